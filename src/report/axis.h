@@ -3,18 +3,18 @@
  * One axis of a chart as its user describes it. All zero is a plain linear axis whose range fits
  * the data.
  *
- * Range: given by min < max, or, with min == max, chosen: the x axis ends with the data, the y
- * axis at round numbers. A linear axis starts at 0 when the data come near it, when from_zero is
- * set, or when bars or a histogram stand on it. A log10 axis has no place for values <= 0: they
- * are drawn at its lower end and do not choose its range.
+ * Range: given if min < max; chosen if min == max: the x axis then ends with the data, the y axis
+ * at round numbers. A linear axis starts at 0 if the data come near 0, if from_zero is set, or if
+ * bars or a histogram stand on it. A log10 axis has no place for values <= 0: they are drawn at its
+ * lower end and do not affect its range.
  *
  * Ticks: multiples of 1, 2 or 5 times a power of ten, in the largest prefix that suits the range;
  * or exactly the given ones. A linear axis names the unit once, in its label ("Delay (ms)"), a
  * log10 axis at every tick ("10 µs").
  *
- * Categories: with names, places 0 .. n_categories - 1 are marked by them; only the x axis may
- * have them. Scale, unit, range and ticks are then ignored. A bar series has a value for each;
- * points and lines may use the places as x.
+ * Categories: if there are names, they mark the places 0 .. n_categories - 1; only the x axis may
+ * have them. Scale, unit, range and ticks are then ignored. A bar series has a value for each
+ * category; points and lines may use the places as x.
  */
 #ifndef WEIR_AXIS_H
 #define WEIR_AXIS_H
@@ -41,8 +41,8 @@ struct axis {
 	size_t n_categories;
 };
 
-/* 0, or -EINVAL: a range that is not finite or that a log10 axis cannot have, names or ticks
- * missing. */
+/* Returns 0, or -EINVAL for a range that is not finite or that a log10 axis cannot have, and for
+ * missing names or ticks. */
 int axis_check(const struct axis *axis);
 
 #endif

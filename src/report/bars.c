@@ -7,7 +7,7 @@
 #include "report/svg.h"
 #include "report/xml.h"
 
-#define GROUP_PART    0.72 /* of a category's place that its bars take */
+#define GROUP_PART    0.72 /* share of a category's place for its bars */
 #define BAR_WIDEST_PX 56.0
 #define VALUE_FONT_PX 11.0
 #define DIGITS        3
@@ -64,7 +64,7 @@ void bars_draw_values(const struct plot *plot, const struct plot_series *ps)
 			continue;
 		bars_place(plot, ps, i, &left_px, &width_px);
 		char text[CHART_UNIT_SIZE];
-		if (plot->y.unit[0] != '\0') /* the axis names it */
+		if (plot->y.unit[0] != '\0') /* the axis names the unit */
 			decimal_short(text, sizeof(text), value / plot->y.unit_factor, DIGITS);
 		else
 			chart_unit_format(text, sizeof(text), plot->y_unit, value, DIGITS);

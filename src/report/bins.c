@@ -13,7 +13,7 @@ int bins_divide(double *edges, size_t n, enum axis_scale scale, double lo, doubl
 		double part = (double)i / (double)n;
 		edges[i] = scale == AXIS_LOG10 ? lo * pow(hi / lo, part) : lo + (hi - lo) * part;
 	}
-	edges[n] = hi; /* so that the largest sample is not lost to rounding */
+	edges[n] = hi; /* exact, so that rounding does not lose the largest sample */
 	return 0;
 }
 

@@ -19,7 +19,7 @@
 #define TOP_PX           12.0
 #define RIGHT_PX         28.0
 #define X_INSET_PX       8.0  /* between the y axis and the first datum of a chosen range */
-#define X_TICK_PX        85.0 /* about one labelled tick in this many pixels */
+#define X_TICK_PX        85.0 /* one labelled tick in about so many pixels */
 #define Y_TICK_PX        42.0
 #define LEAST_PX         40.0
 #define MARKERS_AUTO_MAX 40
@@ -89,7 +89,7 @@ static void arrange_series(const struct chart *chart, struct plot *plot, struct 
 	}
 }
 
-/* Chooses the ranges and divides the picture; returns where the data area begins. */
+/* Chooses the ranges and divides the picture. Returns where the data area begins. */
 static void arrange_plot(const struct chart *chart, struct plot *plot,
                          const struct plot_series *all, double *left_px, double *top_px)
 {
@@ -151,7 +151,8 @@ static int draw_inside(const struct chart *chart, FILE *out)
 	svg_point(out, left_px, top_px);
 	fputs(")\">\n", out);
 	chart_frame_draw_grid(&plot);
-	/* Heights stand on the axis; points and lines that touch it must not be hidden by it. */
+	/* Bars and histograms stand on the axis, so the axes are drawn over them. The axes must not
+	 * hide points and lines that touch them. */
 	bool axes_last = chart_has_heights(chart);
 	if (!axes_last)
 		chart_frame_draw_axes(&plot, &chart->x, &chart->y);

@@ -50,15 +50,16 @@ struct chart {
 };
 
 /*
- * 0, or what is wrong with the description, see axis_check and series_check; and -EINVAL for a
- * size out of range, categories on the y axis, more than CHART_SERIES_MAX series.
+ * Returns 0, or the error of axis_check or series_check; or -EINVAL for a size out of range,
+ * categories on the y axis, or more than CHART_SERIES_MAX series.
  */
 #define CHART_SERIES_MAX 64
 int chart_check(const struct chart *chart);
 
 /*
  * Writes the chart as the <svg> element of a page that holds theme.h's style sheet (page_figure
- * does this). 0; an error of chart_check, with nothing written; -ENOMEM, -EIO, with part written.
+ * does this). Returns 0; an error of chart_check, with nothing written; or -ENOMEM or -EIO, with
+ * part written.
  */
 int chart_write(const struct chart *chart, FILE *out);
 

@@ -105,13 +105,13 @@ static void draw_tick_lines(const struct plot *plot)
 	if (plot->n_lanes == 0 && plot->y.kind == AXIS_LINEAR &&
 	    (plot->y.lo >= 0 || plot->y.hi <= 0))
 		return;
-	/* Where the data area ends above lanes, and where zero is when it is not the axis. */
+	/* The end of the data area above lanes, or zero where it is not the axis. */
 	double zero_px = plot->y.kind == AXIS_LINEAR && plot->y.lo < 0 ? scale_px(&plot->y, 0)
 	                                                               : plot->height_px;
 	svg_line(out, "axis faint", 0, zero_px, plot->width_px, zero_px);
 }
 
-/* From the first on, every label that does not come too near the last one drawn. */
+/* Draws every label, from the first on, that keeps its distance from the last one drawn. */
 static void draw_x_labels(const struct plot *plot)
 {
 	double free_px = -INFINITY;

@@ -37,7 +37,7 @@ static const struct chart_prefix prefixes[][PREFIXES_MAX] = {
         [CHART_BYTES_AS_MB] = {{1e6, "MB", " "}},
 };
 
-/* Ascending for each unit; from what value on. */
+/* Ascending for each unit; `one` is used from the value `from` on. */
 static const struct {
 	enum chart_unit unit, one;
 	double from;
@@ -52,7 +52,7 @@ const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnit
                                              unsigned digits)
 {
 	const struct chart_prefix *row = prefixes[unit], *best = row;
-	/* 999.96 with three digits rounds to 1000, and that is one of the next prefix. */
+	/* 999.96 rounded to three digits is 1000, which belongs to the next prefix. */
 	double rounded = fabs(magnitude) * (1 + 0.5 * pow(10, -(double)digits));
 	for (size_t i = 1; i < PREFIXES_MAX && row[i].name != NULL; i++)
 		if (rounded >= row[i].factor)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a number in a report counts, and how it is written: 1500000 as CHART_NS is "1.5 ms".
+ * The units of the numbers in a report, and how they are written: 1500000 as CHART_NS is "1.5 ms".
  * Prefixes are decimal, as in the scenario language; text is independent of the locale.
  */
 #ifndef WEIR_CHART_UNIT_H
@@ -16,7 +16,7 @@ enum chart_unit {
 	CHART_BYTES,   /* 64 B, 1.5 kB */
 	CHART_COUNT,   /* 950, 20k, 1.5M */
 	CHART_PERCENT, /* a fraction: 0.001 is written 0.1% */
-	/* The same counts, whatever their size in one unit (chart_unit_one). */
+	/* Nanoseconds, bits per second and bytes in one fixed unit (chart_unit_one). */
 	CHART_NS_AS_US,
 	CHART_NS_AS_MS,
 	CHART_NS_AS_S,
@@ -25,23 +25,23 @@ enum chart_unit {
 	CHART_BPS_AS_GBPS,
 	CHART_BYTES_AS_KB,
 	CHART_BYTES_AS_MB,
-	CHART_UNITS /* how many there are */
+	CHART_UNITS /* their number */
 };
 
 struct chart_prefix {
-	double factor;    /* how many of the base unit one of these is: 1e6 */
+	double factor;    /* base units in one of these: 1e6 */
 	const char *name; /* "ms" */
-	const char *gap;  /* what stands between number and name: " " or "" */
+	const char *gap;  /* between number and name: " " or "" */
 };
 
-/* The prefix in which a value of this magnitude reads best with `digits` significant digits. Static
- * storage. */
+/* Returns the prefix in which a value of this magnitude reads best with `digits` significant
+ * digits. Static storage. */
 const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
                                              unsigned digits);
 
-/* In which values up to `most` of CHART_NS, CHART_BPS or CHART_BYTES are all written where a reader
- * compares them: seconds from 10 s on, so delays are in ms beside those of a satellite. Of what has
- * no such unit, `unit` itself. */
+/* Returns the one unit for all values up to `most` of CHART_NS, CHART_BPS or CHART_BYTES that a
+ * reader compares. Seconds are used from 10 s on, so delays are in ms beside those of a satellite.
+ * If there is no such unit, returns `unit` itself. */
 enum chart_unit chart_unit_one(enum chart_unit unit, double most);
 
 /* Writes value with its unit, up to `digits` significant digits. CHART_UNIT_SIZE bytes always

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines, steps, bands, histograms and the lines across a chart. */
+/* Draws lines, steps, bands, histograms and the lines across a chart. */
 #include <math.h>
 
 #include "report/plot.h"
@@ -37,7 +37,7 @@ static bool band_has(const struct series *series, size_t i)
 	return isfinite(series->x[i]) && isfinite(series->low[i]) && isfinite(series->high[i]);
 }
 
-/* The outline of points [begin, end): along the top, and back along the bottom. */
+/* Writes the outline of points [begin, end): along the top, and back along the bottom. */
 static void band_part_draw(const struct plot *plot, const struct series *series, size_t begin,
                            size_t end)
 {
@@ -57,7 +57,8 @@ static void band_part_draw(const struct plot *plot, const struct series *series,
 	fputc('Z', plot->out);
 }
 
-/* A gap narrower than a pixel is bridged, or a band could have as many parts as points. */
+/* Draws a band. A gap narrower than a pixel is bridged; otherwise a band could have as many parts
+ * as points. */
 static void band_draw(const struct plot *plot, const struct series *series)
 {
 	size_t begin = 0;

@@ -96,7 +96,7 @@ void decimal_scientific(char *buf, size_t size, double value, unsigned digits)
 		return;
 	}
 	int exponent = decimal_exponent(fabs(value));
-	/* In two steps: 10^-exponent of a subnormal would overflow. */
+	/* In two steps, because 10^-exponent of a subnormal would overflow. */
 	int half = exponent / 2;
 	double mantissa = value / pow(10, half) / pow(10, exponent - half);
 	char factor[DECIMAL_SIZE], power[DECIMAL_SIZE];

@@ -9,7 +9,7 @@
 
 #define DIGITS 4
 
-/* What a series has in a strip. */
+/* The values of a series in a strip. */
 struct cell {
 	double low, high; /* low > high: nothing */
 	size_t n;
@@ -20,7 +20,7 @@ static double strip_px(const struct plot *plot)
 	return plot->width_px / HOVER_STRIPS;
 }
 
-/* HOVER_STRIPS: it is not in view. */
+/* Returns the strip of x, or HOVER_STRIPS if x is not in view. */
 static size_t strip_of(const struct plot *plot, double x)
 {
 	double px = isfinite(x) && scale_holds(&plot->x, x) ? scale_px(&plot->x, x) : -1;
@@ -39,7 +39,7 @@ static void take(struct cell *cell, double low, double high)
 	cell->n++;
 }
 
-/* Strips without a point of their own have the value that holds there. */
+/* Gives strips without a point of their own the value that holds there. */
 static void hold_steps(struct cell *cells)
 {
 	double last = NAN;
@@ -96,7 +96,7 @@ static void take_series(const struct plot *plot, const struct series *series, st
 		hold_steps(cells);
 }
 
-/* `1.2 ms`, or `1.2 ms to 1.4 ms`. */
+/* Writes `1.2 ms`, or `1.2 ms to 1.4 ms`. */
 static void write_range(FILE *out, enum chart_unit unit, const struct scale *scale, double low,
                         double high)
 {
@@ -125,7 +125,7 @@ static void write_cell(const struct plot *plot, const struct series *series,
 		write_range(plot->out, plot->y_unit, &plot->y, cell->low, cell->high);
 }
 
-/* The value of the x axis there. */
+/* Returns the value of the x axis at a pixel. */
 static double x_at(const struct plot *plot, double px)
 {
 	const struct scale *x = &plot->x;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The values under the pointer: the data area in HOVER_STRIPS strips side by side, each with the
- * browser's tooltip (an SVG <title>): where it lies on the x axis, and of each series its values
- * there. So each chart shows its values, however many data it has and however they are drawn, in a
- * bounded number of bytes. Charts with categories need none: their bars say their values.
+ * The values under the pointer. The data area is covered by HOVER_STRIPS strips side by side. Each
+ * strip has a tooltip of the browser (an SVG <title>) with its place on the x axis and the values
+ * of each series in it. So each chart shows its values in a bounded number of bytes, however many
+ * data it has and however they are drawn. Charts with categories need no strips: their bars show
+ * their values.
  *
  * Private to report.
  */
@@ -13,7 +14,7 @@
 #include "report/plot.h"
 
 #define HOVER_STRIPS     72
-#define HOVER_SERIES_MAX 8 /* of a chart; those behind are not told */
+#define HOVER_SERIES_MAX 8 /* of a chart; the values of further series are not shown */
 
 void hover_draw(const struct plot *plot, const struct plot_series *all, size_t n_series);
 

@@ -30,7 +30,7 @@ static double character_width(const char *s, size_t len)
 	unsigned char c = (unsigned char)*s;
 	if (len <= 1)
 		return c >= ' ' && c <= '~' ? ascii_widths[c - ' '] : 600;
-	return c < 0xe3 ? 600 : 1000; /* from there on, characters are mostly full-width */
+	return c < 0xe3 ? 600 : 1000; /* from 0xe3 on, most characters are full-width */
 }
 
 double label_width_px(const char *text, double font_px)

@@ -8,7 +8,7 @@
 #define NAME_GAP_PX  6.0
 #define ENTRY_GAP_PX 20.0
 
-/* How wide the sample is. */
+/* Returns the width of the sample. */
 static double sample_px(const struct series *series)
 {
 	switch (series->kind) {
@@ -26,8 +26,8 @@ struct cursor {
 	unsigned row;
 };
 
-/* Moves on to where the entry stands, which is on the next row if this one is full. Its text goes
- * to name. */
+/* Moves on to the place of the entry, on the next row if this one is full. Writes the entry's text
+ * into name. */
 static void cursor_place(struct cursor *cursor, const struct plot_series *ps, double width_px,
                          char *name)
 {
@@ -68,7 +68,7 @@ static void sample_path(FILE *out, const char *class, const struct series *serie
 	fprintf(out, "%s\"/>\n", path);
 }
 
-/* The sample begins at x_px and has its middle at y_px. */
+/* Draws the sample, which begins at x_px and has its middle at y_px. */
 static void sample_draw(FILE *out, const struct plot_series *ps, double x_px, double y_px)
 {
 	const struct series *series = ps->series;

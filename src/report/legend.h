@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names of a chart's series, each after a sample of how it is drawn, in rows above the data
- * area, where nothing can be covered. Private to report.
+ * The names of a chart's series, each behind a sample of how it is drawn, in rows above the data
+ * area, where they cover nothing. Private to report.
  */
 #ifndef WEIR_LEGEND_H
 #define WEIR_LEGEND_H
@@ -12,10 +12,10 @@
 
 #define LEGEND_ROW_PX 19
 
-/* How many rows the named series need in this width; 0 if none has a name. */
+/* Returns how many rows the named series need in this width; 0 if none has a name. */
 unsigned legend_rows(const struct plot_series *all, size_t n, double width_px);
 
-/* Draws them with the first row's middle at y_px. */
+/* Draws the rows. The middle of the first is at y_px. */
 void legend_draw(FILE *out, const struct plot_series *all, size_t n, double x_px, double y_px,
                  double width_px);
 

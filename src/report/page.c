@@ -9,7 +9,7 @@
 #include "report/theme.h"
 #include "report/xml.h"
 
-#define UNIT_LONGEST 10 /* bytes of what may follow a number for it still to be one */
+#define UNIT_LONGEST 10 /* bytes that may follow a number */
 
 /* clang-format off */
 static const char style[] =
@@ -49,7 +49,7 @@ static const char style[] =
 	"figure,table,pre{break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap}}\n";
 /* clang-format on */
 
-/* What every function ends with: the state of the output, the first error kept. */
+/* Returns the state of the output: the first error is kept. Every function ends with this call. */
 static int page_state(struct page *page)
 {
 	if (page->error == 0 && ferror(page->out))
@@ -121,7 +121,8 @@ static bool is_missing(const char *cell)
 	       strcmp(cell, "–") == 0 || strcmp(cell, "n/a") == 0;
 }
 
-/* A number - sign, digits, commas, point, exponent - and perhaps a short unit without digits. */
+/* Returns true for a number - sign, digits, commas, point, exponent - and perhaps a short unit
+ * without digits. */
 static bool is_number(const char *cell)
 {
 	static const char digits[] = "0123456789";
@@ -154,7 +155,7 @@ static bool column_is_numeric(const struct page_rows *rows, size_t column)
 	return any;
 }
 
-/* `right` has a bit for each column to be aligned so. */
+/* Writes a row. `right` has a bit for each column that is aligned right. */
 static void row_write(struct page *page, const char *const *cells, size_t n_columns, uint64_t right,
                       const char *tag, bool alarm)
 {
@@ -193,8 +194,8 @@ int page_table(struct page *page, const struct page_rows *rows)
 	return page_state(page);
 }
 
-/* Drawn once more for a telephone, where the other would have letters half as high as a reader
- * needs, or be cut. Style shows one of them. */
+/* Draws the chart twice: as it is, and narrow for a telephone, where the other would be cut, or
+ * have letters half as high as a reader needs. The style sheet shows one of them. */
 static int embed_twice(const struct page *page, const struct chart *chart)
 {
 	struct chart narrow = *chart;

@@ -4,10 +4,10 @@
  * reader's system is, and fit for print. The parts are written in the order of the calls; nothing
  * is kept but the state below.
  *
- * All text is escaped. The output stream stays the caller's: page_close completes the document
- * and flushes, but does not close it. Each function returns 0 or -errno; the first error of the
- * output is kept and returned again by the later ones, so that it suffices to check page_close -
- * except for page_figure's complaints about its chart.
+ * All text is escaped. The output stream stays the caller's: page_close completes the document and
+ * flushes, but does not close it. Each function returns 0 or -errno. The first error of the output
+ * is kept, and the later calls return it again, so it suffices to check page_close - except for an
+ * error of page_figure about its chart.
  */
 #ifndef WEIR_PAGE_H
 #define WEIR_PAGE_H
@@ -18,13 +18,13 @@
 
 #include "report/chart.h"
 
-/* What a figure is drawn as where the window is 640 pixels wide or less; a telephone has 390. */
+/* The size of a figure in a window of 640 pixels or less; a telephone has 390. */
 #define PAGE_NARROW_PX        354
 #define PAGE_NARROW_HEIGHT_PX 270
 
 struct page {
 	FILE *out;
-	int error;          /* the first one of the output: 0 or -errno */
+	int error;          /* the first of the output: 0 or -errno */
 	unsigned n_figures; /* so far */
 	unsigned n_tables;
 };
@@ -37,27 +37,27 @@ struct page_rows {
 	const char *const *head;  /* n_columns column names; NULL: none */
 	const char *const *cells; /* n_rows * n_columns */
 	size_t n_columns, n_rows;
-	const bool *alarms; /* n_rows, those to be shown red; NULL: none */
+	const bool *alarms; /* n_rows: true for a row to be shown red; NULL: none */
 };
 
 /* subtitle NULL: none */
 int page_open(struct page *page, FILE *out, const char *title, const char *subtitle);
 int page_heading(struct page *page, const char *text);
-/* A paragraph; a blank line in it begins the next. */
+/* Writes a paragraph. A blank line in the text begins another. */
 int page_text(struct page *page, const char *text);
-/* A red one, that cannot be overlooked. */
+/* Writes a red paragraph, which cannot be overlooked. */
 int page_alarm(struct page *page, const char *text);
-/* Verbatim, lines kept. */
+/* Writes verbatim text, lines kept. */
 int page_code(struct page *page, const char *text);
 
 /*
- * A column is aligned right if all its cells are numbers with or without a unit ("1.5 ms", "-3",
- * "0.1%") or stand for a missing one ("", "-", "n/a").
+ * Writes a table. A column is aligned right if all its cells are numbers with or without a unit
+ * ("1.5 ms", "-3", "0.1%") or stand for a missing one ("", "-", "n/a").
  */
 int page_table(struct page *page, const struct page_rows *rows);
 
-/* The chart with a numbered caption (NULL: none). An error of chart_check is returned with nothing
- * written. */
+/* Writes the chart with a numbered caption (NULL: none). Returns an error of chart_check with
+ * nothing written. */
 int page_figure(struct page *page, const struct chart *chart, const char *caption);
 int page_close(struct page *page);
 

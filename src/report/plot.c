@@ -5,8 +5,8 @@
 
 #include "report/svg.h"
 
-/* What lies beyond a given range is cut off by an inner <svg>, which needs no id that other charts
- * could share. */
+/* Opens an inner <svg>, which cuts off what lies beyond a given range. It needs no id that other
+ * charts could share. */
 static void clip_open(const struct plot *plot)
 {
 	FILE *out = plot->out;

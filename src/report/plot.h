@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The data area of a chart while it is drawn: where values lie, and how much room there is. Its
- * origin is the upper left corner; below the area there is a lane for each series of marks, and
+ * origin is the upper left corner. Below the area there is a lane for each series of marks, and
  * below the lanes the x axis. Private to report.
  */
 #ifndef WEIR_PLOT_H
@@ -31,10 +31,10 @@ struct plot_series {
 	unsigned color;            /* 1 .. THEME_COLORS */
 	enum series_marker marker; /* never AUTO */
 	unsigned lane;             /* of marks */
-	unsigned bar;              /* which of the n_bars, from 0 */
+	unsigned bar;              /* its place among the n_bars, from 0 */
 };
 
-/* Draws a series. 0, or -ENOMEM. */
+/* Draws a series. Returns 0, or -ENOMEM. */
 int plot_draw(const struct plot *plot, const struct plot_series *ps);
 
 /* The parts of plot_draw, a file each. */
@@ -44,12 +44,12 @@ void curve_draw(const struct plot *plot, const struct plot_series *ps);
 int scatter_draw(const struct plot *plot, const struct plot_series *ps);
 int marks_draw(const struct plot *plot, const struct plot_series *ps);
 
-/* Where the i-th bar of a series stands, from its left edge, and how wide it is. */
+/* Computes the left edge and the width of the i-th bar of a series. */
 void bars_place(const struct plot *plot, const struct plot_series *ps, size_t i, double *left_px,
                 double *width_px);
 
-/* A marker around the point that path data have reached, as relative path data, and the classes to
- * draw it with. */
+/* Return relative path data of a marker around the current point of a path, and the classes to draw
+ * it with. */
 const char *marker_path(enum series_marker marker, bool small);
 const char *marker_class(const struct plot_series *ps);
 

@@ -14,7 +14,8 @@ void polyline_begin(struct polyline *line, FILE *out, bool step, bool joined)
 	line->begun = joined;
 }
 
-/* A part of one point would be invisible; a line of no length has round ends, a dot. */
+/* Ends a part of the path. A part of one point would be invisible, so it becomes a line of no
+ * length, whose round ends are a dot. */
 static void part_end(struct polyline *line)
 {
 	if (line->begun && line->lone)

@@ -7,18 +7,18 @@
 
 #include "report/decimal.h"
 
-/* Data whose smallest is below this part of their largest are shown from 0. */
+/* If the smallest datum is below this part of the largest, the range begins at 0. */
 #define NEAR_ZERO_LOOSE 0.3
 #define NEAR_ZERO_TIGHT 0.05
-#define SLACK           1e-9 /* in steps: a tick this little outside the range still counts */
-#define MORE            1.25 /* rather so many times more ticks than wanted than far fewer */
-/* a tight range is extended to a tick so near, in parts of the range */
+#define SLACK           1e-9 /* in steps: a tick this little outside the range counts */
+#define MORE            1.25 /* up to so many times the wanted ticks rather than far fewer */
+/* a tight range is extended to a tick within this part of the range */
 #define REACH   0.03
 #define DIGITS  3
 #define FAR_PX  10000
 #define LARGEST 1e150
 
-/* The smallest step of 1, 2 or 5 times a power of ten that is at least `step`. */
+/* Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `step`. */
 static double scale_round_step(double step)
 {
 	if (!(step > 0) || !isfinite(step))
@@ -30,7 +30,7 @@ static double scale_round_step(double step)
 	return (factor <= 2 + SLACK ? 2 : factor <= 5 + SLACK ? 5 : 10) * power;
 }
 
-/* The range before rounding: the given one, or one around the data which is never empty. */
+/* Chooses a range around the data, which is never empty, before rounding. */
 static void choose_linear_range(struct scale *scale, const struct axis *axis,
                                 const struct series_range *data, enum scale_fit fit)
 {
@@ -45,7 +45,7 @@ static void choose_linear_range(struct scale *scale, const struct axis *axis,
 	if (magnitude == 0) {
 		scale->hi = 1;
 	} else if (scale->hi - scale->lo <=
-	           magnitude * 1e-9) { /* constant: a line below the middle, 0 in view */
+	           magnitude * 1e-9) { /* constant: loose ranges begin at 0 */
 		if (fit == SCALE_LOOSE && scale->lo > 0)
 			scale->lo = 0;
 		else
@@ -65,8 +65,8 @@ static void tick_add(struct scale *scale, double value, bool major)
 }
 
 /*
- * Ticks at multiples of a round step, after widening the range to the multiple beyond each end
- * that is no farther away than so many parts of the range.
+ * Adds ticks at multiples of a round step. Before that, widens the range to the multiple beyond
+ * each end, if that is within `parts` of the range.
  */
 static void add_linear_ticks(struct scale *scale, double parts, unsigned n_wanted)
 {
@@ -79,7 +79,7 @@ static void add_linear_ticks(struct scale *scale, double parts, unsigned n_wante
 	if (above - scale->hi <= reach)
 		scale->hi = fmax(scale->hi, above);
 	double first, last;
-	do { /* a given range may hold fewer than two multiples, which tell no distance */
+	do { /* a given range may hold fewer than two multiples: they would show no distance */
 		first = ceil(scale->lo / step - SLACK);
 		last = floor(scale->hi / step + SLACK);
 		step = last - first < 1 ? scale_round_step(step / 2.5) : step;
@@ -88,7 +88,7 @@ static void add_linear_ticks(struct scale *scale, double parts, unsigned n_wante
 		tick_add(scale, k * step, true);
 }
 
-/* How many decimals tell every tick exactly, counted in `factor`. */
+/* Returns how many decimals show every tick exactly, in units of `factor`. */
 static unsigned tick_decimals(const struct scale *scale, double factor)
 {
 	unsigned decimals = 0;
@@ -103,7 +103,8 @@ static unsigned tick_decimals(const struct scale *scale, double factor)
 	return decimals;
 }
 
-/* Equal decimals at all ticks; the unit once for all of them, where it has a space of its own. */
+/* Labels the ticks with equal decimals. If the unit is written behind a space and the axis has a
+ * label, the unit stands there once. */
 static void label_linear_ticks(struct scale *scale, const struct axis *axis)
 {
 	double magnitude = fmax(fabs(scale->lo), fabs(scale->hi));
@@ -139,8 +140,8 @@ static void label_with_unit(struct scale *scale, const struct axis *axis)
 			                  scale->ticks[i].value, DIGITS + 1);
 }
 
-/* The round number (1, 2, 5 times a power of ten) at or below (direction -1), at or above (1) a
- * positive value. */
+/* Returns the round number (1, 2, 5 times a power of ten) at or below a positive value (direction
+ * -1), or at or above it (1). */
 static double round_log(double value, int direction)
 {
 	double step = scale_round_step(value);
@@ -158,7 +159,8 @@ static void choose_log_range(struct scale *scale, const struct axis *axis,
 	bool any = isfinite(data->min_positive) && data->max > 0;
 	scale->lo = any ? data->min_positive : 1;
 	scale->hi = any ? data->max : 10;
-	if (axis->from_zero) /* heights stand on the axis: the smallest must still have one */
+	if (axis->from_zero) /* bars and histograms stand on the axis: the smallest must still have
+	                      * a height */
 		scale->lo /= 2;
 	if (fit == SCALE_LOOSE || scale->hi <= scale->lo * (1 + SLACK)) {
 		scale->lo = round_log(scale->lo, -1);
@@ -171,8 +173,8 @@ static void choose_log_range(struct scale *scale, const struct axis *axis,
 }
 
 /*
- * Labels at 1, 2, 5 where there is room, else at each decade, else at every 2nd, 3rd, ...;
- * unlabelled ticks between, as long as they stay apart.
+ * Adds labelled ticks at 1, 2, 5 if there is room, else at each decade, else at every 2nd, 3rd,
+ * ...; and unlabelled ticks between, as long as they stay apart.
  */
 static void add_log_ticks(struct scale *scale, unsigned n_wanted)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points and marks: each for itself while they are few, counted in cells when they are many. */
+/* Draws points and marks: one by one while they are few, counted in cells when they are many. */
 #include <math.h>
 
 #include "report/density.h"
@@ -8,7 +8,7 @@
 #include "report/xml.h"
 
 #define CELL_PX 1.5
-#define FEW     150 /* points so few are drawn large, and tell their values when pointed at */
+#define FEW     150 /* up to so many points are large, and have tooltips */
 #define DIGITS  4
 
 static const char *const strengths[DENSITY_LEVELS] = {"0.58", "0.72", "0.86", "1"};

@@ -34,7 +34,7 @@ static bool has_whiskers(const struct series *series)
 	                               series->kind == SERIES_LINE || series->kind == SERIES_BARS);
 }
 
-/* How many values x has. */
+/* Returns how many values x has. */
 static size_t x_length(const struct series *series)
 {
 	if (series->kind == SERIES_HISTOGRAM)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One set of data in a chart and the way it is drawn. A series only points at its caller's
- * arrays; they must live until the chart is written, and nothing is copied or changed. A value
- * that is not finite is left out: a line has a gap there.
+ * One set of data in a chart and the way it is drawn. A series only points at its caller's arrays;
+ * they must live until the chart is written, and nothing is copied or changed. A value that is not
+ * finite is left out: a line has a gap there.
  *
- * However many data, the drawing is bounded; in bytes for the default size of a chart:
+ * However many data there are, the drawing is bounded; in bytes for the default size of a chart:
  *
  *   points   each has its marker, up to SERIES_MARKERS_MAX in view. More are counted in cells of
  *            1.5 px, and every occupied cell is drawn, in four strengths by count: density shows,
@@ -15,8 +15,8 @@
  *   marks    counted in columns of 1.5 px, in the same strengths. < 16 kB.
  *   bars     one each.
  *
- * Bars and up to 150 points show their values as the browser's tooltips, and so does each strip of
- * a chart of all that lies in it (hover.h): 12 kB a series at most.
+ * Bars and up to 150 points have tooltips of the browser with their values. So has each strip of a
+ * chart, with all values in it (hover.h): 12 kB a series at most.
  */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H
@@ -38,7 +38,7 @@ enum series_kind {
 };
 
 enum series_marker {
-	SERIES_MARKER_AUTO, /* points: by position; a line: the same up to 40 points, none beyond */
+	SERIES_MARKER_AUTO, /* points: by position; a line: the same, but none beyond 40 points */
 	SERIES_MARKER_NONE,
 	SERIES_MARKER_CIRCLE,
 	SERIES_MARKER_SQUARE,
@@ -48,32 +48,32 @@ enum series_marker {
 };
 
 #define SERIES_MARKERS_MAX  2000 /* points drawn one by one */
-#define SERIES_WHISKERS_MAX 2000 /* error bars in a series; beyond, a band is the picture */
+#define SERIES_WHISKERS_MAX 2000 /* error bars in a series; more data are better drawn as a band */
 #define SERIES_LINES_MAX    200  /* VLINES and HLINES in a series */
 #define SERIES_BARS_MAX     1000 /* categories */
 
 struct series {
 	enum series_kind kind;
-	const char *name; /* in the legend; NULL: not there */
+	const char *name; /* in the legend; NULL: not in it */
 	const double *x, *y;
 	const double *low, *high; /* NULL, or the ends of error bars and bands as absolute values */
 	size_t n;
 	unsigned color; /* 1 .. THEME_COLORS; 0: by position among the series */
 	enum series_marker marker;
-	bool hollow; /* markers, bars: outline only, for another's data beside ours */
+	bool hollow; /* markers, bars: outline only, for data to compare with */
 	bool dashed; /* lines */
 	bool values; /* bars: the value above each, where it fits */
 };
 
-/* The smallest and largest finite values seen; min > max while there are none. */
+/* The smallest and largest finite values so far; min > max while there are none. */
 struct series_range {
 	double min, max;
 	double min_positive; /* INFINITY while there is none */
 };
 
 /*
- * 0; -EINVAL if an array the kind needs is missing, x of a line, step, band or histogram
- * decreases, or low is there without high; -E2BIG beyond one of the maxima above.
+ * Returns 0; -EINVAL if an array that the kind needs is missing, x of a line, step, band or
+ * histogram decreases, or only one of low and high is given; -E2BIG beyond one of the maxima above.
  */
 int series_check(const struct series *series, size_t n_categories);
 
@@ -83,7 +83,7 @@ int series_check(const struct series *series, size_t n_categories);
 /* clang-format on */
 void series_extend(const struct series *series, struct series_range *x, struct series_range *y);
 
-/* Whether heights are measured from the axis, which must then begin at 0. */
+/* Returns true if heights are measured from the axis, which must then begin at 0. */
 bool series_stands_on_axis(const struct series *series);
 
 #endif

@@ -9,19 +9,19 @@
 #define LINE_BYTES 8192
 #define PAIRS_MAX  2
 
-/* The files in which a version says its limits, each with the one that says what is used. */
+/* The files of one version of control groups: each limit with the file that has the usage. */
 struct files {
 	struct {
 		char limit[48], used[48];
 	} pairs[PAIRS_MAX];
 	uint32_t n;
-	const char *cache[2]; /* words of memory.stat: pages of files */
+	const char *cache[2]; /* words of memory.stat that count pages of files */
 };
 
-/* Where the group of this process is. */
+/* The folder of this process's group. */
 struct place {
-	char folder[PATH_MAX]; /* with the root ahead of it */
-	size_t mount_bytes;    /* so much of it is the mount */
+	char folder[PATH_MAX]; /* with the root in front */
+	size_t mount_bytes;    /* length of the mount's part of `folder` */
 };
 
 static FILE *open_file(const char *root, const char *folder, const char *name)
@@ -32,7 +32,7 @@ static FILE *open_file(const char *root, const char *folder, const char *name)
 	return fopen(path, "r");
 }
 
-/* A number, or `max`. */
+/* Reads a number. Returns false if the file has none, for example `max`. */
 static bool read_number(const char *folder, const char *name, uint64_t *value)
 {
 	FILE *file = open_file("", folder, name);
@@ -62,7 +62,7 @@ static uint64_t read_word(const char *folder, const char *word, uint64_t otherwi
 	return otherwise;
 }
 
-/* ---- where it is ---- */
+/* ---- the folder of the group ---- */
 
 static bool has_word(const char *list, const char *word)
 {
@@ -75,7 +75,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* `5:memory:/a/b`; of version 2, `controller` NULL, `0::/a/b`. */
+/* Finds the path of the group: `5:memory:/a/b`; of version 2 (`controller` is NULL) `0::/a/b`. */
 static bool find_group(const char *root, const char *controller, char group[PATH_MAX])
 {
 	FILE *file = open_file(root, "/proc/self", "cgroup");
@@ -95,11 +95,11 @@ static bool find_group(const char *root, const char *controller, char group[PATH
 	}
 	if (file)
 		fclose(file);
-	/* One above what this name space of groups shows has no name here. */
+	/* A group outside this cgroup namespace has no path here. */
 	return found && !strstr(group, "/..");
 }
 
-/* The kernel writes blanks in mountinfo as `\040`. */
+/* Decodes `\040`, as which the kernel writes a blank in mountinfo, and the like. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -117,8 +117,8 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Whether the mount that begins at `top` of its hierarchy shows the group, and what then follows
- * the mount. */
+/* Returns the part of the group's path that follows the mount, or NULL if the mount, which begins
+ * at `top` of its hierarchy, does not show the group. */
 static const char *below(const char *group, const char *top)
 {
 	size_t bytes = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -128,7 +128,8 @@ static const char *below(const char *group, const char *top)
 	return strcmp(group + bytes, "/") == 0 ? "" : group + bytes;
 }
 
-/* `31 23 0:28 TOP MOUNT rw,relatime shared:1 - cgroup2 SOURCE OPTIONS` */
+/* Splits a line of mountinfo: `31 23 0:28 TOP MOUNT rw,relatime shared:1 - cgroup2 SOURCE
+ * OPTIONS` */
 static bool is_mount(char *line, const char *controller, char **top, char **mount)
 {
 	char *rest = strstr(line, " - "), *type, *options, *save;
@@ -176,7 +177,7 @@ static bool find_place(const char *root, const char *controller, struct place *p
 	return found;
 }
 
-/* ---- what it has left ---- */
+/* ---- what the group leaves ---- */
 
 static void note(const struct place *place, const char *file, uint64_t limit, uint64_t used,
                  struct cgroup_room *room)
@@ -195,7 +196,7 @@ static void note(const struct place *place, const char *file, uint64_t limit, ui
 	snprintf(room->group, sizeof(room->group), "%s", *group ? group : "/");
 }
 
-/* The group in the folder of `place`, without those above it. */
+/* Reads the limits of the group in the folder of `place`, without the groups above it. */
 static void look(const struct place *place, const struct files *files, struct cgroup_room *room)
 {
 	for (uint32_t i = 0; i < files->n; i++) {
@@ -210,7 +211,8 @@ static void look(const struct place *place, const struct files *files, struct cg
 	}
 }
 
-/* Before Linux 5.11 a group of v1 could leave those below it alone. */
+/* Returns false if this group of v1 does not limit the groups below it (possible before Linux
+ * 5.11). */
 static bool limits_others(const struct place *place)
 {
 	uint64_t value;
@@ -229,7 +231,8 @@ static void look_upward(struct place *place, const struct files *files, struct c
 	}
 }
 
-/* For groups above the mount v1 gives the limit, but not how much of it is used. */
+/* Applies v1's limit of the groups above the mount. v1 does not give their usage, so that of this
+ * process's group is taken. */
 static void look_above(const struct place *place, struct cgroup_room *room)
 {
 	uint64_t limit = read_word(place->folder, "hierarchical_memory_limit", UINT64_MAX);

@@ -23,8 +23,8 @@ static void line_publish(struct clock *clock, uint64_t base_tsc, simtime base_ns
 	uint64_t turn = clock->turn + 1;
 	struct clock_line *line = &clock->line[turn & 1];
 
-	/* A reader that is still at this line, from two turns ago, must see that the turn has
-	 * changed before it can see a word of what is written here. */
+	/* A reader may still copy this line, which was in force two turns ago. It must see that the
+	 * turn has changed before it can see a word that is written here. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&line->base_tsc, base_tsc, __ATOMIC_RELAXED);
 	__atomic_store_n(&line->base_ns, base_ns, __ATOMIC_RELAXED);
@@ -87,8 +87,9 @@ void clock_discipline(struct clock *clock, const struct clock_sample *sample)
 
 	uint64_t interval_ns = sample->raw_ns - clock->last.raw_ns;
 
-	/* Who has come late once may do so again: the bend is made for the longest interval seen of
-	 * late, or a small error would be overshot many times over. */
+	/* An interval that was long once may be long again. If the bend were made for a short
+	 * interval, a small error would be overshot many times over, so it is made for the longest
+	 * recent interval. */
 	clock->slew_ns -= clock->slew_ns / 64;
 	clock->slew_ns = RTE_MAX(RTE_MAX(interval_ns * 8, CLOCK_SLEW_NS), clock->slew_ns);
 

@@ -5,26 +5,29 @@
  *
  * Model. Between two corrections the clock is a straight line,
  *
- * ns = base_ns + (tsc - base_tsc) * rate rate in ns a tick, as mult / 2^CLOCK_SHIFT
+ *   ns = base_ns + (tsc - base_tsc) * rate        rate in ns a tick, as mult / 2^CLOCK_SHIFT
  *
  * clock_start() takes the rate from two samples at least CLOCK_START_NS apart. Then
  * clock_discipline(), called about every 100 ms, replaces the line by a new one. The new line
- * begins exactly where the old one is at that tick, so the clock never jumps. Its rate is the
- * measured one, bent so that the present error would be gone after CLOCK_SLEW_NS, or after eight
- * intervals between corrections if they are long. The measured rate is that over the last 8 to 16
- * s. An error above CLOCK_LOST_NS means that the rate itself has changed: earlier measurements are
- * dropped, and the rate is taken from the last sample alone.
+ * begins exactly where the old line is at that tick, so the clock never jumps. The rate of the new
+ * line is the measured rate, bent so that the present error would be gone after CLOCK_SLEW_NS, or
+ * after eight intervals between corrections if they are long. The rate is measured over the last 8
+ * to 16 s. An error above CLOCK_LOST_NS means that the rate itself has changed: earlier
+ * measurements are dropped, and the rate is measured from the last two samples alone.
  *
  * A sample is a pair of readings (TSC, CLOCK_MONOTONIC_RAW). Its error is that of reading two
  * clocks one after the other, some tens of ns; clock_sample() takes the tightest of several. A rare
- * sample is wrong all the same, because the thread lost the processor in between. So the correction
- * uses the median of the last CLOCK_MEMORY errors, and a sample further than CLOCK_STRAY_NS from
- * that does not take part in the measured rate.
+ * sample is wrong all the same, because the thread lost the processor between the two readings. So
+ * the correction uses the median of the last CLOCK_MEMORY errors, and a sample whose error is
+ * further than CLOCK_STRAY_NS from the median does not affect the measured rate.
  *
  * Range: a line holds for a day without correction. Slewing is limited to CLOCK_SLEW_PPM.
- * Thread: one writer (control); any number of readers, which never wait for it: there are two
- * lines, and the writer always writes the one that is not in force.
- * Determinism: every function but clock_sample() and clock_now() depends on its arguments alone.
+ *
+ * Thread: one writer (control); any number of readers, which never wait for the writer: there are
+ * two lines, and the writer changes only the line that is not in force.
+ *
+ * Determinism: the result of every function but clock_sample() and clock_now() depends on its
+ * arguments alone.
  */
 #ifndef WEIR_CLOCK_H
 #define WEIR_CLOCK_H
@@ -64,18 +67,18 @@ struct clock {
 	struct clock_sample older, newer, last; /* the rate is measured from `older` */
 	uint64_t slew_ns;
 	double rate_ns;                  /* ns a tick, as measured */
-	int64_t errors_ns[CLOCK_MEMORY]; /* the last first; positive: the clock is ahead */
+	int64_t errors_ns[CLOCK_MEMORY]; /* the latest first; positive: the clock is ahead */
 };
 
-/* The clock reads 0 at `second`. 0, or -ERANGE when the two samples do not lie apart, in order, or
- * the counter runs slower than 16 MHz. */
+/* Starts the clock, which reads 0 at `second`. Returns 0, or -ERANGE if the second sample does not
+ * follow the first, or the counter runs slower than 16 MHz. */
 int clock_start(struct clock *clock, const struct clock_sample *first,
                 const struct clock_sample *second);
-/* A sample that is not after the last one is ignored. */
+/* Corrects the clock. Ignores a sample that does not follow the last one. */
 void clock_discipline(struct clock *clock, const struct clock_sample *sample);
-/* The tightest of several readings of both clocks. */
+/* Takes the tightest of several readings of both clocks. */
 void clock_sample(struct clock_sample *sample);
-/* Samples, waits CLOCK_START_NS, samples, starts. */
+/* Samples, waits CLOCK_START_NS, samples again, and starts the clock. */
 int clock_calibrate(struct clock *clock);
 
 static inline simtime clock_line_ns(const struct clock_line *line, uint64_t tsc)
@@ -84,14 +87,14 @@ static inline simtime clock_line_ns(const struct clock_line *line, uint64_t tsc)
 		return line->base_ns +
 		       (uint64_t)(((unsigned __int128)(tsc - line->base_tsc) * line->mult) >>
 		                  CLOCK_SHIFT);
-	/* read before the line came into force */
+	/* `tsc` was read before the line came into force */
 	uint64_t back =
 	        (uint64_t)(((unsigned __int128)(line->base_tsc - tsc) * line->mult) >> CLOCK_SHIFT);
 
 	return back < line->base_ns ? line->base_ns - back : 0;
 }
 
-/* The line in force: a copy that a correction made meanwhile has not torn. */
+/* Returns a copy of the line in force. The copy is repeated if a correction came in between. */
 static inline struct clock_line clock_line_now(const struct clock *clock)
 {
 	struct clock_line line;
@@ -110,8 +113,8 @@ static inline struct clock_line clock_line_now(const struct clock *clock)
 	return line;
 }
 
-/* The instant of a reading of the TSC. Readers that must not see a step back of a nanosecond where
- * two lines meet keep the greatest instant that they have seen. */
+/* Returns the instant of a reading of the TSC. It may step back by a nanosecond where two lines
+ * meet: a reader that must not see that keeps the greatest instant that it has seen. */
 static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
 {
 	struct clock_line line = clock_line_now(clock);
@@ -119,8 +122,8 @@ static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
 	return clock_line_ns(&line, tsc);
 }
 
-/* The tick at which the clock reads `ns`, by the line in force; to a tick, within seconds of
- * now. */
+/* Returns the tick at which the clock reads `ns`, by the line in force. Exact to a tick within
+ * seconds of now. */
 static inline uint64_t clock_tick(const struct clock *clock, simtime ns)
 {
 	struct clock_line line = clock_line_now(clock);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `0-3,8` of what this process may use. */
+/* Writes the processors of a set as text: `0-3,8`. */
 static void allowed_text(const cpu_set_t *allowed, char *text, size_t room)
 {
 	size_t at = 0;
@@ -39,7 +39,7 @@ static bool number(const char **text, unsigned long *value)
 	return errno == 0;
 }
 
-/* `0-3,8`, as the kernel writes it. */
+/* Reads a number or a range, `8` or `0-3`, as the kernel writes them in a list. */
 static bool range(const char **text, unsigned long *from, unsigned long *to)
 {
 	if (!number(text, from))
@@ -72,7 +72,7 @@ int cpu_list_allowed(const char *isolated, cpu_set_t *allowed)
 		for (unsigned long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++) {
 			CPU_ZERO(&one);
 			CPU_SET(cpu, &one);
-			/* The kernel knows the cpuset: it refuses what is outside. */
+			/* The kernel refuses a processor outside the cpuset. */
 			if (!CPU_ISSET(cpu, &mine) && sched_setaffinity(0, sizeof(one), &one) == 0)
 				CPU_SET(cpu, allowed);
 		}

@@ -15,7 +15,7 @@
 
 #define UNIQUE_DIGITS 8
 
-/* Whether a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
+/* Returns true if a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
 static bool is_ours(const char *name, const char *rest, int *pid)
 {
 	int end = 0;
@@ -32,7 +32,8 @@ static bool is_alive(int pid)
 	return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* To be removed: of this run, or of one that is over. */
+/* Returns true if the entry is to be removed: it belongs to the run `prefix`, or to a run that is
+ * over. */
 static bool is_left(int folder, const char *name, const char *rest, const char *prefix)
 {
 	bool left;
@@ -70,13 +71,13 @@ static bool remove_run(int folder, const char *name)
 	return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-/* `weir-PID-XXXXXXXXmap_0` */
+/* Removes a huge page's file: `weir-PID-XXXXXXXXmap_0` */
 static bool remove_page(int folder, const char *name)
 {
 	return unlinkat(folder, name, 0) == 0;
 }
 
-/* Removes what runs that are over left in a folder: of their names `middle` is a part. */
+/* Removes what ended runs have left in a folder, if its name has `middle` behind the run's name. */
 static uint32_t remove_left(const char *path, const char *middle, const char *prefix,
                             bool (*remove_one)(int folder, const char *name))
 {

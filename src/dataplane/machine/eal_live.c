@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting the EAL for live use. */
+/* Starts the EAL for live use. */
 #include "machine/eal.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	/* What the EAL makes in the file system: the folder that has the folders of all runs, and
-	 * the name of this one in it. */
+	/* What the EAL makes in the file system: the folder with the folders of all runs, and the
+	 * name of this run's folder in it. */
 	char folder[PATH_MAX], prefix[64];
 	int hold;
 } before;
@@ -47,8 +47,8 @@ static void add(struct arguments *arguments, const char *text)
 		arguments->list[arguments->n++] = (char *)(uintptr_t)text;
 }
 
-/* The main lcore may run on every processor that no worker has, or, where there is none, wherever
- * this process may: `0@(0,3),1@1,2@2`. */
+/* Assigns processors to lcores: `0@(0,3),1@1,2@2`. The main lcore may run on every processor
+ * without a worker or, if all have one, on every processor of this process. */
 static void lcores_text(const struct cpu_list *workers, const cpu_set_t *allowed, char *text)
 {
 	cpu_set_t control = *allowed;
@@ -59,7 +59,7 @@ static void lcores_text(const struct cpu_list *workers, const cpu_set_t *allowed
 	if (CPU_COUNT(&control) == 0)
 		control = *allowed;
 	at += (size_t)snprintf(text, TEXT_BYTES, "0@(");
-	/* CPUs in order; what does not fit is left out, one is enough. */
+	/* In order. Processors that do not fit are left out; one is enough. */
 	for (int cpu = 0, n = 0; cpu < CPU_SETSIZE && at < TEXT_BYTES / 4; cpu++) {
 		if (CPU_ISSET(cpu, &control))
 			at += (size_t)snprintf(text + at, TEXT_BYTES - at, n++ ? ",%d" : "%d", cpu);
@@ -136,8 +136,8 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 		add(arguments, "--in-memory");
 		return;
 	}
-	/* --in-memory does not go together with --no-huge in DPDK 22.11. Where a device needs bus
-	 * addresses an mbuf must not cross a page of 4 KiB: each takes a whole one. */
+	/* DPDK 22.11 refuses --in-memory together with --no-huge. If a device needs bus addresses,
+	 * an mbuf must not cross a 4 KiB page, so each mbuf takes a whole page. */
 	snprintf(arguments->memory, sizeof(arguments->memory), "%u",
 	         need_pci ? 2 * memory_mib : memory_mib);
 	add(arguments, "--no-huge");
@@ -168,17 +168,17 @@ static void compose(struct arguments *arguments, int n_given, char **given, bool
 	add(arguments, arguments->lcores);
 	add(arguments, "--main-lcore=0");
 	add(arguments, "--file-prefix");
-	/* Process ids are not unique: there may be several name spaces of them. */
+	/* Process ids are not unique: there may be several PID namespaces. */
 	if (getrandom(&unique, sizeof(unique), 0) != sizeof(unique))
 		unique = (uint32_t)time(NULL);
 	snprintf(arguments->prefix, sizeof(arguments->prefix), "weir-%ld-%08x", (long)getpid(),
 	         unique);
 	add(arguments, arguments->prefix);
-	/* The EAL knows --telemetry, and does nothing about it. */
+	/* The EAL ignores --telemetry: telemetry is on unless --no-telemetry is given. */
 	if (!has(n_given, given, telemetry_words))
 		add(arguments, "--no-telemetry");
 	/* PCI devices are attached one by one, when a port needs them. Without a list of allowed
-	 * devices the EAL would take all that are bound to a driver of its own. */
+	 * devices the EAL would take all that are bound to a driver that it supports. */
 	if (!need_pci)
 		add(arguments, "--no-pci");
 	else if (!has(n_given, given, device_words))
@@ -190,7 +190,8 @@ static void compose(struct arguments *arguments, int n_given, char **given, bool
 	arguments->list[arguments->n] = NULL;
 }
 
-/* The EAL reports a wrong argument by printing its usage and leaving errno as it was. */
+/* If an argument is wrong, the EAL prints its usage and may leave rte_errno unset; the error is
+ * then EIO. */
 static int start_failed(struct problem *problem)
 {
 	int reason = rte_errno > 0 ? rte_errno : EIO;
@@ -201,9 +202,9 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
-/* The EAL makes a folder for the run. Without a shared configuration it stays empty and goes at
- * once, so that nothing is left whatever becomes of this process; another one goes at the end, or,
- * if this process is killed, when the next one starts. */
+/* The EAL makes a folder for the run. Without a shared configuration the folder stays empty and is
+ * removed at once, so that nothing is left however this process ends. Any other folder is removed
+ * at the end or, if this process is killed, when the next weir starts. */
 static void tidy(const char *prefix)
 {
 	const char *run = rte_eal_get_runtime_dir();
@@ -216,7 +217,7 @@ static void tidy(const char *prefix)
 	if (!slash)
 		return;
 	*slash++ = '\0';
-	/* With a --file-prefix behind `--` the user keeps it. */
+	/* If the user gave a --file-prefix behind `--`, its folder is kept. */
 	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
 		before.hold = leftovers_hold(run);
 	leftovers_remove("", before.folder, NULL);
@@ -242,7 +243,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 		return -EINVAL;
 	}
 	shared_heap_use();
-	/* Before free huge pages are counted. */
+	/* Frees huge pages before they are counted. */
 	leftovers_remove("", "", NULL);
 	sched_getaffinity(0, sizeof(before.cpus), &before.cpus);
 	memset(&all, 0, sizeof(all));

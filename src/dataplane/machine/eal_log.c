@@ -10,17 +10,18 @@
 #include "machine/run_log.h"
 
 #define LINE_BYTES  400
-#define CAUSE_BYTES 160 /* what weir quotes of one */
+#define CAUSE_BYTES 160 /* what weir quotes of a line */
 
 static struct {
 	pthread_mutex_t lock;
 	FILE *stream;
-	char line[CAUSE_BYTES]; /* the first one that is an error */
+	char line[CAUSE_BYTES]; /* the first error */
 	bool asked;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Of a line of DPDK's. What it calls an error is often none for who runs weir: a driver that finds
- * no device, a page that cannot be had and is not needed. weir's own lines say what matters. */
+/* Returns the level of a line of DPDK's. What DPDK calls an error is often no error for weir's
+ * user: a driver that finds no device, a page that cannot be had and is not needed. weir's own
+ * lines report what matters. */
 static enum run_log_level level_of(int eal_level)
 {
 	if (kept.asked)
@@ -36,7 +37,7 @@ static void keep_cause(const char *line)
 	pthread_mutex_unlock(&kept.lock);
 }
 
-/* DPDK flushes after each message, so each comes here whole. */
+/* Logs a message. DPDK flushes after each message, so each arrives here whole. */
 static ssize_t keep(void *cookie, const char *text, size_t bytes)
 {
 	static const struct journal_field fields[] = {{"WEIR_EVENT", "dpdk"}};

@@ -101,7 +101,8 @@ static uint64_t read_huge_pages(const char *root, uint64_t file_bytes_max, char 
 
 /* ---- limits of the process ---- */
 
-/* The soft limit of a line of /proc/self/limits; UINT64_MAX: unlimited, or not known. */
+/* Returns the soft limit of a line of /proc/self/limits, or UINT64_MAX if it is unlimited or not
+ * known. */
 static uint64_t read_rlimit(const char *root, const char *name)
 {
 	FILE *file = open_file(root, "/proc/self/limits");

@@ -12,13 +12,13 @@
 
 #include "packet/packet.h"
 
-/* What an lcore keeps for itself: large enough that a burst seldom goes to what is common, small
- * enough that the mbufs in it stay in the processor's cache. */
+/* The mbufs in an lcore's cache: so many that a burst seldom needs the common part of the pool, so
+ * few that these mbufs stay in the processor's cache. */
 #define POOL_CACHE   256u
 #define ELEMENT_SIZE (sizeof(struct rte_mbuf) + PACKET_PRIVATE_BYTES + RTE_MBUF_DEFAULT_BUF_SIZE)
 
-/* A cache may hold at most two thirds of the pool. With special ops (the tests') there is none,
- * because what goes into a cache does not pass by the ops. */
+/* Returns the size of an lcore's cache. DPDK allows two thirds of the pool at most. With special
+ * ops (the tests') there is no cache, because mbufs that go into a cache bypass the ops. */
 static uint32_t cache_size(uint32_t mbufs, const char *ops)
 {
 	uint32_t most = mbufs / 2;
@@ -28,9 +28,9 @@ static uint32_t cache_size(uint32_t mbufs, const char *ops)
 	return most < POOL_CACHE ? most : POOL_CACHE;
 }
 
-/* What an lcore's cache has no room for comes back last in, first out, if this DPDK can do that: an
- * mbuf that was used a moment ago lies in the processor's cache, and of a ring the next is the one
- * that has waited longest. */
+/* Returns the ops of the common part of the pool, to which mbufs go for which an lcore's cache has
+ * no room. A stack, if this DPDK has it: its next mbuf was used a moment ago and lies in the
+ * processor's cache; the next mbuf of a ring is the one that has waited longest. */
 static const char *common_ops(void)
 {
 	for (uint32_t i = 0; i < rte_mempool_ops_table.num_ops; i++) {
@@ -84,7 +84,7 @@ struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs)
 	return pool;
 
 err_free:
-	/* The pool frees the chunk if it has taken it. */
+	/* If the pool has taken the chunk, the pool frees it. */
 	if (pool->nb_mem_chunks == 0)
 		memory_free(chunk, bytes);
 	rte_mempool_free(pool);
@@ -127,7 +127,7 @@ void *memory_reserve(size_t bytes)
 
 	if (memory == MAP_FAILED)
 		return NULL;
-	/* A wish: without huge pages it works as well, a little slower. */
+	/* Optional: without huge pages the memory works as well, a little slower. */
 	(void)madvise(memory, bytes, MADV_HUGEPAGE);
 	return memory;
 }

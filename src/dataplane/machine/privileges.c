@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define BIT(capability) (UINT64_C(1) << (capability))
-/* What belongs to others: their folders may be written, and their files replaced. */
+/* Capabilities to write into folders of others, and to replace their files. */
 #define FILES_OF_OTHERS (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER))
-/* Threads answer within microseconds; a machine that swaps may take longer. */
+/* Threads react within microseconds; a machine that swaps may take longer. */
 #define PATIENCE_MS 1000
 #define STATE_BYTES 512
 
@@ -26,8 +26,8 @@ static const struct {
 	const char *driver;
 	uint64_t needed;
 } devices[] = {
-        /* The kernel takes back what belongs to a descriptor: the packet socket and its
-         * promiscuity, the interface of net_tap. */
+        /* If a descriptor is closed, the kernel undoes what belongs to it: the packet socket and
+         * its promiscuity, the interface of net_tap. */
         {"file:", 0},
         {"net_af_packet", 0},
         {"net_memif", 0},
@@ -35,7 +35,7 @@ static const struct {
         {"net_ring", 0},
         {"net_tap", 0},
         {"tap:", 0},
-        /* What merges frames is switched on again at the end. */
+        /* The offloads that merge frames are switched on again at the end. */
         {PORT_INTERFACE, BIT(CAP_NET_ADMIN)},
         /* libxdp removes its program from the interface, and opens programs and maps by number. */
         {"net_af_xdp", BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
@@ -56,7 +56,7 @@ uint64_t privileges_of_device(const char *device)
 
 /* ---- one thread ---- */
 
-static uint64_t kept; /* before the first signal is sent, and not changed again */
+static uint64_t kept; /* set before the first signal is sent, and not changed again */
 
 static int caps_read(struct __user_cap_data_struct data[2])
 {
@@ -72,7 +72,8 @@ static uint64_t caps_permitted(void)
 	return caps_read(data) < 0 ? 0 : data[0].permitted | (uint64_t)data[1].permitted << 32;
 }
 
-/* At most these, of what this thread has. */
+/* Sets the permitted and effective capabilities of this thread to these, without those that are not
+ * permitted now. */
 static void caps_write(uint64_t permitted, uint64_t effective)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -88,11 +89,11 @@ static void caps_write(uint64_t permitted, uint64_t effective)
 	syscall(SYS_capset, &header, data);
 }
 
-/* Also in a signal's handler: system calls only. */
+/* Also called by a signal handler: only system calls are allowed. */
 static void give_up(void)
 {
-	/* Only a process that may set capabilities may reduce the bounding set; no_new_privs makes
-	 * up for it. */
+	/* Only a process with CAP_SETPCAP may reduce the bounding set. For others, no_new_privs has
+	 * the same effect. */
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -111,7 +112,8 @@ static void give_up_signal(int number)
 
 /* ---- all threads ---- */
 
-/* What the kernel says of a thread's privileges, and its name. False: it has gone. */
+/* Reads a thread's privileges, as the kernel lists them, and its name. Returns false if the thread
+ * has ended. */
 static bool state_of(const char *thread, char state[STATE_BYTES], char name[32])
 {
 	char path[PATH_MAX], line[128];
@@ -132,8 +134,8 @@ static bool state_of(const char *thread, char state[STATE_BYTES], char name[32])
 	return at > 0;
 }
 
-/* Signals every thread that is not as this one is. How many there are; the last one's name;
- * -errno. */
+/* Signals every thread whose privileges differ from this thread's. Returns their number and the
+ * name of the last, or -errno. */
 static int remind(char name[32])
 {
 	char own[32], wanted_state[STATE_BYTES], state[STATE_BYTES], other[32];
@@ -175,12 +177,13 @@ static int all_threads(struct problem *problem)
 			nanosleep(&rest, NULL);
 	}
 	if (behind == 0) {
-		/* A thread may have been reminded twice. */
+		/* Ignores the signals that are still on their way: a thread may have been signalled
+		 * twice. */
 		action.sa_handler = SIG_IGN;
 		sigaction(SIGRTMIN, &action, NULL);
 		return 0;
 	}
-	/* Who takes the signal later still finds its handler. */
+	/* The handler stays for threads that take the signal later. */
 	if (behind < 0)
 		problem_set(problem, -1,
 		            "other threads than the main one may have kept their capabilities: "
@@ -196,14 +199,14 @@ static int all_threads(struct problem *problem)
 
 /* ---- files ---- */
 
-/* Whether this thread, as its effective capabilities are now, may make and remove files where
- * `path` lies, and write what is there. */
+/* Returns true if this thread, with its present effective capabilities, may make and remove files
+ * in the folder of `path`, and write the file if it exists. */
 static bool may_finish(const char *path)
 {
 	char folder[PATH_MAX], whole[PATH_MAX];
 	const char *slash;
 
-	/* Behind a symbolic link it is the other end's folder. */
+	/* The folder is that of the file to which a symbolic link leads. */
 	if (!realpath(path, whole)) {
 		if (errno != ENOENT)
 			return false;
@@ -219,7 +222,7 @@ static bool may_finish(const char *path)
 	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* Of a device's text what stands behind a word that names a file to write: a capture, a socket. */
+/* Checks the files that a device's text names to be written: a capture, a socket. */
 static bool device_may_finish(const char *device)
 {
 	static const char *const words[] = {",out=", ",socket="};
@@ -238,7 +241,7 @@ static bool device_may_finish(const char *device)
 	return true;
 }
 
-/* As this thread will be without it. */
+/* Checks with the effective capabilities reduced to `keep`. */
 static bool may_finish_all(const struct scenario *scenario, const char *const *sockets,
                            uint64_t keep)
 {

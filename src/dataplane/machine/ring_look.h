@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much lies in a ring, for either of its ends and for onlookers. As rte_ring_count says it, but
- * by atomic loads, so that ThreadSanitizer knows what is meant; the code is the same.
+ * The number of entries in a ring, for either of its ends and for onlookers. Computed like
+ * rte_ring_count, but from atomic loads, so that ThreadSanitizer accepts them; the machine code is
+ * the same.
  *
  * Thread: any; what the other end does meanwhile is seen or not.
  */

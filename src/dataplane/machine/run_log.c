@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define OWN_FIELDS 4 /* beside the line's */
+#define OWN_FIELDS 4 /* beside those of the line */
 
 const char *const run_log_levels[] = {"error", "warning", "notice", "info", "debug", NULL};
-/* syslog(3)'s, in the order of the levels. */
+/* The priorities of syslog(3), in the order of the levels. */
 static const char *const priorities[] = {"3", "4", "5", "6", "7"};
 
 static struct {
@@ -29,7 +29,7 @@ void run_log_begin(const char *command, enum run_log_level most, const char *soc
 	state.journal = journal_is_behind(STDERR_FILENO) ? journal_open() : -1;
 }
 
-/* One call, so that lines of several threads or processes do not mix. */
+/* One call, so that lines of several threads or processes are not interleaved. */
 static void to_standard_error(const char *text)
 {
 	fprintf(stderr, "weir%s%s: %s\n", *state.command ? " " : "", state.command, text);
@@ -50,7 +50,8 @@ static int to_journal(enum run_log_level level, const struct journal_field *fiel
 	return journal_send(state.journal, state.socket, all, OWN_FIELDS + n);
 }
 
-/* How many lines the journal did not take. */
+/* Logs how many lines the journal did not take. Returns false if it does not take this line
+ * either. */
 static bool tell_lost(void)
 {
 	uint64_t lost = __atomic_exchange_n(&state.lost, 0, __ATOMIC_RELAXED);
@@ -94,7 +95,7 @@ __attribute__((format(printf, 4, 0))) static void say(enum run_log_level level,
 		return;
 	}
 	result = tell_lost() ? to_journal(level, fields, n, text) : -EAGAIN;
-	/* Standard error leads to the journal, too, and would wait for it. */
+	/* Not to standard error, which leads to the journal, too, and would wait for it. */
 	if (result == -EAGAIN)
 		__atomic_fetch_add(&state.lost, 1, __ATOMIC_RELAXED);
 	else if (result < 0)

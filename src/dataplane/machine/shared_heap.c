@@ -7,7 +7,7 @@ void shared_heap_use(void)
 {
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1);
-	/* One that is set does not grow with what is freed. */
+	/* A threshold that is set does not grow with the size of freed blocks. */
 	mallopt(M_MMAP_THRESHOLD, SHARED_HEAP_LARGE);
 #endif
 }

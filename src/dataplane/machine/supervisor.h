@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The manager of services that has started weir and wants to be told how it is: the protocol of
- * sd_notify(3), datagrams to the socket that $NOTIFY_SOCKET names. Without that all of this does
- * nothing.
+ * Reports to the service manager that has started weir: the protocol of sd_notify(3), datagrams to
+ * the socket that $NOTIFY_SOCKET names. Without that variable nothing is sent.
  *
  * Thread: control.
  */
@@ -11,11 +10,12 @@
 
 #include <stdint.h>
 
-/* `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=...`; several with new lines between. Never waits:
- * what a manager does not take is lost, and it will draw its conclusions. */
+/* Sends `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=...`, or several with newlines between.
+ * Never waits: a message that the manager does not take is lost, and the manager acts as if it had
+ * not been sent. */
 void supervisor_tell(const char *state);
-/* How often it is to be told WATCHDOG=1: half of the time after which it takes weir for hung
- * ($WATCHDOG_USEC). 0: it does not watch. */
+/* Returns the interval at which to send WATCHDOG=1: half of the time after which the manager takes
+ * weir for hung ($WATCHDOG_USEC). Returns 0 if the manager does not watch. */
 uint64_t supervisor_watchdog_ns(void);
 
 #endif

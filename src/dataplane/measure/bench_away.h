@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For how long others had the processor of a thread: other processes, the kernel's limit of
- * real-time threads, a hypervisor that says what it steals. Two clocks tell: the run's, which goes
- * on, and the thread's processor time, which does not.
+ * Measures for how long others had the processor of a thread: other processes, the kernel's limit
+ * of real-time threads, a hypervisor that reports what it steals. Two clocks show it: the run's,
+ * which goes on, and the thread's processor time, which does not.
  *
  * Source: CLOCK_THREAD_CPUTIME_ID, clock_gettime(2). Linux leaves stolen time out of it
- * (CONFIG_PARAVIRT_TIME_ACCOUNTING); what interrupts take is in it, and so counts as the thread's.
+ * (CONFIG_PARAVIRT_TIME_ACCOUNTING); the time of interrupts is in it, and so counts as the
+ * thread's.
  *
- * The thread asks at each round. The second clock is a system call, so it is read only after a
- * round that was long, and once a millisecond.
+ * The thread calls bench_away_ask at each round. The second clock is a system call, so it is read
+ * only after a long round, and once a millisecond.
  *
- * What an absence has left is worked off afterwards. Until then, or for BENCH_AWAY_BEHIND times as
- * long as the absence was at most, the thread is behind by no fault of its own. (At a share L of
- * what it can do, that takes L / (1 - L) times as long: 4 at 80 %.)
+ * Work that has piled up during an absence is done afterwards. Until then, or for BENCH_AWAY_BEHIND
+ * times the length of the absence at most, the thread is behind by no fault of its own. (At a share
+ * L of its capacity, that takes L / (1 - L) times as long: 4 at 80 %.)
  *
  * Thread: the one that is watched. `longest_own_ns` may be read, and set to 0, by others.
  */
@@ -30,22 +31,23 @@
 
 struct bench_away {
 	bool started;
-	simtime asked_ns;        /* the round before */
-	simtime read_ns;         /* the last reading of both clocks, */
-	uint64_t cpu_ns;         /* and the second one */
+	simtime asked_ns;        /* end of the round before */
+	simtime read_ns;         /* the run's clock at the last reading of both */
+	uint64_t cpu_ns;         /* the processor time at that reading */
 	simtime returned_ns;     /* the end of the last absence */
 	simtime behind_until_ns; /* at the latest */
-	uint64_t longest_own_ns; /* round, without what others had of it, that began not behind */
+	uint64_t longest_own_ns; /* round, without the others' part, that did not begin behind */
 };
 
-/* Whether the round that ends at `now` may contain an absence, or what comes behind one. */
+/* Returns true if the round that ends at `now` may contain an absence, or the thread may be behind
+ * because of one. */
 static inline bool bench_away_is_unsure(const struct bench_away *away, simtime now)
 {
 	return !away->started || now - away->asked_ns > BENCH_AWAY_LONG_NS ||
 	       now - away->read_ns > BENCH_AWAY_EACH_NS || away->asked_ns < away->behind_until_ns;
 }
 
-/* A round has ended, and nothing was unsure. */
+/* Ends a round in which nothing was unsure. */
 static inline void bench_away_round(struct bench_away *away, simtime now)
 {
 	if (now - away->asked_ns > away->longest_own_ns)
@@ -53,19 +55,20 @@ static inline void bench_away_round(struct bench_away *away, simtime now)
 	away->asked_ns = now;
 }
 
-/* A round has ended, and the thread has had `cpu_ns` of processor time. For how long since the last
- * reading others had it, or the thread was behind because of them. */
+/* Ends a round at which the thread has had `cpu_ns` of processor time in all. Returns for how long
+ * since the last reading others had the processor, or the thread was behind because of them. */
 uint64_t bench_away_read(struct bench_away *away, simtime now, uint64_t cpu_ns);
-/* What an absence has left has been worked off. */
+/* Notes that the work of an absence is done. */
 static inline void bench_away_caught_up(struct bench_away *away)
 {
 	away->behind_until_ns = 0;
 }
 
-/* The processor time of the calling thread. */
+/* Returns the processor time of the calling thread. */
 uint64_t bench_away_cpu(void);
 
-/* The same, with a reading if it takes one. */
+/* Ends a round, with a reading of both clocks if one is needed. Returns what bench_away_read
+ * returns, or 0. */
 static inline uint64_t bench_away_ask(struct bench_away *away, simtime now)
 {
 	if (__builtin_expect(bench_away_is_unsure(away, now), 0))

@@ -12,7 +12,7 @@
 
 #include "port/port.h"
 
-/* The port's name behind `net_ring_`. */
+/* Makes the ethdev `name`, of which DPDK takes the part behind `net_ring_`. */
 static int make_port(const char *name, struct rte_ring *rx, struct rte_ring *tx)
 {
 	struct rte_ring *in[1] = {rx}, *out[1] = {tx};

@@ -3,10 +3,10 @@
  * Two cables between weir and a tester in the same process: four ethdev ports over rings, as
  * net_ring makes them of existing rings.
  *
- * tester port 0 <==cable 0==> weir's port 0 weir's port 1 <==cable 1==> tester port 1
+ *   tester port 0 <==cable 0==> weir's port 0        weir's port 1 <==cable 1==> tester port 1
  *
- * A cable holds BENCH_CABLE_FRAMES a direction: the receive ring of a NIC. Frames that do not fit
- * are lost, as on a NIC whose ring is not emptied.
+ * A cable holds BENCH_CABLE_FRAMES a direction, like the receive ring of a NIC. Frames that do not
+ * fit are lost, as on a NIC whose ring is not emptied.
  *
  * Thread: control. Sending and receiving: one thread an end.
  */
@@ -21,14 +21,14 @@
 #define BENCH_CABLE_PREFIX "net_ring_bench"
 
 struct bench_cables {
-	struct rte_ring *rings[4]; /* of cable i: [2i] to weir, [2i + 1] from it */
-	/* as port_open takes them */
+	struct rte_ring *rings[4]; /* of cable i: [2i] to weir, [2i + 1] from weir */
+	/* device texts for port_open */
 	char weir[2][32], tester[2][32];
 };
 
-/* Makes the ports and offers them to port_open. 0, or -errno with problem. */
+/* Makes the ports and offers them to port_open. Returns 0, or -errno with problem. */
 int bench_cables_make(struct bench_cables *cables, struct problem *problem);
-/* After the ports are closed. */
+/* Frees the cables. To be called after the ports are closed. */
 void bench_cables_free(struct bench_cables *cables);
 /* Frees what lies in the cables. */
 void bench_cables_empty(struct bench_cables *cables);

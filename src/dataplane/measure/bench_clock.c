@@ -15,8 +15,8 @@ struct pair {
 	uint64_t raw_ns;
 };
 
-/* How long the reading of CLOCK_MONOTONIC_RAW took cannot be seen from outside of a sample: a
- * second one right behind must agree with it. */
+/* Takes a sample. How long its reading of CLOCK_MONOTONIC_RAW took cannot be seen from outside, so
+ * a second sample right behind it must agree with it. */
 static struct pair compare(struct bench_clock_source *source, const struct clock *clock)
 {
 	struct clock_sample one, two;

@@ -9,7 +9,7 @@
 
 #define CEILING_S     0.05
 #define NOISE_S       0.02
-#define SETTLE_S      0.02 /* caches and branch predictors are the ceiling's after its turn */
+#define SETTLE_S      0.02 /* the ceiling's turn has filled caches and branch predictors */
 #define WARM_UP_S     0.05
 #define MBUFS_SHORT   64
 #define WINDOW_MOST_S 1.0
@@ -20,7 +20,8 @@ struct run {
 	bool mbufs_short;
 };
 
-/* Of a processor: what the noise loop missed, and what the scheduler gave to others. */
+/* Returns the share of a processor that was taken away: what the noise loop missed or what the
+ * scheduler gave to others, whichever is more. */
 static double taken_away(const struct bench_noise *noise, const struct bench_count *from,
                          const struct bench_count *to)
 {
@@ -65,7 +66,8 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 	        .lost = to.lost - from.lost,
 	        .mbufs_short = to.mbufs_free < MBUFS_SHORT,
 	};
-	/* One worker cannot exceed its ports alone: then the ceiling lost the processor. */
+	/* One worker cannot be faster than its ports alone. If it seems to be, the ceiling lost the
+	 * processor. */
 	if (rig->runtime->n_workers == 1 && run->ceiling < run->mpps)
 		run->taken = 1;
 	free(noise);
@@ -176,7 +178,8 @@ int bench_cost_measure(const struct bench_setup *setup, const struct bench_condi
 	struct run runs[BENCH_RUNS_MAX];
 	uint32_t n = 0, good = 0;
 	double held_s = (double)bench_held_ns(setup->scenario) / 1e9;
-	/* Departures repeat the pattern of arrivals a delay later: a run takes all of it in. */
+	/* Departures repeat the pattern of arrivals a delay later: a run covers the whole
+	 * pattern. */
 	double window = fmax(conditions->seconds, fmin(held_s, WINDOW_MOST_S));
 	struct bench_rig rig;
 	int rc = bench_rig_open(&rig, setup, conditions, problem);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a packet costs. weir carries as many packets as it can, for a while, several times. In turns
- * with each of these run the ceiling (the same ports on the same core, received and sent, with
- * nothing between) and the machine's noise.
+ * Measures what a packet costs. weir carries as many packets as it can, for a while, several times.
+ * Each of these runs alternates with the ceiling (the same ports on the same core, received and
+ * sent, with nothing between) and with the machine's noise.
  *
- * weir warms up until packets leave repeat: ceiling | noise | weir, settling | weir,
- * counted | ceiling
+ *   weir warms up until packets leave
+ *   repeat:  ceiling | noise | weir, settling | weir, counted | ceiling
  *
  * A run's ratio is its rate divided by the mean of the two ceilings beside it. A run is disturbed
  * if more than BENCH_DISTURBED of the processor was taken away. Of up to twice as many runs as
  * requested, the least disturbed ones count.
  *
- * All times are those of CLOCK_MONOTONIC_RAW. A packet counts when the device has taken it; so a
- * packet that the scenario loses makes the others dearer. What leaves now came as fast as weir
- * could take it a delay ago, so that with a long delay arrivals and departures swing against each
- * other: a packet that came and did not leave within a run, or left and did not come, counts one
- * half.
+ * All times are those of CLOCK_MONOTONIC_RAW. A packet counts when the device has taken it, so a
+ * packet that the scenario drops adds to the cost of the others. The packets that leave now came a
+ * delay ago, as fast as weir could take them then. So with a long delay the rates of arrivals and
+ * departures swing against each other. To balance that, a packet that only came within a run, or
+ * only left within it, counts one half.
  *
  * Thread: control.
  */
@@ -29,20 +29,21 @@
 
 struct bench_cost {
 	struct bench_spread mpps, ceiling_mpps, ratio;
-	struct bench_spread taken;               /* of the processor, as a fraction */
-	struct bench_spread above_ns;            /* the ceiling's cost, a packet */
+	struct bench_spread taken;               /* share of the processor */
+	struct bench_spread above_ns;            /* cost beyond the ceiling's, a packet */
 	double ns_per_packet, cycles_per_packet; /* cycles of the TSC */
 	double gbps;                             /* frames, without preamble and FCS */
 	double dropped_mpps;                     /* by the scenario: its losses, its full queues */
-	uint32_t disturbed;                      /* of the runs that count */
+	uint32_t disturbed;                      /* among the runs that count */
 	double held_packets, memory_bytes;       /* medians */
 	uint64_t lost;    /* packets that weir lost for lack of memory or room */
 	bool mbufs_short; /* the pool ran dry: that, not the processor, was the limit */
-	/* With a flight: what it gets, and the share of all packets that it does not get. */
+	/* With a flight: the rate of packets that it gets, and the share of all packets that it
+	 * misses. */
 	double flight_mpps, flight_missed;
 };
 
-/* 0, or -errno with problem. */
+/* Measures. Returns 0, or -errno with problem. */
 int bench_cost_measure(const struct bench_setup *setup, const struct bench_conditions *conditions,
                        struct bench_cost *cost, struct problem *problem);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the workers of a rig have done so far. */
+/* Counts what the workers of a rig have done so far. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,7 +66,7 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count)
 	uint64_t before;
 
 	memset(count, 0, sizeof(*count));
-	/* This thread may lose the processor between clock and counters: then once more. */
+	/* Reads again if this thread has lost the processor between clock and counters. */
 	for (int tries = 0; tries < 10; tries++) {
 		before = clock_read(CLOCK_MONOTONIC_RAW);
 		count_sent(runtime, count);

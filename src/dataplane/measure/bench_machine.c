@@ -16,11 +16,11 @@
 #define KIB        UINT64_C(1024)
 #define LINE_BYTES 8192 /* the flags of /proc/cpuinfo are long */
 
-/* Where facts come from. */
+/* The files that facts are read from. */
 struct source {
 	const char *root;
-	char path[PATH_MAX];           /* of the file that was opened last */
-	char unread[BENCH_WORD_BYTES]; /* the first that is there and could not be read; "": none */
+	char path[PATH_MAX];           /* of the last file opened */
+	char unread[BENCH_WORD_BYTES]; /* the first that exists and could not be read; "": none */
 };
 
 static void note_unread(struct source *source)
@@ -56,7 +56,7 @@ static void close_file(struct source *source, FILE *file)
 	fclose(file);
 }
 
-/* The first line, without its end. Closes. */
+/* Reads the first line, without its end, and closes the file. */
 static void take_line(struct source *source, FILE *file, char text[BENCH_WORD_BYTES])
 {
 	text[0] = '\0';
@@ -75,7 +75,7 @@ static int64_t take_number(struct source *source, FILE *file, int64_t unknown)
 	return end == text ? unknown : value;
 }
 
-/* The word in brackets of `always [madvise] never`. */
+/* Keeps the word in brackets of `always [madvise] never`. */
 static void keep_chosen(char text[BENCH_WORD_BYTES])
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -122,7 +122,7 @@ static void read_cpuinfo(struct source *source, struct bench_machine *machine)
 		} else if (strncmp(line, "model name", 10) == 0) {
 			snprintf(machine->cpu, sizeof(machine->cpu), "%.150s", value_of(line));
 		} else if (strncmp(line, "CPU implementer", 15) == 0) {
-			/* The counter of arm64 is one for all processors, and never stops. */
+			/* arm64 has one counter for all processors, and it never stops. */
 			machine->tsc_constant = machine->tsc_nonstop = true;
 		} else if (strncmp(line, "flags", 5) == 0) {
 			machine->tsc_constant = strstr(line, " constant_tsc") != NULL;
@@ -134,7 +134,7 @@ static void read_cpuinfo(struct source *source, struct bench_machine *machine)
 	close_file(source, file);
 }
 
-/* A guest may read the signature of the hypervisor itself. */
+/* Reads the signature of the hypervisor, which a guest may do itself. */
 static void ask_hypervisor(struct bench_machine *machine)
 {
 #if defined(__x86_64__)
@@ -221,7 +221,7 @@ static void read_hugepages(struct source *source, struct bench_machine *machine)
 		closedir(folder);
 }
 
-/* Interrupts that go to this processor and, because others may take them, need not. */
+/* Counts the interrupts that are delivered to this processor. */
 static int count_interrupts(struct source *source, uint32_t core)
 {
 	char path[PATH_MAX], list[BENCH_WORD_BYTES];
@@ -244,7 +244,7 @@ static int count_interrupts(struct source *source, uint32_t core)
 	return n;
 }
 
-/* /proc/stat: user nice system idle iowait irq softirq steal ... */
+/* Returns the share of `steal` in /proc/stat: user nice system idle iowait irq softirq steal ... */
 static double stolen_fraction(struct source *source, uint32_t core)
 {
 	FILE *file = open_file(source, "/proc/stat");
@@ -288,7 +288,8 @@ static uint32_t count_nodes(struct source *source, uint32_t core, int *node)
 	return n;
 }
 
-/* A processor in an idle state comes out of it so much later. */
+/* Finds the enabled idle state with the longest latency: the time that the processor takes to come
+ * out of it. */
 static void read_sleep(struct source *source, struct bench_machine *machine)
 {
 	for (unsigned i = 0; i < 32; i++) {

@@ -10,7 +10,8 @@ static uint64_t ns_of(uint64_t ticks, double tick_ns)
 	return (uint64_t)((double)ticks * tick_ns);
 }
 
-/* The instants that have passed between two readings were noticed at the second. */
+/* Adds the lateness of the instants that have passed between two readings, and were noticed at the
+ * second. Returns the next instant. */
 static uint64_t notice(struct bench_noise *noise, uint64_t next_q, uint64_t step_q, uint64_t start,
                        uint64_t now, double tick_ns)
 {

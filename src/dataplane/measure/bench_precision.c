@@ -22,7 +22,7 @@ static uint64_t delay_of(const struct scenario *scenario)
 	return delay && delay->conf.statement == &delay_statement ? delay->delay_ns : 0;
 }
 
-/* What the sources have made and lost so far. */
+/* Adds, or subtracts, what the sources have made and lost so far. */
 static void add_sources(const struct bench_rig *rig, struct bench_precision *precision, int sign)
 {
 	for (uint32_t i = 0; i < rig->n_sources; i++) {
@@ -38,7 +38,7 @@ struct course {
 	double wall_ns, cpu_ns, packets;
 };
 
-/* What the sink has seen in this turn. */
+/* Takes what the sink has counted in this turn, and clears the sink. */
 static void take_sink(struct bench_sink *sink, bool calm, struct bench_precision *precision)
 {
 	histogram_merge(&precision->lateness_ns, &sink->lateness_ns);
@@ -51,8 +51,8 @@ static void take_sink(struct bench_sink *sink, bool calm, struct bench_precision
 	precision->calm_turns += calm;
 }
 
-/* Turns differ in length: a host that takes its share at even intervals must not always meet the
- * same of the two. */
+/* Returns the length of a turn. Turns differ in length, so that a host that takes its share at even
+ * intervals does not always hit weir, or always the noise. */
 static double turn_length(uint32_t index)
 {
 	double fraction = index * GOLDEN;
@@ -84,7 +84,7 @@ static void weir_turn(struct course *course, double seconds, struct bench_precis
 	precision->memory_bytes = (double)to.memory_bytes;
 }
 
-/* Each comes first in its turn. */
+/* Measures weir and the noise. They come first alternately. */
 static void turn(struct course *course, uint32_t index, double grid_ns,
                  struct bench_precision *precision)
 {

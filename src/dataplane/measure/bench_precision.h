@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How exactly packets leave on time. A paced source makes one frame each period, weir delays it,
- * and a transmit callback compares the moment of hand-over with the due time (bench_sink.h). In
- * turns with that, a loop that only reads the TSC waits for instants at the same distance on the
- * same core: its lateness is the machine's.
+ * Measures how exactly packets leave on time. A paced source makes one frame each period, weir
+ * delays it, and a transmit callback compares the moment of hand-over with the due time
+ * (bench_sink.h). Alternating with that, a loop that only reads the TSC waits for instants at the
+ * same distance on the same core: its lateness is the machine's.
  *
  * A turn is calm if the scheduler and the hypervisor took less than BENCH_CALM of the processor,
  * computed from the processor time of the worker's thread. Lateness in a calm turn is weir's own,
@@ -24,16 +24,17 @@ struct bench_precision {
 	uint32_t turns, calm_turns;
 	uint64_t early, most_early_ns;
 	struct bench_noise noise;
-	uint64_t offered; /* frames that the source made while it was counted */
-	uint64_t missed; /* came due while the worker was away for longer than a NIC's ring lasts */
-	uint64_t lost;   /* by weir, for lack of memory or room */
-	double taken;    /* of the processor while weir ran, by what the scheduler says */
+	uint64_t offered; /* frames made while the measurement counted */
+	uint64_t missed;  /* came due while the worker was away, beyond a NIC's receive ring */
+	uint64_t lost;    /* by weir, for lack of memory or room */
+	double taken;     /* share of the processor while weir ran, by the scheduler's figures */
 	double held_packets, memory_bytes; /* at the end */
 	uint64_t longest_poll_ns;
-	double pps; /* that really left */
+	double pps; /* that left */
 };
 
-/* conditions->seconds for weir, and as long for the noise. 0, or -errno with problem. */
+/* Measures: conditions->seconds for weir, and as long for the noise. Returns 0, or -errno with
+ * problem. */
 int bench_precision_measure(const struct bench_setup *setup,
                             const struct bench_conditions *conditions,
                             struct bench_precision *precision, struct problem *problem);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A figure that was measured several times: what is said of it.
+ * A figure that was measured several times, and its statistics.
  *
  * Thread: any; pure functions.
  */
@@ -16,12 +16,13 @@ struct bench_repeats {
 	double value[BENCH_REPEATS_MAX]; /* ascending */
 };
 
-/* Those beyond the room are left out. */
+/* Adds a value. Values beyond BENCH_REPEATS_MAX are left out. */
 void bench_repeats_add(struct bench_repeats *repeats, double value);
-/* By nearest rank: 0.5 the median, 0 the least, 1 the greatest; 0 of none. */
+/* Returns a value by nearest rank: 0.5 the median, 0 the least, 1 the greatest; 0 if there is
+ * none. */
 double bench_repeats_at(const struct bench_repeats *repeats, double share);
 double bench_repeats_mean(const struct bench_repeats *repeats);
-/* Standard deviation of the sample; 0 of fewer than two. */
+/* Returns the standard deviation of the sample; 0 if there are fewer than two values. */
 double bench_repeats_deviation(const struct bench_repeats *repeats);
 
 #endif

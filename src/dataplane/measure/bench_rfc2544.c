@@ -33,8 +33,8 @@ static double loss_of(const struct rfc2544_outcome *outcome)
 	return (double)(outcome->sent - outcome->received) / (double)outcome->sent;
 }
 
-/* One trial that counts. More loss than tolerated is the reason to doubt it; a tolerance below 0
- * doubts every disturbed one. */
+/* Makes one trial that counts. A disturbed trial is repeated if it lost more than `tolerance`; if
+ * `tolerance` is below 0, always. */
 static int make_trial(struct course *course, double pps, uint64_t frames, double tolerance)
 {
 	struct rfc2544_trial trial = {course->result->frame_bytes, pps, frames};
@@ -60,7 +60,7 @@ static int rate_trial(struct course *course, double pps, double seconds, double 
 	                  tolerance);
 }
 
-/* `rate` holds a rate that passes, or 0. */
+/* Searches upward from a rate that is known to pass, in `rate`, or from 0. */
 static int search(struct course *course, double most_pps, double tolerance,
                   struct rfc2544_rate *rate)
 {
@@ -108,7 +108,7 @@ int rfc2544_search(struct rfc2544_tester *tester, const struct rfc2544_condition
 	return rc;
 }
 
-/* The search of the median counts. */
+/* Searches several times. The search with the median rate counts. */
 static int search_again(struct course *course, double tolerance, const struct rfc2544_rate *known,
                         struct rfc2544_rate *rate, struct bench_repeats *all)
 {
@@ -129,8 +129,8 @@ static int search_again(struct course *course, double tolerance, const struct rf
 	return rc;
 }
 
-/* The most that the tester can send: the medium's rate, or what it reached when that was
- * requested. */
+/* Finds the most that the tester can send: the medium's rate, or the rate that it reached when the
+ * medium's was requested. */
 static int find_offered(struct course *course)
 {
 	double line = course->conditions->line_pps;
@@ -151,7 +151,7 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What RFC 8219 takes from a trial. */
+/* Takes the figures of RFC 8219 from a trial. */
 static void take_tagged(struct course *course)
 {
 	struct rfc2544_outcome *outcome = &course->outcome;
@@ -176,7 +176,8 @@ static int measure_latency(struct course *course)
 	double sum = 0;
 	uint32_t n = 0;
 
-	/* Without a rate that passes, the tolerated one; without that, a tenth of what there is. */
+	/* At the throughput; if that is 0, at the rate with the tolerated loss; if that is 0, too,
+	 * at a tenth of the greatest rate. */
 	double pps = result->ndr.pps > 0   ? result->ndr.pps
 	             : result->pdr.pps > 0 ? result->pdr.pps
 	                                   : result->offered_pps / 10;
@@ -220,7 +221,7 @@ static int measure_loss(struct course *course)
 	return 0;
 }
 
-/* The longest burst of which nothing is lost, to a hundredth of itself. */
+/* Searches the longest burst of which nothing is lost, to a hundredth of itself. */
 static int longest_burst(struct course *course, double most, double *frames)
 {
 	double low = 0, high = most, at = most;
@@ -257,7 +258,8 @@ static int measure_bursts(struct course *course)
 			return rc;
 		bench_repeats_add(&result->burst_frames, frames);
 	}
-	/* RFC 9004, 5.4: what comes in while it leaves at the throughput's rate. */
+	/* RFC 9004, 5.4: less the frames that leave, at the throughput's rate, while the burst
+	 * comes in. */
 	share = result->offered_pps > 0 ? result->ndr.pps / result->offered_pps : 0;
 	if (result->offered_pps > 0)
 		result->implied_buffer_ns =
@@ -283,7 +285,7 @@ int rfc2544_run(struct rfc2544_tester *tester, const struct rfc2544_conditions *
 	if (rc == 0)
 		rc = search_again(course, 0, &(struct rfc2544_rate){.pps = 0}, &result->ndr,
 		                  &result->ndr_pps);
-	/* What loses nothing loses no more than is tolerated. */
+	/* A rate without loss also passes with the tolerated loss. */
 	result->pdr = result->ndr;
 	if (rc == 0)
 		rc = search_again(course, conditions->tolerance, &result->ndr, &result->pdr,

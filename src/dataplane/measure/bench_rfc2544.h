@@ -6,23 +6,23 @@
  *
  *   throughput   26.1: the greatest rate at which no frame is lost (NDR), by binary search between
  *                0 and what can be offered; and the same with a tolerated share of loss (PDR)
- *   latency      26.2: at the throughput's rate; the mean over `repeats` trials. Every frame
- *                carries its stamp where the RFC tags one, so percentiles come with it
+ *   latency      26.2: at the throughput's rate; the mean over `latency_repeats` trials. Every
+ *                frame carries its stamp where the RFC tags one, so percentiles come with it
  *   loss rate    26.3: at 100 %, 90 %, ... of the greatest rate, until two trials in a row are
  *                without loss
  *   back-to-back 26.4: the longest burst at the greatest rate of which no frame is lost, by binary
- *                search, `repeats` times. RFC 9004 (A. Morton, 2021) takes from it the buffer: what
- *                the burst lasts, less what leaves meanwhile at the throughput's rate
+ *                search, `burst_repeats` times. RFC 9004 (A. Morton, 2021) computes the buffer from
+ *                it: the duration of the burst, less what leaves meanwhile at the throughput's rate
  *
- * and of RFC 8219 (M. Georgescu, L. Pislaru, G. Lencse, 2017), from the latency trials: 7.2 of
- * RFC2544_TAGGED frames, evenly spread, the median (typical latency) and the 99.9th percentile
- * (worst case latency); 7.3.1 of all frames the 99.9th percentile less the least (packet delay
+ * and of RFC 8219 (M. Georgescu, L. Pislaru, G. Lencse, 2017), from the latency trials. 7.2, of
+ * RFC2544_TAGGED frames, evenly spread: the median (typical latency) and the 99.9th percentile
+ * (worst case latency). 7.3.1, of all frames: the 99.9th percentile less the least (packet delay
  * variation). Each has its median and its 1st and 99th percentile over the trials.
  *
  * Deviations from the RFC, where configured shorter: lengths of trials and numbers of repeats are
- * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of latency, that lost the
- * processor of tester or device is repeated up to RFC2544_RETRIES times, and counts as it is then;
- * the result has the number of such trials.
+ * arguments; rfc2544_full holds the RFC's. A trial with loss, or of latency, during which tester or
+ * device lost the processor is repeated up to RFC2544_RETRIES times, and then counts as it is; the
+ * result has the number of such trials.
  *
  * Thread: the caller's; depends on the tester's answers alone.
  */
@@ -48,7 +48,7 @@ struct rfc2544_trial {
 
 struct rfc2544_outcome {
 	uint64_t sent, received;
-	double pps;     /* at which they were really sent */
+	double pps;     /* the rate that was reached */
 	bool disturbed; /* something was taken away that may explain a loss */
 	struct histogram latency_ns;
 	/* of the frames that carry a tag */
@@ -57,24 +57,23 @@ struct rfc2544_outcome {
 };
 
 struct rfc2544_tester {
-	/* Sends, waits for what is on the way, counts. 0, or -errno: the trial could not be made;
-	 * -ENOBUFS: the sending device takes nothing.
-	 */
+	/* Sends, waits for what is on the way, counts. Returns 0; -errno if the trial could not be
+	 * made; -ENOBUFS if the sending device takes nothing. */
 	int (*trial)(struct rfc2544_tester *tester, const struct rfc2544_trial *trial,
 	             struct rfc2544_outcome *outcome);
 };
 
 struct rfc2544_conditions {
-	double line_pps;   /* the most that is offered: the medium's */
+	double line_pps;   /* the medium's rate: the most that is offered */
 	double trial_s;    /* of a trial of the searches */
 	double latency_s;  /* of a latency trial */
-	uint32_t searches; /* of the throughput, and of PDR; their median counts; 0: one */
+	uint32_t searches; /* of the throughput, and of PDR; the median counts; 0: one */
 	uint32_t latency_repeats, burst_repeats;
 	double burst_s;   /* the longest burst */
 	double tolerance; /* PDR: share of loss */
 };
 
-/* The RFC's own: 60 s, 120 s, 20 repeats, 2 s bursts, 50 repeats; 10 searches. */
+/* The RFC's own values: 60 s, 120 s, 20 repeats, 2 s bursts, 50 repeats; 10 searches. */
 extern const struct rfc2544_conditions rfc2544_full;
 
 struct rfc2544_rate {
@@ -85,7 +84,7 @@ struct rfc2544_rate {
 
 struct rfc2544_loss_point {
 	double share;   /* of the greatest rate */
-	double offered; /* pps, really sent */
+	double offered; /* pps, as sent */
 	double loss;    /* share */
 };
 
@@ -101,18 +100,18 @@ struct rfc2544_result {
 	uint32_t n_points;
 	struct rfc2544_loss_point points[RFC2544_RATES];
 	struct bench_repeats burst_frames;
-	double implied_buffer_ns, corrected_buffer_ns; /* RFC 9004 */
-	double burst_most;                             /* what was tried at most */
-	uint32_t disturbed; /* trials that counted although something was taken away */
+	double implied_buffer_ns, corrected_buffer_ns; /* by RFC 9004 */
+	double burst_most;                             /* the longest burst tried */
+	uint32_t disturbed;                            /* disturbed trials that count */
 	uint32_t trials;
 };
 
-/* All four. 0, or the tester's error. */
+/* Runs all four tests. Returns 0, or the tester's error. */
 int rfc2544_run(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
                 uint32_t frame_bytes, struct rfc2544_result *result);
 
-/* The greatest rate with a share of loss of at most `tolerance`, to RFC2544_RESOLUTION of
- * `most_pps`. 0 pps: even the slowest trial lost more. */
+/* Searches the greatest rate with a share of loss of `tolerance` at most, to RFC2544_RESOLUTION of
+ * `most_pps`. The rate is 0 if even the slowest trial lost more. Returns 0, or -errno. */
 int rfc2544_search(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
                    double most_pps, double tolerance, struct rfc2544_result *result,
                    struct rfc2544_rate *rate);

@@ -19,7 +19,7 @@
 #include "record/recording.h"
 
 #define DEVICE_BYTES 64
-/* What a saturated source is taken to give at most, over all ports. */
+/* The rate that a saturated source is assumed to give at most, over all ports. */
 #define MOST_PPS       100e6
 #define MOST_PPS_LARGE 80e6 /* of frames that stay in their mbufs */
 #define MEMORY_BASE    (UINT64_C(64) << 20)
@@ -53,7 +53,7 @@ uint64_t bench_held_ns(const struct scenario *scenario)
 
 static int name_devices(struct scenario *scenario, const struct bench_setup *setup)
 {
-	/* A frame that a net_null mbuf cannot hold is made by the source. */
+	/* The source makes frames that a net_null mbuf cannot hold. */
 	uint32_t bytes = bench_frames_need_source(setup->frame_bytes) ? 64 : setup->frame_bytes;
 
 	for (uint32_t i = 0; i < scenario->n_ports && setup->ports != BENCH_GIVEN; i++) {
@@ -72,7 +72,7 @@ static int name_devices(struct scenario *scenario, const struct bench_setup *set
 	return 0;
 }
 
-/* Memory and mbufs for what is on the way. */
+/* Sizes the memory and the number of mbufs for packets on the way. */
 static void size_memory(const struct bench_setup *setup, const struct scenario *scenario,
                         const struct bench_conditions *conditions, struct runtime_options *options)
 {
@@ -83,7 +83,7 @@ static void size_memory(const struct bench_setup *setup, const struct scenario *
 
 	*options = (struct runtime_options){
 	        .layout = conditions->layout,
-	        .told_departures = setup->ports == BENCH_SILENT, /* where there is a sink */
+	        .told_departures = setup->ports == BENCH_SILENT, /* for the sink */
 	};
 	options->memory_bytes = MEMORY_BASE + (uint64_t)(bytes * 1.1);
 	if (large)
@@ -128,7 +128,7 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 	return rc;
 }
 
-/* Each port leads where its first cloud leads. */
+/* Sets the peer of each port: the port to which its first cloud leads. */
 static void find_peers(struct bench_rig *rig)
 {
 	for (uint32_t i = 0; i < rig->scenario->n_ports; i++)
@@ -147,7 +147,7 @@ static int learn_clock_id(void *rig)
 	return pthread_getcpuclockid(pthread_self(), &((struct bench_rig *)rig)->worker_clock);
 }
 
-/* It is never dumped: nobody asks for the scenario. */
+/* Opens the flight. It is never dumped, so it needs no text of the scenario. */
 static int open_flight(struct bench_rig *rig, const struct bench_conditions *conditions,
                        struct problem *problem)
 {
@@ -206,7 +206,7 @@ err_scenario:
 	return rc;
 }
 
-/* What lies in a ring would go with it. */
+/* Frees the packets in rings of ports: closing a ring would lose them. */
 static void empty_ports(struct runtime *runtime)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -253,7 +253,7 @@ void bench_priority_set(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
 
-	/* Fails without the right to it: bench_command has tried it before. */
+	/* Fails without the right; bench_command has tested that before. */
 	if (priority > 0)
 		pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 }
@@ -277,7 +277,7 @@ static int run_worker(void *argument)
 	return rc;
 }
 
-/* Time begins where it stopped. */
+/* Lets time go on from where it stopped. */
 static void resume_clock(struct bench_rig *rig)
 {
 	struct clock *clock = &rig->runtime->clock;

@@ -4,10 +4,10 @@
  * transmit queues and worker_main), between ports that cost as little as a port can, with a clock
  * that can be stopped.
  *
- * Why the clock stops: a measurement is compared with the ceiling and with the machine's noise on
- * the same core, in turns with them. While another has its turn the workers stand still; if time
- * went on, everything on the way would be overdue when they come back. So the run's clock is set
- * back by the length of the pause, and the packets on the way notice nothing.
+ * The clock stops because a measurement alternates with the ceiling and with the machine's noise,
+ * on the same core. During their turns the workers stand still; if time went on, everything on the
+ * way would be overdue afterwards. So the run's clock is set back by the length of the pause, and
+ * the pause does not affect the packets on the way.
  *
  * Thread: control (the main lcore). Between bench_rig_go and bench_rig_stop the workers run.
  */
@@ -24,12 +24,12 @@
 
 enum bench_ports {
 	BENCH_NET_NULL, /* always has a burst, takes everything */
-	BENCH_NET_RING, /* what is sent to it is received from it; topped up to a burst */
+	BENCH_NET_RING, /* received from it is what was sent to it, topped up to a burst */
 	BENCH_SILENT,   /* net_null without packets of its own: a paced source makes them */
 	BENCH_GIVEN,    /* the devices that the scenario names */
 };
 
-/* How all measurements of a run are made. */
+/* The conditions of all measurements of a run. */
 struct bench_conditions {
 	enum runtime_layout layout;
 	uint32_t runs;      /* 1 to BENCH_RUNS_MAX / 2 */
@@ -37,11 +37,11 @@ struct bench_conditions {
 	int priority;       /* of the workers, SCHED_FIFO; 0: as the process is */
 	uint64_t mbufs_max; /* that the EAL has memory for */
 	uint64_t memory_max_bytes;
-	/* With a flight (record/recording.h) that reaches back so far; 0: without. Of each frame so
-	 * many bytes are kept; 0: all. */
+	/* With a flight (record/recording.h) that reaches back this long; 0: without. So many bytes
+	 * of each frame are kept; 0: all. */
 	simtime flight_ns;
 	uint32_t flight_snap;
-	/* Told what is being measured, may be NULL. */
+	/* Called with what is being measured; may be NULL. */
 	void (*tell)(void *argument, const char *what);
 	void *argument;
 };
@@ -53,7 +53,7 @@ struct bench_setup {
 	bool headers;         /* frames with headers (bench_source.h); 64 bytes at least */
 	uint32_t addresses;   /* source addresses of the frames (bench_source.h); 0: no headers */
 	double pps;           /* BENCH_SILENT: packets a second into each port that has a cloud */
-	double most_pps; /* what the scenario may be offered at most, for its memory; 0: guess */
+	double most_pps; /* the most that the scenario is offered, to size memory; 0: estimate */
 };
 
 struct bench_rig {
@@ -65,7 +65,7 @@ struct bench_rig {
 	uint32_t peer[SCENARIO_PORTS_MAX]; /* where the ceiling sends what it receives here */
 	struct bench_source *sources;
 	uint32_t n_sources;
-	struct bench_launch *launches; /* of each worker; made by open, so that go cannot fail */
+	struct bench_launch *launches; /* one a worker; allocated by open, so that go cannot fail */
 	uint64_t stopped_tsc;
 	bool going;
 	clockid_t worker_clock; /* processor time of the first worker's thread */
@@ -76,43 +76,43 @@ struct bench_count {
 	uint64_t raw_ns;
 	uint64_t worker_cpu_ns;  /* of the first worker */
 	uint64_t packets, bytes; /* handed to devices */
-	uint64_t lost;           /* drops that the scenario does not cause */
-	uint64_t emulated;       /* drops that it did */
+	uint64_t lost;           /* drops that the scenario did not cause */
+	uint64_t emulated;       /* drops that it caused */
 	uint64_t held_packets, memory_bytes;
 	uint32_t mbufs_free;
-	uint64_t recorded, unrecorded; /* packets that a flight has, and that it has not */
+	uint64_t recorded, unrecorded; /* packets that a flight has, and that it missed */
 };
 
-/* 0; -ENOMEM, -EINVAL, ... with problem. Stands still afterwards. */
+/* Opens a rig, which stands still afterwards. Returns 0; -ENOMEM, -EINVAL, ... with problem. */
 int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
                    const struct bench_conditions *conditions, struct problem *problem);
-/* Checks that every packet is accounted for: 0 or -EIO with problem. */
+/* Closes the rig, and checks that every packet is accounted for. Returns 0 or -EIO with problem. */
 int bench_rig_close(struct bench_rig *rig, struct problem *problem);
 
-/* The same, after bench_stopped(): -EINTR, whatever else. */
+/* Closes the rig after bench_stopped(). Always returns -EINTR, with problem. */
 int bench_rig_interrupted(struct bench_rig *rig, struct problem *problem);
 
 void bench_rig_go(struct bench_rig *rig);
 void bench_rig_stop(struct bench_rig *rig);
 void bench_rig_count(const struct bench_rig *rig, struct bench_count *count);
-/* Real-time priority for the calling thread, and back; 0: nothing. */
+/* Set and clear real-time priority of the calling thread. If `priority` is 0, they do nothing. */
 void bench_priority_set(int priority);
 void bench_priority_clear(int priority);
-/* From here on SIGINT and SIGTERM end the measurement: pauses return at once, and the measuring
- * code checks bench_stopped() and returns -EINTR. */
+/* From now on SIGINT and SIGTERM end the measurement: pauses return at once, and the measuring code
+ * checks bench_stopped() and returns -EINTR. */
 void bench_stop_on_signals(void);
 bool bench_stopped(void);
-/* Sleeps. */
+/* Sleeps, unless stopped. */
 void bench_pause(double seconds);
 
 /* The two below run on the first worker's core; the rig stands still. */
 
-/* The same ports, receive and transmit with nothing between: packets a second. */
+/* Receives and transmits at the same ports with nothing between. Returns packets a second. */
 double bench_rig_ceiling(struct bench_rig *rig, double seconds);
 void bench_rig_noise(struct bench_rig *rig, double seconds, double grid_ns,
                      struct bench_noise *noise);
 
-/* The longest that a packet may be on the way in the scenario, ns. */
+/* Returns the longest time that a packet may be on the way in the scenario, in ns. */
 uint64_t bench_held_ns(const struct scenario *scenario);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the packets of a precision measurement go: a transmit callback on an ethdev port, which
- * reads the time stamp counter at the moment when weir hands a burst to the device and compares it
- * with the due time of each packet. It is independent of weir's own figure (tx_queue.h), and it
- * would see a packet that is early.
+ * The sink of a precision measurement: a transmit callback on an ethdev port. It reads the time
+ * stamp counter when weir hands a burst to the device, and compares it with the due time of each
+ * packet. It is independent of weir's own figure (tx_queue.h), and it would detect a packet that is
+ * early.
  *
  *   lateness  hand-over minus the due time that weir gave the packet (its instant of arrival, as
  *             weir stamped it, plus the delay)
  *   through   hand-over minus the instant at which the source made the frame, minus the delay: what
  *             a measurement from outside sees; contains the time from the device to weir's stamp
  *
- * With `own`, packets do not count that others made late (bench_away.h): those that came due while
- * others had the processor, and late ones while the worker is behind. Then the delay may change,
- * and nothing is said of `through`.
+ * With `own`, packets that others made late (bench_away.h) do not count: packets that came due
+ * while others had the processor, and late ones while the worker is behind. Then the delay may
+ * change, and `through` is not measured.
  *
  * Thread: set up by control while the worker stands still, then the worker's.
  */
@@ -31,7 +31,7 @@ struct bench_sink {
 	uint32_t stamp_at; /* bench_stamp_at() */
 	bool own;
 	struct bench_away away;
-	simtime from_ns; /* packets that are due before do not count */
+	simtime from_ns; /* packets due before do not count */
 	uint64_t early;  /* packets handed over before their due time */
 	uint64_t most_early_ns;
 	struct histogram lateness_ns, through_ns;
@@ -39,11 +39,11 @@ struct bench_sink {
 	const struct rte_eth_rxtx_callback *callback;
 };
 
-/* With `own`: whether others have no part in the lateness of a packet. */
+/* For `own`: returns true if others have no part in the lateness of a packet. */
 bool bench_sink_is_own(const struct bench_sink *sink, simtime handed, simtime due);
-/* 0 or -errno. */
+/* Adds the callback. Returns 0 or -errno. */
 int bench_sink_attach(struct bench_sink *sink, uint16_t port);
-/* While the worker stands still. */
+/* Removes the callback. To be called while the worker stands still. */
 void bench_sink_detach(struct bench_sink *sink);
 
 #endif

@@ -20,7 +20,7 @@ const uint8_t bench_headers[BENCH_HEADERS_BYTES] = {
         2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,
         /* IPv4 from 198.18.0.1 to 198.19.0.1 */
         0x45, 2, 0, 50, 0, 0, 0, 0, 64, 253, 0xed, 0xa5, 198, 18, 0, 1, 198, 19, 0, 1,
-        /* the request, of mode TTL */
+        /* the request for feedback, of mode TTL */
         3, 1, 0, 64, 0, 0, 0, 17, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
         /* UDP from port 49184 to 7 */
         0xc0, 0x20, 0, 7, 0, 14};
@@ -62,7 +62,8 @@ bool bench_frames_need_source(uint32_t frame_bytes)
 	return frame_bytes == 0 || frame_bytes > RTE_MBUF_DEFAULT_DATAROOM;
 }
 
-/* Gives the frame its length, over as many mbufs as that takes. False: the pool has none. */
+/* Gives the frame its length, over as many mbufs as it needs. Returns false if the pool has
+ * none. */
 static bool shape(struct bench_source *source, struct rte_mbuf *mbuf)
 {
 	uint32_t bytes = source->frames.bytes[source->at];
@@ -137,7 +138,7 @@ uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_
 	return waiting;
 }
 
-/* How many packets have come due by `now` and may still be received. */
+/* Returns how many packets have come due by `now` and can be received, `room` at most. */
 static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t room)
 {
 	uint64_t due, left, waiting, away_ns = bench_away_ask(&source->away, now);

@@ -2,9 +2,9 @@
 /*
  * A figure that was measured several times: its median, and how far the runs lie apart.
  *
- * The median, because what disturbs a run (another process, another guest of the host) only ever
- * makes it slower, and a mean would carry it along. With an even number of runs it is the mean of
- * the middle two.
+ * The median is used because a disturbance (another process, another guest of the host) can only
+ * make a run slower, and a mean would include it. With an even number of runs the median is the
+ * mean of the middle two.
  *
  * Thread: pure functions, any.
  */
@@ -20,7 +20,7 @@ struct bench_spread {
 	uint32_t n;
 };
 
-/* n up to BENCH_RUNS_MAX; 0: all is zero. */
+/* Returns the spread of n values, BENCH_RUNS_MAX at most. If n is 0, all is zero. */
 struct bench_spread bench_spread_of(const double *values, uint32_t n);
 
 #endif

@@ -69,7 +69,8 @@ struct round {
 	uint64_t sent, next_tag, tag_every;
 };
 
-/* Returns how many frames are done with: sent, or lost on the way into the device. */
+/* Sends a burst. Returns how many frames are done with: sent, or lost on the way into the
+ * device. */
 static uint16_t send_burst(struct round *round, uint16_t n, uint64_t now)
 {
 	struct bench_tester *tester = round->tester;
@@ -104,7 +105,8 @@ static void receive_burst(struct round *round)
 
 	if (n == 0)
 		return;
-	/* Not before: a frame would seem to come earlier than it did. */
+	/* Read after the reception: otherwise frames would seem to have come earlier than they
+	 * did. */
 	now = rte_rdtsc();
 
 	for (uint16_t i = 0; i < n; i++) {
@@ -125,7 +127,7 @@ static void receive_burst(struct round *round)
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-/* Time that was taken away is not made up for: that would change the rate. */
+/* Reads the TSC. Time that was taken away is not made up for: that would change the rate. */
 static uint64_t read_time(struct round *round)
 {
 	uint64_t now = rte_rdtsc();
@@ -138,7 +140,7 @@ static uint64_t read_time(struct round *round)
 	return now;
 }
 
-/* 0, or -ENOBUFS: the device has taken nothing for STUCK_NS. */
+/* Sends all frames. Returns 0, or -ENOBUFS if the device has taken nothing for STUCK_NS. */
 static int send_all(struct round *round, double pps)
 {
 	double frames_a_tick = pps * round->tester->tick_ns / 1e9;

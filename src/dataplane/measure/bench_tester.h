@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tester with two ports: sends frames of one length at a rate out of one, receives them at the
- * other, counts, and measures how long each was on the way. It makes the trials of bench_rfc2544.
+ * A tester with two ports: sends frames of one length at a rate out of one port, receives them at
+ * the other, counts them, and measures how long each was on the way. It makes the trials of
+ * bench_rfc2544.
  *
- * Frames: UDP to port 7 from 198.18.0.1 to 198.19.0.1 (RFC 2544, C.2.6.4; the addresses are set
- * apart for this), with the number of the trial and a stamp of the TSC at BENCH_STAMP_OFFSET. The
- * length of a frame counts its FCS, as in the RFC: 4 bytes more than an mbuf holds.
+ * Frames: UDP to port 7 from 198.18.0.1 to 198.19.0.1 (RFC 2544, C.2.6.4; the addresses are
+ * reserved for this), with the number of the trial and a stamp of the TSC at BENCH_STAMP_OFFSET.
+ * The length of a frame includes its FCS, as in the RFC: 4 bytes more than an mbuf holds.
  *
  * Latency is from the moment of handing a frame to the sending device to the moment of receiving it
- * from the other; both ports' own share is in it.
+ * from the other, and includes both ports' own share.
  *
  * A gap of more than BENCH_TESTER_GAP_NS between two rounds of the loop, or in the polls of the
- * watched worker, makes the trial a disturbed one.
+ * watched worker, makes a trial disturbed.
  *
  * Thread: the one that makes the trials, one at a time.
  */
@@ -31,16 +32,17 @@ struct bench_tester {
 	struct port_conf conf[2];
 	struct rte_mempool *pool;
 	double tick_ns;
-	/* What a full sending device means: the frame is lost (a cable of rings), or it has to wait
+	/* What a full sending device does: it loses the frame (a cable of rings), or lets it wait
 	 * (a NIC, whose medium is the limit). */
 	bool full_is_lost;
 	uint64_t wait_ns;      /* for frames on the way, after the last was sent */
 	struct worker *worker; /* of the device under test, if it is in this process; or NULL */
 	uint32_t trial;
-	uint8_t frame[64]; /* the first bytes of each */
+	uint8_t frame[64]; /* the first bytes of each frame */
 };
 
-/* Opens and starts `out` and `in`, device texts as of a scenario. 0, or -errno with problem. */
+/* Opens and starts `out` and `in`, device texts as in a scenario. Returns 0, or -errno with
+ * problem. */
 int bench_tester_open(struct bench_tester *tester, const char *out, const char *in, double tick_ns,
                       struct problem *problem);
 void bench_tester_close(struct bench_tester *tester);

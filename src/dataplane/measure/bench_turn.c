@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs on the worker's core while the rig stands still: the ceiling, and the noise. */
+/* Runs the ceiling and the noise loop on the worker's core while the rig stands still. */
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -68,7 +68,7 @@ static void take_turn(struct bench_rig *rig, int (*what)(void *), struct turn *t
 	unsigned lcore = rig->runtime->workers[0].lcore;
 
 	rte_eal_remote_launch(what, turn, lcore);
-	/* Waiting for an lcore is a loop that would take a processor from others. */
+	/* rte_eal_wait_lcore spins, and would take a processor from others meanwhile. */
 	bench_pause(turn->seconds);
 	rte_eal_wait_lcore(lcore);
 }

@@ -24,7 +24,7 @@ const char *interface_named(const char *device)
 
 	if (strncmp(device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0)
 		return device + strlen(PORT_INTERFACE);
-	/* DPDK's virtual devices are called net_... or eth_..., PCI devices and files have a
+	/* DPDK's virtual devices are called net_... or eth_...; PCI devices and files have a
 	 * colon. */
 	if (bytes == 0 || bytes >= IFNAMSIZ || strpbrk(device, ",:/") ||
 	    strncmp(device, "net_", 4) == 0 || strncmp(device, "eth_", 4) == 0)
@@ -41,7 +41,7 @@ static bool name_of(const char *device, char name[IFNAMSIZ])
 		return false;
 	at = named ? named : at + strlen(",iface=");
 	bytes = strcspn(at, ",");
-	/* The socket of net_vhost is a path. */
+	/* net_vhost names a socket by its path. */
 	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(at, '/', bytes))
 		return false;
 	memcpy(name, at, bytes);
@@ -145,7 +145,8 @@ static int ask_name(const struct interface *interface, char name[IFNAMSIZ])
 	return 0;
 }
 
-/* These requests want a name, which may be another one at any time. */
+/* Executes a request that needs a name, after reading the present name: it may change at any
+ * time. */
 static int ask(const struct interface *interface, unsigned long request, struct ifreq *ifr)
 {
 	int rc = ask_name(interface, ifr->ifr_name);
@@ -179,7 +180,7 @@ uint64_t interface_missed(struct interface *interface)
 		struct tpacket_stats stats;
 		socklen_t bytes = sizeof(stats);
 
-		/* Reading sets them to zero. */
+		/* Reading resets the counters. */
 		if (getsockopt(interface->sockets[i], SOL_PACKET, PACKET_STATISTICS, &stats,
 		               &bytes) == 0)
 			interface->missed += stats.tp_drops;
@@ -195,7 +196,7 @@ static uint32_t feature(const struct interface *interface, uint32_t command)
 	return ask(interface, SIOCETHTOOL, &ifr) == 0 ? value.data : 0;
 }
 
-/* What merges frames: how to ask for it, and how to set it. LRO is one bit of several. */
+/* The features that merge frames: how to read and how to set them. LRO is one bit of several. */
 static const struct {
 	uint32_t get, set, bit;
 } merging[] = {{ETHTOOL_GGRO, ETHTOOL_SGRO, 1}, {ETHTOOL_GFLAGS, ETHTOOL_SFLAGS, ETH_FLAG_LRO}};
@@ -244,7 +245,7 @@ void interface_offloads(const struct interface *interface, char *text, size_t ro
 		return;
 	if (is_veth(interface)) {
 		/* The other end may be in a namespace that is not visible from here. A user who has
-		 * set this up has done the same on both. */
+		 * set up this end usually has set up the other end alike. */
 		if (feature(interface, ETHTOOL_GTXCSUM) || feature(interface, ETHTOOL_GTSO))
 			snprintf(text, room,
 			         "%s is one end of a veth pair with offloads on: if the other end "

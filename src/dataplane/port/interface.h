@@ -3,15 +3,16 @@
  * The kernel's network interface under a port (net_af_packet, net_af_xdp): what DPDK's drivers for
  * them do not do, or do in a way that would outlive weir.
  *
- * A packet socket of our own requests promiscuous reception (PACKET_MR_PROMISC): the kernel revokes
- * it when the socket is closed, however the process ends. DPDK's drivers would set IFF_PROMISC,
- * which stays.
+ * A packet socket of weir's own requests promiscuous reception (PACKET_MR_PROMISC): the kernel
+ * revokes it when the socket is closed, however the process ends. DPDK's drivers would set
+ * IFF_PROMISC, which stays.
  *
- * The interface is known by its index: renaming it (ip link set eth1 name lab) changes nothing
- * else.
+ * The interface is identified by its index, so renaming it (ip link set eth1 name lab) changes
+ * nothing else.
  *
  * Losses: net_af_packet does not read how many packets the kernel dropped because its receive ring
- * was full. weir reads that from its sockets, which it finds among the descriptors of this process.
+ * was full. weir reads that from the driver's sockets, which it finds among the descriptors of this
+ * process.
  *
  * Thread: control.
  */
@@ -34,36 +35,36 @@ struct interface {
 	int sockets[INTERFACE_SOCKETS_MAX]; /* of the driver */
 	uint32_t n_sockets;
 	uint64_t missed;
-	uint32_t merging; /* ETHTOOL_S... commands that switched something off, as bits */
+	uint32_t merging; /* ETHTOOL_S... commands that switched merging off, as bits */
 };
 
-/* The name of the interface that a device text means by itself, without a driver of DPDK's:
- * `interface:eth1`, or `eth1`. NULL: it means something else. */
+/* Returns the name of the interface that a device text means by itself, without a driver of DPDK's:
+ * `interface:eth1`, or `eth1`. Returns NULL if the text means something else. */
 const char *interface_named(const char *device);
-/* The name of the interface that a device text means or names with `iface=`, be it there or not.
- * False: it has none, or makes it itself (net_tap). */
+/* Finds the name of the interface that a device text means, or names with `iface=`, whether it
+ * exists or not. Returns false if there is none, or the device makes it itself (net_tap). */
 bool interface_name_of(const char *device, char name[IFNAMSIZ]);
-/* The interface that a device text means, or names with `iface=`; index 0 when it names none. 0, or
- * -errno with problem: no such interface, no permission. */
+/* Opens the interface that a device text means, or names with `iface=`; the index is 0 if it names
+ * none. Returns 0, or -errno with problem: no such interface, no permission. */
 int interface_open(const char *device, struct interface *interface, struct problem *problem);
 void interface_close(struct interface *interface);
-/* After the driver has opened its sockets. */
+/* Finds the driver's sockets. To be called after the driver has opened them. */
 void interface_find_sockets(struct interface *interface);
 
-/* Switches off what merges frames as they are received (GRO, LRO), where weir may; interface_close
- * switches it on again. What is merged all the same is cut again (super_frame.h), but has come
+/* Switches off the merging of received frames (GRO, LRO), if weir may; interface_close switches it
+ * on again. Frames that are merged all the same are cut again (super_frame.h), but have come
  * together. */
 void interface_keep_apart(struct interface *interface);
-/* Of its wire; 0: it does not say. */
+/* Returns the speed of the wire, or 0 if the interface does not report it. */
 uint64_t interface_bps(const struct interface *interface);
-/* True when it has another name now than when it was asked last. */
+/* Returns true if the interface has been renamed since the last call, and stores the new name. */
 bool interface_renamed(struct interface *interface);
-/* Carrier and administratively up. */
+/* Returns true if the interface has a carrier and is administratively up. */
 bool interface_link_up(const struct interface *interface);
-/* Packets that the kernel could not put into the driver's ring, so far. */
+/* Returns the packets so far that the kernel could not put into the driver's ring. */
 uint64_t interface_missed(struct interface *interface);
-/* Fills `text` with what the kernel does to packets on this interface that an emulator must not
- * have, and how to stop it: "" when there is nothing. */
+/* Fills `text` with what the kernel does to packets on this interface that would falsify an
+ * emulation, and how to stop it: "" if there is nothing. */
 void interface_offloads(const struct interface *interface, char *text, size_t room);
 
 #endif

@@ -22,7 +22,7 @@
 static const char *const xdp_drivers[] = {"i40e",      "ixgbe", "ice",  "igc",    "igb",
                                           "mlx5_core", "nfp",   "idpf", "stmmac", "tsnep"};
 
-/* The kernel's names of addresses that are everybody's own: fe80::/10. */
+/* Returns true for the addresses that the kernel gives each interface: fe80::/10. */
 static bool is_link_local(const struct sockaddr *address)
 {
 	return address->sa_family == AF_INET6 &&
@@ -52,7 +52,8 @@ static void look_for_address(struct interface_look *look)
 	freeifaddrs(all);
 }
 
-/* Of /sys only the interfaces of one network namespace can be seen, and not always this one's. */
+/* Requests the link's attributes by netlink. /sys shows the interfaces of one network namespace
+ * only, and not always this one's. */
 static int ask_link(unsigned index, char *answer, size_t room)
 {
 	struct {
@@ -112,7 +113,7 @@ void interface_look(const char *name, struct interface_look *look)
 			close(fd);
 		return;
 	}
-	/* One of other names is asked by the name that the kernel calls it by. */
+	/* If `name` is an alternative name, the requests need the kernel's own. */
 	if_indextoname(if_nametoindex(name), look->name);
 	memcpy(ifr.ifr_name, look->name, IFNAMSIZ);
 	if (ioctl(fd, SIOCGIFFLAGS, &ifr) == 0) {

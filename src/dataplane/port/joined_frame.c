@@ -15,7 +15,7 @@
 #define TCP_FLAGS  13
 #define SUM_OF_TCP 16
 
-/* A frame that could be the first of several, or behind one. */
+/* A frame that can be the first of a joined frame, or one behind it. */
 struct segment {
 	const uint8_t *frame;
 	uint32_t network, transport, payload, end; /* offsets */
@@ -72,7 +72,8 @@ static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
 	       (segment->ipv6 || (headers_u16(frame + headers.network + 6) & 0xbfff) == 0);
 }
 
-/* Whether the headers are those of `first`, apart from what counts up and from lengths. */
+/* Returns true if the headers equal those of `first`, apart from lengths and from what counts
+ * up. */
 static bool alike(const struct segment *first, const struct segment *next, uint16_t place)
 {
 	const uint8_t *a = first->frame, *b = next->frame;
@@ -102,7 +103,7 @@ static void part_add(struct joined_frame *joined, const void *at, uint32_t bytes
 	joined->bytes += bytes;
 }
 
-/* One frame, as it is. */
+/* Adds one frame as it is. */
 static uint16_t alone(struct joined_frame *joined, const struct rte_mbuf *mbuf)
 {
 	for (; mbuf; mbuf = mbuf->next) {
@@ -113,7 +114,8 @@ static uint16_t alone(struct joined_frame *joined, const struct rte_mbuf *mbuf)
 	return 1;
 }
 
-/* The headers of the whole; the kernel computes its checksum, or cuts it and computes theirs. */
+/* Writes the headers of the joined frame. The kernel computes its checksum, or cuts it and computes
+ * the checksums of the frames. */
 static void head_make(struct joined_frame *joined, const struct segment *first, uint8_t flags)
 {
 	uint8_t *head = joined->head, *ip = head + first->network;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames of one TCP flow that leave together and follow one another, handed to a kernel as the
+ * Frames of one TCP flow that leave together and follow one another are handed to a kernel as the
  * super-frame that its own stack would have made of them (super_frame.h is the way back). A kernel
- * takes some 50 frames so for little more than the price of one.
+ * takes some 50 such frames for little more than the price of one.
  *
- * Frames are joined only if nobody can tell: cut again they are the same bytes. They have the same
- * headers but for what counts up, the same length but for the last, which may be shorter and alone
- * may have PSH, and right checksums. A frame that was corrupted on its way goes alone.
+ * Joining cannot be observed: frames are joined only if, cut again, they are the same bytes. They
+ * have the same headers except for what counts up, right checksums, and the same length except for
+ * the last frame, which may be shorter and alone may have PSH. A frame that was corrupted on its
+ * way is sent alone.
  *
- * Ownership: the parts point into the mbufs, which must stay until it is sent.
+ * Ownership: the parts point into the mbufs, which must stay until the joined frame is sent.
+ *
  * Thread: the worker's that owns the port's transmit queue.
  */
 #ifndef WEIR_JOINED_FRAME_H
@@ -33,8 +35,8 @@ struct joined_frame {
 	uint32_t bytes; /* without the virtio header */
 };
 
-/* Fills `joined` with the first of `mbufs`, n > 0, and those behind it that can be joined; how
- * many. 0: the first lies in more mbufs than there is room for. */
+/* Fills `joined` with the first of `mbufs`, n > 0, and the frames behind it that can be joined.
+ * Returns how many, or 0 if the first frame has more mbufs than there are parts. */
 uint16_t joined_frame_make(struct joined_frame *joined, struct rte_mbuf *const *mbufs, uint16_t n);
 
 #endif

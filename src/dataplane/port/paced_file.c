@@ -36,15 +36,15 @@ struct paced_file {
 	/* control, then the file's thread */
 	char path[PATH_MAX], out_path[PATH_MAX];
 	bool loop;
-	char *interface;    /* NULL: all of the capture */
+	char *interface;    /* NULL: all interfaces */
 	uint64_t speed_ppm; /* millionths */
 	struct rte_mempool *pool;
 	struct capture *capture;
 	struct recorder *recorder;
 	simtime first_ns;  /* time stamp of the first frame */
-	simtime offset_ns; /* of the frame read last, since the start */
+	simtime offset_ns; /* of the latest frame read, since the start */
 	simtime gap_ns, stamp_ns;
-	struct rte_mbuf *waiting; /* read, and the ring is full */
+	struct rte_mbuf *waiting; /* read; the ring had no room */
 	uint8_t *flat;            /* a frame in one piece, to be written */
 	/* shared */
 	pthread_t thread;
@@ -56,7 +56,7 @@ struct paced_file {
 
 #define FORM "file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]"
 
-/* `0.5`, as many bytes. False: it is no speed. */
+/* Reads a speed such as `0.5` from so many bytes. Returns false if it is no speed. */
 static bool parse_speed(struct paced_file *file, const char *text, size_t bytes)
 {
 	char number[24], *end;
@@ -136,8 +136,9 @@ static void release(struct paced_file *file)
 	free(file);
 }
 
-/* Makes the path that of the file in `folder`, if there is one. 0; or -ENOENT with problem: it is
- * nowhere. What is wrong with a file that is there, is said where it is opened. */
+/* Replaces the path by that of the file in `folder`, if there is one. Returns 0, or -ENOENT with
+ * problem if the file is nowhere. A fault of a file that exists is reported when the file is
+ * opened. */
 static int find(struct paced_file *file, const char *folder, struct problem *problem)
 {
 	char path[sizeof(file->path)];
@@ -157,7 +158,7 @@ static int find(struct paced_file *file, const char *folder, struct problem *pro
 	return -ENOENT;
 }
 
-/* Of a folder with a recording, what came in. */
+/* If the path is the folder of a recording, replaces it by the capture of what came in. */
 static int find_recorded(struct paced_file *file, struct problem *problem)
 {
 	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
@@ -274,7 +275,8 @@ static struct rte_mbuf *frame_to_mbuf(struct rte_mempool *pool, const struct cap
 	return NULL;
 }
 
-/* The next frame with its instant since the start, starting over if that is wanted. */
+/* Reads the next frame, and computes its instant since the start. Starts over at the end if `loop`
+ * is set. */
 static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 {
 	struct problem problem;
@@ -321,7 +323,7 @@ static struct rte_mbuf *read_one(struct paced_file *file)
 		__atomic_store_n(&file->ended, 1, __ATOMIC_RELEASE);
 		return NULL;
 	}
-	/* An empty mempool is waited for: the frame comes late, and is not lost. */
+	/* If the mempool is empty, waits for an mbuf: the frame comes late, but is not lost. */
 	while (!(mbuf = frame_to_mbuf(file->pool, &frame))) {
 		const struct timespec rest = {.tv_nsec = REST_NS};
 
@@ -412,7 +414,7 @@ void paced_file_halt(struct paced_file *file)
 {
 	if (!file->running)
 		return;
-	/* Workers have stopped: what is in the rings now is all there will be. */
+	/* Workers have stopped: nothing more comes into the rings. */
 	__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(file->thread, NULL);
 	file->running = false;

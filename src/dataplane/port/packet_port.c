@@ -22,10 +22,10 @@
 #define SLOT_BYTES    (TAG_BYTES + SUPER_FRAME_BYTES_MAX)
 #define RECEIVE_BYTES (32 << 20)
 #define SEND_BYTES    (4 << 20)
-/* At its start, of what came before: frames may come faster than they are dropped. */
+/* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
 #define START_DROPS_MAX 100000
 
-/* Room for what the kernel says beside a frame. */
+/* Room for the control message that the kernel adds to a frame. */
 union auxiliary {
 	struct cmsghdr header;
 	uint8_t bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
@@ -34,8 +34,8 @@ union auxiliary {
 struct packet_port {
 	int fd;
 	struct rte_mempool *pool;
-	/* the receiving worker's: messages[next] to messages[n] wait, the one before is in
-	 * `frame` */
+	/* the receiving worker's: messages[next] to messages[n - 1] wait, the message before them
+	 * is in `frame` */
 	struct mmsghdr messages[MESSAGES];
 	struct iovec parts[MESSAGES][2];
 	struct virtio_net_hdr headers[MESSAGES];
@@ -58,7 +58,7 @@ static int set(int fd, int option, int value)
 	return setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-/* What needs a right that an ordinary user has not is tried; less is enough then. */
+/* Tries the sizes that need CAP_NET_ADMIN; without that right, smaller buffers do. */
 static void set_room(int fd)
 {
 	int receive = RECEIVE_BYTES, send_ = SEND_BYTES;
@@ -74,7 +74,7 @@ static int open_socket(const char *name, int index, struct problem *problem)
 	struct sockaddr_ll address = {
 	        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index};
 	struct packet_mreq every = {.mr_ifindex = index, .mr_type = PACKET_MR_PROMISC};
-	/* Without a protocol it receives nothing until it is bound. */
+	/* Without a protocol the socket receives nothing until it is bound. */
 	int rc = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0) {
@@ -168,7 +168,8 @@ void packet_port_start(struct packet_port *port)
 
 /* ---- receiving ---- */
 
-/* The kernel has taken the outermost tag out of the frame; the room before it is for that. */
+/* Puts back the outermost tag, which the kernel has taken out of the frame, using the room before
+ * the frame. Returns where the frame begins now. */
 static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, uint32_t *length)
 {
 	struct msghdr *message = &port->messages[i].msg_hdr;
@@ -195,7 +196,7 @@ static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, uint32_t *len
 	return frame;
 }
 
-/* The next message that holds a frame, taken up. False: there is none. */
+/* Opens the next message that holds a frame. Returns false if there is none. */
 static bool next_frame(struct packet_port *port)
 {
 	while (port->next < port->n) {
@@ -218,7 +219,7 @@ static bool receive_messages(struct packet_port *port)
 {
 	int got;
 
-	/* The kernel writes over these, of the messages that it has filled. */
+	/* The kernel overwrites this field of each message that it fills. */
 	for (uint32_t i = 0; i < port->n; i++)
 		port->messages[i].msg_hdr.msg_controllen = sizeof(port->auxiliaries[i]);
 	port->next = port->n = 0;
@@ -248,7 +249,7 @@ uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, 
 
 /* ---- sending ---- */
 
-/* As many messages as it takes for n frames, or as there are; how many messages. */
+/* Makes as many messages as n frames need, MESSAGES at most. Returns their number. */
 static uint32_t join(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t messages = 0;
@@ -266,7 +267,7 @@ static uint32_t join(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t
 	return messages;
 }
 
-/* The kernel has not taken the first message: whether its frames are to be tried again. */
+/* Returns true if the kernel may take the frames of the first message later. */
 static bool is_busy(int error)
 {
 	return error == EAGAIN || error == ENOBUFS || error == EINTR || error == ENOMEM;
@@ -308,7 +309,7 @@ void packet_port_losses(struct packet_port *port, struct packet_port_losses *los
 	struct tpacket_stats stats;
 	socklen_t bytes = sizeof(stats);
 
-	/* Reading sets it to zero. */
+	/* Reading resets the counters. */
 	if (getsockopt(port->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes) == 0)
 		port->missed += stats.tp_drops;
 	*losses = (struct packet_port_losses){.missed = port->missed,

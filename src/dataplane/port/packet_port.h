@@ -2,17 +2,18 @@
 /*
  * A kernel interface as a port, by a packet socket: `interface:eth1`, or just `eth1`.
  *
- * net_af_packet passes on what the kernel hands over, unfinished checksums and super-frames cut to
- * what an mbuf takes. This port asks the kernel what is left to do of each frame (PACKET_VNET_HDR)
+ * net_af_packet passes on what the kernel hands over: unfinished checksums, and super-frames cut to
+ * the size of an mbuf. This port asks the kernel what is left to do of each frame (PACKET_VNET_HDR)
  * and does it (super_frame.h), restores the VLAN tag that the kernel has taken out
- * (PACKET_AUXDATA), and takes frames of any length. What is sent is joined where nobody can tell
- * (joined_frame.h).
+ * (PACKET_AUXDATA), and takes frames of any length. Frames to be sent are joined where that cannot
+ * be observed (joined_frame.h).
  *
  * The socket has no ring in memory, so it needs no locked memory (RLIMIT_MEMLOCK), and a frame
- * takes the room that it needs. Where weir may (CAP_NET_ADMIN), frames of 32 MiB wait for it;
- * otherwise as many as net.core.rmem_max says.
+ * takes only the room that it needs. If weir has CAP_NET_ADMIN, 32 MiB of frames can wait in the
+ * socket; otherwise as many as net.core.rmem_max allows.
  *
  * Ownership: the port owns its socket and buffers.
+ *
  * Thread: receive and transmit: one worker each. Everything else: control.
  */
 #ifndef WEIR_PACKET_PORT_H
@@ -28,24 +29,26 @@
 
 struct packet_port;
 
-/* Takes every frame of the interface, promiscuously, from now on. `index`: of the interface, whose
- * name is for messages. 0, or -errno with problem: no permission, no memory. */
+/* Opens the port. The socket takes every frame of the interface, promiscuously, from now on.
+ * `index` identifies the interface; `name` is for messages. Returns 0, or -errno with problem: no
+ * permission, no memory. */
 int packet_port_open(const char *name, int index, struct rte_mempool *pool,
                      struct packet_port **port, struct problem *problem);
 /* NULL is allowed. */
 void packet_port_close(struct packet_port *port);
-/* Drops what has come before. */
+/* Drops what has come before the start. */
 void packet_port_start(struct packet_port *port);
 
 uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
-/* Returns how many were taken, from the front: those that wait are for the next call. */
+/* Returns how many frames were taken, from the front. The others are to be passed again by the next
+ * call. */
 uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
-/* So far. */
+/* Losses so far. */
 struct packet_port_losses {
-	uint64_t missed;     /* the socket had no room for them */
-	uint64_t no_mbuf;    /* there was none for them */
-	uint64_t unfinished; /* received, and what is left to do of them weir cannot do */
+	uint64_t missed;     /* the socket had no room */
+	uint64_t no_mbuf;    /* there was no mbuf */
+	uint64_t unfinished; /* received in a state that weir cannot finish */
 	uint64_t too_large;  /* to be sent, and larger than the interface's MTU */
 	uint64_t not_sent;   /* the interface does not take them: it is down */
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Drivers that hand a device to DPDK, and those of the kernel that share it with DPDK. */
+/* Drivers that hand a device over to DPDK, and drivers of the kernel that share it with DPDK. */
 static const char *const usable[] = {
         "vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core", "mlx4_core", "uio_hv_generic", NULL};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PCI device as the kernel sees it: what stands between it and DPDK, in words.
+ * A PCI device as the kernel sees it, and in words what prevents DPDK from using it.
  *
  * Thread: control.
  */
@@ -11,12 +11,13 @@
 
 #include "scenario/problem.h"
 
-/* Whether a device text begins with a PCI address: [DOMAIN:]BUS:DEVICE.FUNCTION. */
+/* Returns true if a device text begins with a PCI address: [DOMAIN:]BUS:DEVICE.FUNCTION. */
 bool pci_device_is(const char *device);
-/* Its address with the domain, 0000:03:00.1, however it was written; false: it is none. */
+/* Writes the address with its domain, 0000:03:00.1, however the text has it. Returns false if the
+ * text has no PCI address. */
 bool pci_device_address(const char *device, char address[16]);
-/* 0, or -errno with problem, when DPDK could not take it: it does not exist (-ENODEV), it is bound
- * to a driver of the kernel (-EBUSY), VFIO may not be used by this user (-EACCES). */
+/* Returns 0, or -errno with problem if DPDK could not take the device: it does not exist (-ENODEV),
+ * it is bound to a driver of the kernel (-EBUSY), this user may not use VFIO (-EACCES). */
 int pci_device_check(const char *device, struct problem *problem);
 
 #endif

@@ -20,8 +20,8 @@
 
 #define DEVICE_BYTES 512
 #define DESCRIPTORS  1024
-/* Frames in the ring between kernel and net_af_packet, where the user does not say: its own default
- * of 512 is 0.6 ms at 10 Gbit/s. 8 MiB a direction. */
+/* Frames in the ring between kernel and net_af_packet, unless the user gives a number: its own
+ * default of 512 is 0.6 ms at 10 Gbit/s. 8 MiB a direction. */
 #define AF_PACKET_FRAMES ",framecnt=4096"
 
 static const char *offered; /* see port_offer */
@@ -31,7 +31,7 @@ void port_offer(const char *prefix)
 	offered = prefix;
 }
 
-/* Where the driver text ends and its arguments begin. */
+/* Returns where the driver's name ends, and its arguments begin. */
 static size_t driver_bytes(const char *device)
 {
 	return strcspn(device, ",");
@@ -75,7 +75,8 @@ static bool is_file(const char *device)
 	return strncmp(device, "file:", 5) == 0;
 }
 
-/* An ethdev that this process has made (port_offer) may have any name. */
+/* Returns true if the text means a kernel interface. An ethdev that this process has made
+ * (port_offer) may have any name. */
 static bool means_interface(const char *device)
 {
 	uint16_t id;
@@ -107,7 +108,7 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 	return 0;
 }
 
-/* `later` is what `earlier` is, too: a problem for the port of `later`. */
+/* Reports, for the port of `later`, that `earlier` is the same device. */
 static int refuse_same(const char *later, const char *earlier, const char *earlier_port,
                        const char *what, struct problem *problem)
 {
@@ -144,7 +145,8 @@ int port_check_distinct(const struct scenario *scenario, struct problem *problem
 	return rc;
 }
 
-/* Of the kernel's interface that a driver works on: 0 if it has none, or does not say. */
+/* Returns the index of the kernel interface under a port: 0 if there is none, or the driver does
+ * not report it. */
 static unsigned interface_of(const struct port *port)
 {
 	struct rte_eth_dev_info info;
@@ -175,7 +177,7 @@ int port_check_opened(const struct port *ports, uint32_t n, struct problem *prob
 	return 0;
 }
 
-/* The device text for DPDK, with what weir adds. */
+/* Writes the device text for DPDK, with weir's additions. */
 static void device_text(const char *device, char *text, size_t room)
 {
 	bool add = strncmp(device, "net_af_packet", 13) == 0 && !strstr(device, ",framecnt=") &&
@@ -312,7 +314,7 @@ static void ethdev_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ti
 static const struct port_time_ops ethdev_time = {
         .stamp = ethdev_stamp, .launch = ethdev_launch, .read = ethdev_read};
 
-/* A feature that was configured and is missing is an error: the user relies on it. */
+/* A feature that is configured and missing is an error: the user relies on it. */
 static int prepare_launch(struct port *port, const struct rte_eth_dev_info *info,
                           struct problem *problem)
 {
@@ -366,7 +368,8 @@ void port_keep_time(struct port *port, const struct clock *clock)
 		port_time_discipline(&port->time, clock);
 }
 
-/* Without room for scattered reception a frame must fit into one mbuf. */
+/* Returns the MTU to set; 0: unchanged. Without scattered reception a frame must fit into one
+ * mbuf. */
 static uint16_t mtu_of(const struct port *port, const struct rte_eth_dev_info *info)
 {
 	uint32_t mtu = RTE_MIN((uint32_t)info->max_mtu, (uint32_t)PORT_MTU_MAX);
@@ -533,14 +536,15 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 		return rc;
 	}
 	port->started = true;
-	/* What cannot be promiscuous (a virtual device that takes every frame) need not be. */
+	/* A device that cannot be promiscuous (a virtual device that takes every frame) need not
+	 * be. */
 	if (port->interface.index == 0)
 		rte_eth_promiscuous_enable(port->id);
 	link_note(port, link_is_up(port));
 	return keeps_time(port) ? start_time(port, clock, problem) : 0;
 }
 
-/* net_ring leaves what lies in its ring. */
+/* Frees what lies in the ring of net_ring, which does not do so itself. */
 static void empty_ring(struct port *port)
 {
 	struct rte_mbuf *mbufs[32];
@@ -600,8 +604,8 @@ static bool link_is_up(const struct port *port)
 {
 	struct rte_eth_link link;
 
-	/* net_tap asks in the network namespace where its interface was made, and it may be in
-	 * another now. */
+	/* net_tap reads the state in the network namespace in which its interface was made. The
+	 * interface may be in another namespace now. */
 	if (port->file || port->tap || (!port->packets && strcmp(port->driver, "net_tap") == 0))
 		return true;
 	if (port->interface.index)
@@ -617,7 +621,7 @@ bool port_keeps_mbufs(const struct port *port)
 static void link_note(struct port *port, bool up)
 {
 	port->link_up = up;
-	/* Other virtual devices have nothing where packets could grow stale. */
+	/* Other virtual devices have no queue in which packets could grow stale. */
 	if (port->interface.index || port_is_pci(port->device))
 		__atomic_store_n(&port->down, !up, __ATOMIC_RELAXED);
 }

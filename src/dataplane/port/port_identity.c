@@ -19,7 +19,7 @@ static void add_interface(struct port_identity *identity, const char *name, size
 {
 	uint32_t n = identity->n_interfaces;
 
-	/* The socket of net_vhost is a path. */
+	/* net_vhost names a socket by its path. */
 	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(name, '/', bytes) ||
 	    n == IDENTITY_INTERFACES_MAX)
 		return;
@@ -35,7 +35,7 @@ static void add_interface(struct port_identity *identity, const char *name, size
 	identity->n_interfaces++;
 }
 
-/* `driver,key=value,key=value` */
+/* Reads the interfaces in `driver,key=value,key=value`. */
 static void read_arguments(const char *device, struct port_identity *identity)
 {
 	static const char *const keys[] = {"iface", "rx_iface", "rx_iface_in", "tx_iface",
@@ -74,7 +74,7 @@ static void read_pci(struct port_identity *identity)
 	closedir(folder);
 }
 
-/* The file that `out=` means, whether it is there or not. */
+/* Resolves the file of `out=`, whether it exists or not. */
 static void read_file(const char *device, struct port_identity *identity)
 {
 	const char *at = strstr(device, ",out=");
@@ -90,7 +90,7 @@ static void read_file(const char *device, struct port_identity *identity)
 		return;
 	}
 	if (stat(path, &st) == 0) {
-		/* Whatever is no file can be written by many: /dev/null. */
+		/* Anything but a regular file may be written by many: /dev/null. */
 		if (!S_ISREG(st.st_mode) || !realpath(path, identity->file))
 			identity->file[0] = '\0';
 		return;
@@ -162,7 +162,8 @@ static socklen_t address_of(const char *name, struct sockaddr_un *address)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 }
 
-/* 0: it is in another name space of processes, or gone meanwhile. */
+/* Returns the process that holds a claim, or 0 if it is in another PID namespace, or has ended
+ * meanwhile. */
 static pid_t holder(const struct sockaddr_un *address, socklen_t bytes)
 {
 	struct ucred peer = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a port's device text refers to: which interfaces of the kernel, which PCI device, which file
- * it writes. Two ports that refer to the same would take each other's packets, or each would get
- * all of them.
+ * to write. If two ports referred to the same, they would take each other's packets, or each would
+ * get all of them.
  *
- * An interface is known by its index, so all its names count; one that does not exist yet (net_tap
- * makes it) is known by its name. A PCI device whose driver shares it with the kernel (mlx5)
+ * An interface is identified by its index, so all its names count; an interface that does not exist
+ * yet (net_tap makes it) by its name. A PCI device whose driver shares it with the kernel (mlx5)
  * includes its interfaces.
  *
  * An interface or a PCI device is *claimed* across processes: by a listening socket with an
@@ -15,6 +15,7 @@
  * may be the cable to another weir.
  *
  * Ownership: identity_release gives back what was claimed.
+ *
  * Thread: control.
  */
 #ifndef WEIR_PORT_IDENTITY_H
@@ -32,24 +33,25 @@
 struct port_identity {
 	struct {
 		char name[IFNAMSIZ];
-		unsigned index; /* 0: it is not there (yet) */
+		unsigned index; /* 0: it does not exist (yet) */
 		bool made;      /* by the device itself */
 		int claim;      /* -1: not claimed */
 	} interfaces[IDENTITY_INTERFACES_MAX];
 	uint32_t n_interfaces;
 	char pci[16]; /* 0000:03:00.1, or "" */
 	int pci_claim;
-	char file[PATH_MAX]; /* that is written, where equal names mean equal files; or "" */
+	char file[PATH_MAX]; /* the file to write, resolved: equal paths mean equal files; or "" */
 };
 
-/* Claims nothing yet. */
+/* Finds what a device text refers to. Claims nothing. */
 void identity_of(const char *device, struct port_identity *identity);
-/* What both mean, in words (`interface eth1`): false, and untouched, if they have nothing in
- * common. */
+/* Writes what both refer to, in words (`interface eth1`). Returns false, and leaves `what`
+ * unchanged, if they have nothing in common. */
 bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,
                      size_t room);
-/* 0; or -EBUSY with problem: another weir has it, and which process that is. What was claimed
- * before that is still to be released. */
+/* Claims the interfaces and the PCI device. Returns 0; or -errno with problem, -EBUSY if another
+ * weir has one of them (the problem names its process). What was claimed before a failure remains
+ * to be released. */
 int identity_claim(struct port_identity *identity, struct problem *problem);
 void identity_release(struct port_identity *identity);
 

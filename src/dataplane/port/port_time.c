@@ -6,7 +6,7 @@
 
 #define SAMPLE_TRIES 8
 
-/* One sample of both clocks, the tightest of several; 0, or -errno of the device. */
+/* Takes a sample of both clocks, the tightest of several. Returns 0, or -errno of the device. */
 static int port_time_sample(const struct port_time *time, const struct clock *clock,
                             struct clock_sample *sample)
 {
@@ -58,7 +58,7 @@ void port_time_discipline(struct port_time *time, const struct clock *clock)
 {
 	struct clock_sample sample;
 
-	/* A device that does not answer goes on by the line that it has. */
+	/* If the device cannot be read, the line stays as it is. */
 	if (port_time_sample(time, clock, &sample) == 0)
 		clock_discipline(&time->line, &sample);
 }

@@ -10,7 +10,7 @@
 
 #include "packet/headers.h"
 
-#ifndef VIRTIO_NET_HDR_GSO_UDP_L4 /* Linux 6.2's headers know it */
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4 /* defined since Linux 6.2 */
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
 
@@ -18,10 +18,11 @@
 #define TCP_FLAGS     13
 #define TCP_FIN_PSH   0x09
 #define TCP_CWR       0x80
-/* Ethernet, tags, IPv6 with extension headers, TCP with options: more is no frame that is cut. */
+/* Ethernet, tags, IPv6 with extension headers, TCP with options. A super-frame with longer headers
+ * is refused. */
 #define HEADERS_BYTES_MAX 512
 
-/* The sum of RFC 1071 over bytes at an even distance from those of `sum`. */
+/* Adds bytes to a sum of RFC 1071. They begin at an even distance from the bytes already summed. */
 static uint32_t sum_add(uint32_t sum, const void *bytes, uint32_t n)
 {
 	return sum + rte_raw_cksum(bytes, n);
@@ -36,10 +37,10 @@ static uint16_t sum_fold(uint32_t sum)
 
 static void put_sum(uint8_t *at, uint16_t sum)
 {
-	memcpy(at, &sum, sizeof(sum)); /* rte_raw_cksum sums as the bytes lie */
+	memcpy(at, &sum, sizeof(sum)); /* in memory order, as rte_raw_cksum sums */
 }
 
-/* UDP says by 0 that there is no checksum (RFC 768), so a sum of 0 is sent as 0xffff. */
+/* In UDP, 0 means that there is no checksum (RFC 768), so a sum of 0 is sent as 0xffff. */
 static uint16_t sum_of_udp(uint16_t sum)
 {
 	return sum == 0 ? 0xffff : sum;
@@ -150,7 +151,7 @@ static void head_of_ip(const struct super_frame *frame, uint8_t *head, uint32_t 
 	put_sum(ip + 10, sum_fold(sum_add(0, ip, frame->transport - frame->network)));
 }
 
-/* Of the pseudo header: addresses, protocol, length. */
+/* Returns the sum of the pseudo header: addresses, protocol, length. */
 static uint32_t sum_of_addresses(const struct super_frame *frame, const uint8_t *head,
                                  uint32_t transport_bytes)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames that a kernel hands over unfinished: a checksum that nobody has computed yet, or a
- * super-frame of up to 64 KiB that stands for many frames of one flow (TSO, USO, GRO). A network
+ * Finishes frames that a kernel hands over unfinished: a checksum that nobody has computed yet, or
+ * a super-frame of up to 64 KiB that stands for many frames of one flow (TSO, USO, GRO). A network
  * device would finish them. Between two veth ends, or at a tap, there is none, so weir does it.
  *
- * What is left to do is said by the header of virtio-net (OASIS VIRTIO 1.2, 5.1.6), which the
- * kernel puts before each frame of a packet socket (PACKET_VNET_HDR) and of a tap (IFF_VNET_HDR).
+ * The header of virtio-net (OASIS VIRTIO 1.2, 5.1.6) says what is left to do. The kernel puts it
+ * before each frame of a packet socket (PACKET_VNET_HDR) and of a tap (IFF_VNET_HDR).
  *
  *   VIRTIO_NET_HDR_F_NEEDS_CSUM   the sum from csum_start to the end belongs at csum_offset behind
- *                                 it
+ *                                 csum_start
  *   gso_type TCPV4, TCPV6, UDP_L4 cut into frames of gso_size bytes of payload each
  *
  * A frame that is cut out of a super-frame is what the sender's own kernel would have made of it
@@ -16,7 +16,9 @@
  * in the last, CWR in the first (RFC 3168, 6.1.2); right checksums.
  *
  * Cost: each byte is read twice, for its sum and its copy. Nothing is allocated but mbufs.
+ *
  * Ownership: the frame's bytes are the caller's, and stay until the last part is taken.
+ *
  * Thread: the worker's that owns the port.
  */
 #ifndef WEIR_SUPER_FRAME_H
@@ -28,30 +30,30 @@
 #include <linux/virtio_net.h>
 #include <rte_mbuf.h>
 
-#define SUPER_FRAME_BYTES_MAX (65536 + 64) /* an IP packet, and what is before it */
+#define SUPER_FRAME_BYTES_MAX (65536 + 64) /* an IP packet, and what precedes it */
 
 struct super_frame {
 	const uint8_t *bytes;
 	uint32_t length;
-	/* of a super-frame; part_bytes 0: it is one frame */
+	/* of a super-frame; part_bytes 0: it is a single frame */
 	uint32_t part_bytes; /* of payload, in each frame but the last */
 	uint32_t network, transport, payload;
-	uint32_t taken; /* bytes of payload that are in frames already */
-	uint16_t parts; /* frames that were cut */
+	uint32_t taken; /* bytes of payload already put into frames */
+	uint16_t parts; /* frames cut so far */
 	bool ipv6, udp;
 	bool open; /* something is left to take */
 };
 
-/* Computes a checksum that is missing in `bytes`, and finds where to cut. False: the header
- * contradicts the frame, or asks for what weir cannot do; then nothing is written. */
+/* Computes a checksum that is missing in `bytes`, and finds where to cut. Returns false if the
+ * header contradicts the frame, or requests what weir cannot do; then nothing is written. */
 bool super_frame_open(struct super_frame *frame, const struct virtio_net_hdr *header,
                       uint8_t *bytes, uint32_t length);
 
-/* The next frame, in as many mbufs as it needs; frame->open is false after the last. NULL: there is
- * no mbuf, and nothing has changed. */
+/* Takes the next frame, in as many mbufs as it needs; frame->open is false after the last. Returns
+ * NULL, and changes nothing, if there is no mbuf. */
 struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool *pool);
 
-/* How many frames are left to take. */
+/* Returns how many frames are left to take. */
 uint32_t super_frame_left(const struct super_frame *frame);
 
 #endif

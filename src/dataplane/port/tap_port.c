@@ -21,14 +21,14 @@
 #define TCP     6
 #define SYN_ACK 0x12
 #define SYN     0x02
-/* At its start, of what came before: frames may come faster than they are dropped. */
+/* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
 #define START_DROPS_MAX 100000
 
 struct tap_port {
 	int fd;
 	int opening; /* or -1 */
 	struct rte_mempool *pool;
-	/* for who watches, or NULL */
+	/* for tap_port_watch, or NULL */
 	struct frame_queue *frames;
 	const struct clock *clock;
 	uint16_t index;
@@ -112,7 +112,7 @@ int tap_port_descriptor(const struct tap_port *port)
 
 /* ---- receiving ---- */
 
-/* The next frame, taken up. False: there is none. */
+/* Opens the next frame. Returns false if there is none. */
 static bool next_frame(struct tap_port *port)
 {
 	struct virtio_net_hdr header;
@@ -163,7 +163,8 @@ static bool opens_connection(const struct rte_mbuf *mbuf)
 	       headers.transport_here >= 20 && (frame[headers.transport + 13] & SYN_ACK) == SYN;
 }
 
-/* One or more frames, from the front. How many; 0: not now. */
+/* Sends one or more frames, from the front. Returns how many were sent or lost; 0: to be tried
+ * again later. */
 static uint16_t send_some(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t frames = joined_frame_make(&port->joined, mbufs, n);

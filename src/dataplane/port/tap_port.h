@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tap as a port: `tap:FD`, the descriptor of one that was made before with IFF_TAP, IFF_NO_PI and
- * IFF_VNET_HDR (namespace_tap does so). The kernel's end may be in any network namespace, and it
- * goes with the last descriptor, however its processes end.
+ * A tap as a port: `tap:FD`, the descriptor of a tap that was made before with IFF_TAP, IFF_NO_PI
+ * and IFF_VNET_HDR (namespace_tap does so). The kernel's end may be in any network namespace, and
+ * it goes with the last descriptor, however its processes end.
  *
- * As with a packet socket the kernel says what is left to do of each frame, and the port does it
- * (super_frame.h); what is sent is joined where nobody can tell (joined_frame.h). Frames wait for
- * weir in the queue of the interface (txqueuelen), so there is no ring and no locked memory.
+ * As with a packet socket, the kernel says what is left to do of each frame, and the port does it
+ * (super_frame.h); frames to be sent are joined where that cannot be observed (joined_frame.h).
+ * Frames wait for weir in the queue of the interface (txqueuelen), so there is no ring and no
+ * locked memory.
  *
  * `tap:FD,opening=FD2`: a TCP segment that opens a connection (SYN without ACK) is not written to
- * the tap but sent to FD2, a socket of frames. Its owner writes it to the tap when there is
- * somebody who can answer (gateway.h).
+ * the tap but sent to FD2, a socket of frames. The owner of FD2 writes the segment to the tap when
+ * there is a server that can answer (gateway.h).
  *
  * Ownership: the descriptors stay the caller's.
+ *
  * Thread: receive and transmit: one worker each. Everything else: control.
  */
 #ifndef WEIR_TAP_PORT_H
@@ -27,34 +29,37 @@
 #include "machine/clock.h"
 #include "scenario/problem.h"
 
-#define TAP_PORT "tap:" /* how a device text begins */
+#define TAP_PORT "tap:" /* the beginning of a device text */
 
 struct tap_port;
 
 bool tap_port_is(const char *device);
-/* 0, or -errno with problem: the text is wrong, or the descriptor is no such tap. */
+/* Opens the port. Returns 0, or -errno with problem: the text is wrong, the descriptor is no such
+ * tap, no memory. */
 int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port **port,
                   struct problem *problem);
 /* NULL is allowed. */
 void tap_port_close(struct tap_port *port);
-/* What it receives and what it has sent is put there, too, with the instants of the clock of
- * tap_port_start: frames as they cross weir, so none is a super-frame. `index`: of the port. To be
- * called before the port starts. */
+/* Copies what the port receives and has sent into `frames`, with the instants of the clock of
+ * tap_port_start: frames as they cross weir, so none is a super-frame. `index` identifies the port.
+ * To be called before the port starts. */
 void tap_port_watch(struct tap_port *port, struct frame_queue *frames, uint16_t index);
-/* Drops what has come before. `clock`: for who watches, else NULL will do. */
+/* Starts the port, and drops what has come before. `clock` is needed for tap_port_watch only, and
+ * may be NULL otherwise. */
 void tap_port_start(struct tap_port *port, const struct clock *clock);
 
-/* Becomes readable when a frame has come. */
+/* Returns a descriptor that becomes readable when a frame has come. */
 int tap_port_descriptor(const struct tap_port *port);
 
 uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
-/* Returns how many were taken, from the front: those that wait are for the next call. */
+/* Returns how many frames were taken, from the front. The others are to be passed again by the next
+ * call. */
 uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
-/* So far. */
+/* Losses so far. */
 struct tap_port_losses {
-	uint64_t no_mbuf;    /* there was none for them */
-	uint64_t unfinished; /* received, and what is left to do of them weir cannot do */
+	uint64_t no_mbuf;    /* there was no mbuf */
+	uint64_t unfinished; /* received in a state that weir cannot finish */
 	uint64_t not_sent;   /* the kernel does not take them */
 };
 void tap_port_losses(const struct tap_port *port, struct tap_port_losses *losses);

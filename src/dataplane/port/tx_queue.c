@@ -8,7 +8,8 @@
 
 #define BURST 64
 
-/* In t_ns, on the way to another worker: its struct packet has its name. No instant is so late. */
+/* A bit of t_ns, on the way to another worker: struct packet holds the packet's name. No instant is
+ * so late. */
 #define NAMED SIMTIME_HORIZON
 
 static inline uint64_t bytes_of(struct rte_mbuf *const *mbufs, uint32_t n)
@@ -20,7 +21,8 @@ static inline uint64_t bytes_of(struct rte_mbuf *const *mbufs, uint32_t n)
 	return bytes;
 }
 
-/* Packets that are due at one instant, as those of a burst often are, are added at once. */
+/* Adds the lateness of packets. Packets that are due at one instant, as those of a burst often are,
+ * are added at once. */
 static void note_lateness(struct histogram *h, const simtime *due_ns, uint32_t n, simtime handed)
 {
 	for (uint32_t i = 0, run; i < n; i += run) {
@@ -30,7 +32,7 @@ static void note_lateness(struct histogram *h, const simtime *due_ns, uint32_t n
 	}
 }
 
-/* Due times do not decrease. */
+/* Counts packets whose time to send has passed. Due times do not decrease. */
 static void note_launches(struct tx_queue *tx_queue, const simtime *due_ns, uint32_t n,
                           simtime handed)
 {
@@ -56,7 +58,7 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 	while (done < most) {
 		uint16_t n = (uint16_t)RTE_MIN(most - done, (uint32_t)BURST);
 		struct rte_mbuf **mbufs = &outlet->mbufs[done];
-		/* The device may free what it takes. */
+		/* Computed before the hand-over: the device may free what it takes. */
 		uint64_t time_ps = unlikely(tx_queue->wire != NULL)
 		                           ? wire_time_ps(tx_queue->wire, mbufs, n)
 		                           : 0;
@@ -93,8 +95,8 @@ static uint32_t send_to_ring(struct tx_queue *tx_queue)
 	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
 }
 
-/* The clock's first reading that is not before `now`, which is ahead of it by WORKER_AHEAD_NS at
- * most. */
+/* Waits for `now`, which is ahead of the clock by WORKER_AHEAD_NS at most. Returns the clock's
+ * first reading that is not before `now`. */
 static simtime await(const struct clock *clock, simtime now)
 {
 	simtime reading;
@@ -105,12 +107,12 @@ static simtime await(const struct clock *clock, simtime now)
 	return reading;
 }
 
-/* Packet i has left its cloud, so it is the port that loses it. */
+/* Reports packet i to the witness. It has left its cloud, so the port has lost it. */
 static void tell_unsent(const struct tx_queue *tx_queue, uint32_t i, simtime now)
 {
 	const struct outlet *outlet = tx_queue->outlet;
 	struct rte_mbuf *mbuf = outlet->mbufs[i];
-	/* Which one it is: if its leaving was told, too. */
+	/* The packet's name is known if its departure was reported, too. */
 	const struct packet *packet = packet_of(mbuf);
 	const bool known = outlet_is_named(outlet, i);
 	const struct fate fate = {.kind = FATE_DROPPED,
@@ -158,7 +160,7 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	return done;
 }
 
-/* From packet `from` on. */
+/* Reads the marks of packets that have names, from packet `from` on. */
 static __attribute__((noinline)) void take_names(struct outlet *outlet, uint32_t from)
 {
 	for (uint32_t i = from; i < outlet->n; i++) {
@@ -181,7 +183,7 @@ uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
 		outlet->due_ns[outlet->n + i] = packet_of(mbufs[i])->t_ns;
 		any |= outlet->due_ns[outlet->n + i];
 	}
-	outlet->n += n; /* nobody asks for wire_bytes */
+	outlet->n += n; /* wire_bytes stay unset: not read here */
 	if (unlikely(any & NAMED))
 		take_names(outlet, outlet->n - n);
 	return n;

@@ -3,10 +3,12 @@
  * A way out of a worker, for one port: from an outlet to a transmit queue of the port, or over a
  * ring to the worker that owns such a queue.
  *
- * What the device does not take stays in the outlet, in order, and is tried again at the next poll.
- * A packet that was not taken TX_QUEUE_PATIENCE_NS after it was due is dropped and counted.
+ * Packets that the device does not take stay in the outlet, in order, and are tried again at the
+ * next poll. A packet that is not taken until TX_QUEUE_PATIENCE_NS after it was due is dropped and
+ * counted.
  *
  * Ownership: packets in the outlet belong to the worker until they are taken.
+ *
  * Thread: the worker's. Counters: others may read them, a moment old.
  */
 #ifndef WEIR_TX_QUEUE_H
@@ -31,30 +33,29 @@ struct tape;
 
 struct tx_queue {
 	struct outlet *outlet;
-	struct port *port;     /* or NULL: */
+	struct port *port;     /* NULL: over `ring` */
 	struct rte_ring *ring; /* to another worker */
 	uint32_t index;        /* of the port in the scenario */
 	uint16_t queue;
-	struct witness
-	        *witness;  /* told of what is dropped here, as of a loss of the port; or NULL */
-	struct tape *tape; /* likewise, for a recording; or NULL */
+	struct witness *witness; /* gets what is dropped here as a loss of the port; or NULL */
+	struct tape *tape;       /* the same for a recording; or NULL */
 	struct wire
-	        *wire; /* the port's, of all transmit queues of this worker; NULL: it never waits */
+	        *wire; /* the port's, for all transmit queues of this worker; NULL: nothing waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
-	struct histogram lateness_ns;  /* handed to the device, after the due time */
-	struct port_time *launch;      /* the port's: its device takes the time to send; or NULL */
-	simtime launch_ns;             /* so long after the due time */
-	uint64_t launch_missed;        /* handed over when that had passed */
-	bool told; /* t_ns of its struct packet says when it is due: for taps of the device */
+	struct histogram lateness_ns;  /* from the due time to the hand-over */
+	struct port_time *launch;      /* the port's, if its device takes a time to send; or NULL */
+	simtime launch_ns;             /* from the due time to the time to send */
+	uint64_t launch_missed;        /* handed over after the time to send */
+	bool told; /* write the due time into t_ns of struct packet: for callbacks of the device */
 };
 
 /* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is
- * handed over before it reads `now`, and lateness is measured to that reading, else to `now`.
- * Returns how many packets left the outlet. */
+ * handed over before the clock reads `now`, and lateness is measured to that reading; without, to
+ * `now`. Returns how many packets left the outlet. */
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
 /* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's
- * transmit queue fills. */
+ * transmit queue fills. Returns how many packets came. */
 uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from);
 void tx_queue_clear(struct tx_queue *tx_queue);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the wire behind a port can be free, if its speed is known (`port ... speed 10gbit`).
+ * Computes when the wire behind a port can be free, if its speed is known (`port ... speed
+ * 10gbit`).
  *
  * Model. A frame takes (bytes + WIRE_OVERHEAD) * 8 / speed on the wire: 1,518 bytes with FCS 1.23
- * us at 10 Gbit/s. The wire is free when what was handed over has left, if each frame began when it
- * was handed over or when the one ahead had left. A device does not get a frame that could not
+ * us at 10 Gbit/s. The wire is free when all frames handed over have left, if each frame began when
+ * it was handed over or when the frame ahead had left. A device does not get a frame that could not
  * begin within WIRE_SLACK_NS: such a frame waits in weir, where it shows as lateness, and not
  * unseen in the device's queue.
  *
- * If the worker comes round less often than WIRE_SLACK_NS, the wire would run dry between two
- * rounds. Then it hands over as much as lasts for the time since the last round, WIRE_ROUND_NS at
- * most.
+ * If the worker polls less often than every WIRE_SLACK_NS, the wire would run dry between two
+ * polls. Then the worker hands over as much as lasts for the time since the last poll,
+ * WIRE_ROUND_NS at most.
  *
- * Units: picoseconds, so 400 Gbit/s is 20 a byte; a fraction of one is cut off, which lets the wire
- * be faster than it is by less than 0.1 % up to 8 Gbit/s and exact at 10, 25, 40, 100, 200 and 400.
- * Range: 213 days. No packet is dropped or reordered by it.
+ * Units: picoseconds, so 400 Gbit/s is 20 a byte; a fraction of one is cut off. So the computed
+ * wire is faster than the real one by less than 0.1 % up to 8 Gbit/s, and exact at 10, 25, 40, 100,
+ * 200 and 400 Gbit/s. Range: 213 days. No packet is dropped or reordered by it.
  *
  * Thread: the worker that sends.
  */
@@ -32,7 +33,7 @@
 struct wire {
 	uint64_t byte_ps; /* 0: the speed is not known, and nothing waits */
 	uint64_t free_ps;
-	simtime asked_ns; /* when something had to wait last; 0: nothing does */
+	simtime asked_ns; /* the last call, if a frame had to wait; 0: none had to */
 };
 
 static inline void wire_init(struct wire *wire, uint64_t speed_bps)
@@ -40,7 +41,7 @@ static inline void wire_init(struct wire *wire, uint64_t speed_bps)
 	*wire = (struct wire){.byte_ps = speed_bps ? UINT64_C(8000000000000) / speed_bps : 0};
 }
 
-/* How many of these frames, from the first on, may be handed over now. */
+/* Returns how many of these frames, from the first on, may be handed over now. */
 static inline uint32_t wire_takes(struct wire *wire, struct rte_mbuf *const *mbufs, uint32_t n,
                                   simtime now)
 {
@@ -57,8 +58,8 @@ static inline uint32_t wire_takes(struct wire *wire, struct rte_mbuf *const *mbu
 	return i;
 }
 
-/* These, which wire_takes has let pass, have been handed over: before the device takes them, their
- * lengths are still there. */
+/* Returns the time that these frames take on the wire, for wire_used. To be computed before the
+ * hand-over: the device may free what it takes. */
 static inline uint64_t wire_time_ps(const struct wire *wire, struct rte_mbuf *const *mbufs,
                                     uint32_t n)
 {
