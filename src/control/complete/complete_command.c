@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion for the shells: what the last word of a command line may become. The scripts of bash,
- * zsh and fish (contrib/completion/) ask the program, as
+ * Completion for the shells: lists what the last word of a command line may become. The scripts of
+ * bash, zsh and fish (contrib/completion/) call the program, as
  *
  *   weir --complete ctl cloud down del
  *
- * and so they know what it knows: commands, their options and the words of these from the tables of
- * options.h, the scenario language from complete.h, and for `ctl` the ports and clouds of the weir
- * that runs.
+ * so they always match it: commands, their options and the values of these come from the tables of
+ * options.h, the scenario language from complete.h, and for `ctl` the ports and clouds of the
+ * running weir.
  *
- * A candidate is a line. The line `/` says that names of files may stand there, too.
+ * Each candidate is a line. The line `/` means that file names are possible, too.
  */
 #include "command.h"
 
@@ -24,7 +24,7 @@
 #include "text/alloc_failure.h"
 #include "text/word.h"
 
-/* For a weir that does not answer, a shell does not wait longer. */
+/* How long a shell waits for a weir that does not answer. */
 #define PATIENCE_S 2
 
 struct typed {
@@ -78,7 +78,7 @@ static void offer_value(const struct typed *typed, const struct option_row *row)
 			offer_files(typed);
 }
 
-/* `--socket=PATH` is one word: its PATH; NULL: it is another. */
+/* Returns the PATH of `--socket=PATH`, which is one word, or NULL for another word. */
 static const char *socket_in(const char *word)
 {
 	static const char option[] = "--socket=";
@@ -86,7 +86,8 @@ static const char *socket_in(const char *word)
 	return strncmp(word, option, strlen(option)) == 0 ? word + strlen(option) : NULL;
 }
 
-/* Passes over the words before the last. The row whose value the last word is; NULL: it is none. */
+/* Reads the words before the last. Returns the row of the option whose value the last word is, or
+ * NULL. */
 static const struct option_row *pass_over(struct typed *typed, int n, char **words)
 {
 	for (int i = 0; i < n; i++) {
@@ -114,7 +115,7 @@ static const struct option_row *pass_over(struct typed *typed, int n, char **wor
 
 /* ---- words ---- */
 
-/* The scenario of the weir that runs; NULL: none does, or it does not say. */
+/* Returns the scenario of the running weir, or NULL if none runs or it does not answer. */
 static struct scenario *scenario_running(const char *socket)
 {
 	struct ctl_link link = {.fd = -1};
@@ -135,7 +136,7 @@ static struct scenario *scenario_running(const char *socket)
 	return scenario;
 }
 
-/* Words of the scenario language, behind `head`. */
+/* Offers words of the scenario language that may follow `head` and the words typed. */
 static void offer_language(const struct typed *typed, const char *head,
                            const struct scenario *scenario)
 {
@@ -159,7 +160,7 @@ static void offer_language(const struct typed *typed, const char *head,
 	free(line);
 }
 
-/* Interfaces, NICs and services of this machine. */
+/* Offers interfaces, NICs and services of this machine. */
 static void offer_ports(const struct typed *typed)
 {
 	static const struct {
@@ -196,7 +197,7 @@ static void offer_words(const struct typed *typed, const struct options *const *
 		offer_language(typed, "", scenario);
 		scenario_free(scenario);
 	} else if (strcmp(command, "exec") == 0) {
-		/* Behind `--` stands a program, which the shell knows better. */
+		/* Behind `--` stands a program, which the shell completes better. */
 		if (typed->apart)
 			offer_files(typed);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir diff`: two recorded runs, or one and what would have happened. */
+/* `weir diff`: compares two recorded runs, or one with a changed run of it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "diff/diff_text.h"
 
 struct diff_arguments {
-	struct diff_plan plan; /* of the second; the folder is not read from here */
+	struct diff_plan plan; /* of the second run; `folder` is set by parse() */
 	const char *config;
 	uint64_t seed, until_ns;
 	bool ideal, json;
@@ -52,7 +52,7 @@ const struct options diff_options = {
         .rows = rows,
 };
 
-/* OPTIONS_RUN, or all is said. */
+/* Returns OPTIONS_RUN, or the exit status; then all output has been printed. */
 static int parse(int argc, char **argv, struct diff_arguments *arguments, struct diff_plan plans[2])
 {
 	struct options_words words;

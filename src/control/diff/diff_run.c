@@ -12,14 +12,14 @@
 #include "record/recording_reach.h"
 #include "service/snap_reach.h"
 
-/* What only the running of one needs. */
+/* The state of one run while it runs. */
 struct runner {
-	struct witness witness; /* first: told of what it decides */
+	struct witness witness; /* first member: gets the fates */
 	struct fate_pairs *pairs;
 	struct fate_differences *differences;
 	struct diff_side *side;
 	uint32_t index;
-	uint32_t ports[SCENARIO_PORTS_MAX]; /* index in the first scenario */
+	uint32_t ports[SCENARIO_PORTS_MAX]; /* their indices in the first scenario */
 	struct replay_options replay;
 	struct rerun_options options;
 	struct rerun *rerun;
@@ -49,7 +49,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 		fate_pairs_put(runner->pairs, runner->index, &seen);
 }
 
-/* The scenario of the beginning, with the seed. */
+/* Opens the recording, and copies the scenario of its beginning, with the seed. */
 static int load(const struct diff_plan *plan, struct diff_side *side, struct problem *problem)
 {
 	int rc = recording_folder_open(plan->folder, plan->config, plan->set, plan->n_set,
@@ -80,7 +80,7 @@ static void find_ports(struct runner *runner, const struct scenario *first)
 	for (uint32_t i = 0; i < own->n_ports; i++) {
 		const int index = scenario_find_port(first, own->ports[i].name);
 
-		/* One that the first has not is none of its ports. */
+		/* A port that the first scenario lacks gets an index beyond all of its ports. */
 		runner->ports[i] = index < 0 ? SCENARIO_PORTS_MAX + i : (uint32_t)index;
 	}
 }
@@ -93,7 +93,7 @@ static int open_run(struct runner *runner, const struct diff_plan *plan, struct 
 	runner->witness.tell = tell;
 	runner->replay = (struct replay_options){
 	        .witness = &runner->witness,
-	        /* What was held had room there. */
+	        /* Everything that the recorded run held finds room. */
 	        .memory_bytes = RTE_MAX(REPLAY_MEMORY, 2 * about->memory_bytes),
 	};
 	runner->options = (struct rerun_options){
@@ -130,7 +130,7 @@ static int step(struct runner *runner, struct problem *problem)
 	return -EILSEQ;
 }
 
-/* Whoever has taken fewer packets is next. */
+/* Steps the run that has taken fewer packets. */
 static int run_both(struct runner runners[2], struct problem *problem)
 {
 	int rc = 0;
@@ -150,7 +150,8 @@ static void warn(void *argument, const char *line)
 	fprintf(stderr, "weir diff: %s: %s\n", (const char *)argument, line);
 }
 
-/* Of what would have happened, what the recording has not said already. */
+/* Warns about the snaps; for a changed run, only about what the recording has not reported
+ * already. */
 static void say_reach(const struct diff_plan plans[2], const struct diff_outcome *outcome)
 {
 	const struct recording_folder *one = outcome->sides[0].folder,

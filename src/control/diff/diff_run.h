@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two runs side by side: recordings (record/rerun.h), or a recording and what would have happened
- * otherwise. They go in step, packet by packet, so that what one has decided and the other has not
- * is little, however long they are.
+ * Runs two recordings (record/rerun.h), or a recording and a changed run of it, side by side. They
+ * go in step, packet by packet, so that few fates wait for their partner, however long the runs
+ * are.
  *
  * Thread: control.
  */
@@ -20,7 +20,7 @@ struct diff_plan {
 	const char *folder, *config; /* config: or NULL */
 	const char *set[DIFF_SETS_MAX];
 	uint32_t n_set;
-	uint64_t seed, until_ns; /* until_ns 0: to the end */
+	uint64_t seed, until_ns; /* until_ns 0: up to the end */
 	bool seed_given, ideal;
 };
 
@@ -38,9 +38,9 @@ struct diff_outcome {
 	uint64_t gone; /* fates that waited too long for their partner */
 };
 
-/* `plans`: of both. `outcome` is all zero before, and diff_outcome_release after, whatever it is.
- * 0; -EINVAL with problem: a recording or a scenario is wrong; -EILSEQ with problem: a recording is
- * not what it was; another -errno with problem. */
+/* Compares the runs of both plans. `outcome` is all zero before; diff_outcome_release frees it in
+ * any case. Returns 0; -EINVAL with problem if a recording or a scenario is wrong; -EILSEQ with
+ * problem if a rerun differs from what was recorded; another -errno with problem. */
 int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome,
              struct problem *problem);
 void diff_outcome_release(struct diff_outcome *outcome);

@@ -18,7 +18,7 @@ static const char *port_name(const struct diff_outcome *outcome, uint32_t port)
 	return side->scenario->ports[port].name;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void print_example(FILE *out, const struct diff_outcome *outcome,
                           const struct fate_example *example)
@@ -133,7 +133,7 @@ void diff_text_print(FILE *out, const struct diff_outcome *outcome)
 	print_side(out, &outcome->sides[1], "the second");
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static json_t *json_example(const struct diff_outcome *outcome, const struct fate_example *example)
 {

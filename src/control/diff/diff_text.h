@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir diff` says: for people, and as one object of JSON.
+ * The output of `weir diff`: as text, and as one JSON object.
  *
  * Thread: pure functions, any.
  */
@@ -12,7 +12,7 @@
 #include "diff/diff_run.h"
 
 void diff_text_print(FILE *out, const struct diff_outcome *outcome);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int diff_json_print(FILE *out, const struct diff_outcome *outcome);
 
 #endif

@@ -21,7 +21,8 @@ static bool is_earlier(const struct fate_example *one, const struct fate_example
 	return one->packet < other->packet;
 }
 
-/* Pairs do not come in the order of their packets: they are decided when they leave a queue. */
+/* Keeps the earliest examples. Pairs do not come in the order of their packets: a packet is decided
+ * when it leaves a queue. */
 static void add_example(struct fate_change *change, const struct fate_example *example)
 {
 	uint32_t at = (uint32_t)RTE_MIN(change->packets, (uint64_t)FATE_EXAMPLES);
@@ -90,8 +91,9 @@ uint64_t fate_differences_changed(const struct fate_differences *differences)
 	return n;
 }
 
-/* Those that came earlier, those at the same time, those that came later: the first are the less
- * the greater they are. A percentile of a histogram may be beside its greatest value. */
+/* Returns the difference at a rank: first the earlier ones, by descending amount, then the equal
+ * ones, then the later ones. The extremes are taken from the histograms' greatest values, from
+ * which a percentile may differ. */
 static int64_t delay_at(const struct fate_differences *differences, uint64_t rank)
 {
 	const struct histogram *earlier = &differences->earlier, *later = &differences->later;

@@ -9,14 +9,14 @@
 struct waiting {
 	struct fate_seen seen;
 	uint32_t run;
-	uint32_t next;         /* of its bucket, or of those that are free */
-	uint32_t older, newer; /* by when they came */
+	uint32_t next;         /* in its bucket, or in the free list */
+	uint32_t older, newer; /* by their arrival */
 };
 
 struct fate_pairs {
 	struct fate_differences *differences;
 	struct waiting *waiting;
-	uint32_t *bucket; /* the first in it; as many as there is room */
+	uint32_t *bucket; /* first entry of each; `room` buckets */
 	uint32_t room, used, free;
 	uint32_t oldest, newest;
 	uint64_t gone;
@@ -32,7 +32,7 @@ struct fate_pairs *fate_pairs_make(uint32_t room, struct fate_differences *diffe
 	pairs->differences = differences;
 	pairs->room = room;
 	pairs->free = pairs->oldest = pairs->newest = NONE;
-	/* Of what is never used no page is touched. */
+	/* Pages that are never used are not touched. */
 	pairs->waiting = calloc(room, sizeof(*pairs->waiting));
 	pairs->bucket = malloc(room * sizeof(*pairs->bucket));
 	if (!pairs->waiting || !pairs->bucket) {
@@ -66,7 +66,7 @@ static bool is_of_one(const struct fate_seen *one, const struct fate_seen *other
 	return one->packet == other->packet && one->port == other->port && one->copy == other->copy;
 }
 
-/* Where the index of that one stands; its next takes its place. */
+/* Frees the entry whose index is at `place`, and puts its successor there. */
 static void take_out(struct fate_pairs *pairs, uint32_t *place)
 {
 	const uint32_t index = *place;
@@ -123,7 +123,7 @@ static void wait(struct fate_pairs *pairs, uint32_t run, const struct fate_seen 
 	const uint32_t index = take_free(pairs);
 	uint32_t *place = bucket_of(pairs, seen);
 
-	/* Behind those of the same packet, so that they are taken in their order. */
+	/* Behind those of the same packet, so that they leave in order. */
 	while (*place != NONE)
 		place = &pairs->waiting[*place].next;
 	*place = index;

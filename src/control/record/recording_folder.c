@@ -18,18 +18,18 @@
 
 #define NAME_BYTES 256
 
-/* A scenario as a worker has it. */
+/* The scenario of one worker, followed through its changes. */
 struct follower {
-	size_t read; /* of the rows: those behind are still to come */
+	size_t read; /* number of rows read so far */
 	struct lines lines;
 	struct scenario *scenario;
-	json_t *files; /* name -> where its content lies */
-	bool begun;    /* of a flight: its snapshot has been read */
+	json_t *files; /* name -> path of its content */
+	bool begun;    /* of a flight: the snapshot has been read */
 };
 
 struct recording_folder {
-	struct file_source source;       /* first: of files that a scenario names */
-	const struct follower *follower; /* for which it is read */
+	struct file_source source;       /* first member: reads files that a scenario names */
+	const struct follower *follower; /* for which files are read */
 	char path[PATH_MAX];
 	struct recording_about about;
 	const char *config;
@@ -38,7 +38,7 @@ struct recording_folder {
 	json_t *rows;     /* of changes.jsonl: changes and files, in order */
 	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
-	struct scenario *other; /* of a flight: what takes its place when it begins; or NULL */
+	struct scenario *other; /* of a flight: replaces the scenario at its beginning; or NULL */
 	char *text;             /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
 };
@@ -64,7 +64,7 @@ static char *read_all(const struct recording_folder *folder, const char *name, s
 	return text;
 }
 
-/* Where the recording says that it lies, and nowhere else. */
+/* Reads a file from where the recording says that it lies, and from nowhere else. */
 static int read_recorded(const struct file_source *source, const char *name, struct file **result,
                          struct language_error *error)
 {
@@ -121,7 +121,7 @@ static int edit_all(const struct recording_folder *folder, struct scenario *scen
 	return rc == 0 && folder->n_edits > 0 ? scenario_check(scenario, problem) : rc;
 }
 
-/* What the text says, with the edits. */
+/* Makes the scenario of the text, with the edits. */
 static int scenario_of(struct recording_folder *folder, struct follower *follower, const char *text,
                        const char *name, struct scenario **result, struct problem *problem)
 {
@@ -136,7 +136,7 @@ static int scenario_of(struct recording_folder *folder, struct follower *followe
 		problem_set(problem, -1, "%s", message);
 		return -EINVAL;
 	}
-	/* What a flight has gone through before it begins was as it was. */
+	/* The scenarios of a flight before its beginning are not edited. */
 	if (!folder->about.flight || follower->begun)
 		rc = edit_all(folder, *result, problem);
 	if (rc == 0)
@@ -162,7 +162,7 @@ static void follow_file(struct follower *follower, const json_t *row)
 static int follower_begin(struct recording_folder *folder, struct follower *follower)
 {
 	follower->files = json_object();
-	/* Those ahead of the first change are of the beginning. */
+	/* Files ahead of the first change belong to the beginning. */
 	for (; follower->read < json_array_size(folder->rows); follower->read++) {
 		const json_t *row = json_array_get(folder->rows, follower->read);
 
@@ -173,7 +173,7 @@ static int follower_begin(struct recording_folder *folder, struct follower *foll
 	return follower->files && lines_of(&follower->lines, folder->text) ? 0 : -ENOMEM;
 }
 
-/* Up to that change; false: it is not there, or does not fit. */
+/* Reads rows up to that change. Returns false if the change is missing or does not fit. */
 static bool follow(struct recording_folder *folder, struct follower *follower, uint64_t number)
 {
 	uint64_t at = 0;
@@ -190,7 +190,7 @@ static bool follow(struct recording_folder *folder, struct follower *follower, u
 	return at == number;
 }
 
-/* What the follower's lines have come to; NULL with problem. */
+/* Returns the scenario of the follower's current lines, or NULL with problem. */
 static const struct scenario *scenario_there(struct recording_folder *folder,
                                              struct follower *follower, const char *name,
                                              struct problem *problem)
@@ -285,7 +285,7 @@ static int read_ports(struct recording_folder *folder, const json_t *ports, stru
 	return 0;
 }
 
-/* As it is, or compressed. */
+/* Finds the capture, compressed or not. */
 static int find_ingress(struct recording_folder *folder, struct problem *problem)
 {
 	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
@@ -326,7 +326,7 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	return find_ingress(folder, problem);
 }
 
-/* A row that is cut off is the end of what is known. */
+/* A truncated row ends what is known. */
 static int read_changes(struct recording_folder *folder, struct problem *problem)
 {
 	char *text = read_all(folder, "changes.jsonl", NULL), *rest = NULL;
@@ -357,7 +357,8 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 	return 0;
 }
 
-/* One file of many is asked for (`--set`, `-c`): it takes the place of all of them. */
+/* Reads the scenario of the beginning. The file of `-c` takes the place of all recorded scenarios;
+ * in a flight, of those from its beginning on. */
 static int read_first(struct recording_folder *folder, struct problem *problem)
 {
 	char message[SCENARIO_FILE_ERROR];
@@ -374,7 +375,7 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 			problem_set(problem, -1, "%s", message);
 			return -EINVAL;
 		}
-		/* The same chance, unless it says another. */
+		/* The seed stays the same, unless the file gives another. */
 		if (!(*place)->seed_given &&
 		    sscanf(folder->text, "seed %" SCNu64, &(*place)->seed) == 1)
 			(*place)->seed_given = true;

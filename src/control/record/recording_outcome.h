@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a recorded run has come to: outcome.json in the folder of its recording, with the objects of
- * `show cloud` and what was recorded, and what was not.
+ * The outcome of a recorded run: outcome.json in the folder of its recording, with the objects of
+ * `show cloud`, and how much was recorded and missed.
  *
  * Thread: control; the workers stand still.
  */
@@ -11,7 +11,7 @@
 #include "live/runtime.h"
 #include "record/recording.h"
 
-/* 0, or -errno with problem. */
+/* Writes it. Returns 0, or -errno with problem. */
 int recording_outcome_write(const struct recording *recording, const struct runtime *runtime,
                             const struct scenario *scenario, struct problem *problem);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What in a recording its snap hides something from (service/snap_reach.h): in the scenario of its
- * beginning, with what takes its place (`--set`, `-c`); and what the run has said of its changes.
+ * Reports the statements from which the snap of a recording hides bytes (service/snap_reach.h): in
+ * the scenario of its beginning, including `--set` and `-c`, and in its changes, as the run
+ * reported them.
  *
  * Thread: any.
  */
@@ -10,7 +11,7 @@
 
 #include "record/recording_folder.h"
 
-/* `changes`: they are run again. */
+/* `changes`: the rerun includes the changes. */
 void recording_reach(const struct recording_folder *folder, bool changes,
                      void (*say)(void *argument, const char *line), void *argument);
 

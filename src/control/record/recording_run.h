@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recording of a run, or its flight, of `weir run` and `weir exec`, around a runtime: it begins
- * ahead of that, and what it has come to is written when the workers stand still.
+ * The recording or flight of `weir run` and `weir exec`. It begins before the runtime starts, and
+ * its outcome is written when the workers stand still.
  *
  * Thread: control.
  */
@@ -12,9 +12,9 @@
 #include "packet/packet.h"
 #include "record/recording.h"
 
-/* `--record DIR`, `--flight TIME|SIZE`, and what goes with them, of a command that has them all. */
+/* The options `--record DIR`, `--flight TIME|SIZE`, and those that belong to them. */
 struct recording_arguments {
-	const char *folder; /* NULL: nothing is recorded */
+	const char *folder; /* NULL: no recording */
 	uint64_t snap, limit_bytes;
 	bool zstd;
 	struct limit flight; /* LIMIT_NONE: no flight */
@@ -24,7 +24,7 @@ struct recording_arguments {
 
 #define RECORDING_FLIGHT_BYTES_MIN (UINT64_C(8) << 20)
 
-/* Less than the headers of a packet says nothing of it. */
+/* Less than the headers of a packet would be useless. */
 #define RECORDING_SNAP_MIN  96
 #define RECORDING_LIMIT_MIN (UINT64_C(1) << 20)
 
@@ -60,18 +60,19 @@ struct recording_arguments {
 	       .max = UINT64_C(1) << 24,                                                           \
 	       .help = "a flight begins anew only while at most so many packets are held; 16384 "  \
 	               "if not given")
-/* NULL: they go together. Else what is wrong with them, as a sentence. */
+/* Returns NULL if the options fit together, else a sentence that says what is wrong. */
 const char *recording_arguments_wrong(const struct recording_arguments *arguments);
 
-/* What is to be made; false: nothing. */
+/* Fills in the plan. Returns false if there is nothing to record. */
 bool recording_plan_of(const struct recording_arguments *arguments, struct recording_plan *plan);
 
-/* 0, also with *recording NULL: nothing is to be recorded; -errno with problem. */
+/* Begins the recording; *recording is NULL if there is nothing to record. Returns 0, or -errno with
+ * problem. */
 int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,
                         struct problem *problem);
-/* Says how much it has, and writes what the run has come to, if it is recorded. 0; 1: something is
- * missing in it. */
+/* Logs the size of a recording, and writes its outcome. Returns 0, or 1 if the outcome could not be
+ * written. */
 int recording_run_end(const struct runtime *runtime, const struct scenario *scenario);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir run`: from the command line to a running emulator, and back to a quiet machine. */
+/* `weir run`: runs a live emulator from its command line, and restores the machine at its end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ static void tell_ready(const struct scenario *scenario)
 	supervisor_tell(state);
 }
 
-/* What ends with weir, and no next one has. */
+/* Reports the packets in flight, which end with weir. */
 static void say_held(const struct runtime *runtime)
 {
 	struct worker_report worker;
@@ -60,7 +60,7 @@ static void say_held(const struct runtime *runtime)
 		run_log(RUN_LOG_NOTICE, "%" PRIu64 " packets were in flight, and end here", held);
 }
 
-/* Serves until a signal comes, and puts everything back. 0, 1: it went wrong on the way. */
+/* Serves until a signal comes, then restores everything. Returns 0, or 1 if something failed. */
 static int serve(const struct run_arguments *arguments, struct server *server,
                  const struct keep_file *kept, struct runtime *runtime, struct scenario **scenario)
 {
@@ -142,7 +142,8 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 	return status;
 }
 
-/* What the last one had come to, if it did not end as it should. */
+/* Loads the scenario that an earlier weir has kept, if that did not end properly. Returns true if
+ * there is one. */
 static bool load_kept(const struct keep_file *kept, struct scenario **scenario)
 {
 	char message[SCENARIO_FILE_ERROR];
@@ -171,8 +172,8 @@ static int load_and_run(const struct run_arguments *arguments)
 		run_log(RUN_LOG_ERROR, "%s", message);
 		return 2;
 	}
-	/* A reader of a port's output that went away, and a limit of file size, are errors of
-	 * writing. */
+	/* If the reader of a port's output goes away, or a file reaches its size limit, the write
+	 * returns an error. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	run_warn(scenario);

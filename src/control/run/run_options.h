@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `weir run`, parsed: docs/man/weir-run.1 describes it.
+ * Parses the command line of `weir run`, which docs/man/weir-run.1 describes.
  *
  * Thread: control.
  */
@@ -24,10 +24,11 @@ struct run_arguments {
 	uint32_t log_level;    /* enum run_log_level */
 	bool quiet;
 	int n_eal;
-	char **eal; /* what stood behind `--` */
+	char **eal; /* the words behind `--` */
 };
 
-/* OPTIONS_RUN; else all is said, and it is the exit status. Pointers go into argv. */
+/* Returns OPTIONS_RUN, or the exit status; then all output has been printed. Pointers go into
+ * argv. */
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a live scenario needs before it starts: a seed, and memory that this process can have.
+ * Prepares a live scenario before it starts: a seed, and memory that this process can have.
  *
  * Thread: control.
  */
@@ -14,9 +14,9 @@
 #include "record/recording_run.h"
 #include "scenario/scenario.h"
 
-/* What is odd about it, though it can run, into the log (path_warn). */
+/* Logs warnings about a scenario that is odd but can run (path_warn). */
 void run_warn(const struct scenario *scenario);
-/* If nobody has said one. It is short: someone may have to type it. */
+/* Chooses a seed if none was given. It is short, because someone may have to type it. */
 void run_seed_choose(struct scenario *scenario);
 struct run_memory {
 	const char *config;   /* the scenario's name, for messages */
@@ -24,7 +24,8 @@ struct run_memory {
 	uint32_t workers;
 	const struct recording_arguments *record;
 };
-/* Fills in the memory of `options`. 0, or -errno with message: this process cannot have it. */
+/* Sets the memory of `options`. Returns 0, or -errno with message if this process cannot have
+ * it. */
 int run_memory_size(const struct scenario *scenario, const struct run_memory *asked,
                     struct runtime_options *options, char *message, size_t room);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a live run leaves to read at its end: ports, clouds, and where packets were lost, emulated
- * losses and real ones apart.
+ * Prints the result of a live run: ports, clouds, and where packets were lost, with emulated losses
+ * and real ones apart.
  *
  * Thread: control; the workers stand still.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one scenario to the next: everything that can fail or take time happens in change_prepare,
- * in the control's thread; engine_apply (change_apply.c) only swaps pointers and numbers, of what
- * has changed.
+ * Takes an engine from one scenario to the next. Everything that can fail or take time happens in
+ * change_prepare, in the control thread. engine_apply (change_apply.c) only swaps the pointers and
+ * numbers that have changed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "change/change_state.h"
 #include "match/selection.h"
 
-/* The number of slots up to the last that is taken. */
+/* Returns the number of slots up to and including the last one in use. */
 static uint32_t slots_used(const struct cloud_table *cloud_table)
 {
 	uint32_t used = cloud_table->n_slots;
@@ -21,8 +21,9 @@ static uint32_t slots_used(const struct cloud_table *cloud_table)
 	return used;
 }
 
-/* What no cloud of a port takes passes untouched when it is known to where: all of them lead to the
- * same port. It takes a cloud of its own, that does nothing; no user's has a blank in its name. */
+/* Adds a cloud that does nothing, for packets that no cloud of the port takes. They pass untouched
+ * if all clouds of the port lead to the same port, so that their way is known. The cloud's name has
+ * a blank, which no user's name has. */
 static int untouched_add(struct scenario *scenario, uint32_t port)
 {
 	const char *from = scenario->ports[port].name, *to = NULL;
@@ -106,7 +107,8 @@ bool change_removes(const struct change *change)
 	return change->removes;
 }
 
-/* What a template has still to do with a change, it goes on with. */
+/* Frees a plan. The change of a template may still be under way at some clouds: if it was applied,
+ * it goes on the list `owed`. */
 static void plan_free(struct change *change, struct plan *plan)
 {
 	if (plan->change && change->applied) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one scenario of an engine to the next, in two halves: control prepares, and the worker puts
- * in force.
+ * Takes an engine from one scenario to the next, in two halves: control prepares a change, and the
+ * worker puts it in force.
  */
 #ifndef WEIR_CHANGE_H
 #define WEIR_CHANGE_H
@@ -10,20 +10,20 @@
 
 struct change;
 
-/* Control: everything that must be allocated, read or computed so that the engine can go from its
- * present scenario to `next`, without touching the running engine. `owned` says, for each port of
- * the scenario, whether clouds from it belong to this engine (NULL: all). One change at a time.
- * 0, -ENOMEM, or -EINVAL with `problem`. */
+/* Allocates, reads and computes everything that the engine needs to go from its present scenario to
+ * `next`, without touching the running engine. `owned[port]` tells whether clouds from this port of
+ * the scenario belong to this engine (NULL: all do). One change at a time. Returns 0, -ENOMEM, or
+ * -EINVAL with `problem`. Thread: control. */
 int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
                    struct change **change, struct problem *problem);
-/* Whether it takes clouds away, and with them what they have counted: those that are not in the
- * next scenario, and those that are others there, though of the same name. */
+/* Returns true if the change removes clouds, and their counts with them: clouds that the next
+ * scenario lacks, and clouds that it replaces by others of the same name. */
 bool change_removes(const struct change *change);
-/* Worker, between bursts: takes the change over at an instant; cannot fail, keeps every packet in
- * flight. */
+/* Puts the change in force at `now`, between bursts. Cannot fail, and keeps every packet in flight.
+ * Thread: worker. */
 void engine_apply(struct engine *engine, struct change *change, simtime now);
-/* Control: frees what the change has replaced, or, if it was never applied, what it had prepared.
- */
+/* Frees what the change has replaced, or, if it was never applied, what it had prepared. Thread:
+ * control. */
 void change_free(struct change *change);
 
 #endif

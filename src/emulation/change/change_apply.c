@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
+/* The worker's half of a change. It only swaps the pointers and numbers that have changed. */
 #include "change/change.h"
 #include "change/change_state.h"
 #include "engine/cloud_link.h"
 #include "engine/timeline.h"
 
-/* Lowest index first. */
+/* Inserts a cloud in the order of indices. */
 static void draining_add(struct engine *engine, struct cloud *cloud)
 {
 	struct cloud **place = &engine->draining;
@@ -23,13 +23,14 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	cloud->origin_ns = engine->origin_ns;
 	cloud->closing |= item->closing;
 	cloud->generates |= item->generates;
-	/* What is due by now takes the way that was there until now. */
+	/* What is due by now leaves by the old exit. */
 	if (item->classifier && !cloud->line.shared && !item->added)
 		engine_advance_own(engine, cloud, now);
 	cloud->exit->classifier = item->classifier;
 	cloud->exit->back = item->back;
 	cloud->exit->early_ns = item->early_ns;
-	/* What has left the link by now is on its own line, whoever was asked when. */
+	/* What has left the link by now enters the cloud's own line, whenever the link was last
+	 * advanced. */
 	if ((item->shared && !cloud->events) || (item->line_shared && !cloud->line.shared))
 		cloud_advance_link(cloud, now);
 	if (item->shared)
@@ -41,11 +42,12 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	}
 }
 
-/* Whether packets that come at one instant may pass the stages together (cloud.h): with a result
- * that does not differ from that of one after the other. Answers leave in the order of what they
- * answer: so one stage may give some, and the link, which takes packets one by one. They enter no
- * cloud, and nothing that has passed leaves beside them or enters a cloud, perhaps at the same
- * instant. A witness that is there from the beginning is told packet by packet. */
+/* Decides whether packets that come at one instant may pass the stages together (cloud.h). The
+ * result must equal that of one after the other. Answers leave in the order of the packets that
+ * they answer, so only one stage may generate them, beside the link, which takes packets one by
+ * one. Answers must enter no cloud. Packets that pass must neither leave at the port of the answers
+ * nor enter a cloud, perhaps at the same instant. A witness that exists from the beginning gets the
+ * fates packet by packet. */
 static void settle_burst_safe(const struct engine *engine, struct cloud *cloud)
 {
 	cloud->answerer = NULL;
@@ -61,16 +63,16 @@ static void settle_burst_safe(const struct engine *engine, struct cloud *cloud)
 	}
 }
 
-/* After its settings have come into force. */
+/* Completes a cloud after its settings have come into force. */
 static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->events && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	/* What leaves a shared cloud may go on. */
 	settle_burst_safe(engine, cloud);
 }
 
-/* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
+/* Removes a cloud from the lists of the engine, which does not look at it any more. Its chunks
+ * return here, because the arena is the worker's. */
 static void cloud_retire(struct engine *engine, struct cloud *cloud)
 {
 	struct cloud **place = &engine->timer_missing;
@@ -109,7 +111,7 @@ static void templates_apply(struct engine *engine, const struct change *change, 
 	}
 }
 
-/* All clouds of a template, whose head it is. */
+/* Retires all clouds of a template. */
 static void template_retire(struct engine *engine, struct template *template)
 {
 	struct template **place = &engine->unsettled;
@@ -131,7 +133,7 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		engine->begun = true;
 		engine->origin_ns = now;
 	}
-	/* What happens up to now, happens in the scenario of now. */
+	/* Events up to `now` are executed in the old scenario. */
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
 	if (change->wheel) {
@@ -141,7 +143,9 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_apply(engine, &change->clouds[i], now);
-	/* All settings change at once: what one of them lets go finds the others changed too. */
+	/* All settings change at one instant. What one of them releases must meet the changed state
+	 * of the others, so links and timelines are brought up to `now` before any setting is
+	 * applied. */
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		cloud_advance_link(change->list.settings[i].cloud, now);
 	for (uint32_t i = 0; i < change->list.n_timelines; i++)

@@ -6,7 +6,7 @@
 #include "engine/classifier.h"
 #include "match/selection.h"
 
-/* By rank: the lowest is tried first. */
+/* Orders clouds by rank: the lowest is tried first. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct plan *x = *(const struct plan *const *)a, *y = *(const struct plan *const *)b;
@@ -20,7 +20,8 @@ static int compare_ranks(const void *a, const void *b)
 	return x < y ? -1 : 1; /* in the order of definition */
 }
 
-/* The clouds from a place, in the order of their ranks; `parts` has room for them, and `rows`. */
+/* Fills in the clouds from a place, in the order of their ranks. `parts` and `rows` have room for
+ * them. */
 static int parts_prepare(const struct change *change, const struct place *place, uint32_t n,
                          struct classifier_part *parts, struct match *rows, struct problem *problem)
 {
@@ -56,7 +57,8 @@ static int parts_prepare(const struct change *change, const struct place *place,
 	return error;
 }
 
-/* The classifier of a place, if any cloud comes from there. -EINVAL with problem, -ENOMEM. */
+/* Makes the classifier of a place, if any cloud comes from it. Returns 0, -ENOMEM, or -EINVAL with
+ * problem. */
 static int classifier_prepare(struct change *change, struct place *place, struct problem *problem)
 {
 	struct classifier_part *parts;

@@ -8,8 +8,9 @@
 #include "router/hop.h"
 #include "scenario/port_setting.h"
 
-/* The cloud in force that goes on under this configuration; NULL: there is none. One of the same
- * name on another path, or whose packets come in at another port, is another. */
+/* Returns the cloud in force that continues under this configuration, or NULL if there is none. A
+ * cloud of the same name is another cloud if its path differs or its packets come in at another
+ * port. */
 static struct cloud *cloud_before(const struct engine *engine, const struct cloud_conf *after,
                                   int root, const struct cloud_conf **conf)
 {
@@ -36,7 +37,7 @@ static uint32_t slot_take(struct change *change)
 	return change->free_slot++;
 }
 
-/* So many, one behind the other. */
+/* Returns the first of n consecutive free slots. */
 static uint32_t slot_run_take(const struct change *change, uint32_t n)
 {
 	struct cloud *const *slots = change->cloud_table->slots;
@@ -49,7 +50,7 @@ static uint32_t slot_run_take(const struct change *change, uint32_t n)
 	return base;
 }
 
-/* Puts a cloud behind those that come from the same place. */
+/* Appends a cloud to those that come from the same place. */
 static void plan_hang(struct change *change, uint32_t index)
 {
 	const char *from = change->plans[index].conf->from;
@@ -67,7 +68,7 @@ static void plan_hang(struct change *change, uint32_t index)
 	place->last = index + 1;
 }
 
-/* Whether it may generate packets, which then leave where others do. */
+/* Returns true if the cloud may generate packets, which then leave where those of others do. */
 static bool may_generate(const struct cloud_conf *conf)
 {
 	for (uint32_t i = 0; i < conf->n_confs; i++) {
@@ -77,7 +78,7 @@ static bool may_generate(const struct cloud_conf *conf)
 	return false;
 }
 
-/* Ports do not change, so this is for good. */
+/* Decides whether the cloud compensates latencies. Ports do not change, so neither does this. */
 static void compensate_latency(const struct change *change, struct cloud *cloud)
 {
 	const struct port_conf *ports = change->scenario->ports;
@@ -134,7 +135,8 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	return 0;
 }
 
-/* The settings of a new one are put in force here: no packet has seen it. */
+/* Finds or makes the template of a plan, and makes its change. The settings of a new template are
+ * put in force here: no packet has seen it. */
 static int plan_template(struct change *change, struct plan *plan, int root, int to)
 {
 	const struct cloud_conf *before;
@@ -169,7 +171,7 @@ static int plan_one(struct change *change, uint32_t index, int root, int to)
 	if (!names_add(&change->cloud_table->index, plan->cloud->name, plan->cloud->index))
 		return -ENOMEM;
 	plan_hang(change, index);
-	/* It may still hold what makes it generate. */
+	/* The cloud may still hold a packet that makes it generate. */
 	plan->generates = plan->cloud->generates || may_generate(plan->conf);
 	plan->settings = change->list.n_settings + change->list.n_timelines - settings;
 	return 0;
@@ -204,7 +206,7 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 	return 0;
 }
 
-/* When all plans have their clouds. */
+/* Finds the clouds that take what others generate. All plans have their clouds by then. */
 static int backs_prepare(struct change *change, struct problem *problem)
 {
 	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {

@@ -6,8 +6,9 @@
 #include "account/counter_read.h"
 #include "scenario/port_setting.h"
 
-/* Asked by control while the worker runs. A packet is counted on the line before it is taken off
- * the queue, so in this order none is missed; and nothing comes in any more. */
+/* Returns true if a closed cloud holds nothing. Control calls this while the worker runs. A packet
+ * is counted on the line before it is removed from the queue, so in this order none is missed. No
+ * packet enters the cloud any more. */
 static READS_WHILE_IT_RUNS bool is_empty(const struct cloud *cloud)
 {
 	return link_held_packets(&cloud->link) == 0 &&
@@ -15,7 +16,7 @@ static READS_WHILE_IT_RUNS bool is_empty(const struct cloud *cloud)
 	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* Of a template, whose head it is: all of them. */
+/* Returns true if a cloud is closed and empty. The head of a template stands for all its clouds. */
 static bool has_run_out(const struct cloud *cloud)
 {
 	const struct template *template = cloud->of;
@@ -28,7 +29,7 @@ static bool has_run_out(const struct cloud *cloud)
 	return cloud->closing && is_empty(cloud);
 }
 
-/* A template is seen by its head. */
+/* Returns true if the cloud is looked at on its own account: of a template, only the head is. */
 static bool is_seen(const struct cloud *cloud)
 {
 	return cloud && (!cloud->of || cloud->of->head == cloud);
@@ -60,9 +61,10 @@ static bool feeders_meet(const struct feeders *feeders, uint32_t port)
 	return feeders->clouds[port] + feeders->answers[port] > 1;
 }
 
-/* A cloud is direct when it leads from a port to a port that no other leads to, and where nothing
- * that another generates leaves, and generates nothing itself: an answer has its place among the
- * events of all clouds. Once shared, it stays so. */
+/* Returns true unless the cloud is direct. A direct cloud leads from a port to a port to which no
+ * other cloud leads and at which nothing that another cloud generates leaves. It generates nothing
+ * itself, because an answer has its place among the events of all clouds. Once shared, a cloud
+ * stays shared. */
 static bool is_shared(const struct change *change, const struct plan *plan,
                       const struct feeders *feeders)
 {
@@ -71,7 +73,8 @@ static bool is_shared(const struct change *change, const struct plan *plan,
 	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
-/* Its line is its own when it alone leads to its port. Once shared, it stays so. */
+/* Returns true unless the line is the cloud's own, which it is if no other cloud leads to its port.
+ * Once shared, a line stays shared. */
 static bool line_is_shared(const struct plan *plan, const struct feeders *feeders)
 {
 	return plan->template || plan->cloud->line.shared ||
@@ -90,8 +93,8 @@ static void own_line_add(struct cloud_table *cloud_table, struct cloud *cloud)
 	cloud_table->own_at[cloud->exit->port] = cloud;
 }
 
-/* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and
- * go when they are empty. `kept`, by slot: those that are in it. */
+/* Closes the clouds that the next scenario lacks. They deliver at their port what they hold, and go
+ * when they are empty. `kept[slot]` tells which clouds stay. */
 static void closing_prepare(struct change *change, const bool *kept, struct feeders *feeders)
 {
 	struct cloud_table *now = change->engine->cloud_table;
@@ -112,7 +115,8 @@ static void closing_prepare(struct change *change, const bool *kept, struct feed
 	}
 }
 
-/* What may enter another cloud is not compensated: it would come there before its time. */
+/* Returns how much earlier packets of the cloud are handed over, to compensate latencies. Packets
+ * that may enter another cloud are not compensated: they would enter it before their time. */
 static simtime early(const struct change *change, const struct plan *plan)
 {
 	const struct port_conf *ports = change->scenario->ports;

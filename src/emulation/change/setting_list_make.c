@@ -42,15 +42,15 @@ static int setting_add(struct setting_list *list, const struct engine_setup *set
 	return error;
 }
 
-/* Whether a configuration has to do with what classes are like. */
+/* Returns true if a configuration affects the classes. */
 static bool concerns_classes(const struct conf *conf)
 {
 	return conf->statement->role != ROLE_STAGE && conf->statement->role != ROLE_CLOUD &&
 	       conf->statement->role != ROLE_SCHEDULE;
 }
 
-/* Whether each of them in one cloud has its equal in the other. Their order is that of their
- * numbers, so the order in which they were given does not matter. */
+/* Returns true if each configuration of `part` that affects the classes has its equal in `whole`.
+ * Their numbers give their order, so the order in which they were given does not matter. */
 static bool class_confs_part(const struct cloud_conf *part, const struct cloud_conf *whole)
 {
 	for (uint32_t i = 0; i < part->n_confs; i++) {
@@ -64,7 +64,7 @@ static bool class_confs_part(const struct cloud_conf *part, const struct cloud_c
 	return true;
 }
 
-/* Whether the classes and all that they are made of are the same. */
+/* Returns true if the classes, and everything that makes them, are the same. */
 static bool classes_same(const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct class_conf *confs[CLASSES_MAX];
@@ -117,14 +117,15 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 			continue;
 		name = (*row)->name;
 		same = conf_same(before, after, name);
-		/* The size of the queue may follow from the delay. */
+		/* The limit of the queue may follow from the delay. */
 		if ((*row)->role == ROLE_LINK)
 			same = same && conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
 		if (redone)
 			same = same && !(redone & timeline_place(setup, name));
-		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
+		/* An AQM and its modifiers form one setting, and so does everything that makes
+		 * classes. */
 		if (same || (is_aqm((*row)->role) && aqm) ||
 		    ((*row)->role == ROLE_CLASS && classes))
 			continue;

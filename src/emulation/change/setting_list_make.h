@@ -6,8 +6,8 @@
 
 struct engine_setup;
 
-/* Control: adds a setting for each statement of the cloud whose configuration is another than
- * before, and the timeline. `before`: NULL for a new cloud. 0 or -errno. */
+/* Adds a setting for each statement of the cloud whose configuration differs from `before`, and the
+ * timeline. `before` is NULL for a new cloud. Returns 0 or -errno. Thread: control. */
 int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
                      struct cloud *cloud, const struct cloud_conf *before,
                      const struct cloud_conf *after);

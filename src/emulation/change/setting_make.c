@@ -81,7 +81,8 @@ static int classes_prepare(struct setting *setting, const struct engine_setup *s
 	return classes_make(setup->seed, setup->filters, setting->cloud, conf, &setting->classes);
 }
 
-/* A template's clouds are too many for a histogram each. 0, or -ENOMEM. */
+/* Allocates the histogram of jitter. A template has too many clouds for a histogram each. Returns 0
+ * or -ENOMEM. */
 static int spread_prepare(struct setting *setting, const struct jitter *jitter)
 {
 	if (!jitter || setting->cloud->line.spread || setting->cloud->of)
@@ -89,7 +90,7 @@ static int spread_prepare(struct setting *setting, const struct jitter *jitter)
 	setting->spread = malloc(sizeof(*setting->spread));
 	if (!setting->spread)
 		return -ENOMEM;
-	histogram_clear(setting->spread); /* written: the pages are there before packets come */
+	histogram_clear(setting->spread); /* written, so that its pages exist before packets come */
 	return 0;
 }
 
@@ -111,7 +112,7 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 		line->reorder = reorder_rule_of(
 		        reorder, setting_key_of(setup->seed, setting->cloud, reorder->statement));
 	line->on_wheel = line->allow_overtaking || reorder_overtakes(&line->reorder);
-	/* Those of a template lie on the shared one. */
+	/* Packets of a template's clouds lie on the shared wheel. */
 	if (line->on_wheel && !setting->cloud->line.wheel && !setting->cloud->of) {
 		setting->wheel = wheel_make(&setting->cloud->holder->arena);
 		if (!setting->wheel)

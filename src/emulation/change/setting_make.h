@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a setting (engine/setting.h). Thread: control. */
+/* Makes settings (engine/setting.h). Thread: control. */
 #ifndef WEIR_SETTING_MAKE_H
 #define WEIR_SETTING_MAKE_H
 
@@ -7,9 +7,9 @@
 
 struct engine_setup;
 
-/* The statement called `name` (any role but ROLE_CLOUD; of ROLE_AQM_MODIFIER it is the AQM) as the
- * cloud's configuration has it, or does not have it. `setup` is the engine's. Control. 0 or
- * -errno. */
+/* Makes the setting of the statement `name` from the cloud's configuration, which may lack the
+ * statement. `role` is any but ROLE_CLOUD and ROLE_SCHEDULE; for ROLE_AQM_MODIFIER the setting is
+ * that of the AQM. `setup` is the engine's. Returns 0 or -errno. Thread: control. */
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
                     const struct cloud_conf *conf, const char *name, enum statement_role role);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a template; running it is engine/template.c. */
+/* Makes a template; engine/template.c runs it. */
 #include "change/template_make.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "match/selection.h"
 
-/* ---- the head: what finds no cloud ---- */
+/* ---- the head: takes packets that find no cloud ---- */
 
 static void full_process(struct stage *stage, struct burst *burst)
 {
@@ -20,7 +20,7 @@ static void full_process(struct stage *stage, struct burst *burst)
 
 static void full_free(struct stage *stage)
 {
-	(void)stage; /* the template's */
+	(void)stage; /* part of the template */
 }
 
 static const struct statement full_statement = {
@@ -59,7 +59,7 @@ static void mask_make(struct template *template, const struct selection_conf *pe
 		if (mask->word[word])
 			template->words[template->n_words++] = word;
 	}
-	/* An entry lies in one cache line. */
+	/* An entry does not cross a cache line. */
 	template->stride = 2;
 	while (template->stride < template->n_words + 1)
 		template->stride *= 2;
@@ -67,7 +67,8 @@ static void mask_make(struct template *template, const struct selection_conf *pe
 
 #define LARGE_PAGE (UINT64_C(2) << 20)
 
-/* What is much lies in large pages: a packet finds its cloud anywhere in it. */
+/* Allocates zeroed memory. Large arrays lie in large pages, because packets find their clouds
+ * anywhere in them. */
 static void *room_for(const struct engine_setup *setup, uint64_t n, size_t bytes)
 {
 	bool large = setup->spread && n * bytes >= LARGE_PAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making timelines; running them is engine/timeline.c. */
+/* Makes timelines; engine/timeline.c runs them. */
 #include "change/timeline_make.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 #define PLACE_STAGE UINT64_C(8) /* of the first row of the table */
 #define STAGES_LAST 60u
 
-/* Those that are one setting, whatever their names: setting.h. None: classes, and what is none. */
+/* Returns the place of a role whose statements form one setting, whatever their names (setting.h).
+ * Returns 0 for stages, which have a place each, and for roles that have no place. */
 static timeline_places role_place(enum statement_role role)
 {
 	switch (role) {
@@ -59,7 +60,7 @@ timeline_places timeline_orders_places(const struct engine_setup *setup,
 	return places;
 }
 
-/* The configuration of the same statement that is equal, wherever it stands. */
+/* Returns true if the cloud has an equal configuration of the same statement, at any position. */
 static bool has_equal(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; cloud && i < cloud->n_confs; i++) {
@@ -78,7 +79,7 @@ static bool has_equal(const struct cloud_conf *cloud, const struct conf *conf)
 	return false;
 }
 
-/* The statements that a schedule changes for good. */
+/* Returns the statements that a schedule changes for good, or NULL. */
 static const struct orders *lasting_orders(const struct conf *conf)
 {
 	const struct statement *statement = conf->statement;
@@ -96,7 +97,7 @@ static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *
 	return a && b ? conf_equal(a, b) : a == b;
 }
 
-/* The places whose statements, apart from schedules and classes, are others than before. */
+/* Returns the places whose statements, apart from schedules and classes, have changed. */
 static timeline_places changed_places(const struct engine_setup *setup,
                                       const struct cloud_conf *before,
                                       const struct cloud_conf *after)
@@ -116,15 +117,15 @@ static timeline_places changed_places(const struct engine_setup *setup,
 	return places;
 }
 
-/* Several statements form one setting, and one of them is given again: the changes that `at` has
- * made to the others would go with it. */
+/* Returns the places of statements that `at` may have changed, and that form one setting with a
+ * statement that has changed. Applying that setting again would lose what `at` has done. */
 static timeline_places places_shared(const struct engine_setup *setup,
                                      const struct cloud_conf *before,
                                      const struct cloud_conf *after)
 {
 	timeline_places changed = changed_places(setup, before, after), places = 0;
 
-	/* The queue follows from the delay: setting_list_make.c. */
+	/* The limit of the queue follows from the delay (setting_list_make.c). */
 	if (before && !conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;
@@ -155,7 +156,7 @@ timeline_places timeline_redone(const struct engine_setup *setup, const struct c
 	return places;
 }
 
-/* Whether every configuration of one is in the other. */
+/* Returns true if `whole` has an equal of each configuration in `part`. */
 static bool is_part(const struct cloud_conf *part, const struct cloud_conf *whole)
 {
 	for (uint32_t i = 0; part && i < part->n_confs; i++) {
@@ -256,7 +257,7 @@ static bool at_one_place(const struct order *a, const struct order *b)
 	       (a->role == b->role && strcmp(a->name, b->name) == 0);
 }
 
-/* What the schedule puts on top, as orders. */
+/* Writes the statements that the schedule changes as orders, and returns their number. */
 static uint32_t orders_of(const struct conf *conf, struct order orders[TIMELINE_ORDERS_MAX])
 {
 	const struct orders *lasting = lasting_orders(conf);

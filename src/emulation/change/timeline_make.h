@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making the timeline of a cloud (engine/timeline.h): which tracks it has, and what they put in
- * force.
+ * Makes the timeline of a cloud (engine/timeline.h): its tracks, and what they put in force.
  *
  * Thread: control.
  */
@@ -13,43 +12,44 @@
 
 struct engine_setup;
 
-/* What `plan` of a statement (stage.h) is given. */
+/* The input of `plan` of a statement (statement.h). */
 struct timeline_plan {
 	const struct engine_setup *setup;
 	struct cloud *cloud;
 	const struct cloud_conf *conf;
-	timeline_places redone; /* by settings of this change, from below: see timeline_redone */
-	/* timeline_make's */
+	timeline_places redone; /* applied again by this change: see timeline_redone */
+	/* for timeline_make */
 	struct timeline *timeline;
 	timeline_places changed;
 	bool unchanged;
 };
 
-/* The places whose statements have to be given again in a change of the configuration, although
- * they have not changed: an `at` that may have changed them was taken away, or what is one setting
- * with them has changed. `before` may be NULL. */
+/* Returns the places whose statements a change of the configuration has to apply again although
+ * they have not changed: an `at` that may have changed them was removed, or another statement of
+ * the same setting has changed. `before` may be NULL. */
 timeline_places timeline_redone(const struct engine_setup *setup, const struct cloud_conf *before,
                                 const struct cloud_conf *after);
 timeline_places timeline_place(const struct engine_setup *setup, const char *name);
 
-/* Whether a change from one configuration to the other needs another timeline. */
+/* Returns true if a change from one configuration to the other needs another timeline. */
 bool timeline_changes(const struct cloud_conf *before, const struct cloud_conf *after);
-/* The timeline of that configuration; NULL if it has none. 0 or -errno. */
+/* Makes the timeline of the configuration `after`; NULL if it has none. Returns 0 or -errno. */
 int timeline_make(const struct engine_setup *setup, struct cloud *cloud,
                   const struct cloud_conf *before, const struct cloud_conf *after,
                   struct timeline **timeline);
-/* Adds a track, which is the timeline's from now on, also if it fails. 0 or -ENOSPC. */
+/* Adds a track and takes ownership of it, on failure too. Returns 0 or -ENOSPC. */
 int timeline_add(struct timeline_plan *plan, struct track *track);
 
-/* A setting for each order, as the cloud's configuration would be with them. Room for ORDERS_MAX.
- * 0 or -errno; then there is nothing to free. */
+/* Makes a setting for each order, from the cloud's configuration with the orders carried out.
+ * `settings` has room for ORDERS_MAX. Returns 0 or -errno; on failure there is nothing to free. */
 int timeline_settings(const struct timeline_plan *plan, const struct cloud_conf *cloud,
                       const struct orders *orders, struct setting *settings);
 timeline_places timeline_orders_places(const struct engine_setup *setup,
                                        const struct orders *orders);
 
-/* What stands at the same place is changed by one track only: an error for the conf of a schedule
- * that comes behind another that does so. For `check`. */
+/* Checks the conf of a schedule against those before it in the cloud: only one track may change a
+ * place. The exceptions are two `at`, and an `at` beside a schedule of the same statement. Returns
+ * 0, or -EINVAL with problem. For `check` of a statement. */
 int timeline_check(const struct conf *conf, const struct cloud_conf *cloud,
                    struct problem *problem);
 

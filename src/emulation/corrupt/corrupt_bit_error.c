@@ -14,11 +14,11 @@ struct corrupt_bit_error {
 	struct bit_error error;
 };
 
-/* Error number k of a packet is drawn on lanes 2k and 2k + 1. */
+/* Inverts the wrong bits of packet i. Error number k is drawn on lanes 2k and 2k + 1. */
 static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16_t i,
                     uint64_t index)
 {
-	/* Those that a capture has cut off, or only claims, need not be inverted. */
+	/* Bits that a capture has cut off, or only claims, cannot be inverted. */
 	uint64_t bits = (uint64_t)burst->mbuf[i]->pkt_len * 8;
 	struct draw_key key = stage->stage.key;
 	struct flips flips = {0};

@@ -2,12 +2,12 @@
 /*
  * `corrupt bit-error P`: each bit of a packet is inverted with probability P.
  *
- * Model: bit_error.h. The gap from one wrong bit to the next is drawn, so a packet costs no more
- * than its wrong bits do. The bits are those of the Ethernet frame on the wire, without preamble
- * and FCS. An error in the part that a capture has cut off counts, and changes nothing that is
- * there. Checksums are not corrected. A packet whose buffer has another reference is copied first;
- * without memory for that it is dropped as no-buffer. Ranges: P 0 to 100 %, exact as it is written
- * (1e-18 too).
+ * Model: bit_error.h. The gap from one wrong bit to the next is drawn, so the cost of a packet
+ * depends only on its wrong bits. The bits are those of the Ethernet frame on the wire, without
+ * preamble and FCS. An error in a part that a capture has cut off counts, but changes no byte.
+ * Checksums are not corrected. If the mbuf of a packet has another reference, the packet is copied
+ * first; if there is no memory for the copy, it is dropped as no-buffer. Ranges: P 0 to 100 %,
+ * exactly as written (1e-18 too).
  */
 #ifndef WEIR_CORRUPT_BIT_ERROR_H
 #define WEIR_CORRUPT_BIT_ERROR_H

@@ -14,12 +14,12 @@
 
 static const char *const sums[] = {"ip", "tcp", "udp", "icmp", NULL};
 
-/* What each transport has, and where. */
+/* The checksum of each transport, and its offset. */
 static const struct {
 	enum corrupt_sum sum;
-	uint8_t ip, protocol; /* ip 0: either */
+	uint8_t ip, protocol; /* ip 0: either version */
 	uint8_t offset;
-	bool optional; /* 0 says that there is none */
+	bool optional; /* the value 0 means no checksum */
 } transports[] = {
         {CORRUPT_TCP, 0, 6, 16, false},
         {CORRUPT_UDP, 0, 17, 6, true},
@@ -33,7 +33,8 @@ struct corrupt_checksum {
 	probability_q63 probability;
 };
 
-/* A change to make: byte `offset` of the frame, which is the low one of a checksum. */
+/* A change: the byte at `offset` in the frame, the lower one of a checksum, is inverted under a
+ * mask. */
 struct inversion {
 	uint32_t offset;
 	uint8_t mask;
@@ -63,7 +64,7 @@ static uint32_t find_transport(const struct corrupt_checksum *corrupt, const uin
 	return 0;
 }
 
-/* Which bytes of the packet to change; how many. */
+/* Finds the bytes of the packet to change. Returns their number. */
 static uint32_t find(const struct corrupt_checksum *corrupt, struct burst *burst, uint16_t i,
                      struct inversion inversions[SUMS_MAX])
 {

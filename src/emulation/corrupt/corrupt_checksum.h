@@ -4,13 +4,13 @@
  * stays right.
  *
  * Model: one bit of each named checksum that a packet has is inverted. In one's complement
- * arithmetic that is never the same number, so a right checksum is wrong afterwards. `ip` is the
- * header checksum of IPv4, which IPv6 does not have. A UDP checksum of 0 says that there is none,
- * and stays; one that would become 0 gets another bit inverted. Headers are found as headers.h
- * says; a packet without any of the named checksums passes, and is not counted. With P each packet
- * is treated with that probability, otherwise all are. Where the sender leaves checksums to its
- * card (offload), a packet may have none yet that is right when weir receives it: switch that off
- * at the sender (`ethtool -K ... tx off`).
+ * arithmetic the result is never the same number, so a right checksum becomes wrong. `ip` is the
+ * header checksum of IPv4; IPv6 has none. A UDP checksum of 0 means that there is none, and stays;
+ * one that would become 0 gets another bit inverted. headers.h says how headers are found. A packet
+ * without any of the named checksums passes, and is not counted. With P each packet is treated with
+ * that probability, otherwise all are. If the sender leaves checksums to its card (offload), a
+ * packet may have no right checksum yet when weir receives it: switch offload off at the sender
+ * (`ethtool -K ... tx off`).
  */
 #ifndef WEIR_CORRUPT_CHECKSUM_H
 #define WEIR_CORRUPT_CHECKSUM_H

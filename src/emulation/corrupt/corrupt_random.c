@@ -27,8 +27,8 @@ static bool has(const uint64_t *bits, uint32_t n, uint64_t bit)
 	return false;
 }
 
-/* Floyd's sample: of the numbers up to `top`, one that is not there yet or `top` itself. Every set
- * of as many is as likely. */
+/* Inverts distinct bits by Floyd's sampling: draws one of the numbers up to `top`; if that one has
+ * been drawn before, takes `top` itself. All sets of that size are equally likely. */
 static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbuf, uint64_t index)
 {
 	uint64_t all = (uint64_t)mbuf->pkt_len * 8, flipped[CORRUPT_BITS_MAX];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `corrupt random P [bits K] [correlation R]`: in a packet some bits are wrong, with probability P.
+ * `corrupt random P [bits K] [correlation R]`: with probability P, some bits of a packet are
+ * inverted.
  *
- * Model: as `loss random` chooses (chance.h): Bernoulli, or with a correlation a Markov chain. K
- * different bits of the frame are inverted, any K of them being as likely, from the first of the
- * Ethernet header to the last that is there (of what a capture has cut off, none); all of them if
- * there are fewer. Checksums are not corrected, which is the purpose. A packet whose buffer has
- * another reference is copied first; without memory for that it is dropped as no-buffer. Ranges: P,
- * R 0 to 100 %, K 1 to 64.
+ * Model: packets are chosen as by `loss random` (chance.h): Bernoulli, or with a correlation a
+ * Markov chain. K different bits of the frame are inverted, every set of K equally likely, from the
+ * first bit of the Ethernet header to the last one that is there (a part that a capture has cut off
+ * has none); all bits if there are fewer than K. Checksums are not corrected, which is the purpose.
+ * If the mbuf of a packet has another reference, the packet is copied first; if there is no memory
+ * for the copy, it is dropped as no-buffer. Ranges: P, R 0 to 100 %, K 1 to 64.
  */
 #ifndef WEIR_CORRUPT_RANDOM_H
 #define WEIR_CORRUPT_RANDOM_H

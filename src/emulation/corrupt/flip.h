@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inverts single bits of a frame, whatever segments it lies in. Bit 0 is the most significant of
- * byte 0, as on paper; the order on the wire does not matter here.
+ * Inverts single bits of a frame, in any of its segments. Bit 0 is the most significant of byte 0,
+ * as on paper; the order on the wire does not matter here.
  *
  * Thread: the owner of the mbuf, which must have no other reference (copy.h).
  */
@@ -12,8 +12,8 @@
 
 #include "packet/headers.h"
 
-/* Bits of a frame in ascending order, all of which are there: each segment is passed once. Begins
- * with the frame, and nothing before it. */
+/* Inverts bits of a frame in ascending order, in one pass over the segments. All the bits must be
+ * there. Begins with the first segment and `before` 0. */
 struct flips {
 	struct rte_mbuf *segment;
 	uint64_t before; /* bytes ahead of the segment */
@@ -30,7 +30,7 @@ static inline void flips_next(struct flips *flips, uint64_t bit)
 	        (uint8_t)(0x80 >> (bit % 8));
 }
 
-/* A bit behind the end of what is there is not inverted. */
+/* Inverts a bit, unless it lies behind the end of what is there. */
 static inline void flip_bit(struct rte_mbuf *mbuf, uint64_t bit)
 {
 	uint64_t byte = bit / 8;

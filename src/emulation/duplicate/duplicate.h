@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the duplicators: the copies go between the packets.
+ * Puts copies between the packets, for all duplicators.
  *
- * Model: a copy follows its original at once, at the same instant, with the same number. It has
- * PACKET_COPY, and a packet with that flag is not copied again, in this cloud or in a later one.
- * Without memory for a copy the original continues alone, and the copy counts as duplicated and as
- * dropped with the reason no-buffer.
+ * Model: a copy follows its original directly, at the same instant, with the same number. It has
+ * PACKET_COPY, and a packet with that flag is not copied again, in this cloud or in a later one. If
+ * there is no memory for a copy, the original continues alone, and the copy counts as duplicated
+ * and as dropped with the reason no-buffer.
+ *
  * Thread: the worker that owns the cloud.
  */
 #ifndef WEIR_DUPLICATE_H
@@ -16,7 +17,7 @@
 struct cloud;
 struct burst;
 
-/* Copies packet i where bit i of `which` is set; a packet that is a copy itself is not copied. */
+/* Copies packet i if bit i of `which` is set, unless the packet is a copy itself. */
 void duplicate_packets(struct cloud *cloud, struct burst *burst, uint64_t which);
 
 #endif

@@ -11,10 +11,10 @@
 struct duplicate_every {
 	struct stage stage;
 	uint64_t every;
-	uint64_t count; /* since the last one that was copied */
+	uint64_t count; /* packets since the last one that was copied */
 };
 
-/* Copies do not count: they are not the traffic that was offered. */
+/* Copies do not count: they are not offered traffic. */
 static void duplicate_every_process(struct stage *stage, struct burst *burst)
 {
 	struct duplicate_every *duplicate = (struct duplicate_every *)stage;

@@ -2,8 +2,8 @@
 /*
  * `duplicate random P [correlation R]`: a packet arrives twice with probability P.
  *
- * Model: as `loss random` (correlated.h) decides; duplicate.h says what a copy is. P and R from 0
- * to 100 %.
+ * Model: packets are chosen as by `loss random` (chance.h); duplicate.h says what a copy is. P and
+ * R from 0 to 100 %.
  */
 #ifndef WEIR_DUPLICATE_RANDOM_H
 #define WEIR_DUPLICATE_RANDOM_H

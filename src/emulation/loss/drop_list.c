@@ -10,7 +10,7 @@
 
 /* The packets of one cloud: key[from ... to - 1]. */
 struct part {
-	struct span name; /* in the file */
+	struct span name; /* lies in the file */
 	size_t from, to;
 };
 
@@ -22,12 +22,12 @@ struct drop_table {
 	struct drop_table *next;
 	size_t n, n_parts;
 	uint64_t *key;
-	struct part *parts; /* sorted by name; NULL: the list is of numbers, the same for all */
+	struct part *parts; /* sorted by name; NULL for a list of numbers, the same for all */
 };
 
 /* ---- a table ---- */
 
-/* The rows are sorted. */
+/* Makes the parts of sorted rows. */
 static int parts_make(struct drop_table *table, const struct drop_row *rows, size_t n)
 {
 	size_t parts = 0;
@@ -64,7 +64,7 @@ static int table_read(struct drop_table *table, struct problem *problem)
 	return error;
 }
 
-/* Those of a process: a template has one for all of its clouds. */
+/* The tables of the process. The clouds of a template share one. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct drop_table *made;
 
@@ -160,9 +160,9 @@ struct drop_list drop_table_list(const struct drop_table *table, const char *clo
 	return (struct drop_list){.key = table->key};
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* The first that is not below the key. */
+/* Returns the index of the first key that is not below `key`. */
 static size_t find(const struct drop_list *list, uint64_t key)
 {
 	size_t low = 0, high = list->n;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sets of packets, read from a file (loss_list.h has its formats), and asked for packet by packet.
+ * Sets of packets read from a file (loss_list.h has its formats), and queried packet by packet.
  *
- * A *table* is what the file says of a cloud, or of each cloud of a template; it is read once for
- * all of them. A *list* is the part of it that one cloud asks.
+ * A *table* has what the file says of a cloud, or of all clouds of a template, which share it. A
+ * *list* is the part of a table that concerns one cloud.
  *
- * Packets are asked for in nearly ascending order: then an answer takes the time of a comparison,
- * else that of a binary search.
+ * Packets are queried in nearly ascending order. A query then takes a comparison, otherwise a
+ * binary search.
  *
- * Ownership: tables are shared by counted references: drop_table_release. Thread: tables are made
- * and released by control, in any thread, and only read otherwise; a list is one worker's.
+ * Ownership: tables are shared by counted references (drop_table_release).
+ * Thread: tables are made and released by control, in any thread, and only read otherwise; a list
+ * belongs to one worker.
  */
 #ifndef WEIR_DROP_LIST_H
 #define WEIR_DROP_LIST_H
@@ -25,20 +26,20 @@ struct drop_table;
 struct problem;
 
 struct drop_list {
-	const uint64_t *key; /* sorted; a packet's number twice, plus 1 for its copy */
+	const uint64_t *key; /* sorted; twice a packet's number, plus 1 for its copy */
 	size_t n;
-	size_t next; /* the first that is not before the packet asked for last */
+	size_t next; /* the first key not below the latest query */
 };
 
-/* What the file says of the cloud of this name, or, if `many`, of those of the template. 0;
- * -ENOMEM; -EINVAL with `problem`, about field 0. */
+/* Returns the table of the cloud `name` or, if `many`, of the clouds of the template `name`.
+ * Returns 0, -ENOMEM, or -EINVAL with `problem` about field 0. */
 int drop_table_get(struct file *file, const char *name, bool many, struct drop_table **table,
                    struct problem *problem);
-/* NULL is nothing. */
+/* NULL is allowed. */
 void drop_table_release(struct drop_table *table);
 
-/* The part of the cloud of this name: of a template's, with its address. Valid as long as the
- * table. */
+/* Returns the list of a cloud; the name of a template's cloud includes its address. Valid as long
+ * as the table. */
 struct drop_list drop_table_list(const struct drop_table *table, const char *cloud);
 
 bool drop_list_has(struct drop_list *list, uint64_t number, uint8_t flags);

@@ -113,7 +113,7 @@ static int read_numbers(struct reader *reader)
 
 /* ---- a log ---- */
 
-/* False: the line does not have the columns of a log. The last column may have commas. */
+/* Returns false if the line lacks columns of a log. The last column may contain commas. */
 static bool split(const struct file_line *line, struct span columns[COLUMNS])
 {
 	const char *at = line->text, *end = line->text + line->bytes;
@@ -136,7 +136,7 @@ static int bad_row(struct reader *reader, const char *what)
 	return -EINVAL;
 }
 
-/* Whether it is the cloud that is read for, or one of the template. */
+/* Returns true if the row concerns the cloud, or a cloud of the template. */
 static bool is_wanted(const struct reader *reader, struct span cloud)
 {
 	size_t bytes = strlen(reader->name);
@@ -212,7 +212,8 @@ static int compare(const void *a, const void *b)
 	return clouds ? clouds : (x->key > y->key) - (x->key < y->key);
 }
 
-/* As most lists come: then nothing is to be sorted, for which qsort() takes the memory again. */
+/* Returns true for sorted rows, which most files have. They spare qsort(), which would take the
+ * same memory again. */
 static bool is_sorted(const struct drop_rows *rows)
 {
 	for (size_t i = 1; i < rows->n; i++) {

@@ -13,7 +13,7 @@ struct loss_burst {
 	struct stage stage;
 	probability_q63 probability;
 	struct range length;
-	uint64_t left; /* packets of the present burst that are still to come */
+	uint64_t left; /* packets of the current burst still to be lost */
 };
 
 static uint64_t length_of(const struct loss_burst *loss, uint64_t index)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `loss every N [burst B]`: periodic loss, as the IXP2400 emulator has it (Nakauchi, Kobayashi,
- * Table 1 and section 3.1).
+ * `loss every N [burst B]`: periodic loss, as in the IXP2400 emulator (Nakauchi, Kobayashi, Table 1
+ * and section 3.1).
  *
  * Model: a counter of packets. The packet that brings it to N and the B - 1 after it are lost, then
  * it starts again: of each N - 1 + B packets the last B are lost. No randomness.
+ *
  * Ranges: N 1 to 2^30, B 1 to 2^31 - 1.
  */
 #ifndef WEIR_LOSS_EVERY_H

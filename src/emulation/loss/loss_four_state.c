@@ -7,13 +7,14 @@
 #include "loss/loss_or_mark.h"
 #include "snapshot/snapshot.h"
 
-/* What two probabilities, each rounded to the nearest 2^-63, may miss 100 % by. */
+/* How far the sum of two probabilities, each rounded to the nearest 2^-63, may be from 100 %. */
 #define ROUNDING 2
 
 enum { FIELD_P13, FIELD_P31, FIELD_P32, FIELD_P23, FIELD_P14 };
 enum state { GAP, BURST_RECEIVED, BURST_LOST, GAP_LOST };
 
-/* From a state: below `first` to one, else below `second` to another, else it stays. */
+/* The moves from a state: a draw below `first` leads to one state, below `second` to another;
+ * otherwise the state stays. */
 struct moves {
 	probability_q63 first, second;
 	enum state to_first, to_second;
@@ -50,7 +51,8 @@ static void loss_four_state_process(struct stage *stage, struct burst *burst)
 	}
 }
 
-/* The sum of two, at most one, and exactly one where rounding alone keeps it away. */
+/* Returns the sum of two probabilities, at most one, and exactly one if only rounding separates
+ * them. */
 static probability_q63 sum(probability_q63 a, probability_q63 b)
 {
 	return a + b >= PROBABILITY_ONE - ROUNDING ? PROBABILITY_ONE : a + b;

@@ -19,7 +19,7 @@ struct loss_gilbert_elliott {
 	bool ecn;
 };
 
-/* The second draw is made only where it decides. */
+/* Returns true if the packet is lost. Draws only if the probability is neither 0 nor 1. */
 static bool is_lost(const struct loss_gilbert_elliott *loss, uint64_t index)
 {
 	probability_q63 p = loss->lost[loss->channel];

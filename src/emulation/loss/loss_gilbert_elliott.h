@@ -4,13 +4,12 @@
  * (Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963).
  *
  * Model: before each packet the channel goes from good to bad with probability p, or from bad to
- * good with r; then the packet is lost with the probability of the state it is in. The loss rate is
- * (r good + p bad) / (p + r); the channel is bad for 1 / r packets on average, good for 1 / p. It
- * begins good. With bad 100 % and good 0 % (Gilbert's simple model) losses come in runs whose
- * length is geometric with mean 1 / r.
- * In netem's words: `gemodel p r 1-h 1-k` is `p P r R bad 1-h good 1-k`.
- * Ranges: all 0 to 100 %. A change keeps the state of the channel.
- * `ecn`: loss_or_mark.h.
+ * good with r. Then the packet is lost with the probability of the current state. The loss rate is
+ * (r good + p bad) / (p + r); the channel is bad for 1 / r packets on average, and good for 1 / p.
+ * It begins good. With bad 100 % and good 0 % (Gilbert's simple model) losses come in runs whose
+ * length is geometric with mean 1 / r. Netem's `gemodel p r 1-h 1-k` is `p P r R bad 1-h good 1-k`.
+ *
+ * Ranges: all 0 to 100 %. A change keeps the state of the channel. `ecn`: loss_or_mark.h.
  */
 #ifndef WEIR_LOSS_GILBERT_ELLIOTT_H
 #define WEIR_LOSS_GILBERT_ELLIOTT_H

@@ -11,7 +11,7 @@
 struct loss_list {
 	struct stage stage;
 	struct drop_table *table;
-	/* `list` is its cloud's: one of a template has no name before its first packet */
+	/* `list` is set; a cloud of a template has no name before its first packet */
 	bool found;
 	struct drop_list list;
 };

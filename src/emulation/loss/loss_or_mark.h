@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a packet that a model of loss has chosen: it is dropped, or, with `ecn`, marked
- * if its transport understands that (ce_mark.h), as netem's `ecn` has it.
+ * Treats a packet that a model of loss has chosen. The packet is dropped, or, with `ecn`, marked if
+ * its transport is capable (ce_mark.h), as in netem's `ecn`.
  *
  * Thread: the worker that owns the cloud.
  */

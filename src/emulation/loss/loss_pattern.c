@@ -15,7 +15,7 @@ struct loss_pattern {
 	struct stage stage;
 	uint64_t of;
 	uint64_t position; /* packets of this period so far */
-	uint32_t n, next;  /* lost[next] is the next to come in this period */
+	uint32_t n, next;  /* lost[next] is the next one in this period */
 	uint64_t lost[];   /* sorted */
 };
 
@@ -103,7 +103,7 @@ static void loss_pattern_free(struct stage *stage)
 	free(stage);
 }
 
-/* Which of the lost ones is next follows from the position. */
+/* Finds the next lost packet from the position. */
 static void find_next(struct loss_pattern *loss)
 {
 	loss->next = 0;

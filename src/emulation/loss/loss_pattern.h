@@ -3,8 +3,9 @@
  * `loss pattern 3,4,5 of 7`: of every 7 packets the third, fourth and fifth are lost.
  *
  * Model: a counter from 1 to the length of the pattern. No randomness.
+ *
  * Ranges: the length 1 to 2^32; numbers from 1 to the length, each once, in any order; as many as
- * a line takes. A change keeps the counter; where that is beyond the new length, its remainder.
+ * fit in a line. A change keeps the counter, modulo the new length.
  */
 #ifndef WEIR_LOSS_PATTERN_H
 #define WEIR_LOSS_PATTERN_H

@@ -4,9 +4,9 @@
  *
  * Model: Bernoulli; with a correlation, the two-state Markov chain of correlated.h, whose loss rate
  * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a
- * packet depends on the seed, the cloud and the packet's ordinal in the stage, on nothing else: 64
- * bits, so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's
- * recurrence in the place of the chain (netem_chance.h), which does not keep P.
+ * packet depends only on the seed, the cloud and the packet's ordinal in the stage. It has 64 bits,
+ * so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's
+ * recurrence in place of the chain (netem_chance.h), which does not keep P.
  */
 #ifndef WEIR_LOSS_RANDOM_H
 #define WEIR_LOSS_RANDOM_H
@@ -24,7 +24,8 @@ struct loss_random_conf {
 	bool as_netem;
 };
 
-/* Another probability for a stage of this statement, without a correlation. Worker. */
+/* Sets the probability of a stage of this statement, and removes its correlation. Thread:
+ * worker. */
 void loss_random_set(struct stage *stage, probability_q63 probability);
 
 extern const struct statement loss_random_statement;

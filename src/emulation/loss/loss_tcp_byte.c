@@ -12,8 +12,8 @@
 struct loss_tcp_byte {
 	struct stage stage;
 	int64_t byte;
-	uint64_t drops_max; /* of a flow */
-	uint32_t epoch;     /* drops of another one do not count */
+	uint64_t drops_max; /* per flow */
+	uint32_t epoch;     /* drops of a flow in another epoch do not count */
 	struct tcp_flows *flows;
 };
 
@@ -81,7 +81,7 @@ static void loss_tcp_byte_free(struct stage *stage)
 	free(stage);
 }
 
-/* The tables change places, so that nothing is copied. */
+/* Exchanges the tables, so that nothing is copied. */
 static void loss_tcp_byte_adopt(struct stage *stage, const struct stage *old)
 {
 	struct loss_tcp_byte *to = (struct loss_tcp_byte *)stage;
@@ -95,7 +95,8 @@ static void loss_tcp_byte_adopt(struct stage *stage, const struct stage *old)
 	to->epoch = from->epoch + 1;
 }
 
-/* How often it was put in force anew depends on whether packets came in between (timeline.h). */
+/* The epoch counts how often the statement came into force again, which depends on whether packets
+ * came in between (timeline.h). */
 static void loss_tcp_byte_snapshot(struct stage *stage, struct snapshot *snapshot)
 {
 	struct loss_tcp_byte *loss = (struct loss_tcp_byte *)stage;

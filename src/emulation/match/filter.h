@@ -8,13 +8,14 @@
 struct burst;
 struct problem;
 
-/* Filters of libpcap, which the engine does not know: engine_setup brings them. */
+/* Filters of libpcap. The engine gets these functions with engine_setup, and does not know
+ * libpcap. */
 struct classifier_filter;
 struct classifier_filters {
-	/* Control: 0, -EINVAL with problem, -ENOMEM. */
+	/* Returns 0, -EINVAL with problem, or -ENOMEM. Thread: control. */
 	int (*make)(const char *words, struct classifier_filter **filter, struct problem *problem);
 	void (*free)(struct classifier_filter *filter);
-	/* Worker: whether packet i fits. */
+	/* Returns true if packet i fits. Thread: worker. */
 	bool (*fits)(const struct classifier_filter *filter, const struct burst *burst, uint32_t i);
 };
 

@@ -10,7 +10,7 @@
 
 struct words {
 	const char *at;
-	char word[WORD_MAX]; /* the present one; "": the end */
+	char word[WORD_MAX]; /* the current one; "": the end */
 	bool too_long;
 };
 
@@ -39,7 +39,7 @@ static bool is(const struct words *words, const char *word)
 	return strcmp(words->word, word) == 0;
 }
 
-/* Goes on if the present word is that. */
+/* Advances and returns true if the current word is `word`. */
 static bool take(struct words *words, const char *word)
 {
 	if (!is(words, word))
@@ -179,14 +179,14 @@ static enum side take_side(struct words *words)
 	return take(words, "dst") ? SIDE_DESTINATION : SIDE_EITHER;
 }
 
-/* [host|net] ADDRESS[/LENGTH]. `protocol`: 0, or an EtherType that was said before. */
+/* Parses [host|net] ADDRESS[/LENGTH]. `ethertype` is that of a preceding ip or ip6, or 0. */
 static bool parse_address(struct words *words, enum side side, uint16_t ethertype,
                           struct group *group)
 {
 	bool host = take(words, "host"), net = !host && take(words, "net");
 
-	/* A bare address is a word of its own only behind src or dst; `net 10` is short for
-	 * more. */
+	/* A bare address is allowed only behind src or dst. `net 10`, tcpdump's abbreviation, is
+	 * not parsed here. */
 	if (!host && !net && side == SIDE_EITHER)
 		return false;
 	if (!net && strchr(words->word, '/'))
@@ -245,7 +245,7 @@ static bool parse_protocol(struct words *words, uint16_t ethertype, struct group
 	return true;
 }
 
-/* `tags`: how many `vlan` there were. */
+/* `tags`: the number of `vlan` so far. */
 static bool parse_layer2(struct words *words, uint32_t *tags, struct group *group)
 {
 	struct match_row *row = group->rows;
@@ -284,7 +284,7 @@ static bool parse_layer2(struct words *words, uint32_t *tags, struct group *grou
 	return false;
 }
 
-/* One condition: one or two rows. */
+/* Parses one condition, which makes one or two rows. */
 static bool parse_condition(struct words *words, uint32_t *tags, struct group *group)
 {
 	struct match_row *row = group->rows;
@@ -328,7 +328,7 @@ static bool parse_condition(struct words *words, uint32_t *tags, struct group *g
 	return !protocol && parse_address(words, side, ethertype, group);
 }
 
-/* Each row so far with each of the group. */
+/* Joins each row so far with each row of the group. Returns false if there are too many. */
 static bool add_group(struct match *match, const struct group *group)
 {
 	struct match before = *match;

@@ -14,7 +14,7 @@
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4
 
-/* Of ARP for Ethernet and IPv4. */
+/* ARP for Ethernet and IPv4. */
 #define ARP_BYTES  28
 #define ARP_SENDER 14
 #define ARP_TARGET 24
@@ -35,7 +35,7 @@ static void read_ports(const uint8_t *transport, struct packet_key *key)
 	key->has_ports = 1;
 }
 
-/* What stands behind Ethernet and the tags and is no IP. */
+/* Reads what follows Ethernet and the tags if it is not IP. */
 static void read_other(const uint8_t *data, uint32_t bytes, const struct headers *headers,
                        struct packet_key *key)
 {

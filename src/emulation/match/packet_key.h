@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What clouds are chosen by, taken out of a packet: addresses, protocol, ports, tags, label, DSCP.
+ * The fields of a packet that choose its cloud: addresses, protocol, ports, tags, label, DSCP.
  *
- * A key has a fixed layout without gaps, so that a choice is a mask and a value: a packet fits when
- * key & mask == value, word by word. What a packet does not have is 0 in its key; where 0 is also a
- * value, a bit beside it says that it is there.
+ * A key has a fixed layout without gaps, so that a condition is a mask and a value: a packet fits
+ * if key & mask == value, word by word. A field that the packet lacks is 0 in its key. Where 0 is a
+ * value too, a bit beside it is set if the field is there.
  *
  * VLAN tags are seen through (headers.h). Addresses are those of IP, or the protocol addresses of
- * ARP, as in tcpdump's `host`. Behind an MPLS label stack nothing is looked for. A fragment that is
- * not the first has no ports, and no packet that is no TCP, UDP or SCTP has any.
+ * ARP, as in tcpdump's `host`. Nothing behind an MPLS label stack is read. Only TCP, UDP and SCTP
+ * have ports, and of a fragmented packet only the first fragment.
  *
  * Thread: pure functions, any.
  */
@@ -29,14 +29,15 @@ struct packet_key {
 	union {
 		uint64_t word[KEY_WORDS];
 		struct {
-			uint8_t source[16]; /* in network order; IPv4 and ARP: the first 4 */
+			uint8_t source[16]; /* in network order; the first 4 bytes for IPv4 and
+			                     * ARP */
 			uint8_t destination[16];
 			uint16_t ethertype; /* behind the tags */
 			uint16_t source_port, destination_port;
 			uint16_t tag[2]; /* the outermost and the second */
-			uint8_t family;  /* of the addresses: 4 or 6; 0: there are none */
+			uint8_t family;  /* of the addresses: 4 or 6; 0: none */
 			uint8_t protocol;
-			uint32_t label; /* the topmost of MPLS */
+			uint32_t label; /* the topmost one of MPLS */
 			uint8_t dscp;
 			uint8_t has_ports, is_ip;
 			uint8_t unused[5];
@@ -47,11 +48,11 @@ struct packet_key {
 _Static_assert(sizeof(struct packet_key) == KEY_WORDS * sizeof(uint64_t), "no gaps");
 
 void packet_key_read(struct burst *burst, uint32_t i, struct packet_key *key);
-/* The same of the first `bytes` of a frame that is `whole_bytes` long. */
+/* Reads the key of a frame of `whole_bytes`, of which the first `bytes` are at `data`. */
 void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
                    struct packet_key *key);
 
-/* A hash of what a mask leaves of a key; `words`: those n in which the mask has bits. */
+/* Returns a hash of the key under a mask. `words`: the n words in which the mask has bits. */
 static inline uint64_t packet_key_hash(const struct packet_key *key, const struct packet_key *mask,
                                        const uint8_t *words, uint32_t n)
 {
@@ -65,7 +66,7 @@ static inline uint64_t packet_key_hash(const struct packet_key *key, const struc
 	return hash * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Whether that is these values. */
+/* Returns true if the key under the mask equals the values. */
 static inline bool packet_key_is(const struct packet_key *key, const struct packet_key *mask,
                                  const uint8_t *words, uint32_t n, const uint64_t *values)
 {

@@ -69,7 +69,7 @@ static int check_match(const char *words, int field, struct problem *problem)
 	}
 	own = match_own_word(words);
 	if (own < 0)
-		return 0; /* for the filter to say */
+		return 0; /* the filter reports errors */
 	problem_set(problem, field,
 	            "`dscp` and a number from 0 to 63 can be joined to other conditions by `and` "
 	            "only, and those must be simple: addresses, port, protocol, vlan, mpls");
@@ -156,7 +156,7 @@ bool selection_chooses(const struct cloud_conf *cloud)
 	return selection && (selection->match || selection->source || selection->destination);
 }
 
-/* The rows of the prefixes of a template. */
+/* Returns the rows of a template's prefixes. */
 static void prefix_rows(const struct selection_conf *per, struct match *rows)
 {
 	bool source = per->source != NULL;

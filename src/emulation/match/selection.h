@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of the packets at the place where it begins a cloud takes: what stands behind
- * `cloud NAME from PLACE to PORT`.
+ * Which packets of the place where it begins a cloud takes: the words behind `cloud NAME from PLACE
+ * to PORT`.
  *
  *   [priority N] [match EXPRESSION]
  *
  * A packet goes to the first cloud whose expression it fits: by priority, the lowest first, then in
- * the order of definition. A cloud without `match` takes the rest, whatever its place; there can be
- * one from each place.
+ * the order of definition. A cloud without `match` takes the rest, wherever it stands in that
+ * order; each place has at most one.
  *
- * And behind `clouds NAME from PLACE to PORT per`, for a template, of which there is one cloud an
- * address (template.h):
+ * For a template, which has one cloud per address (template.h), the words behind `clouds NAME from
+ * PLACE to PORT per`:
  *
  *   source|destination PREFIX | flow   [v6 PREFIX] [most N] [priority N] [match EXPRESSION]
  */
@@ -36,7 +36,7 @@ struct selection_conf {
 	uint64_t most; /* 0: not given */
 };
 
-/* Not in the table of statements: the language knows them. */
+/* Not in the table of statements: the language handles them itself. */
 extern const struct statement selection_statement, selection_per_statement;
 
 static inline const struct selection_conf *selection_of(const struct cloud_conf *cloud)
@@ -49,23 +49,23 @@ static inline uint64_t selection_priority(const struct cloud_conf *cloud)
 	return cloud->selection ? selection_of(cloud)->priority : SELECTION_PRIORITY;
 }
 
-/* Whether it takes only some packets: it comes before those that take the rest. */
+/* Returns true if the cloud takes only some packets. It precedes the cloud that takes the rest. */
 bool selection_chooses(const struct cloud_conf *cloud);
 
-/* The exact conditions of a cloud that chooses, and the words that are left to a filter, or NULL.
- * 0, or -EINVAL with problem and its letter. */
+/* Returns the conditions of a cloud that chooses: if *exact, a packet must fit one of `rows`; if
+ * *filter is not NULL, these words go to a filter. Returns 0, or -EINVAL with problem. */
 int selection_rows(const struct cloud_conf *cloud, struct match *rows, bool *exact,
                    const char **filter, struct problem *problem);
 
-/* The words of its `match` that are left to a filter, or NULL. */
+/* Returns the words of `match` that go to a filter, or NULL. */
 const char *selection_filter(const struct selection_conf *selection);
-/* Which field of its statement is `match`. */
+/* Returns the index of the field `match` of the statement. */
 int selection_match_field(const struct statement *statement);
 
-/* How many clouds a template may have. */
+/* Returns how many clouds a template may have. */
 uint32_t selection_most(const struct selection_conf *selection);
-/* For statements of which each cloud of a template has so many bytes of its own: -EINVAL with
- * problem if that is more together than SELECTION_COPIES_BYTES. */
+/* Checks a statement that takes `bytes` for each cloud of a template. Returns 0, or -EINVAL with
+ * problem if all clouds together take more than SELECTION_COPIES_BYTES. */
 #define SELECTION_COPIES_BYTES (UINT64_C(4) << 30)
 int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struct problem *problem);
 

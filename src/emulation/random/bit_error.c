@@ -3,25 +3,25 @@
 
 #include <string.h>
 
-/* a b, rounded down; a, b <= 1. */
+/* Returns a b, rounded down; a, b <= 1. */
 static probability_q127 product(probability_q127 a, probability_q127 b)
 {
 	uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a;
 	uint64_t b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
-	/* The tops are at most 2^63, so that the sum does not overflow. */
+	/* The upper halves are at most 2^63, so the sum does not overflow. */
 	probability_q127 middle = (probability_q127)a1 * b0 + (probability_q127)a0 * b1 +
 	                          (((probability_q127)a0 * b0) >> 64);
 
 	return (((probability_q127)a1 * b1) << 1) + (middle >> 63);
 }
 
-/* One or the other, of two independent events. */
+/* Returns the probability of at least one of two independent events. */
 static probability_q127 either(probability_q127 a, probability_q127 b)
 {
 	return a + (b - product(a, b));
 }
 
-/* digits / 10^places by long division, one bit a step. */
+/* Computes digits / 10^places by long division, one bit a step. */
 static probability_q127 from_ratio(const struct ratio *ratio)
 {
 	unsigned __int128 ten = 1, rest = ratio->digits;
@@ -65,7 +65,7 @@ uint64_t bit_error_gap(const struct bit_error *error, struct draw_key key, uint6
 	uint64_t gap = 0;
 	int i = BIT_ERROR_POWERS - 1;
 
-	/* Until the first is passed over, either() gives what it is given. */
+	/* While `within` is 0, either() returns its argument, so that a comparison suffices. */
 	while (i >= 0 && error->within[i] > draw)
 		i--;
 	for (; i >= 0; i--) {

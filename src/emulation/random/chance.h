@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Yes or no for each packet, with a probability and a correlation: by the Markov chain of
- * correlated.h, which keeps the probability, or, `as-netem`, by netem's recurrence
- * (netem_chance.h), which does not.
+ * Yes or no for each packet, with a probability and a correlation. The Markov chain of correlated.h
+ * keeps the probability; netem's recurrence (`as-netem`, netem_chance.h) does not.
  *
  * Thread: the owner's.
  */
@@ -36,7 +35,7 @@ static inline bool chance_next(struct chance *chance, uint64_t draw)
 	return correlated_next(&chance->correlated, draw);
 }
 
-/* The same for a burst of up to 64: bit i is packet i's. */
+/* The same for a burst of up to 64; bit i belongs to packet i. */
 static inline uint64_t chance_next_burst(struct chance *chance, const uint64_t *draw, uint32_t n)
 {
 	uint64_t which = 0;
@@ -49,7 +48,7 @@ static inline uint64_t chance_next_burst(struct chance *chance, const uint64_t *
 	return which;
 }
 
-/* A change goes on where the old one was. */
+/* Continues from the state of another one, after a change. */
 static inline void chance_adopt(struct chance *chance, const struct chance *old)
 {
 	chance->correlated.before = old->correlated.before;
@@ -57,7 +56,7 @@ static inline void chance_adopt(struct chance *chance, const struct chance *old)
 	chance->netem.recurrence.begun = old->netem.recurrence.begun;
 }
 
-/* What the packets before have left (snapshot.h). */
+/* Writes or reads the state that previous packets have left (snapshot.h). */
 static inline void chance_snapshot(struct chance *chance, struct snapshot *snapshot)
 {
 	struct netem_recurrence *netem = &chance->netem.recurrence;

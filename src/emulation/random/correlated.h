@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Yes or no for each packet, with a probability, and a correlation between neighbours.
+ * Yes or no for each packet, with a probability and a correlation between neighbours.
  *
  * Model: a two-state Markov chain. With probability p and correlation r
  *
- *	P(yes | yes before) = p + r (1 - p)        P(yes | no before) = p (1 - r)
+ *   P(yes | yes before) = p + r (1 - p)        P(yes | no before) = p (1 - r)
  *
- * whose share of yes is p whatever r is, and whose autocorrelation at lag k is r^k. The first
- * packet is yes with p. (netem's `x = (1 - r) u + r x` does not keep the share: docs/loss.md.)
- * p = 0 and p = 1 hold for every packet, also right after a change.
+ * The share of yes is p for any r, and the autocorrelation at lag k is r^k. The first packet is yes
+ * with probability p. (netem's `x = (1 - r) u + r x` does not keep the share: docs/loss.md.) p = 0
+ * and p = 1 hold for every packet, also right after a change.
  *
- * Ranges: p, r 0 to 1. r = 1: what the first packet is, all are. Thread: the owner's.
+ * Ranges: p, r 0 to 1. r = 1: all packets are what the first one is.
+ * Thread: the owner's.
  */
 #ifndef WEIR_CORRELATED_H
 #define WEIR_CORRELATED_H
@@ -45,8 +46,8 @@ static inline bool correlated_next(struct correlated *c, uint64_t draw)
 	return yes;
 }
 
-/* The same for a burst of 1 to 64, if what was before does not matter: bit i of `which` is packet
- * i's. False: it does matter, and nothing is drawn. */
+/* The same for a burst of 1 to 64, if the packets before do not matter: bit i of `which` belongs to
+ * packet i. Returns false, and draws nothing, if they do. */
 static inline bool correlated_next_burst(struct correlated *c, const uint64_t *draw, uint32_t n,
                                          uint64_t *which)
 {

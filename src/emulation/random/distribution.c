@@ -10,7 +10,7 @@
 
 /* ---- drawing ---- */
 
-/* How much probability lies below, in units of 2^-64. */
+/* Returns the probability that lies below, in units of 2^-64. */
 static uint64_t rank_of(uint64_t uniform)
 {
 	return uniform >> 63 ? ~(uniform & (UINT64_MAX >> 1)) : uniform;
@@ -22,7 +22,7 @@ static int64_t grid_draw(const struct distribution *distribution, uint64_t rank)
 	unsigned __int128 place = (unsigned __int128)rank * distribution->n;
 	uint64_t i = (uint64_t)(place >> 64), part = (uint64_t)place;
 
-	/* The i-th quantile is in the middle of the i-th part. */
+	/* The i-th quantile is in the middle of the i-th interval. */
 	if (part < UINT64_C(1) << 63) {
 		if (i == 0)
 			return value[0];
@@ -52,8 +52,8 @@ int64_t distribution_draw_values(const struct distribution *distribution, uint64
 	return 0;
 }
 
-/* distribution_draw of what is near: a quantile and the next one are one load, a product has 64
- * bits, and beyond the last octave the place is that of its first quantile. */
+/* Draws as distribution_draw if `is_near`. A quantile and its successor are one load, and a product
+ * has 64 bits. Beyond the last octave, the octave's first quantile is used. */
 static int64_t draw_near(const int32_t *near, uint64_t uniform)
 {
 	uint64_t tail = uniform << 1 | 1;
@@ -94,7 +94,7 @@ struct sums {
 	double one, two; /* of w x, w x^2 */
 };
 
-/* A part of probability w in which the quantiles go in a line from a to b. */
+/* Adds an interval of probability w in which the quantiles are linear from a to b. */
 static void sums_add(struct sums *sums, double w, double a, double b)
 {
 	sums->one += w * (a + b) / 2;
@@ -213,7 +213,7 @@ void distribution_uniform(struct distribution *distribution, uint64_t half_width
 	distribution_fill(distribution, uniform_value, &half_width);
 }
 
-/* The x with erfc(x / sqrt 2) / 2 = tail, by Newton's method on the logarithm, which is nearly a
+/* Solves erfc(x / sqrt 2) / 2 = tail by Newton's method on the logarithm, which is nearly a
  * parabola and converges from anywhere. */
 double distribution_normal_quantile(double tail)
 {
@@ -233,7 +233,7 @@ double distribution_normal_quantile(double tail)
 	return x;
 }
 
-/* The table of z, made once, stretched. */
+/* Scales the table of z, which is made once. */
 void distribution_normal(struct distribution *distribution, uint64_t deviation_ns)
 {
 	const struct distribution *z = &gaussian()->quantile;
@@ -262,7 +262,8 @@ int distribution_bimodal(struct distribution *distribution, uint64_t jitter_ns, 
 	value[1] = (int64_t)jitter_ns;
 	distribution->value = value;
 	distribution->n = 2;
-	/* Of 2^64 ranks the last one is always late; only none at all needs the other value. */
+	/* The last of the 2^64 ranks is always late; so if nothing is to be late, both values are
+	 * the early one. */
 	distribution->rank = late == 0 ? UINT64_MAX : 0 - (late << 1);
 	if (late == 0)
 		value[1] = value[0];

@@ -3,18 +3,18 @@
  * A probability distribution of nanoseconds, drawn by inversion: the packet path needs one uniform
  * 64-bit number, a table look-up and an integer interpolation.
  *
- * A uniform number is taken in two halves: its top bit says which side of the median, the rest how
- * much probability lies beyond, so that both tails are equally fine. Four forms:
+ * A uniform number is taken in two parts. Its top bit gives the side of the median, the rest the
+ * probability that lies beyond, so that both tails are equally fine. Four forms:
  *
  *   quantiles  a table that is dense where it matters: on each side of the median, every halving of
  *              the remaining probability has 64 segments of its own, down to a tail of 2^-33. The
  *              values are piecewise linear in between, constant beyond.
  *   two        two values, each with a probability of its own
- *   values     n values, each as likely as the others: what was measured, exactly
+ *   values     n equally likely values: a measurement, exactly
  *   grid       n quantiles at the probabilities (i + 1/2) / n, piecewise linear in between: netem's
  *              tables
  *
- * Families, for a jitter j; m is the mean that the deviations are from:
+ * Families, for a jitter j; m is the mean from which the deviations are counted:
  *
  *   uniform       on [-j, j]: standard deviation j / sqrt 3
  *   normal        standard deviation j
@@ -24,12 +24,13 @@
  *   lognormal     of mean m and standard deviation j: exp of a normal with the variance
  *                 ln(1 + (j/m)^2); deviations from m
  *   pareto        netem's: 4/3 j (U^(-1/3) - 3/2), shape 3, mean 0, standard deviation 2/sqrt(3) j;
- *                 without the end at 4 j that netem's 16-bit table puts to it
+ *                 without the end at 4 j that netem's 16-bit table has
  *   paretonormal  netem's: at each probability a quarter of the normal quantile and three quarters
  *                 of that of pareto
  *   bimodal       -j, or +j with a given probability
  *
  * Units: ns, signed: the deviation from the mean. Ranges: to +-2^51 ns (26 days), clamped.
+ *
  * Thread: made by control, then read only.
  */
 #ifndef WEIR_DISTRIBUTION_H
@@ -41,9 +42,9 @@
 #define DISTRIBUTION_OCTAVES  32
 #define DISTRIBUTION_SEGMENTS 64
 #define DISTRIBUTION_MAX      (INT64_C(1) << 51)
-/* ns, a second: two of them differ by 2^31 at most */
+/* ns, about a second: two such values differ by 2^31 at most */
 #define DISTRIBUTION_NEAR (INT64_C(1) << 30)
-/* j at most so many times m. */
+/* The greatest ratio of j to m. */
 #define DISTRIBUTION_SKEW_MAX 10
 
 enum distribution_form {
@@ -57,17 +58,17 @@ struct distribution {
 	uint32_t form;  /* enum distribution_form */
 	uint32_t n;     /* VALUES, GRID */
 	uint64_t rank;  /* TWO: the probability of value[0], in units of 2^-64 */
-	int64_t *value; /* all but QUANTILES: n of them, or two, not descending; owned */
-	/* QUANTILES: [upper][octave][segment]: the quantile where the tail probability beyond is
-	 * (1 + segment / 64) / 2^(octave + 2). */
+	int64_t *value; /* all forms but QUANTILES: n values (TWO: two), not descending; owned */
+	/* QUANTILES: [upper][octave][segment]: the quantile beyond which the tail probability is (1
+	 * + segment / 64) / 2^(octave + 2). */
 	int64_t quantile[2][DISTRIBUTION_OCTAVES][DISTRIBUTION_SEGMENTS + 1];
-	/* The same in half the space, for bursts, if all are within DISTRIBUTION_NEAR. */
+	/* The same in half the space, for bursts; valid if all are within DISTRIBUTION_NEAR. */
 	bool is_near;
 	int32_t near[2][DISTRIBUTION_OCTAVES][DISTRIBUTION_SEGMENTS + 1];
 };
 
 /* Fills the table from the inverse of the distribution function: value(argument, tail, upper) is
- * the deviation that the distribution exceeds (upper) or stays below (else) with probability
+ * the deviation that the distribution exceeds (upper) or stays below (otherwise) with probability
  * `tail`, 0 < tail <= 0.5. */
 void distribution_fill(struct distribution *distribution,
                        double (*value)(const void *argument, double tail, int upper),
@@ -77,33 +78,35 @@ void distribution_normal(struct distribution *distribution, uint64_t deviation_n
 void distribution_exponential(struct distribution *distribution, uint64_t jitter_ns);
 void distribution_pareto(struct distribution *distribution, uint64_t jitter_ns);
 void distribution_paretonormal(struct distribution *distribution, uint64_t jitter_ns);
-/* mean_ns > 0; the jitter at most DISTRIBUTION_SKEW_MAX times the mean. */
+/* mean_ns > 0; the jitter is at most DISTRIBUTION_SKEW_MAX times the mean. */
 void distribution_gamma(struct distribution *distribution, uint64_t mean_ns, uint64_t jitter_ns);
 void distribution_lognormal(struct distribution *distribution, uint64_t mean_ns,
                             uint64_t jitter_ns);
-/* `late`: the probability of +jitter, in units of 2^-63. 0 or -ENOMEM. */
+/* `late`: the probability of +jitter, in units of 2^-63. Returns 0 or -ENOMEM. */
 int distribution_bimodal(struct distribution *distribution, uint64_t jitter_ns, uint64_t late);
 
-/* Frees what hangs on it, not itself. */
+/* Frees the values, but not the distribution itself. */
 void distribution_release(struct distribution *distribution);
 
-/* The x of the standard normal distribution beyond which lies the probability `tail`; >= 0. */
+/* Returns the x >= 0 beyond which the standard normal distribution has the probability `tail`. */
 double distribution_normal_quantile(double tail);
 
-/* Of a gamma distribution with mean 1. */
+/* Returns a quantile of the gamma distribution with mean 1. */
 double distribution_gamma_quantile(double shape, double tail, int upper);
-/* sqrt(a^2 + b^2 + 2 a b c) for a = 1/4, b = 3/4 2/sqrt 3, and c = 0.6783, the correlation of a
- * normal and a pareto variable of one probability. */
+/* The standard deviation of paretonormal for j = 1: sqrt(a^2 + b^2 + 2 a b c) for a = 1/4, b = 3/4
+ * 2/sqrt 3, and c = 0.6783, the correlation of a normal and a pareto variable of the same
+ * probability. */
 #define DISTRIBUTION_PARETONORMAL_DEVIATION 1.0518
 
-/* Of what is drawn. Control. */
+/* Compute the moments of the draws. Thread: control. */
 void distribution_moments(const struct distribution *distribution, double *mean, double *deviation);
-/* The quantile with so much probability on its one side, 0 < tail <= 0.5. Control. */
+/* Returns the quantile with the probability `tail` beyond it, above (upper) or below; 0 < tail <=
+ * 0.5. Thread: control. */
 int64_t distribution_quantile(const struct distribution *distribution, double tail, int upper);
 
-/* All but QUANTILES. */
+/* For all forms but QUANTILES. */
 int64_t distribution_draw_values(const struct distribution *distribution, uint64_t uniform);
-/* distribution_draw of each of n numbers. */
+/* Applies distribution_draw to each of n numbers. */
 void distribution_draw_burst(const struct distribution *distribution, const uint64_t *uniform,
                              uint32_t n, int64_t *out);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The families whose one tail is longer than the other, and whose quantiles are a formula. */
+/* The families with one tail longer than the other whose quantiles are computed by a formula. */
 #include "random/distribution.h"
 
 #include <math.h>
 
-/* A tail on one side as the probability below: its logarithm, and that of what lies above. */
+/* Return the logarithm of the probability below and above a quantile that has the tail on one
+ * side. */
 static double log_below(double tail, int upper)
 {
 	return upper ? log1p(-tail) : log(tail);
@@ -34,7 +35,7 @@ void distribution_exponential(struct distribution *distribution, uint64_t jitter
 	distribution_fill(distribution, exponential_value, &jitter);
 }
 
-/* U^(-1/3) for the U that is the probability above. */
+/* Uses U^(-1/3), with U the probability above. */
 static double pareto_value(const void *argument, double tail, int upper)
 {
 	double jitter = *(const double *)argument;
@@ -85,13 +86,14 @@ void distribution_lognormal(struct distribution *distribution, uint64_t mean_ns,
 
 /* ---- gamma ---- */
 
-/* ln of the density of ln X at y, X of a gamma distribution with this shape and scale 1. */
+/* Returns ln of the density of ln X at y, for X of a gamma distribution with this shape and scale
+ * 1. */
 static double gamma_log_density(double shape, double y)
 {
 	return shape * y - exp(y) - lgamma(shape);
 }
 
-/* ln of the probability below e^y: the series of the incomplete gamma function. */
+/* Returns ln of the probability below e^y: the series of the incomplete gamma function. */
 static double gamma_log_lower(double shape, double y)
 {
 	double x = exp(y), term = 1 / shape, sum = term;
@@ -103,7 +105,7 @@ static double gamma_log_lower(double shape, double y)
 	return gamma_log_density(shape, y) + log(sum);
 }
 
-/* ln of the probability above e^y: the continued fraction (Lentz's algorithm). */
+/* Returns ln of the probability above e^y: the continued fraction (Lentz's algorithm). */
 static double gamma_log_upper(double shape, double y)
 {
 	double x = exp(y), b = x + 1 - shape, c = 1e300, d = 1 / b, h = d;
@@ -124,7 +126,7 @@ static double gamma_log_upper(double shape, double y)
 	return gamma_log_density(shape, y) + log(h);
 }
 
-/* ln of the probabilities below and above e^y. */
+/* Computes ln of the probabilities below and above e^y. */
 static void gamma_logs(double shape, double y, double *below, double *above)
 {
 	if (exp(y) < shape + 1) {
@@ -147,19 +149,19 @@ static double gamma_cube(double shape, double z)
 /* From this shape on the approximation is better than 1e-5 standard deviations. */
 #define GAMMA_CUBE_FROM 20000
 
-/* Of scale 1: Newton's method for ln X on the logarithm of the tail, kept inside a bracket that
- * shrinks. */
+/* Returns the quantile for scale 1: Newton's method for ln X on the logarithm of the tail, kept
+ * inside a shrinking bracket. */
 static double gamma_quantile(double shape, double tail, int upper)
 {
 	double wanted = upper ? log_above(tail, upper) : log_below(tail, upper);
-	/* what lies below x is less than x^shape / Gamma(shape + 1) */
+	/* the probability below x is less than x^shape / Gamma(shape + 1) */
 	double low = (log_below(tail, upper) + lgamma(shape + 1)) / shape, high = log(shape) + 60;
 	double y = log(fmax(gamma_cube(shape, normal_of(tail, upper)), 1e-300));
 
 	if (shape >= GAMMA_CUBE_FROM)
 		return gamma_cube(shape, normal_of(tail, upper));
 	low = fmin(low, high) - 1e-9;
-	if (low < -600) /* e^-600 of anything is nothing */
+	if (low < -600) /* e^-600 counts as 0 */
 		return 0;
 	y = fmin(fmax(y, low), high);
 	for (int i = 0; i < 200; i++) {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* FNV-1a over the bytes of a name, its end included, so that ("ab", "c") and ("a", "bc") differ. */
+/* Hashes the bytes of a name by FNV-1a, its final 0 included, so that ("ab", "c") and ("a", "bc")
+ * differ. */
 static uint64_t mix_name(uint64_t hash, const char *name)
 {
 	const unsigned char *byte = (const unsigned char *)name;
@@ -32,13 +33,13 @@ struct draw_key draw_key_make(uint64_t seed, const char *cloud, const char *purp
 	return (struct draw_key){{(uint32_t)hash, (uint32_t)(hash >> 32)}};
 }
 
-/* Blocks that are computed side by side, and the draws in them. */
+/* Blocks that are computed together, and the draws in them. */
 #define GROUP_BLOCKS 16u
 #define GROUP_DRAWS  (2 * GROUP_BLOCKS)
 
-/* philox_block for blocks that follow one another. Words lie in 64 bits each, so that of a product
- * both halves are where they are wanted: the compiler makes vector instructions of it that move
- * nothing between lanes. */
+/* Computes philox_block for consecutive blocks. Each word lies in 64 bits, so that both halves of a
+ * product are where they are needed: the compiler vectorises the loop without moving data between
+ * lanes. */
 static __attribute__((noinline)) void draw_group(struct draw_key key, uint64_t counter,
                                                  uint32_t lane, uint64_t *restrict out)
 {
@@ -62,8 +63,8 @@ static __attribute__((noinline)) void draw_group(struct draw_key key, uint64_t c
 	}
 }
 
-/* A group that is not used to its end is computed whole all the same: it costs as much as three
- * draws alone. */
+/* A group that is only partly used is computed whole all the same: it costs as much as three single
+ * draws. */
 void draw_burst(struct draw_key key, uint64_t first, uint32_t lane, uint32_t n, uint64_t *out)
 {
 	uint64_t group[GROUP_DRAWS];

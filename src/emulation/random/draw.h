@@ -18,7 +18,7 @@
 /* A probability as a fixed-point fraction with 63 bits: 0 is never, PROBABILITY_ONE always. */
 typedef uint64_t probability_q63;
 #define PROBABILITY_ONE (UINT64_C(1) << 63)
-/* part/whole to the nearest 2^-63, as `0.2%` is read: a constant where both are. */
+/* part/whole to the nearest 2^-63, as `0.2%` is parsed; a constant if both are. */
 #define PROBABILITY_OF(part, whole)                                                                \
 	((probability_q63)((((unsigned __int128)(part) << 63) + (whole) / 2) / (whole)))
 
@@ -26,7 +26,7 @@ struct draw_key {
 	uint32_t word[2];
 };
 
-/* mix(seed, cloud, purpose): keys of different names are unrelated. */
+/* Mixes seed, cloud and purpose: keys of different names are unrelated. */
 struct draw_key draw_key_make(uint64_t seed, const char *cloud, const char *purpose);
 
 static inline void philox_block(struct draw_key key, uint64_t counter, uint32_t lane,
@@ -52,7 +52,8 @@ static inline void philox_block(struct draw_key key, uint64_t counter, uint32_t 
 	out[3] = c3;
 }
 
-/* The index-th 64-bit draw of the key; `lane` gives further independent draws for one index. */
+/* Returns the index-th 64-bit draw of the key; `lane` gives further independent draws for one
+ * index. */
 static inline uint64_t draw_u64(struct draw_key key, uint64_t index, uint32_t lane)
 {
 	uint32_t w[4];
@@ -61,7 +62,7 @@ static inline uint64_t draw_u64(struct draw_key key, uint64_t index, uint32_t la
 	return index & 1 ? (uint64_t)w[3] << 32 | w[2] : (uint64_t)w[1] << 32 | w[0];
 }
 
-/* n consecutive draws from index `first`, as draw_u64 gives them, but faster. */
+/* Computes n consecutive draws from index `first`, equal to those of draw_u64, but faster. */
 void draw_burst(struct draw_key key, uint64_t first, uint32_t lane, uint32_t n, uint64_t *out);
 
 static inline int draw_below(uint64_t draw, probability_q63 p)
@@ -69,13 +70,13 @@ static inline int draw_below(uint64_t draw, probability_q63 p)
 	return (draw >> 1) < p;
 }
 
-/* The probability of both of two independent events, to the nearest 2^-63. */
+/* Returns the probability of both of two independent events, to the nearest 2^-63. */
 static inline probability_q63 probability_product(probability_q63 a, probability_q63 b)
 {
 	return (probability_q63)(((unsigned __int128)a * b + (PROBABILITY_ONE >> 1)) >> 63);
 }
 
-/* 0 to n - 1, each with a share that differs from 1/n by less than n 2^-64. */
+/* Returns 0 to n - 1, each with a probability that differs from 1/n by less than n 2^-64. */
 static inline uint64_t draw_index(uint64_t draw, uint64_t n)
 {
 	return (uint64_t)(((unsigned __int128)draw * n) >> 64);

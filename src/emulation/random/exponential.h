@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exponentially distributed times from 64 random bits, in integers: -ln(u) x mean with
- * u = (draw + 1) / 2^64. The logarithm is that of a table of EXPONENTIAL_STEPS, made by control,
- * with linear interpolation: its error is below 2e-7.
+ * Exponentially distributed times from 64 random bits, in integers: -ln(u) x mean with u = (draw +
+ * 1) / 2^64. The logarithm comes from a table of EXPONENTIAL_STEPS, made by control, with linear
+ * interpolation: its error is below 2e-7.
  */
 #ifndef WEIR_EXPONENTIAL_H
 #define WEIR_EXPONENTIAL_H
@@ -18,14 +18,14 @@ struct exponential {
 	uint64_t ln_q32[EXPONENTIAL_STEPS + 1]; /* ln(1 + i / EXPONENTIAL_STEPS) */
 };
 
-/* Control. */
+/* Thread: control. */
 static inline void exponential_make(struct exponential *table)
 {
 	for (uint32_t i = 0; i <= EXPONENTIAL_STEPS; i++)
 		table->ln_q32[i] = (uint64_t)(log1p((double)i / EXPONENTIAL_STEPS) * 0x1p32 + 0.5);
 }
 
-/* Worker. At least 1. */
+/* Returns at least 1. Thread: worker. */
 static inline simtime exponential_draw(const struct exponential *table, uint64_t draw,
                                        simtime mean_ns)
 {

@@ -6,7 +6,8 @@
 
 static struct gaussian tables;
 
-/* distribution_fill clamps at what a delay may be; z is larger. */
+/* Fills the tables. distribution_fill cannot do it: it clamps to the range of delays, and z is
+ * larger. */
 static void fill(void)
 {
 	struct distribution *quantile = &tables.quantile;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The standard normal distribution in integers, both ways: from a uniform number to z and back.
- * What goes one way and then the other comes back with the same tail probability to 1e-4 of it,
- * down to tails of 2^-33.
+ * The standard normal distribution in integers, in both directions: from a uniform number to z, and
+ * back. A round trip reproduces the tail probability to 1e-4 of it, down to tails of 2^-33.
  *
  * z is a fixed-point number with GAUSSIAN_BITS fraction bits; |z| < 6.5.
  *
- * Thread: gaussian() from control, once before the packet path; the tables never change.
+ * Thread: control calls gaussian() once before the packet path; the tables never change.
  */
 #ifndef WEIR_GAUSSIAN_H
 #define WEIR_GAUSSIAN_H
@@ -15,7 +14,7 @@
 
 #define GAUSSIAN_BITS 56
 
-/* Of the way back: points every 2^-8. */
+/* The table of the way back: a point every 2^-8. */
 #define GAUSSIAN_STEP_BITS 48
 #define GAUSSIAN_POINTS    1665
 
@@ -31,7 +30,7 @@ static inline int64_t gaussian_draw(const struct gaussian *gaussian, uint64_t un
 	return distribution_draw(&gaussian->quantile, uniform);
 }
 
-/* The uniform number, as distribution_draw takes it, of which z is the quantile. */
+/* Returns the uniform number, as distribution_draw takes it, whose quantile is z. */
 static inline uint64_t gaussian_uniform(const struct gaussian *gaussian, int64_t z)
 {
 	uint64_t size = (uint64_t)(z < 0 ? -z : z);

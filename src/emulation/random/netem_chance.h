@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Correlation as netem has it (`as-netem`): its recurrence, with what it does to the rate.
+ * Correlation as in netem (`as-netem`): its recurrence, with its effect on the rate.
  *
- * Model: numbers of 32 bits. Each is mixed of a fresh one, u, and the one before,
+ * Model: numbers of 32 bits. Each is mixed from a fresh one, u, and the one before, x':
  *
- * 	x = ((2^32 - rho) u + rho x') / 2^32        rho = R (2^32 - 1), rounded, + 1
+ *   x = ((2^32 - rho) u + rho x') / 2^32        rho = R (2^32 - 1), rounded, + 1
  *
- * and an event happens when x <= P (2^32 - 1), rounded; never with P = 0. Without a correlation x
- * is u, and x' stays as it is. The x are no longer uniform: their variance is (1 - R) / (1 + R) of
- * that of u, so a small P is met more rarely than it says, a large one more often: netem_rate.h
- * computes by how much. A description of what `tc netem` does; the code is our own. The first x' is
- * drawn.
+ * An event happens if x <= P (2^32 - 1), rounded; never with P = 0. Without a correlation x is u,
+ * and x' stays as it is. The first x' is drawn. The x are not uniform: their variance is (1 - R) /
+ * (1 + R) of that of u, so events are rarer than a small P says, and more frequent than a large one
+ * says; netem_rate.h computes by how much. This describes what `tc netem` does; the code is our
+ * own.
  *
  * Thread: the owner's.
  */
@@ -27,7 +27,7 @@ struct netem_recurrence {
 	bool begun;
 };
 
-/* A share as netem's tools hand it to the kernel: 100 % is 2^32 - 1. */
+/* Returns a share as netem's tools pass it to the kernel: 100 % is 2^32 - 1. */
 static inline uint32_t netem_share(probability_q63 p)
 {
 	return (uint32_t)(((unsigned __int128)p * UINT32_MAX + (PROBABILITY_ONE >> 1)) >> 63);

@@ -20,7 +20,7 @@ struct rewrite {
 /* A packet on its way through the rules. */
 struct passage {
 	struct rewrite_view view;
-	uint64_t index; /* of its draws */
+	uint64_t index; /* index of its draws */
 	bool changed;
 };
 
@@ -93,7 +93,7 @@ static inline uint64_t result_of(const struct rewrite_step *step, uint64_t value
 	}
 }
 
-/* False: the packet was dropped, because it could not be copied. */
+/* Returns false if the packet was dropped because it could not be copied. */
 static inline bool write_bytes(struct stage *stage, struct passage *passage,
                                const struct rewrite_step *step, uint32_t at, uint64_t before,
                                uint64_t after)
@@ -112,7 +112,7 @@ static inline bool write_bytes(struct stage *stage, struct passage *passage,
 	return true;
 }
 
-/* Where an action writes, and what it takes from elsewhere. */
+/* Where an action writes, and where it reads its operand. */
 struct target {
 	uint32_t at, source;
 };
@@ -125,7 +125,7 @@ static inline bool find_target(const struct rewrite_view *view, const struct rew
 	        rewrite_place_find(view, &step->source, &target->source));
 }
 
-/* The i-th step, an action. False: the packet was dropped. */
+/* Executes step i, an action. Returns false if the packet was dropped. */
 static inline bool act(struct stage *stage, struct passage *passage,
                        const struct rewrite_rule *rule, uint32_t i, const struct target *target)
 {
@@ -146,7 +146,7 @@ static inline bool act(struct stage *stage, struct passage *passage,
 
 enum applied { LEFT_ALONE, APPLIED, DROPPED };
 
-/* All places must be there before anything is written. */
+/* Applies a rule of several actions. All places must be there before anything is written. */
 static __attribute__((noinline)) enum applied
 apply_several(struct stage *stage, struct passage *passage, const struct rewrite_rule *rule)
 {
@@ -163,7 +163,7 @@ apply_several(struct stage *stage, struct passage *passage, const struct rewrite
 	return APPLIED;
 }
 
-/* The rule to a packet that it is for. */
+/* Applies a rule to a packet that fits it. */
 static inline enum applied apply(struct stage *stage, struct passage *passage,
                                  const struct rewrite_rule *rule)
 {
@@ -211,16 +211,16 @@ static inline void pass(struct rewrite *rewrite, struct burst *burst, uint16_t i
 		cloud_counters(rewrite->stage.cloud)->rewritten++;
 }
 
-/* Words of headers, and the headers' checksums, of a burst: gathered, so that the compiler makes
- * vector instructions of what becomes of them. As the bytes lie: sums in one's complement come out
- * the same either way. */
+/* Words of headers and the headers' checksums, gathered from a burst so that the compiler
+ * vectorises the loop over them. They keep the byte order of the packet: sums in one's complement
+ * come out the same in either order. */
 struct words {
 	uint8_t *ip[BURST_ROOM];
 	uint16_t word[BURST_ROOM], sum[BURST_ROOM];
 };
 
-/* Of the packets from `from` on, as many as are usual ones, where no place has to be looked for;
- * how many. */
+/* Gathers the packets from `from` on, up to the first that is not usual (burst_usual): in these no
+ * place has to be searched for. Returns their number. */
 static inline uint16_t gather(struct words *words, uint32_t at, struct burst *burst, uint16_t from)
 {
 	uint16_t n = 0;
@@ -237,7 +237,7 @@ static inline uint16_t gather(struct words *words, uint32_t at, struct burst *bu
 	return n;
 }
 
-/* How many are others then. */
+/* Sets the word in n headers. Returns how many words have changed. */
 static inline uint64_t set(const struct rewrite_word *word, struct words *words, uint16_t n)
 {
 	const uint16_t kept = (uint16_t)~rte_cpu_to_be_16(word->mask),
@@ -255,8 +255,8 @@ static inline uint64_t set(const struct rewrite_word *word, struct words *words,
 	return others;
 }
 
-/* The rule of one word, if there is no other, to as many packets from `from` on as are usual; how
- * many. */
+/* If the only rule is one of a single word, applies it to the packets from `from` on, up to the
+ * first that is not usual. Returns their number. */
 static uint16_t set_words(struct rewrite *rewrite, struct burst *burst, uint16_t from)
 {
 	const struct rewrite_word word =
@@ -316,7 +316,7 @@ static int rewrite_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-/* Called with each of the cloud's rules, in the order of their numbers. */
+/* Called for each of the cloud's rules, in the order of their numbers. */
 static int rewrite_ready(struct stage *stage, const struct conf *conf)
 {
 	struct rewrite *rewrite = (struct rewrite *)stage;

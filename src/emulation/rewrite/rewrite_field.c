@@ -63,7 +63,7 @@ const struct rewrite_layer_name *rewrite_layer_find(const char *name, size_t byt
 	return NULL;
 }
 
-/* Insertions, deletions and exchanges of letters from one to the other. */
+/* Returns the number of insertions, deletions and substitutions of letters between the two. */
 static uint32_t distance(const char *name, const char *text, size_t bytes)
 {
 	uint32_t row[NAME_BYTES_MAX + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fields that `rewrite` knows by name: a row each, from which come parsing, help, completion
- * and the table in docs/rewrite.md. A field may also be written as LAYER+OFFSET:WIDTH.
+ * The fields that `rewrite` knows by name, a row each. Parsing, help, completion and the table in
+ * docs/rewrite.md follow from these rows. A field may also be written as LAYER+OFFSET:WIDTH.
  *
  *   name, layer, offset (bytes), width (bytes read and written), mask (the field's bits in them),
  *   shift (of its lowest bit), help
@@ -67,12 +67,12 @@
 	X("icmp.id", ICMP, 4, 2, 0xffff, 0, "identifier of an echo")                               \
 	X("icmp.seq", ICMP, 6, 2, 0xffff, 0, "sequence number of an echo")
 
-/* Fields of 16 bytes are two of 8. */
+/* A field of 16 bytes is a pair of fields of 8. */
 #define REWRITE_PAIRS(X)                                                                           \
 	X("ip6.src", IP6, 8, "source address, or a prefix of it")                                  \
 	X("ip6.dst", IP6, 24, "destination address, or a prefix of it")
 
-/* Layers that may be written, with an offset and a width, instead of a field. */
+/* Layers that may be written with an offset and a width, in place of a field's name. */
 #define REWRITE_LAYERS(X)                                                                          \
 	X("frame", FRAME, "from the first byte, padding included")                                 \
 	X("vlan", VLAN, "the outermost tag, behind its type")                                      \
@@ -86,7 +86,7 @@
 	X("icmp", ICMP, "ICMP, of IPv4 or IPv6")                                                   \
 	X("payload", PAYLOAD, "behind TCP, UDP or ICMP; of other protocols as `transport`")
 
-/* The same with the type of an option behind the name: ip.option25+2:1. */
+/* Layers whose name is followed by the type of an option: ip.option25+2:1. */
 #define REWRITE_OPTIONS(X)                                                                         \
 	X("ip.option", IP_OPTION, "an IPv4 option by its type, from its type byte on")             \
 	X("ip6.option", IP6_OPTION, "one of the hop-by-hop header of IPv6")
@@ -107,10 +107,11 @@ struct rewrite_layer_name {
 const struct rewrite_field *rewrite_field_find(const char *name, size_t bytes);
 const struct rewrite_layer_name *rewrite_layer_find(const char *name, size_t bytes);
 
-/* The name that the text is at most two slips from, or NULL. */
+/* Returns the name closest to the text, at most two slips away (one for a text of less than four
+ * letters), or NULL. */
 const char *rewrite_field_nearest(const char *text, size_t bytes);
 
-/* Whether a write to the place may change where layers are. */
+/* Returns true if a write to the place may change where layers are. */
 bool rewrite_place_moves(const struct rewrite_place *place);
 
 #endif

@@ -11,9 +11,9 @@ enum { PROTOCOL_ICMPV6 = 58 };
 
 /* ---- options ---- */
 
-/* The option of a type between two offsets, all of which is there; 0: it is not among them. `pad`
- * is the type that is one byte; in `whole` lists the length counts type and length, and type 0 ends
- * the list. */
+/* Returns the offset of the option of a type between two offsets, if all of it is there, else 0.
+ * `pad` is the type of an option of one byte. In `whole` lists, the length includes type and
+ * length, and type 0 ends the list. */
 static uint32_t find_option(const uint8_t *frame, uint32_t at, uint32_t end, uint8_t type,
                             uint8_t pad, bool whole, uint32_t *option_end)
 {
@@ -72,7 +72,7 @@ static bool is_icmp(const struct headers *headers)
 	return headers->protocol == (headers->ip == 4 ? PROTOCOL_ICMP : PROTOCOL_ICMPV6);
 }
 
-/* 0: there is none, or its beginning is not there. */
+/* Returns 0 if there is no payload, or the header before it is not there in full. */
 static uint32_t find_payload(const struct rewrite_view *view)
 {
 	const struct headers *headers = &view->headers;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a field lies in a packet: so many bytes at an offset from where a layer begins, and the
- * bits of them that belong to it.
+ * Where a field lies in a packet: a number of bytes at an offset from the beginning of a layer, and
+ * the bits of them that belong to the field.
  *
- * A layer that a packet does not have, and a place that is not there in full - the packet is too
- * short, or a capture cut it - are not found. Places within IP and above end with the IP packet:
- * the padding behind it is not among them.
+ * A layer that the packet lacks is not found, nor is a place that is not there in full because the
+ * packet is too short or was cut off by a capture. Places within IP and above end with the IP
+ * packet: padding behind it does not count.
  *
  * Thread: the worker that owns the packet.
  */
@@ -18,10 +18,10 @@ enum rewrite_layer {
 	LAYER_FRAME,   /* the whole frame, padding included */
 	LAYER_VLAN,    /* the outermost tag, behind its type: 2 bytes, and the type that follows */
 	LAYER_VLAN2,   /* the second tag */
-	LAYER_NETWORK, /* what follows Ethernet and tags, whatever it is */
+	LAYER_NETWORK, /* what follows Ethernet and tags, of any type */
 	LAYER_IP,      /* IPv4 */
 	LAYER_IP6,     /* IPv6 */
-	LAYER_TRANSPORT, /* what IP carries, behind all extension headers */
+	LAYER_TRANSPORT, /* the payload of IP, behind all extension headers */
 	LAYER_TCP,
 	LAYER_UDP,
 	LAYER_ICMP,       /* of IPv4 or IPv6 */
@@ -34,20 +34,20 @@ struct rewrite_place {
 	uint8_t layer;  /* enum rewrite_layer */
 	uint8_t option; /* its type */
 	uint8_t width;  /* 1, 2, 4 or 8 bytes; 0: no place */
-	uint8_t shift;  /* the field's lowest bit in the number that the bytes are */
+	uint8_t shift;  /* the field's lowest bit in the number that the bytes form */
 	int32_t offset;
-	uint64_t mask; /* of the bytes' number */
+	uint64_t mask; /* of the number that the bytes form */
 };
 
-/* A packet, and where its layers are. */
+/* A packet and the positions of its layers. */
 struct rewrite_view {
 	struct burst *burst;
 	uint16_t i;
 	struct rte_mbuf *mbuf; /* the packet's */
 	struct headers headers;
-	uint32_t bytes;  /* of the frame, as many as are there */
-	uint32_t ip_end; /* of the IP packet, as it says itself, from the start of the frame */
-	uint32_t here;   /* of that, what is there */
+	uint32_t bytes;  /* length of the frame, as far as it is there */
+	uint32_t ip_end; /* end of the IP packet by its own length, in the frame; 0: no IP */
+	uint32_t here;   /* end of the part of it that is there */
 };
 
 static inline void rewrite_view_open(struct rewrite_view *view, struct burst *burst, uint16_t i)
@@ -63,11 +63,11 @@ static inline void rewrite_view_open(struct rewrite_view *view, struct burst *bu
 	view->here = RTE_MIN(view->ip_end, view->bytes);
 }
 
-/* The same as below, of all layers but two. */
+/* As rewrite_place_find, for all layers but IP and transport. */
 bool rewrite_place_search(const struct rewrite_view *view, const struct rewrite_place *place,
                           uint32_t *at);
 
-/* Whether the place is there in full; `at` is its offset in the frame. */
+/* Returns true if the place is there in full; `at` is then its offset in the frame. */
 static inline bool rewrite_place_find(const struct rewrite_view *view,
                                       const struct rewrite_place *place, uint32_t *at)
 {
@@ -88,18 +88,18 @@ static inline bool rewrite_place_find(const struct rewrite_view *view,
 	return begin != 0 && *at + place->width <= view->here;
 }
 
-/* The greatest value that fits. */
+/* Returns the greatest value that fits. */
 static inline uint64_t rewrite_place_max(const struct rewrite_place *place)
 {
 	return place->mask >> place->shift;
 }
 
-/* ---- bytes of a packet, which must be there ---- */
+/* ---- bytes of a packet; the caller has checked that they are there ---- */
 
 uint64_t rewrite_load_segments(const struct rte_mbuf *mbuf, uint32_t at, uint32_t width);
 void rewrite_store_segments(struct rte_mbuf *mbuf, uint32_t at, uint32_t width, uint64_t value);
 
-/* `width` bytes as one number in network order. */
+/* Returns `width` bytes as one number in network order. */
 static inline uint64_t rewrite_load(const struct rte_mbuf *mbuf, uint32_t at, uint32_t width)
 {
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *) + at;

@@ -113,7 +113,7 @@ static int unknown_layer(struct rewrite_reader *reader, size_t bytes)
 	        (int)(bytes < 40 ? bytes : 40), reader->token.text);
 }
 
-/* LAYER+OFFSET:WIDTH; `plus` is where the plus is. */
+/* Reads LAYER+OFFSET:WIDTH; `plus` points at the plus sign. */
 static int read_place(struct rewrite_reader *reader, const char *plus, struct rewrite_place *place)
 {
 	const char *text = reader->token.text, *end = text + reader->token.bytes;
@@ -124,7 +124,7 @@ static int read_place(struct rewrite_reader *reader, const char *plus, struct re
 	while (digits < name && plus[-1 - (ptrdiff_t)digits] >= '0' &&
 	       plus[-1 - (ptrdiff_t)digits] <= '9')
 		digits++;
-	layer = rewrite_layer_find(text, name); /* the digit of vlan2 and ip6 is none of a type */
+	layer = rewrite_layer_find(text, name); /* the digit of vlan2 and ip6 belongs to the name */
 	if (!layer && digits > 0) {
 		layer = rewrite_layer_find(text, name - digits);
 		if (layer && !layer->option)
@@ -182,7 +182,6 @@ static int read_mask(struct rewrite_reader *reader, struct rewrite_written *writ
 	return 0;
 }
 
-/* The field at the token, which is passed; with its mask. */
 int rewrite_read_field(struct rewrite_reader *reader, struct rewrite_written *written)
 {
 	const struct rewrite_field *field =
@@ -220,7 +219,7 @@ static const char *bits_of(enum rewrite_value_kind kind)
 	return names[kind];
 }
 
-/* Whether the value can stand in the field. */
+/* Returns 0 if the value fits the field, or -EINVAL. */
 static int check_value(struct rewrite_reader *reader, struct rewrite_token token,
                        const struct rewrite_written *written, const struct rewrite_value *value,
                        bool negative_fits)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading the text of a rule: its words, fields and values (rewrite_rule.h has the grammar). Each
- * function takes what stands at the reader's token and goes on behind it, or says what is wrong
+ * Reads the text of a rule: its words, fields and values (rewrite_rule.h has the grammar). Each
+ * function reads what begins at the reader's token and advances behind it, or reports an error
  * there.
  *
- * Ownership: a reader points into its text. Thread: control.
+ * Ownership: a reader points into its text.
+ * Thread: control.
  */
 #ifndef WEIR_REWRITE_READER_H
 #define WEIR_REWRITE_READER_H
@@ -22,12 +23,12 @@ struct rewrite_token {
 
 struct rewrite_reader {
 	const char *begin, *at;
-	struct rewrite_token token; /* the one that is looked at */
+	struct rewrite_token token; /* the current one */
 	struct problem *problem;
-	struct rewrite_rule *rule; /* what the text becomes; not looked at here */
+	struct rewrite_rule *rule; /* the result; not used here */
 };
 
-/* A field as it is written, and where. */
+/* A field as the text has it, and where. */
 struct rewrite_written {
 	struct rewrite_token token;
 	struct rewrite_place place[2];
@@ -42,22 +43,22 @@ struct rewrite_operand {
 	struct rewrite_value value;
 };
 
-/* For "%.*s": as much of a token as a message shows. */
+/* For "%.*s": the part of a token that a message shows. */
 #define REWRITE_SHOWN(token) (int)((token).bytes < 40 ? (token).bytes : 40), (token).text
 
-/* The next token: a word, `&`, or a sign of comparison. */
+/* Advances to the next token: a word, `&`, or a sign of comparison. */
 void rewrite_next(struct rewrite_reader *reader);
 bool rewrite_token_is(struct rewrite_token token, const char *word);
 
-/* Says what is wrong, and where. Returns -EINVAL. */
+/* Sets the problem at a token. Returns -EINVAL. */
 int rewrite_wrong(struct rewrite_reader *reader, struct rewrite_token token, const char *format,
                   ...) __attribute__((format(__printf__, 3, 4)));
 
-/* FIELD[&MASK]. 0 or -EINVAL. */
+/* Reads FIELD[&MASK]. Returns 0 or -EINVAL. */
 int rewrite_read_field(struct rewrite_reader *reader, struct rewrite_written *written);
 
-/* A value that fits the field, or another field. A field of 16 bytes goes only with an IPv6 address
- * or another such field. 0 or -EINVAL. */
+/* Reads a value that fits the field, or another field. A field of 16 bytes takes only an IPv6
+ * address or another field of 16 bytes. Returns 0 or -EINVAL. */
 int rewrite_read_operand(struct rewrite_reader *reader, const struct rewrite_written *written,
                          bool negative_fits, struct rewrite_operand *operand);
 

@@ -19,7 +19,7 @@ static const struct {
         {"add", REWRITE_ADD}, {"random", REWRITE_RANDOM},
 };
 
-/* Index, or -1. */
+/* Returns an index, or -1. */
 static int action_of(struct rewrite_token token)
 {
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
@@ -80,8 +80,8 @@ static int read_sign(struct rewrite_reader *reader, const struct rewrite_written
 	                     REWRITE_SHOWN(written->token));
 }
 
-/* Narrows the mask to the length of an address. `bits`: how long the field is, `before`: how many
- * bits of the address stand ahead of it. */
+/* Narrows the mask to the length of an address. `bits`: the length of the field. `before`: how many
+ * bits of the address precede the field. */
 static int apply_prefix(struct rewrite_reader *reader, const struct rewrite_operand *operand,
                         uint64_t value, uint32_t bits, uint32_t before, struct rewrite_place *place)
 {
@@ -98,7 +98,7 @@ static int apply_prefix(struct rewrite_reader *reader, const struct rewrite_oper
 	return 0;
 }
 
-/* A comparison with a value is one with a range. */
+/* Turns a comparison with a value into one with a range. */
 static int set_range(struct rewrite_reader *reader, enum rewrite_op op,
                      const struct rewrite_operand *operand, struct rewrite_step *step)
 {
@@ -203,7 +203,7 @@ static int add_action(struct rewrite_reader *reader, const struct rewrite_writte
 	return add_step(reader, written->token, &step);
 }
 
-/* FROM..TO, which may be missing. */
+/* Reads FROM..TO, which may be missing. */
 static int read_range(struct rewrite_reader *reader, const struct rewrite_written *written,
                       struct rewrite_step *step)
 {
@@ -229,7 +229,7 @@ static int read_range(struct rewrite_reader *reader, const struct rewrite_writte
 		        "the range `%.*s` does not fit: in `%.*s` it is within 0..%" PRIu64,
 		        REWRITE_SHOWN(reader->token), REWRITE_SHOWN(written->token), max);
 	step->span = to - step->value;
-	/* All 64 bits are any 64 bits, and have no number of values that fits. */
+	/* The number of values of a range of all 64 bits does not fit 64 bits. */
 	step->op = step->span == UINT64_MAX ? REWRITE_RANDOM : REWRITE_RANDOM_RANGE;
 	rewrite_next(reader);
 	return 0;
@@ -316,8 +316,8 @@ static int read_actions(struct rewrite_reader *reader)
 	return error;
 }
 
-/* In a rule that may change where layers are, the place of a field does not say what it is part
- * of. */
+/* Sets the checksums that each action affects. If the rule may change where layers are, the place
+ * of a field does not determine them. */
 static void set_summed(struct rewrite_rule *rule)
 {
 	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++)
@@ -329,7 +329,7 @@ static void set_word(struct rewrite_rule *rule)
 {
 	const struct rewrite_step *step = &rule->step[0];
 	const struct rewrite_place *place = &step->place;
-	/* Of a byte the other one of its word is in the lower half, or in the upper. */
+	/* A byte at an even offset is the upper half of its word. */
 	uint32_t shift = place->width == 1 && place->offset % 2 == 0 ? 8 : 0;
 
 	if (rule->n_terms > 0 || rule->n_steps != 1 || step->op != REWRITE_SET ||

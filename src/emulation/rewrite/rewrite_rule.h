@@ -13,21 +13,24 @@
  *             random FIELD[&MASK] [FROM..TO] ...
  *   VALUE     a number, an address (rewrite_value.h), or another FIELD of the same packet
  *
- * All comparisons must hold; without `match` the rule is for all packets. Blanks around signs do
- * not matter. Bits outside a mask stay as they are; a value stands in the bits of the mask and is
- * not shifted into them. An address with a length (10.0.0.0/8) compares that many bits.
+ * All comparisons must hold; a rule without `match` applies to all packets. Blanks around signs are
+ * optional. Bits outside a mask stay as they are. A value is given in the position of the mask's
+ * bits, and is not shifted into them. An address with a length (10.0.0.0/8) compares that many
+ * bits.
  *
- * Ownership: free(). Thread: control.
+ * Ownership: free().
+ * Thread: control.
  */
 #ifndef WEIR_REWRITE_RULE_H
 #define WEIR_REWRITE_RULE_H
 
 #include "rewrite/rewrite_place.h"
 
-#define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes is two */
+#define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes takes two */
 
 enum rewrite_op {
-	/* comparisons; with a value all are one of the first two: from `value` to `value + span` */
+	/* comparisons; one with a value is always one of the first two: `value` to `value +
+	 * span` */
 	REWRITE_INSIDE,
 	REWRITE_OUTSIDE,
 	REWRITE_EQUAL,
@@ -41,7 +44,7 @@ enum rewrite_op {
 	REWRITE_MIN,
 	REWRITE_MAX,
 	REWRITE_ADD,
-	REWRITE_RANDOM,       /* any */
+	REWRITE_RANDOM,       /* any value */
 	REWRITE_RANDOM_RANGE, /* from `value` to `value + span` */
 };
 
@@ -49,16 +52,16 @@ struct rewrite_step {
 	struct rewrite_place place;
 	uint64_t value, span;
 	uint8_t op;
-	uint8_t summed;              /* enum rewrite_summed, of an action */
-	struct rewrite_place source; /* width 0: `value`; else another field */
+	uint8_t summed;              /* enum rewrite_summed of an action */
+	struct rewrite_place source; /* the other field; width 0: `value` is used */
 };
 
-/* What a rule does, if that is to set a part of one word of the IPv4 header, which only the
- * header's checksum sums, to what is known: for a short way. */
+/* A short way for a rule that does nothing but set a part of one word of the IPv4 header to a
+ * constant, in a word that only the header's checksum covers. */
 struct rewrite_word {
-	uint16_t mask; /* 0: the rule does something else */
+	uint16_t mask; /* 0: another kind of rule */
 	uint16_t value;
-	uint8_t at; /* from the header's beginning */
+	uint8_t at; /* offset in the header */
 };
 
 struct rewrite_rule {
@@ -72,7 +75,8 @@ struct rewrite_rule {
 
 struct problem;
 
-/* 0; -ENOMEM; -EINVAL with `problem` about field 0, and the letter of the text it is about. */
+/* Makes a rule from its text. Returns 0, -ENOMEM, or -EINVAL with `problem` about field 0 and the
+ * position in the text. */
 int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem);
 
 #endif

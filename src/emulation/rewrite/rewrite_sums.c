@@ -16,7 +16,7 @@ struct write {
 	uint64_t before, after;
 };
 
-/* What the write adds to a sum that covers the frame between two offsets. */
+/* Returns what the write adds to a sum that covers the frame between two offsets. */
 static inline uint32_t part(const struct write *write, uint32_t from, uint32_t to)
 {
 	uint64_t before = write->before, after = write->after;
@@ -60,14 +60,14 @@ static void fix_ipv4(const struct rewrite_view *view, const struct write *write)
 		                                part(write, at + REWRITE_IPV4_SUM + 2, end));
 }
 
-/* Whether an extension header says where the packet really goes. */
+/* Returns true if an extension header has the packet's final destination. */
 static bool is_source_routed(const struct rewrite_view *view)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(view->mbuf, const uint8_t *);
 	uint32_t at = view->headers.network + 40;
 	uint8_t type = frame[view->headers.network + 6];
 
-	/* headers.h has walked this way, up to the transport. */
+	/* headers.h has followed this chain up to the transport. */
 	while (at < view->headers.transport) {
 		uint32_t bytes = (frame[at + 1] + 1u) * 8;
 
@@ -93,8 +93,8 @@ static uint32_t pseudo_part(const struct rewrite_view *view, const struct write 
 	growth = part(write, at + 8, at + 24);
 	if (write->end > at + 24 && write->at < at + 40 && !is_source_routed(view))
 		growth += part(write, at + 24, at + 40);
-	/* The protocol stands in the upper half of a word here, in the pseudo-header in the
-	 * lower. */
+	/* The protocol is the upper half of a word here, and the lower half in the
+	 * pseudo-header. */
 	if (headers->transport == at + 40 && write->at <= at + 6 && write->end > at + 6) {
 		uint32_t drop = (write->end - at - 7) * 8;
 
@@ -106,8 +106,8 @@ static uint32_t pseudo_part(const struct rewrite_view *view, const struct write 
 	return growth;
 }
 
-/* Where the transport has its checksum, if it is there, from its beginning on; and whether that is
- * of a pseudo-header, too. False: there is none. */
+/* Finds the transport's checksum, if it is there: its offset in the transport, and whether it
+ * covers a pseudo-header. Returns false if there is none. */
 static bool transport_sum(const struct rewrite_view *view, uint32_t *offset, bool *pseudo)
 {
 	const struct headers *headers = &view->headers;
@@ -151,7 +151,7 @@ static void fix_transport(const struct rewrite_view *view, const struct write *w
 	grow(view, at + offset, growth, headers->protocol == UDP);
 }
 
-/* Each checksum that covers it. */
+/* Corrects each checksum that covers the write. */
 static void ask(const struct rewrite_view *view, const struct write *write)
 {
 	const struct headers *headers = &view->headers;
@@ -160,13 +160,13 @@ static void ask(const struct rewrite_view *view, const struct write *write)
 		return;
 	if (headers->ip == 4)
 		fix_ipv4(view, write);
-	/* In front of what the transports' pseudo-header has of IPv4. */
+	/* The pseudo-header has no field of the IPv4 header before the protocol. */
 	if (headers->ip == 4 && write->end <= headers->network + IPV4_PROTOCOL)
 		return;
 	fix_transport(view, write);
 }
 
-/* ---- what the place alone says ---- */
+/* ---- what the place alone determines ---- */
 
 static uint8_t summed_ipv4(int32_t from, int32_t to)
 {
@@ -178,7 +178,7 @@ static uint8_t summed_ipv4(int32_t from, int32_t to)
 	return SUMMED_ASK;
 }
 
-/* Of a transport with its checksum at an offset. */
+/* `sum`: the offset of the transport's checksum. */
 static uint8_t summed_transport(int32_t from, int32_t to, int32_t sum)
 {
 	return from >= 0 && (to <= sum || from >= sum + 2) ? SUMMED_DATA : SUMMED_ASK;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checksums of a packet, corrected after some of its bytes were overwritten: those of the IPv4
- * header, TCP, UDP, ICMP and ICMPv6, incrementally (checksum.h), so that no payload is read.
+ * Corrects the checksums of a packet after some of its bytes were overwritten: those of the IPv4
+ * header, TCP, UDP, ICMP and ICMPv6. It does so incrementally (checksum.h), so that no payload is
+ * read.
  *
- *   - A checksum covers what it covers by its RFC: header, or transport and pseudo-header
- *     (addresses and protocol). With a routing header that has segments left the destination in the
- *     IPv6 header is not the one in the pseudo-header, and writing it changes nothing.
- *   - A UDP checksum of 0 says that there is none, and stays 0; one that becomes 0 is written
+ *   - A checksum covers what its RFC says: the header, or transport and pseudo-header (addresses
+ *     and protocol). If a routing header has segments left, the destination in the IPv6 header is
+ *     not the one in the pseudo-header, and writing it changes no transport checksum.
+ *   - A UDP checksum of 0 means that there is none, and stays 0. One that becomes 0 is written as
  *     0xffff.
- *   - A checksum field that is overwritten itself keeps what was written.
- *   - Fragments but the first have no transport header, and none is changed; nor one that is cut
- *     off.
- *   - A length that is overwritten counts as data: what the transport's checksum covers is as
- *     before.
+ *   - A checksum field that is overwritten itself keeps the written value.
+ *   - A fragment other than the first has no transport header: no transport checksum is changed.
+ *     Nor is one that was cut off.
+ *   - A length that is overwritten counts as data: the transport's checksum covers the same bytes
+ *     as before.
  *
  * Thread: the worker that owns the packet.
  */
@@ -22,28 +23,28 @@
 #include "packet/checksum.h"
 #include "rewrite/rewrite_place.h"
 
-/* Of which sums all bytes of a place are part, as far as that can be said without a packet. */
+/* The checksums that cover all bytes of a place, as far as the place alone determines them. */
 enum rewrite_summed {
 	SUMMED_HEADER = 0x1, /* that of the IPv4 header */
 	SUMMED_PSEUDO = 0x2, /* the transport's, by its pseudo-header */
 	SUMMED_DATA = 0x4,   /* the transport's */
-	SUMMED_ASK = 0x8,    /* it depends on the packet */
+	SUMMED_ASK = 0x8,    /* depends on the packet */
 };
 
-/* A set of them, 0 for none; if the place is found in a packet. Control. */
+/* Returns a set of them, 0 for none, valid if the place is found in a packet. Thread: control. */
 uint8_t rewrite_summed(const struct rewrite_place *place);
 
-#define REWRITE_IPV4_SUM 10 /* its offset */
+#define REWRITE_IPV4_SUM 10 /* its offset in the header */
 
-/* What bytes that end there add to a sum when they become others. Every word that a checksum sums
- * begins at an even offset of the frame, since Ethernet, tags and headers all have an even
+/* Returns what a change of the bytes that end at `end` adds to a sum. Every word that a checksum
+ * sums begins at an even offset of the frame, because Ethernet, tags and headers all have an even
  * length. */
 static inline uint32_t rewrite_growth(uint32_t end, uint64_t before, uint64_t after)
 {
 	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
 }
 
-/* The header of IPv4 is whole in the first segment. */
+/* Adds to the IPv4 header checksum. The header is whole in the first segment. */
 static inline void rewrite_grow_ipv4(const struct rewrite_view *view, uint32_t growth)
 {
 	uint8_t *sum =
@@ -53,11 +54,11 @@ static inline void rewrite_grow_ipv4(const struct rewrite_view *view, uint32_t g
 		headers_put_u16(sum, checksum_grown(headers_u16(sum), growth));
 }
 
-/* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another.
- * `summed`: of their place, or SUMMED_ASK. */
+/* Corrects the checksums after `width` bytes at `at` have become `after`, which differs from
+ * `before`. `summed` is that of their place, or SUMMED_ASK. */
 void rewrite_sums_slow(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
                        uint64_t before, uint64_t after);
-/* Here what is part of the IPv4 header's alone. */
+/* The same; handles inline what only the IPv4 header checksum covers. */
 static inline void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at,
                                 uint32_t width, uint64_t before, uint64_t after)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is still to be read. */
+/* The unread rest of a text. */
 struct text {
 	const char *at;
 	size_t bytes;
@@ -20,8 +20,8 @@ static int digit_of(char c)
 	return 16;
 }
 
-/* Digits of a base, at most `most` of them. Returns their number: 0 also for one digit too many, or
- * a number that does not fit. */
+/* Reads digits of a base. Returns their number, or 0 if there is none, if there are more than
+ * `most`, or if the number does not fit. */
 static size_t read_digits(struct text *text, int base, size_t most, uint64_t *number)
 {
 	size_t n = 0;
@@ -69,7 +69,7 @@ static bool read_number(const char *text, size_t bytes, struct rewrite_value *va
 	return bytes > 0 && rewrite_number_read(text, bytes, &value->low) == bytes;
 }
 
-/* The end of an address: nothing, or a length. */
+/* Reads the end of an address: nothing, or a length. */
 static bool read_prefix(struct text *text, uint8_t most, struct rewrite_value *value)
 {
 	uint64_t bits = most;
@@ -109,7 +109,7 @@ static bool read_ethernet(struct text text, struct rewrite_value *value)
 	return text.bytes == 0;
 }
 
-/* RFC 4291, section 2.2: groups of 16 bits, `::` for zeros once. */
+/* RFC 4291, section 2.2: groups of 16 bits; `::` stands for zeros, once. */
 static bool read_ipv6(struct text text, struct rewrite_value *value)
 {
 	uint64_t groups[8] = {0}, part;
@@ -125,7 +125,7 @@ static bool read_ipv6(struct text text, struct rewrite_value *value)
 			take(&text, ':');
 			continue;
 		}
-		/* a colon between two groups; behind `::` there is none */
+		/* a colon between two groups; no further one behind `::` */
 		if (n > 0 && gap != n && !take(&text, ':'))
 			return false;
 		if (n == 8 || !read_digits(&text, 16, 4, &part))

@@ -23,7 +23,7 @@ struct hop {
 	struct quota quota;
 };
 
-/* What becomes of a packet. */
+/* The treatment of a packet. */
 enum verdict {
 	FORWARD,
 	UNTOUCHED,
@@ -33,9 +33,10 @@ enum verdict {
 	MINE,
 };
 
-/* ---- what kind of packet it is ---- */
+/* ---- kinds of packets ---- */
 
-/* It begins here: an answer of this router in the cloud that it goes back through. */
+/* Returns true for an answer of this router in the cloud that it goes back through: it begins
+ * here. */
 static bool is_own(const struct hop *hop, uint8_t flags, const struct headers *headers,
                    const uint8_t *frame)
 {
@@ -47,7 +48,7 @@ static bool is_own(const struct hop *hop, uint8_t flags, const struct headers *h
 	                        : memcmp(ip + 12, hop->source.v4, 4) == 0;
 }
 
-/* What concerns only neighbours. */
+/* Packets that concern only neighbours. */
 static inline bool is_of_link_v4(const uint8_t *ip)
 {
 	const uint8_t *to = ip + 16;
@@ -85,7 +86,7 @@ static inline enum verdict judge_v4(const struct hop *hop, const struct headers 
 		return EXPIRED;
 	if (likely(headers->network_bytes <= hop->mtu))
 		return FORWARD;
-	/* To fragment what came broken would mend it: a router drops it. */
+	/* Fragmenting would repair a wrong header checksum; a router drops such a packet. */
 	if (headers_u16(ip + 6) & IPV4_DF || !icmp_header_is_right(headers, frame))
 		return TOO_BIG;
 	return FRAGMENT;
@@ -129,7 +130,7 @@ static void speak(struct cloud *cloud, struct icmp_source *source, const struct 
 	cloud_generate(cloud, mbuf, cause->t_ns, cause->number);
 }
 
-/* It is among the first of all stages. */
+/* Finds the hop, which is one of the first stages. */
 static struct hop *hop_of(const struct cloud *cloud)
 {
 	struct stage *stage;
@@ -180,7 +181,7 @@ static void answer(struct hop *hop, const struct burst *burst, uint16_t i,
 		speak(hop->stage.cloud, &hop->source, &cause, headers, error, rest);
 }
 
-/* The packet ended here: dropped, and answered if it asks for it. */
+/* Drops a packet addressed to the hop, and answers an echo request or UDP. */
 static void receive(struct hop *hop, struct burst *burst, uint16_t i, const struct headers *headers)
 {
 	struct rte_mbuf *mbuf = burst->mbuf[i], *reply = NULL;
@@ -204,9 +205,9 @@ static void receive(struct hop *hop, struct burst *burst, uint16_t i, const stru
 	}
 }
 
-/* ---- the way on ---- */
+/* ---- forwarding ---- */
 
-/* TTL, protocol and checksum of IPv4, which are one word. */
+/* Decrements the TTL in the word of IPv4 that has TTL, protocol and checksum. */
 static inline uint32_t life_less(uint32_t life)
 {
 	return ((life - 0x01000000) & 0xffff0000) | checksum_upper_less((uint16_t)life);
@@ -222,16 +223,16 @@ static inline void decrement(struct rte_mbuf *mbuf, const struct headers *header
 		headers_put_u32(ip + 8, life_less(headers_u32(ip + 8)));
 }
 
-/* What the hop asks of a burst of usual packets, gathered, so that of the questions the compiler
- * makes vector instructions. */
+/* The fields of a burst of usual packets that the hop checks, gathered so that the compiler
+ * vectorises the checks. */
 struct usual {
 	uint8_t *ip[BURST_ROOM];
-	uint32_t address[BURST_ROOM][2]; /* from, to; as the bytes lie */
+	uint32_t address[BURST_ROOM][2]; /* source, destination; in the byte order of the packet */
 	uint32_t life[BURST_ROOM];
 	uint32_t bytes_max;
 };
 
-/* False: not all are usual, or an answer is among them. */
+/* Returns false if not all packets are usual, or a packet of weir's own is among them. */
 static inline bool gather(struct usual *usual, struct burst *burst)
 {
 	uint32_t bytes_max = 0;
@@ -254,8 +255,9 @@ static inline bool gather(struct usual *usual, struct burst *burst)
 	return !(flags & PACKET_FOREIGN);
 }
 
-/* Whether judge_v4 says FORWARD of all. Addresses that it asks for in packets to them are those of
- * no sender, or it does not matter. */
+/* Returns true if judge_v4 returns FORWARD for all. Some addresses matter only as a destination,
+ * but are compared with the source too: no sender has them, and if one does, its burst only takes
+ * the slow way. */
 static inline bool all_go_on(const struct hop *hop, const struct usual *usual, uint16_t n)
 {
 	const uint32_t first_two = RTE_BE32(0xffff0000), first_three = RTE_BE32(0xffffff00);
@@ -272,7 +274,8 @@ static inline bool all_go_on(const struct hop *hop, const struct usual *usual, u
 	return !others && usual->bytes_max <= hop->mtu;
 }
 
-/* False: not all are usual packets that go on, and nothing was done. */
+/* Forwards a burst of usual packets. Returns false, and does nothing, if one of them is not usual
+ * or is not forwarded. */
 static bool pass_usual(const struct hop *hop, struct burst *burst)
 {
 	const uint16_t n = burst->n;
@@ -287,8 +290,8 @@ static bool pass_usual(const struct hop *hop, struct burst *burst)
 	return true;
 }
 
-/* IPv4 that goes on, in an mbuf that nobody else sees. False: it is no such packet, or not for
- * certain. */
+/* Forwards an IPv4 packet whose mbuf has no other reference. Returns false if it is not such a
+ * packet, or not certainly one. */
 static inline bool pass_plain(const struct hop *hop, struct burst *burst, uint16_t i)
 {
 	const struct headers *headers = burst_headers(burst, i);
@@ -301,7 +304,7 @@ static inline bool pass_plain(const struct hop *hop, struct burst *burst, uint16
 	return true;
 }
 
-/* Fragments in the place of packet i. Returns in which place the last of them is. */
+/* Replaces packet i by fragments. Returns the index of the last one. */
 static uint16_t divide(struct hop *hop, struct burst *burst, uint16_t i)
 {
 	const struct headers headers = *burst_headers(burst, i);
@@ -340,7 +343,7 @@ static uint16_t divide(struct hop *hop, struct burst *burst, uint16_t i)
 	return i;
 }
 
-/* What becomes of packet i. Returns in which place it is, or the last that came of it. */
+/* Treats packet i. Returns its index, or that of its last fragment. */
 static __attribute__((noinline)) uint16_t pass(struct hop *hop, struct burst *burst, uint16_t i)
 {
 	const uint8_t *frame = burst_frame(burst, i);
@@ -389,9 +392,10 @@ static void hop_process(struct stage *stage, struct burst *burst)
 	}
 }
 
-/* ---- what surely needs no answer ---- */
+/* ---- packets that certainly need no answer ---- */
 
-/* Untagged IP that goes on, whatever else is in it. Of what is too short to say: no. */
+/* Returns true for untagged IP that needs no answer, whatever else the packet has. Returns false if
+ * it is too short to tell. */
 static bool is_silent(const struct hop *hop, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *),
@@ -411,7 +415,7 @@ static bool is_silent(const struct hop *hop, const struct rte_mbuf *mbuf)
 	return false;
 }
 
-/* The same of a usual packet. */
+/* The same for a usual packet. */
 static inline bool is_silent_usual(const struct hop *hop, const struct burst *burst, uint16_t i)
 {
 	const uint8_t *ip = burst_frame(burst, i) + HEADERS_USUAL_IP;

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `hop 192.0.2.1 [2001:db8::1] [mtu 1400]`: the cloud is a router, with these addresses.
+ * `hop 192.0.2.1 [2001:db8::1] [mtu 1400]`: the cloud is a router with these addresses.
  *
- * Model: RFC 1812 and RFC 8200 as far as a path shows them. A packet meets the hop when it comes to
- * the cloud, before all other statements: those are what happens on the link behind it. In this
- * order:
+ * Model: RFC 1812 and RFC 8200, as far as a path shows them. A packet meets the hop when it comes
+ * to the cloud, before all other statements, which describe the link behind the hop. In this order:
  *
- *   1. What routers do not forward passes untouched, since the hosts at both ends are neighbours:
- *      frames that are not IP (ARP), neighbour discovery (ICMPv6 133 to 137), and link-local
- *      addresses, groups of link scope (224.0.0.0/24, ff02::) and 255.255.255.255. And so does an
- *      answer of this very hop that enters a cloud by `through`: it begins there.
+ *   1. Packets that routers do not forward pass untouched, because the hosts at both ends are
+ *      neighbours: frames that are not IP (ARP), neighbour discovery (ICMPv6 133 to 137),
+ *      link-local addresses, groups of link scope (224.0.0.0/24, ff02::) and 255.255.255.255. So
+ *      does an answer of this very hop that enters a cloud by `through`: it begins there.
  *   2. A packet addressed to the hop itself ends there (reason `to-hop`). The hop answers an echo
  *      request with the reply, and UDP with port unreachable.
- *   3. TTL or hop limit 0 or 1: dropped (`ttl-expired`), and answered with time exceeded.
- *   4. Longer than the mtu (of the IP packet): IPv4 without DF is fragmented (ip_fragment.h), in at
- *      most BURST_ROOM fragments, else dropped as `fragments`. So is a packet that ends beyond
- *      65535 bytes, which the offsets of fragments cannot express. Anything else is dropped
+ *   3. A packet with TTL or hop limit 0 or 1 is dropped (`ttl-expired`), and answered with time
+ *      exceeded.
+ *   4. If the IP packet is longer than the mtu: IPv4 without DF is fragmented (ip_fragment.h), in
+ *      at most BURST_ROOM fragments, else dropped as `fragments`. So is a packet that ends beyond
+ *      65535 bytes, which the offsets of fragments cannot express. Any other packet is dropped
  *      (`too-big`) and answered with fragmentation needed and the next hop's MTU (RFC 1191), or
  *      packet too big. For IPv6 an mtu below 1280 counts as 1280: the link would have to ensure it
  *      (RFC 8200, section 5).
- *   5. TTL or hop limit less one, the IPv4 checksum corrected incrementally (RFC 1624).
+ *   5. TTL or hop limit is decremented, and the IPv4 checksum corrected incrementally (RFC 1624).
  *
  * IPv4 options and IPv6 hop-by-hop options are ignored. A header that is not whole in the first
- * segment is no IP header.
+ * segment does not count as an IP header.
  *
- * Answers (icmp.h) come from the hop's address, leave at the port where the packets of the cloud
- * came in, at the instant of the decision (cloud_generate in cloud.h), and have as Ethernet
- * destination the sender of the packet. With `through CLOUD` they enter that cloud instead: the way
- * back from where the hop is. Packets that must not be answered are not (icmp_may_tell), and no
- * IPv6 packet is by a hop without an IPv6 address. Errors have a limit (RFC 1812 4.3.2.8, RFC 4443
- * 2.4 f): a token bucket in virtual time, exact, full at first, by default 1000 a second and 50 at
- * once, as in Linux. Above it, packets are dropped in silence; `limit 0` is a router that never
+ * Answers (icmp.h) have the hop's address as source, and as Ethernet destination the sender of the
+ * packet. They leave at the port where the packets of the cloud came in, at the instant of the
+ * decision (cloud_generate in stage.h). With `through CLOUD` they enter that cloud instead: the way
+ * back from the hop. Packets that must not be answered are not (icmp_may_tell), and a hop without
+ * an IPv6 address answers no IPv6 packet. Errors have a limit (RFC 1812 4.3.2.8, RFC 4443 2.4 f): a
+ * token bucket in virtual time, exact, full at first, by default 1000 a second and 50 at once, as
+ * in Linux. Above the limit, packets are dropped in silence; with `limit 0` the router never
  * answers with an error. Echo replies have no limit.
  *
  * Counters: each answer, and each fragment but the first of its packet, is `generated`. No
  * randomness. A change keeps the bucket and the next identification.
+ *
  * Ranges: mtu 256 to 65535, limit 0 to 10^9 a second, burst 1 to 10^6.
  */
 #ifndef WEIR_HOP_H
@@ -59,8 +60,8 @@ struct stage;
 struct hop_conf {
 	struct conf conf;
 	uint32_t v4;    /* network order */
-	uint8_t v6[16]; /* all 0: none */
-	uint64_t mtu;   /* 0: none */
+	uint8_t v6[16]; /* all 0: no IPv6 address */
+	uint64_t mtu;   /* 0: no limit */
 	uint64_t limit, burst;
 	char *through; /* the name of a cloud, or NULL */
 };
@@ -78,7 +79,7 @@ static inline bool hop_is_link_local_v6(const uint8_t *address)
 	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
 }
 
-/* The stage (stage.h). */
+/* The functions of the stage (statement.h). */
 int hop_make(const struct conf *conf, struct stage **stage);
 void hop_free(struct stage *stage);
 void hop_adopt(struct stage *stage, const struct stage *old);
@@ -87,16 +88,17 @@ uint16_t hop_unanswered(const struct stage *stage, struct burst *burst, uint16_t
 
 #define HOP_NOT_THROUGH UINT32_MAX
 
-/* Control: through which cloud of the scenario the answers of this one go, or HOP_NOT_THROUGH. 0,
- * or -EINVAL with problem: there is no such cloud, or it leads elsewhere. */
+/* Finds the cloud of the scenario that the answers of `cloud` go through, or HOP_NOT_THROUGH.
+ * Returns 0, or -EINVAL with problem if there is no such cloud or it leads elsewhere. Thread:
+ * control. */
 int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud, uint32_t *index,
                 struct problem *problem);
 
-/* The MTU of the cloud's hop; UINT16_MAX if it has none, or there is no hop. Worker. */
+/* Returns the MTU of the cloud's hop, or UINT16_MAX if it has none or there is no hop. Thread:
+ * worker. */
 uint32_t hop_mtu(const struct cloud *cloud);
 
-/* A packet about which the hop says something: its first bytes, ICMP_FRAME_MAX of them or all that
- * there are. */
+/* A packet about which the hop sends a message: its first ICMP_FRAME_MAX bytes, or all of them. */
 struct hop_cause {
 	const uint8_t *frame;
 	uint32_t bytes, wire_bytes;
@@ -104,9 +106,9 @@ struct hop_cause {
 	uint64_t number;
 };
 
-/* For other statements that send from the hop's address: the hop sends the message, if it may be
- * sent (icmp_may_tell); its limit does not count. Whether it did: false if the cloud has no hop.
- * Worker. */
+/* Sends a message from the hop's address for another statement, if it may be sent (icmp_may_tell).
+ * The hop's limit does not apply. Returns true if it was sent, false also if the cloud has no hop.
+ * Thread: worker. */
 bool hop_tell(struct cloud *cloud, const struct hop_cause *cause, enum icmp_error error,
               uint32_t rest);
 

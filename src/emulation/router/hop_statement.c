@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `hop` as words: its fields, and what is wrong with them. */
+/* The language of `hop`: its fields, and the check of their values. */
 #include <errno.h>
 #include <string.h>
 

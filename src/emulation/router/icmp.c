@@ -23,7 +23,7 @@
 #define REDIRECT_V6  137
 #define QUENCH_V6    200
 
-/* How the two say it; type 0: not at all. */
+/* The types and codes of both versions; type 0: no such message. */
 static const struct {
 	uint8_t v4_type, v4_code, v6_type, v6_code;
 } numbers[] = {
@@ -41,7 +41,7 @@ static void put_u16(uint8_t *at, uint32_t value)
 
 /* ---- checksums ---- */
 
-/* The bytes' sum as 16-bit words; the last, if it is alone, is the first of its word. */
+/* Returns the sum of the 16-bit words; a single last byte is the upper half of its word. */
 static uint64_t sum_of(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t sum = 0;
@@ -63,11 +63,12 @@ bool icmp_header_is_right(const struct headers *headers, const uint8_t *frame)
 	return checksum_fold(sum_of(ip, (ip[0] & 0xfu) * 4)) == 0xffff;
 }
 
-/* ---- whether to speak ---- */
+/* ---- when to answer ---- */
 
 static bool is_node_v4(const uint8_t *address)
 {
-	/* This network, loopback, groups, and what is reserved, with the address of all. */
+	/* Excludes this network, loopback, groups, reserved addresses, and the broadcast
+	 * address. */
 	return address[0] != 0 && address[0] != 127 && address[0] < 224;
 }
 
@@ -80,7 +81,7 @@ static bool is_node_v6(const uint8_t *address)
 	return memcmp(address, zero, sizeof(zero)) != 0 || address[15] > 1; /* :: and ::1 */
 }
 
-/* Of the packet's own message, which must not be an error. */
+/* Returns true if the packet may be an ICMP error, about which none is sent. */
 static bool is_error(const struct headers *headers, const uint8_t *frame)
 {
 	uint8_t type;
@@ -88,7 +89,7 @@ static bool is_error(const struct headers *headers, const uint8_t *frame)
 	if (headers->protocol != (headers->ip == 4 ? PROTOCOL_V4 : PROTOCOL_V6))
 		return false;
 	if (headers->transport == 0)
-		return true; /* who knows */
+		return true; /* the type is unknown */
 	type = frame[headers->transport];
 	if (headers->ip == 6)
 		return type < ECHO_V6 || type == REDIRECT_V6 || type == QUENCH_V6;
@@ -107,7 +108,7 @@ bool icmp_may_tell(const struct headers *headers, const uint8_t *frame, uint32_t
 	return is_node_v4(ip + 12) && ip[16] < 224 && icmp_header_is_right(headers, frame);
 }
 
-/* ---- speaking ---- */
+/* ---- writing ---- */
 
 static void write_ethernet(uint8_t *to, const uint8_t *frame, uint32_t network)
 {
@@ -156,7 +157,7 @@ bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
 	return headers->ip == 4 || (numbers[error].v6_type != 0 && has_v6(source));
 }
 
-/* How much of the packet is quoted, if there is as much. */
+/* Returns the most bytes of the packet that are quoted. */
 static uint32_t quoted_most(enum icmp_error error, const struct headers *headers,
                             const uint8_t *cause)
 {
@@ -206,7 +207,7 @@ bool icmp_is_echo_request(const struct headers *headers, const uint8_t *frame)
 	if (headers->protocol != (six ? PROTOCOL_V6 : PROTOCOL_V4) || headers->transport == 0 ||
 	    headers->transport_here < ICMP_BYTES)
 		return false;
-	/* A part of one is not put together with the others. */
+	/* Fragments are not reassembled. */
 	if (headers->fragment || (!six && headers_u16(frame + headers->network + 6) & MORE))
 		return false;
 	if (six && headers->transport != headers->network + IPV6_BYTES)
@@ -231,7 +232,7 @@ void icmp_echo_turn(struct icmp_source *source, const struct headers *headers, u
 
 	exchange(frame, frame + MAC_BYTES, MAC_BYTES);
 	if (headers->ip == 6) {
-		/* To exchange two addresses changes no sum. */
+		/* Exchanging two addresses does not change the sum. */
 		exchange(ip + 8, ip + 24, 16);
 		ip[7] = ICMP_TTL;
 		icmp[0] = ECHO_V6_SAID;

@@ -14,11 +14,11 @@
 #define OPTION_NONE  1
 #define OPTION_STAYS 0x80 /* the copied bit */
 
-/* A fragment: which part of the packet's data, and with which header. */
+/* A fragment: its part of the packet's data, and its header. */
 struct part {
-	const uint8_t *ip; /* header, its lengths and checksum not filled in */
+	const uint8_t *ip; /* the header before lengths and checksum are set */
 	uint32_t ip_bytes;
-	uint32_t from, bytes; /* of the data */
+	uint32_t from, bytes; /* in the data */
 	bool last;
 };
 
@@ -28,7 +28,7 @@ static void put_u16(uint8_t *at, uint32_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* The header of all fragments but the first; returns its length. */
+/* Writes the header of all fragments but the first. Returns its length. */
 static uint32_t header_reduce(const uint8_t *ip, uint8_t *to)
 {
 	uint32_t end = (ip[0] & 0xfu) * 4, at = IPV4_BYTES, bytes = IPV4_BYTES;
@@ -39,7 +39,7 @@ static uint32_t header_reduce(const uint8_t *ip, uint8_t *to)
 		uint32_t length = 1;
 
 		if (ip[at] != OPTION_NONE) {
-			/* An option that contradicts itself ends them. */
+			/* A malformed option ends the list. */
 			if (at + 1 == end || ip[at + 1] < 2 || at + ip[at + 1] > end)
 				break;
 			length = ip[at + 1];
@@ -78,7 +78,7 @@ static struct rte_mbuf *part_make(const struct rte_mbuf *packet, const struct he
 	struct rte_mbuf *mbuf;
 	char *to;
 
-	/* What a capture has cut off is not there to be copied. */
+	/* Bytes that a capture has cut off cannot be copied. */
 	mbuf = from < packet->pkt_len ? rte_pktmbuf_copy(packet, pool, from, part->bytes)
 	                              : rte_pktmbuf_alloc(pool);
 	if (!mbuf)
@@ -94,7 +94,7 @@ static struct rte_mbuf *part_make(const struct rte_mbuf *packet, const struct he
 	return mbuf;
 }
 
-/* What a fragment with a header of so many bytes has of the data, if it is not the last. */
+/* Returns how much data a fragment takes, unless it is the last, with a header of `ip_bytes`. */
 static uint32_t fits(uint32_t mtu, uint32_t ip_bytes)
 {
 	return (mtu - ip_bytes) / UNIT * UNIT;
@@ -113,7 +113,7 @@ uint32_t ip_fragments(const struct rte_mbuf *packet, const struct headers *heade
 	if (data_bytes <= mtu - ip_bytes)
 		return 1;
 	data_bytes -= fits(mtu, ip_bytes);
-	/* The last has what fits, whole units or not. */
+	/* The last fragment takes any length that fits, in whole units or not. */
 	if (data_bytes <= mtu - rest_bytes)
 		return 2;
 	return 2 + (data_bytes - (mtu - rest_bytes) + fits(mtu, rest_bytes) - 1) /

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many a second: the limit that a router puts on what it says (RFC 1812 4.3.2.8).
+ * The limit of a router on its messages per second (RFC 1812 4.3.2.8).
  *
- * Model: a token bucket in virtual time, exact, full at first. A nanosecond brings `limit` units,
- * and one to be said costs 10^9 of them. At `limit` 0 nothing may be said. Ranges: limit to 10^9 a
- * second, burst to 10^6, so that nothing overflows. Thread: the worker's.
+ * Model: a token bucket in virtual time, exact, full at first. A nanosecond adds `limit` tokens,
+ * and a message costs 10^9. With `limit` 0 nothing may be sent. Ranges: limit to 10^9 a second,
+ * burst to 10^6, so that nothing overflows.
+ * Thread: the worker's.
  */
 #ifndef WEIR_QUOTA_H
 #define WEIR_QUOTA_H
@@ -30,14 +31,14 @@ static inline void quota_make(struct quota *quota, uint64_t limit, uint64_t burs
 	quota->at = 0;
 }
 
-/* Goes on where another one was, with a limit and burst of its own. */
+/* Takes over the tokens of another quota, up to its own burst. */
 static inline void quota_adopt(struct quota *quota, const struct quota *old)
 {
 	quota->tokens = RTE_MIN(quota->full, old->tokens);
 	quota->at = old->at;
 }
 
-/* What is left in it, and since when (snapshot.h). */
+/* Writes or reads the tokens, and since when they count (snapshot.h). */
 static inline void quota_snapshot(struct quota *quota, struct snapshot *snapshot)
 {
 	snapshot_value(snapshot, quota->tokens);
@@ -45,7 +46,7 @@ static inline void quota_snapshot(struct quota *quota, struct snapshot *snapshot
 	snapshot_holds(snapshot, quota->tokens <= quota->full);
 }
 
-/* Whether one more may be said now; it is counted. */
+/* Returns true if one more message may be sent now, and counts it. */
 static inline bool quota_take(struct quota *quota, simtime now)
 {
 	uint64_t passed = now - quota->at;

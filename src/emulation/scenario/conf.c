@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a statement's configuration, driven by its table of fields. */
+/* Makes, copies, compares and frees the configuration of a statement, driven by its table of
+ * fields. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ struct conf *conf_make(const struct statement *statement)
 	return conf;
 }
 
-/* A copy that owns nothing yet: what the member points to belongs to the original. */
+/* Clears the pointers of a copied field, which belong to the original. */
 static void field_disown(struct conf *conf, const struct field *field)
 {
 	void *at = field_at(conf, field);
@@ -90,7 +91,7 @@ static bool numbers_copy(struct numbers *to, const struct numbers *from)
 	return to->value != NULL;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool field_copy(struct conf *copy, const struct conf *conf, const struct field *field)
 {
 	void *to = field_at(copy, field);

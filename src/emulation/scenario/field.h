@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a statement, as data. A statement's table of fields is all that the control side
- * needs to parse it, print it, explain it, complete it and write its manual: no statement has a
- * parser of its own.
+ * The words of a statement, as data. From its table of fields, control parses, prints, explains and
+ * completes a statement and writes its manual: no statement has a parser of its own.
  *
  * A field reads or writes one member of the statement's configuration struct, at `offset`. The
  * member's C type follows from the field's type (see enum field_type).
@@ -27,7 +26,7 @@ enum field_type {
 	FIELD_FACTOR,        /* uint64_t, millionths:     0.125, 3.2 */
 	FIELD_WORD,          /* uint32_t, index in words: normal */
 	FIELD_SWITCH,        /* bool:                     on, off */
-	FIELD_FLAG,          /* bool:                     true when the bare keyword stands there */
+	FIELD_FLAG,          /* bool:                     true if the bare keyword is given */
 	FIELD_IPV4,          /* uint32_t, network order:  192.0.2.1 */
 	FIELD_IPV6,          /* uint8_t[16]:              2001:db8::1 */
 	FIELD_TEXT,          /* char *, owned by the conf: a file name; quoted if it has spaces */
@@ -50,7 +49,7 @@ enum field_type {
 
 enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
 
-/* How much a queue may hold: bytes, packets, or the time that it takes to send at the rate. */
+/* The limit of a queue: bytes, packets, or the time that it takes to send them at the rate. */
 struct limit {
 	uint64_t value; /* bytes, packets or ns */
 	uint32_t unit;  /* enum limit_unit */
@@ -72,10 +71,10 @@ struct file; /* file.h */
 #define FIELD_POSITIONAL 0x1 /* stands without its name, in the order of the table */
 #define FIELD_REQUIRED   0x2
 #define FIELD_REST                                                                                 \
-	0x4 /* last: takes the rest of the line. FIELD_TEXT; FIELD_ORDERS and
-                              * FIELD_STATES always, and behind the keywords of the statement */
+	0x4 /* last: takes the rest of the line. FIELD_TEXT if set; FIELD_ORDERS and FIELD_STATES
+	     * always, and behind the keywords of the statement */
 
-/* A probability or ratio that is a weight or a factor, and no chance: its bare 1 is 1. */
+/* A probability or ratio that is a weight or a factor, not a chance: a bare 1 means 1. */
 #define FIELD_SHARE 0x8
 
 struct field {
@@ -83,8 +82,8 @@ struct field {
 	enum field_type type;
 	uint32_t flags;
 	uint32_t offset;
-	uint64_t min, max; /* of the value, or of each, in the unit above; 0, 0: any */
-	uint64_t initial;  /* what it is when not given */
+	uint64_t min, max; /* of the value, or of each value, in the unit above; 0, 0: any */
+	uint64_t initial;  /* the value if none is given */
 	const char *const
 	        *words;   /* FIELD_WORD, FIELD_WORDS: the words, ended by NULL; 32 at most */
 	const char *form; /* FIELD_REST: how the text is written; or NULL */
@@ -97,15 +96,14 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
-/* The first member of every configuration struct. Bit i of `given`: field i of the table was
- * written by the user (others hold `initial` and are not printed). */
+/* The first member of every configuration struct. Bit i of `given` is set if the user wrote field i
+ * of the table; the other fields hold `initial` and are not printed. */
 struct statement;
 struct conf {
 	const struct statement *statement;
 	uint64_t given;
-	uint32_t
-	        number; /* of a numbered statement (stage.h), from 1; of a class the same; else 0 */
-	char scope[32]; /* the class that it is about, or that it makes; "": the cloud itself */
+	uint32_t number; /* of a numbered statement (statement.h), or of a class: from 1; else 0 */
+	char scope[32];  /* the class that it concerns or makes; "": the cloud itself */
 };
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* Where the name is, or would go. */
+/* Returns the index of the name's entry, or of the entry where it would go. */
 static uint32_t place_of(const struct names *names, const char *name, uint32_t hash)
 {
 	uint32_t at = hash & (names->room - 1);
@@ -35,7 +35,7 @@ uint32_t names_find(const struct names *names, const char *name)
 	return entry->name ? entry->value : NAMES_NONE;
 }
 
-/* At most half full. */
+/* Keeps the table at most half full. Returns false if there is no memory. */
 static bool names_grow(struct names *names)
 {
 	struct names more = {.n = names->n, .room = names->room ? 2 * names->room : 16};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From names to numbers: an open hash table, for scenarios of tens of thousands of clouds.
+ * Maps names to numbers: an open hash table, for scenarios of tens of thousands of clouds.
  *
  * Ownership: the names belong to the caller and must live as long as they are in the table.
- * Thread: one at a time; readers while there is no writer.
+ *
+ * Thread: one writer at a time; readers only while nobody writes.
  */
 #ifndef WEIR_NAMES_H
 #define WEIR_NAMES_H
@@ -24,13 +25,14 @@ struct names {
 	struct names_entry *entries;
 };
 
-/* The value, or NAMES_NONE. */
+/* Returns the value, or NAMES_NONE. */
 uint32_t names_find(const struct names *names, const char *name);
-/* Adds a name that is not there. False: no memory, and nothing has changed. */
+/* Adds a name that is not in the table. Returns false if there is no memory; then nothing has
+ * changed. */
 bool names_add(struct names *names, const char *name, uint32_t value);
-/* Forgets everything, and keeps the memory: as many can be added again without fail. */
+/* Removes all names and keeps the memory: as many can be added again without failure. */
 void names_empty(struct names *names);
-/* Forgets everything, and gives the memory back. */
+/* Removes all names and frees the memory. */
 void names_clear(struct names *names);
 
 #endif

@@ -5,11 +5,12 @@
  *   orders   rate 5mbit and loss random 1% and no delay
  *   states   good 10s then bad 500ms rate 1mbit and loss random 2% then out 100ms to good 90% down
  *
- * An order gives a statement, or takes one away. A state has a name, the mean of its duration,
- * orders (or none), and says to which states it goes with which probability; not said: to each of
- * the others with the same.
+ * An order gives a statement, or takes one away. A state has a name, a mean duration and perhaps
+ * orders. It names the states to which it goes, with probabilities; if it names none, it goes to
+ * each of the others with the same probability.
  *
- * Ownership: orders own their configurations. Thread: control.
+ * Ownership: orders own their configurations.
+ * Thread: control.
  */
 #ifndef WEIR_ORDERS_H
 #define WEIR_ORDERS_H
@@ -20,13 +21,13 @@
 #define ORDERS_MAX       8
 #define STATES_MAX       16
 #define STATE_NAME_BYTES 32 /* with the final 0 */
-/* What is idle for long has to be caught up with, duration by duration. */
+/* A bound on the work of catching up with a long idle time, duration by duration. */
 #define STATE_MEAN_MIN_NS SIMTIME_MS
 
 struct order {
 	const char *name; /* of the statement: of its row in the table */
 	enum statement_role role;
-	struct conf *conf; /* NULL: there shall be none */
+	struct conf *conf; /* NULL: removes the statement */
 };
 
 struct orders {
@@ -50,10 +51,10 @@ struct states {
 	struct state *state;
 };
 
-/* False: no memory, and `to` has nothing. */
+/* Returns false if there is no memory; then `to` is empty. */
 bool orders_copy(struct orders *to, const struct orders *from);
 bool orders_equal(const struct orders *a, const struct orders *b);
-/* Whether both are about the same statements, in the same order. */
+/* Returns true if both give or remove the same statements, in the same order. */
 bool orders_same_names(const struct orders *a, const struct orders *b);
 void orders_clear(struct orders *orders);
 
@@ -61,8 +62,8 @@ bool states_copy(struct states *to, const struct states *from);
 bool states_equal(const struct states *a, const struct states *b);
 void states_clear(struct states *states);
 
-/* The configuration of the cloud with the orders carried out; cloud_conf_free. NULL: no memory, or
- * no room. */
+/* Returns a copy of the cloud's configuration with the orders carried out, or NULL if there is no
+ * memory or no room. The caller frees it by cloud_conf_free. */
 struct cloud_conf *orders_carry_out(const struct orders *orders, const struct cloud_conf *cloud);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-/* What is wrong with a configuration, in a sentence that says what would be right; `field` is the
- * index of the field to point at, or -1. */
+/* An error in a configuration, as a sentence that says what would be right. `field` is the index of
+ * the field to point at, or -1. */
 struct problem {
 	int field;
-	uint32_t letter; /* of a text that takes the rest of the line: what to point at */
-	uint32_t port;   /* of the scenario, from 1, if it is about one; 0: it is not */
+	uint32_t letter; /* position to point at in a text that takes the rest of the line */
+	uint32_t port;   /* the port of the scenario that it concerns, from 1; or 0 */
 	char text[480];
 };
 

@@ -220,7 +220,7 @@ int scenario_insert_cloud(struct scenario *scenario, uint32_t index, struct clou
 	        (scenario->n_clouds - index) * sizeof(struct cloud_conf *));
 	clouds[index] = cloud;
 	scenario->n_clouds++;
-	scenario_index(scenario); /* that there is room for them is known now */
+	scenario_index(scenario); /* cannot fail: names_add above has made room */
 	return 0;
 }
 
@@ -234,7 +234,8 @@ void scenario_remove_cloud(struct scenario *scenario, uint32_t index)
 	scenario_index(scenario);
 }
 
-/* The first that is not before (name, number), if its name is that; else where one would go. */
+/* Returns the index of the first configuration of that name whose number is not less than `number`;
+ * if there is none, the index at which to insert it. */
 static uint32_t conf_place(const struct cloud_conf *cloud, const char *name, uint32_t number)
 {
 	uint32_t i = 0;
@@ -301,8 +302,8 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
 }
 
-/* Of a statement that stands there several times: the number of the one that this one replaces, or
- * the one behind the last. */
+/* For a statement that a cloud has several times: returns the number of the one that `conf`
+ * replaces, or the number behind the last. */
 static uint32_t number_for(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	const struct conf *other = cloud_conf_get(cloud, conf->statement->name);
@@ -369,7 +370,7 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
 	uint32_t number = cloud_class_number(cloud, scope);
 	int error = -ENOENT;
 
-	/* `scope` may be that of one that is freed here. */
+	/* `scope` may belong to a configuration that is freed here. */
 	__builtin_snprintf(name, sizeof(name), "%s", scope);
 	for (uint32_t i = cloud->n_confs; i-- > 0;) {
 		if (strcmp(cloud->confs[i]->scope, name) != 0)

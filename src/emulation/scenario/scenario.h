@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scenario: the user's configuration, as data. The language (control/) makes and prints it, the
- * engine builds clouds from it. It is a value: a change is made on a copy, checked as a whole, and
- * then takes the place of the old one.
+ * A scenario: the user's configuration, as data. The language (control/) makes and prints it, and
+ * the engine builds clouds from it. It is a value: a change is made on a copy, which is checked as
+ * a whole and then replaces the original.
  *
- * Ownership: scenario_free gives back everything that hangs on it.
+ * Ownership: scenario_free frees everything that belongs to the scenario.
+ *
  * Thread: control side only.
  */
 #ifndef WEIR_SCENARIO_H
@@ -24,29 +25,30 @@
 #define CLASSES_MAX         8  /* of a link */
 #define CLOUD_STAGES_MAX    32 /* statements that act on arrival */
 
-/* What a device text begins with that is an interface of the kernel: `port a interface eth1`. */
+/* The prefix of a device text that names an interface of the kernel: `port a interface eth1`. */
 #define PORT_INTERFACE "interface:"
 
 struct port_conf {
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* `net_af_packet0,iface=veth-a`, `0000:03:00.0`; NULL: bound by the command
 	                 line */
-	struct conf *setting; /* of the device (port_setting.h), owned; NULL: nothing is known */
-	/* Of the scenario file, ending with a slash: where a file that the device names is looked
-	 * for first. Owned; NULL: nowhere but where this process was started. */
+	struct conf *setting; /* of the device (port_setting.h), owned; NULL: none given */
+	/* The folder of the scenario file, with a final slash. A file that the device names is
+	 * looked for here first. Owned; NULL: only the working directory of this process is
+	 * searched. */
 	char *folder;
 };
 
 struct cloud_conf {
 	char name[SCENARIO_NAME_BYTES];
-	char from[SCENARIO_NAME_BYTES]; /* a port, or the cloud that it goes on from */
+	char from[SCENARIO_NAME_BYTES]; /* a port, or the cloud whose packets it takes */
 	char to[SCENARIO_NAME_BYTES];   /* a port */
 	bool many;                      /* a template: one cloud an address (template.h) */
 	struct conf *selection;         /* which packets it takes (selection.h), owned; NULL: all */
-	/* One configuration a statement name, or a name and a number where statements are numbered,
-	 * or belong to a class, which has a number; names in the order given, numbers ascending and
-	 * together; owned. The engine sorts stages by the statement table, show prints in that
-	 * order too. */
+	/* One configuration for each statement name, or for each name and number if the statement
+	 * is numbered or belongs to a class, which has a number. Names stand in the order given,
+	 * numbers ascending and together. Owned. The engine sorts stages by the statement table;
+	 * show prints in that order too. */
 	struct conf *confs[CLOUD_CONFS_MAX];
 	uint32_t n_confs;
 };
@@ -61,12 +63,12 @@ struct scenario {
 	struct names index; /* of the clouds, by name */
 };
 
-/* A configuration of the statement with every field at its initial value, number 1 if it is
- * numbered. NULL: no memory. */
+/* Makes a configuration of the statement with the initial value in every field, and number 1 if the
+ * statement is numbered. Returns NULL if there is no memory. */
 struct conf *conf_make(const struct statement *statement);
 struct conf *conf_copy(const struct conf *conf);
 void conf_free(struct conf *conf);
-/* Same statement, same number, and same value in every field. */
+/* Returns true if statement, number, scope and all fields are equal. */
 bool conf_equal(const struct conf *a, const struct conf *b);
 
 struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud);
@@ -74,49 +76,53 @@ void cloud_conf_free(struct cloud_conf *cloud);
 
 struct scenario *scenario_make(void);
 struct scenario *scenario_copy(const struct scenario *scenario);
-/* The folder of all ports; "": none. 0 or -ENOMEM. */
+/* Sets the folder of all ports; "": none. Returns 0 or -ENOMEM. */
 int scenario_set_folder(struct scenario *scenario, const char *folder);
 void scenario_free(struct scenario *scenario);
 
-/* Index or -1. */
+/* Return an index, or -1. */
 int scenario_find_port(const struct scenario *scenario, const char *name);
 int scenario_find_cloud(const struct scenario *scenario, const char *name);
-/* The port at which the packets of a cloud came in: index, or -ENOENT (a place on the way does not
- * exist), -ELOOP (the chain never comes to a port, or is longer than SCENARIO_CHAIN_MAX). */
+/* Returns the index of the port at which the packets of a cloud came in, or -ENOENT if a place on
+ * the way does not exist, or -ELOOP if the chain never reaches a port or is longer than
+ * SCENARIO_CHAIN_MAX. */
 int scenario_root(const struct scenario *scenario, const struct cloud_conf *cloud);
-/* `setting`: what is known of its device, a copy of which is made; NULL: nothing. 0, or -EEXIST
- * (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
+/* Adds a port. `setting` is that of its device, and is copied; NULL: none. Returns 0, -EEXIST if a
+ * port or a cloud has the name, -ENOSPC or -ENOMEM. */
 int scenario_add_port(struct scenario *scenario, const char *name, const char *device,
                       const struct conf *setting);
-/* 0, or as scenario_add_port. */
+/* Returns 0, or an error as scenario_add_port. */
 int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
                        const char *to);
-/* Puts a cloud, whose name is free and whose ownership passes, before the one of that index. 0 or
- * -ENOMEM, and then it is still the caller's. */
+/* Inserts a cloud before the one at `index`, and takes ownership of it. Its name must be free.
+ * Returns 0, or -ENOMEM; then the caller still owns the cloud. */
 int scenario_insert_cloud(struct scenario *scenario, uint32_t index, struct cloud_conf *cloud);
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index);
 
-/* The configuration of the statement called `name`, the first if it is numbered, or NULL; never one
- * of a class. */
+/* Returns the configuration of the statement `name`, the first one if it is numbered, or NULL.
+ * Never returns one of a class. */
 const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name);
-/* That of a class, by its name; "": the cloud's own. */
+/* Returns the configuration of the statement `name` in a class; scope "": the cloud's own. Or
+ * NULL. */
 const struct conf *cloud_conf_scoped(const struct cloud_conf *cloud, const char *scope,
                                      const char *name);
-/* The number of the class of that name, 0: there is none; and one that no class has. */
+/* Return the number of the class `scope`, or 0 if there is none; and the first number behind those
+ * of all classes. */
 uint32_t cloud_class_number(const struct cloud_conf *cloud, const char *scope);
 uint32_t cloud_class_free(const struct cloud_conf *cloud);
-/* All that has this scope; the classes behind it move up, so the numbers are those that the same
- * lines give in a file. -ENOENT when there is nothing. */
+/* Removes all configurations of this scope. The classes behind it move up, so that the numbers are
+ * those that the same lines give in a file. Returns 0, or -ENOENT if there is none. */
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
-/* The one behind it: the same name, the next number; NULL: that was the last. */
+/* Returns the configuration of the same name with the next number, or NULL after the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
-/* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
- * number, or of the one that is the same (stage.h), if any; one of a class gets the class's number,
- * or the next. -ENOSPC when full. */
+/* Puts `conf` into the cloud and takes ownership of it. It replaces the one with the same name and
+ * number, or the one that is the `same` (statement.h). A configuration of a class gets the number
+ * of the class, or the next free one. Returns 0, or -ENOSPC if the cloud is full; then the caller
+ * still owns `conf`. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
-/* All of that name; -ENOENT when there is none. */
+/* Removes all configurations of that name. Returns 0, or -ENOENT if there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);
-/* The one with that number. */
+/* Removes the configuration with that number. Returns 0, or -ENOENT. */
 int cloud_conf_remove_number(struct cloud_conf *cloud, const char *name, uint32_t number);
 
 #endif

@@ -11,7 +11,7 @@
 enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
 
 struct point {
-	simtime at_ns; /* after the beginning */
+	simtime at_ns; /* after the beginning of the run */
 	uint32_t n;
 	timeline_places place[ORDERS_MAX];
 	struct setting setting[ORDERS_MAX];
@@ -19,7 +19,7 @@ struct point {
 
 struct at {
 	struct track track;
-	timeline_places redone; /* points that have gone by count for these */
+	timeline_places redone; /* where points that have passed are executed, too */
 	uint32_t n, next;
 	struct point *point;
 };
@@ -55,7 +55,7 @@ static void at_enter(struct track *track, struct cloud *cloud, simtime now)
 	find_next(at, cloud);
 }
 
-/* One by one: each of them lasts. */
+/* Executes the points one by one: each of them lasts. */
 static void at_run(struct track *track, struct cloud *cloud, simtime until)
 {
 	struct at *at = (struct at *)track;
@@ -113,7 +113,7 @@ static int by_time(const void *a, const void *b)
 	return x->conf.number < y->conf.number ? -1 : 1;
 }
 
-/* Each point on what the ones before it have left. */
+/* Prepares each point, given what the points before it have left. */
 static int points_prepare(struct at *at, const struct at_conf *const *confs, uint32_t n,
                           const struct timeline_plan *plan)
 {
@@ -140,7 +140,7 @@ static int points_prepare(struct at *at, const struct at_conf *const *confs, uin
 	return error;
 }
 
-/* One track for all of them. */
+/* Makes one track for all `at` of the cloud. */
 static int at_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct at_conf *confs[AT_MAX];

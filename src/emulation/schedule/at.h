@@ -2,13 +2,13 @@
 /*
  * `at TIME STATEMENT [and STATEMENT...]`: the statements of a cloud change at an instant, for good.
  *
- * Model: at `TIME` after the beginning of the run, before anything that arrives at that instant,
- * each of the statements takes the place of the one that was there, as if the user had given it
- * then; `no NAME` takes it away. What is held goes on as with any change: a queue at the new rate,
- * in the middle of a packet too; what is on the line stays on its way. Several `at` of one instant
- * are executed in the order in which they were given. The queue of a `rate` without one is sized
- * from the delay that the earlier `at` have left. Ranges: 0 to 7 days; up to 64 of them in a cloud.
- * More points: `trace` with a csv file.
+ * Model: at `TIME` after the beginning of the run, before any packet that arrives at that instant,
+ * each of the statements replaces the one in force, as if the user gave it then; `no NAME` removes
+ * it. As with any change, what is held continues: a queue at the new rate, in the middle of a
+ * packet too; a packet on the line stays on its way. Several `at` of one instant are executed in
+ * the order in which they were given. A `rate` without a queue gets one sized from the delay that
+ * the earlier `at` have left. Ranges: 0 to 7 days; up to 48 of them in a cloud. For more points:
+ * `trace` with a csv file.
  */
 #ifndef WEIR_AT_H
 #define WEIR_AT_H

@@ -12,22 +12,23 @@
 struct curve {
 	struct track track;
 	struct curve_conf conf;
-	uint64_t index; /* of the point in force, counted through all rounds; NONE: none yet */
-	uint64_t rate_max_bps;   /* a cloud without a rate has this, */
-	struct limit rate_queue; /* and this queue */
+	uint64_t index;        /* of the point in force, counted over all rounds; NONE: none yet */
+	uint64_t rate_max_bps; /* the rate, if the cloud has none */
+	struct limit rate_queue; /* the queue, if the cloud has no rate */
 	struct link_conf link_below;
 	struct line_conf line_below;
-	struct jitter *jitter; /* for the largest; or NULL */
+	struct jitter *jitter; /* for the largest jitter; or NULL */
 	simtime jitter_max_ns;
 	struct setting loss;
-	struct stage *lossy; /* the stage that `loss` puts on top */
+	struct stage *lossy; /* the stage of `loss` */
 };
 
 #define NONE UINT64_MAX
 
 /* ---- time ---- */
 
-/* When a point is, after the beginning of the run; SIMTIME_NEVER: there is none. */
+/* Returns the instant of a point, after the beginning of the run; SIMTIME_NEVER if there is
+ * none. */
 static simtime point_at(const struct curve *curve, uint64_t index)
 {
 	const struct curve_conf *conf = &curve->conf;
@@ -41,7 +42,7 @@ static simtime point_at(const struct curve *curve, uint64_t index)
 	return round * conf->period_ns + conf->points[i].at_ns;
 }
 
-/* The last point at that instant or before, NONE before the first. */
+/* Returns the last point at or before that instant, NONE before the first. */
 static uint64_t point_of(const struct curve *curve, simtime t)
 {
 	const struct curve_conf *conf = &curve->conf;
@@ -132,7 +133,7 @@ static void curve_take_off(struct track *track, struct cloud *cloud, simtime now
 	track->on = false;
 }
 
-/* The point of this instant is in force; when is the next? */
+/* Finds the point after the one in force. */
 static void find_next(struct curve *curve, const struct cloud *cloud)
 {
 	simtime next = point_at(curve, curve->index + 1);
@@ -176,7 +177,7 @@ static void curve_key(struct track *track, const struct cloud *cloud, uint64_t s
 		setting_key(&curve->loss, seed);
 }
 
-/* Where it is follows from the time. */
+/* The position follows from the time. */
 static void curve_snapshot(struct track *track, struct snapshot *snapshot)
 {
 	struct curve *curve = (struct curve *)track;
@@ -240,7 +241,7 @@ static int prepare_loss(struct curve *curve, const struct timeline_plan *plan)
 	return error;
 }
 
-/* The `delay` statement's jitter, as it would be with the largest one. */
+/* Prepares the jitter of the `delay` statement for the largest jitter of the curve. */
 static int prepare_jitter(struct curve *curve, const struct cloud_conf *cloud)
 {
 	const struct conf *given = cloud_conf_get(cloud, "delay");

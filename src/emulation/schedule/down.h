@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `down`: nothing comes into the cloud; `up` takes it away again.
+ * `down`: no packet enters the cloud; `up` removes it.
  *
- * Model: what arrives while a cloud is down is dropped, before any other statement sees it, with
- * the reason `down`. What is in the cloud already goes on: what waits for the link is sent, what is
- * on the way arrives, as in a network behind an interface that has lost its carrier. No randomness,
- * and no draws: the statements behind do not count the packets that they do not see.
+ * Model: a packet that arrives while the cloud is down is dropped with the reason `down`, before
+ * any other statement sees it. What the cloud holds continues: packets in the queue are sent,
+ * packets on the line arrive, as in a network behind an interface that has lost its carrier. No
+ * randomness and no draws: the statements behind do not count packets that they do not see.
  */
 #ifndef WEIR_DOWN_H
 #define WEIR_DOWN_H

@@ -42,7 +42,7 @@ static void every_take_off(struct track *track, struct cloud *cloud, simtime now
 	track->on = false;
 }
 
-/* Whether `now` lies in a window, and when that ends, or the next begins. */
+/* Returns true if `now` lies in a window. `next`: when that window ends, or the next one begins. */
 static bool window_at(const struct every *every, const struct cloud *cloud, simtime now,
                       simtime *next)
 {
@@ -74,7 +74,7 @@ static void every_run(struct track *track, struct cloud *cloud, simtime until)
 	simtime now = track->next;
 	bool inside = window_at((struct every *)track, cloud, until, &track->next);
 
-	/* A statement that comes back starts again, though nothing was in between. */
+	/* A statement starts anew in each window, even if nothing happened in between. */
 	if (track->on)
 		every_take_off(track, cloud, now);
 	if (inside)

@@ -13,12 +13,12 @@
 
 #define MARKOV_FIELD_STATES 0
 
-/* That are gone through one by one: some 5 ms. */
+/* Stays that are executed one by one, which takes some 5 ms. */
 #define MARKOV_STAYS_MAX (UINT32_C(1) << 18)
 
 struct stay {
 	simtime mean_ns;
-	uint32_t n_to; /* where it leads, and the sum of the probabilities up to it */
+	uint32_t n_to; /* where it leads; `until`: the sum of the probabilities up to each */
 	uint32_t to[STATES_MAX];
 	probability_q63 until[STATES_MAX];
 	uint32_t n;
@@ -28,7 +28,7 @@ struct stay {
 struct markov {
 	struct track track;
 	struct draw_key key;
-	uint64_t stays; /* how many are over */
+	uint64_t stays; /* number of those that are over */
 	uint32_t state;
 	uint32_t n;
 	struct stay *stay;
@@ -65,7 +65,7 @@ static simtime stay_ns(const struct markov *markov)
 	                        markov->stay[markov->state].mean_ns);
 }
 
-/* At track->next. */
+/* Changes the state at track->next. */
 static void go_on(struct markov *markov)
 {
 	const struct stay *stay = &markov->stay[markov->state];
@@ -78,7 +78,8 @@ static void go_on(struct markov *markov)
 	markov->track.next += stay_ns(markov);
 }
 
-/* Up to so many stays; how many. */
+/* Changes the state at most `most` times up to `until`. Returns how often; `last` is the latest
+ * change. */
 static uint32_t go_some(struct markov *markov, simtime until, uint32_t most, simtime *last)
 {
 	uint32_t n = 0;
@@ -90,10 +91,11 @@ static uint32_t go_some(struct markov *markov, simtime until, uint32_t most, sim
 	return n;
 }
 
-/* Where the path is at `until`, and since when. After MARKOV_STAYS_MAX stays it has long forgotten
- * where it came from: it goes on for half the time that they took, at an instant and not at a
- * change, for long stays are met more often than they begin; the state there stands for that at
- * `until`, and what remained of its stay begins then. */
+/* Brings the path to `until`. Returns since when it has been in its state there. After
+ * MARKOV_STAYS_MAX stays the path no longer depends on where it came from, so the rest of the time
+ * is skipped. The path goes on for half the time that these stays took, to an instant rather than
+ * to a change, because a long stay is more likely at an instant. Its state at that instant becomes
+ * that at `until`. The rest of that stay is drawn anew. */
 static simtime catch_up(struct markov *markov, simtime since, simtime until)
 {
 	struct track *track = &markov->track;
@@ -145,8 +147,7 @@ static void markov_key(struct track *track, const struct cloud *cloud, uint64_t 
 	}
 }
 
-/* Another engine is on the same path, unless it went through so many stays that it has forgotten
- * where it came from (catch_up). */
+/* The other engine is on the same path, unless either has skipped stays (catch_up). */
 static void markov_snapshot(struct track *track, struct snapshot *snapshot)
 {
 	struct markov *markov = (struct markov *)track;
@@ -179,7 +180,7 @@ static void markov_free(struct track *track)
 	free(markov);
 }
 
-/* STATES_MAX: there is none of that name. */
+/* Returns STATES_MAX if there is no state of that name. */
 static uint32_t find_state(const struct states *states, const char *name)
 {
 	for (uint32_t i = 0; i < states->n; i++) {

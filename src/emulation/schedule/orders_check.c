@@ -7,7 +7,7 @@
 #include "link/rate.h"
 #include "scenario/scenario.h"
 
-/* The copy of it in the cloud. */
+/* Returns the copy of `conf` in the cloud. */
 static const struct conf *conf_in(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
@@ -20,7 +20,7 @@ static const struct conf *conf_in(const struct cloud_conf *cloud, const struct c
 	return conf;
 }
 
-/* Classes are made once: what they have from `rate` has to stay. */
+/* Checks that the values that classes take from `rate` stay: classes are made once. */
 static int check_classes(const struct cloud_conf *before, const struct cloud_conf *after, int field,
                          struct problem *problem)
 {

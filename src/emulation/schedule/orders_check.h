@@ -4,8 +4,8 @@
 
 #include "scenario/orders.h"
 
-/* Whether each order is right in this cloud, with the others; `field` is where to point. 0, -EINVAL
- * or -ENOMEM with problem. */
+/* Checks each order in this cloud, together with the others. `field` is the one to point at.
+ * Returns 0, or -EINVAL or -ENOMEM with problem. */
 int orders_check(const struct orders *orders, const struct cloud_conf *cloud, int field,
                  struct problem *problem);
 

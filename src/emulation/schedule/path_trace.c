@@ -11,11 +11,11 @@ static const char *const formats[] = {"mahimahi", "csv", NULL};
 
 enum { TRACE_FIELD_FILE, TRACE_FIELD_FORMAT, TRACE_FIELD_LOOP, TRACE_FIELD_QUEUE };
 
-/* The track of a mahimahi trace: it is put on once, and taken off at its end. */
+/* The track of a mahimahi trace: put on once, and taken off at its end. */
 struct recorded {
 	struct track track;
 	struct opportunities list;
-	struct link_conf link; /* what is different on top */
+	struct link_conf link; /* what the trace puts on top */
 	struct link_conf below;
 	bool queue_given;
 };
@@ -58,7 +58,7 @@ static void recorded_enter(struct track *track, struct cloud *cloud, simtime now
 		track->next = now + list->period_ns - since % list->period_ns;
 }
 
-/* Its end; or, where the user has given a rate, the beginning of its next round. */
+/* Ends the trace; or, if a statement of the user was in force until now, begins its next round. */
 static void recorded_run(struct track *track, struct cloud *cloud, simtime until)
 {
 	simtime now = track->next;

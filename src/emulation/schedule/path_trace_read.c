@@ -10,9 +10,9 @@
 #include "link/rate.h"
 #include "schedule/path_trace.h"
 
-#define TRACE_FIELD_FILE 0 /* of path_trace.c */
+#define TRACE_FIELD_FILE 0 /* as in path_trace.c */
 
-/* Part of a line: not ended by 0. */
+/* A part of a line, not ended by 0. */
 struct span {
 	const char *text;
 	size_t bytes;
@@ -29,7 +29,7 @@ static struct span trimmed(struct span span)
 	return span;
 }
 
-/* The next line that counts, without blanks around it. */
+/* Finds the next line that is neither empty nor a comment, and trims it. */
 static bool next_line(const struct file *file, struct file_line *line, struct span *span)
 {
 	while (file_next_line(file, line)) {
@@ -40,7 +40,7 @@ static bool next_line(const struct file *file, struct file_line *line, struct sp
 	return false;
 }
 
-#define NUMBER_BYTES 40 /* of a number */
+#define NUMBER_BYTES 40 /* most bytes of a number */
 
 static struct file_shown shown(const struct file *file, struct span span)
 {
@@ -123,7 +123,7 @@ static int mahimahi_line(const struct file *file, uint64_t line, struct span spa
 	return 0;
 }
 
-/* Room for as many as the file has lines. */
+/* Returns at least as many as there are opportunities. */
 static uint32_t count_lines(const struct file *file)
 {
 	struct file_line line = {0};
@@ -206,9 +206,9 @@ struct reader {
 	const struct file *file;
 	struct problem *problem;
 	uint64_t line;
-	uint32_t n;                       /* columns of the file */
-	enum column column[COLUMNS];      /* what they are */
-	const struct unit *unit[COLUMNS]; /* as the header says; or NULL */
+	uint32_t n;                       /* number of columns in the file */
+	enum column column[COLUMNS];      /* their kinds, in order */
+	const struct unit *unit[COLUMNS]; /* by kind, from the header; or NULL */
 	uint32_t has;
 	struct curve_conf *curve;
 };
@@ -227,7 +227,7 @@ static const struct unit *unit_find(const struct unit *units, struct span span)
 	return NULL;
 }
 
-/* The next cell; `at` moves on. */
+/* Returns the next cell, and moves `at` behind it. */
 static struct span next_cell(const char **at, const char *end)
 {
 	const char *comma = memchr(*at, ',', (size_t)(end - *at));
@@ -296,7 +296,7 @@ static int read_header(struct reader *reader, struct span span)
 	return 0;
 }
 
-/* A number with its unit, in ns, bit/s, or as a fraction. */
+/* Reads a number with its unit, in ns, bit/s, or as a fraction. */
 static int cell_value(const struct reader *reader, enum column column, struct span cell,
                       double *value)
 {
@@ -394,7 +394,8 @@ static int read_point(struct reader *reader, struct span span)
 	return 0;
 }
 
-/* Of the whole: a loop has a length, and a link that stops goes on some time. */
+/* Checks the whole trace: a loop needs a length, and a link that stops has to go on at some
+ * time. */
 static int check_whole(const struct trace_conf *trace, struct reader *reader)
 {
 	struct curve_conf *curve = reader->curve;

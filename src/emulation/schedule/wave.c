@@ -20,7 +20,7 @@ static uint32_t what(const struct conf *conf)
 	return conf->statement == &wave_jitter_statement ? CURVE_JITTER : CURVE_LOSS;
 }
 
-/* Where between FROM (0) and TO (1) the wave is in a step. */
+/* Returns the wave's position between FROM (0) and TO (1) in a step. */
 static double height(enum wave_shape shape, uint32_t i)
 {
 	double x = ((double)i + 0.5) / WAVE_STEPS;
@@ -41,7 +41,7 @@ static uint64_t value(const struct wave_conf *wave, uint32_t i)
 	double from = (double)wave->values.from, to = (double)wave->values.to;
 	double at = height((enum wave_shape)wave->shape, i);
 
-	/* What is an end is that end exactly. */
+	/* FROM and TO themselves are exact. */
 	if (at <= 0)
 		return wave->values.from;
 	if (at >= 1)
@@ -64,7 +64,7 @@ static int wave_plan(const struct conf *conf, struct timeline_plan *plan)
 	for (uint32_t i = 0; i < curve.n; i++) {
 		struct curve_point *point = &curve.points[i];
 
-		/* one of them counts: see has */
+		/* only the one in `has` is used */
 		point->rate_bps = point->delay_ns = point->jitter_ns = point->loss = value(wave, i);
 	}
 	return curve_plan(&curve, plan);

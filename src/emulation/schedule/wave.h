@@ -4,17 +4,16 @@
  * and down.
  *
  * Model: a staircase of WAVE_STEPS even steps a period (curve.h), counted from the beginning of the
- * run; in step i, with x = (i + 1/2) / WAVE_STEPS,
+ * run. In step i, with x = (i + 1/2) / WAVE_STEPS, it is
  *
- * 	sine     (FROM + TO) / 2 + (TO - FROM) / 2 x sin(2 pi x): begins in the middle, towards TO
- * 	square   TO in the first half, FROM in the second: two steps
- * 	saw      FROM + (TO - FROM) x: from FROM to TO, then at once from FROM again
+ *   sine     (FROM + TO) / 2 + (TO - FROM) / 2 x sin(2 pi x): begins in the middle, towards TO
+ *   square   TO in the first half, FROM in the second: two steps
+ *   saw      FROM + (TO - FROM) x: from FROM to TO, then at once from FROM again
  *
  * rounded to whole bit/s, ns, or 2^-63. The mean over a period is (FROM + TO) / 2, to that
- * rounding. What a wave of the rate does not say, the queue, is as in `rate`, or without one rate x
- * delay as there, for the larger of the two rates. Ranges: of the values as in `rate`, `delay` and
- * `loss random`; FROM may be the larger one; period 1 ms to 7 days. No randomness but that of
- * jitter and loss.
+ * rounding. A wave of the rate has the queue of `rate`; without a `rate`, rate x delay as there,
+ * for the larger of the two rates. Ranges: values as in `rate`, `delay` and `loss random`; FROM may
+ * be the larger one; period 1 ms to 7 days. No randomness but that of jitter and loss.
  */
 #ifndef WEIR_WAVE_H
 #define WEIR_WAVE_H
