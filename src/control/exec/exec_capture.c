@@ -14,7 +14,7 @@
 struct exec_capture {
 	struct pcapng *pcapng;
 	struct frame_queue *frames;
-	uint64_t epoch_ns; /* at which the clock of the run read 0 */
+	uint64_t epoch_ns; /* the time of day when the clock of the run read 0 */
 };
 
 int exec_capture_open(const char *path, const struct scenario *scenario, uint32_t near,

@@ -18,7 +18,7 @@
 
 #define HOSTS    "/etc/hosts"
 #define RESOLVER "/etc/resolv.conf"
-#define STAGE    "/tmp" /* where the private files are made, out of sight */
+#define STAGE    "/tmp" /* where the private files are made; hidden afterwards */
 
 struct word {
 	enum exec_event event;
@@ -41,7 +41,7 @@ static int append_file(FILE *to, const char *path)
 	return 0;
 }
 
-/* A file of our own takes the place of `path` in this mount namespace. */
+/* Mounts a file of our own over `path`, in this mount namespace. */
 static int put_over(const char *path, const char *text, bool append)
 {
 	char made[64];
@@ -57,7 +57,7 @@ static int put_over(const char *path, const char *text, bool append)
 	return fclose(to) != 0 || mount(made, path, NULL, MS_BIND, NULL) < 0 ? -1 : 0;
 }
 
-/* 0, or -1 and errno. */
+/* Returns 0, or -1 with errno. */
 static int put_files(const struct exec_surroundings *around)
 {
 	int rc = 0;
@@ -83,10 +83,10 @@ static void tell(int fd, enum exec_event event, int value, pid_t command)
 	struct word word = {.event = event, .value = value, .command = command};
 	ssize_t sent = send(fd, &word, sizeof(word), MSG_NOSIGNAL);
 
-	(void)sent; /* weir has gone: that is seen next */
+	(void)sent; /* weir has ended: the caller detects that next */
 }
 
-/* Waits for the orders. The network namespace, or -1: weir has gone. */
+/* Waits for the order to start. Returns the network namespace, or -1 if weir has ended. */
 static int hear_orders(int fd, struct exec_surroundings *around)
 {
 	union {
@@ -120,7 +120,7 @@ static void become_command(char *const *argv, const sigset_t *mask, int failed)
 	_exit(127);
 }
 
-/* 0 and the process; or the error of what could not be executed. */
+/* Starts the command. Returns 0, or the errno of the failed call. */
 static int start_command(char *const *argv, const sigset_t *mask, pid_t *command)
 {
 	int failed[2], error = 0;
@@ -139,7 +139,7 @@ static int start_command(char *const *argv, const sigset_t *mask, pid_t *command
 	return error;
 }
 
-/* All that has come down to this process, and what comes down when that is gone. */
+/* Kills all children of this process, and those that it inherits when they have ended. */
 static void kill_all(void)
 {
 	char path[64], line[4096];
@@ -160,7 +160,7 @@ static void kill_all(void)
 	}
 }
 
-/* What has happened to children; true: the command has ended. */
+/* Handles changes of children. Returns true if the command has ended. */
 static bool reap(int fd, pid_t command)
 {
 	int status;
@@ -188,7 +188,7 @@ static void wait_for_it(int fd, int signals, pid_t command)
 	for (;;) {
 		if (poll(polled, 2, -1) < 0)
 			continue;
-		/* Nothing is ever said on it, so it is the end of weir. */
+		/* weir never sends anything here, so weir has ended. */
 		if (polled[0].revents)
 			break;
 		while (read(signals, &info, sizeof(info)) > 0)
@@ -229,7 +229,7 @@ static void help(int fd, char *const *argv, const sigset_t *mask)
 		return;
 	}
 	tell(fd, EXEC_STARTED, 0, command);
-	/* A reader of a pipe is to see its end when the command has closed it. */
+	/* So that the reader of a pipe gets its end when the command has closed it. */
 	for (int stream = 0; stream < 2; stream++)
 		dup3(open("/dev/null", O_RDWR | O_CLOEXEC), stream, 0);
 	wait_for_it(fd, signals, command);
@@ -297,7 +297,7 @@ enum exec_event exec_child_hear(struct exec_child *child, int *value)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return EXEC_NOTHING;
-	/* Somebody has killed the helper, and with it the command; or what it says is not heard. */
+	/* The message was not received; or the helper was killed, and with it the command. */
 	if (got < 0)
 		word = (struct word){.event = EXEC_FAILED, .value = errno};
 	else if (got != (ssize_t)sizeof(word))
@@ -320,7 +320,7 @@ void exec_child_end(struct exec_child *child)
 {
 	if (child->helper <= 0)
 		return;
-	close(child->fd); /* tells it */
+	close(child->fd); /* ends the helper */
 	while (waitpid(child->helper, NULL, 0) < 0 && errno == EINTR)
 		;
 	memset(child, 0, sizeof(*child));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir exec`: from the command line to a command whose packets cross weir, and its end. */
+/* `weir exec`: runs a command whose packets cross weir, from its command line to its end. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,26 +36,26 @@
 #include "socket/server.h"
 #include "text/alloc_failure.h"
 
-#define STATUS_FAILED 125 /* as env(1) and its like: the command was not the one that failed */
+#define STATUS_FAILED 125 /* as in env(1): the failure is not the command's */
 #define TICK_MS       100
-/* --between: how long B waits for A to listen, and A may go on after B. */
+/* --between: how long B waits for A to listen, and how long A may continue after B. */
 #define LISTEN_MS 1000
 #define REST_MS   1000
 
-/* Everything of one run of the command. */
+/* The state of one run. */
 struct session {
 	struct exec_arguments arguments;
 	struct scenario *scenario;
-	struct scenario *as_begun; /* what log and picture are of; with a control socket a copy */
+	struct scenario *as_begun; /* for log and picture; with a control socket, a copy */
 	uint32_t ports[EXEC_ENDS];
 	struct exec_path path;
-	struct exec_child children[EXEC_ENDS]; /* helper 0: there is none */
+	struct exec_child children[EXEC_ENDS]; /* helper 0: none */
 	bool ended[EXEC_ENDS];
-	int status[EXEC_ENDS]; /* as of waitpid, when it has ended */
+	int status[EXEC_ENDS]; /* of waitpid, after the end */
 	int failed;            /* the errno of a command that could not be started */
-	int unnamed;           /* the errno of a file of names that it could not have */
+	int unnamed;           /* the errno of a private file of names that could not be made */
 	int signals;
-	int heard;             /* of epoll: readable when a command or a signal is to be heard */
+	int heard;             /* of epoll: readable when there is an event or a signal */
 	struct server *server; /* NULL: there is no control socket */
 	struct serving *serving;
 	struct atomic_file *report;
@@ -63,7 +63,7 @@ struct session {
 	struct recording *recording; /* --record; or NULL */
 	struct runtime *runtime;
 	uint64_t start_ns;
-	int64_t begun_ms, over_ms; /* A; B */
+	int64_t begun_ms, over_ms; /* when A was started; when B had ended */
 	char message[SCENARIO_FILE_ERROR];
 };
 
@@ -77,8 +77,8 @@ static int64_t now_ms(void)
 
 /* ---- starting ---- */
 
-/* These are the command's: weir passes them on, apart from what comes from the terminal, which the
- * command gets by itself. */
+/* Catches the signals that are for the command: weir forwards them, except those from the terminal,
+ * which reach the command directly. */
 static int catch_signals(void)
 {
 	static const int caught[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,   SIGUSR1,
@@ -89,7 +89,7 @@ static int catch_signals(void)
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaddset(&set, caught[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* The command may have the terminal; the table is printed all the same. */
+	/* The table is printed even if the command has the terminal. */
 	signal(SIGTTOU, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
@@ -97,7 +97,7 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Each flow takes a descriptor or two. The command keeps the limit that it had. */
+/* Raises the limit of descriptors: each flow takes one or two. The command keeps its limit. */
 static void raise_limits(void)
 {
 	struct rlimit limit;
@@ -108,7 +108,7 @@ static void raise_limits(void)
 	}
 }
 
-/* The helpers come before the first thread. */
+/* Forks the helpers, before the first thread is started. */
 static int make_children(struct session *session, struct problem *problem)
 {
 	const struct exec_arguments *arguments = &session->arguments;
@@ -124,7 +124,8 @@ static int make_children(struct session *session, struct problem *problem)
 	return rc;
 }
 
-/* A reader of a pipe is to see its end when the command has closed it. */
+/* Replaces standard input and output by /dev/null, so that the reader of a pipe gets its end when
+ * the command has closed it. */
 static void leave_streams(void)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -174,7 +175,7 @@ static int start_runtime(struct session *session, struct problem *problem)
 	                    runtime_eal_mib(session->scenario, &options, workers.n), problem);
 	if (rc < 0)
 		return rc;
-	/* What there was to remark is about hugepages. */
+	/* Remarks so far are about hugepages. */
 	problem->text[0] = '\0';
 	rc = recording_run_begin(&arguments->record, session->scenario, &session->recording,
 	                         problem);
@@ -189,8 +190,8 @@ static int start_runtime(struct session *session, struct problem *problem)
 	return rc;
 }
 
-/* The EAL binds each thread to a processor. Threads that sleep are woken soonest where one is idle,
- * so they get back all that the process may use. */
+/* Lets all threads run on every processor that the process may use. The EAL binds each thread to
+ * one, but a thread that sleeps wakes up soonest on an idle one. */
 static void let_threads_move(const cpu_set_t *allowed)
 {
 	DIR *threads = opendir("/proc/self/task");
@@ -203,7 +204,7 @@ static void let_threads_move(const cpu_set_t *allowed)
 		closedir(threads);
 }
 
-/* One descriptor for all that may be heard. 0 or -errno with problem. */
+/* Makes one descriptor for all events. Returns 0, or -errno with problem. */
 static int make_heard(struct session *session, struct problem *problem)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -236,7 +237,8 @@ static void take_record(void *argument)
 	exec_record_take(((struct session *)argument)->record);
 }
 
-/* What a change frees, a decision that is not yet taken down may name. */
+/* Begins to serve the control socket. Before a change frees anything, decisions that may name it
+ * are written (take_record). */
 static int begin_serving(struct session *session, struct problem *problem)
 {
 	const struct recording_arguments *record = &session->arguments.record;
@@ -324,7 +326,7 @@ static void pass_signals(struct session *session)
 	struct signalfd_siginfo info;
 
 	while (read(session->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		/* From the terminal: the command has got it, too. */
+		/* From the terminal: the command has received it, too. */
 		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
 			continue;
 		for (unsigned end = 0; end < EXEC_ENDS; end++)
@@ -362,7 +364,7 @@ static void hear(struct session *session, unsigned end)
 	}
 }
 
-/* --between: B follows A, and A ends with B. -errno with problem. */
+/* --between: starts B after A, and ends A after B. Returns 0, or -errno with problem. */
 static int keep_order(struct session *session, bool *begun, struct problem *problem)
 {
 	const struct exec_child *first = &session->children[EXEC_FAR];
@@ -398,7 +400,7 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	return -session->unnamed;
 }
 
-/* With a control socket it is an event. */
+/* Logs trouble of the recording. With a control socket, that is an event instead. */
 static void say_trouble(struct recording *recording)
 {
 	char line[200];
@@ -407,8 +409,8 @@ static void say_trouble(struct recording *recording)
 		run_log(RUN_LOG_WARNING, "%s", line);
 }
 
-/* Until there is something to hear, or `wait_ms` are over. The control socket looks after the
- * runtime itself. */
+/* Waits for an event, at most `wait_ms`. With a control socket, the server ticks the runtime
+ * itself. */
 static void wait_for_something(struct session *session, int wait_ms, int64_t *ticked_ms)
 {
 	struct epoll_event event;
@@ -433,14 +435,14 @@ static int serve(struct session *session, struct problem *problem)
 	int rc = 0;
 
 	while (rc == 0 && !(session->ended[0] && session->ended[1]) && session->failed == 0) {
-		/* Waiting for A to listen, it looks often. */
+		/* While it waits for A to listen, it polls often. */
 		int wait_ms = session->arguments.between && !begun ? 5 : pace_ms;
 
 		wait_for_something(session, wait_ms, &ticked_ms);
 		pass_signals(session);
 		for (unsigned end = 0; end < EXEC_ENDS; end++) {
 			hear(session, end);
-			/* Nothing more comes from there, and it stays readable. */
+			/* This descriptor brings nothing more, and stays readable. */
 			if (session->ended[end] && session->children[end].helper > 0)
 				epoll_ctl(session->heard, EPOLL_CTL_DEL, session->children[end].fd,
 				          NULL);
@@ -478,7 +480,7 @@ static int tell_result(struct session *session, struct problem *problem)
 	if (rc == 0 && session->report)
 		rc = write_report(session, &result, problem);
 	replay_result_free(&result);
-	/* The record is of the clouds that there were at the beginning. */
+	/* The log and the picture have the clouds that existed at the beginning. */
 	if (rc == 0 && session->record) {
 		result = (struct replay_result){.last_ns = 0};
 		rc = exec_result_read(session->runtime, session->as_begun, session->start_ns,
@@ -523,7 +525,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 	return rc;
 }
 
-/* weir ends as the command did. */
+/* Ends weir with the status or the signal of the command. */
 static int end_as(int status)
 {
 	struct rlimit none = {0};
@@ -612,7 +614,7 @@ int command_exec(int argc, char **argv)
 		run_seed_choose(session->scenario);
 		status = run(session);
 	}
-	/* Of a status, 1 would be the command's. */
+	/* Not 1: that would be the command's status. */
 	if (alloc_failure_taken()) {
 		run_log(RUN_LOG_ERROR,
 		        "no memory for all that was to be printed; some of it is missing");

@@ -6,7 +6,7 @@
 #define TCP_LISTENING   0x0a
 #define UDP_UNCONNECTED 0x07
 
-/* A table of /proc/net: a heading, then `sl local remote st ...`. */
+/* Searches a table of /proc/net: a heading, then lines of `sl local remote st ...`. */
 static bool table_has(pid_t process, const char *table, unsigned wanted)
 {
 	char path[64], line[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a process has begun to serve: in its network namespace a TCP socket listens, or a UDP
- * socket is bound.
+ * Whether a process has begun to serve: whether a TCP socket listens, or a UDP socket is bound, in
+ * its network namespace.
  *
  * Thread: control.
  */

@@ -11,7 +11,7 @@
 #include "text/foreign_word.h"
 #include "text/statement_text.h"
 
-/* Statements go behind what is there, with a blank between. False: there is no room. */
+/* Appends statements to a text, after a blank. Returns false if there is no room. */
 static bool append(char *text, const char *more)
 {
 	size_t used = strlen(text);
@@ -96,7 +96,7 @@ const struct options exec_options = {
         .rows = rows,
 };
 
-/* `A: iperf3 -s`; the end, and the command behind it. */
+/* Parses `A: iperf3 -s`. Returns the command, and sets *end; or returns NULL. */
 static char *command_of_end(char *text, int *end)
 {
 	text += strspn(text, " ");
@@ -107,7 +107,7 @@ static char *command_of_end(char *text, int *end)
 	return text + 2;
 }
 
-/* Takes the word for an end, if it is one. */
+/* Takes the word as the command of an end, if it is one. Returns false if not. */
 static bool take_end(char *word, struct exec_arguments *arguments)
 {
 	int end = 0;
@@ -145,8 +145,8 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	return OPTIONS_RUN;
 }
 
-/* `--latency 40ms`, `--delay=40ms`: a statement that looks like an option. `next`: the word behind
- * it, or NULL. */
+/* Returns true if an option is a statement with dashes, as `--latency 40ms` or `--delay=40ms`, and
+ * writes the statement. `next` is the following word, or NULL. */
 static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
 {
 	const struct foreign_word *row;
@@ -178,7 +178,7 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	int own = 1, status, rest;
 
 	memset(arguments, 0, sizeof(*arguments));
-	/* What stands behind `--` is the command's; the statements may stand between options. */
+	/* Words behind `--` belong to the command; statements may stand between options. */
 	while (own < argc && strcmp(argv[own], "--") != 0) {
 		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
 			return options_wrong(&exec_options,
@@ -189,7 +189,7 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 			own += options_words_of(&exec_options, argv[own]);
 			continue;
 		}
-		/* A command without statements could be a statement that is misspelt. */
+		/* Not for the first word: that may be a misspelt statement. */
 		if (own > 1 && exec_scenario_is_command(arguments->both, argv[own]))
 			break;
 		if (!append(arguments->both, argv[own++]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `weir exec`, parsed: docs/man/weir-exec.1 describes it.
+ * The command line of `weir exec`, parsed; docs/man/weir-exec.1 describes it.
  *
  * Thread: control.
  */
@@ -18,20 +18,21 @@
 
 struct exec_arguments {
 	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
-	/* Statements, for both directions and for one; "": none. */
+	/* Statements for both directions, and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	struct recording_arguments record;
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;
-	bool between; /* two commands, at the far end (A) and at the near one (B) */
-	bool dashes;  /* there is a command */
-	/* of the far end, if there is one there, and of the near one */
-	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell's, with the text of --between */
+	bool between; /* two commands, at the far end (A) and the near end (B) */
+	bool dashes;  /* there is a command behind the statements */
+	/* of the far end, if it has a command, and of the near end */
+	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell with the text of --between */
 	char *const *command[EXEC_COMMANDS_MAX];
 };
 
-/* OPTIONS_RUN, or all is said (options.h). Pointers go into argv and into `arguments`. */
+/* Returns OPTIONS_RUN, or another value if everything was printed (options.h). Pointers point into
+ * argv and into `arguments`. */
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments);
 
 #endif

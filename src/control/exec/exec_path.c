@@ -25,13 +25,13 @@
 
 static const uint8_t macs[EXEC_ENDS][6] = {{0x02, 0, 0, 0, 0, 1}, {0x02, 0, 0, 0, 0, 2}};
 
-/* ---- what this machine has ---- */
+/* ---- properties of this machine ---- */
 
-/* The MTU of the route to an address far away; 0: there is none. Nothing is sent. */
+/* Returns the MTU of the route to a distant address, or 0 if there is none. Sends nothing. */
 static uint32_t route_mtu(int family)
 {
 	static const uint8_t ipv4[] = {192, 0, 2,
-	                               1}; /* for documents, so not on this machine's link */
+	                               1}; /* for documentation: not on this machine's link */
 	static const uint8_t ipv6[16] = {0x20, 0x01, 0x48, 0x60};
 	struct address address = address_of(family, family == AF_INET ? ipv4 : ipv6);
 	union address_socket to = address_socket(&address, 9);
@@ -48,8 +48,8 @@ static uint32_t route_mtu(int family)
 	return (uint32_t)mtu;
 }
 
-/* A network of the range that neither this machine uses nor, inside another `weir exec`, those
- * around: their numbers count up. */
+/* Returns a network of the range that neither this machine uses nor, inside another `weir exec`,
+ * the surrounding ones: their numbers increase. */
 static uint32_t free_place(void)
 {
 	uint32_t place = 0;
@@ -92,10 +92,10 @@ struct set_up {
 	uint32_t end;
 	int index;
 	uint32_t mtu;
-	bool gateway; /* this end is the gateway's */
+	bool gateway; /* this is the gateway's end */
 };
 
-/* What cannot be set is left as it is: a container may show /proc/sys read-only. */
+/* Ignores errors: a container may have /proc/sys read-only. */
 static void sysctl_set(const char *name, const char *value)
 {
 	char path[128];
@@ -111,7 +111,7 @@ static void sysctl_set(const char *name, const char *value)
 	close(fd);
 }
 
-/* The kernel says nothing on its own, and this group may ping. */
+/* Keeps the kernel from sending packets of its own, and allows this group to ping. */
 static void keep_quiet(void)
 {
 	char groups[32];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two ends of the path of `weir exec`: network namespaces with a tap of weir's each.
+ * The two ends of the path of `weir exec`: network namespaces, each with a tap of weir's.
  *
  *   near  the command's (of --between: B's); its default route leads through weir
  *   far   that of the gateway (gateway.h), or A's
  *
- * Addresses are of the ranges for tests of networks, 198.18.0.0/15 (RFC 2544) and 2001:2::/48
- * (RFC 5180), in a part that neither this machine uses nor a `weir exec` around it: the far end is
- * .1, the near one .2. Both know each other's link address, so no ARP and no neighbour discovery
- * crosses the path. IPv6 is there if this machine has it, and for the gateway if it has a route;
- * the MTU is that of the route out.
+ * Addresses are from the ranges for tests of networks, 198.18.0.0/15 (RFC 2544) and 2001:2::/48
+ * (RFC 5180), in a part that neither this machine nor a surrounding `weir exec` uses: the far end
+ * is .1, the near end .2. Each end has the link address of the other, so no ARP and no neighbour
+ * discovery crosses the path. There is IPv6 if this machine has it and, for the gateway, a route.
+ * The MTU is that of the route out.
  *
- * Ownership: exec_path_close closes all of it; with that, and with the processes inside, the
- * namespaces are gone.
+ * Ownership: exec_path_close closes everything. The namespaces vanish with that, and with the
+ * processes inside.
  * Thread: control.
  */
 #ifndef WEIR_EXEC_PATH_H
@@ -28,20 +28,20 @@ enum { EXEC_FAR, EXEC_NEAR, EXEC_ENDS };
 struct exec_end {
 	int net, tap;
 	struct address address[2];      /* IPv4; IPv6, or none */
-	char device[EXEC_DEVICE_BYTES]; /* of a port */
+	char device[EXEC_DEVICE_BYTES]; /* for struct port_conf */
 };
 
 struct exec_path {
 	struct exec_end ends[EXEC_ENDS];
-	int opening[2]; /* the far port's end, and the gateway's; of --between: -1 */
+	int opening[2]; /* of a socket pair: the far port's, and the gateway's; of --between: -1 */
 	union address_socket resolver;
 	struct exec_surroundings around; /* of both ends */
 	struct gateway *gateway;
 };
 
-/* `between`: two commands, no gateway. 0, or -errno with problem. */
+/* Opens the path. `between`: two commands, no gateway. Returns 0, or -errno with problem. */
 int exec_path_open(bool between, struct exec_path *path, struct problem *problem);
-/* Lets packets out, when the ports are open. */
+/* Starts the gateway, when the ports are open. Returns 0, or -errno with problem. */
 int exec_path_let_out(struct exec_path *path, struct problem *problem);
 void exec_path_close(struct exec_path *path);
 

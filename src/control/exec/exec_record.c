@@ -13,8 +13,8 @@
 #include "replay/picture.h"
 
 struct exec_record {
-	struct witness both;      /* tells the log and the picture, as far as there are */
-	struct fate_queue *fates; /* NULL: there is neither */
+	struct witness both;      /* forwards fates to the log and the picture, if there are any */
+	struct fate_queue *fates; /* NULL: there is neither log nor picture */
 	struct decision_log *log;
 	struct picture *picture;
 	struct exec_capture *capture;

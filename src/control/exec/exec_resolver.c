@@ -17,7 +17,7 @@ static bool is_here_only(const union address_socket *at)
 	       IN6_IS_ADDR_LINKLOCAL(&at->in6.sin6_addr);
 }
 
-/* `fe80::1%eth0` has a scope, which getaddrinfo reads. */
+/* Parses an address, perhaps with a scope, as `fe80::1%eth0`: getaddrinfo reads that. */
 static bool read_address(const char *text, union address_socket *at)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
@@ -51,7 +51,7 @@ void exec_resolver_read(const char *conf, const struct address *gateway,
 				continue;
 			any = true;
 			if (!is_here_only(&server)) {
-				/* The first is asked first, and it can be reached. */
+				/* This server is queried first, and can be reached. */
 				text[0] = '\0';
 				return;
 			}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names inside `weir exec`. A resolver that this machine has at a loopback address
- * (systemd-resolved, dnsmasq) or at a link-local one cannot be reached from another network
- * namespace; then the command gets a resolv.conf with the gateway's address, which passes queries
- * on to it (gateway.h).
+ * Name resolution inside `weir exec`. If the resolver of this machine is at a loopback address
+ * (systemd-resolved, dnsmasq) or a link-local one, it cannot be reached from another network
+ * namespace. Then the command gets a resolv.conf with the address of the gateway, which forwards
+ * queries (gateway.h).
  *
  * Thread: control.
  */
@@ -14,11 +14,12 @@
 
 #include "namespace/address.h"
 
-/* Reads /etc/resolv.conf. `text` becomes what the command is to read instead, "" where it may read
- * the same; then `resolver` is what port 53 of `gateway` means, family 0 otherwise. */
+/* Reads /etc/resolv.conf. Sets `text` to what the command is to read instead, and `resolver` to the
+ * server for port 53 of `gateway`. If the command may read the same file, `text` is "", and the
+ * family of `resolver` is 0. */
 void exec_resolver_choose(const struct address *gateway, union address_socket *resolver, char *text,
                           size_t room);
-/* The same of a text, for tests. */
+/* The same for a given text, for tests. */
 void exec_resolver_read(const char *conf, const struct address *gateway,
                         union address_socket *resolver, char *text, size_t room);
 

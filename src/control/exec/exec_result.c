@@ -37,7 +37,7 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 	return 0;
 }
 
-/* weir's own, whatever the reason. */
+/* Returns the number of packets that weir itself has lost, for whatever reason. */
 static uint64_t real_losses(const struct runtime *runtime, const struct scenario *scenario,
                             const struct replay_result *result)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir exec` leaves to read: what was asked for and achieved, as a table on standard error
- * and as JSON, both as of a replay (replay_table.h, json.h).
+ * The result of `weir exec`: what was configured and achieved, as a table on standard error and as
+ * JSON, both as in a replay (replay_table.h, json.h).
  *
  * Thread: control; the workers stand still.
  */
@@ -14,8 +14,8 @@
 #include "offline/replay.h"
 #include "scenario/scenario.h"
 
-/* Reads it from the runtime; `start_ns` of its clock. `result` is all zero before, and freed by
- * replay_result_free. 0 or -ENOMEM. */
+/* Reads the result from the runtime. `start_ns` is on its clock. `result` must be all zero, and is
+ * freed by replay_result_free. Returns 0 or -ENOMEM. */
 int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
                      uint64_t start_ns, struct replay_result *result);
 void exec_result_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario,

@@ -33,7 +33,8 @@ static const char plain[] = "port world\n"
 
 #define FOLDERS 3
 
-/* Where scenarios lie: here, beside the source of this program, and where they were installed. */
+/* Returns a folder of scenarios: here, beside the source of this program, and where they were
+ * installed. */
 static bool folder_of_scenarios(int which, char path[PATH_MAX])
 {
 	static const char *const behind[] = {"", "../../../configs", "../share/weir/configs"};
@@ -66,7 +67,7 @@ static bool find_named(const char *name, char *path, size_t room)
 	return false;
 }
 
-/* The scenario whose name is nearly the one before `nearest` was started. */
+/* Tries the names of all scenarios as the nearest one. */
 static void find_nearest(struct nearest *nearest)
 {
 	char folder[PATH_MAX];
@@ -96,7 +97,7 @@ static bool names_statement(const char *word)
 	return strcmp(word, NETEM) == 0;
 }
 
-/* `geo-satellite delay 1ms`: the first word is a scenario. */
+/* Takes the first word as the name of a scenario, if it is one: `geo-satellite delay 1ms`. */
 static void take_name(struct exec_arguments *arguments)
 {
 	static char path[PATH_MAX + 64];
@@ -117,7 +118,7 @@ static void take_name(struct exec_arguments *arguments)
 
 struct adding {
 	struct scenario *scenario;
-	const char *cloud, *option; /* "": it was no option */
+	const char *cloud, *option; /* "": the text is not from an option */
 	char *message;
 	size_t room;
 	struct command command;
@@ -131,7 +132,7 @@ static int complain(struct adding *adding, const char *text, const char *problem
 	return -EINVAL;
 }
 
-/* The statement that a value with its unit means where a statement may begin. False: none. */
+/* Writes the statement that a value with its unit stands for. Returns false if there is none. */
 static bool value_statement(const struct word *word, char text[FOREIGN_TEXT_BYTES])
 {
 	size_t length = strlen(word->text);
@@ -141,7 +142,8 @@ static bool value_statement(const struct word *word, char text[FOREIGN_TEXT_BYTE
 	       foreign_value_write(word->text, text);
 }
 
-/* The statement of words[first...end - 1], with its name. False: it is too long. */
+/* Writes the statement of words[first...end - 1], with its name. Returns false if it is too
+ * long. */
 static bool own_text(const struct words *words, uint32_t first, uint32_t end, const char *text,
                      char own[LINE_BYTES_MAX])
 {
@@ -157,8 +159,8 @@ static bool own_text(const struct words *words, uint32_t first, uint32_t end, co
 	       LINE_BYTES_MAX;
 }
 
-/* Whether a statement may begin with words[i]: with its name; or with a value, if none of those
- * before, which begin where `begins` says, is of the same name. */
+/* Returns true if a statement may begin with words[i]: with its name; or with a value, if no
+ * statement before has that name. `begins` marks the words with which those begin. */
 static bool may_begin(const struct words *words, const bool *begins, uint32_t i)
 {
 	char value[FOREIGN_TEXT_BYTES], other[FOREIGN_TEXT_BYTES];
@@ -180,7 +182,7 @@ static bool may_begin(const struct words *words, const bool *begins, uint32_t i)
 	return true;
 }
 
-/* Whether a text is one statement as it stands. */
+/* Returns true if a text is a complete statement. */
 static bool is_statement(struct adding *adding, const char *own)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -193,7 +195,8 @@ static bool is_statement(struct adding *adding, const char *own)
 	return true;
 }
 
-/* One statement. 0; 1: it is none; -errno with message: it does not go with what is there. */
+/* Adds one statement. Returns 0; 1 if it is not a statement; or -errno with message if it cannot be
+ * added. */
 static int add_statement(struct adding *adding, const char *own)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -216,7 +219,7 @@ static int add_statement(struct adding *adding, const char *own)
 	return rc == 0 ? 0 : complain(adding, own, adding->error.text);
 }
 
-/* Whether a program of this name can be started from here. */
+/* Returns true if a program of this name can be started here. */
 static bool is_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -233,8 +236,8 @@ static bool is_program(const char *name)
 	return strchr(name, '/') && access(name, X_OK) == 0;
 }
 
-/* What words[first...], which begin `text`, rather are: a scenario whose name is not quite right.
- * Else what is wrong with them as a statement. */
+/* Reports what is wrong with words[first...], which begin `text`: a value without a unit, a
+ * misspelt name of a scenario, or else an error in a statement. */
 static int complain_of_words(struct adding *adding, const struct words *words, uint32_t first,
                              const char *text)
 {
@@ -289,7 +292,7 @@ static int add_statements(struct adding *adding, const char *text)
 
 		if (i < words->n && (netem || !may_begin(words, begins, i)))
 			continue;
-		/* A value belongs to the statement before it if it can. */
+		/* If a value can belong to the statement before it, it does. */
 		if (i < words->n && !names_statement(words->word[i].text) &&
 		    own_text(words, first, i + 1, text, own) && is_statement(adding, own))
 			continue;
@@ -414,7 +417,7 @@ static bool is_right(const char *before, const char *word)
 	bool right = false;
 
 	if (trial)
-		trial->dashes = true; /* no hint is wanted */
+		trial->dashes = true; /* suppresses the hint */
 	if (trial && snprintf(trial->both, sizeof(trial->both), "%s%s%s", before,
 	                      *before && *word ? " " : "", word) < (int)sizeof(trial->both))
 		right = exec_scenario_make(trial, &scenario, ports, message, sizeof(message)) == 0;
@@ -423,7 +426,7 @@ static bool is_right(const char *before, const char *word)
 	return right;
 }
 
-/* Whether a command may begin with this word, be it a program or not. */
+/* Returns true if a command may begin with this word, whether or not it is a program. */
 static bool ends_statements(const char *before, const char *text)
 {
 	const struct word word = {.text = text};
@@ -443,7 +446,8 @@ bool exec_scenario_is_command(const char *before, const char *text)
 	return is_program(text) && ends_statements(before, text);
 }
 
-/* `delay 40ms ping -c 3 HOST` without dashes: ping is no statement, and 3 no scenario. */
+/* Adds a hint if a command may have been given without `--`, as in `delay 40ms ping -c 3 HOST`:
+ * ping is no statement, and 3 no scenario. */
 static void hint_at_command(const char *both, char *message, size_t room)
 {
 	char words[LINE_BYTES_MAX], before[LINE_BYTES_MAX] = "", *rest = words;

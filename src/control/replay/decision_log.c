@@ -50,7 +50,7 @@ static const char *detail_of(uint8_t flags)
 	return marked ? "marked" : "";
 }
 
-/* By hand, because it runs for every packet: fprintf takes five times as long. */
+/* Formats without fprintf, which takes five times as long: this runs for every packet. */
 static void tell(struct witness *witness, const struct fate *fate)
 {
 	struct decision_log *log = (struct decision_log *)witness;

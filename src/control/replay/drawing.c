@@ -18,7 +18,8 @@
 
 #define BINS           80
 #define PARAGRAPH_SIZE 400
-/* Of the greatest delay, what the others differ by at least and at most. */
+/* The least and the greatest variation of delays, as a share of the greatest delay, for an axis
+ * that does not begin at 0. */
 #define FLAT_LEAST 1e-4
 #define FLAT_MOST  0.3
 
@@ -31,7 +32,7 @@ double drawing_asked_delay(const struct cloud_conf *cloud)
 	               : (double)NAN;
 }
 
-/* Instants count from the first packet, so that they read as seconds of the run. */
+/* Makes instants relative to the first packet, so that they read as seconds of the run. */
 static void from_start(struct samples *samples, double start_ns)
 {
 	for (size_t i = 0; i < samples->n; i++)
@@ -44,8 +45,8 @@ struct axis drawing_time_axis(const struct drawing *drawing)
 	        .label = "Time", .unit = drawing->time_unit, .max = drawing->duration_ns};
 }
 
-/* Whether an axis that begins at 0 would flatten what varies. What varies by less than a ten
- * thousandth is shown as what it is, a line. */
+/* Returns true if an axis from 0 would flatten the variation. Variation of less than a
+ * ten-thousandth is to be shown as the line that it is. */
 static bool is_flat_from_zero(const struct samples *samples, double asked)
 {
 	double low = INFINITY, high = -INFINITY;
@@ -93,7 +94,7 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	         .x = track->lost[REASON_REAL].t,
 	         .n = track->lost[REASON_REAL].n},
 	};
-	/* Kinds of loss that did not happen need no place in the legend. */
+	/* Kinds of loss that did not happen are left out of the legend. */
 	struct series shown[5];
 	struct chart chart = {
 	        .x = drawing_time_axis(drawing),
@@ -130,7 +131,7 @@ void drawing_choose_units(struct drawing *drawing, const struct track *tracks, u
 	double t[THROUGHPUT_STEPS + 2], value[THROUGHPUT_STEPS + 2], step_ns;
 	double delay = 0, rate = 0, queue = 0;
 
-	/* fmax() passes over what is not one number. */
+	/* fmax() ignores NAN. */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct cloud_conf *cloud = drawing->scenario->clouds[i];
 		size_t steps = throughput_points(&tracks[i].throughput, drawing->result->first_ns,
@@ -143,7 +144,7 @@ void drawing_choose_units(struct drawing *drawing, const struct track *tracks, u
 			rate = fmax(rate, value[k]);
 		queue = fmax(queue, drawing_queue_most(cloud, &tracks[i]));
 	}
-	/* A second and more are s here, as on any axis. */
+	/* One second and more are shown in s, as on any axis. */
 	drawing->time_unit = drawing->duration_ns >= 1e9
 	                             ? CHART_NS_AS_S
 	                             : chart_unit_one(CHART_NS, drawing->duration_ns);
@@ -215,7 +216,7 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	};
 	char caption[PARAGRAPH_SIZE];
 
-	/* A single value, and a line beside it, need some width to stand in. */
+	/* A single value, and a line beside it, need an axis of some width. */
 	if (isfinite(asked)) {
 		low = fmin(low, asked);
 		high = fmax(high, asked);

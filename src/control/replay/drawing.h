@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The parts of a replay's picture, written into a page: a cloud with its table and charts, and the
- * scenario. picture.h has the whole.
+ * scenario. picture.h draws the whole.
  *
  * Thread: one.
  */
@@ -18,38 +18,39 @@
 
 /* The decisions of a cloud. */
 struct track {
-	const char *name; /* the engine's, of the last decision: compared by address first */
-	simtime line_ns;  /* how long its line takes, or 0 if that is not one number */
+	const char *name; /* the engine's, as in the last fate: compared by address first */
+	simtime line_ns;  /* the delay of its line, or 0 if that is not one number */
 	struct samples delay, queue, average, lost[TRACK_REASON_KINDS];
-	struct throughput throughput; /* of what leaves */
+	struct throughput throughput; /* of the packets that leave */
 };
 
-/* Errors of writing stay in the page. */
+/* Errors of writing are kept in the page. */
 struct drawing {
 	struct page page;
 	const struct scenario *scenario;
 	const struct replay_result *result;
 	double duration_ns;
-	/* One for each quantity, in every chart and table of the page (chart_unit_one). */
+	/* One unit for each quantity, in every chart and table of the page (chart_unit_one). */
 	enum chart_unit time_unit, delay_unit, rate_unit, queue_unit;
 };
 
-/* Ahead of everything else: the units, by the greatest values of all clouds. */
+/* Called first: chooses the units, by the greatest values of all clouds. */
 void drawing_choose_units(struct drawing *drawing, const struct track *tracks, uint32_t n);
 
-/* The table and the charts of a cloud of the scenario. Changes the track: instants count from the
- * start of the replay, the queue's are sorted. */
+/* Draws the table and the charts of a cloud of the scenario. Changes the track: instants count from
+ * the start of the replay, those of the queue are sorted. */
 void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
 void drawing_scenario(struct drawing *drawing);
 
-/* The queue, and for RED its average, its thresholds, and its probability. drawing_queue.c. */
+/* Draws the queue and, for RED, its average, its thresholds, and its probability.
+ * drawing_queue.c. */
 void drawing_queue(struct drawing *drawing, const struct cloud_conf *cloud,
                    const struct track *track);
-/* The greatest number of bytes that it shows. */
+/* Returns the greatest number of bytes that drawing_queue shows. */
 double drawing_queue_most(const struct cloud_conf *cloud, const struct track *track);
 struct axis drawing_time_axis(const struct drawing *drawing);
 
-/* The configured delay in ns, or NAN if that is not one number. */
+/* Returns the configured delay in ns, or NAN if that is not one number. */
 double drawing_asked_delay(const struct cloud_conf *cloud);
 
 #endif

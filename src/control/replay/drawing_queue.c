@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of a replay's picture that is about a queue. */
+/* The part of a replay's picture that shows a queue. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,9 @@
 #include "replay/drawing.h"
 
 #define PARAGRAPH_SIZE 400
-/* Over the zone where everything is selected. Only gentle RED comes to it gradually: a step would
- * make what is below too small to be seen, and is left to the caption. */
+/* The points of RED's curve. The last CURVE_BEYOND of them are in the zone where every packet is
+ * selected. They are drawn only for gentle RED, which reaches that zone gradually: with a step, the
+ * curve below would be too small to be seen. */
 #define CURVE_POINTS 241
 #define CURVE_BEYOND 20
 
@@ -22,7 +23,7 @@ static const struct red_conf *red_of(const struct cloud_conf *cloud)
 	return conf && conf->statement == &red_statement ? (const struct red_conf *)conf : NULL;
 }
 
-/* In bytes, as everything that is drawn. */
+/* Returns a threshold in bytes, as everything that is drawn. */
 static double threshold_bytes(const struct red_setup *setup, quantity_q64 threshold)
 {
 	double units = (double)(uint64_t)(threshold >> 32) / 0x1p32;
@@ -110,7 +111,8 @@ static void draw_over_time(struct drawing *drawing, const struct cloud_conf *clo
 
 /* ---- RED's probability ---- */
 
-/* A second curve for the variants: of drops with alpha, of ECN-mod flows. NAN: there is none. */
+/* Returns the second curve of the variants: drops with alpha, or ECN-mod flows. Returns NAN if
+ * there is none. */
 static double second_probability(const struct red_setup *setup, double p)
 {
 	switch (setup->selection) {

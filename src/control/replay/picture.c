@@ -20,10 +20,10 @@ struct picture {
 	const struct scenario *scenario;
 	struct atomic_file *atomic_file;
 	uint32_t n_tracks;
-	struct track tracks[PICTURE_CLOUDS_MAX]; /* as the clouds of the scenario */
+	struct track tracks[PICTURE_CLOUDS_MAX]; /* in the order of the scenario's clouds */
 };
 
-/* The clouds of a template (`down/10.0.3.4`) share its track. */
+/* Returns the track of a cloud. The clouds of a template (`down/10.0.3.4`) share its track. */
 static struct track *find_track(struct picture *picture, const char *cloud)
 {
 	size_t bytes = strcspn(cloud, "/");
@@ -43,8 +43,8 @@ static struct track *find_track(struct picture *picture, const char *cloud)
 	return NULL;
 }
 
-/* A fate is reported when it is decided. For a delivery that is when the packet goes from the link
- * to the line: its due time less what the line takes. With jitter that is right in the mean. */
+/* Returns the instant of the decision. For a delivery, that is when the packet goes from the link
+ * to the line: its due time less the delay of the line. With jitter this is right on average. */
 static simtime decided_ns(const struct track *track, const struct fate *fate)
 {
 	if (fate->kind == FATE_DROPPED)
@@ -59,7 +59,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 	struct track *track = find_track((struct picture *)witness, fate->cloud);
 	double t = (double)fate->t_in_ns;
 
-	/* What goes back at once has no delay on this way. */
+	/* A packet that is sent back at once has no delay in this direction. */
 	if (!track || fate->flags & PACKET_BACK)
 		return;
 	if (fate->kind == FATE_DELIVERED) {
@@ -142,7 +142,7 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
 	drawing_scenario(&drawing);
-	/* Drawing needs memory, too. */
+	/* Checked here, because drawing needs memory, too. */
 	if (tracks_failed(picture)) {
 		problem_set(problem, -1, "%s: no memory for what it shows",
 		            atomic_file_path(picture->atomic_file));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A replay as a picture: one HTML file that needs nothing else. For each cloud it shows what was
- * configured and achieved, the delay of each packet over time with the losses, the throughput
- * over time, the distribution of delays, and the queue over time.
+ * configured and achieved, the delay of each packet over time with the losses, the throughput over
+ * time, the distribution of delays, and the queue over time.
  *
- * Memory is bounded for any number of packets. Of more than SAMPLES_MAX decisions (samples.h) every
- * second, fourth, ... delay is drawn, and of the queue the maximum of as many; the page says so. Of
- * more than PICTURE_CLOUDS_MAX clouds the first are drawn.
+ * Memory is bounded for any number of packets. If there are more than SAMPLES_MAX decisions
+ * (samples.h), every second, fourth, ... delay is drawn, and the maximum of as many values of the
+ * queue; the page says so. If there are more than PICTURE_CLOUDS_MAX clouds, the first ones are
+ * drawn.
  *
  * Ownership: picture_publish and picture_discard free it. The scenario must outlive it.
  * Thread: that of the engine.
@@ -22,12 +23,13 @@
 
 struct picture;
 
-/* `of` is the command, for the title. 0; -EINVAL with problem when the file cannot be made;
- * -ENOMEM. */
+/* `of` is the command, for the title. Returns 0; -EINVAL with problem if the file cannot be
+ * created; -ENOMEM. */
 int picture_open(const char *path, const char *of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
-/* Draws it from the decisions and the result. 0, or -EIO or -ENOMEM with problem. */
+/* Draws the picture from the decisions and the result. Returns 0, or -EIO or -ENOMEM with
+ * problem. */
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem);
 int picture_publish(struct picture *picture, struct problem *problem);

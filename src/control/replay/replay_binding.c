@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ports and files of `weir replay`: whether they are there, and do not get in each other's
- * way. */
+/* Checks the ports and files of `weir replay`: that they exist, and do not conflict. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

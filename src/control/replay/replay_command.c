@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir replay`: from the command line to the files and the table. */
+/* `weir replay`: from its command line to the files and the table. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@
 
 static volatile sig_atomic_t stopped;
 
-/* Everything of one run of the command. */
+/* The state of one run. */
 struct session {
 	struct replay_arguments arguments;
 	struct scenario *scenario;
@@ -39,7 +39,7 @@ struct session {
 	struct fate_capture *capture;
 	struct recording_folder *folder; /* --recording; or NULL */
 	struct trace *trace;             /* --packet; or NULL */
-	/* Tells all of them that there are. */
+	/* forwards fates to all of these that there are */
 	struct witness tee;
 	bool bar;
 };
@@ -50,8 +50,8 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* A stop removes what was begun; a reader that went away and a limit of file size are errors of
- * writing, not a death. */
+/* A stop signal makes the run end and remove what it began. A broken pipe and a limit of file size
+ * become errors of writing, instead of killing the process. */
 static void catch_signals(void)
 {
 	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
@@ -75,7 +75,7 @@ static void tell_all(struct witness *witness, const struct fate *fate)
 		picture_witness(session->picture)->tell(picture_witness(session->picture), fate);
 	if (session->capture)
 		fate_capture_put(session->capture, fate, 0);
-	/* Of a delivery it is told when it happens. */
+	/* Not a delivery in advance: the departure is traced when it happens. */
 	if (session->trace && fate->packet == session->arguments.packet &&
 	    fate->kind != FATE_DELIVERED)
 		trace_put(session->trace, fate, 0);
@@ -99,7 +99,7 @@ static struct witness *choose_witness(struct session *session)
 	return session->picture ? picture_witness(session->picture) : NULL;
 }
 
-/* All that happens up to now has been told. */
+/* Called when all events up to `now` have been reported. */
 static int stepped(void *argument, simtime now, struct problem *problem)
 {
 	struct session *session = argument;
@@ -135,7 +135,7 @@ static void hide_progress(const struct session *session)
 		fprintf(stderr, "\r%*s\r", BAR + 40, "");
 }
 
-/* The captures are complete: now the other files, so that all appear or none. */
+/* Called when the captures are complete: finishes the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
 	static const uint64_t none_missed[FATE_KINDS];
@@ -186,7 +186,7 @@ static int open_files(struct session *session, struct problem *problem)
 	return error;
 }
 
-/* The way of a packet, in words. */
+/* Prepares to print the way of a packet in words. */
 static int open_trace(struct session *session, struct problem *problem)
 {
 	static char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
@@ -246,7 +246,7 @@ static void close_files(struct session *session)
 	fate_capture_discard(session->capture);
 }
 
-/* A seed that weir chooses is short: someone may have to type it. */
+/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
 static void choose_seed(const struct replay_arguments *arguments, struct scenario *scenario)
 {
 	uint32_t drawn = 1;
@@ -309,7 +309,8 @@ static void warn(void *argument, const char *line)
 	fprintf(stderr, "weir replay: %s\n", line);
 }
 
-/* The scenario: of a file, or that of a recording's beginning. 0, or -errno with message. */
+/* Loads the scenario of a file, or that at the beginning of a recording. Returns 0, or -errno with
+ * message. */
 static int load(struct session *session, char *message, size_t room)
 {
 	const struct replay_arguments *a = &session->arguments;

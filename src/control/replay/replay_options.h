@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `weir replay`, parsed and checked: docs/man/weir-replay.1 describes it.
+ * The command line of `weir replay`, parsed and checked; docs/man/weir-replay.1 describes it.
  *
  * Thread: control.
  */
@@ -15,19 +15,19 @@
 
 #define REPLAY_SETS_MAX 32u
 
-/* `a,b=FILE` in its parts. */
+/* The parts of `a,b=FILE`. */
 struct replay_binding {
 	const char *first, *second, *path;
 };
 
 struct replay_arguments {
 	const char *config, *split, *report, *log, *picture, *capture;
-	/* a recording that is run again: its folder, or NULL */
+	/* the folder of a recording that is run again, or NULL */
 	const char *recording;
-	const char *set[REPLAY_SETS_MAX]; /* lines that change its scenarios */
+	const char *set[REPLAY_SETS_MAX]; /* lines that change the scenarios of the recording */
 	uint32_t n_set;
-	uint64_t until_ns; /* 0: to its end */
-	uint64_t packet;   /* whose way is told in words; 0: none */
+	uint64_t until_ns; /* 0: to the end of the recording */
+	uint64_t packet;   /* whose way is printed in words; 0: none */
 	bool ideal;
 	uint64_t seed;
 	bool seed_given;
@@ -35,17 +35,17 @@ struct replay_arguments {
 	bool quiet;
 	bool stdout_taken; /* a file goes to standard output, so the table must not */
 	struct replay_binding in_text[REPLAY_FILES_MAX], out_text[REPLAY_FILES_MAX];
-	/* by replay_arguments_bind */
+	/* set by replay_arguments_bind */
 	struct replay_file in[REPLAY_FILES_MAX], out[REPLAY_FILES_MAX];
 	uint32_t n_in, n_out;
 };
 
-/* OPTIONS_RUN; else all is said, and it is the exit status. Cuts PORT=PCAP in argv apart, and
- * points into it. */
+/* Returns OPTIONS_RUN; else everything was printed, and the result is the exit status. Splits
+ * PORT=PCAP in argv, and points into it. */
 int replay_arguments_parse(int argc, char **argv, struct replay_arguments *arguments);
 
-/* Finds the ports in the scenario and checks that no file is written that is also read or written
- * otherwise. 0, or -EINVAL with problem. */
+/* Finds the ports in the scenario, and checks that no output file is also an input, or another
+ * output. Returns 0, or -EINVAL with problem. */
 int replay_arguments_bind(struct replay_arguments *arguments, const struct scenario *scenario,
                           struct problem *problem);
 

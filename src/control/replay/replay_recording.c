@@ -100,7 +100,7 @@ int replay_recording_run(const struct replay_arguments *arguments, struct record
 		return -ENOMEM;
 	}
 	memcpy(rerun.emulator, about->emulator, sizeof(rerun.emulator));
-	/* What was held had room there. */
+	/* The packets held in the recorded run must have room here, too. */
 	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
 	rc = rerun_run(scenario, &rerun, outcome, problem);
 	if (rc == 0 && outcome->differs) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `weir replay --recording DIR`: a recorded run, again, and what is said of it.
+ * `weir replay --recording DIR`: runs a recorded run again, and prints the outcome.
  *
  * Thread: control.
  */
@@ -12,8 +12,8 @@
 #include "record/recording_folder.h"
 #include "replay/replay_options.h"
 
-/* 0, and a line or some to `out` of what was compared; -EILSEQ with problem: it is another run,
- * from there on; or as rerun_run. */
+/* Prints what was compared to `out`, and returns 0; -EILSEQ with problem if the run differs from
+ * the recorded one; or an error of rerun_run. */
 int replay_recording_run(const struct replay_arguments *arguments, struct recording_folder *folder,
                          const struct scenario *scenario, const struct replay_options *options,
                          FILE *out, struct replay_result *result, struct problem *problem);

@@ -118,8 +118,8 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 		        name, port->no_file, name);
 }
 
-/* A rule that takes all or nothing is most often a wrong one, and one direction has nothing to do
- * then. */
+/* Warns of a rule that matches all or no frames: it is most often wrong, and leaves one direction
+ * without packets. */
 static void warn_split(FILE *out, const struct scenario *scenario, const struct replay_split *split)
 {
 	bool none = split->packets[0] == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The result of a replay as a table for people: configured beside achieved, and every deviation.
+ * The result of a replay as a table for people: configured beside achieved values, and every
+ * deviation.
  *
  * Thread: control.
  */
@@ -12,19 +13,20 @@
 #include "offline/replay.h"
 #include "show/achieved.h"
 
-/* The seed, the files and the table of each cloud (of the first sixteen, if there are more). */
+/* Prints the seed, the files and the table of each cloud (of the first sixteen, if there are
+ * more). */
 void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result);
-/* The tables alone. */
+/* Prints the tables alone. */
 void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
                                const struct replay_result *result);
-/* A line for each thing that should be known: damaged captures, time that ran backwards, packets
- * that no cloud took or no file got, packets that weir itself lost. */
+/* Prints a line for each warning: damaged captures, time that ran backwards, packets that no cloud
+ * took or that were written to no file, packets that weir itself lost. */
 void replay_warnings_print(FILE *out, const struct scenario *scenario,
                            const struct replay_result *result);
 
-/* What achieved_rows needs to know of a cloud's run: its port's busiest second is its own if no
- * other cloud leads there. */
+/* Returns what achieved_rows needs of a cloud's run. The busiest second of its port is the cloud's
+ * own if no other cloud leads there. */
 struct achieved_run replay_achieved_run(const struct scenario *scenario,
                                         const struct replay_result *result, uint32_t cloud);
 

@@ -24,7 +24,7 @@ int report_file_write(struct atomic_file *file, const struct scenario *scenario,
 	    fputc('\n', stream) == EOF)
 		rc = atomic_file_error(file, problem);
 	json_decref(object);
-	/* What was not to be had is left out of an object, and of its text. */
+	/* A value that found no memory is missing in an object, and in its text. */
 	if (rc == 0 && alloc_failure_taken()) {
 		problem_set(problem, -1, "%s: no memory for all of the report",
 		            atomic_file_path(file));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report of a run as a file: what was asked for and achieved, in JSON (docs/replay.md).
+ * The report of a run as a file: what was configured and achieved, in JSON (docs/replay.md).
  *
  * Thread: control.
  */
@@ -10,7 +10,7 @@
 #include "capture/atomic_file.h"
 #include "offline/replay.h"
 
-/* Writes the report and finishes the file, which the caller publishes. 0, or -errno. */
+/* Writes the report and finishes the file, which the caller publishes. Returns 0 or -errno. */
 int report_file_write(struct atomic_file *file, const struct scenario *scenario,
                       const struct replay_result *result, struct problem *problem);
 

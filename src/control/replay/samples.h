@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A bounded sample of a long series of (instant, value): at most SAMPLES_MAX of them, evenly spaced
- * in their order. When it is full every second is given up, and from then on twice as many values
- * go into one. What is kept depends on the series alone.
+ * in their order. When it is full, every second one is discarded, and from then on a sample
+ * represents twice as many values. The samples kept depend on the series alone.
  *
  * Thread: one.
  */
@@ -15,19 +15,18 @@
 
 #define SAMPLES_MAX 131072u
 
-/* All zero is an empty one. */
+/* Empty if all zero. */
 struct samples {
 	double *t, *value;
 	size_t n, room;
-	uint64_t stride; /* values that go into a sample; 0: none came yet */
-	uint64_t phase;  /* of them, how many came for the last one */
-	bool greatest;   /* a sample is the greatest of its values, else the first; set at the start
-	                  */
-	bool failed;     /* no memory: what followed is not there */
+	uint64_t stride; /* values that a sample represents; 0: there were none yet */
+	uint64_t phase;  /* how many of them came for the last sample */
+	bool greatest;   /* keeps the greatest value, else the first; set at the start */
+	bool failed;     /* there was no memory: later values are missing */
 };
 
 void samples_add(struct samples *samples, double t, double value);
-/* By instant; equal ones keep their order. */
+/* Sorts by instant; equal ones keep their order. */
 void samples_sort(struct samples *samples);
 void samples_free(struct samples *samples);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory in which packets are held, in chunks of one size. A chunk that comes back is the next
- * to be given out: what is in use stays few and warm.
+ * The memory in which packets are held, in chunks of one size. The chunk that was given back last
+ * is given out first, so the chunks in use stay few and warm.
  *
- * Cost: O(1), no system call; pages are touched by whoever made the memory.
+ * Cost: O(1), no system call; the pages are touched by the code that allocates the memory.
  * Thread: the worker that owns the engine; `used_chunks` may be read by others.
  */
 #ifndef WEIR_ARENA_H
@@ -17,19 +17,19 @@
 
 #define CHUNK_BYTES 4096
 
-/* Frames are copied in blocks of this size, so a copy may run over its end by less than a block: a
+/* Frames are copied in blocks of this size, so a copy may exceed its end by less than a block: a
  * chunk keeps that much room behind its last record. */
 #define COPY_BLOCK_BYTES 64
 
 struct chunk {
 	struct chunk *next;
-	uint8_t *end; /* behind its last record, once the log has gone on to another chunk */
+	uint8_t *end; /* of the last record; set when the log continues in another chunk */
 	uint8_t records[];
 };
 
 struct arena {
 	struct chunk *free;
-	uint8_t *base, *fresh, *end; /* from `fresh` on nothing was given out yet */
+	uint8_t *base, *fresh, *end; /* from `fresh` on: not yet given out */
 	uint64_t used_chunks;
 };
 
@@ -38,7 +38,7 @@ static inline void arena_init(struct arena *arena, void *memory, size_t bytes)
 	*arena = (struct arena){.base = memory, .fresh = memory, .end = (uint8_t *)memory + bytes};
 }
 
-/* NULL when all is in use. */
+/* Returns NULL if all chunks are in use. */
 static inline struct chunk *arena_get(struct arena *arena)
 {
 	struct chunk *chunk = arena->free;

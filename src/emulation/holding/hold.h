@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between mbufs and held packets: a small frame is copied and its mbuf goes back, a large one stays
- * in its mbuf. Where the line lies is `copy_bytes_max` (measured: docs/performance.md).
+ * Moves packets between mbufs and records: a small frame is copied and its mbuf is reused, a large
+ * frame stays in its mbuf. The limit between them is `copy_bytes_max` (measured:
+ * docs/performance.md).
  *
  * Thread: the worker that owns the engine.
  */
@@ -21,21 +22,21 @@
 
 struct scarcity;
 
-/* What a worker's clouds hold packets with. */
+/* The memory with which a worker's clouds hold packets. */
 struct holder {
 	struct arena arena;
 	struct rte_mempool *pool;
 	uint32_t copy_bytes_max;
-	/* mbufs that hold packets, five where a frame has five segments, and how many may: were
-	 * there no bound, large frames could take the last one, and a small frame ahead of them
-	 * would find none to leave in, ever. */
+	/* mbufs that hold packets (five for a frame of five segments), and their maximum. Without a
+	 * maximum, large frames could take the last mbuf, and a small frame ahead of them would
+	 * never find one to leave in. */
 	uint32_t kept, kept_max;
-	/* mbufs whose frames were copied, on a stack: the next packet that leaves takes the one
-	 * that is warmest. In a steady flow the pool is not asked at all. */
+	/* mbufs whose frames were copied, on a stack: the next packet that leaves takes the warmest
+	 * one. In a steady flow the pool is not used at all. */
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
-	struct scarcity *scarcity; /* then packets that ask for memory are numbered; or NULL */
-	bool lacks;                /* a push onto the line finds none: a repetition wants it so */
+	struct scarcity *scarcity; /* numbers the packets that need memory; or NULL */
+	bool lacks;                /* line_push finds no memory: a repeated run requires it */
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
@@ -46,14 +47,15 @@ static __rte_always_inline void hold_copy(uint8_t *to, const uint8_t *from, uint
 		memcpy(to + done, from + done, COPY_BLOCK_BYTES);
 }
 
-/* Whether the frame can be copied block by block, and its mbuf given back as it is. */
+/* Returns true if the frame can be copied block by block, and its mbuf be reused as it is. */
 static inline bool hold_copies(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
 	return mbuf->data_len <= holder->copy_bytes_max && mbuf->nb_segs == 1 &&
 	       (uint32_t)mbuf->data_off + mbuf->data_len + COPY_BLOCK_BYTES <= mbuf->buf_len;
 }
 
-/* Whether the packet may be held: copied, or in its mbuf. What its record stores then. */
+/* Returns true if the packet may be held. Sets *copied if its frame is copied, not kept in its
+ * mbuf, and *stored_bytes to what its record stores. */
 static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf *mbuf,
                               bool *copied, uint32_t *stored_bytes)
 {
@@ -62,7 +64,7 @@ static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf
 	return *copied || holder->kept + mbuf->nb_segs <= holder->kept_max;
 }
 
-/* Gives back mbufs so that at most `keep` stay spare. */
+/* Gives mbufs back to the pool until at most `keep` are spare. */
 void hold_give_back(struct holder *holder, uint32_t keep);
 
 /* Packs data_off, refcnt, nb_segs and port of an mbuf into one word. Mbufs of the holder
@@ -81,7 +83,7 @@ static __rte_always_inline uint64_t hold_shape(const struct rte_mbuf *mbuf)
 	return shape;
 }
 
-/* How long its frame is, in all and in the first segment, in one word. */
+/* Returns the lengths of the frame, total and in the first segment, in one word. */
 static __rte_always_inline uint64_t hold_lengths(const struct rte_mbuf *mbuf)
 {
 	uint64_t lengths;
@@ -93,22 +95,22 @@ static __rte_always_inline uint64_t hold_lengths(const struct rte_mbuf *mbuf)
 	return lengths & rte_cpu_to_le_64(UINT64_C(0xffffffffffff));
 }
 
-/* Whether the mbuf is one of the holder's pool, with its frame in itself. */
+/* Returns true if the mbuf is from the holder's pool, and its frame is in its own buffer. */
 static inline bool hold_owns(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
 	return mbuf->pool == holder->pool && RTE_MBUF_DIRECT(mbuf);
 }
 
-/* Whether it is, and nobody else has a reference: it can be spare. */
+/* Returns true if this holds, and there is no other reference: the mbuf can become spare. */
 static inline bool hold_owns_alone(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
 	return hold_owns(holder, mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
-/* The whole of hold_spend. */
+/* The slow path of hold_spend. */
 void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf);
 
-/* The frame was copied: the mbuf is spare. */
+/* Makes an mbuf spare whose frame was copied. */
 static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 {
 	if (likely(hold_owns_alone(holder, mbuf) && holder->n_spare < HOLD_SPARE_MAX))
@@ -117,7 +119,8 @@ static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 		hold_spend_slow(holder, mbuf);
 }
 
-/* How many spare mbufs there are now, at most BURST_MAX; the pool may have none. */
+/* Gets spare mbufs from the pool if there are few. Returns how many there are, at most BURST_MAX,
+ * or 0 if the pool is empty. */
 static inline uint32_t hold_provide(struct holder *holder)
 {
 	if (unlikely(holder->n_spare < BURST_MAX)) {
@@ -125,14 +128,14 @@ static inline uint32_t hold_provide(struct holder *holder)
 
 		if (likely(rte_mempool_get_bulk(holder->pool, end, BURST_MAX) == 0))
 			holder->n_spare += BURST_MAX;
-		/* A pool that has few has one, perhaps. */
+		/* A pool with less than BURST_MAX may have one. */
 		else if (holder->n_spare == 0 && rte_mempool_get(holder->pool, end) == 0)
 			holder->n_spare = 1;
 	}
 	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
-/* The frame into the record: the mbuf is spare, or belongs to the record. */
+/* Stores the frame in the record: the mbuf becomes spare, or belongs to the record. */
 static __rte_always_inline void hold_store(struct holder *holder, struct held *held, bool copied,
                                            struct rte_mbuf *mbuf)
 {
@@ -148,7 +151,7 @@ static __rte_always_inline void hold_store(struct holder *holder, struct held *h
 	}
 }
 
-/* Moves packet i of the burst into the record, which has its own cloud and time. */
+/* Moves packet i of the burst into the record, whose cloud and time the caller sets. */
 static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
                                           const struct burst *burst, uint32_t i)
 {
@@ -158,7 +161,7 @@ static __rte_always_inline void hold_fill(struct holder *holder, struct held *he
 	hold_store(holder, held, copied, burst->mbuf[i]);
 }
 
-/* A packet goes from one record to another of the same size, which has its own cloud and time. */
+/* Moves a packet to another record of the same size, whose cloud and time the caller sets. */
 static inline void hold_record(struct held *to, const struct held *from)
 {
 	to->wire_bytes = from->wire_bytes;
@@ -168,18 +171,18 @@ static inline void hold_record(struct held *to, const struct held *from)
 	hold_copy(to->data, from->data, from->stored_bytes);
 }
 
-/* Where the frame of a spare mbuf goes, told without a look at the mbuf: its line need not be there
- * yet. */
+/* Returns where the frame of a spare mbuf goes, without reading the mbuf: its cache line may not
+ * have arrived yet. */
 static inline uint8_t *hold_room(struct rte_mbuf *spare)
 {
 	return (uint8_t *)rte_mbuf_to_priv(spare) + PACKET_PRIVATE_BYTES + RTE_PKTMBUF_HEADROOM;
 }
 
-/* How many spare mbufs ahead of the one that is filled are fetched. */
+/* A spare mbuf is fetched when so many others are filled before it. */
 #define HOLD_SPARE_AHEAD 6
 
-/* Fetches the lines of a spare mbuf that a small frame will leave in, to be written, and the one
- * that whoever sends it looks at; `spare` are left of them. */
+/* Fetches the lines of a spare mbuf that a small frame will be written to, and the line that the
+ * sender reads. `spare` is the number of spare mbufs left. */
 static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare)
 {
 	struct rte_mbuf *mbuf;
@@ -192,7 +195,7 @@ static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
-/* A frame that was copied, in a spare mbuf. */
+/* Writes a copied frame into a spare mbuf. */
 static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *frame, uint16_t bytes)
 {
 	spare->data_off = RTE_PKTMBUF_HEADROOM;
@@ -203,7 +206,8 @@ static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *fr
 	hold_copy(hold_room(spare), frame, bytes);
 }
 
-/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. */
+/* Returns the record's packet in an mbuf, a spare one if the frame was copied, or NULL if there is
+ * none. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf;
@@ -220,7 +224,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	return mbuf;
 }
 
-/* The record's packet is dropped. */
+/* Drops the packet of the record. */
 static inline void hold_drop(struct holder *holder, const struct held *held)
 {
 	if (held->flags & HELD_MBUF) {
@@ -229,10 +233,10 @@ static inline void hold_drop(struct holder *holder, const struct held *held)
 	}
 }
 
-/* Drops all that the log holds, and gives its chunks back; returns how many packets that were. */
+/* Drops all packets of the log, and gives its chunks back; returns the number of packets. */
 uint64_t hold_drop_all(struct holder *holder, struct log *log);
 
-/* The bytes of a packet that is held in a record. */
+/* Returns the bytes of a packet that is held in a record. */
 static inline struct packet_bytes packet_bytes_of_held(struct held *held)
 {
 	const bool kept = held->flags & HELD_MBUF;

@@ -7,12 +7,12 @@
 #include "holding/wheel_burst.h"
 #include "holding/wheel_walk.h"
 
-/* Of flags, those that are the packet's. */
+/* The flags of a record that belong to the packet. */
 #define FLAGS_OF_PACKET 0x00ff
 
 /* ---- one packet ---- */
 
-/* What its record says, as it stands in a snapshot, ahead of its frame. */
+/* The fields of a packet in a snapshot, before its frame. */
 struct saved {
 	simtime t_ns;
 	uint32_t wire_bytes, number, bytes;
@@ -32,7 +32,7 @@ static void saved_head(struct snapshot *snapshot, struct saved *saved)
 	                       saved->t_ns < SIMTIME_HORIZON);
 }
 
-/* Frames are only read when they are written. */
+/* Writes a frame; snapshot_bytes does not change it then. */
 static void frame_write(struct snapshot *snapshot, const void *data, uint32_t bytes)
 {
 	snapshot_bytes(snapshot, (void *)(uintptr_t)data, bytes);
@@ -46,7 +46,7 @@ static void chain_write(struct snapshot *snapshot, const struct rte_mbuf *mbuf, 
 	}
 }
 
-/* `data` as in a record: the frame, or the address of its mbuf. */
+/* Writes a packet. `data` is as in a record: the frame, or the address of its mbuf. */
 static void packet_write(struct snapshot *snapshot, struct saved *saved, uint32_t stored_bytes,
                          uint16_t flags, const uint8_t *data)
 {
@@ -71,7 +71,7 @@ static void held_write(struct snapshot *snapshot, simtime t_ns, const struct hel
 	packet_write(snapshot, &saved, held->stored_bytes, held->flags, held->data);
 }
 
-/* The frame that comes next, in mbufs of the pool; NULL: there are none. */
+/* Reads the next frame into mbufs of the pool. Returns NULL if there are none. */
 static struct rte_mbuf *frame_read(struct snapshot *snapshot, struct rte_mempool *pool,
                                    uint32_t bytes)
 {
@@ -95,14 +95,14 @@ static struct rte_mbuf *frame_read(struct snapshot *snapshot, struct rte_mempool
 	return NULL;
 }
 
-/* A burst of the packet that comes next. False: it failed. */
+/* Reads the next packet as a burst of one. Returns false if that failed. */
 static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct burst *burst)
 {
 	struct saved saved = {0};
 	struct rte_mbuf *mbuf;
 
 	saved_head(snapshot, &saved);
-	/* Its length is not believed before it is known to be there. */
+	/* Its length is trusted only if the snapshot has so many bytes left. */
 	if (!snapshot_holds(snapshot, (size_t)(snapshot->end - snapshot->at) >= saved.bytes))
 		return false;
 	mbuf = frame_read(snapshot, holder->pool, saved.bytes);
@@ -190,7 +190,7 @@ void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *sna
 
 /* ---- a log of trains ---- */
 
-/* Those that have not left. */
+/* Writes the packets of a train that have not left. */
 static void train_write(struct snapshot *snapshot, const struct train *train)
 {
 	for (uint16_t i = train->gone; i < train->n; i++) {
@@ -203,8 +203,8 @@ static void train_write(struct snapshot *snapshot, const struct train *train)
 	}
 }
 
-/* From the oldest train to the latest; how many packets are on them. `snapshot`: NULL: they are
- * only counted. */
+/* Walks from the oldest train to the latest; returns how many packets they have. `snapshot` NULL:
+ * only counts them. */
 static uint64_t trains_walk(struct snapshot *snapshot, const struct log *log)
 {
 	const struct chunk *chunk = log->head;
@@ -253,7 +253,7 @@ void train_snapshot(struct log *log, struct holder *holder, struct snapshot *sna
 
 /* ---- a wheel ---- */
 
-/* An entry of a wheel, where it begins in the snapshot. */
+/* An entry of a wheel, and where the rest of it begins in the snapshot. */
 struct entry {
 	simtime t_ns;
 	uint64_t number;
@@ -309,7 +309,7 @@ static int entry_order(const void *a, const void *b)
 	return one->number < two->number ? -1 : one->number > two->number;
 }
 
-/* Of n entries, which each take so many bytes at least. */
+/* An entry takes at least so many bytes. */
 #define ENTRY_LEAST 24
 
 static struct entry *entries_find(struct snapshot *snapshot, uint64_t n)

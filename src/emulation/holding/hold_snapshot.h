@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Held packets in a snapshot (snapshot.h): each with its instant, its length, flags and number, and
- * its frame, or the beginning of it. Whatever holds them, a record, a cell, a train or an mbuf,
- * they are written alike; and when they are read, they are put where a packet that came in would
- * be.
+ * Held packets in a snapshot (snapshot.h): each with its instant, length, flags, number and frame,
+ * or the beginning of the frame. Packets in a record, a cell, a train or an mbuf are written alike.
+ * A packet that is read is put where an arriving packet would be.
  *
- * Errors: there is no memory for what is read, or it cannot be: snapshot->failed.
+ * Errors: if there is no memory for what is read, or it is not possible, snapshot->failed is set.
  * Thread: the worker that owns the holder.
  */
 #ifndef WEIR_HOLD_SNAPSHOT_H
@@ -15,21 +14,22 @@
 #include "holding/wheel.h"
 #include "snapshot/snapshot.h"
 
-/* The clouds that packets of a wheel belong to, by the index that they had when it was written. */
+/* The clouds of the packets on a wheel, by the index that they had when the snapshot was
+ * written. */
 struct snapshot_clouds {
 	uint32_t n;
-	const uint32_t *index; /* that they have now; UINT32_MAX: there is none */
+	const uint32_t *index; /* their present indices; UINT32_MAX: the cloud is gone */
 };
 
-/* A log of records that `cloud` holds. */
+/* For a log of records that `cloud` holds. */
 void log_snapshot(struct log *log, struct holder *holder, uint32_t cloud,
                   struct snapshot *snapshot);
-/* A log whose records hold something else than packets: integers without gaps. */
+/* For a log whose records are not packets: integers without gaps. */
 void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot);
-/* A log of trains. */
+/* For a log of trains. */
 void train_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot);
-/* A wheel, which is empty before it is read, and is brought to `now`. `clouds`: NULL for one that a
- * line has to itself; then all are `cloud`'s. */
+/* For a wheel. When it is read, it must be empty before, and is advanced to `now`. `clouds` is NULL
+ * for a wheel that a line has to itself; then all packets belong to `cloud`. */
 void wheel_snapshot(struct wheel *wheel, struct holder *holder, uint32_t cloud, simtime now,
                     const struct snapshot_clouds *clouds, struct snapshot *snapshot);
 

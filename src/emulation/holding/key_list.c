@@ -2,7 +2,7 @@
 #include "holding/key_list.h"
 
 #define BLOCKS_PER_CHUNK (CHUNK_BYTES / KEY_LIST_BLOCK_BYTES)
-#define ALL_FREE         ((1u << BLOCKS_PER_CHUNK) - 2) /* the first is the chunk's header */
+#define ALL_FREE         ((1u << BLOCKS_PER_CHUNK) - 2) /* the first block is the chunk's header */
 
 _Static_assert(sizeof(struct key_list_block) == KEY_LIST_BLOCK_BYTES, "a block is what it says");
 _Static_assert(sizeof(struct key_list_chunk) <= KEY_LIST_BLOCK_BYTES, "the header is a block");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Key lists: which packets are due in a slot of the wheel, in the order of their insertion.
- * A key is the due time and the place of the record; only keys are touched until a packet leaves.
+ * Key lists: the packets that are due in a slot of the wheel, in the order of insertion. A key is
+ * the due time and the place of the record; until a packet leaves, only its key is touched.
  *
- * A key list lies in blocks of 15 keys, and 15 blocks in a chunk of the arena: a slot with one
+ * A key list consists of blocks of 15 keys, and a chunk of the arena has 15 blocks: a slot with one
  * packet takes 256 bytes, and keys are read in sequence.
  *
- * A place in the arena is a `wheel_link`, in units of 8 bytes; 0 is none, for chunks begin with a
- * header.
+ * A place in the arena is a `wheel_link`, in units of 8 bytes. 0 means none: every chunk begins
+ * with a header.
  *
  * Thread: the worker that owns the arena.
  */
@@ -21,7 +21,7 @@
 
 typedef uint32_t wheel_link;
 
-/* The memory that a link can reach. */
+/* The memory that a link can address. */
 #define WHEEL_MEMORY_MAX (UINT64_C(8) << 32)
 
 struct wheel_key {
@@ -42,18 +42,18 @@ struct key_list_block {
 
 struct key_list {
 	wheel_link first; /* block; 0: the key list is empty */
-	wheel_link write; /* where the next key goes; the end of a block: into a new one */
+	wheel_link write; /* where the next key goes; at the end of a block: into a new one */
 };
 
-/* A chunk of blocks; it lies in the place of the first. */
+/* The header of a chunk of blocks, in the place of the first block. */
 struct key_list_chunk {
-	struct key_list_chunk *next, *prev; /* of those that have a free block */
-	uint32_t free;                      /* bit i: block i is */
+	struct key_list_chunk *next, *prev; /* in the list of chunks that have a free block */
+	uint32_t free;                      /* bit i: block i is free */
 };
 
 struct key_list_yard {
 	struct arena *arena;
-	struct key_list_chunk *partial; /* those that have a free block */
+	struct key_list_chunk *partial; /* chunks that have a free block */
 };
 
 static inline void *link_at(const struct arena *arena, wheel_link link)
@@ -66,12 +66,12 @@ static inline wheel_link link_of(const struct arena *arena, const void *place)
 	return (wheel_link)((uint64_t)((const uint8_t *)place - arena->base) / 8);
 }
 
-/* Goes on to another block. False: no memory. */
+/* Continues in another block. Returns false if there is no memory. */
 bool key_list_extend(struct key_list_yard *yard, struct key_list *key_list);
-/* Gives all blocks back; the key list is empty then. */
+/* Gives back all blocks; the key list is empty then. */
 void key_list_clear(struct key_list_yard *yard, struct key_list *key_list);
 
-/* Room for a key; NULL: no memory. The caller fills it in. */
+/* Returns room for a key, or NULL if there is no memory. The caller fills it in. */
 static inline struct wheel_key *key_list_add(struct key_list_yard *yard, struct key_list *key_list)
 {
 	struct wheel_key *key;
@@ -85,14 +85,14 @@ static inline struct wheel_key *key_list_add(struct key_list_yard *yard, struct 
 	return key;
 }
 
-/* The place of the first key. */
+/* Returns the place of the first key. */
 static inline wheel_link key_list_begin(const struct key_list *key_list)
 {
 	return key_list->first ? key_list->first + sizeof(struct wheel_key) / 8 : 0;
 }
 
-/* From a place in the key list, perhaps behind the last key of a block, to the key there; NULL:
- * there is none (yet). Moves `*place` behind it. */
+/* Returns the key at a place in the key list, which may be behind the last key of a block, and
+ * moves `*place` behind that key. Returns NULL if there is no key (yet). */
 static inline struct wheel_key *key_list_walk(const struct arena *arena,
                                               const struct key_list *key_list, wheel_link *place)
 {

@@ -48,7 +48,8 @@ void log_join(struct log *log, struct log *from, struct arena *arena)
 	} else {
 		uint8_t *begins = from->head->records;
 
-		/* A chunk is read from its beginning, and of this one some may be read already. */
+		/* A chunk is read from its beginning. If records of this chunk were read already,
+		 * the others are moved there. */
 		if (from->read != begins) {
 			const size_t bytes = (size_t)((from->head == from->tail ? from->write
 			                                                        : from->head->end) -

@@ -2,11 +2,11 @@
 /*
  * Held packets, in the order in which they were held: a log of records in chunks.
  *
- * Why: what makes holding a packet expensive is not the instructions but the cold memory of an mbuf
- * that nobody has touched for the length of the delay. A small frame is copied out of its mbuf into
- * the log, one record behind the other, and the mbuf goes back at once: a few hundred mbufs
- * circulate and stay in the cache, the memory traffic of what is held is sequential, and the
- * processor fetches it ahead. A large frame stays in its mbuf, and the record holds its address.
+ * Why: holding a packet is expensive not because of the instructions, but because its mbuf,
+ * untouched for the length of the delay, is cold in the cache. A small frame is copied from its
+ * mbuf into the log, one record behind the other, and the mbuf is reused at once: a few hundred
+ * mbufs circulate and stay in the cache, and held packets are written and read in sequence, so the
+ * processor prefetches them. A large frame stays in its mbuf, and the record holds its address.
  *
  * A held packet is a `struct held *`, valid until it is popped. Nothing outside this file and
  * hold.h assumes where its bytes are.
@@ -25,21 +25,21 @@
 #include "simtime.h"
 
 struct held {
-	simtime t_ns;          /* in a queue: when it came; on a line: when it is due */
+	simtime t_ns;          /* in a queue: its arrival; on a line: when it is due */
 	uint32_t wire_bytes;   /* length on the wire */
 	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
-	uint16_t flags;        /* HELD_..., and the low byte is struct packet's flags */
+	uint16_t flags;        /* HELD_...; the low byte has the flags of struct packet */
 	uint32_t cloud;        /* index of the cloud that holds it */
 	uint32_t number;       /* low half of the packet's number */
 	uint8_t data[];
 };
 
 #define HELD_MBUF  0x0100 /* data is a struct rte_mbuf * */
-#define HELD_TIMER 0x0200 /* no packet: wakes the link of its cloud */
-#define HELD_NAMED 0x0400 /* in an mbuf, whose struct packet has its name (outlet.h) */
+#define HELD_TIMER 0x0200 /* no packet: a timer that wakes the link of its cloud */
+#define HELD_NAMED 0x0400 /* in an mbuf, whose struct packet holds its name (outlet.h) */
 
 struct log {
-	uint8_t *read, *read_end; /* read_end: end of the first chunk, NULL while it is the last */
+	uint8_t *read, *read_end; /* read_end: end of the first chunk; NULL: it is the last */
 	uint8_t *write, *limit;
 	struct chunk *head, *tail;
 	uint64_t records;
@@ -55,19 +55,19 @@ static inline struct rte_mbuf *held_mbuf(const struct held *held)
 	return *(struct rte_mbuf *const *)(const void *)held->data;
 }
 
-/* The largest frame that a chunk can take. */
+/* The largest frame that fits a chunk. */
 #define LOG_STORED_MAX (CHUNK_BYTES - sizeof(struct chunk) - sizeof(struct held) - COPY_BLOCK_BYTES)
 
-/* Goes on to another chunk. False: the arena is empty. */
+/* Continues in another chunk. Returns false if the arena is empty. */
 bool log_extend(struct log *log, struct arena *arena);
-/* Gives the first chunk back: everything in it was read. */
+/* Gives back the first chunk, all of which was read. */
 void log_next_chunk(struct log *log, struct arena *arena);
-/* Puts what `from` holds behind what `log` holds; `from` is empty then. */
+/* Appends the records of `from` to `log`; `from` is empty then. */
 void log_join(struct log *log, struct log *from, struct arena *arena);
-/* Gives all chunks back; what the records own must have been taken before. */
+/* Gives back all chunks. The packets of the records must have been taken before. */
 void log_clear(struct log *log, struct arena *arena);
 
-/* Room for `bytes` at the end, a multiple of 8; NULL: no memory. */
+/* Returns room for `bytes`, a multiple of 8, at the end, or NULL if there is no memory. */
 static inline void *log_reserve(struct log *log, struct arena *arena, uint32_t bytes)
 {
 	uint8_t *room;
@@ -82,26 +82,27 @@ static inline void *log_reserve(struct log *log, struct arena *arena, uint32_t b
 	return room;
 }
 
-/* Room for a held packet at the end; NULL: no memory. The caller fills it in. */
+/* Returns room for a held packet at the end, or NULL if there is no memory. The caller fills it
+ * in. */
 static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
 {
 	return log_reserve(log, arena, held_bytes(stored_bytes));
 }
 
-/* Takes back what was reserved last. */
+/* Takes back the latest reservation. */
 static inline void log_retract(struct log *log, uint32_t bytes)
 {
 	log->write -= bytes;
 	log->records--;
 }
 
-/* The oldest record; only when records > 0. */
+/* Returns the oldest record. Only if records > 0. */
 static inline struct held *log_front(const struct log *log)
 {
 	return (struct held *)log->read;
 }
 
-/* From the oldest record to the latest, without taking any. */
+/* Walks from the oldest record to the latest, without removing any. */
 struct log_walk {
 	const struct log *log;
 	const struct chunk *chunk;
@@ -131,13 +132,13 @@ static inline const struct held *log_walk_next(struct log_walk *walk)
 	return log_walk_here(walk);
 }
 
-/* Passes over the oldest record, of so many bytes. Its memory stays readable until the next
+/* Removes the oldest record, which has so many bytes. Its memory stays readable until the next
  * append. */
 static inline void log_pass(struct log *log, struct arena *arena, uint32_t bytes)
 {
 	log->read += bytes;
 	if (--log->records == 0) {
-		/* Start over in the chunk that is warm; it is the last, hence the only one. */
+		/* Start over in this chunk, which is warm. It is the last, hence the only one. */
 		log->read = log->write = log->head->records;
 	} else if (log->read == log->read_end) {
 		log_next_chunk(log, arena);
@@ -149,7 +150,7 @@ static inline void log_pop(struct log *log, struct arena *arena)
 	log_pass(log, arena, held_bytes(log_front(log)->stored_bytes));
 }
 
-/* Pops what the walk has gone past. */
+/* Removes the records that the walk has passed. */
 static inline void log_pop_past(struct log *log, struct arena *arena, const struct log_walk *walk)
 {
 	while (log->head != (walk->left ? walk->chunk : log->tail))

@@ -16,7 +16,7 @@ int store_open(struct store *store, struct arena *arena)
 	size_t chunks = (size_t)(arena->end - arena->base) / CHUNK_BYTES;
 
 	store->arena = arena;
-	/* Written: the pages must be there before packets come. */
+	/* Written to, so that the pages exist before packets come. */
 	store->live = malloc(chunks * sizeof(*store->live) + 1);
 	store->cell = malloc(chunks * sizeof(*store->cell) + 1);
 	store->class = malloc(chunks * sizeof(*store->class) + 1);
@@ -35,7 +35,7 @@ void store_close(struct store *store)
 	free(store->class);
 }
 
-/* The end of what a chunk of this class has room in. */
+/* Returns the end of the usable part of a chunk of this class. */
 static uint8_t *limit_of(struct parcel *parcel, uint64_t number)
 {
 	uint8_t *end = (uint8_t *)parcel + CHUNK_BYTES;
@@ -58,7 +58,8 @@ bool store_extend(struct store *store, uint32_t number)
 	return true;
 }
 
-/* As many as find room in the chunk that is being filled; there is one. */
+/* Makes room for as many records as fit the chunk that is being filled; there is one. Returns how
+ * many. */
 static uint16_t append_here(struct store *store, struct store_class *class,
                             struct rte_mbuf *const *mbufs, uint16_t n, struct held **held)
 {
@@ -94,7 +95,7 @@ uint16_t store_append_run(struct store *store, uint32_t number, struct rte_mbuf 
 	}
 }
 
-/* Goes on to another chunk of cells. False: the arena is empty. */
+/* Continues in another chunk of cells. Returns false if the arena is empty. */
 static bool cells_extend(struct store *store, uint32_t number, uint32_t cloud, uint32_t bytes)
 {
 	struct store_class *class = &store->classes[STORE_CLASSES + number];
@@ -109,7 +110,7 @@ static bool cells_extend(struct store *store, uint32_t number, uint32_t cloud, u
 	return true;
 }
 
-/* Of a chunk of cells. */
+/* Returns where the number of the packet in a cell is stored. */
 static uint32_t *cell_number(const struct store *store, const void *cell)
 {
 	uint64_t chunk = store_chunk(store, cell);

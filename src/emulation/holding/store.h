@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Held packets that leave in another order than they came: records in chunks of the arena, one
- * behind the other, and a chunk goes back when the last of its records has left.
+ * behind the other. A chunk is given back when its last record has left.
  *
- * So that a packet that stays for seconds does not keep the memory of those that stay for
- * microseconds, there is a chunk being filled for each *class* of packets: those whose stay is
- * between two powers of two. A chunk therefore lives at most about twice as long as any of its
- * records, at a rate that fills chunks faster than packets leave.
+ * Each *class* of packets, whose stay lies between two powers of two, has its own chunk that is
+ * being filled. So a packet that stays for seconds does not keep the memory of packets that stay
+ * for microseconds: a chunk lives at most about twice as long as any of its records, at a rate that
+ * fills chunks faster than packets leave.
  *
  * Memory is written in sequence, whatever the order of leaving.
  *
- * A packet of which there is nothing to say but its number, in a frame of about a cache line, takes
- * a *cell*, which is one: it is read cold, out of order, and a record is of two lines and a half on
- * average. What a record says in front of its frame, a chunk of cells says of all of them, but for
- * their numbers, which stand together at its beginning and are seldom read. Chunks of cells have
- * classes of their own. A cell takes no more memory than a record would.
+ * If a packet has no property of its own but its number, and its frame is about a cache line long,
+ * it takes a *cell* of one cache line: it is read cold, out of order, and a record takes two and a
+ * half lines on average. A chunk of cells stores once the fields that a record has before its
+ * frame, except the numbers: those stand together at the beginning of the chunk, and are seldom
+ * read. Chunks of cells have classes of their own. A cell takes no more memory than a record.
  *
- * How many records of a chunk have not left, and its class, stand in arrays beside, not in the
- * chunk: the chunks' first lines are 4 KiB apart, so that of a processor's cache only a few sets
- * could hold them, and each packet that leaves would wait for one.
+ * For each chunk, the number of records that have not left, and the class, are in separate arrays.
+ * If they were in the chunks, whose first lines are 4 KiB apart, they would share a few sets of the
+ * cache, and each packet that leaves would wait for one.
  *
  * Ownership: the arrays are the store's, made and freed by control; chunks are the arena's.
  * Thread: the worker that owns the arena.
@@ -28,36 +28,36 @@
 
 #include "holding/log.h"
 
-/* Stays up to 2^16 ns are of one class, up to 2^17 of the next, and so on up to 2^52. */
+/* Stays up to 2^16 ns are in one class, up to 2^17 in the next, and so on up to 2^52. */
 #define STORE_CLASSES 38
 
-/* What a chunk of records, or of cells, begins with, as long as it is in use. */
+/* The header of a chunk of records, or of cells, while it is in use. */
 struct parcel {
-	uint32_t cloud;       /* of cells */
-	uint32_t reserved[3]; /* as large as struct chunk */
+	uint32_t cloud;       /* of all its cells */
+	uint32_t reserved[3]; /* for the size of struct chunk */
 	uint8_t records[];
 };
 
 #define CELL_BYTES COPY_BLOCK_BYTES
-/* A frame no longer than that takes less memory in a record. */
+/* A frame of at most this length takes less memory in a record. */
 #define CELL_FRAME_ABOVE 40u
 #define CELLS_A_CHUNK    ((CHUNK_BYTES - sizeof(struct parcel)) / (CELL_BYTES + sizeof(uint32_t)))
-/* Where in a chunk they begin. */
+/* The offset of the first cell in a chunk. */
 #define CELLS_AT (CHUNK_BYTES - CELLS_A_CHUNK * CELL_BYTES)
 
 struct store_class {
-	uint8_t *write, *limit; /* of the chunk that is being filled; NULL: none */
+	uint8_t *write, *limit; /* in the chunk that is being filled; NULL: none */
 };
 
 struct store {
 	struct arena *arena;
-	uint16_t *live; /* of each chunk of the arena: records that have not left */
-	uint8_t *class; /* likewise: which of `classes` */
-	uint8_t *cell;  /* likewise: the length of each frame in its cells; 0: it has records */
+	uint16_t *live; /* for each chunk of the arena: records that have not left */
+	uint8_t *class; /* likewise: its index in `classes` */
+	uint8_t *cell;  /* likewise: length of the frame in each cell; 0: has records */
 	struct store_class classes[2 * STORE_CLASSES]; /* of records, then of cells */
 };
 
-/* 0 or -ENOMEM; `depot` is all zero before. Control. */
+/* Control: returns 0 or -ENOMEM. `store` must be all zero. */
 int store_open(struct store *store, struct arena *arena);
 void store_close(struct store *store);
 
@@ -73,12 +73,13 @@ static inline uint64_t store_chunk(const struct store *store, const void *record
 	return (uint64_t)((const uint8_t *)record - store->arena->base) / CHUNK_BYTES;
 }
 
-/* Goes on to another chunk. False: the arena is empty. */
+/* Continues class `number` in another chunk. Returns false if the arena is empty. */
 bool store_extend(struct store *store, uint32_t number);
-/* Gives a chunk back that holds nothing any more. */
+/* Gives back a chunk from which all records have left. */
 void store_release(struct store *store, uint64_t chunk);
 
-/* Room for a record that stays about so long (ns); NULL: no memory. The caller fills it in. */
+/* Returns room for a record that stays about so long (ns), or NULL if there is no memory. The
+ * caller fills it in. */
 static inline struct held *store_append(struct store *store, simtime stay, uint32_t stored_bytes)
 {
 	uint32_t bytes = held_bytes(stored_bytes), number = store_class_of(stay);
@@ -95,7 +96,7 @@ static inline struct held *store_append(struct store *store, simtime stay, uint3
 	return (struct held *)(void *)room;
 }
 
-/* The record is not needed any more; it stays readable until something is appended in the arena. */
+/* Frees the record; it stays readable until something is appended in the arena. */
 static inline void store_leave(struct store *store, const struct held *held)
 {
 	uint64_t chunk = store_chunk(store, held);
@@ -104,13 +105,14 @@ static inline void store_leave(struct store *store, const struct held *held)
 		store_release(store, chunk);
 }
 
-/* Room for a record for each frame, all of this class, as long as there is memory; how many.
- * Records of a class lie one behind the other, and what would be done for each is done once. */
+/* Makes room for a record for each frame, all of class `number`, as long as there is memory;
+ * returns how many. Records of a class lie one behind the other, so their common work is done
+ * once. */
 uint16_t store_append_run(struct store *store, uint32_t number, struct rte_mbuf *const *mbufs,
                           uint16_t n, struct held **held);
 
-/* Whether such a frame may take a cell of this class: the chunk that is being filled is for others,
- * perhaps. */
+/* Returns true if a frame of this length may take a cell of this class. The chunk that is being
+ * filled may be for another length. */
 static inline bool store_takes_cells(const struct store *store, uint32_t number, uint32_t bytes)
 {
 	const struct store_class *class = &store->classes[STORE_CLASSES + number];
@@ -120,22 +122,22 @@ static inline bool store_takes_cells(const struct store *store, uint32_t number,
 	        store->cell[store_chunk(store, class->write)] == bytes);
 }
 
-/* A cell each for packets with these numbers (low halves) and frames of so many bytes, which
- * store_takes_cells, as long as there is memory; how many. */
+/* Makes a cell for each of n packets with these numbers (low halves) and frames of so many bytes,
+ * for which store_takes_cells is true, as long as there is memory; returns how many. */
 uint16_t store_append_cells(struct store *store, uint32_t number, uint32_t cloud, uint32_t bytes,
                             const uint32_t *numbers, uint16_t n, struct held **cells);
 
-/* The length of the frame in that cell; 0: it is a record. It may have left, as long as it is
- * readable. */
+/* Returns the length of the frame if the place is a cell, or 0 if it is a record. The packet may
+ * have left, as long as the place is readable. */
 static inline uint32_t store_cell(const struct store *store, const void *place)
 {
 	return store->cell[store_chunk(store, place)];
 }
 
-/* What a record of the same packet would say of it, but for t_ns. */
+/* Fills in a record of the packet in a cell, except t_ns. */
 void store_cell_read(const struct store *store, const void *cell, struct held *held);
 
-/* Takes back what was appended last, with the same stay. */
+/* Takes back the latest store_append, which had the same stay. */
 static inline void store_retract(struct store *store, simtime stay, struct held *held,
                                  uint32_t stored_bytes)
 {

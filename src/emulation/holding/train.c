@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "holding/train.h"
 
-/* What a train's packets have in common, beside what stands in the train. */
+/* What the mbufs of a train's packets have in common, besides the fields of the train. */
 struct kind {
 	uint64_t shape, lengths;
 };
@@ -11,7 +11,8 @@ static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
 	return hold_shape(mbuf) == kind->shape && hold_lengths(mbuf) == kind->lengths;
 }
 
-/* Whether packet i may join behind k others, as far as its mbuf does not say so. */
+/* Returns true if packet i may join the train behind k others, as far as the burst decides it;
+ * is_of compares the mbuf. */
 static __rte_always_inline bool follows(const struct train *train, uint32_t k,
                                         const struct burst *burst, uint32_t i)
 {
@@ -20,8 +21,9 @@ static __rte_always_inline bool follows(const struct train *train, uint32_t k,
 	       (uint32_t)burst_number(burst, i) == train->number + k;
 }
 
-/* Those from `from` on, behind the first, as far as they are like it and the chunk has room: their
- * mbufs are spare. Returns how many. */
+/* Copies packets from `from` on into the train, behind the first, as long as they are like it and
+ * the chunk has room; their mbufs become spare. Returns how many. `uniform`: `follows` holds for
+ * all. */
 static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
                                                 const struct train *train, const struct kind *kind,
                                                 const struct burst *burst, uint32_t from,
@@ -52,7 +54,7 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 	return k;
 }
 
-/* The same of frames that stay in their mbufs. */
+/* The same for frames that stay in their mbufs. */
 static uint32_t keep_others(struct log *log, struct holder *holder, const struct train *train,
                             const struct kind *kind, const struct burst *burst, uint32_t from,
                             uint32_t n)
@@ -72,7 +74,8 @@ static uint32_t keep_others(struct log *log, struct holder *holder, const struct
 	return k;
 }
 
-/* As many as fit into one train; at least the first, or 0: no memory. */
+/* Pushes as many packets as fit into one train. Returns how many: at least one, or 0 if there is no
+ * memory. */
 static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
                                          const struct burst *burst, uint32_t from, uint32_t n,
                                          simtime due, bool uniform)
@@ -112,7 +115,7 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, const simtime *due_ns, bool as_one)
 {
-	/* Then one packet follows the other without a look. */
+	/* Then each packet follows the one before, without a check. */
 	const bool uniform = burst->whole && burst->in_sequence;
 	uint32_t done = 0, k;
 
@@ -155,8 +158,8 @@ uint16_t train_push_held(struct log *log, struct holder *holder, const struct he
 	return i;
 }
 
-/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at
- * the chunk. Returns how far that is, 0: nothing is known. */
+/* Returns the distance to the next chunk, or 0 if there is none: what leaves one chunk later is
+ * fetched there, because the processor's own prefetching ends at the chunk. */
 static inline uintptr_t log_ahead(const struct log *log)
 {
 	const struct chunk *next = log->head->next;
@@ -164,7 +167,7 @@ static inline uintptr_t log_ahead(const struct log *log)
 	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
 }
 
-/* k of them, for which there are spare mbufs. */
+/* Copies k packets into spare mbufs; there are enough. */
 static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
                                              const struct train *train, struct rte_mbuf **mbufs,
                                              uint32_t k)
@@ -196,7 +199,7 @@ static void leave_kept(struct holder *holder, const struct train *train, struct 
 		holder->kept -= mbufs[i]->nb_segs;
 }
 
-/* The train is over when all have left. */
+/* Counts k packets that have left. Removes the train when all have left. */
 static __rte_always_inline void gone(struct log *log, struct holder *holder, struct train *train,
                                      uint32_t k)
 {
@@ -205,7 +208,8 @@ static __rte_always_inline void gone(struct log *log, struct holder *holder, str
 		log_pass(log, &holder->arena, train_bytes(train));
 }
 
-/* As many of the oldest train as the outlet has room for, and there are mbufs; how many. */
+/* Moves packets of the oldest train into the outlet, as many as it has room for and there are
+ * mbufs; returns how many. */
 static uint32_t leave_together(struct log *log, struct holder *holder, struct train *train,
                                struct outlet *outlet)
 {
@@ -227,8 +231,8 @@ static uint32_t leave_together(struct log *log, struct holder *holder, struct tr
 	return k;
 }
 
-/* Trains of one that are due, as far as their frames were copied, and as the outlet has room and
- * there are mbufs. Returns their lengths together. */
+/* Moves trains of one that are due, and whose frames were copied, into the outlet, as far as it has
+ * room and there are mbufs. Returns the sum of their lengths. */
 static uint64_t leave_singles(struct log *log, struct holder *holder, simtime now,
                               struct outlet *outlet)
 {
@@ -264,7 +268,7 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 		struct train *train = train_front(log);
 		const uint32_t wire_bytes = train->wire_bytes;
 
-		/* Where packets come one by one, as in a replay, all trains are of one. */
+		/* If packets come one by one, as in a replay, all trains have one packet. */
 		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
 			bytes += leave_singles(log, holder, now, outlet);
 		else
@@ -316,12 +320,11 @@ uint32_t train_drop(struct log *log, struct holder *holder)
 
 /* ---- the prefetcher ---- */
 
-/* How many packets it goes further than it has to: those of many trains are on their way at the
- * same time. */
+/* How many packets it fetches in advance of those that are needed, so that packets of many trains
+ * are being fetched at the same time. */
 #define FURTHER 64u
 
-/* Goes on to the next chunk, where it has come to the end of one. False: it is at the end of the
- * log. */
+/* Advances to the next chunk at the end of one. Returns false at the end of the log. */
 static bool has_next(struct prefetch *prefetch, const struct log *log)
 {
 	if (prefetch->chunk == log->tail)
@@ -333,8 +336,8 @@ static bool has_next(struct prefetch *prefetch, const struct log *log)
 	return prefetch->chunk != log->tail || prefetch->at != log->write;
 }
 
-/* What lies in the next chunk where this train lies in its own: the processor's own fetching ends
- * at the chunk. */
+/* Fetches the part of the next chunk that corresponds to this train in its own: the processor's own
+ * prefetching ends at the chunk. */
 static void log_fetch(const struct chunk *chunk, const struct train *train)
 {
 	uintptr_t next = (uintptr_t)train + ((uintptr_t)chunk->next - (uintptr_t)chunk);
@@ -375,7 +378,7 @@ void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room
 void prefetch_follow(struct prefetch *prefetch, uint32_t left)
 {
 	prefetch->ahead -= RTE_MIN(prefetch->ahead, left);
-	/* Its chunk may be another's now. */
+	/* Its chunk may be reused by now. */
 	if (prefetch->ahead == 0)
 		prefetch->at = NULL;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trains: packets that leave a line together, as they came, in one record of its log.
+ * Trains: packets that leave a line together, in the order of their arrival, in one record of its
+ * log.
  *
- * What a poll receives comes at one instant, and on a line with a constant delay it is due at one
- * instant. So what is the same of all of them is written once, and their frames lie one behind the
- * other: a packet costs its own bytes, and two loops of copies. A packet that differs begins
- * another train; one that is alone is a train of one, no larger than a `struct held`.
+ * The packets of a poll arrive at one instant, and on a line with a constant delay they are due at
+ * one instant. So a train stores their common fields once, and their frames one behind the other: a
+ * packet costs its own bytes, and two loops of copies. A packet that differs begins another train;
+ * a single packet is a train of one, no larger than a `struct held`.
  *
- * Order: trains leave in the order of their pushing, their packets one by one if there is no room
- * for more.
+ * Order: trains leave in the order in which they were pushed; if there is not room for a whole
+ * train, its packets leave one by one.
  *
- * Ownership: the records are the log's; whoever clears a log has taken its trains before
- * (train_drop). Thread: the worker that owns the engine.
+ * Ownership: the records belong to the log. Before a log is cleared, its trains must have been
+ * taken (train_drop).
+ * Thread: the worker that owns the engine.
  */
 #ifndef WEIR_TRAIN_H
 #define WEIR_TRAIN_H
@@ -28,14 +30,14 @@ struct train {
 	uint32_t wire_bytes;
 	uint16_t stored_bytes;
 	uint16_t flags;
-	uint32_t number;  /* low half, of the first; those behind it have the next ones */
-	uint16_t n, gone; /* packets; how many of them, the first ones, have left */
-	uint8_t data[];   /* of each, at a multiple of 8: its frame, or the address of its mbuf */
+	uint32_t number;  /* low half, of the first packet; the others have the next ones */
+	uint16_t n, gone; /* packets; how many of them, from the first on, have left */
+	uint8_t data[];   /* for each, at a multiple of 8: its frame, or the address of its mbuf */
 };
 
 _Static_assert(sizeof(struct train) == sizeof(struct held), "a packet alone takes no more memory");
 
-/* How far it is from one of its packets to the next. */
+/* Returns the distance from one packet of the train to the next. */
 static inline uint32_t train_stride(const struct train *train)
 {
 	return RTE_ALIGN_CEIL((uint32_t)train->stored_bytes, 8u);
@@ -46,56 +48,58 @@ static inline uint32_t train_bytes(const struct train *train)
 	return (uint32_t)sizeof(*train) + train->n * train_stride(train);
 }
 
-/* The oldest train of a log that has one. */
+/* Returns the oldest train of a log that has one. */
 static inline struct train *train_front(const struct log *log)
 {
 	return (struct train *)(void *)log_front(log);
 }
 
-/* When it is due; SIMTIME_NEVER: there is none. */
+/* Returns when the oldest train is due, or SIMTIME_NEVER if there is none. */
 static inline simtime train_next(const struct log *log)
 {
 	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
 }
 
-/* n packets of a burst, from `from` on, each due at its instant, all at due_ns[0] if `as_one`.
- * Returns how many there was memory for: the first ones; the others are still the caller's. */
+/* Pushes n packets of a burst, from `from` on, each with its own due time; if `as_one`, all are due
+ * at due_ns[0]. Returns how many found memory, from the first on; the others remain the
+ * caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* n that lie in other records, which may be passed over then: each on a train of its own, and due
- * at its instant. Returns how many there was memory for: the first ones. */
+/* Pushes n packets from other records, each as a train of its own with its own due time. The
+ * packets are moved: the caller then removes the records without dropping them. Returns how many
+ * found memory, from the first on. */
 uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
                          uint16_t n, const simtime *due_ns);
 
-/* Packets that are due at `now` or before, into the outlet, as far as it has room; returns their
- * lengths together. Fewer when the pool has no mbufs: the rest stays. */
+/* Moves the packets that are due by `now` into the outlet, as far as it has room; returns the sum
+ * of their lengths. If the pool has no mbufs, the rest stays. */
 uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet);
-/* The same of one, and what a record of its own would say of it. NULL: none is due, or there is no
- * mbuf. */
+/* The same for one packet; fills in *head as its own record would be. Returns NULL if none is due,
+ * or there is no mbuf. */
 struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
                                struct held *head);
-/* Drops the oldest train; returns how many packets were on it. */
+/* Drops the oldest train; returns how many packets it had. */
 uint32_t train_drop(struct log *log, struct holder *holder);
 
 /*
- * A prefetcher goes ahead in a log of trains and fetches what leaves next.
+ * A prefetcher runs ahead in a log of trains and fetches what leaves next.
  *
- * Why: a large frame stays in its mbuf, whose lines nobody has touched for the length of the delay,
- * and which lie anywhere in the pool. Fetched a hundred packets before, many at a time, they are
- * there when the packet leaves, and so are the lines of the log that say which they are. A
- * prefetcher that is not sent, or forgotten (`at` NULL), does no harm.
+ * Why: a large frame stays in its mbuf, whose cache lines were not touched for the length of the
+ * delay, and lie anywhere in the pool. If they are fetched a hundred packets ahead, many at a time,
+ * they are in the cache when the packet leaves, and so are the lines of the log with their
+ * addresses. A prefetcher that is not called, or is reset (`at` NULL), does no harm.
  */
 struct prefetch {
-	/* the train that it has not come to yet, or the end of `chunk`; NULL: it has not set out */
+	/* the next train to fetch, or the end of `chunk`; NULL: it has not started */
 	const uint8_t *at;
 	const struct chunk *chunk;
-	uint32_t ahead; /* packets between what leaves next and `at` */
+	uint32_t ahead; /* packets between the next to leave and `at` */
 };
 
-/* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has
+/* Called before up to `room` packets leave: fetches so many, and some more, as far as the log has
  * them. */
 void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room);
-/* So many packets have left since. */
+/* Called after so many packets have left. */
 void prefetch_follow(struct prefetch *prefetch, uint32_t left);
 
 #endif

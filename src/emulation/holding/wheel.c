@@ -7,10 +7,10 @@
 #include <rte_common.h>
 #include <rte_prefetch.h>
 
-/* So few keys are sorted by insertion alone. */
+/* Up to so many keys are sorted by insertion alone. */
 #define SORT_FEW 24u
 
-/* Of levels 0 to 3: log2 of the width of a slot. */
+/* For levels 0 to 3: log2 of the width of a slot. */
 static const uint8_t level_shift[WHEEL_LEVELS] = {6, 14, 30, 40};
 const uint32_t wheel_slots[WHEEL_LEVELS] = {WHEEL_SLOTS_FINE, WHEEL_SLOTS_MAX, 1024, 4096};
 
@@ -44,7 +44,7 @@ static void bit_clear(uint64_t *bits, uint32_t i)
 	bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
-/* The first set bit at or after `from`; n: none. */
+/* Returns the first set bit at or after `from`, or n if there is none. */
 static uint32_t bit_next(const uint64_t *bits, uint32_t n, uint32_t from)
 {
 	uint32_t word = from / 64;
@@ -74,7 +74,7 @@ static void slot_leave(struct wheel_level *level, uint32_t slot)
 		bit_clear(level->summary, slot / 64);
 }
 
-/* The first slot in use at or after `from`; n: none. */
+/* Returns the first non-empty slot at or after `from`, or n if there is none. */
 static uint32_t slot_after(const struct wheel_level *level, uint32_t n, uint32_t from)
 {
 	uint32_t word = from / 64;
@@ -98,7 +98,7 @@ struct wheel *wheel_make(struct arena *arena)
 
 	if (!wheel)
 		return NULL;
-	/* Written, not left to be zero: the pages must be there before packets come. */
+	/* Written to, not left zero, so that the pages exist before packets come. */
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->yard.arena = arena;
 	if (store_open(&wheel->store, arena) < 0) {
@@ -144,14 +144,14 @@ void wheel_free(struct wheel *wheel)
 	free(wheel);
 }
 
-/* Never true of two that are due at one instant: all sorting is stable, so they stay in the order
- * of their insertion. */
+/* Returns true if a is due before b; false if both are due at one instant. All sorting is stable,
+ * so such keys stay in the order of insertion. */
 static bool before(const struct wheel_key *a, const struct wheel_key *b)
 {
 	return a->t_ns < b->t_ns;
 }
 
-/* Behind all that are not after it. The usual newcomer is the last. */
+/* Inserts a key into `ready`, behind all that are not due after it. Usually it is the last. */
 static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 {
 	wheel_link *place = &wheel->ready;
@@ -167,7 +167,7 @@ static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 		wheel->ready_last = *place;
 }
 
-/* Links a key that lies in an open key list into a slot of the level below that key list's. */
+/* Links a key of an open key list of level `number` into a slot of the level below. */
 static void link_below(struct wheel *wheel, uint32_t number, struct wheel_key *key)
 {
 	wheel_link link = link_of(wheel->store.arena, key);
@@ -190,8 +190,8 @@ static void link_below(struct wheel *wheel, uint32_t number, struct wheel_key *k
 	*list = link;
 }
 
-/* The level that reaches as far as `due`; 0: the slot of level 1 that the cursor is in, or one
- * before. */
+/* Returns the level that reaches as far as `due`, or 0 if that is in the slot of level 1 that the
+ * cursor is in, or before it. */
 static uint32_t level_of(const struct wheel *wheel, simtime due)
 {
 	simtime cursor = wheel->cursor;
@@ -215,7 +215,7 @@ bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held)
 	key = key_list_add(&wheel->yard, number ? &level->key_lists[slot] : &level->open);
 	if (unlikely(!key))
 		return false;
-	/* Its slot has to be opened first: wheel_next says when that begins. */
+	/* The slot has to be opened first, when it begins (wheel_next). */
 	wheel->quiet = simtime_min(wheel->quiet, due >> level_shift[number] << level_shift[number]);
 	key->t_ns = due;
 	key->held = held;
@@ -240,7 +240,7 @@ static wheel_link list_reverse(struct wheel *wheel, wheel_link list)
 	return reversed;
 }
 
-/* The keys of a block of this key list; how many. */
+/* Returns how many keys this block of the key list has, with the keys and the next block. */
 static uint32_t block_keys(const struct wheel *wheel, const struct key_list *key_list,
                            wheel_link block, const struct wheel_key **keys, wheel_link *next)
 {
@@ -259,7 +259,7 @@ static void block_fetch(const struct wheel *wheel, wheel_link block)
 		rte_prefetch0(at + line * RTE_CACHE_LINE_SIZE);
 }
 
-/* The slot after the open one is fetched while the packets of the open one leave. */
+/* Begins to fetch the slot after the open one, while the packets of the open one leave. */
 static void stream_begin(struct wheel *wheel, uint32_t slot)
 {
 	const struct wheel_level *level = level_at(wheel, 1);
@@ -282,7 +282,7 @@ void wheel_stream_go_on(struct wheel *wheel)
 		block_fetch(wheel, wheel->stream_at);
 }
 
-/* How many keys a key list has; more than WHEEL_SORTED_MAX are not counted to the end. */
+/* Returns how many keys a key list has; stops counting beyond WHEEL_SORTED_MAX. */
 static uint32_t key_list_count(const struct wheel *wheel, const struct key_list *key_list)
 {
 	uint32_t n = 0;
@@ -297,7 +297,7 @@ static uint32_t key_list_count(const struct wheel *wheel, const struct key_list 
 	return n;
 }
 
-/* Stable; of what is nearly in order. */
+/* A stable sort of entries that are nearly in order. */
 static void sorted_insertion_sort(struct wheel_entry *sorted, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -315,8 +315,8 @@ static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel
 	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
 }
 
-/* A key of a slot of level 1 in a word: when it is due in the slot, and, so that no two are equal,
- * which of the slot's it is. */
+/* A word represents a key of a slot of level 1: its due time within the slot, and its position in
+ * the slot, so that no two words are equal. */
 #define WORD_PLACE_BITS 16
 #define WORD_FINE_SHIFT (WORD_PLACE_BITS + 6)
 
@@ -324,7 +324,8 @@ _Static_assert(WHEEL_SORTED_MAX <= 1u << WORD_PLACE_BITS &&
                        WHEEL_SLOT_NS << WORD_PLACE_BITS <= UINT64_C(1) << 32,
                "a word has room for both");
 
-/* Words of neighbours change places where they are out of order; whether any were. */
+/* Exchanges the words of a pair of neighbours if they are out of order; returns nonzero if any
+ * were. */
 static uint32_t words_pass(uint32_t *words, uint32_t n)
 {
 	uint32_t moved = 0;
@@ -339,15 +340,15 @@ static uint32_t words_pass(uint32_t *words, uint32_t n)
 	return moved;
 }
 
-/* What is of one slot of level 0, in the order of insertion, by exchanging neighbours: few are, and
- * there is no branch that the processor could guess wrong. */
+/* Sorts words that are in order up to the slots of level 0. Neighbours are exchanged, because a
+ * slot has few words, and because this needs no branch that the processor could mispredict. */
 static void words_settle(uint32_t *words, uint32_t n)
 {
 	while (words_pass(words, n) | words_pass(words + 1, n - 1))
 		;
 }
 
-/* By counting the slots of level 0. */
+/* Sorts words: by counting the slots of level 0, then within these. */
 static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
 {
 	uint16_t end[WHEEL_SLOTS_FINE] = {0};
@@ -366,7 +367,7 @@ static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
 	words_settle(sorted, n);
 }
 
-/* Stable: those that are due at one instant stay in the order of insertion. */
+/* A stable sort: packets that are due at one instant stay in the order of insertion. */
 static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
 {
 	uint32_t words[WHEEL_SORTED_MAX], sorted[WHEEL_SORTED_MAX], n = 0;
@@ -392,8 +393,8 @@ static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
 	}
 }
 
-/* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is
- * empty. */
+/* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is empty
+ * before. */
 static void sorted_make(struct wheel *wheel, const struct key_list *key_list, uint32_t n)
 {
 	wheel->sorted_at = 0;
@@ -412,8 +413,9 @@ static void sorted_make(struct wheel *wheel, const struct key_list *key_list, ui
 		wheel_record_fetch(wheel, wheel->sorted[i].held);
 }
 
-/* The cursor enters a slot of this level: what was open has left, what is in the slot goes below,
- * in the order of insertion: first what came from above. */
+/* Enters a slot of this level with the cursor. The packets of the open slot have left. The keys of
+ * the new slot go to the level below, in the order of insertion: those from the level above
+ * first. */
 static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 {
 	struct wheel_level *level = level_at(wheel, number);
@@ -447,7 +449,7 @@ static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 		link_below(wheel, number, key);
 }
 
-/* Moves the cursor on; no slot that holds something lies between. */
+/* Advances the cursor; all slots in between are empty. */
 static void cursor_move(struct wheel *wheel, simtime when)
 {
 	simtime old = wheel->cursor;
@@ -460,7 +462,7 @@ static void cursor_move(struct wheel *wheel, simtime when)
 	}
 }
 
-/* When the next slot of this level that holds something begins: the levels go round. */
+/* Returns when the next non-empty slot of this level begins. The slots of a level are circular. */
 static simtime level_next(const struct wheel *wheel, uint32_t number)
 {
 	const struct wheel_level *level = &wheel->level[number - 1];
@@ -476,7 +478,7 @@ static simtime level_next(const struct wheel *wheel, uint32_t number)
 	       << level_shift[number];
 }
 
-/* The beginning of the next slot that holds something, but for the sorted slot. */
+/* Returns the beginning of the next non-empty slot, except the sorted slot. */
 static simtime slot_next(const struct wheel *wheel)
 {
 	uint32_t slot;
@@ -494,8 +496,8 @@ static simtime slot_next(const struct wheel *wheel)
 	return next;
 }
 
-/* A stable merge sort of a list: runs of 1, 2, 4 ... wait in their places until they meet an equal.
- */
+/* A stable merge sort of a list: runs of 1, 2, 4 ... wait in `runs` until there is another one of
+ * the same length. */
 static wheel_link list_merge(struct wheel *wheel, wheel_link a, wheel_link b)
 {
 	wheel_link merged = 0;
@@ -534,7 +536,7 @@ static wheel_link list_sort(struct wheel *wheel, wheel_link list)
 	return sorted;
 }
 
-/* Takes the list of a slot of level 0: the last one first. */
+/* Takes the list of a slot of level 0, which is in reverse order. */
 static wheel_link fine_take(struct wheel *wheel, uint32_t slot)
 {
 	wheel_link list = wheel->fine[slot];
@@ -563,16 +565,16 @@ static void ready_open(struct wheel *wheel)
 	wheel->ready_last = last;
 }
 
-/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is a sorted
- * slot; without one moves the cursor as far. Only when nothing is ready. */
+/* Advances the cursor, if nothing is ready, until a slot of level 0 that begins by `now` is opened,
+ * or a slot of level 1 is sorted. If there is neither, and the sorted slot is empty, moves the
+ * cursor to `now`. */
 static void ready_find(struct wheel *wheel, simtime now)
 {
 	while (!wheel->ready) {
 		bool sorted = wheel->sorted_at < wheel->sorted_n;
 		simtime start = slot_next(wheel);
 
-		/* What is in the sorted slot is due in the slot of level 1 that the cursor is
-		 * in. */
+		/* The sorted slot belongs to the slot of level 1 that the cursor is in. */
 		if (sorted && start >> level_shift[1] != wheel->cursor >> level_shift[1])
 			return;
 		if (start > now || start == SIMTIME_NEVER) {
@@ -589,7 +591,8 @@ static void ready_find(struct wheel *wheel, simtime now)
 	}
 }
 
-/* Which of the two is first; only if there is one. */
+/* Returns true if the sorted slot has the first packet, false if `ready` has. One of them is not
+ * empty. */
 static bool sorted_is_first(const struct wheel *wheel)
 {
 	if (!wheel->ready)
@@ -598,7 +601,7 @@ static bool sorted_is_first(const struct wheel *wheel)
 	       wheel->sorted[wheel->sorted_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
 }
 
-/* Nothing lies in level 0. */
+/* Returns true if level 0 has no keys. */
 static bool fine_is_empty(const struct wheel *wheel)
 {
 	uint64_t used = 0;
@@ -613,13 +616,13 @@ bool wheel_has_sorted_alone(const struct wheel *wheel)
 	return wheel->sorted_at < wheel->sorted_n && fine_is_empty(wheel);
 }
 
-/* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch
- * it. */
+/* Returns the packet that is due first, among slots that begin by `now`, or NULL if there is none.
+ * Does not touch the packet. */
 static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
 	const struct wheel_key *key;
 
-	/* What is in the sorted slot is due before any slot above level 0. */
+	/* Packets in the sorted slot are due before any slot above level 0. */
 	if (!wheel->ready && !wheel_has_sorted_alone(wheel))
 		ready_find(wheel, now);
 	if (!wheel->ready && wheel->sorted_at == wheel->sorted_n)
@@ -633,9 +636,9 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 	return held_at(wheel, key);
 }
 
-/* Nothing is due at `now`, and `first` is known to be the first, due at `due`, or nobody knows:
- * until when nothing is, and no slot has to be opened. The cursor is never left behind by more than
- * a slot of level 1. */
+/* Returns until when nothing is due, and no slot has to be opened. Nothing is due at `now`; `first`
+ * is the first packet, due at `due`, or NULL if it is unknown. The cursor never lags behind by more
+ * than a slot of level 1. */
 static simtime quiet_until(const struct wheel *wheel, simtime now, const struct held *first,
                            simtime due)
 {
@@ -644,7 +647,7 @@ static simtime quiet_until(const struct wheel *wheel, simtime now, const struct 
 	return wheel->ready || fine_is_empty(wheel) ? due : now + 1;
 }
 
-/* As wheel_front; perhaps a cell. */
+/* Returns the same as wheel_front, but possibly a cell. */
 static struct held *front(struct wheel *wheel, simtime now, simtime *due)
 {
 	struct held *first;
@@ -693,7 +696,8 @@ void wheel_pop(struct wheel *wheel)
 	store_leave(&wheel->store, held_at(wheel, first));
 }
 
-/* Those of the sorted slot that are due, up to `room`; how many. Nothing lies in level 0. */
+/* Takes packets of the sorted slot that are due, up to `room`; returns how many. Level 0 has no
+ * keys. */
 static uint32_t sorted_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                             uint32_t room)
 {
@@ -755,8 +759,8 @@ unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes,
 	unsigned __int128 slots = RTE_MIN(packets, (unsigned __int128)(span / WHEEL_SLOT_NS + 2));
 	unsigned __int128 blocks = packets / KEY_LIST_BLOCK_KEYS + slots + 1;
 
-	/* A chunk of each class of stays is being filled, and one of cells; the header of a chunk
-	 * of keys is a block. */
+	/* A chunk is being filled for each class of stays, of records and of cells. The header of a
+	 * chunk of keys takes a block. */
 	return (packets / (room / held_bytes(stored_bytes)) + 1 + 2 * STORE_CLASSES) * CHUNK_BYTES +
 	       (blocks * KEY_LIST_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A timing wheel: holds packets that leave in another order than they came, at a cost that does not
- * grow with their number, and gives them back in the exact order of their due times, and at one
- * instant in the order of insertion: the order in which things come about, which no other order
- * could keep when packets leave as soon as they can, or are asked for late.
+ * grow with their number. It returns them in the exact order of their due times, and at one instant
+ * in the order of insertion. That is the order of the events; it is the only one that stays the
+ * same whether packets leave as soon as they can or are popped later.
  *
  * Model: after Varghese and Lauck (SOSP 1987), with a find-first-set bitmap as in Eiffel (NSDI
  * 2019).
  *   level      0        1        2        3
  *   slots      256      65536    1024     4096
  *   width      64 ns    16.4 us  1.07 s   18 min
- * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is;
- * what is due within 1.07 s goes to level 1 and is never moved.
+ * Levels 1 to 3 reach a whole turn ahead of the present, wherever in the turn the present is. A
+ * packet that is due within 1.07 s goes to level 1 and is never moved.
  *
- * A packet is copied once, into a store, where memory is written in sequence (store.h), into a
- * record or, on a wheel that one cloud has to itself, into a cell. A slot is a key list of
- * keys (key_list.h): due time and place. When time enters a slot of level 1, its keys are sorted
- * into a sorted slot, by counting the slots of level 0. Level 0 itself takes what is inserted when
- * time is in the slot already, and slots with more keys than the sorted slot has room for: their
- * keys are linked into its slots, as those of levels 2 and 3 are into the level below. Each key is
- * touched at most once a level. While packets leave, those that come after them are fetched: first
- * the keys of the next slot, then what they belong to.
+ * A packet is copied once, into a store, where memory is written in sequence (store.h): into a
+ * record or, on a wheel that only one cloud uses, into a cell. A slot is a key list (key_list.h) of
+ * keys: due time and place. When time enters a slot of level 1, its keys are sorted into the sorted
+ * slot, by counting the slots of level 0. Level 0 itself takes packets that are inserted after time
+ * has entered their slot of level 1, and slots with more keys than the sorted slot has room for:
+ * their keys are linked into its slots, as the keys of levels 2 and 3 are into the level below.
+ * Each key is touched at most once a level. While packets leave, those that follow are prefetched:
+ * first the keys of the next slot, then their records.
  *
- * The cursor never runs ahead of the time that the caller has reached, so that any later insertion
+ * The cursor is never ahead of the time that the caller has reached, so a later insertion always
  * finds its place.
  *
  * Thread: the worker that owns the engine.
@@ -38,24 +38,24 @@
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
-/* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames
+/* How many keys a slot of level 1 may have to be sorted at once; a line rate of 64-byte frames
  * brings 244. */
 #define WHEEL_SORTED_MAX 1024u
-/* How many packets ahead of the one that leaves are fetched. */
+/* A packet is fetched when so many others are still to leave before it. */
 #define WHEEL_FETCH_AHEAD 24u
-/* How wide a slot of level 1 is. */
+/* The width of a slot of level 1. */
 #define WHEEL_SLOT_NS (UINT64_C(1) << 14)
 
-/* How far ahead a wheel can hold anything: a turn of its highest level, 52 days, less a slot. */
+/* How far ahead a packet may be due: a turn of the highest level, 52 days, less a slot. */
 #define WHEEL_AHEAD_MAX ((UINT64_C(1) << 52) - (UINT64_C(1) << 40))
 
 /* Level 1 and above. */
 struct wheel_level {
-	uint64_t used[WHEEL_SLOTS_MAX / 64];      /* slots that hold something */
+	uint64_t used[WHEEL_SLOTS_MAX / 64];      /* slots that are not empty */
 	uint64_t summary[WHEEL_SLOTS_MAX / 4096]; /* words of `used` that are not 0 */
-	wheel_link *list;           /* keys from the level above, the last one first */
-	struct key_list *key_lists; /* keys that were inserted here */
-	struct key_list open;       /* of the slot that the cursor is in: linked below */
+	wheel_link *list;                         /* keys from the level above, in reverse order */
+	struct key_list *key_lists;               /* keys that were inserted at this level */
+	struct key_list open; /* the slot that the cursor is in: its keys are linked below */
 };
 
 struct wheel_entry {
@@ -66,52 +66,54 @@ struct wheel_entry {
 struct wheel {
 	struct store store;
 	struct key_list_yard yard;
-	bool has_cells; /* or has had: not all in the store are records */
-	simtime cursor; /* everything before its slot has left */
+	bool has_cells; /* or has had some: not all places in the store are records */
+	simtime cursor; /* all packets before its slot have left */
 	uint64_t records;
-	simtime quiet; /* asking for anything before it would find nothing, and open no slot */
-	/* what is next: the earlier of two, and the sorted slot's first where they are due
-	 * together */
+	simtime quiet; /* a query for an earlier instant finds nothing, and opens no slot */
+	/* the next packet is the first of `ready` or of the sorted slot, whichever is earlier; if
+	 * both are due together, that of the sorted slot */
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
-	simtime ready_until;          /* what is due before that belongs into `ready` */
+	simtime ready_until;          /* keys that are due before this belong into `ready` */
 	uint32_t sorted_at, sorted_n;
-	/* The slot after the open one: its next block, which is being fetched (0: none), and of the
-	 * block before, which is there, the keys whose records have not been fetched yet. */
+	/* The slot after the open one: its next block, which is being fetched (0: none), and the
+	 * keys of the block before, which has arrived: those whose records have not been fetched
+	 * yet. */
 	uint32_t stream_slot;
 	wheel_link stream_at;
 	uint32_t stream_keys;
 	const struct wheel_key *stream_key;
 	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
-	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
+	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, in reverse order */
 	struct wheel_level level[WHEEL_LEVELS - 1];
 	struct wheel_entry sorted[WHEEL_SORTED_MAX];
 	union {
 		struct held record;
 		uint8_t bytes[sizeof(struct held) + CELL_BYTES];
-	} seen; /* a packet in a cell, as wheel_front shows it */
+	} seen; /* a packet in a cell, as wheel_front returns it */
 };
 
-/* How many slots each level has. */
+/* The number of slots of each level. */
 extern const uint32_t wheel_slots[WHEEL_LEVELS];
 
-/* NULL: no memory. Control. */
+/* Control. Returns NULL if there is no memory. */
 struct wheel *wheel_make(struct arena *arena);
-/* Gives all chunks back to the arena; the packets must have been taken. The worker's last act. */
+/* Gives all chunks back to the arena; the packets must have been taken. The worker calls it
+ * last. */
 void wheel_clear(struct wheel *wheel);
-/* The same, and frees it. Control, when the wheel was never used, or cleared before. */
+/* The same, and frees the wheel. Control, if the wheel was never used, or was cleared before. */
 void wheel_free(struct wheel *wheel);
 
-/* Brings an empty wheel to the present: it has stood still since it was made, or since nobody
- * looked at it. Nothing on a wheel that holds something. */
+/* Advances the cursor of an empty wheel to `now`; it may have been idle for long. Does nothing if
+ * the wheel is not empty. */
 void wheel_idle_until(struct wheel *wheel, simtime now);
 
-/* The whole of wheel_key_add, for whatever that does not do itself. */
+/* The slow path of wheel_key_add. */
 bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held);
 
-/* Writes the key of a record, which is not counted yet. False: no memory. Here the common case:
- * level 1, in a slot whose last block has room. `base`, `key_lists`, `cursor` and `quiet` are the
- * wheel's: who adds many looks them up once, for a frame that is copied meanwhile might be
- * anything, for all the compiler knows. */
+/* Writes the key of a record, which the caller counts. Returns false if there is no memory. The
+ * common case is inline: level 1, in a slot whose last block has room. `base`, `key_lists`,
+ * `cursor` and `quiet` are the wheel's: a caller that adds many keys loads them once, because for
+ * all the compiler knows, each copy of a frame may change them. */
 static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base,
                                               struct key_list *key_lists, simtime cursor,
                                               simtime due, wheel_link held, simtime *quiet)
@@ -132,8 +134,9 @@ static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base
 	return true;
 }
 
-/* Room for a packet of that cloud that is due at `due`, at most WHEEL_AHEAD_MAX after the last
- * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory. */
+/* Returns room for a packet of that cloud, due at `due`, at most WHEEL_AHEAD_MAX after the last
+ * instant that the wheel was given; the caller fills in the other fields at once. Returns NULL if
+ * there is no memory. */
 static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud,
                                         uint32_t stored_bytes)
 {
@@ -154,7 +157,7 @@ static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32
 	return held;
 }
 
-/* Fetches, to be written, where the keys of packets that are due then will be. */
+/* Fetches, for writing, the places where the keys of packets with these due times will be. */
 static inline void wheel_expect(const struct wheel *wheel, const simtime *due, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -165,16 +168,16 @@ static inline void wheel_expect(const struct wheel *wheel, const simtime *due, u
 	}
 }
 
-/* Whether it is worth fetching no more than one line of it. */
+/* Returns true if the place may be a cell, of which one line is worth fetching. */
 static __rte_always_inline bool wheel_may_be_cell(const struct wheel *wheel, const void *place)
 {
 	return wheel->has_cells && (uintptr_t)place % CELL_BYTES == 0;
 }
 
-/* The next block of the slot after the open one. */
+/* Advances to the next block of the slot after the open one. */
 void wheel_stream_go_on(struct wheel *wheel);
-/* Fetches a record of that slot, as far as the second cache: for later. One at a time, in the midst
- * of other work: the processor has only so many on the way. */
+/* Fetches one record of that slot into the second-level cache, for later. Called once at a time,
+ * amid other work, because the processor can have only so many fetches under way. */
 static __rte_always_inline void wheel_stream(struct wheel *wheel)
 {
 	const uint8_t *record;
@@ -191,7 +194,7 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 	wheel->stream_keys--;
 }
 
-/* Fetches the lines of a record with a small frame; of a larger one the processor fetches the
+/* Fetches the lines of a record with a small frame; for a larger one, the processor prefetches the
  * rest. */
 static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
                                                    const struct held *held)
@@ -205,35 +208,35 @@ static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
 	rte_prefetch0(record + held_bytes(64) - 1);
 }
 
-/* The packet that is due first if that is at `now` or before; NULL: none is. It stays. If it lies
- * in a cell, a record of it is made, the one before is gone. */
+/* Returns the packet that is due first, if it is due by `now`, or NULL. It stays on the wheel. If
+ * it is in a cell, a record of it is made, which replaces the previous one. */
 struct held *wheel_front(struct wheel *wheel, simtime now);
-/* Whether that is known to be NULL without looking. */
+/* Returns true if wheel_front is known to return NULL, without a search. */
 static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
 	return now < wheel->quiet;
 }
-/* The packet that is `places` behind the first, when that is known already; else NULL. It is in the
- * cache, or on its way there. */
+/* Returns the packet `places` behind the first, if it is known already, or NULL. It is in the
+ * cache, or being fetched. */
 static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_t places)
 {
 	uint32_t at = wheel->sorted_at + places;
 
 	return at < wheel->sorted_n ? wheel->sorted[at].held : NULL;
 }
-/* Whether nothing lies on the wheel that may be due before, or with, what is left of the sorted
- * slot, which is sorted. It stays so until something is appended, or something else is asked of the
- * wheel. */
+/* Returns true if the sorted slot is not empty, and nothing on the wheel can be due before or
+ * together with its packets. This remains so until something is appended, or another function
+ * searches the wheel. */
 bool wheel_has_sorted_alone(const struct wheel *wheel);
-/* Then, of a wheel without cells: the packet that is due first if it is on the sorted slot, and due
- * at `now` or before; NULL: it is not, but wheel_front may find another. It stays. */
+/* For that state, and a wheel without cells: returns the first packet of the sorted slot if it is
+ * due by `now`. If it returns NULL, wheel_front may still find a packet. The packet stays. */
 static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime now)
 {
 	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
 
 	return wheel->sorted_at < wheel->sorted_n && first->t_ns <= now ? first->held : NULL;
 }
-/* Passes over it; it stays readable until the next wheel_front. */
+/* Removes that packet; it stays readable until the next wheel_front. */
 static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
 {
 	uint32_t at = wheel->sorted_at++, ahead = at + WHEEL_FETCH_AHEAD;
@@ -244,23 +247,25 @@ static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
 	wheel->records--;
 	store_leave(&wheel->store, wheel->sorted[at].held);
 }
-/* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
+/* Removes the packet that wheel_front has returned; it stays readable until the next
+ * wheel_front. */
 void wheel_pop(struct wheel *wheel);
 
-/* The same for many at once: up to `room` packets due at `now` or before, in order, passed over,
- * and their due times. They stay readable until something is appended to a log of the same arena.
- * If the wheel `has_cells`, they may lie in cells (store_cell). */
+/* The same for many at once: removes up to `room` packets that are due by `now`, in order, and
+ * returns how many, with their due times. They stay readable until something is appended to a log
+ * of the same arena. If the wheel `has_cells`, they may be cells (store_cell). */
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room);
-/* A record of one that does. */
+/* Returns a record of a packet in a cell. */
 const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtime due);
 
-/* An instant not after the earliest due time, and after the cursor's slot when nothing is due in
- * it: advancing to it makes progress. SIMTIME_NEVER when empty. */
+/* Returns an instant that is not after the earliest due time and, if nothing is due in the cursor's
+ * slot, after that slot: advancing to it makes progress. Returns SIMTIME_NEVER if the wheel is
+ * empty. */
 simtime wheel_next(const struct wheel *wheel);
 
-/* The memory that so many packets take, of so many stored bytes each, that lie on a wheel at one
- * time and are spread over `span` ns; control (for `check`). */
+/* Control (for `check`): returns the memory that so many packets take, of so many stored bytes
+ * each, that are on a wheel at one time, spread over `span` ns. */
 unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes, simtime span);
 
 #endif

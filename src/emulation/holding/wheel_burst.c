@@ -3,11 +3,12 @@
 
 #include <rte_prefetch.h>
 
-/* A run this short, and what comes behind it will be no better. */
+/* After a run shorter than this, the other packets are pushed one by one: they are not likely to
+ * form longer runs. */
 #define RUN_SHORT 4
 
-/* How many of the first packets are such that their frames are copied, and their mbufs are spare
- * then. `alike`: all of them are of one length. */
+/* Returns how many packets, from the first on, form a run: their frames can be copied, and their
+ * mbufs become spare. `alike`: all frames have one length. */
 static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n,
                            bool *alike)
 {
@@ -33,7 +34,7 @@ static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *
 	return i;
 }
 
-/* The stays of all are of one class of the store: of this one. */
+/* Returns true if the stays of all packets are in one class of the store, which is stored. */
 static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16_t n,
                         uint32_t *class)
 {
@@ -49,7 +50,8 @@ static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16
 	return *class == store_class_of(most - wheel->cursor);
 }
 
-/* Room for a record each, whose stays are not alike, as long as there is any; how many. */
+/* Makes room for a record for each packet, in the class of its own stay, as long as there is
+ * memory; returns how many. */
 static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, uint16_t n,
                            const simtime *due_ns, struct held **held)
 {
@@ -65,8 +67,8 @@ static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, u
 	return i;
 }
 
-/* A cell each, of packets of one kind and one length, as far as they can have one; how many. The
- * burst is whole. */
+/* Makes a cell for each packet of a run, all of one length, if they can have one; returns how many.
+ * The burst is whole. */
 static uint16_t cells_make(struct wheel *wheel, uint32_t class, uint32_t cloud,
                            const struct burst *burst, uint32_t from, uint16_t n,
                            struct held **cells)
@@ -81,7 +83,7 @@ static uint16_t cells_make(struct wheel *wheel, uint32_t class, uint32_t cloud,
 	return store_append_cells(&wheel->store, class, cloud, bytes, numbers, n, cells);
 }
 
-/* The keys of the records, as long as there is room; how many. */
+/* Adds the keys of the records, as long as there is memory; returns how many. */
 static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t n,
                          const simtime *due_ns)
 {
@@ -102,8 +104,8 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 	return i;
 }
 
-/* Packets of the burst, from `from` on, into their records; the mbufs are spare then, and there is
- * room for them. */
+/* Moves packets of the burst, from `from` on, into their records. The mbufs become spare, and there
+ * is room for them. */
 static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
                          const struct burst *burst, uint32_t from, uint16_t n,
                          const simtime *due_ns)
@@ -126,7 +128,7 @@ static void records_fill(struct holder *holder, struct held *const *room, uint32
 	holder->n_spare += n;
 }
 
-/* The same of those that have cells. */
+/* The same for packets in cells. */
 static void cells_fill(struct holder *holder, struct held *const *cells,
                        struct rte_mbuf *const *mbufs, uint16_t n)
 {
@@ -136,8 +138,8 @@ static void cells_fill(struct holder *holder, struct held *const *cells,
 	holder->n_spare += n;
 }
 
-/* Packets of one kind, n <= BURST_ROOM; how many there was memory for. `cells`: and of one
- * length. */
+/* Pushes a run of n <= BURST_ROOM packets; returns how many found memory. `cells`: all have one
+ * length, and may take cells. */
 static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                          const struct burst *burst, uint32_t from, uint16_t n,
                          const simtime *due_ns, bool cells)
@@ -169,7 +171,7 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 	return done;
 }
 
-/* Whatever it looks like. */
+/* Pushes one packet of any kind. */
 static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                        const struct burst *burst, uint32_t i, simtime due)
 {
@@ -215,8 +217,8 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 	return done;
 }
 
-/* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is
- * on the wire. */
+/* Moves a packet from a record or a cell that has left the wheel into an mbuf, which is there.
+ * Returns its length on the wire. */
 static __rte_always_inline uint32_t leave(const struct wheel *wheel, struct holder *holder,
                                           const struct held *held, struct rte_mbuf **mbuf)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bursts on their way onto a wheel, and off it.
+ * Pushes bursts onto a wheel, and pops them from it.
  *
  * Packets of a burst differ in their due times, and in hardly anything else: their mbufs come from
- * one pool and look alike, their stays are of one class of the store, so that their records lie one
- * behind the other. What that decides is decided once for a run of such packets; of each one only
- * its frame is copied, and its key written. A packet that breaks the run goes alone, or begins the
- * next.
+ * one pool and look alike, and their stays are of one class of the store, so their records lie one
+ * behind the other. What follows from this is decided once for a run of such packets; for each
+ * packet only its frame is copied, and its key written. A packet that breaks the run is pushed
+ * alone, or begins the next run.
  *
  * Thread: the worker that owns the engine.
  */
@@ -18,15 +18,15 @@
 #include "packet/burst.h"
 #include "packet/outlet.h"
 
-/* Takes n packets, from `from` on, of that cloud, in order, each due at its instant (wheel_append).
- * `cells`: those that are alike may lie in cells (store.h): the wheel is this cloud's alone.
- * Returns how many there was memory for: the first ones. */
+/* Pushes n packets of that cloud, from `from` on, in order, each with its own due time
+ * (wheel_append). `cells`: packets that are alike may take cells (store.h): the wheel is this
+ * cloud's alone. Returns how many found memory, from the first on. */
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                           const struct burst *burst, uint16_t from, uint16_t n,
                           const simtime *due_ns, bool cells);
 
-/* Packets that are due at `now` or before, in order, into the outlet, as far as it has room and
- * there are mbufs. Returns their lengths together. */
+/* Moves the packets that are due by `now`, in order, into the outlet, as far as it has room and
+ * there are mbufs. Returns the sum of their lengths. */
 uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
                          struct outlet *outlet);
 

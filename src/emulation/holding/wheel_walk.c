@@ -23,7 +23,7 @@ static void visit(struct walk *walk, simtime t_ns, uint64_t number, const void *
 	walk->visit(walk->argument, t_ns, number, held);
 }
 
-/* A list has the last one first, `ready` the first. */
+/* Visits a list: in reverse order, or as `ready`, in order. */
 static void visit_list(struct walk *walk, wheel_link list, bool last_first)
 {
 	uint64_t n = 0, i = 0;
@@ -46,7 +46,7 @@ static void visit_key_list(struct walk *walk, const struct key_list *key_list)
 		visit(walk, key->t_ns, walk->number++, link_at(arena, key->held));
 }
 
-/* What came from the level above was there before what was inserted here. */
+/* Keys from the level above were inserted before those inserted at this level. */
 static void visit_level(struct walk *walk, uint32_t number)
 {
 	const struct wheel_level *level = &walk->wheel->level[number - 1];
@@ -63,7 +63,7 @@ static void visit_level(struct walk *walk, uint32_t number)
 	}
 }
 
-/* What lies above was inserted before what is due at the same instant and lies below. */
+/* Of two keys with one due time, that at the higher level was inserted first. */
 void wheel_walk(struct wheel *wheel, wheel_visit *visit_one, void *argument)
 {
 	struct walk walk = {.wheel = wheel, .visit = visit_one, .argument = argument};

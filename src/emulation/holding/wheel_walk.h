@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All that lies on a wheel, without taking anything: for a snapshot.
+ * Visits all packets on a wheel, without removing any: for a snapshot.
  *
- * The places of a wheel are visited one after the other, so packets do not come in the order in
- * which they leave. Each comes with a number: those that are due at one instant leave in the order
- * of their numbers.
+ * The places of a wheel are visited one after the other, so packets are not visited in the order in
+ * which they leave. Each has a number: packets that are due at one instant leave in the order of
+ * their numbers.
  *
- * Cost: each key and each packet is touched once. Thread: the worker that owns the wheel.
+ * Cost: each key and each packet is touched once.
+ * Thread: the worker that owns the wheel.
  */
 #ifndef WEIR_WHEEL_WALK_H
 #define WEIR_WHEEL_WALK_H
 
 #include "holding/wheel.h"
 
-/* `held` is valid until it returns. */
+/* `held` is valid only during the call. */
 typedef void wheel_visit(void *argument, simtime t_ns, uint64_t number, const struct held *held);
 
 void wheel_walk(struct wheel *wheel, wheel_visit *visit, void *argument);

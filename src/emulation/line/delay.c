@@ -124,8 +124,8 @@ static void moments(const struct delay_table *table, double *mean, double *devia
 	*deviation = sqrt(square / table->n);
 }
 
-/* From what the file has to deviations from delay_ns; of a netem table the deviations of the
- * mean. */
+/* Converts the values of the file to deviations from delay_ns. The entries of a netem table are
+ * deviations from the mean already, and only scaled. */
 static int table_scale(const struct delay_conf *delay, struct delay_table *table,
                        struct problem *problem)
 {
@@ -206,7 +206,7 @@ static int check_distribution(const struct delay_conf *delay, struct problem *pr
 	return 0;
 }
 
-/* What netem has. */
+/* Checks the restrictions of netem. */
 static int check_as_netem(const struct delay_conf *delay, struct problem *problem)
 {
 	struct delay_table table;
@@ -313,9 +313,9 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 	return 0;
 }
 
-/* ---- what was asked for ---- */
+/* ---- properties as configured ---- */
 
-/* One packet in ten thousand takes longer. */
+/* One packet in 10,000 takes longer. */
 #define RARE 1e-4
 
 static int asked_table(const struct delay_conf *delay, struct delay_asked *asked)
@@ -354,7 +354,7 @@ int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
 	case DELAY_UNIFORM:
 		asked->deviation_ns = jitter / sqrt(3);
 		break;
-	case DELAY_NORMAL: /* as far as the table goes */
+	case DELAY_NORMAL: /* to the end of the table */
 		longest = mean + jitter * 6.5;
 		break;
 	case DELAY_PARETO:

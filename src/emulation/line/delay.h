@@ -2,30 +2,31 @@
 /*
  * `delay`: the configuration of a cloud's line.
  *
- * Models: propagation. Each packet leaves the line d after it came, d with the mean `delay` and the
- * spread `jitter`, from a distribution (distribution.h has the families):
+ * Models: propagation. Each packet leaves the line d after it entered. d has the mean `delay` and
+ * the spread `jitter`, from a distribution (distribution.h has the families):
  *
  *   uniform       from delay - jitter to delay + jitter
  *   normal, exponential, gamma, lognormal
- *                 standard deviation jitter; the least of exponential is delay - jitter, of gamma
- *                 and lognormal 0; those two need a jitter of at most 10 times the delay
+ *                 standard deviation jitter; the least of exponential is delay - jitter, of
+ *                 gamma and lognormal 0; those two need a jitter of at most 10 times the delay
  *   pareto, paretonormal
- *                 as netem has them: shape 3; the standard deviations are 1.155 and 1.051 jitter
+ *                 as in netem: shape 3; the standard deviations are 1.155 and 1.051 jitter
  *   bimodal       delay - jitter, or with the probability `weight` delay + jitter
- *   table FILE    a table of netem's: delay + jitter x entry / 8192. Or measured delays: without a
- *                 jitter they take the place of delay and jitter; with one they are moved and
- *                 stretched to the mean `delay` and the standard deviation `jitter`
+ *   table FILE    a table of netem's: delay + jitter x entry / 8192. Or measured delays:
+ *                 without a jitter they replace delay and jitter; with one they are shifted and
+ *                 scaled to the mean `delay` and the standard deviation `jitter`
  *
- * d is never below 0. With `order keep` (the default) a packet does not leave before the one ahead
- * of it, and d keeps its distribution nevertheless (jitter_keep.h); with `order allow` packets
- * overtake as their delays say. `correlation` is that of the delays of successive packets,
- * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
- * With `as-netem` the jitter is drawn as netem draws it (jitter_netem.h); order allow only.
- * `limit`: a packet that has passed the stages while the cloud holds so many, in its queue and on
- * the line, is dropped as REASON_LIMIT. Held is what is due later than the instant at which it
- * comes, whether somebody has polled or not (in_flight.h); what entered the line before there was a
- * limit does not count. It is netem's. A change acts on packets that enter the line after it: what
- * is on the way stays on its way.
+ * d is never below 0. With `order keep` (the default) a packet does not leave before the packet
+ * ahead of it, and d still has its distribution (jitter_keep.h). With `order allow` packets
+ * overtake according to their delays. `correlation` is that of the delays of successive packets;
+ * `half-life` is the time after which half of the correlation is left (jitter_copula.h); only one
+ * of them may be given. With `as-netem` the jitter is drawn as in netem (jitter_netem.h); order
+ * allow only.
+ * `limit`: if the cloud holds so many packets, in its queue and on the line, a packet that has
+ * passed the stages is dropped as REASON_LIMIT, as in netem. A packet on the line counts as held if
+ * it is due after the instant of this arrival, whether the engine was polled or not (in_flight.h).
+ * Packets that entered the line before it had a limit do not count. A change applies to packets
+ * that enter the line after it; packets on the way are not affected.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
  */
@@ -71,18 +72,18 @@ struct distribution;
 /* ---- control ---- */
 
 bool delay_has_jitter(const struct delay_conf *delay);
-/* As in struct line_conf; LINE_UNLIMITED without a delay, too. */
+/* Returns the limit as in struct line_conf: LINE_UNLIMITED if there is no delay, or no limit. */
 uint64_t delay_limit(const struct delay_conf *delay);
-/* The distribution of d - delay_ns, of a delay that has a jitter and passed the check;
- * distribution_release. 0, -ENOMEM or -EINVAL. */
+/* Makes the distribution of d - delay_ns, for a delay that has a jitter and passed the check; freed
+ * by distribution_release. Returns 0, -ENOMEM or -EINVAL. */
 int delay_distribution_make(const struct delay_conf *delay, struct distribution *distribution);
 
-/* What d is, as asked for. Standard deviation 0 without a jitter. */
+/* Properties of d, as configured. The standard deviation is 0 without a jitter. */
 struct delay_asked {
 	double mean_ns, deviation_ns;
-	uint64_t longest_ns; /* one packet in 10,000 takes longer, at most */
+	uint64_t longest_ns; /* at most one packet in 10,000 takes longer */
 };
-/* 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
+/* Returns 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
 int delay_asked(const struct delay_conf *delay, struct delay_asked *asked);
 
 #endif

@@ -19,13 +19,13 @@ struct reader {
 	uint32_t room;
 };
 
-/* A word of a line, short enough to be a number; a longer one is cut. */
+/* A word of a line, truncated to WORD_BYTES, which suffices for a number. */
 #define WORD_BYTES 40
 struct word_read {
 	char text[WORD_BYTES + 1];
 };
 
-/* The next word of the line; `at` moves on. False: there is none. */
+/* Reads the next word of the line, and advances `at`. Returns false if there is none. */
 static bool word_next(const struct file_line *line, size_t *at, struct word_read *word)
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static bool begins_number(const char *text)
 	return isdigit((unsigned char)*text);
 }
 
-/* Whether the file is of netem's kind. */
+/* Returns true if the file is of netem's kind. */
 static bool is_netem(const struct file *file)
 {
 	struct file_line line = {0};
@@ -123,7 +123,7 @@ static int read_netem(struct reader *reader)
 	return error;
 }
 
-/* 0: no such unit. */
+/* Returns the unit in ns, or 0 if there is no such unit. */
 static double unit_of(const char *text)
 {
 	static const struct {

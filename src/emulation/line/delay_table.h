@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of `distribution table FILE`. Empty lines, and what follows a #, say nothing; two kinds:
+ * The file of `distribution table FILE`. Empty lines, and text after a #, are ignored. There are
+ * two kinds:
  *
- *   netem   the .dist files of iproute2: whole numbers between blanks, several a line, from -32768
- *           to 32767; quantiles at equal distances, in units of 1/8192 of the jitter. At most
- *           16384 of them, as tc takes. A file is of this kind when it has two numbers in a line,
- *           or a negative one.
- *   delays  what was measured, one delay a line, with a unit (ns, us, ms, s) or in ms. Up to 2^24
- *           lines; of more than 65536 as many are kept, at equal distances in their order by size:
- *           a distribution that differs from that of all by 1/131072 at most.
+ *   netem   the .dist files of iproute2: whole numbers between blanks, several a line, from
+ *           -32768 to 32767; quantiles at equal distances, in units of 1/8192 of the jitter. At
+ *           most 16384 of them, as in tc. A file is of this kind if a line has two numbers, or
+ *           begins with a negative one.
+ *   delays  measured delays, one a line, with a unit (ns, us, ms, s) or in ms. Up to 2^24
+ *           lines. Of more than 65536, that many are kept, at equal distances in ascending
+ *           order: a distribution that differs from that of all by 1/131072 at most.
  *
  * Thread: control side.
  */
@@ -26,10 +27,10 @@
 struct delay_table {
 	bool netem;
 	uint32_t n;
-	int64_t *value; /* ascending: ns; netem: 1/8192 of the jitter; free() */
+	int64_t *value; /* ascending; ns, or netem: 1/8192 of the jitter; free with free() */
 };
 
-/* 0, -ENOMEM, or -EINVAL with `problem` at that field. */
+/* Returns 0, -ENOMEM, or -EINVAL with `problem` at that field. */
 int delay_table_read(const struct file *file, int field, struct delay_table *table,
                      struct problem *problem);
 

@@ -91,7 +91,7 @@ static uint32_t digit(simtime at, uint32_t tier)
 	return (uint32_t)(at >> (IN_FLIGHT_DIGIT_BITS * tier)) & (IN_FLIGHT_SLOTS - 1);
 }
 
-/* The highest digit in which they differ; they do. */
+/* Returns the highest digit in which a and b differ; they are not equal. */
 static uint32_t tier_of(simtime a, simtime b)
 {
 	return (63u - (uint32_t)__builtin_clzll(a ^ b)) / IN_FLIGHT_DIGIT_BITS;
@@ -108,7 +108,7 @@ static void tiers_put(struct in_flight *in_flight, struct in_flight_note *note)
 	in_flight->in_tiers++;
 }
 
-/* All in these slots are due. */
+/* Discards all notes in these slots: they are due. */
 static void slots_pass(struct in_flight *in_flight, struct in_flight_tier *tier, uint32_t slots)
 {
 	tier->taken &= ~slots;
@@ -129,7 +129,8 @@ static void tiers_advance(struct in_flight *in_flight, simtime now)
 	struct in_flight_tier *tier = &in_flight->tier[k];
 	struct in_flight_note *note = NULL, *next;
 
-	/* What agrees with the last instant in this digit is before the new one. */
+	/* Notes in lower tiers equal the previous instant in digit k: all are before the new
+	 * one. */
 	for (uint32_t lower = 0; lower < k; lower++)
 		slots_pass(in_flight, &in_flight->tier[lower], in_flight->tier[lower].taken);
 	slots_pass(in_flight, tier, tier->taken & ((1u << slot) - 1));
@@ -200,7 +201,7 @@ static void list_write(const struct in_flight_note *note, struct snapshot *snaps
 	}
 }
 
-/* Those in order come first, so that they are in order again. */
+/* Writes the notes of the list first, so that they are in order when they are read. */
 static void notes_write(const struct in_flight *in_flight, struct snapshot *snapshot)
 {
 	list_write(in_flight->first, snapshot);

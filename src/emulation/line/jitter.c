@@ -11,7 +11,7 @@
 
 /* ---- making ---- */
 
-/* Jitters of a process, by what they were made for. */
+/* The jitters of the process, hashed by configuration. */
 #define BUCKETS 1024
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct jitter *made[BUCKETS];
@@ -41,7 +41,7 @@ static int keep_make(struct jitter *jitter, const struct delay_conf *delay)
 		return -ENOMEM;
 	jitter->keep = keep;
 	if (!jitter_keep_make(keep, &jitter->distribution))
-		return 0; /* one and the same delay keeps order by itself */
+		return 0; /* a constant delay keeps order by itself */
 	if (delay->half_life_ns)
 		jitter_keep_half_life(keep, delay->half_life_ns);
 	else if (delay->correlation)
@@ -135,7 +135,7 @@ void jitter_release(const struct jitter *released)
 
 /* ---- drawing ---- */
 
-/* The copula's next delay, from the one before at state->t_ns. */
+/* Draws the copula's next delay; the one before was at state->t_ns. */
 static int64_t copula_draw(const struct jitter *jitter, struct jitter_state *state, simtime t,
                            uint64_t uniform)
 {
@@ -150,7 +150,7 @@ static int64_t copula_draw(const struct jitter *jitter, struct jitter_state *sta
 	                         gaussian_uniform(copula->gaussian, state->z));
 }
 
-/* Order forbids nothing: the packet's own draw. */
+/* Draws a delay independently of the one before, if order does not constrain it. */
 static int64_t keep_draw_free(const struct jitter *jitter, struct jitter_state *state,
                               struct draw_key key, uint64_t ordinal, simtime t)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By how much the delays of a line's packets differ from the delay it was given.
+ * By how much the delays of a line's packets deviate from its configured delay.
  *
- * Three methods, by what `delay` says (delay.h):
+ * Four methods, chosen by the configuration of `delay` (delay.h):
  *   independent  order allow: each packet's own draw from the distribution
  *   copula       order allow, with a correlation or a half-life: jitter_copula.h
  *   keep         order keep: jitter_keep.h
  *   netem        as-netem: jitter_netem.h
- * All of them have the distribution asked for, packet by packet.
+ * With each of them, the delay of every packet has the configured distribution.
  *
- * Determinism: a draw is of the packet's ordinal on the line (lane 0: its value; lane 1, order
- * keep: how long until the next jump). With a memory the delay depends on the instants and ordinals
- * of the packets before too, never on bursts.
+ * Determinism: a draw is a function of the packet's ordinal on the line (lane 0: its value; lane 1,
+ * order keep: how long until the next jump). With a correlation, the delay also depends on the
+ * instants and ordinals of the packets before, but never on bursts.
  *
- * Ownership: a jitter is made once for all clouds whose `delay` is the same, and shared by counted
- * references; 65,536 clouds of one template have one table. Thread: made and released by control,
- * in any thread; read only otherwise. The state belongs to the line.
+ * Ownership: one jitter is made for all clouds with the same `delay`, and shared by reference
+ * counting; 65,536 clouds of one template have one table.
+ * Thread: control makes and releases it, in any thread; otherwise it is only read. The state
+ * belongs to the line.
  */
 #ifndef WEIR_JITTER_H
 #define WEIR_JITTER_H
@@ -37,33 +38,34 @@ struct jitter {
 	struct jitter_keep *keep;
 	struct jitter_netem netem;
 	struct distribution distribution;
-	/* the rest is control's */
-	struct conf *conf; /* what it was made for */
+	/* the rest is for control */
+	struct conf *conf; /* the configuration it was made for */
 	uint32_t references;
 	struct jitter *next;
 };
 
 struct jitter_state {
-	bool begun;   /* a packet has come: what follows is valid */
-	bool has_z;   /* the last packet's delay was drawn by the copula */
-	simtime t_ns; /* when that was */
+	bool begun;   /* there was a packet: the fields below are valid */
+	bool has_z;   /* the delay of the last packet was drawn by the copula: z is valid */
+	simtime t_ns; /* when the last packet entered */
 	int64_t z;
 	struct jitter_keep_state keep;
 	struct netem_recurrence netem;
 };
 
-/* What `delay` asks for; *jitter is NULL if that is no jitter. 0, -ENOMEM, or -EINVAL, which
- * delay_check would have found. Control. */
+/* Control: makes the jitter of this `delay`; *jitter is NULL if it has none. Returns 0, -ENOMEM, or
+ * -EINVAL, which delay_check would have reported. */
 int jitter_make(const struct delay_conf *delay, struct jitter **jitter);
-/* Control. NULL is nothing. */
+/* Control. `jitter` may be NULL. */
 void jitter_release(const struct jitter *jitter);
 
-/* The deviations of n packets, the first of which has the ordinal `first`, that enter at these
- * instants, in order. n <= BURST_ROOM. */
+/* Draws the deviations of n packets that enter at these instants, in order; the first has the
+ * ordinal `first`. n <= BURST_ROOM. */
 void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct draw_key key,
                  uint64_t first, const simtime *t_ns, uint16_t n, int64_t *deviation_ns);
 
-/* From one jitter to the next, either of them perhaps NULL: goes on where it was. Worker. */
+/* Worker: changes from one jitter to another, either of which may be NULL; the state continues as
+ * far as possible. */
 void jitter_adopt(struct jitter_state *state, const struct jitter *from, const struct jitter *to);
 
 #endif

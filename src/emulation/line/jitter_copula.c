@@ -5,14 +5,15 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* ---- how much of z is left after a time: a table ---- */
+/* ---- the decay of z with time: a table ---- */
 
-/* Of x half-lives, a number with X_BITS fraction bits: for each octave of x, SEGMENTS pieces. */
+/* x is a number of half-lives with X_BITS fraction bits. The table has SEGMENTS pieces for each
+ * octave of x. */
 #define X_BITS   58
 #define SEGMENTS 32
 
 struct copula_decay {
-	/* of the x whose highest bit is 63 - octave */
+	/* for x whose highest bit is 63 - octave */
 	uint64_t lost_q62[64][SEGMENTS + 1];       /* 1 - 2^-x */
 	uint64_t innovation_q62[64][SEGMENTS + 1]; /* sqrt(1 - 4^-x) */
 };
@@ -77,24 +78,24 @@ int64_t jitter_copula_next(const struct jitter_copula *copula, int64_t z, uint64
 	            between(&copula->decay->innovation_q62[octave][segment], mantissa));
 }
 
-/* ---- control: from the correlation of the delays to that of the z ---- */
+/* ---- control: from the correlation of the delays to that of z ---- */
 
-/* Mehler: with the distribution's quantile function as a series of Hermite polynomials of z, the
- * delays of two z correlated by r have the covariance sum a_k^2 r^k. A function with jumps leaves a
- * rest whose terms go down as k^(-3/2); of a smooth one nothing is left. */
+/* Mehler: if the quantile function of the distribution is a series of Hermite polynomials of z, the
+ * delays of two z with the correlation r have the covariance sum a_k^2 r^k. For a function with
+ * jumps, the terms beyond TERMS decrease as k^(-3/2); for a smooth function they vanish. */
 #define TERMS      64
 #define REST_TERMS 16384
 #define GRID       1024
 #define GRID_Z(i)  (((i) + 0.5) / 64 - 8)
 
 struct series {
-	double share[TERMS + 1]; /* of the variance, by power of r */
-	double rest;             /* what all higher powers have */
+	double share[TERMS + 1]; /* of the variance, for each power of r */
+	double rest;             /* the share of all higher powers */
 	double rest_sum;         /* the sum of their k^(-3/2) */
 };
 
-/* The quantile at each z of the grid, from the mean and in deviations, and the weight of that z.
- * False: there is no variance. */
+/* Computes the standardised quantile at each z of the grid, and the weight of that z. Returns false
+ * if the variance is 0. */
 static bool grid_fill(const struct distribution *distribution, double *value, double *weight)
 {
 	const struct gaussian *normal = gaussian();
@@ -193,7 +194,7 @@ void jitter_copula_correlation(struct jitter_copula *copula,
 void jitter_copula_half_life(struct jitter_copula *copula, const struct distribution *distribution,
                              uint64_t half_life_ns)
 {
-	/* After the half-life of the delays the z still have this correlation. */
+	/* The correlation of z after the half-life of the delays. */
 	double left = fmin(jitter_copula_solve(distribution, 0.5), 0.9999);
 	double per_ns = -log2(left) / (double)half_life_ns;
 

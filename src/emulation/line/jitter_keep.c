@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packet path; jitter_keep_table.c makes the table. */
+/* The packet path. jitter_keep_table.c makes the table. */
 #include "line/jitter_keep.h"
 
-/* The last i from `low` on, and before `end`, with x[i] <= value; x[low] <= value. */
+/* Returns the last i in [low, end) with x[i] <= value; x[low] <= value. */
 static uint32_t last_of(const int64_t *x, uint32_t low, uint32_t end, int64_t value)
 {
 	while (end - low > 1) {
@@ -16,7 +16,7 @@ static uint32_t last_of(const int64_t *x, uint32_t low, uint32_t end, int64_t va
 	return low;
 }
 
-/* L at an x that lies in segment i. */
+/* Returns L at an x in segment i. */
 static int64_t log_in(const struct jitter_keep *keep, uint32_t i, int64_t x)
 {
 	uint64_t part_q63 = (uint64_t)(x - keep->x[i]) * keep->per_ns_q63[i];
@@ -60,8 +60,8 @@ void jitter_keep_set(const struct jitter_keep *keep, struct jitter_keep_state *s
 	state->stop = level_at(keep, state->stop_log);
 }
 
-/* Where the gain L(x + c) - L(x), which falls with x, becomes E: between a, where it is more, and
- * b, where it is not. */
+/* The interval in which the gain L(x + c) - L(x), which decreases with x, becomes E: at `a` it is
+ * larger, at `b` it is not. */
 struct place {
 	int64_t a, b, gain_a, gain_b;
 };
@@ -78,8 +78,8 @@ static bool place_narrow(struct place *place, int64_t x, int64_t gain, int64_t w
 	return false;
 }
 
-/* Between which nodes: L(x) is linear there. x + c is in one of the segments from *ahead to
- * *end. */
+/* Narrows the place to an interval between two nodes, in which L(x) is linear, and returns the
+ * first node. x + c is in one of the segments from *ahead to *end. */
 static uint32_t place_node(const struct jitter_keep *keep, struct place *place, int64_t fall,
                            int64_t wanted, uint32_t *ahead, uint32_t *end)
 {
@@ -104,7 +104,7 @@ static uint32_t place_node(const struct jitter_keep *keep, struct place *place, 
 	return low;
 }
 
-/* The x at which the gain is E, at least x[0]. */
+/* Returns the x at which the gain is E, at least x[0]. */
 static int64_t gain_find(const struct jitter_keep *keep, int64_t fall, int64_t wanted)
 {
 	struct place place = {
@@ -117,7 +117,7 @@ static int64_t gain_find(const struct jitter_keep *keep, int64_t fall, int64_t w
 	if (place.gain_a <= wanted)
 		return keep->x[0];
 	segment = place_node(keep, &place, fall, wanted, &ahead, &end);
-	/* L(x + c) still has nodes in between: those after `ahead`. */
+	/* L(x + c) may have further nodes in the interval: those after `ahead`. */
 	while (end - ahead > 1) {
 		uint32_t middle = (ahead + end) / 2;
 		int64_t x = keep->x[middle] - fall;
@@ -140,7 +140,7 @@ int64_t jitter_keep_jump(const struct jitter_keep *keep, struct jitter_keep_stat
 	int64_t left = log_at(keep, state->level) - state->stop_log;
 	int64_t level = state->level - fall, jump;
 
-	/* Nothing can change within an instant. */
+	/* Packets of one instant have one delay. */
 	if (fall == 0)
 		return state->level;
 	jump = gain_find(keep, fall, left);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control's side of jitter_keep.h: the table of L = ln F, its hull, and how much is remembered. */
+/* Control's part of jitter_keep.h: the table of L = ln F, its hull, and the correlation. */
 #include <math.h>
 #include <pthread.h>
 
@@ -33,15 +33,15 @@ static const struct distribution *exponential_make(void)
 	return &exponential;
 }
 
-/* ---- L as a curve of straight pieces ---- */
+/* ---- L as a piecewise linear curve ---- */
 
 struct curve {
 	uint32_t n;
 	double x[KEEP_NODES], log[KEEP_NODES];
 };
 
-/* x does not descend; of several with one x the last counts. Keeps the curve concave: what lies
- * below the line between its neighbours goes. */
+/* Adds a point. x does not decrease; of several points with one x the last counts. Keeps the curve
+ * concave: removes points below the line between their neighbours. */
 static void curve_add(struct curve *curve, double x, double log)
 {
 	uint32_t n = curve->n;
@@ -81,7 +81,8 @@ static void curve_read(struct curve *curve, const struct distribution *distribut
 	          0);
 }
 
-/* Mean and mean square of t on [0, 1] with a density that goes as e^(ut), u >= 0. */
+/* Computes the mean and mean square of t on [0, 1] with a density proportional to e^(ut), u >=
+ * 0. */
 static void piece_moments(double u, double *one, double *two)
 {
 	if (u < 1e-3) {
@@ -97,7 +98,7 @@ static void curve_moments(const struct curve *curve, double *mean, double *devia
 {
 	double first = curve->x[0], sum = 0, square = 0;
 
-	/* from the first node on, for the sake of precision */
+	/* relative to the first node, for precision */
 	for (uint32_t i = 0; i + 1 < curve->n; i++) {
 		double x = curve->x[i] - first, width = curve->x[i + 1] - curve->x[i];
 		double rise = curve->log[i + 1] - curve->log[i];
@@ -111,7 +112,7 @@ static void curve_moments(const struct curve *curve, double *mean, double *devia
 	*deviation = sqrt(fmax(0, square - sum * sum));
 }
 
-/* The table's own want of precision moves mean and deviation by less than this share. */
+/* The limited precision of the table changes mean and deviation by less than this share. */
 #define HULL_OFF 0.01
 
 static void keep_nodes(struct jitter_keep *keep, const struct curve *curve)
@@ -158,9 +159,9 @@ bool jitter_keep_make(struct jitter_keep *keep, const struct distribution *distr
 	return true;
 }
 
-/* ---- how much is remembered ---- */
+/* ---- correlation ---- */
 
-/* The curve again, with steps of L that are small enough to sum over. */
+/* The curve, refined to steps of L that are small enough for numerical integration. */
 #define GRID_MAX  (KEEP_NODES + 1024)
 #define GRID_RISE 0.02
 
@@ -190,7 +191,7 @@ static void grid_make(struct grid *grid, const struct jitter_keep *keep)
 	grid->log[grid->n++] = 0;
 }
 
-/* A function given at the grid's points, `at` being where the last one was found. */
+/* Returns the value at x of a function given at the grid's points. *at is the point found last. */
 static double grid_value(const struct grid *grid, const double *of, double x, uint32_t *at)
 {
 	if (x <= grid->x[0])
@@ -217,7 +218,8 @@ static void grid_beyond(struct grid *grid, double fall)
 		                      (grid->x[i] - grid->x[i - 1]) * (above[i] + above[i - 1]) / 2;
 }
 
-/* With H(m) the mean of max(x, m), d and d' have E[d d'] = E[d H(d - c)], E[d'] = E[H(d - c)]. */
+/* Returns the correlation of d and d'. If H(m) is the mean of max(x, m), then E[d d'] = E[d H(d -
+ * c)] and E[d'] = E[H(d - c)]. */
 static double grid_correlation(struct grid *grid, double fall)
 {
 	double sum = 0, square = 0, next = 0, product = 0;
@@ -239,7 +241,7 @@ static double grid_correlation(struct grid *grid, double fall)
 	return (product - sum * next) / (square - sum * sum);
 }
 
-/* How far delays may fall so that they have this correlation. */
+/* Returns the c for which the delays have this correlation. */
 static double fall_for(const struct jitter_keep *keep, double correlation)
 {
 	struct grid grid;

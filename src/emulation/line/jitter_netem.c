@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An entry of a table of 16 bits, and back to ns. */
+/* Converts a deviation to a 16-bit entry of a table, and back to ns. */
 static int64_t entry_of(int64_t deviation_ns, double jitter_ns)
 {
 	double units = rint((double)deviation_ns * JITTER_NETEM_UNIT / jitter_ns);

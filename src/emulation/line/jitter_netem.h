@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jitter as netem draws it (`as-netem`), with what that does to the correlation.
+ * Jitter as netem draws it (`as-netem`), including the effect on the correlation.
  *
- * Model: x is a number of 32 bits of netem's recurrence (netem_chance.h). Without a distribution
- * the delay is delay - j + x mod 2j; with one it is the entry x mod n of a table of n quantiles,
- * 4,096 of them for those that have a name, each a whole number from -32768 to 32767 of 1/8192 of
- * the jitter, so that nothing is further from the mean than 4 jitters. The modulo takes the low
- * digits of x, which know next to nothing of the packet before: the delays have their distribution,
- * and no correlation whatever was asked for. A jitter of more than 2.1 s is spread evenly too,
- * where netem's 32 bits overflow.
+ * Model: x is a 32-bit number of netem's recurrence (netem_chance.h). Without a distribution the
+ * delay is delay - j + x mod 2j. With one it is the entry x mod n of a table of n quantiles, 4,096
+ * of them for the named distributions; each is a whole number from -32768 to 32767 of 1/8192 of the
+ * jitter, so no delay is further from the mean than 4 jitters. The modulo uses the low digits of x,
+ * which hardly depend on the packet before: the delays have their distribution, but no correlation,
+ * whatever is configured. A jitter of more than 2.1 s, where netem's 32 bits overflow, is spread
+ * evenly, too.
  *
- * Ownership: the table belongs to the jitter. Thread: made by control, then read only.
+ * Ownership: the table belongs to the jitter.
+ * Thread: made by control, then only read.
  */
 #ifndef WEIR_JITTER_NETEM_H
 #define WEIR_JITTER_NETEM_H
@@ -28,9 +29,9 @@ struct jitter_netem {
 	int64_t *entry;   /* ns; owned */
 };
 
-/* Uniform, of half the width `jitter_ns`; `table` NULL, or what the jitter is drawn from else, with
- * the same jitter: quantiles are cut and rounded as netem's tables are, a grid is one. 0 or
- * -ENOMEM. */
+/* Without a `table`: uniform, of half the width `jitter_ns`. Else drawn from `table`, which has the
+ * same jitter: quantiles are clipped and rounded as in netem's tables; a DISTRIBUTION_GRID is such
+ * a table already. Returns 0 or -ENOMEM. */
 int jitter_netem_make(struct jitter_netem *netem, probability_q63 correlation, uint64_t jitter_ns,
                       const struct distribution *table);
 void jitter_netem_release(struct jitter_netem *netem);

@@ -5,9 +5,9 @@
 
 #include "holding/wheel_burst.h"
 
-/* The wheel that a packet entering now goes to; NULL: the log. As long as the wheel holds anything,
- * what keeps order goes there too: so all in the log came before all on the wheel, and it is known
- * who is first when two are due at one instant. */
+/* Returns the wheel for a packet that enters now, or NULL for the log. As long as the wheel is not
+ * empty, packets that keep order go there, too. So all packets in the log came before those on the
+ * wheel, and of two that are due at one instant, the one in the log is first. */
 static struct wheel *wheel_for(const struct line *line)
 {
 	if (line->shared)
@@ -33,7 +33,7 @@ void line_configure(struct line *line, struct line_conf *conf)
 	if (old.jitter != conf->jitter || old.delay_ns != conf->delay_ns)
 		line_forget(line);
 	reorder_begin(&line->back.choice, &conf->reorder, same);
-	/* Packets have passed that reordering did not see. */
+	/* Packets have entered without the knowledge of `back`. */
 	if (old.reorder.kind == REORDER_NONE)
 		line->back.latest = line->last_due;
 	line->conf = *conf;
@@ -48,7 +48,7 @@ static void scale(int64_t *deviation, uint16_t n, uint64_t scale_q32)
 		deviation[i] = (int64_t)(((__int128)deviation[i] * (__int128)scale_q32) >> 32);
 }
 
-/* Deviations up to this, of a burst, have squares that add up in 64 bits. */
+/* If all deviations of a burst are at most this, the sum of their squares fits 64 bits. */
 #define NEAR_NS (UINT64_C(1) << 28)
 
 _Static_assert(BURST_ROOM <= 64, "squares of a burst add up in 63 bits");
@@ -79,7 +79,7 @@ static void moments_add(struct line *line, const simtime *t_ns, const simtime *d
 	moments->packets += n;
 }
 
-/* No packet is due before it comes. */
+/* Adds the deviations to the due times; no packet is due before it enters. */
 static void deviations_add(simtime *restrict due_ns, const int64_t *restrict deviation, uint16_t n,
                            int64_t delay)
 {
@@ -87,7 +87,7 @@ static void deviations_add(simtime *restrict due_ns, const int64_t *restrict dev
 		due_ns[i] += (uint64_t)(deviation[i] > -delay ? deviation[i] : -delay);
 }
 
-/* Who would overtake waits. Returns when the last is due. */
+/* Delays packets that would overtake. Returns when the last is due. */
 static simtime keep_order(struct line *line, simtime *due_ns, uint16_t n)
 {
 	simtime last = line->last_due;
@@ -241,7 +241,7 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 	uint64_t bytes = 0;
 	struct held head;
 
-	/* The common case: one log. */
+	/* The common case: all packets are in the log. */
 	if (!line->wheel || line->wheel->records == 0) {
 		line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
 		if (unlikely(holder->kept > 0))
@@ -252,7 +252,8 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 		line->held -= outlet->n - before;
 		return bytes;
 	}
-	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
+	/* If there are no spare mbufs, packets are popped one by one: one in its own mbuf needs
+	 * none. */
 	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
 		bytes = wheel_burst_pop(line->wheel, holder, now, outlet);
 		line->held -= outlet->n - before;

@@ -3,7 +3,7 @@
 #include "line/line.h"
 #include "random/chance.h"
 
-/* Delays, and what they deviate by: further than any goes (delay.h). */
+/* More than any delay, or deviation of one (delay.h). */
 #define FAR_NS (INT64_C(1) << 56)
 
 static bool is_near(int64_t ns)
@@ -39,7 +39,7 @@ static void choice_snapshot(struct reorder_choice *choice, struct snapshot *snap
 	chance_snapshot(&choice->chance, snapshot);
 }
 
-/* What is held back, and what is noted of each. */
+/* Packets that are held back, and their notes. */
 static void back_snapshot(struct line *line, struct holder *holder, struct snapshot *snapshot)
 {
 	struct reorder_back *back = &line->back;
@@ -64,8 +64,8 @@ static void moments_snapshot(struct line_moments *moments, struct snapshot *snap
 	snapshot_value(snapshot, moments->square);
 }
 
-/* A schedule that has brought a wheel has gone by, perhaps, and the line that is read into has not
- * got it yet: it gets one of its own. */
+/* Makes sure that a restored line has a wheel. A past change of a schedule may have brought the
+ * wheel; the line that is restored has not got it yet, and makes its own. */
 static bool has_wheel(struct line *line, struct holder *holder, struct snapshot *snapshot)
 {
 	if (!line->wheel)

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reorder`: packets that leave in another order than they came, on purpose. It acts where packets
- * enter the line, after the line has said when each is due: whatever `delay` and its `order` say,
- * this comes on top.
+ * `reorder`: deliberately changes the order of packets. It acts where packets enter the line, after
+ * the line has computed when each is due: its effect is added to that of `delay` and its `order`.
  *
- *   every N           each N-th packet changes places with the one after it: it is held back until
- *                     that one has entered the line, and leaves right behind it. The packet after
- *                     it is not chosen itself. Source: the IXP2400 emulator (table 1)
+ *   every N           each N-th packet changes places with the one after it: it is held back
+ *                     until that one has entered the line, and leaves right behind it. The
+ *                     packet after it is not chosen itself. Source: the IXP2400 emulator
+ *                     (table 1)
  *   random P by Npkt  with probability P a packet is held back until N others have entered, and
  *                     leaves right behind the last of them
- *   random P by TIME  with probability P a packet takes so much longer; who comes closer behind it
- *                     than that overtakes
+ *   random P by TIME  with probability P a packet takes so much longer; packets that follow it
+ *                     within that time overtake it
  *   P [CORRELATION] [gap N] [as-netem]
- *                     netem's: after N - 1 packets that are delayed, each packet is sent at once,
- *                     without the delay, with probability P; when one was, it starts anew. It needs
- *                     a delay. The correlation is that of two chosen in a row (chance.h)
+ *                     netem's: after N - 1 packets that are delayed, each packet is sent at
+ *                     once, without the delay, with probability P; after one that was, the
+ *                     count starts again. It needs a delay. The correlation is that of two
+ *                     successive choices (chance.h)
  *
- * A packet that is held back goes when its own due time and `wait` have passed, if the packets that
- * it waits for have not come by then, as at the end of a capture: behind those that have. The wait
- * is 100 ms if not given: half of the least retransmission time of TCP in Linux, which must not
- * take it for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is
- * taken away, what is held back goes at once.
+ * If the packets that a packet waits for have not come when its own due time and `wait` have
+ * passed, as at the end of a capture, it leaves then, behind those that have come. The default wait
+ * is 100 ms: half of the minimum retransmission timeout of TCP in Linux, so that TCP does not take
+ * the packet for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is
+ * removed, packets that are held back leave at once.
  *
- * Counted as reordered are the packets that leave before one that came before them. Random draws:
- * one a packet (draw.h), a key of its own.
+ * Packets that leave before one that came before them are counted as reordered. Random draws: one a
+ * packet (draw.h), with a key of its own.
  *
  * Ranges: N to 2^31 - 1 for `every`, to 65536 for `by`; times to a day.
  */
@@ -73,24 +74,25 @@ enum reorder_kind {
 	REORDER_EARLY,
 };
 
-/* What a line knows of it: prepared by control. */
+/* The rule of a line, prepared by control. */
 struct reorder_rule {
 	enum reorder_kind kind;
 	uint64_t number;  /* EVERY: N; EARLY: the gap */
-	uint64_t packets; /* EVERY, PACKETS: how many go ahead */
-	uint64_t time_ns; /* TIME: how much longer; EVERY, PACKETS: the wait */
+	uint64_t packets; /* EVERY, PACKETS: how many overtake */
+	uint64_t time_ns; /* TIME: how much longer it takes; EVERY, PACKETS: the wait */
 	probability_q63 probability, correlation;
 	bool as_netem;
 	struct draw_key key;
-	const struct statement *statement; /* from which it was made; the key is for it */
+	const struct statement *statement; /* the source of the rule, and of its key */
 };
 
-/* The rule of one of the three; NULL: none. Control. */
+/* Control: returns the rule of one of the three statements; NULL: no rule. */
 struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key);
 
 bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *b);
 
-/* Whether packets leave in another order than they were pushed: the line needs a wheel. */
+/* Returns true if packets may leave in another order than they were pushed: the line needs a
+ * wheel. */
 static inline bool reorder_overtakes(const struct reorder_rule *rule)
 {
 	return rule->kind == REORDER_TIME || rule->kind == REORDER_EARLY;
@@ -101,16 +103,16 @@ static inline bool reorder_holds_back(const struct reorder_rule *rule)
 	return rule->kind == REORDER_EVERY || rule->kind == REORDER_PACKETS;
 }
 
-/* Where a rule is: one writer, the worker. */
+/* The progress of a rule. One writer, the worker. */
 struct reorder_choice {
-	uint64_t drawn; /* packets that were asked about: the index of the next draw */
-	uint64_t since; /* EVERY, EARLY: packets since the last that was chosen */
+	uint64_t drawn; /* packets decided on: the index of the next draw */
+	uint64_t since; /* EVERY, EARLY: packets since the last chosen one */
 	struct chance chance;
 };
 
-/* Another rule, or the same again: counts go on if it is the same. */
+/* Begins with a rule; if it is the same as before, counts continue. */
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same);
-/* Whether the next packet is chosen; `waiting`: whether another is held back. */
+/* Returns true if the next packet is chosen. `waiting`: another one is held back. */
 bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting);
 
 #endif

@@ -2,98 +2,100 @@
 /*
  * The contract of active queue management: what RED, CoDel, PIE ... are to a queue of a link.
  *
- * The link knows no AQM. A statement of the role ROLE_AQM (statement.h) brings a `struct aqm_kind`;
- * a queue has at most one AQM. Without one, a packet costs a predictable branch where it comes and
- * where it goes, and nothing else.
+ * The link knows no particular AQM. A statement of the role ROLE_AQM (statement.h) provides a
+ * `struct aqm_kind`; a queue has at most one AQM. Without one, a packet costs a predictable branch
+ * on arrival and one on departure, and nothing else.
  *
- * Made by control, in any thread that owns no cloud, like a stage:
- *   make    allocates and prepares an AQM for this configuration; modifiers (`ecn`, `becn`) are
- *           found by aqm_beside(). 0 or -errno; may be slow
- *   free    gives it back
- * Whenever its statement or one of the role ROLE_AQM_MODIFIER changes, a new one is made and takes
- * the place of the old one between two bursts (setting.h). A schedule (timeline.h) makes its own
- * beforehand, and exchanges them in virtual time: then adopt() may come to one that was in force
- * before.
+ * Called by control, in any thread that owns no cloud, as for a stage:
+ *   make    allocates and prepares an AQM for this configuration; aqm_beside() finds its
+ *           modifiers (`ecn`, `becn`). Returns 0 or -errno; may be slow
+ *   free    frees the AQM
+ * If its statement or one of the role ROLE_AQM_MODIFIER changes, a new AQM is made, and replaces
+ * the old one between two bursts (setting.h). A schedule (timeline.h) makes its AQMs beforehand and
+ * exchanges them in virtual time: then adopt() may be called on an AQM that was in force before.
  *
- * Run by the worker that owns the cloud, in the order of virtual time:
- *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
- *           been carried over already. Changed parameters act from here on
- *   arrive  packets come, one behind the other at one instant, before the limit of the queue is
- *           looked at; the view shows the queue before the first of them. Returns how many pass,
- *           from the first. If not all do, `verdict` is for the next one, and those behind it have
- *           not arrived. It is one packet at a time, unless `takes_groups` is set. NULL: passes all
- *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
- *           not yet freed. Not of those of a group that pass. Optional
- *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is
- *           that of the queue with it (it is the head, and waits). held->t_ns is when it came, so
- *           its sojourn time is now - held->t_ns. After a drop it is asked at the same instant for
- *           the next one, until one passes or none is left. Optional
- *   pushed_out  `drop head`: the queue was full, and the oldest that waits went to make room.
- *               Optional
+ * Called by the worker that owns the cloud, in the order of virtual time:
+ *   adopt   takes over state from the AQM that it replaces, of the same statement; optional.
+ *           `drawn` has been carried over already. Changed parameters apply from here on
+ *   arrive  packets arrive, one behind the other at one instant. Called before the limit of
+ *           the queue is checked; the view shows the queue before the first of them. Returns
+ *           how many pass, from the first. If not all pass, `verdict` is for the next one, and
+ *           the packets behind it have not arrived. Unless `takes_groups` is set, a group
+ *           has one packet. NULL: all pass
+ *   settled receives the outcome of an arrival. The mbuf is as it came: not yet marked, and
+ *           not yet freed. Not called for packets of a group that pass. Optional
+ *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view
+ *           includes the packet (it is the head, and waits). held->t_ns is its arrival, so its
+ *           sojourn time is now - held->t_ns. After a drop, depart() is called for the next
+ *           packet at the same instant, until one passes or none is left. Optional
+ *   pushed_out  `drop head`: the queue was full, and the oldest waiting packet is dropped to
+ *               make room. Optional
  *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It
- *           begins an idle time, which the next arrive() ends, whatever its verdict: if that packet
- *           is dropped, the queue is as empty as before, and idle() is not called again. A
- *           management that acts only between idle() and the next packet waits for ever if it drops
- *           that packet: keep the instant, and look at the view. In a class it is about the queue
- *           of the class, not about the link
+ *           begins an idle time, which the next arrive() ends, whatever its verdict: if that
+ *           packet is dropped, the queue is as empty as before, and idle() is not called
+ *           again. A management that acts only between idle() and the next packet waits for
+ *           ever if it drops that packet: keep the instant, and read the view. In a class,
+ *           idle() concerns the queue of the class, not the link
  *
- * What happens, and which callbacks follow, in this order:
- *   comes into force            adopt, if it replaces one of its statement; else idle, if nothing
- *                               is held
- *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST) [,
- *                               entered]; and depart, if the link is free
- *   it need not wait            arrive, settled, idle. Only on a plain link without classes, with a
- *                               token bucket, and without depart and bands
+ * Events, and the callbacks that follow each, in this order:
+ *   it comes into force         adopt, if it replaces one of its statement; else idle, if
+ *                               nothing is held
+ *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST)
+ *                               [, entered]; and depart, if the link is idle
+ *   it need not wait            arrive, settled, idle. Only on a plain link without classes,
+ *                               with a token bucket, and without depart and bands
  *   it is not let in            [choose,] arrive, settled (DROPPED, UNMARKABLE)
  *   the queue is full           [choose,] arrive, settled (OVERFLOWED)
- *   the same, `drop head`       arrive, pushed_out for each that goes, settled (QUEUED ...);
- *                               OVERFLOWED only if too few can go
- *   the same, with fullest()    choose, arrive, fullest and pushed_out for each that goes, fullest,
- *                               settled
- *   there is no memory for it   as if it were let in, without entered; then nothing, not even idle
+ *   the same, `drop head`       arrive, pushed_out for each packet that is dropped, settled
+ *                               (QUEUED ...); OVERFLOWED only if too few can be dropped
+ *   the same, with fullest()    choose, arrive, fullest and pushed_out for each packet that is
+ *                               dropped, fullest, settled
+ *   there is no memory for it   as if it were let in, without entered; then nothing, not even
+ *                               idle
  *   several at one instant      arrive; idle once, if they need not wait and all pass
- *   the link is free            depart for each front, until one passes; idle, if the last was
+ *   the link becomes idle       depart for each front, until one passes; idle, if the last was
  *                               dropped
  *   the last has left the link  idle
- * At one instant, what leaves the link comes before what arrives.
+ * At one instant, departures from the link come before arrivals.
  *
- * When a packet is *taken*: when the one before it has left the link, and the link becomes free;
- * or, if nothing was held, when it comes, after arrive(). That is
+ * A packet is *taken* when the packet before it has left and the link becomes idle; or, if nothing
+ * was held, on arrival, after arrive(). That is
  *   leaky bucket   when its transmission begins; from then on it does not wait, and the view's
- *                  waiting_bytes are without it
- *   token bucket   the same instant, though it may then have to wait for tokens: nothing is behind
- *                  it that could go instead. It counts as waiting until it leaves
- *   slots          the same, and it counts as waiting until its slot
- *   opportunities  the same, and it counts as waiting until the one that takes its last byte
- * A packet is asked about once: a change of rate does not ask again.
+ *                  waiting_bytes exclude it
+ *   token bucket   the same instant, though it may then have to wait for tokens: nothing is
+ *                  behind it that could go instead. It counts as waiting until it leaves
+ *   slots          the same; it counts as waiting until its slot
+ *   opportunities  the same; it counts as waiting until the one that takes its last byte
+ * depart() is called once per packet that is taken: a change of the rate does not repeat it.
  *
- * Marking. An AQM says only "mark". `marker` edits the frame; make() has it from ecn_marker()
- * (notify/ecn.h), as `ecn` beside it says, or the AQM itself if that is silent. NULL: nothing can
- * be marked. AQM_MARK of a packet that cannot be
- * marked is a drop with the verdict's reason; of one that is marked already, a pass. What is marked
- * is counted as `ecn_marked`, after the queue has found room for it.
+ * Marking. An AQM marks by returning AQM_MARK; `marker` edits the frame. make() gets the marker
+ * from ecn_marker() (notify/ecn.h): `ecn` beside the AQM decides; if there is none, the AQM's own
+ * default. NULL: nothing can be marked. If a packet cannot be marked, AQM_MARK drops it with the
+ * verdict's reason; if it is marked already, AQM_MARK lets it pass. A marked packet is counted as
+ * `ecn_marked`, after the queue has found room for it.
  *
- * Snapshots. `snapshot` writes down what the AQM remembers, or reads it (snapshot.h); NULL: it
- * remembers nothing but `drawn`, which is done already. The packets in its bands are not its
- * affair: they follow, band by band, as at() has them then. When all have been read, fits() says
- * whether they go together with what it remembers.
+ * Snapshots. `snapshot` writes the state of the AQM, or reads it (snapshot.h). NULL: it has no
+ * state but `drawn`, which is handled for it. The packets in its bands are not its concern: they
+ * follow, band by band, as at() returns the bands then. When all have been read, fits() decides
+ * whether they are consistent with its state.
  *
- * Bands. A management may have queues of its own inside the queue, its *bands*, and say from which
- * the link takes: then it has `bands` (below). A packet waits in the band that it chose; when it is
- * taken it goes to the front of the queue's log, which has no other then. What waited when such a
- * management comes into force is not sorted: it leaves first, in its order, and depart() is not
- * asked. When the management goes, what its bands have goes on in the queue, band by band. Bands
- * count towards the limit, and in the view, together. A management with bands has depart(). Only
- * the link's own queue may have bands, not that of a class.
+ * Bands. A management may have queues of its own inside the queue, its *bands*, and choose the one
+ * from which the link takes: then it has `bands` (below). A packet waits in the band that choose()
+ * returns; when it is taken, it moves to the front of the queue's log, which is otherwise empty
+ * then. Packets that wait when such a management comes into force are not sorted: they leave first,
+ * in their order, without depart(). When the management is removed, the packets in its bands stay
+ * in the queue, band by band. The bands together count towards the limit, and in the view. A
+ * management with bands has depart(). Only the link's own queue may have bands, not that of a
+ * class.
  *
  * Reporting, by control, at any time, a moment old:
- *   average what it takes the queue to be, in bytes; optional
+ *   average its estimate of the queue's length, in bytes; optional
  *   figures statistics of its own, for `show`; optional
  *
- * Determinism: verdicts depend on arguments and the AQM's own state. Draws come from
- * draw_u64(aqm->key, aqm->drawn + i, lane) for packet i of the group; `drawn` counts arrivals, the
- * queue adds to it after arrive(), and a change carries it over. No floating point in the worker's
- * half.
+ * Determinism: verdicts depend on the arguments and the AQM's own state. Draws come from
+ * draw_u64(aqm->key, aqm->drawn + i, lane) for packet i of the group. `drawn` counts arrivals: the
+ * queue adds to it after arrive(), and a change carries it over. The worker's half uses no floating
+ * point.
  */
 #ifndef WEIR_AQM_H
 #define WEIR_AQM_H
@@ -114,45 +116,45 @@ struct problem;
 struct queue;
 struct snapshot;
 
-/* ---- what an AQM sees, and says ---- */
+/* ---- what an AQM sees, and returns ---- */
 
 struct aqm_view {
 	uint64_t waiting_bytes, waiting_packets; /* without what is being sent: ns-2's q */
-	uint64_t held_bytes, held_packets;       /* with it */
+	uint64_t held_bytes, held_packets;       /* with what is being sent */
 	struct limit limit;                      /* of the queue */
-	uint64_t rate_bps;                       /* of the link, at present */
-	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead, as above */
+	uint64_t rate_bps;                       /* of the link, currently */
+	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead */
 };
 
 enum aqm_action { AQM_PASS, AQM_MARK, AQM_DROP };
 
 struct aqm_verdict {
 	enum aqm_action action;
-	enum reason reason; /* of AQM_DROP, and of AQM_MARK if it cannot be marked */
+	enum reason reason; /* of AQM_DROP, and of AQM_MARK if the packet cannot be marked */
 };
 
-/* What became of a packet that came. */
+/* The outcome of an arrival. */
 enum aqm_outcome {
 	AQM_QUEUED,      /* passed, and is in the queue */
-	AQM_MARKED,      /* the same, and is marked (in a moment: the mbuf is as it came) */
-	AQM_MARKED_PAST, /* was to be marked, and was already; it is in the queue */
-	AQM_UNMARKABLE,  /* was to be marked, and cannot: dropped */
-	AQM_DROPPED,     /* as the AQM said */
-	AQM_OVERFLOWED,  /* passed, or was to be marked, but the queue is full: dropped */
+	AQM_MARKED,      /* in the queue, and about to be marked (the mbuf is as it came) */
+	AQM_MARKED_PAST, /* to be marked, and was marked already; in the queue */
+	AQM_UNMARKABLE,  /* to be marked, and cannot be: dropped */
+	AQM_DROPPED,     /* dropped by the AQM */
+	AQM_OVERFLOWED,  /* passed, or to be marked, but the queue is full: dropped */
 };
 
-/* Packets that come one after the other at one instant, while nothing else happens to the queue.
- * For each there is room. */
+/* Packets that come one behind the other at one instant, while nothing else happens to the queue.
+ * There is room for each. */
 struct aqm_group {
 	simtime now;
 	struct burst *burst;
-	uint16_t from; /* the first of them in the burst */
-	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle
-	 * ahead of each but the first: for the first, idle() has told whether it was. When all are
-	 * through, idle() is called once. It means nothing for a single packet. */
+	uint16_t from; /* index of the first of them in the burst */
+	/* True: the link is busy, and each packet waits. False: each leaves at its instant, and
+	 * the queue is idle before each but the first; for the first, a previous idle() has told
+	 * whether it was. If all pass, idle() is called once. Meaningless for a single packet. */
 	bool wait;
 	uint16_t n;
-	uint32_t length[BURST_ROOM]; /* of each on the link */
+	uint32_t length[BURST_ROOM]; /* of each packet on the link */
 };
 
 /* ---- marking ---- */
@@ -164,38 +166,38 @@ enum marking {
 };
 
 struct aqm_marker {
-	/* Looks at a frame, changes nothing. */
+	/* Examines a frame without changing it. */
 	enum marking (*look)(const struct packet_bytes *frame, struct ce_place *place);
-	/* Marks what is MARKING_POSSIBLE. */
+	/* Marks a frame that look() found MARKING_POSSIBLE. */
 	void (*set)(const struct ce_place *place);
 };
 
 /* ---- what an AQM is ---- */
 
 struct aqm_bands {
-	/* The i-th; NULL: there are no more. */
+	/* Returns band i, or NULL if there are no more. */
 	struct log *(*at)(struct aqm *aqm, uint32_t i);
-	/* Where a packet goes that comes, by its bytes, which are as they came. */
+	/* Returns the band for a packet that comes; its bytes are as they came. */
 	struct log *(*choose)(struct aqm *aqm, const struct packet_bytes *frame);
-	/* It is in there, the last. Not said when there was no room. */
+	/* The packet is in the band, as the last one. Not called if there was no memory. */
 	void (*entered)(struct aqm *aqm, struct log *band, uint32_t wire_bytes);
-	/* From which the link takes; NULL: nothing waits in any. depart() is asked about its front,
-	 * which is not in the band any more after that, whatever the verdict. */
+	/* Returns the band from which the link takes, or NULL if none has a packet. depart() is
+	 * called for its front, which is removed from the band after that, whatever the verdict. */
 	struct log *(*next)(struct aqm *aqm, simtime now);
-	/* The queue was full for the packet that has chosen last: whose front goes, dropped with
-	 * `overflow`, to make room; pushed_out() is told of it, and it is out of the band then.
-	 * Asked until it says NULL: none, or no more; `room`: whether there is room by now.
-	 * Optional: without it the packet that comes is dropped. */
+	/* The queue was full for the packet that was last passed to choose(). Returns the band
+	 * whose front is dropped with `overflow` to make room; the front is removed after
+	 * pushed_out(). Called until it returns NULL: no packet, or no more. `room`: there is room
+	 * by now. Optional: without it, the packet that comes is dropped. */
 	struct log *(*fullest)(struct aqm *aqm, bool room);
 	enum reason overflow;
-	/* Takes over all bands of `old`, of the same statement. False: it cannot. */
+	/* Takes over all bands of `old`, of the same statement. Returns false if it cannot. */
 	bool (*inherit)(struct aqm *aqm, struct aqm *old);
-	/* Everything was taken out of all bands. */
+	/* All packets were taken out of all bands. */
 	void (*emptied)(struct aqm *aqm);
-	/* All was read from a snapshot, and the packets are in the bands: whether it can go on like
-	 * that. */
+	/* Returns true if the state and the packets in the bands, both read from a snapshot, are
+	 * consistent. */
 	bool (*fits)(const struct aqm *aqm);
-	/* Control: how many there are, at most. */
+	/* Control: returns the largest possible number of bands. */
 	uint32_t (*most)(const struct conf *conf);
 };
 
@@ -218,13 +220,13 @@ struct aqm_kind {
 	uint32_t (*figures)(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX]);
 };
 
-/* First in the state of every AQM. `marker` and `takes_groups` are make()'s to set; the others the
- * engine's. */
+/* The first member in the state of every AQM. make() sets `marker` and `takes_groups`, the engine
+ * the others. */
 struct aqm {
 	const struct aqm_kind *kind;
 	const struct statement *statement;
 	const struct aqm_marker *marker; /* NULL: nothing can be marked */
-	struct cloud *cloud;             /* whose counters and hop it may use */
+	struct cloud *cloud;             /* whose counters and hop the AQM may use */
 	struct draw_key key;
 	uint64_t drawn;
 	bool takes_groups; /* arrive() may be given several packets */
@@ -232,42 +234,45 @@ struct aqm {
 
 /* ---- control ---- */
 
-/* For check(): there is a link, and no second AQM in the same place. 0, or -EINVAL with problem. */
+/* For check(): there is a link, and no second AQM in the same place. Returns 0, or -EINVAL with
+ * problem. */
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem);
-/* The same of a management with bands. */
+/* The same for a management with bands. */
 int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
                     struct problem *problem);
-/* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class,
- * or else the cloud's. */
+/* Returns the modifier `name` that applies to this AQM's configuration: that of its class, or else
+ * the cloud's; NULL if there is none. */
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
                               const char *name);
-/* That of the queue of this class, "": of the link's only one; NULL: it has none. 0 or -errno. */
+/* Makes the AQM for the queue of class `scope`, or if that is "", for the only queue of the link.
+ * *aqm is NULL if the queue has none. Returns 0 or -errno. */
 int aqm_make(uint64_t seed, struct cloud *cloud, const struct cloud_conf *conf, const char *scope,
              struct aqm **aqm);
 void aqm_free(struct aqm *aqm);
-/* Its draws follow from the name of its cloud, and the scope. Worker too. */
+/* Sets the key of the draws, which follows from the name of the cloud and the scope. Called by the
+ * worker, too. */
 void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope);
-/* NULL is allowed. */
+/* `aqm` may be NULL. */
 void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 
-/* What it remembers: `drawn`, and what its kind says (snapshot.h). Worker. */
+/* Writes or reads `drawn` and the state of its kind (snapshot.h). Worker. */
 void aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot);
 
-/* ---- worker; what its cloud does with it is engine/cloud_aqm.h ---- */
+/* ---- worker; a cloud's use of its AQM is in engine/cloud_aqm.h ---- */
 
-/* Whether there is none, or one that groups of packets may come to. */
+/* Returns true if there is no AQM, or one that accepts groups of packets. */
 static inline bool aqm_takes_groups(const struct aqm *aqm)
 {
 	return !aqm || aqm->takes_groups ||
 	       !(aqm->kind->arrive || aqm->kind->settled || aqm->kind->bands);
 }
-/* Whether there is one, and it wants to be asked about the head. */
+/* Returns true if there is an AQM with depart(). */
 static inline bool aqm_is_asked(const struct aqm *aqm)
 {
 	return aqm && aqm->kind->depart;
 }
-/* Comes into force for this queue, in the place of `old`, or NULL. `drawn`: the draws that were
- * made in the cloud by one before. */
+/* Brings the AQM into force for this queue, in place of `old`, which may be NULL. `drawn` is the
+ * number of draws that former AQMs of the cloud have made. */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
                    uint64_t drawn, simtime now);
 
@@ -276,7 +281,8 @@ static inline void aqm_entered(struct aqm *aqm, struct log *band, uint32_t wire_
 	aqm->kind->bands->entered(aqm, band, wire_bytes);
 }
 
-/* Whether what was read of it goes with the packets in its bands (fits). NULL is allowed. */
+/* Returns true if the AQM's state is consistent with the packets in its bands (fits). `aqm` may be
+ * NULL. */
 static inline bool aqm_fits(const struct aqm *aqm)
 {
 	return !aqm || !aqm->kind->bands || !aqm->kind->bands->fits || aqm->kind->bands->fits(aqm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Managements as control makes them; how the queue of a cloud asks one is engine/cloud_aqm.c. */
+/* The making of managements, by control. A cloud's queue uses them in engine/cloud_aqm.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 			            cloud->name, other->scope, conf->statement->name);
 			return -EINVAL;
 		}
-		/* One of the same name is what this one replaces. */
+		/* An AQM of the same name is the one that is replaced. */
 		if (other->statement->role != ROLE_AQM ||
 		    strcmp(other->statement->name, conf->statement->name) == 0 ||
 		    strcmp(other->scope, conf->scope) != 0)
@@ -130,7 +130,7 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 {
 	bool goes_on = old && old->statement == aqm->statement;
 
-	/* No draw is repeated: neither the old one's, nor its own, nor those of one before. */
+	/* No draw is repeated: neither one of the old AQM, nor its own, nor one of a former AQM. */
 	aqm->drawn = RTE_MAX(aqm->drawn, goes_on ? old->drawn : drawn);
 	if (goes_on && aqm->kind->adopt)
 		aqm->kind->adopt(aqm, old);

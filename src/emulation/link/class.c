@@ -33,7 +33,7 @@ static uint64_t power_of_ten(uint32_t exponent)
 	return power;
 }
 
-/* In billionths; what was not given is 1. */
+/* Returns the weight in billionths; the default is 1. */
 static uint64_t weight_units(const struct class_conf *conf)
 {
 	if (conf->weight.digits == 0)
@@ -139,7 +139,7 @@ static int check_match(const struct class_conf *conf, struct problem *problem)
 	}
 	own = match_own_word(conf->match);
 	if (own < 0)
-		return 0; /* for the filter to say */
+		return 0; /* the filter reports the error */
 	problem_set(problem, CLASS_FIELD_MATCH,
 	            "`dscp` and a number from 0 to 63 can be joined to other conditions by `and` "
 	            "only, and those must be simple: addresses, port, protocol, vlan, mpls");

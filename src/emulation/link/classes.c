@@ -31,7 +31,7 @@ static int selection_prepare(struct class_state *class, const struct class_conf 
 	return 0;
 }
 
-/* tag_per_byte is inverse to the weight. */
+/* Sets the quanta, in proportion to the weights, and tag_per_byte, in inverse proportion. */
 static void weights_prepare(struct classes *classes, const uint64_t *weights, uint64_t quantum)
 {
 	uint64_t least = UINT64_MAX;
@@ -157,8 +157,8 @@ static uint32_t front_length(const struct link *link, const struct queue *queue)
 	return link_length(link, log_front(&queue->log)->wire_bytes);
 }
 
-/* No tag is further from v than TAG_PER_BYTE_MAX times the longest: what no frame has counts as
- * long as the shaper serves it. */
+/* Returns the tag of the front. A length beyond that of any frame counts as SHAPER_BYTES_MAX, as in
+ * the shaper, so that no tag is further from v than TAG_PER_BYTE_MAX times that. */
 static uint64_t front_tag(const struct link *link, const struct class_state *class)
 {
 	uint32_t length = RTE_MIN(front_length(link, &class->queue), SHAPER_BYTES_MAX);
@@ -171,7 +171,8 @@ void classes_arrived(const struct link *link, struct queue *queue)
 	struct class_state *class = (struct class_state *)queue;
 	bool head_is_here = link->busy && link->from == queue && link->taken.records == 0;
 
-	/* It is the first that waits: what was sent of this class is not ahead of v. */
+	/* The packet is the first that waits. No tag that this class has sent is above v: max(v, F)
+	 * is v. */
 	if (queue->log.records - head_is_here == 1)
 		class->start = link->classes->v;
 }
@@ -215,8 +216,8 @@ static void drr_next(struct classes *classes)
 	classes->begun = false;
 }
 
-/* Each class has had its turn, and may not send. Rounds in which none may, either, are gone through
- * at once, whatever the lengths that a capture claims: each class gets their quanta. */
+/* Every class has had its turn and may not send. Skips at once all further rounds in which none may
+ * send, whatever lengths a capture claims: each class gets the quanta of these rounds. */
 static void drr_skip(const struct link *link)
 {
 	struct classes *classes = link->classes;
@@ -237,7 +238,7 @@ static void drr_skip(const struct link *link)
 	}
 }
 
-/* At most one turn of each class, and after drr_skip one more. */
+/* Takes at most one turn of each class, and after drr_skip one more. */
 static struct queue *pick_drr(const struct link *link)
 {
 	struct classes *classes = link->classes;
@@ -301,7 +302,8 @@ static struct class_state *class_named(struct classes *classes, const char *name
 	return NULL;
 }
 
-/* Where packets go that are in this queue, whose name it is if it is a class's. */
+/* Returns the queue that takes the packets of the queue of class `name`, or of the link's own queue
+ * if that is NULL. */
 static struct queue *successor(struct link *link, struct classes *next, const char *name)
 {
 	struct class_state *class;
@@ -327,7 +329,7 @@ static void queue_move(struct link *link, struct queue *to, struct queue *from, 
 	from->sending = from->sending_bytes = 0;
 }
 
-/* The management goes on, as that of the class of that name before. */
+/* Continues the management and the counters of the former class of the same name. */
 static void class_take_over(struct class_state *class, struct classes *old, uint64_t drawn,
                             simtime now)
 {
@@ -349,7 +351,8 @@ struct classes *classes_exchange(struct link *link, struct classes *next, struct
 
 	if (!old && !next)
 		return NULL;
-	/* The queue with the head in it comes first: the head stays at the front of its log. */
+	/* The queue with the head is moved first, so that the head stays at the front of its
+	 * log. */
 	if (!old) {
 		queue_move(link, successor(link, next, NULL), &link->queue, arena);
 	} else {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The classes of a link, while they run (class.h has the model).
+ * The classes of a link at run time (class.h has the model).
  *
- * The link without classes does not know this: it has one queue, and asks nobody. What lies here
- * can be replaced by another way to choose and to pick, with as many queues as it likes: the link
- * asks for a queue for a packet that comes, and for the queue whose front it is to take.
+ * A link without classes has one queue and calls nothing here. Another way to choose and to
+ * schedule, with any number of queues, can replace this file: the link only requests a queue for a
+ * packet that comes, and the queue whose front it is to take.
  *
  * Ownership: made by control, exchanged by the worker, freed by control.
  */
@@ -26,12 +26,12 @@ struct class_state {
 	uint32_t n_rows;
 	struct match_row *rows;
 	struct classifier_filter *filter;
-	uint64_t tag_per_byte, start; /* scfq: the tag from which the front's is counted */
+	uint64_t tag_per_byte, start; /* scfq: the base of the front's tag */
 	int64_t quantum, deficit;     /* drr */
 };
 
 struct classes {
-	uint32_t n, rest; /* the class that has no match */
+	uint32_t n, rest; /* rest: the class without a match */
 	enum scheduler_algorithm algorithm;
 	uint64_t v; /* scfq */
 	uint32_t turn;
@@ -40,8 +40,8 @@ struct classes {
 	struct class_state class[CLASSES_MAX];
 };
 
-/* Control: of a cloud that has classes. The managements of its queues are made too. 0, -ENOMEM, or
- * -EINVAL if a filter cannot be made. */
+/* Control: makes the classes of a cloud that has some, with the managements of their queues.
+ * Returns 0, -ENOMEM, or -EINVAL if a filter cannot be made. */
 int classes_make(uint64_t seed, const struct classifier_filters *filters, struct cloud *cloud,
                  const struct cloud_conf *conf, struct classes **classes);
 void classes_free(struct classes *classes);
@@ -53,18 +53,18 @@ static inline struct queue *classes_queue(struct classes *classes, uint32_t i)
 
 /* ---- worker ---- */
 
-/* Where this packet of the burst goes. */
+/* Returns the queue for this packet of the burst. */
 struct queue *classes_choose(struct classes *classes, struct burst *burst, uint32_t packet);
-/* A packet was appended to this one, and waits. */
+/* A packet was appended to this queue, and waits. */
 void classes_arrived(const struct link *link, struct queue *queue);
-/* The link is free: whose front it is to take; NULL: there is nothing. */
+/* The link is idle: returns the queue whose front it is to take, or NULL if none has a packet. */
 struct queue *classes_pick(const struct link *link);
-/* It takes the front of this one. */
+/* The link takes the front of this queue. */
 void classes_take(const struct link *link, struct queue *queue);
 
-/* `next` in the place of the link's, either may be NULL; returns those that were there. What is
- * held stays: with its class, or if there is none of that name, with the one that has no match.
- * `drawn` as of aqm_take_over. */
+/* Replaces the classes of the link by `next`, and returns the old ones; either may be NULL. Held
+ * packets stay in the class of the same name or, if there is none, in the class without a match.
+ * `drawn` as in aqm_take_over. */
 struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
                                  uint64_t drawn, simtime now);
 

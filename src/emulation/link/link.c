@@ -13,7 +13,7 @@ void link_init(struct link *link)
 	link->conf.overhead = OVERHEAD_NONE;
 }
 
-/* ---- of all its queues ---- */
+/* ---- sums over all queues ---- */
 
 struct queue *link_queue_at(const struct link *link, uint32_t i)
 {
@@ -64,7 +64,7 @@ static uint64_t opportunities_until(const struct link *link, simtime now)
 	return opportunity_after(link->conf.opportunities, link->conf.opportunities_from, now);
 }
 
-/* What a packet takes of an opportunity. */
+/* Returns how many bytes of opportunities a packet takes. */
 static uint32_t cursor_length(const struct link *link, uint32_t wire_bytes)
 {
 	if (link->conf.overhead.none)
@@ -72,7 +72,7 @@ static uint32_t cursor_length(const struct link *link, uint32_t wire_bytes)
 	return link_length(link, wire_bytes);
 }
 
-/* The opportunity that takes the last byte of the head. */
+/* Returns the instant of the opportunity that takes the last byte of the head. */
 static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
 {
 	struct opportunity_cursor *cursor = &link->cursor;
@@ -85,7 +85,7 @@ static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
 	return cursor->taken ? opportunity_of(link, cursor->next + cursor->taken - 1) : cursor->at;
 }
 
-/* The head is through. */
+/* Accounts for the head, which has been sent. */
 static void cursor_advance(struct link *link, uint32_t wire_bytes)
 {
 	struct opportunity_cursor *cursor = &link->cursor;
@@ -98,7 +98,7 @@ static void cursor_advance(struct link *link, uint32_t wire_bytes)
 	link->shaper.at = link->ready;
 }
 
-/* What is left of an opportunity is lost, and all up to `now`. */
+/* Discards the rest of the opportunity, and all opportunities up to `now`. */
 static void cursor_set(struct link *link, simtime now)
 {
 	struct opportunity_cursor *cursor = &link->cursor;
@@ -122,7 +122,7 @@ static void head_count(struct link *link, uint32_t length)
 	queue->sending_bytes = queue->sending ? length : 0;
 }
 
-/* When it is ready, and when it leaves; SIMTIME_NEVER: nobody knows yet. */
+/* Computes when the head is ready, and when it leaves; SIMTIME_NEVER: not known yet. */
 static void head_schedule(struct link *link, uint32_t wire_bytes)
 {
 	uint32_t length = link_length(link, wire_bytes);
@@ -162,7 +162,8 @@ void link_idle_until(struct link *link, simtime now)
 		idle_otherwise(link, now);
 }
 
-/* The shaper may have been through with the one before while that waited for its slot. */
+/* Schedules a new head. With slots, the shaper may have been idle before: it may have finished the
+ * packet before while that still waited for its slot. */
 static void head_begin(struct link *link, const struct held *head)
 {
 	simtime idle_from = link->conf.opportunities ? link->cursor.at : link->shaper.at;
@@ -172,8 +173,8 @@ static void head_begin(struct link *link, const struct held *head)
 	head_schedule(link, head->wire_bytes);
 }
 
-/* Of a queue that drops its head. Without memory it stays at the front, and nothing is pushed out
- * until it has left. */
+/* Moves the head out of the log of a queue that drops its head. Without memory, it stays at the
+ * front, and nothing is pushed out until it has left. */
 static void head_lift(struct link *link, struct queue *queue, struct arena *arena)
 {
 	const struct held *from = log_front(&queue->log);
@@ -237,7 +238,8 @@ struct held *link_oldest(const struct link *link, const struct queue *queue)
 
 /* ---- changes ---- */
 
-/* Anew, when lengths are counted in another way. As long as the queue: a change may be. */
+/* Counts the held bytes again, after the overhead has changed. The cost is proportional to the
+ * queue, which a change may be. */
 static void queue_count(struct queue *queue, const struct link *link)
 {
 	struct log_walk walk;
@@ -253,7 +255,7 @@ static void queue_count(struct queue *queue, const struct link *link)
 		queue->held_bytes += link_length(link, log_front(&link->taken)->wire_bytes);
 }
 
-/* The bytes of the head that have been sent by now; the shaper is there already. */
+/* Returns how many bytes of the head have been sent by now. The shaper is at `now` already. */
 static uint64_t head_served(const struct link *link, simtime now)
 {
 	const struct opportunity_cursor *cursor = &link->cursor;
@@ -268,8 +270,9 @@ static uint64_t head_served(const struct link *link, simtime now)
 	return (uint64_t)(-link->shaper.debt_work / SHAPER_WORK_PER_BYTE);
 }
 
-/* From a rate to opportunities, or back, or to others. What the head has been sent counts; if it is
- * not through, at least one byte is still to come, however packets are counted there. */
+/* Carries over the bytes of the head that have been sent, from a rate to opportunities, back, or to
+ * other opportunities. If the head is not through, at least one byte is still to be sent, however
+ * lengths are counted there. */
 static void served_carry(struct link *link, uint64_t served, bool through, simtime now)
 {
 	bool to_opportunities = link->conf.opportunities != NULL;
@@ -293,7 +296,7 @@ static void served_carry(struct link *link, uint64_t served, bool through, simti
 		link->shaper.debt_work = -(int64_t)served * SHAPER_WORK_PER_BYTE;
 }
 
-/* The shaper comes to the present. */
+/* Advances the shaper to `now`. */
 static void link_catch_up(struct link *link, simtime now)
 {
 	if (link->conf.stopped || link->conf.opportunities)

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The link: the bottleneck of a cloud. A queue, or classes of which each has one (class.h), a
- * shaper that says when the head may leave (rate.h has the model), and perhaps slots in which it
- * does (slots.h). What leaves enters the line at that instant.
+ * The link: the bottleneck of a cloud. It has one queue, or several classes with a queue each
+ * (class.h); a shaper that computes when the head may leave (rate.h has the model); and optionally
+ * slots in which the head leaves (slots.h). A packet that leaves the link enters the line at that
+ * instant.
  *
- * The link has one packet in its hand at most: the *head*, which it takes when the one before has
- * left, or when it comes and there is none. What the leaky bucket is sending does not count as
- * waiting, as in a router whose transmit register has taken it; its record stays in the log. With a
- * token bucket, or slots, the head waits until it leaves. Events of the link happen before an
+ * The link takes one packet at a time, the *head*: when the packet before it has left or, if there
+ * is none, on arrival. A packet that the leaky bucket is sending does not count as waiting, as in a
+ * router whose transmit register has taken it; its record stays in the log. With a token bucket, or
+ * with slots, the head counts as waiting until it leaves. Events of the link are executed before an
  * arrival at the same instant.
  *
- * In place of the rate there may be opportunities (opportunities.h): the head waits for the one
- * that takes its last byte, and then for its slot, if there are slots. A link may be stopped: then
- * the head's departure is unknown, and the bytes of it that were sent stay counted. A link that is
- * not stopped again, or whose opportunities have ended, keeps what it has.
+ * In place of the rate there may be opportunities (opportunities.h): the head waits for the
+ * opportunity that takes its last byte and then, if there are slots, for its slot. A link may be
+ * stopped: then the departure of the head is unknown, and the bytes of it that were sent remain
+ * counted. A link that is never resumed, or whose opportunities have ended, keeps its packets.
  *
- * What conforms to a token bucket and finds a plain link idle leaves at the instant when it comes.
- * The cloud takes it straight on to the line: it is never in the queue, unless the link has classes
- * or a management that acts at the head or has bands.
+ * A packet that conforms to a token bucket and finds a plain link idle leaves at the instant of its
+ * arrival. The cloud puts it directly on the line. It never enters the queue, unless the link has
+ * classes, or a management that acts at the head or has bands.
  *
- * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h).
- * For an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that
- * says.
+ * The lengths of packets and queues, in bytes, are those that count on the link (overhead.h). If
+ * the link has no overhead, a packet takes as much of an opportunity as in mahimahi, else its
+ * length with overhead.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -35,32 +36,33 @@
 #include "link/slots.h"
 
 struct link_conf {
-	uint64_t rate_bps; /* 0: what is queued leaves at once, or with its slot */
+	uint64_t rate_bps; /* 0: none; a queued packet leaves at once, or with its slot */
 	int64_t depth_work;
 	struct limit limit;
 	struct overhead overhead;
 	bool drop_head;
-	/* nothing leaves; rate_bps, which is not 0, is what the limit in time means */
+	/* nothing leaves; rate_bps is not 0 then, and converts a limit in time */
 	bool stopped;
 	struct slots_rule slots;
 	const struct opportunities
-	        *opportunities; /* instead of the rate, which is their mean; or NULL */
+	        *opportunities; /* in place of the rate, which is their mean; or NULL */
 	simtime opportunities_from;
 };
 
 struct classes;
 
 struct link {
-	/* what every packet touches, if there is a link or not, comes first, in one cache line */
-	bool busy;               /* it has a head, and with it anything at all */
-	bool slotted;            /* the head has got its slot */
-	bool plain;              /* neither slots, nor opportunities, nor stopped */
-	simtime departure;       /* of the head; SIMTIME_NEVER: none, or nobody knows yet */
-	simtime ready;           /* when the shaper is through with the head */
+	/* The fields that every packet reads, even if there is no link, come first, in one cache
+	 * line. */
+	bool busy;               /* it has a head; if not, it holds no packet */
+	bool slotted;            /* the head has been given its slot */
+	bool plain;              /* no slots, no opportunities, not stopped */
+	simtime departure;       /* of the head; SIMTIME_NEVER: no head, or not known yet */
+	simtime ready;           /* when the shaper is done with the head */
 	struct classes *classes; /* or NULL */
 	struct shaper shaper;
-	struct queue *from; /* whose head the link has taken last */
-	struct queue queue; /* without classes */
+	struct queue *from; /* the queue from which the link took its latest head */
+	struct queue queue; /* used if there are no classes */
 	struct link_conf conf;
 	struct log taken; /* the head, if its queue drops its head; else empty */
 	struct slots slots;
@@ -74,7 +76,7 @@ static inline bool link_in_use(const struct link *link)
 	return link->shaper.rate_bps != 0 || link->busy || !link->plain;
 }
 
-/* Of all its queues: what is held, and what waits. */
+/* Sums over all queues of the link: packets held; packets and bytes that wait. */
 uint64_t link_held_packets(const struct link *link);
 uint64_t link_queue_packets_of_all(const struct link *link);
 uint64_t link_queue_bytes(const struct link *link);
@@ -84,7 +86,7 @@ static inline uint64_t link_queue_packets(const struct link *link)
 	                                           : link_queue_packets_of_all(link);
 }
 
-/* The head; only if there is one. */
+/* Returns the head. The link must have one. */
 static inline struct held *link_head(const struct link *link)
 {
 	return log_front(__builtin_expect(link->taken.records != 0, 0) ? &link->taken
@@ -96,16 +98,17 @@ static inline uint32_t link_length(const struct link *link, uint32_t wire_bytes)
 	return overhead_length(&link->conf.overhead, wire_bytes);
 }
 
-/* Whether others are likely to leave behind the head by `until`: the queue has some, and there is
- * as much time as the head took. A guess of which way is cheaper; both give the same. */
+/* Returns true if more packets are likely to leave right behind the head by `until`: the queue has
+ * some, and the time left is at least what the head takes. The result only chooses the cheaper of
+ * two ways with the same outcome. */
 static inline bool link_may_run(const struct link *link, simtime until)
 {
 	return link->queue.log.records > 1 &&
 	       until - link->departure >= link->departure - link->shaper.at;
 }
 
-/* Whether a packet of this length on the wire finds room now. What finds the link idle is sent, not
- * queued. */
+/* Returns true if a packet of this length on the wire has room now. A packet that finds the link
+ * idle is sent, not queued. */
 static inline bool link_has_room(const struct link *link, const struct queue *queue,
                                  uint32_t wire_bytes)
 {
@@ -113,15 +116,15 @@ static inline bool link_has_room(const struct link *link, const struct queue *qu
 	       queue_has_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes));
 }
 
-/* Another configuration; what is queued, and the rest of what is being sent, goes on at the new
- * rate from `now` on; also from a rate to opportunities, and back. */
+/* Applies another configuration, also from a rate to opportunities and back. Queued packets, and
+ * the rest of the packet that is being sent, continue at the new rate from `now` on. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
-/* The link had nothing to send until now. */
+/* Advances the shaper of a link that had nothing to send until `now`. */
 void link_idle_until(struct link *link, simtime now);
 
-/* The packet that was appended to this queue's log has come. True: the link is free, and is to take
- * a head now. */
+/* Counts a packet that has arrived and was appended to the log of this queue. Returns true if the
+ * link was idle: the caller must then let it take a head. */
 static inline bool link_arrived(struct link *link, struct queue *queue, const struct held *held,
                                 simtime now)
 {
@@ -133,7 +136,7 @@ static inline bool link_arrived(struct link *link, struct queue *queue, const st
 	return true;
 }
 
-/* What was the head is in the link's hand no more. */
+/* Resets the state of the head: the link has none any more. */
 static inline void link_let_go(struct link *link, struct queue *queue)
 {
 	link->busy = false;
@@ -143,12 +146,12 @@ static inline void link_let_go(struct link *link, struct queue *queue)
 	queue->sending_bytes = 0;
 }
 
-/* The slow paths of link_take and link_depart. */
+/* Slow paths of link_take and link_depart. */
 void link_take_slow(struct link *link, struct queue *queue, struct arena *arena);
 void link_depart_slow(struct link *link, struct arena *arena);
 
-/* The link is free, and takes the front of this queue; NULL: there is nothing. Here the common
- * case: a plain link, and the head stays in its queue. */
+/* Takes the front of this queue as the head of an idle link; NULL: there is no packet. The common
+ * case is inline: a plain link whose head stays in its queue. */
 static inline void link_take(struct link *link, struct queue *queue, struct arena *arena)
 {
 	uint32_t length;
@@ -168,7 +171,7 @@ static inline void link_take(struct link *link, struct queue *queue, struct aren
 	queue->sending_bytes = queue->sending ? length : 0;
 }
 
-/* The head has left, at link->departure; the link is free. */
+/* Removes the head, which has left at link->departure. The link is idle then. */
 static inline void link_depart(struct link *link, struct arena *arena)
 {
 	struct queue *queue = link->from;
@@ -184,22 +187,25 @@ static inline void link_depart(struct link *link, struct arena *arena)
 	queue_pop(queue, arena, length);
 }
 
-/* Whether it has no packet, and none that it sent has still to be paid for. */
+/* Returns true if the link has no packet, and no debt for packets that it has sent. */
 bool link_at_rest(struct link *link, simtime now);
 
-/* Its i-th queue: its own, or those of its classes. NULL: it has no more. */
+/* Returns queue i of the link: its own queue, or that of class i. Returns NULL if there are no
+ * more. */
 struct queue *link_queue_at(const struct link *link, uint32_t i);
 
-/* The oldest packet of the queue that waits and is not in the link's hand, or NULL. */
+/* Returns the oldest packet of the queue that waits. Returns NULL if there is none, or if the head
+ * of the link is at the front of the log. */
 struct held *link_oldest(const struct link *link, const struct queue *queue);
 
 struct holder;
 struct snapshot;
-/* What it and its queues remember and hold; `cloud`: its index (snapshot.h). */
+/* Writes or reads the state of the link and its queues, with their packets (snapshot.h). `cloud` is
+ * the index of the cloud. */
 void link_snapshot(struct link *link, struct holder *holder, uint32_t cloud,
                    struct snapshot *snapshot);
 
-/* Drops everything, without telling; returns how many packets that were. */
+/* Drops all packets without reporting their fates; returns their number. */
 uint64_t link_clear(struct link *link, struct holder *holder);
 
 #endif

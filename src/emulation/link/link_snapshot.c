@@ -30,7 +30,7 @@ static void cursor_snapshot(struct opportunity_cursor *cursor, struct snapshot *
 	snapshot_value(snapshot, cursor->served);
 }
 
-/* Without the head, if the link has that in its hand. */
+/* Counts the records in the logs of the queue, without the head if link->taken holds it. */
 static uint64_t records_of(const struct queue *queue)
 {
 	const struct log *log;
@@ -50,7 +50,7 @@ static void queue_snapshot(struct link *link, struct queue *queue, struct holder
 	snapshot_value(snapshot, queue->held_bytes);
 	snapshot_value(snapshot, queue->sending);
 	snapshot_value(snapshot, queue->sending_bytes);
-	/* Its bands are known when that has been read. */
+	/* The bands are known only after the AQM has been read. */
 	if (snapshot_same(snapshot, queue->aqm != NULL))
 		aqm_snapshot(queue->aqm, snapshot);
 	for (uint32_t i = 0; !snapshot->failed && (log = queue_log(queue, i)); i++)
@@ -84,7 +84,8 @@ static void classes_snapshot(struct classes *classes, struct snapshot *snapshot)
 		class_snapshot(&classes->class[i], snapshot);
 }
 
-/* The number of the queue whose head the link has taken last. */
+/* Returns the number of the queue whose head the link has taken last; *n is the number of
+ * queues. */
 static uint32_t from_number(const struct link *link, uint32_t *n)
 {
 	uint32_t number = 0;
@@ -97,7 +98,7 @@ static uint32_t from_number(const struct link *link, uint32_t *n)
 	return number;
 }
 
-/* Whether it has a head to send, as it says. */
+/* Returns true if there is a head when the link is busy, and none when it is idle. */
 static bool head_is_there(const struct link *link)
 {
 	if (!link->busy)

@@ -2,23 +2,24 @@
 /*
  * A link whose packets leave at given instants: the opportunities of a mahimahi trace.
  *
- * Model: that of mahimahi's LinkShell (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay
- * for HTTP", USENIX ATC 2015; the traces came with K. Winstein et al., "Stochastic Forecasts
- * Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013). At each opportunity
- * 1504 bytes of the queue are sent: the rest of the packet that was begun, then further ones; a
- * packet leaves at the opportunity that takes its last byte. What an opportunity has left when the
- * queue is empty is lost; one that finds no packet is lost whole. A packet that arrives at the
- * instant of an opportunity comes too late for it. A packet counts as it does there, where it comes
- * from a tun device: without the 14 bytes of Ethernet, with 4 more; so a packet of 1500 bytes is
- * one opportunity. On a link with an overhead it counts as long as that says (link.h).
+ * Model: mahimahi's LinkShell (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay for
+ * HTTP", USENIX ATC 2015; the traces came with K. Winstein et al., "Stochastic Forecasts Achieve
+ * High Throughput and Low Delay over Cellular Networks", NSDI 2013). At each opportunity 1504 bytes
+ * of the queue are sent: the rest of the packet that was begun, then further packets. A packet
+ * leaves at the opportunity that takes its last byte. If the queue becomes empty, the rest of the
+ * opportunity is lost; an opportunity that finds no packet is lost whole. A packet that arrives at
+ * the instant of an opportunity is too late for it. The length of a packet is counted as in
+ * mahimahi, which reads from a tun device: without the 14 bytes of Ethernet, with 4 more; so a
+ * packet of 1500 bytes takes one opportunity. On a link with an overhead, the overhead gives the
+ * length (link.h).
  *
- * The trace gives the opportunities in ms, in order; it begins again at its last number, whose
- * opportunities coincide with those at 0 of the next round. Everything is an integer.
+ * The trace gives the opportunities in ms, in order. It repeats at its last number, whose
+ * opportunities coincide with those at 0 of the next round. All numbers are integers.
  *
- * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities, found
- * at once. Cost: the next departure is found in O(1) while there is a queue, and after an idle time
- * of many opportunities by bisection. Ownership: the numbers are the owner's of the struct,
- * control's; links only read them.
+ * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities,
+ * computed at once. Cost: while there is a queue, the next departure is found in O(1); after an
+ * idle time of many opportunities, by bisection.
+ * Ownership: the numbers belong to the owner of the struct, control; links only read them.
  */
 #ifndef WEIR_OPPORTUNITIES_H
 #define WEIR_OPPORTUNITIES_H
@@ -29,22 +30,22 @@
 #include "simtime.h"
 
 #define OPPORTUNITY_BYTES UINT32_C(1504)
-#define OPPORTUNITY_LESS  UINT32_C(10) /* what a packet counts less than its Ethernet frame */
+#define OPPORTUNITY_LESS  UINT32_C(10) /* a packet counts so much less than its Ethernet frame */
 
 struct opportunities {
 	uint32_t n; /* at least 1 */
 	bool loop;
-	simtime period_ns; /* the last of them */
+	simtime period_ns; /* the instant of the last opportunity */
 	uint32_t *at_ms;   /* not decreasing; the last is not 0 */
 };
 
-/* Where a link is in them. */
+/* The position of a link in the trace. */
 struct opportunity_cursor {
 	uint64_t next;   /* the first that has not been used */
 	simtime at;      /* the instant of the one before */
-	uint32_t left;   /* bytes that this one has left */
+	uint32_t left;   /* bytes left of the one before */
 	uint32_t taken;  /* how many more the head needs */
-	uint32_t served; /* bytes of the head that were sent in another way, or by another trace */
+	uint32_t served; /* bytes of the head that were sent at a rate, or by another trace */
 };
 
 static inline uint32_t opportunity_bytes(uint32_t wire_bytes)
@@ -52,8 +53,8 @@ static inline uint32_t opportunity_bytes(uint32_t wire_bytes)
 	return wire_bytes > OPPORTUNITY_LESS ? wire_bytes - OPPORTUNITY_LESS : 1;
 }
 
-/* When opportunity k is, of a trace that began at `from`, the horizon at the latest; SIMTIME_NEVER:
- * there is none. */
+/* Returns the instant of opportunity k of a trace that began at `from`, at most the horizon;
+ * SIMTIME_NEVER if there is none. */
 static inline simtime opportunity_at(const struct opportunities *list, simtime from, uint64_t k)
 {
 	uint64_t rounds_ns;
@@ -67,7 +68,7 @@ static inline simtime opportunity_at(const struct opportunities *list, simtime f
 	return simtime_add(simtime_add(from, rounds_ns), list->at_ms[k % list->n] * SIMTIME_MS);
 }
 
-/* The first one later than `now`. */
+/* Returns the number of the first opportunity after `now`. */
 uint64_t opportunity_after(const struct opportunities *list, simtime from, simtime now);
 
 #endif

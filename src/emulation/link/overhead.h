@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a packet is to a link: `overhead` of `rate`, from the length of its frame.
+ * The length of a packet on a link: `overhead` of `rate`, computed from the length of its frame.
  *
  * Model: the frame's length without preamble and FCS, as in a capture, and then
  *
- *   layer2        as it is
+ *   layer2        unchanged
  *   layer3        14 less: without the Ethernet header; VLAN tags count as part of the packet
- *   layer1        24 more: FCS, preamble, start delimiter and gap between frames (4 + 7 + 1 + 12);
- *                 a frame of less than 60 is padded to that first, as Ethernet does
+ *   layer1        24 more: FCS, preamble, start delimiter and gap between frames
+ *                 (4 + 7 + 1 + 12); a frame of less than 60 is padded to that first, as in
+ *                 Ethernet
  *   N             N more, or less if it is negative
- *   atm           AAL5: the packet of layer 3, `encap` bytes and the trailer of 8, in as many cells
- *                 of 48 bytes as it needs, each of which is 53 on the wire (RFC 2684)
- *   cell S cell-overhead O   in as many cells of S bytes as the above needs, each S + O on the wire
+ *   atm           AAL5: the packet of layer 3, `encap` bytes and the trailer of 8, in as many
+ *                 cells of 48 bytes as it needs, each of which is 53 on the wire (RFC 2684)
+ *   cell S cell-overhead O   in as many cells of S bytes as the above needs, each S + O on the
+ *                            wire
  *
  * A length is never below 1. Beyond OVERHEAD_FRAME_MAX, which only a capture can claim, nothing is
- * added. Thread: pure functions, any.
+ * added.
+ * Thread: pure functions, any.
  */
 #ifndef WEIR_OVERHEAD_H
 #define WEIR_OVERHEAD_H
@@ -25,16 +28,16 @@
 #define OVERHEAD_FRAME_MAX (UINT32_C(1) << 16)
 
 struct overhead {
-	bool none;      /* nothing below is to be looked at */
+	bool none;      /* the fields below are not used */
 	int32_t add;    /* to every packet */
-	uint32_t least; /* frames are at least so long, ahead of that */
+	uint32_t least; /* shorter frames are padded to this, before `add` */
 	uint32_t cell;  /* 0: no cells */
 	uint32_t cell_wire;
 };
 
 #define OVERHEAD_NONE ((struct overhead){.none = true})
 
-/* Out of the way of those that have none. */
+/* Not inline: most links have no overhead. */
 static __attribute__((noinline, unused)) uint32_t overhead_applied(const struct overhead *overhead,
                                                                    uint32_t bytes)
 {
@@ -50,7 +53,7 @@ static __attribute__((noinline, unused)) uint32_t overhead_applied(const struct 
 	return (uint32_t)length;
 }
 
-/* The length that counts, of a frame of so many bytes. */
+/* Returns the length that counts on the link, of a frame of so many bytes. */
 static inline uint32_t overhead_length(const struct overhead *overhead, uint32_t bytes)
 {
 	return __builtin_expect(overhead->none, 1) ? bytes : overhead_applied(overhead, bytes);

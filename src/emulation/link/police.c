@@ -11,7 +11,7 @@
 
 struct police {
 	struct stage stage;
-	struct shaper bucket; /* its debt is what is missing in the bucket */
+	struct shaper bucket; /* its debt is what the bucket lacks to be full */
 };
 
 static bool passes(struct shaper *bucket, uint32_t wire_bytes, simtime now)
@@ -61,7 +61,7 @@ static void police_adopt(struct stage *stage, const struct stage *old)
 	const struct shaper *before = &((const struct police *)old)->bucket;
 	int64_t left = before->depth_work - before->debt_work;
 
-	/* What is there stays, as far as the new bucket holds it. */
+	/* The bucket keeps its bytes, as far as the new depth allows. */
 	bucket->debt_work = left < bucket->depth_work ? bucket->depth_work - left : 0;
 	bucket->at = before->at;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of a link: packets in the order in which they came, a limit, and perhaps an active queue
+ * A queue of a link: packets in order of arrival, a limit, and optionally an active queue
  * management (aqm.h).
  *
- * The head that the link has taken is still held by its queue until it has left, but may no
- * longer count as *waiting* (with a leaky bucket). It is in the log, at its front; of a queue that
- * drops its head it is in the link's hand instead (link.h), so that the oldest that waits is always
- * at the front. A management with bands has what waits in logs of its own (aqm.h). Lengths are
- * those that count on the link (overhead.h).
+ * The head that the link has taken is held by its queue until it has left, but with a leaky bucket
+ * it no longer counts as *waiting*. It is at the front of the log. If the queue drops its head, the
+ * link holds the head apart (link.h), so that the oldest waiting packet is always at the front of
+ * the log. A management with bands keeps the waiting packets in logs of its own (aqm.h). Lengths
+ * are those that count on the link (overhead.h).
  *
  * Thread: the worker that owns the cloud.
  */
@@ -22,16 +22,16 @@ struct aqm;
 
 struct queue {
 	struct log log;
-	uint64_t held_packets, held_bytes; /* with the one that the link has taken */
+	uint64_t held_packets, held_bytes; /* including the head that the link has taken */
 	struct limit limit;
-	struct aqm *aqm; /* NULL: nothing but the limit */
-	bool drop_head;  /* when it is full the oldest goes, and not the one that comes */
-	/* Of the head that the link has taken: what counts as being sent, and not as waiting. */
+	struct aqm *aqm; /* NULL: only the limit applies */
+	bool drop_head;  /* a full queue drops its oldest packet, not the arriving one */
+	/* The part of the head that counts as being sent, not as waiting. */
 	uint32_t sending, sending_bytes;
-	struct queue_counters *counters; /* of its class; NULL: the link has none */
+	struct queue_counters *counters; /* of its class; NULL: the link has no classes */
 };
 
-/* What waits, without what is being sent. */
+/* Packets and bytes that wait, without those that are being sent. */
 static inline uint64_t queue_packets(const struct queue *queue)
 {
 	return queue->held_packets - queue->sending;
@@ -43,9 +43,9 @@ static inline uint64_t queue_bytes(const struct queue *queue)
 }
 
 /* Compares packets and bytes with a limit: negative below it, 0 at it, positive above. A limit in
- * time is compared with what the rate takes for the bytes. Without a limit they are below. */
+ * time is compared with the time that the rate takes for the bytes. LIMIT_NONE: always below. */
 int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes);
-/* Whether a packet of this length finds room now, at this rate. */
+/* Returns true if a packet of this length has room now, at this rate. */
 bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length);
 static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, uint32_t length)
 {
@@ -53,16 +53,16 @@ static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, 
 		return queue_bytes(queue) + length <= queue->limit.value;
 	return queue_has_room_slow(queue, rate_bps, length);
 }
-/* Whether it would, if nothing waited. */
+/* Returns true if it would have room if nothing waited. */
 bool queue_may_have_room(const struct queue *queue, uint64_t rate_bps, uint32_t length);
 
-/* Its logs, one behind the other: its own, and those of its management's bands (aqm.h). NULL: there
- * are no more. */
+/* Returns log i of the queue: 0 is its own, the others are the bands of its management (aqm.h).
+ * Returns NULL if there are no more. */
 struct log *queue_log(const struct queue *queue, uint32_t i);
-/* What its management's bands have goes into its own log, behind what is there. */
+/* Moves all packets from the bands of the management to the end of the queue's own log. */
 void queue_gather(struct queue *queue, struct arena *arena);
 
-/* The packet at the front of the log is gone. */
+/* Removes the packet at the front of the log. */
 static inline void queue_pop(struct queue *queue, struct arena *arena, uint32_t length)
 {
 	queue->held_packets--;

@@ -91,7 +91,7 @@ static const struct field rate_fields[] = {
 
 enum layer { LAYER_2, LAYER_3, LAYER_1, LAYER_ATM, LAYER_NUMBER, LAYER_WRONG };
 
-/* Which of the words it is, or the number. */
+/* Returns which word the text is, or LAYER_NUMBER with *number, or LAYER_WRONG. */
 static enum layer layer_of(const char *text, long *number)
 {
 	char *end;

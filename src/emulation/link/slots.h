@@ -3,22 +3,22 @@
  * `slots min A max B [packets N] [bytes M] [queue LIMIT]`: packets leave the link in bursts, when a
  * slot opens, as on Wi-Fi, LTE or DOCSIS.
  *
- * Model: netem's slots, in virtual time. A packet is *ready* when the shaper is through with it; at
- * once, if there is no rate. It leaves when the slot it belongs to opens, together with the others
- * of that slot. A packet that is ready when the latest slot has opened already, or that finds its
- * budget spent, begins another: that opens U after the packet is ready, or after the slot before if
- * that is later; U is uniform in [A, B], to the nanosecond. The budget of a slot is N packets and M
- * bytes; it is spent when either has come to nothing, so the last packet of a slot may go beyond M.
+ * Model: netem's slots, in virtual time. A packet is *ready* when the shaper is done with it;
+ * without a rate, at once. It leaves when its slot opens, together with the others of that slot. If
+ * the latest slot has opened before a packet is ready, or its budget is spent, the packet begins
+ * another slot, which opens U after the packet is ready, or U after the slot before if that is
+ * later; U is uniform in [A, B], to the nanosecond. The budget of a slot is N packets and M bytes.
+ * It is spent when either is used up, so the last packet of a slot may exceed M.
  *
- * Thus, of netem: the slots of a link without a rate that has always something to send are U apart;
- * one that is idle waits U for the next packet, it does not catch up.
+ * It follows, as in netem: on a link without a rate that always has something to send, slots are U
+ * apart; an idle link waits U for the next packet, and does not catch up.
  *
- * What waits for its slot is in the queue, and counts. Without a `rate` the queue is `queue`; if
- * that is not given, 64 slots' worth of packets or bytes (1000 packets or 1.5 MB at least); without
- * a budget all that waits goes with the next slot, and there is no limit.
+ * Packets that wait for their slot are in the queue, and count. Without a `rate`, the queue is
+ * `queue`; the default is 64 slots' worth of packets or bytes (1000 packets or 1.5 MB at least).
+ * Without a budget, all packets that wait go with the next slot, and there is no limit.
  *
- * Ranges: A and B 0 to a day, A <= B; nothing is cut to 32 bits. Determinism: the n-th slot's U is
- * a draw by (seed, cloud, "slots"), n.
+ * Ranges: A and B 0 to a day, A <= B; nothing is truncated to 32 bits. Determinism: U of the n-th
+ * slot is a draw by (seed, cloud, "slots"), n.
  */
 #ifndef WEIR_SLOTS_H
 #define WEIR_SLOTS_H
@@ -35,10 +35,10 @@ struct slots_conf {
 
 extern const struct statement slots_statement;
 
-/* The queue of a link that has no rate. */
+/* Returns the limit of the queue of a link that has no rate. */
 struct limit slots_queue(const struct slots_conf *conf);
 
-/* What the link is given. */
+/* The slots of a link, as it is configured. */
 struct slots_rule {
 	bool on;
 	simtime min_ns, span_ns;
@@ -49,13 +49,13 @@ struct slots_rule {
 struct slots_rule slots_rule_of(const struct slots_conf *conf, struct draw_key key);
 
 struct slots {
-	simtime opens; /* the slot that was given last */
+	simtime opens; /* when the slot opens that was assigned last */
 	uint64_t packets_left, bytes_left;
 	uint64_t drawn;
 };
 
-/* When the packet that is ready then, and so long, leaves; it has left those budgets. Calls come in
- * the order in which packets leave. */
+/* Returns when a packet of `bytes` that is ready at `ready` leaves; charges the budget of its slot.
+ * Calls come in the order in which packets leave. */
 simtime slots_take(struct slots *slots, const struct slots_rule *rule, simtime ready,
                    uint32_t bytes);
 
