@@ -23,8 +23,8 @@
 #include "holding/wheel.h"
 
 #define FCS_BYTES 4
-#define GAP_BYTES 20 /* preamble and interframe gap: what a port sends beside the frame */
-#define LOGS      4  /* chunks that are begun and not full: two each of queue and line */
+#define GAP_BYTES 20 /* preamble and interframe gap: what a port sends besides the frame */
+#define LOGS      4  /* chunks begun and not full: two each for queue and line */
 
 typedef unsigned __int128 wide;
 
@@ -40,8 +40,8 @@ static wide divide_up(wide a, wide b)
 	return (a + b - 1) / b;
 }
 
-/* How many frames come in a time: at the rate of the link, whose lengths are those of the frame,
- * but not faster than the port brings them. */
+/* Returns how many frames arrive in a time: at the rate of the link, which counts frames without
+ * FCS, but no faster than the port delivers them. */
 static wide frames_in(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
                       uint64_t time_ns)
 {
@@ -91,7 +91,8 @@ static wide frames_queued(const struct cloud_budget *cloud, uint64_t port_bps, u
 	return frames;
 }
 
-/* In all queues of a template: a packet waits as long as it takes to send what a queue holds. */
+/* Returns the frames in the queues of all clouds: no more than the port delivers in the time in
+ * which a full queue is sent. */
 static wide frames_in_queues(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame)
 {
 	wide of_one = frames_queued(cloud, port_bps, frame), most, wait_ns;
@@ -105,7 +106,7 @@ static wide frames_in_queues(const struct cloud_budget *cloud, uint64_t port_bps
 	return of_one < most ? of_one : most;
 }
 
-/* Bytes of whole chunks that hold so many records. */
+/* Returns the bytes of whole chunks that hold so many records. */
 static wide chunks_for(wide records, uint32_t record_bytes)
 {
 	uint32_t usable = CHUNK_BYTES - (uint32_t)sizeof(struct chunk) - COPY_BLOCK_BYTES;
@@ -113,7 +114,7 @@ static wide chunks_for(wide records, uint32_t record_bytes)
 	return divide_up(records, usable / record_bytes) * CHUNK_BYTES;
 }
 
-/* As many as come in the time, and not more than the delay has as a limit. */
+/* Returns the frames that arrive in the time, but no more than the limit of the delay. */
 static wide frames_on_line(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
                            uint64_t time_ns)
 {
@@ -126,7 +127,7 @@ static wide frames_on_line(const struct cloud_budget *cloud, uint64_t port_bps, 
 static wide wheel_bytes(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
                         uint32_t stored_bytes)
 {
-	/* A slot of the wheel is emptied as a whole. */
+	/* A slot of the wheel is emptied as a whole, so packets may stay a slot longer. */
 	return wheel_memory(
 	        frames_on_line(cloud, port_bps, frame, cloud->delay_max_ns + WHEEL_SLOT_NS),
 	        stored_bytes, cloud->delay_max_ns);
@@ -141,7 +142,7 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
 	wide on_line = frames_on_line(cloud, port_bps, frame, cloud->delay_max_ns);
 	wide queued = frames_in_queues(cloud, port_bps, frame), packets = on_line + queued;
-	/* A band takes memory while something is in it. */
+	/* A band takes memory only while it holds packets. */
 	wide begun = queued < 2 * (wide)cloud->bands ? queued : 2 * (wide)cloud->bands;
 	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) +
 	             (begun + LOGS + 2 * cloud->n_classes) * CHUNK_BYTES;
@@ -158,7 +159,7 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	load->mbufs = copied ? 0 : narrow(packets);
 }
 
-/* 0, or -ENOMEM: a table is read once more. */
+/* Gets the greatest delay. Returns 0, or -ENOMEM: a table is parsed again for it. */
 static int delay_max(const struct delay_conf *delay, uint64_t *max_ns)
 {
 	struct delay_asked asked;
@@ -181,8 +182,8 @@ static bool generates(const struct cloud_conf *cloud)
 	return false;
 }
 
-/* How many clouds lead to each port, or leave there what they generate: where several do, their
- * packets share a wheel. */
+/* Counts the clouds that lead to each port, or leave there what they generate. If there are
+ * several, their packets share a wheel. */
 static void count_arrivals(const struct scenario *scenario, uint32_t arrivals[SCENARIO_PORTS_MAX])
 {
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
@@ -197,7 +198,7 @@ static void count_arrivals(const struct scenario *scenario, uint32_t arrivals[SC
 	}
 }
 
-/* Of the engine's memory, whatever the size of the frames. */
+/* Returns the engine's memory for the frame size that needs more. */
 static uint64_t memory_of(const struct cloud_budget *cloud)
 {
 	uint64_t small = cloud->load[BUDGET_64].memory_bytes;
@@ -225,7 +226,7 @@ static void budget_bands(const struct cloud_conf *conf, struct cloud_budget *clo
 	}
 }
 
-/* Of what files say: their content, and what is read out of it, at most four times as much. */
+/* Content of a file, and what is parsed from it, which is at most four times as large. */
 #define FILE_TIMES 5
 
 static const struct file *file_of(const struct conf *conf, const struct field *field)
@@ -235,7 +236,7 @@ static const struct file *file_of(const struct conf *conf, const struct field *f
 	               : NULL;
 }
 
-/* A file once for each cloud that names it. */
+/* Sums the files that a cloud names, each once for each statement. */
 static wide files_bytes(const struct cloud_conf *cloud)
 {
 	wide bytes = 0;
@@ -261,7 +262,7 @@ uint64_t budget_files(const struct scenario *scenario)
 	return narrow(bytes);
 }
 
-/* 0 or -ENOMEM. */
+/* Computes the budget of a cloud. Returns 0 or -ENOMEM. */
 static int budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
                         struct cloud_budget *cloud)
 {
@@ -354,7 +355,7 @@ static uint64_t mib(uint64_t bytes)
 	return (bytes >> 20) + 1;
 }
 
-/* The cloud that needs most; NULL: there is none. */
+/* Returns the cloud that needs the most memory; NULL if there is none. */
 static const struct cloud_budget *budget_largest(const struct budget *budget)
 {
 	const struct cloud_budget *most = budget->n_clouds > 0 ? budget->clouds : NULL;
@@ -372,7 +373,7 @@ void budget_refuse(const struct budget *budget, const struct budget_sums *sums, 
 	const struct cloud_budget *most = budget_largest(budget);
 	char rate[48], delay[48];
 
-	/* Whatever its clouds were: it would not fit. */
+	/* It would not fit even if the clouds needed nothing. */
 	if (!most || sums->beside_bytes > sums->there_bytes) {
 		problem_set(problem, -1,
 		            "weir and its ports need %" PRIu64 " MiB of memory%s, %" PRIu64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir check`: what a scenario says, what it needs, and whether this machine has it. */
+/* `weir check`: prints a scenario, what it needs, and whether this machine has it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ struct check {
 	struct budget budget;
 	struct machine_memory memory;
 	struct memory_plan plan;
-	char *remarks;          /* on lines of netem's, one a line */
-	struct problem problem; /* why the machine cannot hold it, or "" */
+	char *remarks;          /* on lines of netem, a line each */
+	struct problem problem; /* why it does not fit the machine, or "" */
 };
 
 static const struct option_row rows[] = {
@@ -61,7 +61,7 @@ static void quantity_cell(struct table *table, enum field_type type, uint64_t va
 	table_text(table, text);
 }
 
-/* A size as a person reads it; the exact number stands in the JSON. */
+/* Prints a size rounded for people; the JSON has the exact number. */
 static void size_cell(struct table *table, uint64_t bytes)
 {
 	char text[CHART_UNIT_SIZE];
@@ -128,7 +128,7 @@ static void print_remarks(const struct check *check)
 	}
 }
 
-/* What the clouds of a template take, whether packets come or not. */
+/* Prints the memory for the clouds of a template, which is taken even without packets. */
 static void print_template(const struct cloud_budget *cloud)
 {
 	char clouds[COUNT_SIZE];
@@ -140,7 +140,7 @@ static void print_template(const struct cloud_budget *cloud)
 		       cloud->own_bytes / cloud->clouds);
 }
 
-/* A line a port; warnings go to stderr, behind all that is printed. */
+/* Prints a line for each port; warnings follow on stderr, at the end. */
 static void print_devices(const struct check *check)
 {
 	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
@@ -163,7 +163,7 @@ static void warn_of_devices(const struct check *check)
 	}
 }
 
-/* In the words of `weir run`. */
+/* Warns of too few huge pages, in the words of `weir run`. */
 static void print_huge(const struct check *check)
 {
 	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
@@ -175,7 +175,7 @@ static void print_huge(const struct check *check)
 	printf("# hugepages: %s, so it would run without; %s\n", needed, remedy);
 }
 
-/* The scenario, then comments: what is printed can be loaded again. */
+/* Prints the scenario, then comments: the output can be loaded again. */
 static void print_text(const struct check *check)
 {
 	const struct budget *budget = &check->budget;
@@ -225,7 +225,7 @@ static void print_text(const struct check *check)
 
 /* ---- JSON ---- */
 
-/* Whole numbers of JSON readers are signed. */
+/* Integers of JSON readers are signed. */
 static json_t *whole(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
@@ -267,7 +267,7 @@ static void print_object(json_t *object)
 	json_decref(object);
 }
 
-/* NULL when there is no memory. */
+/* Returns NULL if there is no memory. */
 static json_t *json_budget(const struct check *check)
 {
 	json_t *clouds = json_array(), *object;
@@ -287,7 +287,7 @@ static json_t *json_budget(const struct check *check)
 	return object;
 }
 
-/* One object a port that has a device. */
+/* Returns an object for each port that has a device. */
 static json_t *json_devices(const struct scenario *scenario)
 {
 	json_t *array = json_array();
@@ -311,7 +311,7 @@ static json_t *json_devices(const struct scenario *scenario)
 	return array;
 }
 
-/* As the control socket has them. */
+/* Returns an error as on the control socket. */
 static json_t *json_error(const char *code, const char *message)
 {
 	return json_pack("{s:s,s:s,s:i,s:s}", "name", "scenario", "code", code, "column", 0,
@@ -320,7 +320,7 @@ static json_t *json_error(const char *code, const char *message)
 
 /* ---- */
 
-/* The lines of a text, which is cut up, each without its first `skipped` bytes. */
+/* Returns the lines of a text, which is modified, each without its first `skipped` bytes. */
 static json_t *json_lines(char *text, size_t skipped)
 {
 	json_t *array = json_array();
@@ -331,7 +331,7 @@ static json_t *json_lines(char *text, size_t skipped)
 	return array;
 }
 
-/* The lines of path_warn, without the word. */
+/* Returns the lines of path_warn, without `warning: `. */
 static json_t *json_warnings(const struct scenario *scenario)
 {
 	char *text = NULL;
@@ -348,7 +348,7 @@ static json_t *json_warnings(const struct scenario *scenario)
 	return array;
 }
 
-/* What is wrong goes to stderr, or into the JSON object. */
+/* Prints an error on stderr, or as a JSON object. Returns the exit status. */
 static int refuse(const struct check *check, const char *code, const char *message)
 {
 	if (check->json)
@@ -420,7 +420,7 @@ static int load(struct check *check, char *message, size_t room)
 	return result;
 }
 
-/* What no machine could open. */
+/* Checks for ports that no machine could open together. */
 static int check_ports(const struct check *check, char *message, size_t room)
 {
 	struct problem problem;

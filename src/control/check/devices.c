@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct device_look *look,
 	va_end(arguments);
 }
 
-/* Another weir: what it has is claimed for a moment, and given back. */
+/* Warns if another weir has the device: claims it for a moment. */
 static void look_for_owner(const char *device, struct device_look *look)
 {
 	struct port_identity identity;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether this machine has the devices of a scenario, as far as that can be seen without opening
- * them: that an interface is there, whether it is up, its MTU, who else uses it, whether this
- * process may open it; and that a PCI device can be taken.
+ * Checks whether this machine has the devices of a scenario, as far as possible without opening
+ * them: that an interface exists, whether it is up, its MTU, who else uses it, whether this process
+ * may open it; and that a PCI device can be taken.
  *
- * What is wrong with a device is a warning, and no error of the scenario: a file is checked on
- * other machines than that where it runs.
+ * A fault of a device is a warning, not an error of the scenario: a file may be checked on another
+ * machine than the one that runs it.
  *
- * Thread: control; asks the kernel.
+ * Thread: control; queries the kernel.
  */
 #ifndef WEIR_DEVICES_H
 #define WEIR_DEVICES_H
@@ -21,7 +21,7 @@
 #define DEVICE_TEXT_BYTES   400
 
 struct device_look {
-	const char *port, *device;    /* the scenario's */
+	const char *port, *device;    /* owned by the scenario */
 	char what[DEVICE_TEXT_BYTES]; /* `interface eth1 (ixgbe, MTU 1500), up` */
 	uint32_t n_warnings;
 	char warnings[DEVICE_WARNINGS_MAX][DEVICE_TEXT_BYTES];

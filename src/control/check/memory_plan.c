@@ -14,24 +14,24 @@
 #include "service/event_log.h"
 #include "stream/loss_watch.h"
 
-#define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; --memory begins here, too */
+#define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; also the minimum of --memory */
 #define ROOM_BYTES  (UINT64_C(64) << 20) /* a second at 100 Mbit/s */
 #define ROOM_MBUFS  UINT64_C(16384)
 #define MBUFS_MOST  (UINT32_MAX / 2)
 
-/* Of the process beside what is counted: 7 MiB were measured, more with clients, files and workers;
- * a thread's stack counts as data and as addresses. */
+/* Memory of the process besides what is counted: 7 MiB were measured, more with clients, files and
+ * workers. A thread's stack counts both as data and as addresses. */
 #define PROCESS_BYTES (UINT64_C(24) << 20)
 #define STACK_BYTES   (UINT64_C(8) << 20)
-/* Of addresses more: stacks of the EAL's threads, heaps of the C library for each thread, DPDK's
+/* Further addresses: stacks of the EAL's threads, heaps of the C library for each thread, DPDK's
  * drivers. */
 #define ADDRESS_BYTES (UINT64_C(96) << 20)
 
-#define SHARES 256u /* the room for changes is given in so many steps */
+#define SHARES 256u /* steps in which the room for changes is reduced */
 
 typedef unsigned __int128 wide;
 
-/* What packets in flight may take. */
+/* Memory for packets in flight. */
 struct share {
 	uint64_t memory_bytes, mbufs;
 };
@@ -50,7 +50,7 @@ static uint64_t mib_up(uint64_t bytes)
 	return (bytes >> 20) + 1;
 }
 
-/* Packet buffers and rings: what lies in the EAL's memory, or would. */
+/* Returns the size of packet buffers and rings: what is, or would be, in the EAL's memory. */
 static wide eal_bytes(const struct memory_request *request, uint64_t mbufs)
 {
 	const struct runtime_options none = {0};
@@ -71,7 +71,7 @@ static uint32_t ports_of(const struct scenario *scenario, const char *driver)
 	return n;
 }
 
-/* The process may be larger than its threads' stacks are used. */
+/* Returns the memory of the process itself; an eighth of each stack is assumed to be used. */
 static wide process_bytes(const struct memory_request *request)
 {
 	uint32_t files = ports_of(request->scenario, "file:");
@@ -81,14 +81,14 @@ static wide process_bytes(const struct memory_request *request)
 	       (wide)request->scenario->n_clouds * LOSS_WATCH_CLOUD_BYTES;
 }
 
-/* A cloud of a template with a loss, a rate and a delay takes 880 bytes; the writer makes a room
- * larger than this, too, if there is memory (recording_writer.c). */
+/* A cloud of a template with a loss, a rate and a delay takes 880 bytes. If this room is too small,
+ * the writer enlarges it as long as there is memory (recording_writer.c). */
 #define SNAPSHOT_CLOUD_BYTES  2048u
 #define SNAPSHOT_BAND_BYTES   64u
-#define SNAPSHOT_PACKET_BYTES 64u /* beside its frame */
+#define SNAPSHOT_PACKET_BYTES 64u /* besides its frame */
 #define FRAME_BYTES           1518u
 
-/* The rooms for snapshots, of all workers. */
+/* Returns the room for snapshots of all workers. */
 static wide snapshot_bytes(const struct memory_request *request)
 {
 	const struct recording_plan *plan = request->recording;
@@ -125,7 +125,7 @@ static wide recording_bytes(const struct memory_request *request)
 static struct need need_of(const struct memory_request *request, struct share share)
 {
 	wide eal = eal_bytes(request, share.mbufs), own = eal + ((wide)EAL_OWN_MIB << 20);
-	/* The start of the EAL rounds to MiB. */
+	/* The EAL rounds up to MiB at its start. */
 	bool huge = request->machine->huge_free_bytes >= own + (UINT64_C(2) << 20);
 	bool pci = port_any_pci(request->scenario);
 	wide pages = (wide)share.memory_bytes + request->budget->own_bytes +
@@ -133,11 +133,11 @@ static struct need need_of(const struct memory_request *request, struct share sh
 	wide pinned = (pci ? own : 0) + ports_of(request->scenario, "net_af_xdp") * eal;
 
 	if (!huge)
-		pages += pci ? 2 * own : eal; /* eal_live.c says why */
+		pages += pci ? 2 * own : eal; /* eal_live.c gives the reason */
 	return (struct need){
 	        .pages = narrow(pages),
 	        .huge = huge ? narrow(own) : 0,
-	        /* Without huge pages the EAL sets addresses aside that it does not use. */
+	        /* Without huge pages the EAL reserves addresses that it does not use. */
 	        .address =
 	                narrow(pages + own + ADDRESS_BYTES + (wide)request->workers * STACK_BYTES),
 	        .locked = narrow(pinned),
@@ -151,7 +151,7 @@ static bool fits(const struct machine_memory *machine, const struct need *need)
 	       need->locked <= machine->locked.free_bytes;
 }
 
-/* What the scenario needs, and `step` of SHARES of the room for changes. */
+/* Returns what the scenario needs, plus `step` / SHARES of the room for changes. */
 static struct share share_at(const struct budget *budget, uint32_t step)
 {
 	struct share share = {.memory_bytes = RTE_MAX(budget->memory_bytes, LEAST_BYTES),
@@ -164,7 +164,7 @@ static struct share share_at(const struct budget *budget, uint32_t step)
 	return share;
 }
 
-/* The requested amount, divided as the scenario would divide it. */
+/* Divides the requested amount as the scenario would be divided. */
 static struct share share_asked(const struct budget *budget, uint64_t asked_bytes)
 {
 	struct share share = share_at(budget, SHARES);
@@ -176,7 +176,7 @@ static struct share share_asked(const struct budget *budget, uint64_t asked_byte
 	return share;
 }
 
-/* What is needed of a limit. */
+/* Returns what is needed of a limit. */
 static uint64_t needed_of(const struct machine_memory *machine, const struct memory_limit *limit,
                           const struct need *need)
 {
@@ -185,7 +185,7 @@ static uint64_t needed_of(const struct machine_memory *machine, const struct mem
 	                                    : need->locked;
 }
 
-/* The first limit that is exceeded; if none is, that of pages. */
+/* Returns the first limit that is exceeded; if none is, that of pages. */
 static const struct memory_limit *tightest(const struct machine_memory *machine,
                                            const struct need *need)
 {
@@ -206,7 +206,7 @@ static bool fits_asked(const struct memory_request *request, uint64_t asked_byte
 	return fits(request->machine, &need);
 }
 
-/* The largest amount that could be requested, to a MiB; 0: none. */
+/* Returns the largest amount that could be requested, to a MiB; 0: none. */
 static uint64_t most_asked(const struct memory_request *request)
 {
 	uint64_t right = LEAST_BYTES, wrong = request->asked_bytes;

@@ -10,10 +10,10 @@
 #include "text/nearest.h"
 #include "text/value.h"
 
-/* Of a frame, to say what it is. */
+/* Bytes of a frame that a trace needs to describe it. */
 #define TRACE_SNAP 128
 
-/* Where the words are read. */
+/* Where the next word is parsed. */
 struct reader {
 	const struct words *words;
 	uint32_t at;
@@ -34,7 +34,7 @@ static bool at_end(const struct reader *reader)
 	return reader->at == reader->words->n;
 }
 
-/* About the next word. */
+/* Makes the error point at the next word. */
 static void point_at(struct reader *reader)
 {
 	reader->error->column =
@@ -69,7 +69,7 @@ static int take_target(struct reader *reader, const char *command)
 	return 0;
 }
 
-/* One of `in,drops`. */
+/* Takes one point of a list such as `in,drops`. */
 static int take_point(struct reader *reader, const char *name, size_t n)
 {
 	for (int i = 0; i < POINT_COUNT; i++) {
@@ -80,7 +80,7 @@ static int take_point(struct reader *reader, const char *name, size_t n)
 			return 0;
 		}
 	}
-	/* A long one is cut between two characters. */
+	/* A long name is cut between two characters. */
 	if (n > (size_t)language_error_shown(name))
 		n = (size_t)language_error_shown(name);
 	return language_error_set(reader->error, ERROR_UNKNOWN_WORD,
@@ -114,7 +114,7 @@ static bool is_number(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Whether a word that is no part of an expression stands at the place. */
+/* Returns true if the next word is not part of an expression. */
 static bool ends_match(const struct reader *reader)
 {
 	const struct word *word = &reader->words->word[reader->at];

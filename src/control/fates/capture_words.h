@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a capture is asked for, as words:
+ * The parameters of a capture, as words:
  *
  *   capture CLOUD|PORT|all [POINT,...] [match EXPRESSION] [snap N] [for TIME | N packets] [-o FILE]
  *   trace [CLOUD|PORT|all] next N [match EXPRESSION]
  *
  * EXPRESSION ends where one of the other words begins, or is one quoted word. `for`, `packets` and
- * `-o` are the client's own; the emulator gets the rest, and with it a descriptor of the memory
- * that it is to put packets into (capture/fate_ring.h).
+ * `-o` stay in the client. The emulator gets the rest, with a descriptor of the memory into which
+ * it puts packets (capture/fate_ring.h).
  *
  * Thread: pure functions, any.
  */
@@ -23,28 +23,29 @@
 #include "text/word.h"
 
 #define CAPTURE_ALL          "all"
-#define CAPTURE_TRACE_PACKET 100000u /* the most packets that are traced at once */
+#define CAPTURE_TRACE_PACKET 100000u /* maximum of packets that are traced at once */
 
 struct capture_words {
-	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all, if no cloud or port is called so */
+	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all, unless something is called that */
 	uint32_t target_column;
 	uint32_t points; /* as bits 1 << point */
 	bool matches;
 	char match[FILTER_BYTES_MAX + 1];
 	uint32_t match_column;
 	uint32_t snap;
-	/* the client's; 0: not given */
+	/* of the client; 0: not given */
 	uint64_t for_ns, packets;
 	char output[4096]; /* "": not given */
 };
 
-/* 0, or -EINVAL with error. `client`: its own words may stand there, too. */
+/* Parses `capture`. Returns 0, or -EINVAL with error. `client`: accepts the client's own words,
+ * too. */
 int capture_words_parse(const struct words *words, bool client, struct capture_words *capture,
                         struct language_error *error);
-/* Of `trace`. */
+/* Parses `trace` likewise. */
 int capture_words_trace(const struct words *words, struct capture_words *capture,
                         struct language_error *error);
-/* The line for the emulator, in CAPTURE_LINE_BYTES. */
+/* Formats the line for the emulator, in at most CAPTURE_LINE_BYTES. */
 #define CAPTURE_LINE_BYTES 2048
 void capture_words_line(const struct capture_words *capture, char *line, size_t room);
 

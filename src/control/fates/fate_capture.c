@@ -11,13 +11,13 @@
 #include "fates/fate_text.h"
 #include "scenario/names.h"
 
-/* The longest is that of a flow of a template, `:` and the point. */
+/* The longest name is that of a flow of a template. */
 #define NAME_BYTES 200
 
-/* One name of a cloud, with a number for each of its points. */
+/* The name of a cloud, with the interface of each of its points. */
 struct cloud_interfaces {
 	char name[NAME_BYTES];
-	int interface[POINT_COUNT]; /* -1: it is not there yet */
+	int interface[POINT_COUNT]; /* -1: not added yet */
 };
 
 struct fate_capture {
@@ -28,10 +28,10 @@ struct fate_capture {
 	uint32_t n_clouds, room;
 	struct cloud_interfaces **clouds;
 	uint32_t n_interfaces, interfaces_room;
-	uint64_t *lost;            /* at each interface, as it was said */
-	uint64_t said[FATE_KINDS]; /* lost so far, of each kind */
+	uint64_t *lost;            /* at each interface, as reported */
+	uint64_t said[FATE_KINDS]; /* losses reported so far, of each kind */
 	uint64_t frames;
-	int error; /* the first, of memory */
+	int error; /* -errno if memory ran short, else 0 */
 };
 
 /* ---- interfaces ---- */
@@ -201,8 +201,8 @@ err_discard:
 	return rc;
 }
 
-/* Those that no frame has said: at the first interface of their point, of which there is one, if
- * one cloud is looked at. */
+/* Adds the losses that no frame has reported to the first interface of their point. If the capture
+ * is of one cloud, a point has only one. */
 static void say_rest(struct fate_capture *capture, const uint64_t missed[FATE_KINDS])
 {
 	for (int kind = FATE_ARRIVED; kind < FATE_KINDS + 1; kind++) {

@@ -2,10 +2,10 @@
 /*
  * Fates as a capture: one pcapng with an interface for each point of each cloud (`down:in`,
  * `down:drops`), in the order of time, in nanoseconds. A packet has the same id at each (the option
- * epb_packetid: its port, and its number there, id_of). A drop and a mark have a comment that says
- * why.
+ * epb_packetid: its port, and its number there, fate_id). A drop and a mark have a comment with the
+ * reason.
  *
- * Ownership: fate_capture_publish and fate_capture_discard free it; one of them ends every one.
+ * Ownership: end each capture with fate_capture_publish or fate_capture_discard, which free it.
  * Thread: one at a time.
  */
 #ifndef WEIR_FATE_CAPTURE_H
@@ -19,8 +19,8 @@
 
 struct fate_capture;
 
-/* The port in the upper 16 bits, the number in the lower 48, which last for a month at 100 million
- * packets a second; 0: no packet of a port. */
+/* The port is in the upper 16 bits, the number in the lower 48, enough for a month at 100 million
+ * packets a second; 0: the packet is of no port. */
 #define FATE_ID_SHIFT 48
 
 static inline uint64_t fate_id(const struct fate *fate)
@@ -32,27 +32,30 @@ static inline uint64_t fate_id(const struct fate *fate)
 }
 
 struct fate_capture_plan {
-	const char *comment; /* of the whole; "": none */
-	/* Whose interfaces are there from the beginning, in the order of the points; NULL: each
-	 * comes with its first frame. */
+	const char *comment; /* on the file as a whole; "": none */
+	/* The cloud whose interfaces are made at once, in the order of the points; NULL: each
+	 * interface is made with its first frame. */
 	const char *cloud;
-	uint32_t points; /* as bits 1 << point: fates of others are left out */
-	uint32_t snap;   /* bytes of a frame, at most */
-	int64_t wall_ns; /* from the instants of fates to those since 1970 */
+	uint32_t points; /* as bits 1 << point; fates at other points are left out */
+	uint32_t snap;   /* maximum of bytes of a frame */
+	int64_t wall_ns; /* added to the instants of fates for ns since 1970 */
 };
 
-/* 0, or -errno with problem. */
+/* Opens a capture. Returns 0, or -errno with problem. */
 int fate_capture_open(const char *path, const struct fate_capture_plan *plan,
                       struct fate_capture **capture, struct problem *problem);
-/* `lost`: of its kind, directly before it: they are said to be missing at its interface. */
+/* Adds a fate. `lost`: how many of its kind are missing directly before it; they are reported at
+ * its interface. */
 void fate_capture_put(struct fate_capture *capture, const struct fate *fate, uint64_t lost);
-/* What happened at `until` or before has been put: it is written. 0, or -errno with problem. */
+/* Writes the fates up to `until`, all of which must have been put. Returns 0, or -errno with
+ * problem. */
 int fate_capture_settle(struct fate_capture *capture, simtime until, struct problem *problem);
-/* How many it has written. */
+/* Returns how many frames were written. */
 uint64_t fate_capture_frames(const struct fate_capture *capture);
-/* The same into the file now. */
+/* Writes what is buffered to the file now. Returns 0, or -errno with problem. */
 int fate_capture_flush(struct fate_capture *capture, struct problem *problem);
-/* `missed`: of each kind, in all. */
+/* Writes the rest and the statistics. `missed`: the losses of each kind, in all. Returns 0, or
+ * -errno with problem. */
 int fate_capture_finish(struct fate_capture *capture, const uint64_t missed[FATE_KINDS],
                         struct problem *problem);
 int fate_capture_publish(struct fate_capture *capture, struct problem *problem);

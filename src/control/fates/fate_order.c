@@ -12,17 +12,17 @@
 #define BYTES_FIRST (1u << 20)
 #define KEYS_FIRST  4096u
 
-/* Behind it: the names of the cloud and the stage, then the frame. */
+/* Followed by the names of the cloud and the stage, then the frame. */
 struct kept {
-	struct fate fate; /* its pointers are set when it is told */
+	struct fate fate; /* its pointers are set by tell_kept */
 	uint64_t lost;
-	uint32_t bytes; /* of the whole */
+	uint32_t bytes; /* in all, with what follows */
 	uint16_t cloud_bytes, stage_bytes;
 };
 
 struct key {
 	simtime at_ns;
-	size_t place; /* in `bytes`: later ones lie behind */
+	size_t place; /* in `bytes`; increases from one fate to the next */
 };
 
 struct fate_order {
@@ -137,7 +137,7 @@ static int compare_places(const void *a, const void *b)
 	return one->place < other->place ? -1 : one->place > other->place;
 }
 
-/* What is left moves to the front, in the order in which it came. */
+/* Moves what is left to the front, in the order in which it was put. */
 static void close_up(struct fate_order *order, size_t told)
 {
 	size_t used = 0;

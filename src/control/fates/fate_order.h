@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts fates into the order of time. Clouds that have nothing to do with each other tell what has
- * happened one after the other, and so do workers; what was told first of one instant comes first.
+ * Sorts fates by time. Independent clouds report theirs one cloud after the other, and so do
+ * workers. Fates of one instant stay in the order in which they were put.
  *
- * Ownership: it has copies, of what a fate points to, too. Thread: one at a time.
+ * Ownership: holds copies, also of what a fate points to.
+ * Thread: one at a time.
  */
 #ifndef WEIR_FATE_ORDER_H
 #define WEIR_FATE_ORDER_H
@@ -18,12 +19,13 @@ struct fate_order;
 
 typedef void fate_order_tell(void *argument, const struct fate *fate, uint64_t lost);
 
-/* With `snap` bytes of each frame at most. NULL: no memory. */
+/* `snap`: bytes of each frame that are kept, at most. Returns NULL if there is no memory. */
 struct fate_order *fate_order_make(uint32_t snap);
 void fate_order_free(struct fate_order *order); /* NULL is allowed */
-/* `lost` is passed on. False: no memory, and it is not there. */
+/* Copies a fate; `lost` is passed on to `tell`. Returns false if there is no memory; then the fate
+ * is not kept. */
 bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t lost);
-/* Tells all that happened at `until` or before, and forgets it. */
+/* Passes all fates up to `until`, included, to `tell`, and forgets them. */
 void fate_order_until(struct fate_order *order, simtime until, fate_order_tell *tell,
                       void *argument);
 

@@ -14,9 +14,9 @@
 
 #define FATE_TEXT_BYTES 200
 
-/* "": there is nothing to say of it. */
+/* Describes the fate; "" if there is nothing to add. */
 void fate_text(const struct fate *fate, char *text, size_t room);
-/* Of its reason, and nothing else. */
+/* Describes its reason only. */
 void fate_text_why(const struct fate *fate, char *text, size_t room);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The points of a cloud at which packets are looked at, each with a name, and what is told there
- * (account/witness.h).
+ * The points of a cloud at which packets can be observed, each with a name, and the fates that
+ * belong to it (account/witness.h).
  *
  * Thread: pure functions, any.
  */
@@ -35,9 +35,9 @@ enum point {
 
 const char *point_name(enum point point);
 const char *point_help(enum point point);
-/* Fates told at one of them, as bits 1 << kind. */
+/* Returns the kinds of fates at these points, as bits 1 << kind. */
 uint32_t points_kinds(uint32_t points);
-/* Where it is told; POINT_COUNT: at none. */
+/* Returns the point of a kind of fate; POINT_COUNT: none. */
 enum point point_of(enum fate_kind kind);
 
 #endif

@@ -14,15 +14,15 @@
 #include "report/chart_unit.h"
 
 #define SNAP      128
-#define TIME_ROOM 12 /* columns of the instant */
+#define TIME_ROOM 12 /* columns of the time */
 
-/* A packet that has come, and its copies. */
+/* A packet that has arrived, with its copies. */
 struct traced {
 	uint64_t id;
-	simtime came_ns; /* to the first cloud */
-	simtime here_ns; /* to the present one */
+	simtime came_ns; /* at the first cloud */
+	simtime here_ns; /* at the current cloud */
 	simtime ended_ns;
-	uint32_t alive; /* itself and copies that have neither left nor been dropped */
+	uint32_t alive; /* the packet and copies that have neither left nor been dropped */
 	bool printed, lacks;
 	char *text;
 	size_t bytes;
@@ -224,7 +224,7 @@ static struct traced *find(struct trace *trace, uint64_t id)
 	return NULL;
 }
 
-/* NULL: there are enough, or no memory. */
+/* Returns NULL if there are enough packets, or no memory. */
 static struct traced *add(struct trace *trace, const struct fate *fate)
 {
 	struct traced *packet;
@@ -315,7 +315,7 @@ int trace_settle(struct trace *trace, simtime until)
 	for (uint64_t i = 0; i < trace->n; i++) {
 		struct traced *packet = trace->packets[i];
 
-		/* At the same instant it may come to another cloud. */
+		/* At this same instant it may yet arrive at another cloud. */
 		if (!packet->printed && packet->alive == 0 && packet->ended_ns < until)
 			print(trace, packet, "");
 	}

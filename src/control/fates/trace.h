@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way of packets in words: when each came to which cloud, what each stage and the queue did
+ * The path of packets in words: when each arrived at which cloud, what each stage and the queue did
  * with it, and when it left, or why it did not.
  *
  *   packet 17 of port a: TCP 10.0.0.1 port 40001 > 10.0.0.2 port 5201
@@ -9,8 +9,8 @@
  *     +0            enters the queue of down; 45 kB wait there, 33.2 kB on average
  *     +40.1 ms      leaves down, 40.1 ms after it came there
  *
- * Packets are those that come first, each with its copies and its answers. Each is printed when all
- * of it has left or was dropped.
+ * The first packets that arrive are traced, each with its copies and its answers. Each is printed
+ * when all of it has left or was dropped.
  *
  * Thread: one at a time.
  */
@@ -25,17 +25,18 @@
 
 struct trace;
 
-/* Of so many packets. NULL: no memory. */
+/* Traces the first `packets`. Returns NULL if there is no memory. */
 struct trace *trace_make(FILE *out, uint64_t packets);
 void trace_free(struct trace *trace); /* NULL is allowed */
-/* The names of ports. 0. */
+/* Sets the names of the ports, which must outlive the trace. Returns 0. */
 int trace_names(struct trace *trace, uint32_t n, const char (*ports)[SCENARIO_NAME_BYTES]);
-/* False: no memory. `lost`: of its kind, directly before it: then what is said of a packet may be
- * without them, and says so. */
+/* Adds a fate. `lost`: how many of its kind are missing directly before it; the output then says
+ * that something may be missing. Returns false if there is no memory. */
 bool trace_put(struct trace *trace, const struct fate *fate, uint64_t lost);
-/* What happened up to `until` was put. 1: all packets are printed; else 0. */
+/* Processes the fates up to `until`, all of which must have been put. Returns 1 if all packets are
+ * printed, else 0. */
 int trace_settle(struct trace *trace, simtime until);
-/* Prints those that are under way. */
+/* Prints the packets that are still under way. */
 void trace_rest(struct trace *trace);
 
 #endif

@@ -21,7 +21,7 @@
 struct search {
 	const struct words *words;
 	uint32_t at;        /* index of the word to complete */
-	const char *prefix; /* what is there of it */
+	const char *prefix; /* the part of it that is there */
 	const struct scenario *scenario;
 	struct completion *completion;
 	bool failed;
@@ -48,7 +48,7 @@ static void offer(struct search *search, const char *word)
 
 /* ---- fields ---- */
 
-/* A number that was begun goes on with a unit. */
+/* Offers the units for a number that has begun. */
 static void offer_units(struct search *search, enum field_type type)
 {
 	const struct unit *units;
@@ -70,7 +70,7 @@ static void offer_units(struct search *search, enum field_type type)
 	}
 }
 
-/* The words that the list does not have yet, behind what is there of it. */
+/* Offers the words of a list, behind what is there of it. */
 static void offer_list(struct search *search, const struct field *field)
 {
 	const char *comma = strrchr(search->prefix, ',');
@@ -98,8 +98,8 @@ static void offer_value(struct search *search, const struct field *field)
 	}
 }
 
-/* Passes over the value that begins at words[at], and stays at its last word. True: the value
- * extends into the word to complete, and the candidates are offered. */
+/* Skips the value that begins at words[at], and stops at its last word. Returns true if the value
+ * extends into the word to complete; its candidates are then offered. */
 static bool offer_rest_of_list(struct search *search, const struct field *field, uint32_t *at)
 {
 	*at += statement_value_words(search->words, *at, search->at, field) - 1;
@@ -110,7 +110,7 @@ static bool offer_rest_of_list(struct search *search, const struct field *field,
 	return true;
 }
 
-/* In a text that takes the rest of the line, any of the words that it may hold. */
+/* Offers the words of a text that takes the rest of the line. */
 static void offer_terms(struct search *search, const struct statement *statement)
 {
 	for (const struct statement_term *term = statement->terms; term && term->name; term++) {
@@ -119,7 +119,7 @@ static void offer_terms(struct search *search, const struct statement *statement
 	}
 }
 
-/* The statements that may stand inside another. */
+/* Offers the statements that are allowed inside another. */
 static void offer_orders(struct search *search)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -130,7 +130,7 @@ static void offer_orders(struct search *search)
 }
 
 /* Walks over the words between the statement's name, or its variant, and the word to complete,
- * without looking at values, and offers the candidates. */
+ * without checking values, and offers the candidates. */
 static void offer_fields(struct search *search, const struct statement *statement, uint32_t at)
 {
 	const struct field *positional = statement->fields;
@@ -165,7 +165,7 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		}
 		if (field->type != FIELD_FLAG && offer_rest_of_list(search, field, &at))
 			return;
-		/* A value that is the name of a field as well is read as that too. */
+		/* A value that is also the name of a field is the keyword of that field as well. */
 		if (field->type == FIELD_WORD &&
 		    statement_keyword(statement->fields, &search->words->word[at]) != NULL)
 			at--;
@@ -193,7 +193,7 @@ static const struct cloud_conf *cloud_of(const struct search *search, const char
 	return index < 0 ? NULL : search->scenario->clouds[index];
 }
 
-/* The classes that the cloud has. */
+/* Offers the classes of the cloud. */
 static void offer_classes(struct search *search, const char *cloud)
 {
 	const struct cloud_conf *conf = cloud_of(search, cloud);
@@ -204,7 +204,7 @@ static void offer_classes(struct search *search, const char *cloud)
 	}
 }
 
-/* class NAME FIELDS, or class NAME STATEMENT FIELDS */
+/* Completes class NAME FIELDS, or class NAME STATEMENT FIELDS. */
 static void offer_in_class(struct search *search)
 {
 	const struct statement *statement = &class_statement;
@@ -267,7 +267,7 @@ static void offer_statements(struct search *search, const char *cloud)
 	}
 }
 
-/* Of a numbered statement, those that the cloud has. */
+/* Offers the numbers of a statement in the cloud. */
 static void offer_numbers(struct search *search, const char *cloud, const char *statement)
 {
 	int index = search->scenario ? scenario_find_cloud(search->scenario, cloud) : -1;
@@ -312,7 +312,7 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 				offer(search, conf->confs[i]->statement->name);
 		}
 	} else if (strcmp(slot, "STATEMENT") == 0) {
-		/* To remove: only those that the cloud has. */
+		/* Only the cloud's own statements can be removed. */
 		offer_statements(search, form->kind == COMMAND_NO_STATEMENT
 		                                 ? search->words->word[2].text
 		                                 : NULL);
@@ -427,7 +427,7 @@ int complete(const char *line, const struct scenario *scenario, struct completio
 		search.prefix = words->word[search.at].text;
 		completion->start = words->word[search.at].offset;
 	}
-	/* Names, keywords and values with units are never quoted. */
+	/* Words that can be completed are never quoted. */
 	if (!words->open || !words->word[search.at].quoted)
 		offer_forms(&search);
 	sort(completion);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion: what the last word of an unfinished line may become.
+ * Completion: finds what the last word of an unfinished line may become.
  *
  * Thread: pure functions, any.
  */
@@ -13,14 +13,14 @@
 #include "scenario/scenario.h"
 
 struct completion {
-	size_t start; /* byte of the line where the word to be completed begins */
-	char **words; /* sorted, without doubles; owned */
+	size_t start; /* byte of the line at which the word to complete begins */
+	char **words; /* sorted, without duplicates; owned */
 	uint32_t n;
 };
 
-/* The words that may stand where `line` ends, each beginning with what is typed of it. A line that
- * ends with a blank means the next word. `scenario`, for the names of ports and clouds, may be
- * NULL. 0, also when there is none, or -ENOMEM. */
+/* Finds the words that may stand at the end of `line`, each beginning with the part that is typed.
+ * If the line ends with a blank, the next word is completed. `scenario`, for the names of ports and
+ * clouds, may be NULL. Returns 0, even if there is none, or -ENOMEM. */
 int complete(const char *line, const struct scenario *scenario, struct completion *completion);
 void complete_release(struct completion *completion);
 

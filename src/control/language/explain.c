@@ -48,7 +48,7 @@ static bool has_range(enum field_type type)
 	return type <= FIELD_FACTOR || type == FIELD_RANGE || type == FIELD_NUMBERS;
 }
 
-/* Whether the value is one number, so that an initial one can be said. */
+/* Returns true if the value is one number, so that the initial value can be printed. */
 static bool is_number(enum field_type type)
 {
 	return type <= FIELD_FACTOR && type != FIELD_LIMIT;
@@ -180,7 +180,8 @@ static void explain_cloud(FILE *out)
 	}
 }
 
-/* Another tool's word: exactly, or nearly if nothing of weir's is near. */
+/* Sets the error for another tool's word: an exact one, or a similar one if no word of weir's is
+ * similar. */
 static bool explain_foreign(const char *word, const struct nearest *nearest,
                             struct language_error *error)
 {
@@ -230,7 +231,7 @@ static bool is_netem(const struct word *word)
 	return strcmp(word->text, "netem") == 0 || strcmp(word->text, "netem-exact") == 0;
 }
 
-/* words[at] is the statement, words[at + 1] perhaps a variant. */
+/* Explains the statement words[at]; words[at + 1] may be a variant. */
 static int explain_statements(FILE *out, const struct words *words, uint32_t at,
                               struct language_error *error)
 {
@@ -243,7 +244,7 @@ static int explain_statements(FILE *out, const struct words *words, uint32_t at,
 	}
 	if (!statement_is_name(words->word[at].text))
 		return unknown(&words->word[at], true, error);
-	/* A word that is no variant is a value or a field: explain the whole. */
+	/* A word that is no variant is a value or a field: all variants are explained. */
 	if (variant != NULL)
 		chosen = statement_find(words->word[at].text, variant) != NULL;
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -258,7 +259,7 @@ static int explain_statements(FILE *out, const struct words *words, uint32_t at,
 	return 0;
 }
 
-/* The forms that have the words from `at` on as their first tokens. */
+/* Returns the forms whose first tokens are the words from `at` on, as bits. */
 static uint32_t forms_beginning_with(const struct words *words, uint32_t at)
 {
 	uint32_t which = 0;

@@ -61,7 +61,7 @@ void explain_selection(FILE *out, bool template)
 		explain_field(out, field);
 }
 
-/* Below the line that has it, where fields of this name are. */
+/* Explains the fields of this name in a statement, each below the line that has it. */
 static bool explain_in(FILE *out, const struct statement *statement, const char *head,
                        const char *word)
 {

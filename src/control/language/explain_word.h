@@ -14,14 +14,14 @@
 
 #include "text/nearest.h"
 
-/* What a word in capitals stands for. False: it is none, and nothing is printed. */
+/* Explains a word in capitals. Returns false if it has no meaning; then nothing is printed. */
 bool explain_place(FILE *out, const char *word);
-/* The fields of this name. False: there is none, and nothing is printed. */
+/* Explains the fields of this name. Returns false if there are none; then nothing is printed. */
 bool explain_fields(FILE *out, const char *word);
-/* All words that have help here, as candidates. */
+/* Considers all words that have help here as candidates. */
 void explain_word_candidates(struct nearest *nearest);
 
-/* `  priority N   which cloud...`: the selections behind a cloud, or a template. */
+/* Prints the selections of a cloud, or of a template: `  priority N   which cloud...` */
 void explain_selection(FILE *out, bool template);
 
 #endif

@@ -126,7 +126,7 @@ uint32_t language_match(const struct words *words, uint32_t n, uint32_t *rest)
 	return alive;
 }
 
-/* Whether a form may end before its token `index`. */
+/* Returns true if the form may end before its token `index`. */
 static bool may_end(const struct language_form *form, uint32_t index)
 {
 	struct language_token token;
@@ -166,7 +166,7 @@ static int check_name(const struct word *word, struct language_error *error)
 	        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
 }
 
-/* As the kernel has it: dev_valid_name(). */
+/* Follows the kernel's dev_valid_name(). */
 static int check_interface(const char *name, struct language_error *error)
 {
 	size_t bytes = strlen(name);
@@ -181,7 +181,8 @@ static int check_interface(const char *name, struct language_error *error)
 	        SHOWN(name), IFNAMSIZ - 1);
 }
 
-/* One that begins with `interface:` is printed as the interface that it names. */
+/* Checks the name of a device. For `interface:NAME`, which is printed as an interface, checks
+ * NAME. */
 static int check_device(const char *device, struct language_error *error)
 {
 	if (device[0] == '\0')
@@ -228,8 +229,8 @@ static int check_slots(struct command *command, const struct language_form *form
 	return 0;
 }
 
-/* What stands behind `cloud NAME from PLACE to PORT`. Whether it is right is seen here, where its
- * columns are known. */
+/* Parses what follows `cloud NAME from PLACE to PORT`. It is checked here because its columns are
+ * known here. */
 static int parse_selection(struct command *command, const struct statement *statement, uint32_t at,
                            struct language_error *error)
 {
@@ -260,8 +261,8 @@ static int parse_selection(struct command *command, const struct statement *stat
 	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
 }
 
-/* `cloud CLOUD STATEMENT [N] off` is `no cloud CLOUD STATEMENT [N]`, of a cloud that may do without
- * it. */
+/* Turns `cloud CLOUD STATEMENT [N] off` into `no cloud CLOUD STATEMENT [N]`, with `off` set: it is
+ * no error if the cloud lacks the statement. */
 static int take_off(struct command *command, struct language_error *error)
 {
 	struct word *word = command->words.word, off = word[command->words.n - 1];

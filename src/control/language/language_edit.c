@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands that edit a scenario. */
+/* Executes the commands that edit a scenario. */
 #include <errno.h>
 #include <net/if.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static int name_taken(const struct scenario *scenario, const struct word *word, 
 	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
 }
 
-/* The nth name of a kind: a port's or a cloud's. */
+/* Returns the nth name of a kind: a port's or a cloud's. */
 typedef const char *name_at(const struct scenario *scenario, uint32_t n);
 
 static const char *port_name(const struct scenario *scenario, uint32_t n)
@@ -102,7 +102,8 @@ static int check_port(const struct scenario *scenario, const struct word *word,
 	return language_unknown_port(scenario, word, error);
 }
 
-/* Index, or -1 with error. Lines about the cloud that was made last are the most common. */
+/* Returns the index of a cloud, or -1 with error. Tries the last cloud first: most lines are about
+ * it. */
 static int find_cloud(const struct scenario *scenario, const struct word *name,
                       struct language_error *error)
 {
@@ -131,7 +132,7 @@ static int edit_port(struct scenario *scenario, const struct command *command,
 	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
 }
 
-/* From where it comes may be a cloud that is still to be made: scenario_check looks at that. */
+/* The cloud that this one comes from may be defined later: scenario_check checks that it exists. */
 static int edit_cloud(struct scenario *scenario, const struct command *command,
                       struct language_error *error)
 {
@@ -180,7 +181,7 @@ static int no_class(const struct cloud_conf *cloud, const struct word *cloud_nam
 	                          name->text, listing.text);
 }
 
-/* A class and what belongs to it have a number: it orders them. */
+/* Sets the number of a class, or of a statement in a class, by which they are ordered. */
 static int scope_number(const struct cloud_conf *cloud, struct conf *conf, const struct word *word,
                         struct language_error *error)
 {
@@ -285,7 +286,7 @@ err_free:
 	return no_memory(error);
 }
 
-/* A number that the cloud's statement does not have. */
+/* Sets the error for a number that the statement does not have in this cloud. */
 static int no_number(const struct cloud_conf *cloud, const struct word *word,
                      struct language_error *error)
 {
@@ -307,7 +308,7 @@ static int no_number(const struct cloud_conf *cloud, const struct word *word,
 	                          word[2].text, word[3].text, word[4].text, listing_end(&listing));
 }
 
-/* no cloud CLOUD class [CLASS [STATEMENT]] */
+/* Executes no cloud CLOUD class [CLASS [STATEMENT]]. */
 static int edit_no_class(struct cloud_conf *cloud, const struct word *word, uint32_t n,
                          struct language_error *error)
 {

@@ -56,13 +56,13 @@ const char *field_type_name(enum field_type type)
 	return type_names[type];
 }
 
-/* Limits may go to 2^64 - 1; JSON readers take 63 bits for granted. */
+/* Limits go up to 2^64 - 1; JSON readers expect 63 bits. */
 static json_t *number(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* What the synopsis has: TIME, or the words. */
+/* Returns what the synopsis has: TIME, or the words. */
 static json_t *kind_of(const struct field *field)
 {
 	char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of the language as JSON, for programs that write, check or read scenarios themselves:
- * `weir help --json`. They are the tables that weir parses with, so no copy can lag behind.
+ * `weir help --json`. weir parses with the same tables, so the output cannot be out of date.
  *
  *   {"weir": "0.2.0",
  *    "statements": [{"name": "delay", "variant": null, "help": "...", "role": "line",
@@ -14,8 +14,8 @@
  *
  * A field: {"name", "type", "kind", "help", "positional", "required", "rest", "inner", "min",
  * "max", "initial", "words"}. `type` is one of field_type_name; min, max and initial are numbers in
- * its unit (time: ns; rate: bit/s; probability: 2^-63), null where there is none; `words` is null,
- * or the words that the value may be.
+ * its unit (time: ns; rate: bit/s; probability: 2^-63), or null if there is none; `words` has the
+ * possible words of the value, or is null.
  *
  * Thread: pure functions, any.
  */
@@ -26,10 +26,10 @@
 
 #include "scenario/field.h"
 
-/* `time`, `rate`, `word`. */
+/* Returns the name of a type: `time`, `rate`, `word`. */
 const char *field_type_name(enum field_type type);
 
-/* 0, or -ENOMEM and nothing is printed, or -EIO. */
+/* Prints the tables. Returns 0, or -ENOMEM and nothing is printed, or -EIO. */
 int language_json_print(FILE *out);
 
 #endif

@@ -38,7 +38,7 @@ static const char *slot_words(const char *slot)
 	return slot;
 }
 
-/* What may stand at `index` in one of the forms: for the error when something else does. */
+/* Collects, for an error, what may stand at `index` in one of the forms. */
 static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, struct listing *listing)
 {
 	struct language_token token;
@@ -66,7 +66,7 @@ static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, stru
 	}
 }
 
-/* Whether the name of a statement may stand at `index`. */
+/* Returns true if the name of a statement may stand at `index`. */
 static bool expects_statement(uint32_t alive, uint32_t index)
 {
 	struct language_token token;
@@ -79,7 +79,7 @@ static bool expects_statement(uint32_t alive, uint32_t index)
 	return false;
 }
 
-/* Another tool's word for a statement. Behind `no` stands only its name. */
+/* Sets the error for another tool's word for a statement; behind `no`, only with weir's name. */
 static bool foreign_statement(const struct words *words, uint32_t index,
                               const struct foreign_word *row, struct language_error *error)
 {
@@ -94,7 +94,7 @@ static bool foreign_statement(const struct words *words, uint32_t index,
 	return true;
 }
 
-/* Another tool's beginning of a line, of one word or of two. */
+/* Sets the error for another tool's beginning of a line, of one or two words. */
 static bool foreign_line(const struct words *words, uint32_t index, struct language_error *error)
 {
 	char text[LINE_BYTES_MAX + 2];
@@ -107,7 +107,8 @@ static bool foreign_line(const struct words *words, uint32_t index, struct langu
 	                            NULL, "", error);
 }
 
-/* Other words for what may stand there; `find`: exactly, or nearly. */
+/* Sets the error for another tool's word; `find` looks for the word itself, or for a similar
+ * one. */
 static bool foreign(const struct words *words, uint32_t index, uint32_t alive,
                     const struct foreign_word *(*find)(enum foreign_place place, const char *word),
                     struct language_error *error)
@@ -121,7 +122,7 @@ static bool foreign(const struct words *words, uint32_t index, uint32_t alive,
 	                         error);
 }
 
-/* A value where a statement should stand, or a word that belongs to a statement. */
+/* Sets the error for a value in place of a statement, or for a word that belongs to a statement. */
 static bool without_statement(const struct words *words, uint32_t index, uint32_t alive,
                               struct language_error *error)
 {
@@ -147,7 +148,8 @@ static bool without_statement(const struct words *words, uint32_t index, uint32_
 	return true;
 }
 
-/* Names without the words before them: `port a eth1`, `cloud down a to b`, `cloud down a -> b`. */
+/* Sets the error for names without the keywords: `port a eth1`, `cloud down a to b`, `cloud down a
+ * -> b`. */
 static bool without_keywords(const struct words *words, uint32_t index,
                              struct language_error *error)
 {

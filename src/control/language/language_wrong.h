@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is wrong with a line that fits no form, and what would be right.
+ * Explains what is wrong with a line that matches no form, and what would be right.
  *
  * Thread: pure functions, any.
  */
@@ -9,9 +9,9 @@
 
 #include "text/word.h"
 
-/* words[index] is the first word that fits no form. -EINVAL. */
+/* Sets error and column for words[index], the first word that matches no form. Returns -EINVAL. */
 int language_wrong_word(const struct words *words, uint32_t index, struct language_error *error);
-/* All words fit, and more must follow. -EINVAL. */
+/* Sets error and column for a line whose words match, but which must continue. Returns -EINVAL. */
 int language_line_too_short(const struct words *words, struct language_error *error);
 
 #endif

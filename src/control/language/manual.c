@@ -12,8 +12,8 @@
 #include "scenario/port_setting.h"
 #include "statements.h"
 
-/* Text as troff must have it: a backslash and a hyphen-minus are escaped, and a point or an
- * apostrophe at the beginning of a line would be a request. */
+/* Prints text for troff: escapes backslashes and hyphens, and a point or an apostrophe at the
+ * beginning, which would be a request there. */
 static void print_text(FILE *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -28,7 +28,7 @@ static void print_text(FILE *out, const char *text)
 	}
 }
 
-/* What `print` writes, as text. */
+/* Prints for troff what `print` writes. */
 static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), const void *of)
 {
 	char *text = NULL;

@@ -10,10 +10,11 @@
 #include "text/nearest.h"
 #include "text/alloc_failure.h"
 
-/* Words of `cloud NAME from PLACE to PORT`. */
+/* Indices of the words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };
 
-/* The place where a cloud begins: a port, or behind the ports a cloud; -1: there is none. */
+/* Returns the index of the place where a cloud begins: of a port, or of a cloud, counted behind the
+ * ports; -1 if there is none. */
 static int place_of(const struct scenario *scenario, const char *name)
 {
 	int port = scenario_find_port(scenario, name);
@@ -54,7 +55,8 @@ static int no_place(const struct scenario *scenario, const struct cloud_conf *cl
 	return -EINVAL;
 }
 
-/* The members of the loop that a chain ends in; or it is only too long. */
+/* Reports a chain that comes from no port: names the members of its loop, or says that it is too
+ * long. */
 static int no_root(const struct scenario *scenario, const struct cloud_conf *asked,
                    struct problem *problem)
 {
@@ -79,7 +81,7 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 		return -EINVAL;
 	}
 	listing_start(&listing, "and");
-	/* Beginning with the cloud of the query, if it is in the loop itself. */
+	/* If `asked` is in the loop itself, the list begins with it. */
 	for (uint32_t i = 0; i < scenario->n_clouds && cloud != asked; i++)
 		cloud = scenario->clouds[scenario_find_cloud(scenario, cloud->from)];
 	member = cloud;
@@ -94,7 +96,7 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 	return -EINVAL;
 }
 
-/* Of two clouds from one place that take the rest, the second would never see a packet. */
+/* Reports a second cloud from one place that takes the rest: it would never get a packet. */
 static int no_packets(const struct scenario *scenario, const struct cloud_conf *cloud,
                       const struct cloud_conf *first, struct problem *problem)
 {
@@ -151,14 +153,14 @@ int path_check(const struct scenario *scenario, struct scenario_place *place,
 	return result;
 }
 
-/* ---- clouds that want the same packets ---- */
+/* ---- clouds that overlap ---- */
 
-/* A condition of a cloud. */
+/* One condition under which a cloud takes packets. */
 struct claim {
 	const struct cloud_conf *cloud;
 	uint32_t index; /* of the cloud */
 	int place;
-	const char *filter; /* then `row` does not say all */
+	const char *filter; /* if not NULL, the condition; `row` is then 0 */
 	struct match_row row;
 };
 
@@ -175,7 +177,7 @@ static int compare_words(const struct packet_key *a, const struct packet_key *b)
 	return memcmp(a->word, b->word, sizeof(a->word));
 }
 
-/* By place, priority and mask. */
+/* Orders claims by place, priority and mask; those with a filter are last. */
 static int compare_group(const struct claim *x, const struct claim *y)
 {
 	uint64_t left = selection_priority(x->cloud), right = selection_priority(y->cloud);
@@ -231,7 +233,7 @@ static void say(struct claims *claims, const struct claim *a, const struct claim
 		        first->cloud->name);
 }
 
-/* A claim seen through a mask. */
+/* A claim, and its value under a mask. */
 struct seen {
 	struct packet_key key;
 	const struct claim *claim;
@@ -252,8 +254,8 @@ static void see(struct seen *seen, const struct claim *claim, const struct packe
 		seen->key.word[i] = claim->row.value.word[i] & mask->word[i];
 }
 
-/* Two groups of claims, each with one mask: two overlap where they agree on the bits that both look
- * at. `room` has room for both. */
+/* Reports the overlaps of two groups of claims, each with one mask: two claims overlap if they
+ * agree on the bits that are in both masks. `a` may equal `b`. `room` has room for both groups. */
 static void compare_groups(struct claims *claims, const struct claim *a, uint32_t n_a,
                            const struct claim *b, uint32_t n_b, struct seen *room)
 {
@@ -271,7 +273,7 @@ static void compare_groups(struct claims *claims, const struct claim *a, uint32_
 		for (uint32_t k = i + 1; k < n && !claims->more; k++) {
 			if (compare_words(&room[i].key, &room[k].key) != 0)
 				break;
-			/* Those of one mask are compared among themselves, once. */
+			/* Claims of equal mask are compared only when a == b, so once. */
 			if (a == b ||
 			    compare_words(&room[i].claim->row.mask, &room[k].claim->row.mask) != 0)
 				say(claims, room[i].claim, room[k].claim);
@@ -311,7 +313,8 @@ static void compare_all(struct claims *claims, struct seen *room)
 	}
 }
 
-/* The conditions of one cloud; `claim` has room for MATCH_ROWS_MAX. */
+/* Gets the conditions of one cloud, and returns their number; `claim` has room for
+ * MATCH_ROWS_MAX. */
 static uint32_t claims_of(const struct scenario *scenario, uint32_t index, struct claim *claim)
 {
 	const struct cloud_conf *cloud = scenario->clouds[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where clouds begin and end: whether every place is there, whether chains come from a port,
- * whether every cloud can get packets, and which clouds want the same ones.
+ * Checks where clouds begin and end: that every place exists, that chains come from a port, and
+ * that every cloud can get packets. Warns of clouds that compete for packets.
  *
  * Thread: control.
  */
@@ -12,12 +12,14 @@
 
 #include "language/scenario_check.h"
 
-/* 0; -EINVAL with problem, of the cloud and the word that `place` gets; -ENOMEM. */
+/* Returns 0; -EINVAL with problem, and `place` gets the cloud and the word that it is about; or
+ * -ENOMEM. */
 int path_check(const struct scenario *scenario, struct scenario_place *place,
                struct problem *problem);
 
-/* `warning: ...`, a line for each two clouds from one place that have the same priority and fit the
- * same packets, up to PATH_WARNINGS_MAX. What a filter fits cannot be known, and that is said. */
+/* Prints a line `warning: ...` for each two clouds from one place that have the same priority and
+ * match the same packets, up to PATH_WARNINGS_MAX. What a filter matches is unknown; then the
+ * warning says so. */
 #define PATH_WARNINGS_MAX 10
 void path_warn(const struct scenario *scenario, FILE *out);
 

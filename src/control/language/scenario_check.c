@@ -12,7 +12,7 @@
 #include "match/match.h"
 #include "language/path_check.h"
 
-/* Which of the words of a class's `match` are a filter's, only libpcap knows. */
+/* Checks a class's `match` that weir cannot parse: libpcap decides whether it is a filter. */
 static int check_filter(const struct conf *conf, struct problem *problem)
 {
 	const struct class_conf *class = (const struct class_conf *)conf;
@@ -66,7 +66,7 @@ bool scenario_place_is(const struct scenario_place *place, const struct conf *co
 	if (place->statement == NULL || strcmp(conf->statement->name, place->statement) != 0 ||
 	    strcmp(conf->scope, place->scope) != 0)
 		return false;
-	/* These have their numbers from the cloud. */
+	/* The line of a class does not give the number: the cloud assigns it. */
 	if (conf->scope[0])
 		return true;
 	if (conf->statement->many_max != 0)
@@ -79,7 +79,7 @@ static bool same_selection(const struct conf *a, const struct conf *b)
 	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
 }
 
-/* Whether it is as it was in a scenario that has been checked. */
+/* Returns true if the cloud is unchanged from `before`, a scenario that has been checked. */
 static bool is_checked(const struct cloud_conf *cloud, const struct scenario *before)
 {
 	int index = before != NULL ? scenario_find_cloud(before, cloud->name) : -1;

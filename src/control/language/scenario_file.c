@@ -20,10 +20,10 @@ struct reader {
 	size_t bytes;
 	const char *name;
 	size_t at;     /* where the next line begins */
-	uint32_t line; /* number of the line that was taken last, from 1 */
+	uint32_t line; /* number of the last line taken, from 1 */
 	char *message;
 	size_t room;
-	FILE *remarks; /* on lines of netem's; or NULL */
+	FILE *remarks; /* on lines of netem; or NULL */
 	struct command command;
 	struct language_error error;
 	char buffer[LINE_BYTES_MAX + 2];
@@ -36,7 +36,7 @@ static int complain(struct reader *reader, uint32_t line, uint32_t column, const
 	return -EINVAL;
 }
 
-/* Takes the next line into the buffer: 1, 0 at the end, -EINVAL with the message. */
+/* Copies the next line to the buffer. Returns 1, 0 at the end, or -EINVAL with the message. */
 static int next_line(struct reader *reader)
 {
 	const char *line = reader->text + reader->at, *end;
@@ -62,7 +62,7 @@ static int next_line(struct reader *reader)
 	return 1;
 }
 
-/* What became of a line of netem's, if that is not just what it says. */
+/* Prints the remarks on a line of netem, where the statements differ from it. */
 static void remark(const struct reader *reader)
 {
 	const struct netem_result *netem = reader->command.netem;
@@ -96,7 +96,7 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 	return result;
 }
 
-/* Whether the command in the reader made what is at the place, and at which column. */
+/* Returns true if the command in the reader made what is at the place; sets the column of that. */
 static bool made(const struct reader *reader, const struct scenario_place *place, uint32_t *column)
 {
 	const struct command *command = &reader->command;
@@ -120,8 +120,8 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
 }
 
-/* What is wrong with the whole stands in some line: the last that made what is wrong. The lines
- * have been executed once, so none of them is wrong itself. */
+/* Reports a problem of the whole scenario at the last line that made what is wrong. The lines have
+ * been executed once, so each of them is valid by itself. */
 static int complain_of_whole(struct reader *reader, const struct scenario_place *place,
                              const char *problem)
 {
@@ -141,7 +141,7 @@ static int complain_of_whole(struct reader *reader, const struct scenario_place 
 	return complain(reader, line, column, problem);
 }
 
-/* A reader of this text; NULL: no memory. To be freed. */
+/* Returns a reader of this text, to be freed; NULL if there is no memory. */
 static struct reader *reader_make(const char *text, size_t bytes, const char *name, char *message,
                                   size_t room)
 {
@@ -198,7 +198,7 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
 	return text_load(text, bytes, name, NULL, scenario, message, room);
 }
 
-/* The whole of a file, which may be a pipe. NULL and errno. */
+/* Reads the whole of a file, which may be a pipe. Returns NULL with errno on failure. */
 static char *read_all(FILE *file, size_t *bytes)
 {
 	size_t room = 64 * 1024;
@@ -295,7 +295,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	char *text = NULL;
 	size_t bytes;
 
-	/* A pipe is empty by now, and opening it might block. */
+	/* A pipe has been read already, and opening it again might block. */
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");
 	if (file != NULL) {

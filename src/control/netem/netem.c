@@ -35,7 +35,8 @@ void netem_explain(FILE *out)
 	      out);
 }
 
-/* The parameter that another tool's word means: `bandwidth`. NULL: none. */
+/* Returns the parameter that another tool's word means, such as `bandwidth`; NULL if there is
+ * none. */
 static const char *foreign(const char *word)
 {
 	const struct foreign_word *row = foreign_word_find(FOREIGN_STATEMENT, word);
@@ -76,7 +77,7 @@ static int contradiction(struct netem_parser *p, uint32_t column, const char *te
 	return language_error_set(p->error, ERROR_CONFLICT, "%s", text);
 }
 
-/* What tc refuses of a whole line, and what could not work. */
+/* Checks what tc refuses in a line as a whole, and what could have no effect. */
 static int check(struct netem_parser *p)
 {
 	const struct netem *netem = p->netem;

@@ -26,10 +26,10 @@ struct maker {
 	struct netem_result *result;
 	FILE *remarks;
 	struct language_error *error;
-	int failed; /* the first error; nothing is done after it */
+	int failed; /* the first error; after it, nothing is done */
 };
 
-/* Several in one printf. */
+/* By value, so that one printf can have several. */
 struct percent {
 	char text[PROBABILITY_TEXT_BYTES];
 };
@@ -47,7 +47,7 @@ static double share_of(probability_q63 p)
 	return ldexp((double)p, -63);
 }
 
-/* ---- statements: written, and read as any other ---- */
+/* ---- statements: printed, then parsed like any other ---- */
 
 static void make(struct maker *maker, uint32_t column, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -72,7 +72,8 @@ static void make(struct maker *maker, uint32_t column, const char *format, ...)
 		result->column[result->n++] = column;
 }
 
-/* `correlation 25%`, and whether netem's recurrence is kept. */
+/* Returns `correlation 25%`, with `as-netem` if netem's recurrence is kept; "" without
+ * correlation. */
 static const char *correlated_words(const struct maker *maker, probability_q63 correlation,
                                     char text[80])
 {
@@ -83,7 +84,7 @@ static const char *correlated_words(const struct maker *maker, probability_q63 c
 	return text;
 }
 
-/* What netem's recurrence makes of a share. */
+/* Remarks what netem's recurrence makes of a share. */
 static void remark_share(const struct maker *maker, const char *what, const char *happens,
                          const struct netem_share_of *of)
 {
@@ -172,7 +173,7 @@ static void make_rate(struct maker *maker)
 	     cells, queue);
 }
 
-/* With a distribution: the uniform one of netem is from delay - jitter to delay + jitter. */
+/* With the distribution `uniform`, slots are from delay - jitter to delay + jitter, as in netem. */
 static void make_slots(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
@@ -209,7 +210,8 @@ static void make_slots(struct maker *maker)
 	     max_ns, packets, bytes, queue);
 }
 
-/* `distribution NAME`, or the table of that name. False: there is none. */
+/* Gets `distribution NAME`, or the table of that name. Returns false with error if there is
+ * none. */
 static bool distribution_words(struct maker *maker, char *words, size_t room)
 {
 	static const char *const families[] = {"uniform", "normal", "pareto", "paretonormal", NULL};
@@ -250,7 +252,7 @@ static void remark_delay(const struct maker *maker)
 		        name, name[6] ? "0.83" : "0.82", name[6] ? "1.05" : "1.15");
 }
 
-/* Without a delay, a rate and slots there is nothing that netem would hold. */
+/* Remarks that a limit has no effect: without delay, rate and slots no packet is held. */
 static void remark_limit(const struct maker *maker)
 {
 	const struct netem *netem = maker->netem;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a line of netem's (netem.h) becomes: weir's own statements.
+ * Turns a line of netem (netem.h) into weir's own statements.
  *
  *   delay T J C, distribution D   delay T jitter J distribution D correlation C order allow
  *   limit L                       of the delay: delay ... limit Lpkt
@@ -11,12 +11,13 @@
  *   slot MIN MAX packets N bytes B    slots min MIN max MAX packets N bytes B
  *   seed N                        seed N, of the whole scenario
  *
- * Where netem's recurrence does not do what its words say, weir does what they say, and a remark
- * has both figures; `exact` keeps the recurrence (`as-netem`), and the remark says what comes of
- * it. Statements that netem has and the line has not are removed from the cloud: the line is the
- * whole of what netem would do.
+ * Where netem's recurrence differs from what the line says, weir does what the line says, and a
+ * remark gives both figures; `exact` keeps the recurrence (`as-netem`), and the remark gives its
+ * result. Statements that netem has and the line lacks are removed from the cloud: the line is all
+ * that netem would do.
  *
- * Ownership: netem_release. Thread: control.
+ * Ownership: netem_release.
+ * Thread: control.
  */
 #ifndef WEIR_NETEM_BECOME_H
 #define WEIR_NETEM_BECOME_H
@@ -33,24 +34,26 @@
 
 struct netem_result {
 	struct conf *conf[NETEM_STATEMENTS_MAX]; /* in the order in which a packet meets them */
-	uint32_t column[NETEM_STATEMENTS_MAX];   /* of the parameter that it comes from */
+	uint32_t column[NETEM_STATEMENTS_MAX];   /* of the parameter it comes from */
 	uint32_t n;
 	uint32_t seed_column; /* 0: no seed */
 	uint64_t seed;
-	char *remarks; /* one a line; "" if there are none */
+	char *remarks; /* a line each; "" if there are none */
 };
 
-/* words[at...], behind `netem` or, if `exact`, `netem-exact`. 0, or -EINVAL or -ENOMEM with error
- * and column, and then there is nothing to release. */
+/* Converts words[at...], which follow `netem` or, if `exact`, `netem-exact`. Returns 0, or -EINVAL
+ * or -ENOMEM with error and column, and then there is nothing to release. */
 int netem_become(const struct words *words, uint32_t at, bool exact, struct netem_result **result,
                  struct language_error *error);
 void netem_release(struct netem_result *result);
 
-/* The names of the statements that a line of netem's speaks of, ended by NULL. */
+/* The names of the statements that a line of netem determines, ended by NULL. */
 extern const char *const netem_statements[];
-/* The column of what a statement of the result comes from; 0: it has none of that name. */
+/* Returns the column of the parameter that a statement comes from; 0 if there is no such
+ * statement. */
 uint32_t netem_column(const struct netem_result *result, const char *statement);
-/* `cloud NAME STATEMENT`, a line each, then the remarks as comments. */
+/* Prints the seed if there is one, `cloud NAME STATEMENT` in a line each, then the remarks as
+ * comments; `word` is `cloud` or `clouds`. */
 void netem_print(FILE *out, const struct netem_result *result, const char *word, const char *cloud);
 
 #endif

@@ -16,7 +16,7 @@ static const struct word *here(const struct netem_parser *p)
 	return p->at < p->words->n ? &p->words->word[p->at] : NULL;
 }
 
-/* What tc takes for another value of the parameter. */
+/* Returns true if tc takes the next word as another value of the parameter. */
 static bool number_follows(const struct netem_parser *p, bool negative)
 {
 	const struct word *word = here(p);
@@ -38,7 +38,7 @@ static int wrong(struct netem_parser *p, const char *what, const char *right)
 	                          SHOWN(word->text), right);
 }
 
-/* ---- values; each moves on ---- */
+/* ---- values; each function moves p->at behind its words ---- */
 
 static int take_time(struct netem_parser *p, const char *what, uint64_t bare_ns, uint64_t *ns)
 {
@@ -89,7 +89,7 @@ static int take_size(struct netem_parser *p, const char *what, int64_t *value)
 	return 0;
 }
 
-/* PERCENT [CORRELATION] */
+/* Takes PERCENT [CORRELATION]. */
 static int take_share(struct netem_parser *p, const char *what, struct netem_share_of *of)
 {
 	of->correlation = 0;
@@ -98,7 +98,7 @@ static int take_share(struct netem_parser *p, const char *what, struct netem_sha
 	return number_follows(p, false) ? take_percent(p, "the correlation", &of->correlation) : 0;
 }
 
-/* ---- parameters; the word itself has been passed ---- */
+/* ---- parameters; p->at is behind the word itself ---- */
 
 static int parse_limit(struct netem_parser *p, uint32_t column)
 {
@@ -106,7 +106,7 @@ static int parse_limit(struct netem_parser *p, uint32_t column)
 	return take_size(p, "limit", &p->netem->limit);
 }
 
-/* A delay given again without a jitter keeps the one of before, as in tc. */
+/* A delay that is given again without a jitter keeps the previous jitter, as in tc. */
 static int parse_delay(struct netem_parser *p, uint32_t column)
 {
 	struct netem *netem = p->netem;
@@ -141,7 +141,7 @@ static int parse_distribution(struct netem_parser *p, uint32_t column)
 	return take_name(p, &p->netem->distribution);
 }
 
-/* The transitions of a chain: the first is there, the others may be. */
+/* Takes the transitions of a chain: all but the first may be missing. */
 static int take_transitions(struct netem_parser *p, const char *const *names, uint32_t n)
 {
 	probability_q63 *to = p->netem->transition;
@@ -151,7 +151,7 @@ static int take_transitions(struct netem_parser *p, const char *const *names, ui
 			return 0;
 		if (take_percent(p, names[i], &to[i]) != 0)
 			return -EINVAL;
-		if (i == 0) /* what tc puts where nothing is given */
+		if (i == 0) /* tc's initial value */
 			to[1] = PROBABILITY_ONE - to[0];
 	}
 	return 0;
@@ -248,7 +248,7 @@ static int parse_rate(struct netem_parser *p, uint32_t column)
 	return 0;
 }
 
-/* Whether the next word is `what`, perhaps cut short; passes over it. */
+/* Passes the next word and returns true if it is `what`, or an abbreviation of it. */
 static bool short_word(struct netem_parser *p, const char *what)
 {
 	const struct word *word = here(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parameters of a netem line (netem.h), one by one: what follows each word, with tc's units.
+ * The parameters of a netem line (netem.h), one by one: the values behind each word, in tc's units.
  *
  * Thread: pure functions, any.
  */
@@ -18,11 +18,12 @@ struct netem_parser {
 
 struct netem_parameter {
 	const char *name;
-	/* The word itself, at that column, has been passed. 0, or -EINVAL with error and column. */
+	/* Parses what follows the word, which stands at that column. Returns 0, or -EINVAL with
+	 * error and column. */
 	int (*parse)(struct netem_parser *p, uint32_t column);
 };
 
-/* In the order in which tc looks for them, ended by NULL. */
+/* In the order in which tc compares them, ended by NULL. */
 extern const struct netem_parameter netem_parameters[];
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #define NODES      6000
-#define NORMAL     0.98 /* from this correlation on */
+#define NORMAL     0.98 /* from this correlation on, F is taken as normal */
 #define LEAST      1e-15
 #define ROUNDS_MAX 400
 #define CHANGE     1e-8
 
-/* The lower half: node i is at LEAST * ratio^i, the last at 1/2. */
+/* The lower half of F: node i is at LEAST * ratio^i, the last at 1/2. */
 struct solution {
 	double at[NODES], f[NODES], integral[NODES]; /* of F from 0 */
 	double log_ratio;
@@ -25,7 +25,7 @@ static void integrate(struct solution *s)
 		                 (s->f[i] + s->f[i - 1]) / 2 * (s->at[i] - s->at[i - 1]);
 }
 
-/* The integral of F from 0 to z. */
+/* Returns the integral of F from 0 to z. */
 static double area(const struct solution *s, double z)
 {
 	double along;
@@ -45,7 +45,7 @@ static double area(const struct solution *s, double z)
 	       along * (s->f[i] + (s->f[i + 1] - s->f[i]) * along / (s->at[i + 1] - s->at[i]) / 2);
 }
 
-/* Whether F has changed. */
+/* Does one iteration. Returns true if F has changed. */
 static bool improve(struct solution *s, double correlation, double *next)
 {
 	double rest = 1 - correlation, change = 0;
@@ -91,7 +91,8 @@ double netem_rate(double p, double correlation)
 
 	if (p <= 0 || p >= 1 || correlation <= 0 || correlation >= 1)
 		return p;
-	/* A sum of so many that it is all but normal, and that the grid is too coarse for it. */
+	/* x is then a sum of so many terms that it is almost normal, and the grid is too coarse for
+	 * it. */
 	if (correlation > NORMAL)
 		return visible(erfc((0.5 - p) / deviation / M_SQRT2) / 2);
 	s = malloc(sizeof(*s));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that `distribution NAME` of a netem line means: the file NAME.dist, as tc finds it, in
- * $TC_LIB_DIR or where iproute2 is installed; a name with a `/` or ending in `.dist` is that file.
+ * Finds the table for `distribution NAME` in a netem line, as tc does: the file NAME.dist, in
+ * $TC_LIB_DIR or where iproute2 is installed. A name with a `/` or ending in `.dist` is the file
+ * itself.
  *
  * Thread: control.
  */
@@ -12,7 +13,8 @@
 
 #include "text/language_error.h"
 
-/* ` distribution table FILE`. 0, or -EINVAL or -ENOMEM with error, whose column is left alone. */
+/* Gets ` distribution table FILE`. Returns 0, or -EINVAL or -ENOMEM with error, except its
+ * column. */
 int netem_table_words(const char *name, char *words, size_t room, struct language_error *error);
 
 #endif

@@ -17,7 +17,7 @@ struct scale {
 	double factor;
 };
 
-/* A number that is not negative, and the text behind it; NULL: there is none. */
+/* Parses a number that is not negative. Returns the text behind it; NULL if there is none. */
 static const char *number(const char *text, double *value)
 {
 	char *end;
@@ -28,7 +28,7 @@ static const char *number(const char *text, double *value)
 	return end > text && isfinite(*value) ? end : NULL;
 }
 
-/* A number and one of the units; "" is the bare one. */
+/* Parses a number with one of the units; "" is the unit of a bare number. */
 static bool scaled(const char *text, const struct scale *scales, double most, uint64_t *result)
 {
 	double value;

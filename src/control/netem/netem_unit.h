@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values as tc(8) writes them, which is not how weir does: a bare number has a unit, upper and
- * lower case are one, and `k` may be 1000 or 1024.
+ * Values as tc(8) writes them, which differs from weir: a bare number has a unit, case is ignored,
+ * and `k` may be 1000 or 1024.
  *
  *   time     s sec secs ms msec msecs us usec usecs ns nsec nsecs; a bare number: `bare_ns` each
  *   percent  with or without %; 0 to 100
@@ -10,7 +10,8 @@
  *   size     b, k kb, m mb, g gb (1024 each), kbit mbit gbit (of 1024, an eighth); bare: bytes
  *   whole    decimal, octal with 0, hexadecimal with 0x
  *
- * Fractions are allowed in all but the last, and rounded to the unit. Thread: pure functions, any.
+ * All but the last may have a fraction, and are rounded to the unit.
+ * Thread: pure functions, any.
  */
 #ifndef WEIR_NETEM_UNIT_H
 #define WEIR_NETEM_UNIT_H
@@ -20,7 +21,7 @@
 
 #include "random/draw.h"
 
-/* All: false if the text is not one, or out of its range. */
+/* Each returns false if the text is no such value, or out of range. */
 bool netem_unit_time(const char *text, uint64_t bare_ns, uint64_t *ns);
 bool netem_unit_percent(const char *text, probability_q63 *value);
 bool netem_unit_rate(const char *text, uint64_t *bps);

@@ -8,7 +8,7 @@
 #include "text/nearest.h"
 #include "text/value.h"
 
-#define LONG_FIRST 256 /* getopt's value of the first row; -h and letters are below */
+#define LONG_FIRST 256 /* getopt's value for the first row; -h and letters are below */
 
 int options_wrong(const struct options *options, const char *format, ...)
 {
@@ -22,7 +22,8 @@ int options_wrong(const struct options *options, const char *format, ...)
 	return OPTIONS_WRONG;
 }
 
-/* The table in getopt's words. `letters` holds 3 + 2 * OPTIONS_MAX bytes. */
+/* Converts the table for getopt. `letters` has room for 3 + 2 * OPTIONS_MAX bytes and the final
+ * 0. */
 static void for_getopt(const struct options *options, struct option *names, char *letters)
 {
 	uint32_t n = 0;
@@ -48,7 +49,7 @@ static void for_getopt(const struct options *options, struct option *names, char
 	names[n + 1] = (struct option){NULL, 0, NULL, 0};
 }
 
-/* The row of what getopt gives back, or of its optopt; NULL: none. */
+/* Returns the row for getopt's result, or for its optopt; NULL if there is none. */
 static const struct option_row *row_of(const struct options *options, int found)
 {
 	for (uint32_t i = 0; options->rows[i].field.name; i++) {
@@ -58,7 +59,7 @@ static const struct option_row *row_of(const struct options *options, int found)
 	return NULL;
 }
 
-/* An option that there is not, lacks its value or has one too many: `word` is what stands there. */
+/* Reports an option that does not exist, lacks its value or must have none; `word` is its text. */
 static int refuse(const struct options *options, int found, char *word)
 {
 	const struct option_row *row = row_of(options, optopt);
@@ -100,7 +101,7 @@ static int take(const struct option_row *row, char *text, void *arguments,
 	return 0;
 }
 
-/* What is not given is what the table says; the caller's zeros are the others'. */
+/* Stores the initial values of the table; all others stay 0. */
 static void set_initial(const struct options *options, void *arguments)
 {
 	for (const struct option_row *row = options->rows; row->field.name; row++) {
@@ -123,7 +124,7 @@ int options_words_of(const struct options *options, const char *word)
 
 		if (is && row->field.type != FIELD_FLAG)
 			return 2;
-		/* The whole name of one may be the beginning of another's. */
+		/* A complete name comes before longer names that begin with it. */
 		if (is && strcmp(row->field.name, word) == 0)
 			break;
 	}
@@ -142,7 +143,7 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 	set_initial(options, arguments);
 	*words = (struct options_words){.n = 0};
 	opterr = 0;
-	optind = 0; /* GNU: start again; argv is not the process's */
+	optind = 0; /* GNU: resets getopt, as argv is not the process's */
 	while (status == OPTIONS_RUN &&
 	       (found = getopt_long(argc, argv, letters, names, NULL)) >= 0) {
 		const struct option_row *row = row_of(options, found);
@@ -161,7 +162,7 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 	words->n = argc - optind;
 	words->word = argv + optind;
 	words->apart = strcmp(argv[optind - 1], "--") == 0;
-	optind = 0; /* the EAL parses with getopt, too */
+	optind = 0; /* the EAL uses getopt as well */
 	return status;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of a subcommand, as a table: reading, errors and help all come from it.
+ * The command line of a subcommand, as a table, from which parsing, errors and help are made.
  *
- * An option is a field (field.h) of the subcommand's arguments, and is read as the scenario
- * language reads a value of its type. Its name is written as a person writes it, `--seed`; its
- * `form` is what stands behind the name in the help, where that is not the type's own word; its
- * `initial` is what it is when not given. Three types are read otherwise:
+ * An option is a field (field.h) of the subcommand's arguments, and is parsed as the scenario
+ * language parses a value of its type. Its name is as typed, `--seed`. Its `form` is what follows
+ * the name in the help, if that is not the type's own word. Its `initial` is the value if it is not
+ * given. Three types are parsed otherwise:
  *
  *   FIELD_FLAG   bool: the option takes no value
  *   FIELD_TEXT   const char *: points into argv, nothing is owned
- *   any, with a function `take` of the subcommand: that reads the text and stores what it means
+ *   any, with a function `take` of the subcommand: that parses the text and stores the result
  *
- * Each subcommand has -h and --help without a row. Long names may be cut short, values may follow
+ * Each subcommand has -h and --help without a row. Long names may be abbreviated, values may follow
  * `=`, and words may stand among the options, as with getopt_long of GNU.
  *
  * Thread: the main thread; getopt has a state of the process.
@@ -32,10 +32,11 @@
 struct option_row {
 	char letter; /* 'c' of -c; 0: none */
 	struct field field;
-	/* 0, or language_error_set's result. `text` may be cut apart. NULL: by the field's type. */
+	/* Parses the value. Returns 0, or language_error_set's result; may modify `text`. NULL:
+	 * parsed by the field's type. */
 	int (*take)(const struct field *field, char *text, void *arguments,
 	            struct language_error *error);
-	uint32_t parts; /* the subcommand's own: `weir bench` has the parts that take it */
+	uint32_t parts; /* the subcommand's own: in `weir bench`, the parts with this option */
 };
 
 /* Ends a table. */
@@ -46,51 +47,52 @@ struct option_row {
 
 struct options {
 	const char *command; /* `replay` */
-	const char *usage;   /* its forms without `weir replay `, a line each */
+	const char *usage;   /* the forms without `weir replay `, a line each */
 	const char *does;    /* a sentence, also in `weir --help` */
-	const char *about;   /* further lines, as they are; or NULL */
-	const char *end;     /* lines behind the options, as they are; or NULL */
+	const char *about;   /* further lines, verbatim; or NULL */
+	const char *end;     /* lines behind the options, verbatim; or NULL */
 	const struct option_row *rows;
-	bool until_word; /* the first word that is no option ends them */
+	bool until_word; /* options end at the first word that is none */
 };
 
-/* What is not an option. */
+/* The words that are not options. */
 struct options_words {
 	int n;
 	char **word;
-	bool apart;     /* `--` stands before them */
+	bool apart;     /* `--` precedes them */
 	uint64_t given; /* bit i: row i was given */
 };
 
 enum { OPTIONS_RUN = -1, OPTIONS_HELP = 0, OPTIONS_WRONG = 2 };
 
-/* Reads argv, of which [0] is the subcommand, into `arguments`, which hold zeros before. If it is
- * not OPTIONS_RUN, all is said, and the result is the exit status. */
+/* Parses argv, where argv[0] is the subcommand, into `arguments`, which must be zeroed. Returns
+ * OPTIONS_RUN, or else the exit status, after the help or the error was printed. */
 int options_read(const struct options *options, int argc, char **argv, void *arguments,
                  struct options_words *words);
-/* Of how many words the option consists that `word` begins: 2 if its value is the next one. */
+/* Returns how many words the option has that begins with `word`: 2 if the next one is its value. */
 int options_words_of(const struct options *options, const char *word);
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name);
 
-/* `weir replay: ...` and a new line, on standard error. OPTIONS_WRONG. */
+/* Prints `weir replay: ...` and a new line on standard error. Returns OPTIONS_WRONG. */
 int options_wrong(const struct options *options, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
-/* `  weir replay ...`: each form; `first` stands before the first, `others` before the others. */
+/* Prints each form: `  weir replay ...`. `first` precedes the first form, `others` each of the
+ * others. */
 void options_print_usage(FILE *out, const struct options *options, const char *first,
                          const char *others);
 void options_print_help(FILE *out, const struct options *options);
 
-/* A row is {OPTION(...)}, {.letter = 'x', OPTION(...)} or {OPTION(...), .take = ...}. Behind the
- * member stand further members of struct field: `.help = "..."` always. */
+/* A row is {OPTION(...)}, {.letter = 'x', OPTION(...)} or {OPTION(...), .take = ...}. Further
+ * members of struct field follow `member`, always with `.help = "..."`. */
 #define OPTION(option, kind, arguments, member, ...)                                               \
 	.field = {.name = (option),                                                                \
 	          .type = (kind),                                                                  \
 	          .offset = offsetof(arguments, member),                                           \
 	          __VA_ARGS__}
 
-/* What several subcommands have: a member of this name is theirs to give. */
+/* Options that several subcommands share; their arguments must have a member of this name. */
 #define OPTION_CONFIG(arguments, what)                                                             \
 	.letter = 'c',                                                                             \
 	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE", .help = what)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The help of a subcommand, from its table. */
+/* Prints the help of a subcommand, from its table. */
 #include "options/options.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void options_print_usage(FILE *out, const struct options *options, const char *f
 	}
 }
 
-/* `  -c, --config FILE`; returns its bytes. */
+/* Formats `  -c, --config FILE`. Returns its length. */
 static int head_of(const struct option_row *row, char head[HEAD_BYTES])
 {
 	const struct field *field = &row->field;
@@ -36,7 +36,7 @@ static int head_of(const struct option_row *row, char head[HEAD_BYTES])
 	                field->type == FIELD_FLAG ? "" : " ", form);
 }
 
-/* What is said of a row, in lines that begin at a column; the first has its head already. */
+/* Prints words in lines that begin at `column`; the first line has its head already. */
 static void print_words(FILE *out, char *words, int column)
 {
 	int at = column;

@@ -50,7 +50,7 @@ void output_taken(struct output *output, size_t n)
 	if (output->n > 0)
 		return;
 	output->head = 0;
-	if (output->room > 16 * OUTPUT_ROOM_MIN) { /* a large answer is rare: give its room back */
+	if (output->room > 16 * OUTPUT_ROOM_MIN) { /* large answers are rare: frees their room */
 		free(output->bytes);
 		output->bytes = NULL;
 		output->room = 0;
@@ -67,7 +67,7 @@ void output_adopt(struct output *output, struct output *from)
 		output_release(from);
 		return;
 	}
-	/* A large answer is not copied. */
+	/* A large answer is moved, not copied. */
 	free(output->bytes);
 	*output = *from;
 	output->json = json;
@@ -109,13 +109,13 @@ void answer_ok(struct output *output)
 		output_string(output, "ok\n");
 }
 
-/* Whether a line would end the answer if it stood there as it is. */
+/* Returns true if the line, printed as it is, would end the answer. */
 static bool line_ends_answer(const char *line, size_t n)
 {
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
 
-/* Text that came from elsewhere as a JSON string, whatever it holds. */
+/* Returns a JSON string of text that came from elsewhere, valid UTF-8 or not. */
 static json_t *text_object(const char *text, size_t n)
 {
 	json_t *string = json_stringn(text, n);

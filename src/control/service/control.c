@@ -11,7 +11,7 @@
 #include "service/executor.h"
 #include "service/recorded_text.h"
 
-/* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
+/* The time for which the workers are waited for at once: each polls within microseconds. */
 #define AT_ONCE_NS (50 * SIMTIME_US)
 #define LOOK_NS    SIMTIME_MS
 
@@ -172,7 +172,7 @@ void control_init(struct control *control, const struct control_ops *ops, void *
 	pthread_mutex_init(&control->looks_lock, NULL);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns and looks ---- */
 
 static int control_state(const struct control *control)
 {
@@ -280,7 +280,7 @@ bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_
 	return true;
 }
 
-/* What is freed when all have taken it. */
+/* Frees what a transaction has replaced, when all workers have taken it. */
 struct finish {
 	struct job job;
 	struct control *control;
@@ -290,7 +290,7 @@ struct finish {
 	struct scenario *replaced;
 };
 
-/* The scenario in force does not change before this is done. */
+/* The scenario in force does not change while this runs. */
 static void control_mark(struct control *control, const struct scenario *before)
 {
 	pthread_mutex_lock(&control->looks_lock);
@@ -337,7 +337,7 @@ static void control_finish(struct control *control)
 	control_enter(control, CONTROL_FINISHING);
 	if (finish != &here && job_submit(control->executor, &finish->job) == 0)
 		return;
-	/* Neither memory nor a thread: then here. */
+	/* Without memory or a thread, it is done here. */
 	finish_work(&finish->job);
 	control->finish = NULL;
 	if (finish != &here)
@@ -355,7 +355,7 @@ void control_tick(struct control *control, uint64_t now_ns)
 			if (control->when_taken != NULL)
 				control->when_taken(control->when_taken_argument);
 		}
-		/* Who looks, may look at what goes. */
+		/* A look in progress may read what would be freed. */
 		if (control->taken == control->posted && !control_looked_at(control))
 			control_finish(control);
 	}

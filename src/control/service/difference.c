@@ -18,7 +18,7 @@ static bool same_item(const struct conf *a, const struct conf *b)
 	       (a->statement->many_max || a->number == b->number);
 }
 
-/* The next configuration of the item from index `at` on, or n_confs. */
+/* Returns the index of the item's next configuration, from `at` on; or n_confs. */
 static uint32_t item_next(const struct cloud_conf *cloud, const struct conf *item, uint32_t at)
 {
 	while (at < cloud->n_confs && !same_item(cloud->confs[at], item))
@@ -26,7 +26,7 @@ static uint32_t item_next(const struct cloud_conf *cloud, const struct conf *ite
 	return at;
 }
 
-/* The number of a class, or of an `at`, follows from what else the cloud has. */
+/* Compares without the number of a class or an `at`: it depends on what else the cloud has. */
 static bool equal_apart_from_number(const struct conf *a, const struct conf *b)
 {
 	struct conf *copy;
@@ -71,7 +71,7 @@ static void item_take_out(struct cloud_conf *cloud, const struct conf *item)
 	}
 }
 
-/* The item of `cloud` becomes that of `from`. */
+/* Replaces the item of `cloud` by that of `from`. */
 static int item_set(struct cloud_conf *cloud, const struct cloud_conf *from,
                     const struct conf *item)
 {
@@ -130,24 +130,24 @@ static bool same_cloud(const struct cloud_conf *a, const struct cloud_conf *b)
 	return true;
 }
 
-/* Whether this configuration is the first of its item. */
+/* Returns true if this configuration is the first of its item. */
 static bool begins_item(const struct cloud_conf *cloud, uint32_t i)
 {
 	return item_next(cloud, cloud->confs[i], 0) == i;
 }
 
-/* Calls for each item that is another before and after. Stops when it returns other than 0. */
+/* Visits each item that differs between before and after, until `visit` returns other than 0. */
 struct undo {
 	struct difference_cloud *of;
 	int (*visit)(struct undo *undo, const struct conf *item);
-	struct cloud_conf *target;      /* undo */
-	struct difference_cloud *later; /* hand down */
+	struct cloud_conf *target;      /* of undoing */
+	struct difference_cloud *later; /* of handing down */
 };
 
 static int each_item(struct undo *undo)
 {
 	const struct cloud_conf *before = undo->of->before, *after = undo->of->after;
-	/* The visits change them. */
+	/* Collected first: the visits change both clouds. */
 	const struct conf *items[2 * CLOUD_CONFS_MAX];
 	uint32_t n = 0;
 	int result = 0;
@@ -160,7 +160,7 @@ static int each_item(struct undo *undo)
 		    item_next(before, after->confs[i], 0) == before->n_confs)
 			items[n++] = after->confs[i];
 	for (uint32_t i = 0; i < n && result == 0; i++) {
-		/* Of its item, not of its value, which may be freed. */
+		/* A copy, as the visit may free the original. */
 		struct conf *item = conf_copy(items[i]);
 
 		result = item != NULL ? undo->visit(undo, item) : -ENOMEM;
@@ -247,7 +247,8 @@ static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud)
 	struct undo undo = {.of = of, .visit = undo_item, .target = cloud};
 
 	if (same_cloud(cloud, of->after)) {
-		/* Nobody has touched it: it is to be as it was, to the order of its lines. */
+		/* Nobody has changed it since: it is restored completely, with the order of its
+		 * lines. */
 		struct cloud_conf *copy = cloud_conf_copy(of->before), old = *cloud;
 
 		if (copy == NULL)
@@ -292,7 +293,7 @@ int difference_undo(struct difference *difference, struct scenario *scenario)
 
 		of->kept = false;
 		if (same_cloud(of->before, of->after))
-			continue; /* a later one has taken it over */
+			continue; /* handed down to a later difference */
 		if (of->before != NULL && of->after != NULL && cloud != NULL)
 			error = undo_change(of, cloud);
 		else if (of->before == NULL && cloud != NULL && same_cloud(cloud, of->after))
@@ -314,13 +315,13 @@ static int hand_item_down(struct undo *undo, const struct conf *item)
 	int error;
 
 	if (!item_equal(later->before, of->after, item))
-		return 0; /* somebody has changed it in between */
+		return 0; /* somebody else has changed it in between */
 	error = item_set(later->before, of->before, item);
 	if (error != 0)
 		return error;
 	if (!covers)
 		return item_set(later->after, of->before, item);
-	/* It is no difference of the earlier one's any more. */
+	/* The item is no longer part of the earlier difference. */
 	return item_set(of->before, of->after, item);
 }
 
@@ -332,7 +333,8 @@ static void swap_conf(struct cloud_conf **a, struct cloud_conf **b)
 	*b = was;
 }
 
-/* What is in both, before and after: all items, or, if that fails, none. */
+/* Hands down the items of a cloud that exists before and after both changes: all, or none on
+ * failure. */
 static int hand_items_down(struct difference_cloud *of, struct difference_cloud *later)
 {
 	struct difference_cloud of_copy = *of, later_copy = *later;
@@ -360,7 +362,8 @@ static int hand_cloud_down(struct difference_cloud *of, struct difference_cloud 
 	if (of->before != NULL && of->after != NULL && later->before != NULL &&
 	    later->after != NULL)
 		return hand_items_down(of, later);
-	/* That there is a cloud, or was: the later one knows what it was before both. */
+	/* A change made or removed the cloud: the later difference gets the cloud from before
+	 * both. */
 	if (!same_cloud(of->after, later->before) || same_cloud(of->before, of->after))
 		return 0;
 	cloud_conf_free(later->before);

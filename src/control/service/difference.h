@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a change has made different, and how that is undone when others have changed more since.
+ * The difference that a change has made, and its undoing after others have made further changes.
  *
  * Model. A difference is a list of items, each with a value before and a value after the change:
  *
- *   a statement of a cloud         of numbered ones each number; all `at` of a cloud together
- *                                  are one, and so are all `every`
+ *   a statement of a cloud         of a numbered one each number; all `at` of a cloud together are
+ *                                  one item, and so are all `every`
  *   a class of a cloud             with all its statements
- *   what a cloud is                from where, to where, which packets
- *   that there is a cloud          with all that it has
+ *   the definition of a cloud      from where, to where, which packets
+ *   the existence of a cloud       with all that it has
  *
- * To undo it puts each item whose present value is the one after the change back to the one before.
- * An item that has another value now was changed by somebody else since: it stays. So does a cloud
+ * Undoing sets each item whose present value is the value after the change to the value before. An
+ * item with another present value was changed by somebody else since: it stays. So does a cloud
  * that the change has made, if it is not as the change has made it.
  *
- * Of two differences that overlap, the earlier one may have to be undone first. Then its value lies
- * below that of the later one: difference_hand_down puts the value before the earlier in the place
- * of the value before the later, so that whoever comes last brings back what was there at first,
- * in whatever order they are undone.
+ * If two differences overlap, the earlier one may have to be undone first. Its value then lies
+ * below the later one's: difference_hand_down copies the value before the earlier change to the
+ * later difference, as its value before. So the last undoing restores the original value, in
+ * whatever order they are undone.
  *
- * Ownership: difference_release. Thread: any, one at a time.
+ * Ownership: difference_release.
+ * Thread: any, one at a time.
  */
 #ifndef WEIR_DIFFERENCE_H
 #define WEIR_DIFFERENCE_H
@@ -30,26 +31,26 @@ struct difference_cloud {
 	char name[SCENARIO_NAME_BYTES];
 	char behind
 	        [SCENARIO_NAME_BYTES]; /* the cloud before it in the order; "": it was the first */
-	struct cloud_conf *before, *after; /* NULL: there was none */
-	bool kept; /* at the last difference_undo: something stays, for somebody has changed it */
+	struct cloud_conf *before, *after; /* NULL: there was no cloud */
+	bool kept; /* an item stayed at the last difference_undo: somebody had changed it */
 };
 
-/* All 0: none. */
+/* All 0: no difference. */
 struct difference {
 	struct difference_cloud *clouds;
 	uint32_t n;
 };
 
-/* 0 or -ENOMEM. Ports and seed are not looked at. */
+/* Compares two scenarios, except ports and seed. Returns 0 or -ENOMEM. */
 int difference_make(struct difference *difference, const struct scenario *before,
                     const struct scenario *after);
 void difference_release(struct difference *difference);
-/* Undoes it in this scenario. 0, -ENOMEM, or -ENOSPC: a cloud has no room for what it had; then
- * the scenario may have got a part, and is to be thrown away. */
+/* Undoes the difference in this scenario. Returns 0, -ENOMEM, or -ENOSPC if a cloud has no room for
+ * what it had; then the scenario may be changed in part, and must be discarded. */
 int difference_undo(struct difference *difference, struct scenario *scenario);
-/* `later` was made after `earlier`, which is to be undone: it takes over what lies below it. To do
- * it again changes nothing. 0, -ENOMEM or -ENOSPC: of some clouds it has taken over all, of the
- * others nothing. */
+/* Hands the values before `earlier`, which is to be undone, down to `later`, which was made after
+ * it. A repetition changes nothing. Returns 0, -ENOMEM or -ENOSPC; on failure each cloud is handed
+ * down completely or not at all. */
 int difference_hand_down(struct difference *earlier, struct difference *later);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the two texts of an event lie, each ended by a 0. */
+/* Where the two texts of an event are, each terminated by a 0. */
 struct place {
 	uint32_t at, json_n, n;
 };
@@ -13,7 +13,7 @@ struct place {
 struct event_log {
 	uint32_t bytes, most;
 	uint64_t first, next;
-	uint32_t end; /* behind the latest event's texts */
+	uint32_t end; /* behind the texts of the latest event */
 	struct place *places;
 	char *text;
 };
@@ -36,7 +36,7 @@ struct event_log *event_log_make(uint32_t bytes, uint32_t most)
 		event_log_free(log);
 		return NULL;
 	}
-	/* All that it will take is taken at the start, and not event by event for hours. */
+	/* Touches all pages at the start, so that the memory does not grow for hours. */
 	memset(log->text, ' ', bytes);
 	return log;
 }
@@ -65,7 +65,7 @@ static struct place *place_of(const struct event_log *log, uint64_t number)
 	return &log->places[number % log->most];
 }
 
-/* Whether an event that is kept lies in [at, at + n). */
+/* Returns true if the oldest event that is kept overlaps [at, at + n). */
 static bool is_taken(const struct event_log *log, uint32_t at, uint32_t n)
 {
 	const struct place *oldest = place_of(log, log->first);
@@ -73,8 +73,8 @@ static bool is_taken(const struct event_log *log, uint32_t at, uint32_t n)
 	return log->first < log->next && oldest->at < at + n && at < oldest->at + oldest->n;
 }
 
-/* Texts lie one behind the other, and none goes round the end: what is left there stays empty. The
- * oldest is always the next one in the way. */
+/* Makes room for n bytes, and returns where. Texts lie one behind the other; none wraps round the
+ * end, where the rest stays unused. So the oldest event is always the next one in the way. */
 static uint32_t make_room(struct event_log *log, uint32_t n)
 {
 	uint32_t at = log->end;

@@ -14,7 +14,7 @@
 
 #define NICENESS   10
 #define LOOK_NS    SIMTIME_MS
-#define STACK_ROOM (2u << 20) /* a line's command and errors lie there: some 100 kB */
+#define STACK_ROOM (2u << 20) /* for a line's command and errors, some 100 kB */
 
 struct executor {
 	pthread_mutex_t lock;
@@ -76,7 +76,7 @@ void executor_drain(struct executor *executor)
 	(void)ignored;
 }
 
-/* The last that is done with the executor is under its lock: it may be closed right after. */
+/* Uses the executor for the last time under its lock: it may be closed right after. */
 static void *executor_thread(void *argument)
 {
 	struct job *job = argument;
@@ -85,7 +85,7 @@ static void *executor_thread(void *argument)
 	bool forgotten;
 	ssize_t ignored;
 
-	/* Of this thread alone, as Linux has it. */
+	/* On Linux this applies to the thread, not to the process. */
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 	job->work(job);
 	pthread_mutex_lock(&executor->lock);
@@ -114,7 +114,7 @@ static int thread_start(struct job *job)
 		return -EAGAIN;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_ROOM);
-	sigfillset(&all); /* signals are control's */
+	sigfillset(&all); /* signals are handled by control */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&thread, &attributes, executor_thread, job);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

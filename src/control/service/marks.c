@@ -25,14 +25,14 @@ struct mark {
 	struct histogram_part delay_ns, line_ns;
 };
 
-/* ---- which ---- */
+/* ---- which clouds get a mark ---- */
 
 static bool same_selection(const struct conf *a, const struct conf *b)
 {
 	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
 }
 
-/* Wherever it stands: the order in which statements were given is the user's. */
+/* Returns true if the cloud has this configuration, in whatever order its statements were given. */
 static bool has_conf(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
@@ -101,7 +101,7 @@ static struct mark *mark_make(const char *name, const struct cloud_report *repor
 	return mark;
 }
 
-/* Those that are not taken over are freed. */
+/* Replaces the marks, and frees those that were not taken over. */
 static void marks_replace(struct marks *marks, struct mark **mark, uint32_t n)
 {
 	marks_clear(marks);
@@ -116,7 +116,7 @@ static struct mark *mark_new(const char *name, marks_report *report_of, void *co
 	                                                          : NULL;
 }
 
-/* That of a cloud that stays as it is. */
+/* Takes out the mark of a cloud that stays as it is; NULL if there is none. */
 static struct mark *mark_taken(struct marks *marks, const struct scenario *before, const char *name)
 {
 	int index = scenario_find_cloud(before, name);
@@ -171,7 +171,7 @@ static void class_less(struct class_report *class, const struct mark *mark)
 		const struct queue_counters *before = &mark->classes[i].counters;
 		struct queue_counters *c = &class->counters;
 
-		/* One that was made anew counts from 0. */
+		/* A class that was made anew counts from 0. */
 		if (strcmp(mark->classes[i].name, class->name) != 0 ||
 		    c->rx_packets < before->rx_packets)
 			continue;
@@ -184,7 +184,8 @@ static void class_less(struct class_report *class, const struct mark *mark)
 	}
 }
 
-/* A line that was given another delay by a schedule has begun anew since: then it has fewer. */
+/* Subtracts the line's delays, unless a schedule has changed its delay since: then they begin anew,
+ * and there are fewer. */
 static void line_less(struct cloud_report *report, const struct mark *mark)
 {
 	double n = (double)report->line_packets, mean = report->line_mean_ns;

@@ -18,7 +18,7 @@ static void read_name(struct peer *peer)
 		peer->name[0] = '\0';
 	fclose(comm);
 	peer->name[strcspn(peer->name, "\n")] = '\0';
-	/* A process may call itself anything. */
+	/* A process may choose any name. */
 	for (char *c = peer->name; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
@@ -35,7 +35,7 @@ void peer_of(int fd, struct peer *peer)
 		return;
 	peer->uid = ucred.uid;
 	peer->gid = ucred.gid;
-	/* 0: of a process in another namespace of pids, which has none here. */
+	/* A process in another namespace of pids may have none here: 0. */
 	peer->pid = ucred.pid > 0 ? (uint32_t)ucred.pid : 0;
 	if (peer->pid > 0)
 		read_name(peer);

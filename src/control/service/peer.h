@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is at the other end of a connection, as the kernel says it: for those who ask who has changed
- * what. The name of a user is not looked up: that may take long, and control waits for nobody.
+ * The process at the other end of a connection, as the kernel reports it, to show who has changed
+ * what. The name of the user is not looked up: that may take long, and control never waits.
  *
- * Thread: control's.
+ * Thread: control.
  */
 #ifndef WEIR_PEER_H
 #define WEIR_PEER_H
@@ -18,16 +18,16 @@
 #define PEER_TEXT_BYTES 96
 
 struct peer {
-	bool known; /* false: `name` is all there is */
+	bool known; /* false: only `name` is valid */
 	uint32_t uid, gid, pid;
-	char name[PEER_NAME_BYTES]; /* of the process, as ps has it; or `SIGHUP`; printable */
+	char name[PEER_NAME_BYTES]; /* of the process, as ps shows it; or `SIGHUP`; printable */
 };
 
-/* Of a connected UNIX socket. */
+/* Gets the peer of a connected UNIX socket. */
 void peer_of(int fd, struct peer *peer);
-/* {"uid":0,"gid":0,"pid":812,"process":"python3"}; what is not known is missing. */
+/* Returns {"uid":0,"gid":0,"pid":812,"process":"python3"}; members that are unknown are missing. */
 json_t *peer_json(const struct peer *peer);
-/* `uid 0, pid 812 (python3)` */
+/* Formats `uid 0, pid 812 (python3)`. */
 void peer_text(const struct peer *peer, char text[PEER_TEXT_BYTES]);
 
 #endif

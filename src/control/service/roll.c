@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a */
+/* FNV-1a of the name. */
 static uint64_t hash_of(const struct cloud_conf *cloud)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325) + cloud->many;
@@ -15,7 +15,7 @@ static uint64_t hash_of(const struct cloud_conf *cloud)
 	return hash;
 }
 
-/* Finds hashes: 0 or an index + 1, at most half full. */
+/* A hash table: a slot has 0 or an index + 1, and at most half of them are in use. */
 struct finder {
 	uint32_t *slot, mask;
 };

@@ -19,14 +19,14 @@ struct reach {
 	const struct cloud_conf *cloud;
 };
 
-/* Which lines there are, one behind the other, each with its end. */
+/* Lines of text, one behind the other, each with its end. */
 struct lines {
 	FILE *stream;
 	char *text;
 	size_t bytes;
 };
 
-/* `when`: the schedule that has it, with a blank; or "". */
+/* Reports a statement that needs more than the snap. `when`: its schedule with `... `, or "". */
 static void look_at(struct reach *reach, const struct conf *conf, const char *when)
 {
 	const struct statement *statement = conf->statement;
@@ -54,8 +54,8 @@ static void look_at_orders(struct reach *reach, const struct orders *orders, con
 	}
 }
 
-/* `what`: `match`, or that of a class. Of a filter it is known how far it reads; what is looked up
- * by fields reads headers. */
+/* Reports a `match` whose filter may read beyond the snap; an expression that is no filter reads
+ * only headers. `what`: `match`, or that of a class. */
 static void look_at_match(struct reach *reach, const char *words, const char *what)
 {
 	struct match match;
@@ -71,7 +71,7 @@ static void look_at_match(struct reach *reach, const char *words, const char *wh
 	reach->n++;
 }
 
-/* Of a class. */
+/* Checks the `match` of a class. */
 static void look_at_matches(struct reach *reach, const struct conf *conf)
 {
 	const struct field *field = conf->statement->fields;
@@ -87,7 +87,7 @@ static void look_at_matches(struct reach *reach, const struct conf *conf)
 	}
 }
 
-/* The statements that it brings with time. */
+/* Checks the statements that a schedule puts in force. */
 static void look_at_schedule(struct reach *reach, const struct conf *conf)
 {
 	const char *name = conf->statement->name;
@@ -166,7 +166,7 @@ uint32_t snap_reach_more(uint32_t snap, const struct scenario *before,
 	if (snap == 0)
 		return 0;
 	known.stream = open_memstream(&known.text, &known.bytes);
-	/* Without memory all of it is said. */
+	/* Without memory, all of them are reported. */
 	if (!known.stream)
 		return snap_reach(snap, scenario, say, argument);
 	snap_reach(snap, before, note, &known);

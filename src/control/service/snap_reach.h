@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What in a scenario a snap hides something from: statements that read or write of a packet what is
- * behind its headers (statement.h: beyond), and a `match` that compares bytes there, are not told
- * what they need by a recording that keeps only the beginning. The fates of packets are the same as
- * long as there is none. Statements of a schedule count.
+ * Finds what in a scenario needs more of a packet than a snap keeps: statements that read or write
+ * bytes behind its headers (statement.h: beyond), and a `match` that compares bytes there. If there
+ * is none, a recording that keeps only the beginning of packets gives the same fates as one of
+ * whole packets. Statements of a schedule count, too.
  *
  * Thread: pure, any.
  */
@@ -14,10 +14,10 @@
 
 #include "scenario/scenario.h"
 
-/* `say`: a line about each. How many. 0, if snap is 0: whole packets. */
+/* Passes a line about each to `say`. Returns their number; 0 if `snap` is 0: whole packets. */
 uint32_t snap_reach(uint32_t snap, const struct scenario *scenario,
                     void (*say)(void *argument, const char *line), void *argument);
-/* The same of what `before` has not. */
+/* Does the same for what `before` does not have. */
 uint32_t snap_reach_more(uint32_t snap, const struct scenario *before,
                          const struct scenario *scenario,
                          void (*say)(void *argument, const char *line), void *argument);

@@ -55,7 +55,7 @@ static void ports_free(struct port_conf *ports, uint32_t n)
 	}
 }
 
-/* The ports that run, in the place of those of the file, which are the same. */
+/* Replaces the ports from the file, which agree, by copies of those that run. */
 static int ports_take(struct scenario *next, const struct scenario *now)
 {
 	struct port_conf ports[SCENARIO_PORTS_MAX];

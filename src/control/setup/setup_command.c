@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir setup`: what this machine lacks for some ports, what mends it, and does it. */
+/* `weir setup`: finds what this machine lacks for some ports, prints the remedies, and applies
+ * them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static int wrong(const struct problem *problem, int status)
 	return status;
 }
 
-/* ---- doing and undoing ---- */
+/* ---- applying and undoing ---- */
 
 static void take_back(const char *root, const struct step *steps, uint32_t n)
 {
@@ -61,7 +62,7 @@ static void take_back(const char *root, const struct step *steps, uint32_t n)
 	}
 }
 
-/* All of it, or what was before. */
+/* Executes all steps; on failure undoes those that were done. */
 static int do_steps(const char *root, const struct setup_plan *plan, struct problem *problem)
 {
 	for (uint32_t i = 0; i < plan->n_steps; i++) {
@@ -134,9 +135,9 @@ static int undo(const struct setup *setup, struct setup_record *record)
 	return status;
 }
 
-/* ---- looking ---- */
+/* ---- examining ---- */
 
-/* The words given, and with --apply, or without any, those of before. */
+/* Finds the ports of the words given; with --apply, or without words, also those of the record. */
 static int find_ports(const struct setup *setup, const struct options_words *words,
                       const struct setup_record *record, struct setup_ports *ports)
 {
@@ -206,7 +207,7 @@ int command_setup(int argc, char **argv)
 		                     "--json says what --apply would do; without it");
 	if (setup_record_read(setup.root, &record, &problem) < 0)
 		return wrong(&problem, 2);
-	/* What was applied is applied again as it was. */
+	/* Options of the last --apply stay in force, unless they are given anew. */
 	setup.unsafe |= record.unsafe;
 	if (!setup.cores && record.cores[0])
 		setup.cores = record.cores;

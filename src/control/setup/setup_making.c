@@ -38,7 +38,6 @@ void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
 	va_end(arguments);
 }
 
-/* Of the finding that was added last. `path` is complete; behind it the value's format. */
 struct step *making_step(struct making *making, enum step_kind kind, const char *path,
                          const char *format, ...)
 {
@@ -71,7 +70,7 @@ bool making_has(const struct making *making, const char *path)
 {
 	char whole[PATH_MAX];
 
-	/* A link of systemd's is there wherever it leads. */
+	/* A link of systemd counts even if its target is missing. */
 	snprintf(whole, sizeof(whole), "%s%s", making->request->root, path);
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plan while it is made (setup_plan.h): findings with the changes that mend them, and what they
- * are made of. Each of the examine functions looks at one part of the machine.
+ * Makes a plan (setup_plan.h): findings with the changes that remedy them, and helpers for both.
+ * Each of the examine functions looks at one part of the machine.
  *
  * Thread: control.
  */
@@ -15,31 +15,32 @@ struct making {
 	struct setup_plan *plan;
 	bool no_memory;
 	bool iommu;
-	const char *driver;                  /* that NICs are given to */
-	char kernel_words[STEP_VALUE_BYTES]; /* for its command line */
+	const char *driver;                  /* the driver for NICs */
+	char kernel_words[STEP_VALUE_BYTES]; /* for the kernel's command line */
 };
 
-/* A copy of the finding, without changes yet. */
+/* Adds a copy of the finding, without changes yet. */
 struct setup_finding *making_add(struct making *making, const struct finding *finding);
 struct setup_finding *making_finding(struct making *making, const char *subject,
                                      enum doctor_state state);
 void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* A change that mends the finding that was added last; behind `path` the value's format. */
+/* Adds a change that remedies the last finding. `path` is complete; `format` is that of the
+ * value. */
 struct step *making_step(struct making *making, enum step_kind kind, const char *path,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 void making_kernel_word(struct making *making, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
 bool making_has(const struct making *making, const char *path);
-/* The first line of a file; "": there is none. */
+/* Gets the first line of a file; "" if there is none. */
 void making_line(const struct making *making, const char *path, char *text, size_t room);
 
-/* setup_nics.c: who drives them, and whether anything keeps them off other memory. */
+/* setup_nics.c: drivers of NICs, and whether an IOMMU keeps them off other memory. */
 void setup_examine_nics(struct making *making, bool intel);
-/* setup_processors.c: what the doctor says of each that gets a worker. */
+/* setup_processors.c: findings of the doctor for each processor with a worker. */
 void setup_examine_processors(struct making *making);
-/* setup_lasting.c: what counts from the next start on, and what is done again then. */
+/* setup_lasting.c: what takes effect at the next start, and what is repeated then. */
 void setup_examine_lasting(struct making *making);
 
 #endif

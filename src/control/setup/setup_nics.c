@@ -7,7 +7,7 @@
 
 #define NOIOMMU "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 
-/* Drivers that leave the NIC with the kernel, too: DPDK works beside them. */
+/* Returns true for drivers that leave the NIC to the kernel as well: DPDK works beside them. */
 static bool is_bifurcated(const char *driver)
 {
 	static const char *const names[] = {"mlx4_core", "mlx5_core", "mana"};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a machine lacks for some ports, what each lack costs, and the changes that mend it. Findings
- * are those of doctor.h, for each processor that gets a worker, and those of the ports: who drives
- * them, whether the IOMMU keeps them apart, whether it lasts.
+ * What a machine lacks for some ports, what each lack costs, and the changes that remedy it. The
+ * findings are those of doctor.h, for each processor that gets a worker, and those of the ports:
+ * their drivers, whether the IOMMU keeps them apart, whether the changes last.
  *
- * A lack without changes is mended by a person: in the firmware, or by `ip link`.
- * Ownership: setup_plan_release. Thread: control; reads files and nothing else.
+ * A lack without changes is for a person to remedy: in the firmware, or with `ip link`.
+ * Ownership: setup_plan_release.
+ * Thread: control; only reads files.
  */
 #ifndef WEIR_SETUP_PLAN_H
 #define WEIR_SETUP_PLAN_H
@@ -21,7 +22,7 @@
 
 struct setup_finding {
 	struct finding finding;
-	uint32_t first, n; /* of the steps */
+	uint32_t first, n; /* range in `steps` */
 };
 
 struct setup_plan {
@@ -29,22 +30,22 @@ struct setup_plan {
 	struct setup_finding finding[SETUP_FINDINGS_MAX];
 	uint32_t n_steps, room;
 	struct step *steps;
-	bool reboot; /* a change counts from the next start of the machine on */
+	bool reboot; /* a change takes effect at the next start of the machine */
 };
 
 struct setup_request {
-	const char *root; /* ahead of /proc, /sys, /etc: "" for this machine */
+	const char *root; /* prefix of /proc, /sys, /etc: "" for this machine */
 	const struct setup_ports *ports;
 	const struct cpu_list *cores; /* of the workers */
-	bool unsafe;                  /* vfio without an IOMMU is asked for */
+	bool unsafe;                  /* vfio without an IOMMU is requested */
 };
 
-/* 0 or -ENOMEM. */
+/* Examines the machine. Returns 0 or -ENOMEM. */
 int setup_plan_make(const struct setup_request *request, struct setup_plan *plan);
 void setup_plan_release(struct setup_plan *plan);
 
 void setup_plan_print(FILE *out, const struct setup_plan *plan);
-/* A new reference; NULL: no memory. */
+/* Returns a new reference; NULL if there is no memory. */
 json_t *setup_plan_json(const struct setup_plan *plan);
 
 #endif

@@ -17,7 +17,7 @@
 #include "text/listing.h"
 
 #define PCI       "/sys/bus/pci/devices"
-#define CLASS_NET 0x02 /* of a PCI device: network */
+#define CLASS_NET 0x02 /* class of a PCI device: network */
 #define SCENARIOS "/etc/weir/"
 #define FLAG_UP   0x1u
 
@@ -55,7 +55,7 @@ static bool exists(const char *root, const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* The first interface that its driver has made. */
+/* Finds the first interface of the device's driver. */
 static void look_at_interface(const char *root, struct setup_device *device)
 {
 	char path[PATH_MAX];
@@ -75,7 +75,7 @@ static void look_at_interface(const char *root, struct setup_device *device)
 		closedir(folder);
 }
 
-/* Those that somebody may have meant. */
+/* Lists the NICs of this machine. */
 static void list_nics(const char *root, struct listing *listing)
 {
 	char path[PATH_MAX];

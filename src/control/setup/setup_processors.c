@@ -70,7 +70,7 @@ static void reserve_hugepages(struct making *making, const struct bench_machine 
 		            strtoull(total, NULL, 10) + (missing + 2 * MIB - 1) / (2 * MIB));
 }
 
-/* The doctor's finding of a processor, and what mends it. */
+/* Adds the doctor's finding of a processor, and the changes that remedy it. */
 static void mend(struct making *making, const struct finding *finding,
                  const struct bench_machine *machine)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir setup --apply` has changed, so that it can be undone, and for which ports: the file
- * /var/lib/weir/setup.json. It is written before anything is changed. It keeps what was there
- * before the first change of a thing, however often that is changed again, also after a start of
- * the machine.
+ * The record of what `weir setup --apply` has changed, so that it can be undone, and for which
+ * ports: the file /var/lib/weir/setup.json. It is written before anything is changed. It keeps the
+ * state before the first change of a thing, however often that is changed again, even after a
+ * restart of the machine.
  *
  * Thread: the main thread of `weir setup`.
  */
@@ -18,18 +18,19 @@ struct setup_record {
 	char word[SETUP_WORDS_MAX][64];
 	uint32_t n, room;
 	struct step *steps; /* in the order in which they were done */
-	char cores[64];     /* as --cores has them; "": not given */
+	char cores[64];     /* value of --cores; "": not given */
 	bool unsafe;        /* --unsafe-noiommu */
-	bool made_folder;   /* that it lies in */
+	bool made_folder;   /* weir setup made the folder of the file */
 };
 
-/* 0, with nothing in it where there is no file; or -errno with problem. */
+/* Reads the record. Returns 0, with an empty record if there is no file; or -errno with problem. */
 int setup_record_read(const char *root, struct setup_record *record, struct problem *problem);
-/* A step that is about to be done; `before` filled in. 0 or -ENOMEM. */
+/* Adds a step that is about to be done, with `before` filled in, unless the record has a step for
+ * the same thing. Returns 0 or -ENOMEM. */
 int setup_record_add(struct setup_record *record, const struct step *step);
-/* 0 or -errno with problem. */
+/* Writes the record. Returns 0 or -errno with problem. */
 int setup_record_write(const char *root, struct setup_record *record, struct problem *problem);
-/* The file, and its folder if that was made for it. */
+/* Removes the file, and its folder if that was made for it. */
 void setup_record_remove(const char *root, const struct setup_record *record);
 void setup_record_release(struct setup_record *record);
 

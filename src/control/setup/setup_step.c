@@ -15,7 +15,7 @@
 
 #define DEVICES      "/sys/bus/pci/devices/"
 #define DRIVERS      "/sys/bus/pci/drivers/"
-#define BIND_TRIES   200 /* of 10 ms: some drivers probe in a thread of their own */
+#define BIND_TRIES   200 /* of 10 ms each: some drivers probe in a thread of their own */
 #define BIND_STEP_NS 10000000
 
 extern char **environ;
@@ -41,7 +41,7 @@ static int failed(struct problem *problem, const char *path, const char *what)
 	return -error;
 }
 
-/* The whole of it, without its last line end. */
+/* Reads the first line of a file, without its end. */
 static int read_text(const char *path, char text[STEP_VALUE_BYTES])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -57,7 +57,7 @@ static int read_text(const char *path, char text[STEP_VALUE_BYTES])
 	return n < 0 ? -EIO : 0;
 }
 
-/* Of `always [madvise] never` the kernel takes the word that it has in brackets. */
+/* Keeps the word in brackets, which is in force: `madvise` of `always [madvise] never`. */
 static void keep_chosen(char text[STEP_VALUE_BYTES])
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -104,7 +104,7 @@ static void driver_of(const char *root, const char *address, char name[STEP_VALU
 	step_link_name(root, below(path, "", DEVICES "%s/driver", address), name);
 }
 
-/* The machine's own programs, which a tree of a test has not. 0, or -errno. */
+/* Runs a program of this machine; does nothing for the tree of a test. Returns 0, or -errno. */
 static int run_program(const char *root, char *const words[])
 {
 	pid_t child;
@@ -148,7 +148,8 @@ static bool comes_to(const char *root, const char *address, const char *driver)
 	return false;
 }
 
-/* `driver` "": none. `lasting`: no other driver may take it, until that is taken back. */
+/* Binds a device to `driver`; "": to none. `lasting`: reserves it for this driver until that is
+ * undone. */
 static int give_to(const char *root, const char *address, const char *driver, bool lasting,
                    struct problem *problem)
 {
@@ -222,8 +223,8 @@ int step_look(const char *root, struct step *step, struct problem *problem)
 	}
 }
 
-/* What the boot loader tells the kernel. Without its program the file counts from the next time on
- * that somebody calls it. */
+/* Updates the boot loader's command line for the kernel. If that fails, the file takes effect when
+ * somebody runs the program. */
 static void boot_loader(const char *root)
 {
 	char *const words[] = {(char *)(uintptr_t) "update-grub", NULL};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One change of the machine: a value that is written to a file of the kernel's, a driver that takes
- * a PCI device, a file of weir's own, a link by which systemd starts a unit. It can be said as a
+ * One change of the machine: a value written to a file of the kernel, a driver bound to a PCI
+ * device, a file of weir's own, a link by which systemd starts a unit. It can be printed as a
  * command of a shell, done, and undone.
  *
- * `root` stands ahead of every path: "" for this machine, a folder for a test.
+ * `root` is a prefix of every path: "" for this machine, a folder for a test.
  * Thread: the main thread of `weir setup`.
  */
 #ifndef WEIR_SETUP_STEP_H
@@ -20,30 +20,32 @@
 
 enum step_kind {
 	STEP_WRITE,  /* path: of the kernel; value: what is written */
-	STEP_DRIVER, /* path: a PCI address; value: the driver that takes it */
-	STEP_FILE,   /* path: of a file that is made; value: its line */
-	STEP_LINK,   /* path: of a symbolic link that is made; value: where it leads */
+	STEP_DRIVER, /* path: a PCI address; value: the driver to bind */
+	STEP_FILE,   /* path: of a new file; value: its line */
+	STEP_LINK,   /* path: of a new symbolic link; value: its target */
 	STEP_KINDS
 };
 
 struct step {
 	enum step_kind kind;
-	bool may_fail; /* the kernel keeps some of them: interrupts of its own */
+	bool may_fail; /* the kernel refuses some of them: interrupts of its own */
 	char path[STEP_PATH_BYTES];
 	char value[STEP_VALUE_BYTES];
 	char before[STEP_VALUE_BYTES]; /* "": there was none */
 };
 
-/* The command that does it by hand, without a line end. */
+/* Prints the equivalent command, without a line end. */
 void step_print(FILE *out, const struct step *step);
-/* Fills in `before`. 0 or -errno with problem. */
+/* Fills in `before`. Returns 0 or -errno with problem. */
 int step_look(const char *root, struct step *step, struct problem *problem);
-/* Does it, and looks whether it is done. 0 or -errno with problem; then nothing has changed. */
+/* Does the step, and checks that it is done. Returns 0; or -errno with problem, and then nothing
+ * has changed. */
 int step_do(const char *root, const struct step *step, struct problem *problem);
-/* What was before. 0 or -errno with problem. */
+/* Restores what was before. Returns 0 or -errno with problem. */
 int step_undo(const char *root, const struct step *step, struct problem *problem);
 
-/* What `path` below root leads to, its last part (`vfio-pci` of a driver); "": it is no link. */
+/* Gets the last part of the target of `path` below root, such as `vfio-pci` of a driver; "" if it
+ * is no link. */
 void step_link_name(const char *root, const char *path, char name[STEP_VALUE_BYTES]);
 
 #endif

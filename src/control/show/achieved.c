@@ -30,7 +30,7 @@ struct filler {
 	uint32_t n;
 };
 
-/* Numbers as text, several in one printf. */
+/* Text by value, so that one printf can have several. */
 struct quantity {
 	char text[CHART_UNIT_SIZE];
 };
@@ -80,7 +80,7 @@ static struct achieved_row *row_add(struct filler *filler, const char *what)
 	return row;
 }
 
-/* The statement as the user would write it, without its name. */
+/* Prints the statement as the user would write it, without its name. */
 static void asked_text(struct achieved_row *row, const struct conf *conf)
 {
 	FILE *text = fmemopen(row->asked, sizeof(row->asked), "w");
@@ -97,7 +97,7 @@ static void asked_text(struct achieved_row *row, const struct conf *conf)
 		memmove(row->asked, row->asked + name + 1, strlen(row->asked + name + 1) + 1);
 }
 
-/* The standard deviation of what was counted, in ns; right to about 1 % of the values' size. */
+/* Returns the standard deviation in ns, accurate to about 1 % of the size of the values. */
 static double achieved_deviation_ns(const struct histogram *h)
 {
 	double mean, sum = 0;
@@ -118,7 +118,7 @@ static double achieved_deviation_ns(const struct histogram *h)
 	return sqrt(sum / (double)h->count);
 }
 
-/* By how much a mean or a deviation differs from the configured one. */
+/* Returns how far a mean or a deviation is off the configured one. */
 static struct quantity off_text(double got, double asked)
 {
 	struct quantity q;
@@ -142,7 +142,7 @@ static struct delay_asked asked_of(const struct conf *conf)
 	return asked;
 }
 
-/* What keeping order has cost: packets that waited for the one ahead. */
+/* Adds what keeping order has cost: packets that waited for the one ahead. */
 static void add_order(struct filler *filler)
 {
 	const struct cloud_report *report = filler->report;
@@ -159,7 +159,7 @@ static void add_order(struct filler *filler)
 	                 .text);
 }
 
-/* All of the same packets and the same time; `mean_is`: by how much the mean is off, or "". */
+/* Prints figures that are all of the same packets. `mean_is`: how far the mean is off, or "". */
 static void got_delays(const struct filler *filler, struct achieved_row *row,
                        const struct histogram *h, const char *mean_is)
 {
@@ -175,7 +175,7 @@ static void got_delays(const struct filler *filler, struct achieved_row *row,
 		         time_of(filler, (double)h->max).text);
 }
 
-/* The time on the line, which is what a delay asks for. */
+/* Prints the time on the line, which is what `delay` configures. */
 static void got_line_delay(const struct filler *filler, const struct conf *conf,
                            struct achieved_row *row)
 {
@@ -226,7 +226,7 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 	}
 }
 
-/* Jitter is compared as a standard deviation, which any distribution has. */
+/* Compares jitter as a standard deviation, which any distribution has. */
 static void add_jitter(struct filler *filler, const struct conf *conf)
 {
 	const struct cloud_report *report = filler->report;
@@ -256,7 +256,7 @@ static void add_loss(struct filler *filler, const struct conf *conf)
 	double share = -1;
 
 	asked_text(row, conf);
-	/* What a number of packets comes to, to compare with. */
+	/* The numbers of packets as a share, for comparison. */
 	if (conf->statement == &loss_every_statement) {
 		const struct loss_every_conf *every = (const struct loss_every_conf *)conf;
 
@@ -289,8 +289,8 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 		         rate_of(filler, (double)c->tx_bytes * 8 / seconds).text);
 }
 
-/* Other statements: what the counters say about them. Several counters of a statement, each with
- * its word: those that are `always`, and others if not 0. */
+/* Other statements have counters, each with its words. Those that are `always` are printed even if
+ * 0. */
 struct in_flight {
 	const char *statement, *words;
 	size_t counter;
@@ -416,7 +416,7 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 	snprintf(row->got, sizeof(row->got), "%s in, %s out", number(c->rx_packets).text,
 	         number(c->tx_packets).text);
 	for (const struct statement *const *s = statements; *s; s++) {
-		/* Of a statement with a scope each class has its own. */
+		/* A scoped statement may occur once in each class. */
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
 			if (cloud->confs[i]->statement == *s && strcmp((*s)->name, "delay") != 0)
 				add_statement(&filler, cloud->confs[i]);

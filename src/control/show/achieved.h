@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cloud was configured to do, beside what it did: rows for the table that a replay prints
+ * What a cloud did beside what it was configured to do: rows for the table that a replay prints,
  * and for the one in its picture.
  *
  * Thread: pure functions, any.
@@ -22,18 +22,17 @@ struct achieved_row {
 	char got[512];
 };
 
-/* What the report of a cloud alone does not say. */
+/* What the report of a cloud does not contain. */
 struct achieved_run {
 	uint64_t duration_ns;
-	/* The most bytes that it sent in one second; 0: not known. */
+	/* The most bytes that the cloud sent in one second; 0: not known. */
 	uint64_t busiest_second_bytes;
-	/* In which times and rates are written, if they are to be in one (chart_unit_one); 0: each
-	 * in the one that suits it. */
+	/* The units for all times and rates (chart_unit_one); 0: a suitable unit for each value. */
 	enum chart_unit time_unit, rate_unit;
 };
 
-/* Fills in rows[0 .. ACHIEVED_ROWS_MAX) and returns how many: packets, one row or two for each
- * statement in the order of the table, one for each reason of which packets were dropped. */
+/* Fills in rows[0 .. ACHIEVED_ROWS_MAX) and returns their number: packets, one or two rows for each
+ * statement in the order of the table, and one for each reason of drops that occurred. */
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows);
 

@@ -13,7 +13,7 @@
 
 #define DIGITS 5
 
-/* A sentence that grows; what does not fit is cut. */
+/* A sentence that is appended to; what does not fit is cut off. */
 struct sentence {
 	char *text;
 	size_t room, at;
@@ -33,7 +33,7 @@ static void say(struct sentence *sentence, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Counters of a statement, each with its word: those that are `always`, and others if not 0. */
+/* Counters of a statement, each with its words; those that are `always` are printed even if 0. */
 struct in_flight {
 	const char *statement, *words;
 	size_t counter;
@@ -69,7 +69,7 @@ static void say_count(struct sentence *sentence, uint64_t count, const char *wor
 	say(sentence, "%s%s %s", sentence->at ? ", " : "", count_text(text, count), words);
 }
 
-/* `sum` of the packets that were offered. */
+/* Appends `sum` as a share of the packets that were offered. */
 static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
 {
 	char share[CHART_UNIT_SIZE], text[COUNT_SIZE];
@@ -102,8 +102,8 @@ static void say_in_flights(struct sentence *sentence, const char *statement,
 		say_count(sentence, c->becn_marked, "of them for marks");
 }
 
-/* The mean time from the queue's door to the line: what is left of the delay without the line's.
- * False: the line's is not known, because it changes with time, or packets are put out of order. */
+/* Computes the mean time from arrival at the queue to the line: the delay less the line's. Returns
+ * false if the line's is not known, because it varies or packets are reordered. */
 static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report *report,
                        double *ns)
 {
@@ -141,7 +141,7 @@ static const struct class_report *class_of(const struct cloud_report *report, co
 	return NULL;
 }
 
-/* A class counts all its drops, whichever part of it dropped. */
+/* Counts all drops of the class, from whichever part of it. */
 static void say_class(struct sentence *sentence, const struct class_report *class)
 {
 	const struct queue_counters *c = &class->counters;

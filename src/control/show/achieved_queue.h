@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the management of a queue has done, beside what it was asked for: how many packets it marked
- * and dropped, which share of all that is, and how long packets took through queue and link because
- * of it.
+ * Formats what the management of a queue has done: how many packets it marked and dropped, their
+ * share of all, and how long packets took through queue and link as a result.
  *
  * Thread: pure functions, any.
  */
@@ -14,9 +13,9 @@
 
 struct cloud_report;
 
-/* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is
- * about, if it is about one. Of any other statement: "". `time_unit`: CHART_NS, or one unit for all
- * times. */
+/* Formats a sentence on a management, on what modifies one (`ecn`, `becn`), or on a class; if
+ * `conf` belongs to a class, on that class. Gets "" for any other statement. `time_unit`: CHART_NS,
+ * or one unit for all times. */
 void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
                          enum chart_unit time_unit, const struct conf *conf, char *text,
                          size_t room);

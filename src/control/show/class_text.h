@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the classes of a cloud come to, for people: shares, and queues where none were given.
+ * The classes of a cloud in effect, for people: shares, and queues where none were given.
  *
  * Thread: control.
  */
@@ -11,8 +11,8 @@
 
 #include "scenario/scenario.h"
 
-/* A line for each class, behind `indent`; nothing if there are none. Says so when weights do not
- * sum to 1 and were normalised. */
+/* Prints a line for each class, behind `indent`; nothing if there are none. Reports weights that do
+ * not sum to 1 and were normalised. */
 void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cloud);
 
 #endif

@@ -8,13 +8,13 @@
 #include "show/line_delay.h"
 #include "show/show_feedback.h"
 
-/* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */
+/* Counters have 64 bits; JSON readers expect 63, which no count exceeds. */
 static json_t *count(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* Adds a member, whose ownership passes; on failure the whole object is given up. */
+/* Adds a member, and takes ownership of it; on failure the whole object is dropped. */
 static void add(json_t **object, const char *key, json_t *value)
 {
 	if (!*object) {
@@ -44,7 +44,7 @@ json_t *json_histogram(const struct histogram *histogram)
 	return object;
 }
 
-/* {"loss":0,"queue-full":0,...} */
+/* Returns {"loss":0,"queue-full":0,...}. */
 static json_t *json_drops(const struct counters *counters)
 {
 	json_t *object = json_object();
@@ -54,7 +54,7 @@ static json_t *json_drops(const struct counters *counters)
 	return object;
 }
 
-/* `"red": {...}` in the queue that it manages. */
+/* Adds `"red": {...}` to the queue that it manages. */
 static void add_aqm(json_t **queue, const struct aqm_report *aqm)
 {
 	json_t *object;
@@ -78,7 +78,7 @@ static json_t *queue_object(const struct cloud_report *report)
 	return object;
 }
 
-/* The time on the line alone, exactly; and what keeping order cost. */
+/* Returns the exact time on the line alone, and the cost of keeping order. */
 static json_t *line_object(const struct cloud_report *report)
 {
 	json_t *object = json_object();
@@ -111,7 +111,7 @@ static json_t *classes_array(const struct cloud_report *report)
 		add(&queue, "average", json_real(class->queue_average_bytes));
 		add_aqm(&queue, &class->aqm);
 		add(&object, "queue", queue);
-		/* Takes the object in any case, be there an array or not. */
+		/* Takes the object in any case, even if the array is NULL. */
 		if (json_array_append_new(array, object) != 0) {
 			json_decref(array);
 			return NULL;
@@ -173,7 +173,7 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	return object;
 }
 
-/* null: not known. */
+/* Returns the known values; null: not known. */
 static json_t *line_delay_object(const struct line_delay *line)
 {
 	json_t *object = json_object();
@@ -212,7 +212,7 @@ json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *c
 	return object;
 }
 
-/* Names of files may be anything; JSON is UTF-8. */
+/* Returns a string of any text, such as the name of a file: JSON must be UTF-8. */
 static json_t *any_text(const char *text)
 {
 	json_t *string = json_string(text);
@@ -237,7 +237,7 @@ json_t *json_seed(uint64_t seed)
 	return json_string(text);
 }
 
-/* {"port":"a","rx_packets":0,...} of a replay */
+/* Returns {"port":"a","rx_packets":0,...} of a replay. */
 static json_t *json_replay_port(const char *name, const struct replay_port_report *report)
 {
 	json_t *object = json_object();

@@ -30,7 +30,7 @@ static struct line_delay measured(const struct histogram *h)
 	};
 }
 
-/* Whether it changes by itself, or packets are put out of order. */
+/* Returns true if the delay changes by itself, or packets are reordered. */
 static bool varies(const struct cloud_conf *cloud)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of packets on the line of a cloud, without that in its queue: as far as it is known of a
- * report.
+ * The time of packets on the line of a cloud, without that in its queue, as far as a report allows.
  *
- *   no link         the line is all there is: what was measured of the whole
+ *   no link                           the measured delay: the line is all there is
  *   a link, and a constant delay      that delay: each packet has it
- *   a link, and a delay that varies   what was measured of the line; of a template the mean alone
+ *   a link, and a delay that varies   the measured delay of the line; of a template only the mean
  *
  * It is not known with a link and a schedule, a trace, or `reorder`.
  *
@@ -22,11 +21,11 @@ struct cloud_report;
 
 struct line_delay {
 	bool known;  /* the mean */
-	bool spread; /* the others, too */
+	bool spread; /* the others as well */
 	double mean_ns, min_ns, p50_ns, p99_ns, p999_ns, max_ns;
 };
 
-/* Whether packets may wait before the line. */
+/* Returns true if packets may wait before the line. */
 bool line_delay_has_link(const struct cloud_conf *cloud);
 struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
 

@@ -206,10 +206,10 @@ static void table_worker(struct table *table, uint32_t index, const struct worke
 	table_unit(table, CHART_BYTES, (double)worker->memory_bytes);
 }
 
-/* Longer than a round with work is. */
+/* Longer than a poll with work takes. */
 #define AWAY_NS (2 * SIMTIME_MS)
 
-/* Why a processor is taken away, and what helps: as weir bench machine has it. */
+/* Warns of a worker that was away, with the causes and remedies of weir bench machine. */
 static void warn_away(FILE *out, uint32_t index, const struct worker_report *worker)
 {
 	char away[CHART_UNIT_SIZE];
@@ -291,9 +291,9 @@ json_t *show_workers_array(struct control *control)
 	return array;
 }
 
-/* ---- clouds and all ---- */
+/* ---- clouds and the rest ---- */
 
-/* Makes the report one of what was achieved since. */
+/* Turns the report into one of what was achieved since the start, a clear or a change. */
 static json_t *since_object(struct control *control, uint32_t cloud, struct cloud_report *report)
 {
 	static const char *const words[] = {[CONTROL_SINCE_START] = "start",
@@ -306,7 +306,8 @@ static json_t *since_object(struct control *control, uint32_t cloud, struct clou
 	                  (*control->scenario)->clouds[cloud], report);
 }
 
-/* `address`: of one of a template's clouds; or NULL. NULL: there is none. */
+/* Returns the object of a cloud, or, if `address` is not NULL, of that cloud of the template; NULL
+ * if there is none. */
 static json_t *cloud_object(struct control *control, uint32_t cloud, const char *address)
 {
 	const struct scenario *scenario = *control->scenario;
@@ -390,7 +391,7 @@ static void show_config(FILE *out, struct control *control, const char *late)
 	scenario_file_print(out, *control->scenario);
 }
 
-/* It is for programs; a person sees the same, indented. */
+/* Prints for a person the object that programs get, indented. */
 static void show_totals_text(FILE *out, struct control *control, uint32_t clouds)
 {
 	json_t *object = totals_object(control, clouds);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What runs, for a person (aligned text with units, emulated and real drops apart, what is
- * configured beside what was achieved, and warnings) or for a program (JSON).
+ * The state of a running weir, for a person (aligned text with units, emulated and real drops
+ * apart, what is configured beside what was achieved, and warnings) or for a program (JSON).
  *
- * Thread: control's.
+ * Thread: control.
  */
 #ifndef WEIR_SHOW_H
 #define WEIR_SHOW_H
@@ -28,26 +28,28 @@ enum show_what {
 	SHOW_TOTALS,    /* totals.h */
 };
 
-/* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD,
- * SHOW_CLOUD_ALL and SHOW_PATH; of SHOW_TOTALS how many clouds, 0: as usual. `late`: the workers
- * that have not taken the last change yet, or ""; SHOW_CONFIG prints them first, as a comment. */
+/* Prints the answer in the mode of the output. `cloud`: the index in the scenario, for SHOW_CLOUD,
+ * SHOW_CLOUD_ALL and SHOW_PATH; for SHOW_TOTALS the number of clouds, 0: the default. `late`: the
+ * workers that have not taken the last change yet, or ""; SHOW_CONFIG prints them first, as a
+ * comment. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *late);
-/* The cloud of that address of a template. False: there is none (yet), and nothing was answered. */
+/* Answers with the cloud of that address in a template. Returns false if there is none (yet); then
+ * nothing was answered. */
 bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
                      const char *address);
 
-/* The commands that are the socket's own, and not of the scenario language, for `help`. */
+/* Prints, for `help`, the commands of the socket that are not in the scenario language. */
 void show_session_help(FILE *out);
 
-/* As SHOW_PORTS and SHOW_WORKERS have them. NULL: no memory. */
+/* Return what SHOW_PORTS and SHOW_WORKERS contain; NULL if there is no memory. */
 struct port_report;
 json_t *show_port_object(const struct port_report *port);
 json_t *show_workers_array(struct control *control);
 
-/* ---- the texts, show_cloud.c ---- */
+/* ---- text: show_cloud.c ---- */
 
-/* `address`: of one of a template's clouds; or NULL. `all`: view.h. */
+/* Prints a cloud, or, if `address` is not NULL, that cloud of the template. `all`: view.h. */
 void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address,
                      bool all);
 void show_clouds_text(FILE *out, struct control *control);

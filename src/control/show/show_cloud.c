@@ -16,7 +16,7 @@
 #include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
-/* A queue that was not given, and how long it is therefore. */
+/* Prints the size of a queue that was not given. */
 static void view_print_queue(const struct view *view, FILE *out)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
@@ -154,7 +154,7 @@ static void view_print_classes(const struct view *view, FILE *out)
 	table_free(table);
 }
 
-/* `class`: whose queue it manages; NULL: the link's. */
+/* Prints the management of a class's queue; `class` NULL: of the link's. */
 static void view_print_management(const struct aqm_report *aqm, const char *class, FILE *out)
 {
 	static const enum chart_unit units[] = {[AQM_COUNT] = CHART_COUNT,
@@ -223,7 +223,7 @@ static void table_percentiles(struct table *table, const char *name, const struc
 	table_unit(table, CHART_NS, (double)h->max);
 }
 
-/* What is not known is a dash. */
+/* Prints a dash for what is not known. */
 static void table_line_delay(struct table *table, const struct line_delay *line)
 {
 	const double figures[] = {line->min_ns, line->p50_ns, line->p99_ns, line->p999_ns,
@@ -255,7 +255,7 @@ static void view_print_times(const struct view *view, FILE *out)
 	table_text(table, period);
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
-	/* One of a template's clouds has no delays of its own: those of all are shown. */
+	/* A cloud of a template has no delays of its own: those of all are printed. */
 	if (!view->conf->many || view->report.clouds_most > 0)
 		table_line_delay(table, &line);
 	table_percentiles(table,
@@ -263,7 +263,7 @@ static void view_print_times(const struct view *view, FILE *out)
 	                                                                    : "delay in all",
 	                  &view->since.delay_ns);
 	if (view->has_port) {
-		/* The port does not know of changes. */
+		/* The port counts on when clouds change. */
 		snprintf(name, sizeof(name), "late at port %s%s", view->conf->to,
 		         view->began == CONTROL_SINCE_CHANGE ? ", in all" : "");
 		table_percentiles(table, name, &view->port.lateness_ns);
@@ -272,7 +272,7 @@ static void view_print_times(const struct view *view, FILE *out)
 	table_free(table);
 }
 
-/* How many clouds a template has, and how to see one. */
+/* Prints how many clouds a template has, and how to see one. */
 static void view_print_template(const struct view *view, FILE *out)
 {
 	char clouds[COUNT_SIZE], most[COUNT_SIZE];

@@ -108,7 +108,7 @@ json_t *json_xcp(const struct xcp_reading *reading)
 
 /* ---- the path ---- */
 
-/* Of the oldest answer. */
+/* Returns the age of the oldest answer. */
 static uint64_t hop_age_ns(const struct observed *observed, const struct observed_hop *hop)
 {
 	uint64_t age = 0;
@@ -122,7 +122,7 @@ static uint64_t hop_age_ns(const struct observed *observed, const struct observe
 	return age;
 }
 
-/* Whether a router has said this number, and it is one. */
+/* Returns true if a router has answered this value, and it is a number. */
 static bool is_said(const struct observed_hop *hop, enum observed_probe probe, int i)
 {
 	return hop->probe[probe].heard && hop->probe[probe].value[i] < OQ_MOST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cloud's meter reads, and the routers that its proxy has heard of
+ * What a cloud's meter reads, and the answers of routers that its proxy has received
  * (emulation/account/observed.h): as text, and as JSON.
  *
  *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,
@@ -14,10 +14,11 @@
  *             "loss":...,"error":...,"queue_packets":...,
  *             "delay_us":...,"age_ns":...}, ...]
  *
- * A number that a router has not said, or that has no limit, is null. The age is that of the oldest
- * of the answers in the row, counted to the latest packet that the proxy saw.
+ * A number that a router has not answered, or that has no limit, is null. The age is that of the
+ * oldest answer in the row: until now (control_cloud), in a replay until the latest packet of the
+ * proxy.
  *
- * Thread: control's.
+ * Thread: control.
  */
 #ifndef WEIR_SHOW_FEEDBACK_H
 #define WEIR_SHOW_FEEDBACK_H
@@ -31,10 +32,10 @@
 
 void show_meter_text(FILE *out, const struct meter_reading *reading);
 void show_xcp_text(FILE *out, const struct xcp_reading *reading);
-/* `show path`: of the cloud of this index. */
+/* Prints `show path` for the cloud of this index. */
 void show_path_text(FILE *out, struct control *control, uint32_t cloud);
 
-/* The same of what was heard, one row or more. */
+/* Prints the routers that have answered, at least one. */
 void show_path_table(FILE *out, const struct observed *observed);
 
 json_t *json_meter(const struct meter_reading *reading);

@@ -7,7 +7,7 @@
 #include "text/alloc_failure.h"
 #include "show/table.h"
 
-#define TABLE_DIGITS 6 /* of a quantity with a unit: a delay of 100 ms is right to 100 ns */
+#define TABLE_DIGITS 6 /* of a value with a unit: a delay of 100 ms is exact to 100 ns */
 
 struct table {
 	char columns[TABLE_COLUMNS_MAX + 1];
@@ -42,7 +42,7 @@ void table_free(struct table *table)
 	free(table);
 }
 
-/* How many places text takes: its characters, for quantities may hold a µ. */
+/* Returns the number of columns: of characters, not bytes, as a unit may have a µ. */
 static size_t text_width(const char *text)
 {
 	size_t width = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text in aligned columns, as `show` prints it: a row of headings, then rows of cells; columns are
- * as wide as their widest cell and stand two spaces apart, the first two spaces from the edge.
+ * Text in aligned columns, as `show` prints it: a row of headings, then rows of cells. A column is
+ * as wide as its widest cell, with two spaces before it.
  *
  * Thread: any; a table has one owner.
  */
@@ -18,24 +18,24 @@
 
 struct table;
 
-/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory, which is
- * noted. */
+/* Makes a table. `columns` has a letter for each: l or r, the side on which its cells are aligned.
+ * Returns NULL if there is no memory, which is noted. */
 struct table *table_make(const char *columns);
 void table_free(struct table *table);
 
-/* Cells are added from left to right; a row is full when all its columns have one. What finds no
- * memory is left out, and noted (alloc_failure.h). */
+/* Cells are added from left to right; a row is complete when all its columns have one. If there is
+ * no memory for a cell, it is left out, and that is noted (alloc_failure.h). */
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void table_count(struct table *table, uint64_t count); /* 1,234,567 */
 void table_unit(struct table *table, enum chart_unit unit, double value);
-/* part of whole, in percent; nothing when the whole is 0 */
+/* The part in percent; nothing if the whole is 0. */
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 
 void table_print(const struct table *table, FILE *out);
 
-/* 1,234,567; COUNT_SIZE bytes suffice. Returns text. */
+/* Formats 1,234,567 in at most COUNT_SIZE bytes. Returns text. */
 #define COUNT_SIZE 32
 const char *count_text(char text[COUNT_SIZE], uint64_t count);
 

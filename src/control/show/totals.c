@@ -10,7 +10,8 @@
 
 #define BRIEFS 64
 
-/* The greatest value of a bucket; histogram_bucket_floor knows no bucket behind the last. */
+/* Returns the greatest value of a bucket. histogram_bucket_floor must not be called for a bucket
+ * behind the last. */
 static uint64_t bucket_top(uint32_t bucket)
 {
 	return bucket + 1 < HISTOGRAM_BUCKETS ? histogram_bucket_floor(bucket + 1) - 1
@@ -90,7 +91,7 @@ static void add_brief(struct cloud_report *sum, const struct cloud_brief *brief)
 	sum->queue_bytes += brief->queue_bytes;
 }
 
-/* Of the clouds from `first` on. */
+/* Sums the clouds from `first` on. */
 static json_t *rest_whole(struct control *control, uint32_t first)
 {
 	const struct scenario *scenario = *control->scenario;

@@ -67,7 +67,6 @@ uint64_t view_drops(const struct counters *counters, enum reason_kind kind)
 	return sum;
 }
 
-/* `loss 1,204, queue-full 3` of one kind. */
 void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
                      size_t size)
 {
@@ -123,7 +122,7 @@ static void achieved_rate(const struct view *view, char *text, size_t size)
 	snprintf(text, size, "%s in the last %s, %s on average", rate, span, mean);
 }
 
-/* That of the line, which is what `delay` asks for. */
+/* Prints the delay of the line, which is what `delay` configures. */
 static void achieved_delay(const struct view *view, char *text, size_t size)
 {
 	const struct cloud_report *report = &view->since;

@@ -16,7 +16,7 @@
 
 #define SENTENCE_BYTES 1200
 #define HEAD_BYTES     120
-#define LINES_MAX      32 /* of a change, in the event */
+#define LINES_MAX      32 /* of a change, in one event */
 #define LINES_BYTES    2048
 #define CLOUDS_MAX     32
 
@@ -48,7 +48,8 @@ static void stamp_text(const struct stamp *stamp, char text[HEAD_BYTES])
 	         stamp->t_ns % SIMTIME_S);
 }
 
-/* The whole object as a line; NULL: no memory, or too long. To be freed. */
+/* Returns the whole object as a line, to be freed; NULL if there is no memory, or the line is too
+ * long. */
 static char *event_json(const char *kind, const struct stamp *stamp, json_t *members,
                         const char *sentence)
 {
@@ -77,7 +78,8 @@ struct field_text {
 	char name[FIELD_NAME_BYTES], value[FIELD_VALUE_BYTES];
 };
 
-/* `first_of_kind` is WEIR_FIRST_OF_KIND. False: it is no field, but a list or an object. */
+/* Makes the field WEIR_NAME, such as WEIR_FIRST_OF_KIND for `first_of_kind`. Returns false if the
+ * value is a list or an object. */
 static bool field_of(const char *name, const json_t *value, struct field_text *text,
                      struct journal_field *field)
 {
@@ -140,7 +142,7 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 	stamp_take(&stamp, control);
 	stamp_text(&stamp, head);
 	line = event_json(kind, &stamp, members, sentence);
-	/* It is told in any case: a number that is missing would be an event that is missing. */
+	/* It is added in any case: a missing number would look like a missing event. */
 	if (line == NULL)
 		snprintf(plain, sizeof(plain),
 		         "{\"event\":\"%.32s\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64
@@ -222,7 +224,7 @@ void event_cleared(struct control *control, const struct peer *who)
 	           "counters cleared by %s", whom);
 }
 
-/* The lines, as many as the event has room for, into both. Returns how many there are. */
+/* Puts as many lines into both as the event has room for. Returns the number of all lines. */
 static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE *out)
 {
 	uint32_t n = 0, put = 0;

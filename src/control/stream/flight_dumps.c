@@ -20,9 +20,9 @@
 #define BETWEEN_NS (10 * SIMTIME_S)
 #define TO         "weir-flight"
 #define ON         "real-loss,stall"
-#define DATE_MOST  100 /* folders of one second */
+#define DATE_MOST  100 /* folders with the date of one second */
 
-/* A dump under way, which outlives who began it. */
+/* A dump in progress; it may outlive the flight_dumps. */
 struct dump_job {
 	struct job job;
 	struct recording *recording;
@@ -35,10 +35,10 @@ struct dump_job {
 struct flight_dumps {
 	struct control *control;
 	struct flight_wish wish;
-	const char *why; /* one is asked for; or NULL */
+	const char *why; /* cause of a dump that is to begin; or NULL */
 	struct dump_job *under_way;
 	uint32_t by_events;
-	uint64_t last_ns; /* of a dump that an event has caused */
+	uint64_t last_ns; /* of the last dump that an event has caused */
 };
 
 /* ---- a worker that crashes ---- */
@@ -46,7 +46,8 @@ struct flight_dumps {
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static volatile sig_atomic_t crashed;
 
-/* A worker stays where it is; of any other thread nobody could write the flight down. */
+/* Stops a crashed worker here, until the flight is dumped. If any other thread crashes, the process
+ * ends at once: nothing could dump the flight. */
 static void on_crash(int number)
 {
 	const unsigned int lcore = rte_lcore_id();
@@ -148,7 +149,7 @@ void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, ch
 	struct tm tm;
 	int n;
 
-	/* Where it cannot be found out, the name is good as it is: it begins there. */
+	/* If the working directory is unknown, the relative name works as it is. */
 	if (*name != '/' && getcwd(here, sizeof(here) - 1) != NULL && here[1] != '\0')
 		strcat(here, "/");
 	if (asked == NULL) {
@@ -156,7 +157,7 @@ void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, ch
 		strftime(date, sizeof(date), "-%Y-%m-%dT%H-%M-%SZ", &tm);
 	}
 	n = snprintf(folder, PATH_MAX, "%s%.2000s%s", here, name, date);
-	/* Of one second, too, each has a folder of its own. */
+	/* Dumps of one second get different folders. */
 	for (int i = 2; asked == NULL && i < DATE_MOST && access(folder, F_OK) == 0; i++)
 		snprintf(folder + n, PATH_MAX - (size_t)n, "-%d", i);
 }
@@ -204,7 +205,7 @@ static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)
 	           "flight dumped in %s: %s", dump->folder, text);
 }
 
-/* The last that this process does. */
+/* Dumps the flight, then ends the process. */
 static void end_crashed(struct flight_dumps *dumps)
 {
 	struct dump_job *dump = dump_make(dumps);

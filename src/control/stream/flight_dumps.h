@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a flight (record/flight.h) is dumped: at an event of the kinds that were asked for, at
- * SIGUSR1, and when a worker crashes. Each dump is a recording in a folder of its own, DIR-DATE.
+ * Dumps a flight (record/flight.h): at an event of the requested kinds, at SIGUSR1, and when a
+ * worker crashes. Each dump is a recording in a folder of its own, DIR-DATE.
  *
- * An incident is seldom one event: after a dump that an event has caused, no event causes one for
- * ten seconds. Events cause FLIGHT_DUMPS_MAX in a run at most, so that they do not fill the disk. A
- * person who asks gets one in any case.
+ * An incident is seldom one event: after a dump that an event has caused, no event causes another
+ * for ten seconds. Events cause FLIGHT_DUMPS_MAX in a run at most, so that they do not fill the
+ * disk. A dump that a person requests is not limited.
  *
- * Thread: control's. Dumps are written in a thread of the executor's.
+ * Thread: control. Dumps are written in a thread of the executor.
  */
 #ifndef WEIR_FLIGHT_DUMPS_H
 #define WEIR_FLIGHT_DUMPS_H
@@ -22,26 +22,26 @@ struct control;
 struct flight_dumps;
 
 struct flight_wish {
-	const char *on; /* kinds of events, with commas between; NULL: real-loss,stall */
-	const char *to; /* NULL: weir-flight */
+	const char *on; /* kinds of events, separated by commas; NULL: real-loss,stall */
+	const char *to; /* DIR; NULL: weir-flight */
 };
 
-/* A worker that crashes waits from now on until the flight is dumped, and then the process ends by
- * its signal. NULL: no memory, then none is dumped but by recording_dump. */
+/* From now on, a worker that crashes waits until the flight is dumped; then the process ends with
+ * its signal. Returns NULL if there is no memory; then only recording_dump dumps. */
 struct flight_dumps *flight_dumps_make(struct control *control, const struct flight_wish *wish);
-/* Waits for nothing; NULL is allowed. */
+/* Does not wait; NULL is allowed. */
 void flight_dumps_free(struct flight_dumps *dumps);
-/* An event of this kind has happened. */
+/* To be called for each event: dumps if its kind was requested. */
 void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
-/* SIGUSR1 has come; control->flight may be NULL. */
+/* To be called after SIGUSR1; control->flight may be NULL. */
 void flight_dumps_signal(struct control *control);
-/* Begins what was asked for, and tells of what is written. */
+/* Begins a dump that is due, and reports one that is written. */
 void flight_dumps_poll(struct flight_dumps *dumps);
-/* Where a dump goes, from the root on: the folder that is asked for, or, if that is NULL, DIR-DATE,
- * with a number behind it if that is there. */
+/* Gets the absolute path of the folder for a dump: that of `asked`, or if that is NULL, DIR-DATE,
+ * with a number appended if that exists. */
 void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked,
                          char folder[PATH_MAX]);
-/* `+1.5 s to +11.7 s: 4711 packets, 3 MB`. */
+/* Formats `+1.5 s to +11.7 s: 4711 packets, 3 MB`. */
 #define FLIGHT_TEXT_BYTES 200
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES]);
 

@@ -13,7 +13,8 @@
 static const char *const kinds[] = {
         [REASON_EMULATED] = "emulated", [REASON_CONGESTION] = "congestion", [REASON_REAL] = "real"};
 
-/* Another scenario is in force, or all counts from 0 again. False: no memory, try later. */
+/* Adapts to another scenario, or to cleared counters. Returns false if there is no memory; the next
+ * step tries again. */
 static bool follow(struct loss_watch *watch, struct control *control)
 {
 	const struct scenario *scenario = *control->scenario;
@@ -77,14 +78,15 @@ static void tell_first(struct control *control, const char *cloud, enum reason r
 	           reason_name(reason), kinds[reason_kind(reason)], count, reason_help(reason));
 }
 
-/* Whether so much has been lost since; then it counts as told. */
+/* Returns true if real losses are to be reported: `since` gets their number since the last report,
+ * at most once a second. They then count as reported. */
 static bool real_since(struct loss_watched *watched, uint64_t real, uint64_t now_ns,
                        uint64_t *since)
 {
 	uint32_t second = (uint32_t)(now_ns / SIMTIME_S) + 1;
 
 	if (real < watched->real)
-		watched->real = 0; /* it was made anew */
+		watched->real = 0; /* the cloud was made anew */
 	if (real == watched->real || second == watched->second)
 		return false;
 	*since = real - watched->real;
@@ -104,7 +106,8 @@ static void tell_real(struct control *control, const char *what, const char *nam
 	           what, name, since, total);
 }
 
-/* Returns how many events it has told, at most `most`; false in `all` if there are more. */
+/* Reports the losses of a cloud, in at most `most` events, and returns their number. `all` is false
+ * if there may be more. */
 static uint32_t judge(struct control *control, struct loss_watched *watched, const char *cloud,
                       const uint64_t drops[REASON_COUNT], uint32_t most, bool *all)
 {
@@ -127,7 +130,7 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 		first_real |= kind == REASON_REAL;
 		told++;
 	}
-	if (first_real) { /* that was told just now, with its count */
+	if (first_real) { /* reported just now, with its count */
 		watched->real = real;
 		watched->second =
 		        (uint32_t)(control->ops->now_ns(control->context) / SIMTIME_S) + 1;
@@ -149,8 +152,8 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 	return told;
 }
 
-/* Reads on in the present cloud. Returns how many it has looked at; `whole`: it has come to the
- * cloud's end, and `drops` is what all of it has lost. */
+/* Reads on in the present cloud, and returns how many clouds that took. `whole` is true at the end
+ * of the cloud or template; `drops` is then its total. */
 static uint32_t read_on(struct loss_watch *watch, struct control *control, const char *name,
                         uint32_t most, bool *whole)
 {
@@ -184,7 +187,7 @@ static void watch_clouds(struct loss_watch *watch, struct control *control)
 		              LOSS_WATCH_EVENTS - told, &all);
 		memset(watch->drops, 0, sizeof(watch->drops));
 		watch->from = 0;
-		if (!all) /* the same again in the next step */
+		if (!all) /* the next step looks at this cloud again */
 			return;
 		watch->cloud = (watch->cloud + 1) % scenario->n_clouds;
 		seen++;
@@ -217,7 +220,7 @@ static void watch_port(struct loss_watch *watch, struct control *control)
 
 void loss_watch_step(struct loss_watch *watch, struct control *control)
 {
-	/* When something is about to change, there is a next step. */
+	/* If something is about to change, the next step will do. */
 	if (!control_look_begin(control))
 		return;
 	if (follow(watch, control)) {

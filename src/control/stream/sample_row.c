@@ -7,7 +7,7 @@
 #include "engine/engine_report.h"
 #include "show/view.h"
 
-#define FRAME_BYTES 1000 /* what a drop weighs */
+#define FRAME_BYTES 1000 /* weight of a drop */
 
 bool sample_rows_make(struct sample_rows *rows, uint32_t most)
 {
@@ -144,7 +144,7 @@ static const struct sample_delays *delays_before(const struct sample_rows *rows,
 	return NULL;
 }
 
-/* Of a cloud that was not in the last sample, nothing. */
+/* Returns the delays since the last sample; NULL if the cloud was not in it. */
 static json_t *delays_since(const struct sample_rows *rows, struct control *control, uint32_t cloud,
                             struct sample_delays *now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sample for people: a line each of ports, clouds and workers. */
+/* Prints a sample for people: a line for each port, cloud and worker. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static double number(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* `842 kbit/s` of bytes in so many seconds. */
+/* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
 static void put_rate(FILE *out, const char *what, const json_t *object, const char *packets,
                      const char *bytes, double seconds)
 {

@@ -11,7 +11,7 @@
 
 #define BRIEFS 64
 
-/* What was seen of a cloud of the scenario: of itself, or of a template's head and its clouds. */
+/* What was seen of a cloud, or of a template: of its head, and of each of its clouds. */
 struct block {
 	struct sample_sums own;
 	struct sample_sums *of_each;
@@ -31,10 +31,10 @@ struct seen_worker {
 
 struct sampler {
 	simtime interval_ns;
-	uint64_t due_ns, next_ns; /* the pass; the step */
+	uint64_t due_ns, next_ns; /* of the next pass; of the next step */
 	uint64_t began_ns, took_ns;
-	simtime last_ns; /* of the run, of the last sample */
-	bool primed;     /* there is something to take the difference from */
+	simtime last_ns; /* virtual time of the last sample */
+	bool primed;     /* there is a pass to take the difference from */
 	bool passing;
 	json_t *ready;
 	/* clouds */
@@ -112,7 +112,7 @@ static bool follow(struct sampler *sampler, const struct control *control)
 		free(blocks);
 		return false;
 	}
-	if (was == NULL && sampler->blocks != NULL) { /* all stand where they stood */
+	if (was == NULL && sampler->blocks != NULL) { /* all indices are unchanged */
 		free(blocks);
 	} else {
 		for (uint32_t i = 0; i < scenario->n_clouds && sampler->blocks != NULL; i++) {
@@ -135,7 +135,7 @@ static bool follow(struct sampler *sampler, const struct control *control)
 
 /* ---- clouds ---- */
 
-/* Where what was seen of the i-th cloud is kept; NULL: no memory. */
+/* Returns where what was seen of the i-th cloud is stored; NULL if there is no memory. */
 static struct sample_sums *seen_of(struct block *block, uint32_t i)
 {
 	struct sample_sums *grown;
@@ -176,8 +176,8 @@ static void take_brief(struct sampler *sampler, const struct cloud_brief *brief,
 		sample_rows_offer(&sampler->rows, &row);
 }
 
-/* Reads on in the present cloud; the next one follows when it has come to its end. Returns how many
- * it has read. */
+/* Reads on in the present cloud, and moves to the next one at its end. Returns how many clouds that
+ * took. */
 static uint32_t read_on(struct sampler *sampler, struct control *control)
 {
 	const struct cloud_conf *cloud = (*control->scenario)->clouds[sampler->cloud];
@@ -328,11 +328,11 @@ static void pass_end(struct sampler *sampler, struct control *control)
 	sampler->primed = true;
 }
 
-/* When the next pass begins. */
+/* Computes when the next pass begins. */
 static void pass_due(struct sampler *sampler, uint64_t now_ns)
 {
 	sampler->due_ns += sampler->interval_ns;
-	if (sampler->due_ns <= now_ns) /* late: none is made up for */
+	if (sampler->due_ns <= now_ns) /* late: missed passes are not made up for */
 		sampler->due_ns = now_ns + sampler->interval_ns;
 	if (sampler->due_ns < now_ns + SAMPLER_SHARE * sampler->took_ns)
 		sampler->due_ns = now_ns + SAMPLER_SHARE * sampler->took_ns;
@@ -351,7 +351,7 @@ void sampler_step(struct sampler *sampler, struct control *control, uint64_t now
 {
 	uint64_t began = processor_ns();
 
-	/* What was not taken yet makes the next one wait. */
+	/* Until a sample is taken, the next one waits. */
 	if (sampler->ready != NULL || now_ns < sampler->next_ns)
 		return;
 	if (!control_look_begin(control)) {

@@ -12,18 +12,19 @@
 #define EVERY_FIELD_FROM 2
 #define AGAIN_NS         SIMTIME_S
 
-/* A schedule: the instants are first + k x period, and each of these + `on`. */
+/* A schedule: its points are first + k x period, and `on` after each of these. */
 struct schedule_row {
 	uint32_t cloud, conf; /* indices in the scenario */
 	simtime first_ns;
-	simtime every_ns; /* 0: there is one point */
+	simtime every_ns; /* 0: there is only one point */
 	simtime on_ns;
-	simtime told_ns; /* points up to here */
-	simtime next_ns; /* not to be looked at before */
-	bool gone_on;    /* in the rows of another scenario */
+	simtime told_ns; /* points up to here are reported */
+	simtime next_ns; /* not checked before */
+	bool gone_on;    /* taken over into the rows of another scenario */
 };
 
-/* How many points there are up to `now`; the latest, and whether a window is open then. */
+/* Returns the number of points up to `now`; gets the latest one, and whether a window is open
+ * then. */
 static uint64_t points_until(const struct schedule_row *row, simtime now, simtime *latest, bool *on)
 {
 	uint64_t windows;
@@ -101,7 +102,7 @@ static void find_next(struct schedule_watch *watch)
 		watch->next_ns = simtime_min(watch->next_ns, watch->rows[i].next_ns);
 }
 
-/* The first row of that cloud, or of one behind it. */
+/* Returns the first row of that cloud, or of a cloud behind it. */
 static uint32_t first_row(const struct schedule_watch *watch, uint32_t cloud)
 {
 	uint32_t from = 0, to = watch->n;
@@ -117,7 +118,7 @@ static uint32_t first_row(const struct schedule_watch *watch, uint32_t cloud)
 	return from;
 }
 
-/* A schedule that was there before goes on from what was told of it. */
+/* Continues a schedule that was there before from the last point reported. */
 static void go_on(struct schedule_watch *watch, struct schedule_row *row, uint32_t was)
 {
 	for (uint32_t i = first_row(watch, was); i < watch->n && watch->rows[i].cloud == was; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of the sources that is a part of the program: tools/embed.py makes tables of them.
+ * A source file that is embedded in the program; tools/embed.py generates tables of such files.
  *
  * Thread: constant.
  */
@@ -9,11 +9,11 @@
 
 #include <stddef.h>
 
-/* A table ends with name NULL. */
+/* One row of a table; the last row has name NULL. */
 struct embedded_text {
-	const char *name; /* without folder and ending */
-	const char *text; /* ended by a 0 */
-	size_t bytes;     /* without it */
+	const char *name; /* of the file, without folder and extension */
+	const char *text; /* terminated by 0 */
+	size_t bytes;     /* without the final 0 */
 };
 
 #endif

@@ -16,7 +16,7 @@ void file_beside_folder(const char *path, char folder[PATH_MAX])
 	snprintf(folder, PATH_MAX, "%.*s", bytes < PATH_MAX ? bytes : 0, path);
 }
 
-/* In the folder, then here. */
+/* Opens `name` in the folder or, if it is not there, in the working directory. */
 static int open_in(const char *folder, const char *name)
 {
 	char path[2 * PATH_MAX];

@@ -20,7 +20,7 @@ static int unreadable(const char *name, const char *why, struct language_error *
 	                          SHOWN(name), why);
 }
 
-/* A folder in a message: one whose name is no text, or too long, by what it is. */
+/* Returns the folder for a message, or `what` if its name is not valid text, or too long. */
 static const char *shown(const char *folder, const char *what)
 {
 	return strlen(folder) <= 200 && word_is_text(folder) ? folder : what;
@@ -43,7 +43,7 @@ int file_missing(const char *name, const char *folder, struct language_error *er
 	                          shown(here, "the working directory"));
 }
 
-/* The present content: the file may have become shorter since its size was read. */
+/* Reads the present content: the file may have shrunk since its size was read. */
 static int fill(int fd, struct file *file, struct language_error *error)
 {
 	size_t done = 0;

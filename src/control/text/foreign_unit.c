@@ -9,9 +9,9 @@
 
 enum prefixes { NO_PREFIX, DECIMAL, BINARY, EITHER };
 
-/* `factor` of 0: there is no second reading. */
+/* An `other` of 0: there is no second reading. */
 struct spelling {
-	const char *name; /* behind the prefix, as it is written */
+	const char *name; /* as it is written behind the prefix */
 	enum prefixes prefixes;
 	bool taken;
 	uint64_t factor, other;
@@ -20,7 +20,7 @@ struct spelling {
 
 #define TC "; tc counts bytes with it"
 
-/* With k, M or G before it, or alone. */
+/* With the prefix k, M or G, or without one; BINARY and "" need a prefix. */
 static const struct spelling rates[] = {
         {"bit/s", DECIMAL, true, 1, 0, NULL},    {"bit", DECIMAL, true, 1, 0, NULL},
         {"bits", DECIMAL, false, 1, 0, NULL},    {"bits/s", DECIMAL, false, 1, 0, NULL},
@@ -79,7 +79,7 @@ static const struct {
 } kinds[] = {
         {units_rate, rates}, {units_bytes, sizes}, {units_time, times}, {units_packets, packets}};
 
-/* 1000 and 1024 of k, M and G; 1 of everything else. */
+/* Gets the decimal and the binary factor of k, M or G; 1 and 1 for any other prefix. */
 static void prefix_factors(char prefix, uint64_t *decimal, uint64_t *binary)
 {
 	static const char letters[] = "kmg";
@@ -92,7 +92,8 @@ static void prefix_factors(char prefix, uint64_t *decimal, uint64_t *binary)
 	}
 }
 
-/* What stands behind the prefix is `spelling`; `prefix` 0: there is none. */
+/* Reads a unit of this spelling behind the prefix; a `prefix` of 0: there is none. Returns false if
+ * they do not go together. */
 static bool read_as(const struct spelling *spelling, char prefix, struct foreign_unit *unit)
 {
 	uint64_t decimal, binary;

@@ -2,9 +2,9 @@
 /*
  * Units as other tools and other people write them: `Mbit/s`, `Mbps`, `KB`, `msec`, `packets`.
  *
- * A spelling that can mean one thing only is taken where a table says so: those of bits a second
- * with `bit` in them, Mbit/s and the like. Any other spelling is refused with what to write,
- * the number included. What two readings know is refused with both: `Mbps` is bits to most people
+ * An unambiguous spelling is accepted if its row in the table says so: `bit` and `bit/s` with any
+ * prefix, such as `Mbit/s`. Any other spelling is refused, with what to write instead, including
+ * the number. An ambiguous spelling is refused with both readings: `Mbps` means bits to most people
  * and bytes to tc, `KB` has 1000 bytes or 1024.
  *
  * Thread: pure functions, any.
@@ -17,18 +17,19 @@
 #define FOREIGN_READINGS_MAX 2
 
 struct foreign_unit {
-	const struct unit *units; /* the list that it belongs to: units_rate... */
+	const struct unit *units; /* the list of its kind: units_rate... */
 	bool taken;
 	uint32_t n;
 	uint64_t factor[FOREIGN_READINGS_MAX]; /* in base units */
-	const char *note; /* why there are two, for the end of a sentence; "" */
+	const char *note; /* why there are two readings, for the end of a sentence; or "" */
 };
 
-/* Whether a list of units, of one kind of values, has such a spelling. */
+/* Finds a spelling among those for a list of units (one kind of values). Returns false if it is not
+ * there. */
 bool foreign_unit_find(const struct unit *units, const char *name, struct foreign_unit *unit);
 
-/* `10mbit`: what is to be written for a number in this unit, for each reading that is a whole
- * number of the base unit. Returns how many there are. */
+/* Prints what to write (`10mbit`) for a number in this unit, for each reading that is a whole
+ * number of the base unit. Returns their number. */
 uint32_t foreign_unit_readings(const struct foreign_unit *unit, const struct decimal *decimal,
                                char text[FOREIGN_READINGS_MAX][QUANTITY_TEXT_BYTES]);
 

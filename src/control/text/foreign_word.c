@@ -76,7 +76,7 @@ const struct foreign_word foreign_words[] = {
         NOTED("limit", "rate 10mbit queue", "100pkt", OF_RATE),
         STATEMENT("burst", "rate 10mbit algorithm token-bucket queue 60kB burst", "15kB"),
         STATEMENT("policer", "police 10mbit burst", "15kB"),
-        /* what manages a queue */
+        /* queue management */
         NOTED("random-detect", "red min 15kB max 45kB", NULL, MANAGEMENT),
         NOTED("wred", "red min 15kB max 45kB", NULL, MANAGEMENT),
         NOTED("fair-queue", "fq-codel", NULL, MANAGEMENT),
@@ -105,7 +105,7 @@ const struct foreign_word foreign_words[] = {
         STATEMENT("reordering", "reorder", "25%"),
         STATEMENT("out-of-order", "reorder", "25%"),
         STATEMENT("gap", "reorder 25% gap", "5"),
-        /* routers, headers, links that are away */
+        /* routers, headers, outages */
         NOTED("mtu", "hop 192.0.2.1 mtu", "1400", "; a router on the path has it"),
         STATEMENT("router", "hop", "192.0.2.1"),
         STATEMENT("ttl", "rewrite set ip.ttl 9", NULL),
@@ -260,8 +260,8 @@ const struct foreign_word *foreign_word_nearest(enum foreign_place place, const 
 
 /* ---- what to write ---- */
 
-/* The statement that words begin with, the field that their last word names or, if that is none,
- * the first that stands without its name. NULL: no such statement, or no such field. */
+/* Returns the statement that the words begin with, or NULL. Its `field` is the one that the last
+ * word names, else the first field if that is positional, else NULL. */
 static const struct statement *value_field(const char *write, const struct field **field)
 {
 	const struct statement *statement;
@@ -285,7 +285,7 @@ static const struct statement *value_field(const char *write, const struct field
 	return statement;
 }
 
-/* Whether the word can be the value of the field. */
+/* Returns true if the word is a valid value of the field. */
 static bool fits(const struct statement *statement, const struct field *field, const char *word)
 {
 	struct language_error ignored;

@@ -8,7 +8,7 @@
 
 #define SHOWN_BYTES 60
 
-/* Length of the text up to `bytes`, less where that would cut a character in two. */
+/* Returns the length of the text up to `bytes`, less if the cut would split a character. */
 static size_t cut_between_characters(const char *text, size_t bytes)
 {
 	while (bytes > 0 && ((unsigned char)text[bytes] & 0xc0) == 0x80)
@@ -26,7 +26,7 @@ int language_error_set(struct language_error *error, const char *name, const cha
 	length = vsnprintf(error->text, sizeof(error->text), format, arguments);
 	va_end(arguments);
 	if (length >= (int)sizeof(error->text)) {
-		/* The character behind the cut is lost: go back over a whole one to be sure. */
+		/* Cut at a boundary of characters that leaves room for the dots. */
 		size_t end = cut_between_characters(error->text, sizeof(error->text) - 4);
 
 		memcpy(error->text + end, "...", 4);

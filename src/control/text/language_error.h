@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is wrong with a line of the scenario language: a name for programs, a column, and a sentence
- * for a person that says what is wrong and what would be right.
+ * An error in a line of the scenario language: a name for programs, a column, and a sentence for a
+ * person, which says what is wrong and what would be right.
  *
  * A file shows it as `file:line:column: text`; in the JSON of the socket the name is the `code`.
  * The text is valid UTF-8 and one line, whatever the input was.
@@ -14,22 +14,22 @@
 #include <stdint.h>
 
 struct language_error {
-	const char *name; /* one of those below, static */
-	uint32_t column;  /* in characters, from 1: the offending word, or the end of the line; 0:
-	                     none */
+	const char *name; /* one of the constants below */
+	uint32_t column;  /* in characters, from 1: of the wrong word, or the end of the line; 0:
+	                   * none */
 	char text[600];
 };
 
 #define ERROR_BAD_CHARACTER  "bad-character"  /* a control character, or not UTF-8 */
-#define ERROR_BAD_FILE       "bad-file"       /* one that cannot be read */
+#define ERROR_BAD_FILE       "bad-file"       /* a file that cannot be read */
 #define ERROR_BAD_NAME       "bad-name"       /* not a name of a port or a cloud */
 #define ERROR_BAD_QUOTE      "bad-quote"      /* a quote that is not closed, or not at the start */
-#define ERROR_BAD_VALUE      "bad-value"      /* not of the type */
-#define ERROR_CONFLICT       "conflict"       /* things that cannot be together */
+#define ERROR_BAD_VALUE      "bad-value"      /* not of the field's type */
+#define ERROR_CONFLICT       "conflict"       /* things that exclude each other */
 #define ERROR_DUPLICATE_NAME "duplicate-name" /* of a port or a cloud */
-#define ERROR_DUPLICATE_WORD "duplicate-word" /* a field given twice */
-#define ERROR_EXTRA_WORD     "extra-word"     /* where the line should end */
-#define ERROR_FULL           "full"         /* more ports, clouds or statements than there may be */
+#define ERROR_DUPLICATE_WORD "duplicate-word" /* a field that is given twice */
+#define ERROR_EXTRA_WORD     "extra-word"     /* a word where the line should end */
+#define ERROR_FULL           "full"         /* more ports, clouds or statements than the maximum */
 #define ERROR_MISSING_UNIT   "missing-unit" /* a bare number */
 #define ERROR_MISSING_WORD   "missing-word" /* the line ends too early */
 #define ERROR_NOT_HERE       "not-here"     /* a query in a file */
@@ -42,14 +42,14 @@ struct language_error {
 #define ERROR_UNKNOWN_UNIT   "unknown-unit"
 #define ERROR_UNKNOWN_WORD   "unknown-word"
 
-/* Sets name and text, leaves the column as it is. Returns -EINVAL, or -ENOMEM for
- * ERROR_NO_MEMORY, so that a function can end with `return language_error_set(...)`. A text that
- * is too long is cut between two characters. */
+/* Sets name and text, and leaves the column as it is. Returns -EINVAL, or -ENOMEM for
+ * ERROR_NO_MEMORY, so that a function can end with `return language_error_set(...)`. A text that is
+ * too long is cut between two characters. */
 int language_error_set(struct language_error *error, const char *name, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* How many bytes of a word to show: all of it, or, if it is long, what fits 60 bytes, cut between
- * two characters; for "%.*s". */
+/* Returns how many bytes of a word to show, for "%.*s": all, or 60 at most if the word is longer,
+ * cut between two characters. */
 int language_error_shown(const char *word);
 
 #endif

@@ -13,7 +13,7 @@ void listing_start(struct listing *listing, const char *conjunction)
 	listing->conjunction = conjunction;
 }
 
-/* Appends the pending word with what stands before it. */
+/* Appends the pending word, with the comma or conjunction before it. */
 static void append(struct listing *listing, bool last)
 {
 	char text[128];

@@ -66,17 +66,17 @@ void nearest_try(struct nearest *nearest, const char *candidate)
 	length = strlen(nearest->word);
 	if (strlen(candidate) > length)
 		length = strlen(candidate);
-	/* Up to two letters: a change of case only; 3 to 5: one edit; then one more for each three.
-	 */
+	/* 1 or 2 letters: only a change of case; 3 to 5: one edit; then one more for every 3
+	 * letters. */
 	if (length < 3 && strcasecmp(nearest->word, candidate) != 0)
 		return;
 	bound = length < 3 ? CASE_COST * (uint32_t)length : EDIT_COST * (uint32_t)(length / 3);
 	distance = nearest_distance(nearest->word, candidate);
-	/* In capitals it is still the word. */
+	/* A candidate that differs in case only is accepted at any distance. */
 	if ((distance > bound && strcasecmp(nearest->word, candidate) != 0) ||
 	    distance >= nearest->distance)
 		return;
-	strcpy(nearest->copy, candidate); /* distances are of words that fit */
+	strcpy(nearest->copy, candidate); /* fits: the distance of a longer word is UINT32_MAX */
 	nearest->best = nearest->copy;
 	nearest->distance = distance;
 }

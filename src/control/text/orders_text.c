@@ -20,7 +20,7 @@ static bool is_word(const struct words *words, uint32_t at, const char *text)
 	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
 }
 
-/* From `at` on to the separator, or to the end. */
+/* Returns the place of the next separator from `at` on, or the end of the words. */
 static uint32_t part_end(const struct words *words, uint32_t at, const char *separator)
 {
 	while (at < words->n && !is_word(words, at, separator))
@@ -28,7 +28,8 @@ static uint32_t part_end(const struct words *words, uint32_t at, const char *sep
 	return at;
 }
 
-/* The words up to `end`; they still lie in `words`. */
+/* Returns a copy of the words that ends before word `end`, or NULL with error if there is no
+ * memory. The texts still belong to `words`. */
 static struct words *words_until(const struct words *words, uint32_t end,
                                  struct language_error *error)
 {
@@ -61,7 +62,7 @@ static const struct statement *row_of(const char *name)
 	return NULL;
 }
 
-/* The statement that clears the one of this name, or NULL. */
+/* Returns the statement that clears the one of this name, or NULL. */
 static const struct statement *clearer_of(const char *name)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -77,7 +78,7 @@ bool orders_can_change(const struct statement *row)
 	       !row->generates;
 }
 
-/* A word that should be the name of a statement that can be scheduled. */
+/* Finds the row of the statement that words[at] names, and checks that it can be scheduled. */
 static int find_row(const struct words *words, uint32_t at, const struct statement **row,
                     struct language_error *error)
 {
@@ -133,7 +134,7 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 	                          SHOWN(word->text));
 }
 
-/* One order, of the words up to part->n. */
+/* Parses one order: the words from `at` to part->n. */
 static int parse_order(const struct words *part, uint32_t at, struct order *order,
                        struct language_error *error)
 {
@@ -266,7 +267,7 @@ static int parse_mean(const struct words *words, uint32_t at, struct state *stat
 	return value_parse(&mean, words->word[at].text, &state->mean_ns, error);
 }
 
-/* `to NAME P NAME P...`: as long as the second word is a number. */
+/* Parses `to NAME P NAME P...`, as long as the second word of a pair is a number. */
 static int parse_to(const struct words *words, uint32_t *at, struct state *state,
                     struct language_error *error)
 {

@@ -7,8 +7,9 @@
  *   STATES   STATE then STATE [then STATE...]
  *   STATE    NAME TIME [to NAME P [NAME P...]] [ORDERS]
  *
- * `and`, `then` and `no` between quotes are words of a value. What cannot stand inside: a schedule,
- * classes and what is theirs, and what makes packets of its own.
+ * `and`, `then` and `no` between quotes are words of a value. Not allowed inside are: a schedule, a
+ * class or a statement of a class, a property of the cloud itself, and a statement that generates
+ * packets.
  *
  * Thread: pure functions, any.
  */
@@ -20,11 +21,11 @@
 #include "text/word.h"
 #include "scenario/orders.h"
 
-/* Whether a statement may stand inside. */
+/* Returns true if a statement is allowed inside another. */
 bool orders_can_change(const struct statement *row);
 
-/* words[at...], to the end of the line. 0, or -EINVAL or -ENOMEM with error and column, and then
- * there is nothing to clear. */
+/* Parses words[at...], to the end of the line. Returns 0, or -EINVAL or -ENOMEM with error and
+ * column; then there is nothing to clear. */
 int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
                  struct language_error *error);
 void orders_print(FILE *out, const struct orders *orders);

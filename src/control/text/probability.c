@@ -9,16 +9,16 @@
 
 typedef unsigned __int128 wide;
 
-#define DIGITS_MIN_FULL UINT64_C(1000000000000000000) /* from here on 19 digits are there */
+#define DIGITS_MIN_FULL UINT64_C(1000000000000000000) /* from here on, the number has 19 digits */
 #define PLACES_MAX      19                            /* 10^-19 is finer than 2^-63 */
 #define EXPONENT_MAX    1000
-#define ZEROS_MAX       4096 /* a line is not longer */
+#define ZEROS_MAX       4096 /* a line has no more digits */
 
 /* number = digits * 10^exponent */
 struct scientific {
 	uint64_t digits; /* less than 10^19 */
 	int exponent;
-	bool too_many; /* there were digits that do not fit */
+	bool too_many; /* digits other than 0 were left out */
 };
 
 static const char *scan_digits(const char *at, struct scientific *number, bool fraction)
@@ -37,7 +37,7 @@ static const char *scan_digits(const char *at, struct scientific *number, bool f
 	return at;
 }
 
-/* What follows e or E. False: no exponent is there. */
+/* Parses what follows e or E. Returns false if that is no exponent. */
 static bool scan_exponent(const char *at, struct scientific *number, const char **rest)
 {
 	bool negative = *at == '-';
@@ -90,7 +90,7 @@ static wide power_of_ten(uint32_t exponent)
 	return power;
 }
 
-/* digits / 10^places, to the nearest 2^-63; digits < 10^19, places <= 38. */
+/* Returns digits / 10^places, rounded to a multiple of 2^-63; digits < 10^19, places <= 38. */
 static uint64_t nearest_q63(uint64_t digits, uint32_t places)
 {
 	wide one = power_of_ten(places);
@@ -114,14 +114,14 @@ enum probability_result probability_parse(const char *text, probability_q63 *val
 	places = (uint32_t)-number.exponent;
 	if (places <= PLACES_MAX && number.digits > power_of_ten(places))
 		return PROBABILITY_OVER_ONE;
-	/* Below 10^-19 nothing is left: less than half of 2^-63. */
+	/* With 19 digits and more than 38 places it is below 10^-20, which rounds to 0 as well. */
 	if (number.too_many || places > 38 || nearest_q63(number.digits, places) == 0)
 		return PROBABILITY_TOO_FINE;
 	*value = nearest_q63(number.digits, places);
 	return PROBABILITY_OK;
 }
 
-/* digits * 10^exponent without a power of ten. */
+/* Prints digits * 10^exponent in percent, without a power of ten. */
 static void print_plain(uint64_t digits, int exponent, char *text)
 {
 	char all[24];
@@ -136,7 +136,7 @@ static void print_plain(uint64_t digits, int exponent, char *text)
 		snprintf(text, PROBABILITY_TEXT_BYTES, "0.%.*s%s%%", -whole, "000000", all);
 }
 
-/* digits / 10^places in percent, or as a power of ten when that is short. */
+/* Prints digits / 10^places in percent, or as a power of ten if it is below 0.0001 %. */
 static void print_decimal(uint64_t digits, uint32_t places, char *text)
 {
 	char all[24];

@@ -15,18 +15,19 @@ enum probability_result {
 	PROBABILITY_OK,
 	PROBABILITY_NO_NUMBER,
 	PROBABILITY_OVER_ONE,
-	PROBABILITY_TOO_FINE, /* not 0, and less than half of 2^-63; or more than 37 digits */
+	PROBABILITY_TOO_FINE, /* not 0 but rounds to 0; or more than 19 digits */
 };
 enum probability_result probability_parse(const char *text, probability_q63 *value);
 
-/* The decimal number itself, for a FIELD_RATIO: too fine is what has more than RATIO_PLACES_MAX
- * places or more than 19 digits. */
+/* Parses the decimal number itself, for a FIELD_RATIO. A number is too fine if it has more than
+ * RATIO_PLACES_MAX places or more than 19 digits. */
 enum probability_result ratio_parse(const char *text, struct ratio *ratio);
 
 #define PROBABILITY_TEXT_BYTES 48
-/* With as few digits as parse back to the same value; percent from 0.0001 % on, else 1e-9. */
+/* Prints as few digits as parse back to the same value: in percent from 0.0001 % on, below that
+ * like 1e-9. */
 void probability_print(probability_q63 value, char text[PROBABILITY_TEXT_BYTES]);
-/* The same of a decimal number, exactly. */
+/* Prints a decimal number likewise, exactly. */
 void ratio_print(const struct ratio *ratio, char text[PROBABILITY_TEXT_BYTES]);
 
 #endif

@@ -9,7 +9,7 @@
 #include "scenario/field.h"
 #include "simtime.h"
 
-#define PLACES_MAX 20 /* of a byte in MiB: 2^-20 has 20 digits behind the point */
+#define PLACES_MAX 20 /* a byte is 2^-20 MiB, which has 20 digits behind the point */
 
 typedef unsigned __int128 wide;
 
@@ -103,8 +103,8 @@ enum quantity_result quantity_value(const struct decimal *decimal, const struct 
 	return QUANTITY_OK;
 }
 
-/* Prints whole and fraction in one unit; how many digits the fraction has. The fraction ends
- * because a factor divides 10^PLACES_MAX. */
+/* Prints value / factor exactly, with the unit. Returns the number of digits in the fraction. The
+ * fraction is finite because a factor divides 10^PLACES_MAX. */
 static uint32_t print_in(uint64_t value, const struct unit *unit, char text[QUANTITY_TEXT_BYTES])
 {
 	char digits[PLACES_MAX];

@@ -2,8 +2,7 @@
 /*
  * Whole numbers of a base unit, written as a decimal number with a unit: 1.5us is 1500 ns.
  *
- * Exact: a text is refused that is not a whole number of the base unit, or that does not fit 64
- * bits.
+ * Exact: a text is refused if it is not a whole number of the base unit, or does not fit 64 bits.
  *
  * Thread: pure functions, any.
  */
@@ -14,17 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number at the beginning of a text: digits, perhaps a point and digits. */
+/* The number at the beginning of a text: digits, optionally a point and digits. */
 struct decimal {
 	uint64_t whole;
 	unsigned __int128 fraction; /* fraction / 10^places */
-	uint32_t places; /* 0 to 20; more digits than that set `long_fraction`; no trailing zeros */
-	bool huge;       /* the whole part does not fit 64 bits */
+	uint32_t places;            /* 0 to 20; more set `long_fraction`; no trailing zeros */
+	bool huge;                  /* the whole part does not fit 64 bits */
 	bool long_fraction;
-	const char *rest; /* what follows */
+	const char *rest; /* the text behind the number */
 };
 
-/* False if the text does not begin with a number. */
+/* Parses the number at the beginning of a text. Returns false if there is none. */
 bool decimal_scan(const char *text, struct decimal *decimal);
 
 struct unit {
@@ -37,17 +36,17 @@ extern const struct unit units_bytes[]; /* B */
 extern const struct unit units_packets[];
 extern const struct unit units_factor[]; /* millionths, written as a number without a unit */
 
-/* The unit called `name`, or NULL. */
+/* Returns the unit called `name`, or NULL. */
 const struct unit *unit_find(const struct unit *units, const char *name);
 
 enum quantity_result { QUANTITY_OK, QUANTITY_HUGE, QUANTITY_TOO_FINE };
 enum quantity_result quantity_value(const struct decimal *decimal, const struct unit *unit,
                                     uint64_t *value);
 
-/* Room that is always enough: 20 digits, a point, 20 digits, the unit, the end. */
+/* Enough for any: 20 digits, a point, 20 digits, the unit, the final 0. */
 #define QUANTITY_TEXT_BYTES 48
-/* The shortest text that gives the value and does not begin with `0.`; of equals the one without a
- * fraction, then the one in the larger unit. */
+/* Prints the shortest text that gives the value and does not begin with `0.`. Among texts of equal
+ * length, one without a fraction wins, then the one in the larger unit. */
 void quantity_print(uint64_t value, const struct unit *units, char text[QUANTITY_TEXT_BYTES]);
 
 #endif

@@ -37,7 +37,7 @@ static bool is_given(const struct parser *p, const struct field *field)
 	return p->conf->given >> (field - p->fields) & 1;
 }
 
-/* The field that takes what stands behind the keywords: statements inside the statement. */
+/* Returns the field for what follows the keywords, statements inside the statement; or NULL. */
 static const struct field *inner_field(const struct parser *p)
 {
 	const struct field *field = p->fields;
@@ -54,7 +54,7 @@ static void give(struct parser *p, const struct field *field, uint32_t column)
 		p->columns[field - p->fields] = column;
 }
 
-/* A field is missing; or only its value, when its keyword stands there already. */
+/* Reports that a field is missing, or only its value, if its keyword is there. */
 static int missing(struct parser *p, const struct field *field, bool value_only, uint32_t column)
 {
 	const char *units = value_kind(field->type)->written;
@@ -82,7 +82,8 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 	return -EINVAL;
 }
 
-/* The rest of the line as one text, each word written as it must be to be read again. */
+/* Takes the rest of the line as one text, with each word printed such that it can be parsed
+ * again. */
 static int parse_rest(struct parser *p, const struct field *field)
 {
 	uint32_t column = p->words->word[p->at].column;
@@ -97,7 +98,7 @@ static int parse_rest(struct parser *p, const struct field *field)
 
 		if (p->at > first)
 			fputc(' ', out);
-		/* Behind a keyword, the whole may stand between quotes. */
+		/* Behind a keyword, the whole text may be one quoted word. */
 		if (is_keyword(field) && p->at == first && first + 1 == p->words->n)
 			fputs(word->text, out);
 		else
@@ -113,7 +114,7 @@ static int parse_rest(struct parser *p, const struct field *field)
 	return 0;
 }
 
-/* The value at p->at, of one word or of several; `at` moves on. */
+/* Parses the value at p->at, of one word or more, and moves p->at behind it. */
 static int parse_value(struct parser *p, const struct field *field)
 {
 	uint32_t first = p->at, n = statement_value_words(p->words, first, p->words->n, field);
@@ -128,7 +129,7 @@ static int parse_value(struct parser *p, const struct field *field)
 	return value_parse(field, text, p->conf, p->error);
 }
 
-/* The number of a numbered statement, if one stands there. */
+/* Parses the number of a numbered statement, if there is one. */
 static int parse_number(struct parser *p)
 {
 	const struct statement *statement = p->conf->statement;
@@ -146,7 +147,7 @@ static int parse_number(struct parser *p)
 	return 0;
 }
 
-/* Statements inside, to the end of the line. */
+/* Parses statements inside the statement, to the end of the line. */
 static int parse_inner(struct parser *p, const struct field *field)
 {
 	uint32_t column = p->words->word[p->at].column;
@@ -180,7 +181,7 @@ static int parse_positionals(struct parser *p)
 			return parse_rest(p, field);
 		if (parse_value(p, field) != 0) {
 			p->error->column = word->column;
-			/* It may have been meant as a keyword, when no value need stand here. */
+			/* If the value is optional, the word may be a misspelt keyword. */
 			p->at = (uint32_t)(word - p->words->word);
 			statement_nearest_keyword(p->fields, word->text, &nearest);
 			if (!(field->flags & FIELD_REQUIRED) && !word->quoted &&
@@ -193,7 +194,7 @@ static int parse_positionals(struct parser *p)
 	return 0;
 }
 
-/* Every field of it, but one that may be left out; and the words that it must have. */
+/* Checks that all required fields are given. */
 static int check_required(struct parser *p)
 {
 	for (const struct field *field = p->fields; field->name; field++) {
@@ -203,7 +204,7 @@ static int check_required(struct parser *p)
 	return 0;
 }
 
-/* Whether a word that stands before statements was rather meant as a keyword. */
+/* Returns true if the word, where inner statements may begin, is rather a misspelt keyword. */
 static bool looks_like_keyword(const struct parser *p)
 {
 	const struct word *word = &p->words->word[p->at];
@@ -252,8 +253,8 @@ static int parse_keywords(struct parser *p)
 			return -EINVAL;
 		}
 		give(p, field, word->column);
-		/* A word that is the name of a field as well is that too: `distribution table
-		 * FILE`. */
+		/* A value that is also the name of a field is the keyword of that field as well:
+		 * `distribution table FILE`. */
 		if (field->type == FIELD_WORD && statement_keyword(p->fields, word) != NULL)
 			p->at--;
 	}
@@ -286,7 +287,7 @@ static int parse_fields(const struct statement *statement, const struct words *w
 	return 0;
 }
 
-/* The name of the class behind `class`. */
+/* Checks the name of the class behind `class`. */
 static int check_scope(const struct words *words, uint32_t at, struct language_error *error)
 {
 	const struct word *word = &words->word[at];
@@ -303,7 +304,7 @@ static int check_scope(const struct words *words, uint32_t at, struct language_e
 	                          SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
 }
 
-/* Whether it may stand behind `class NAME`. */
+/* Returns true if the statement may follow `class NAME`. */
 static bool is_of_class(const char *name)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -336,7 +337,7 @@ static int parse(const struct words *words, uint32_t at, struct conf **conf, uin
 		return -EINVAL;
 	result = parse_fields(statement, words, at, conf, columns, error);
 	if (result == 0)
-		strcpy((*conf)->scope, scope); /* word_is_name bounds it */
+		strcpy((*conf)->scope, scope); /* fits: word_is_name limits it */
 	return result;
 }
 
@@ -352,8 +353,9 @@ int statement_parse_fields(const struct statement *statement, const struct words
 	return parse_fields(statement, words, at, conf, NULL, error);
 }
 
-/* Where the letter of a text stands that was made of the words from a column on, with one blank
- * between two: parse_rest. No word before it was quoted. */
+/* Returns the column of character `letter` of the text that parse_rest makes of the words from
+ * `column` on, joined by single blanks. Exact only if none of these words up to the letter is
+ * quoted. */
 static uint32_t letter_column(const struct words *words, uint32_t column, uint32_t letter)
 {
 	uint32_t i = 0;
@@ -370,7 +372,8 @@ static uint32_t letter_column(const struct words *words, uint32_t column, uint32
 	return words->end_column;
 }
 
-/* `columns`: of the fields, from words[at...]. */
+/* Returns the column of a field of the statement at words[at]; `columns` has those of its
+ * fields. */
 static uint32_t field_column(const struct words *words, uint32_t at, const uint32_t *columns,
                              int field, uint32_t letter)
 {

@@ -12,8 +12,9 @@
 
 #define SHOWN(text) language_error_shown(text), text
 
-/* `loss 1%`: the variant is left out. A number that is not written in percent is refused, with what
- * it may mean. False: it is no number, or the statement does not go without its variant. */
+/* Finds the statement of `loss 1%`, whose variant is left out. Refuses a number without `%`: sets
+ * the error, with the possible readings, leaves `statement` alone, and returns true. Returns false
+ * if the word is no number, or the statement needs its variant. */
 static bool find_by_percent(const char *name, const struct word *word,
                             const struct statement **statement, struct language_error *error)
 {
@@ -51,7 +52,7 @@ static bool find_by_percent(const char *name, const struct word *word,
 	return true;
 }
 
-/* A variant of another tool's: `loss gemodel`, words[at]. */
+/* Refuses words[at], which is `word`, if it is another tool's variant, such as `loss gemodel`. */
 static bool refuse_foreign(const char *name, const struct word *word, const struct words *words,
                            uint32_t at, struct language_error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The row of the table of statements that the beginning of a statement means: its name, and its
- * variant. A variant that goes `by_percent` may be left out before a percentage, `loss 1%`; before
- * another number it may not, for `loss 0.1` is 10 % as a fraction and 0.1 % in netem.
+ * Finds the row in the table of statements for the beginning of a statement: its name, and its
+ * variant. If a variant is `by_percent`, it may be left out before a percentage, as in `loss 1%`,
+ * but not before another number: `loss 0.1` means 10 % as a fraction, and 0.1 % in netem.
  *
  * Thread: pure functions, any.
  */
@@ -12,8 +12,8 @@
 #include "text/word.h"
 #include "scenario/statement.h"
 
-/* words[*at] is the name of a statement; `at` moves on to its fields. NULL with error and
- * column. */
+/* Returns the row; words[*at] is the name of a statement. Moves `at` to the fields. Returns NULL
+ * with error and column if there is no such row. */
 const struct statement *statement_row(const struct words *words, uint32_t *at,
                                       struct language_error *error);
 

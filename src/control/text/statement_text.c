@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statements as text; reading them is statement_parse.c. */
+/* Prints statements; statement_parse.c parses them. */
 #include "text/statement_text.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ static void print_name(FILE *out, const struct statement *statement)
 	        statement->variant ? statement->variant : "");
 }
 
-/* A positional text that reads like a keyword must be quoted. */
+/* Quotes a positional text that would be parsed as a keyword or as `off`. */
 static void print_positional(FILE *out, const struct field *field, const struct conf *conf)
 {
 	const void *at = (const char *)conf + field->offset;
@@ -116,7 +116,8 @@ static void print_positional(FILE *out, const struct field *field, const struct 
 		value_print(out, field, conf);
 }
 
-/* The value of a field that is a word; it may be the name of the next field as well. */
+/* Returns the word that is the value of the field, or NULL. It may be the next field's name as
+ * well. */
 static const char *word_of(const struct field *field, const struct conf *conf)
 {
 	if (field->type != FIELD_WORD)

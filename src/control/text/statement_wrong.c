@@ -39,7 +39,7 @@ static void nearest_statement(struct nearest *nearest)
 		nearest_try(nearest, (*row)->name);
 }
 
-/* A value, where a keyword should stand: the keywords that it could be the value of. */
+/* Lists the keywords that a value, found in place of a keyword, could belong to. */
 static void value_owners(const struct conf *conf, const char *word, struct listing *listing)
 {
 	struct language_error ignored;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is wrong with a word among the fields of a statement, and what would be right.
+ * Explains what is wrong with a word among the fields of a statement, and what would be right.
  *
  * Thread: pure functions, any.
  */
@@ -11,10 +11,11 @@
 #include "text/word.h"
 #include "scenario/statement.h"
 
-/* The keyword of a table that is nearest to the word. */
+/* Finds the keyword of the table that is nearest to the word. */
 void statement_nearest_keyword(const struct field *fields, const char *word,
                                struct nearest *nearest);
-/* words[at] is no keyword of the statement, whose fields up to there are `given`. -EINVAL. */
+/* Sets error and column for words[at], which is no keyword of the statement; conf->given has the
+ * fields up to there. Returns -EINVAL. */
 int statement_wrong_word(const struct conf *conf, const struct words *words, uint32_t at,
                          struct language_error *error);
 

@@ -26,7 +26,7 @@ static void *member(const struct field *field, const void *conf)
 
 /* ---- parsing, type by type ---- */
 
-/* The unit of this name: one of the list, or another spelling of one. */
+/* Finds the unit of this name in the list, or an accepted other spelling of one. */
 static bool find_unit(const struct unit *units, const char *name, struct unit *unit)
 {
 	const struct unit *own = unit_find(units, name);
@@ -42,7 +42,7 @@ static bool find_unit(const struct unit *units, const char *name, struct unit *u
 	return true;
 }
 
-/* All types with units. `which` is the index of the list of units that was used. */
+/* Parses a value with a unit. `which` gets the index of the list of units that has its unit. */
 static int parse_quantity(const struct field *field, const char *text, uint64_t *value, int *which,
                           struct language_error *error)
 {
@@ -73,7 +73,7 @@ static int parse_quantity(const struct field *field, const char *text, uint64_t 
 	return 0;
 }
 
-/* 1 as a fraction, however it is written. */
+/* Returns true for 1 written as a fraction, in any form. */
 static bool is_bare_one(const char *text)
 {
 	struct ratio ratio;
@@ -82,7 +82,7 @@ static bool is_bare_one(const char *text)
 	       ratio.digits == 1 && ratio.places == 0;
 }
 
-/* More than 1, and percent that there may be. */
+/* Returns true if a number that is over 1 can be percent: up to 100, without a unit. */
 static bool may_be_percent(const char *text)
 {
 	struct decimal decimal;
@@ -193,7 +193,7 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	return 0;
 }
 
-/* The one of the words that another tool's word means, or NULL. */
+/* Returns the word of `words` that another tool's word stands for, or NULL. */
 static const char *foreign_value(const char *text, const char *const *words)
 {
 	for (uint32_t i = 0; words[i] != NULL; i++) {

@@ -3,15 +3,16 @@
  * The values of fields, from text and to text, for every enum field_type.
  *
  *   time         1.5us       ns us ms s
- *   rate         10mbit      bit kbit mbit gbit, a second, decimal
+ *   rate         10mbit      bit kbit mbit gbit, per second, decimal
  *   bytes        15kB        B kB MB KiB MiB
- *   limit        100pkt      those of bytes, of time, or pkt
+ *   limit        100pkt      a unit of bytes or of time, or pkt
  *   probability  0.1%        percent, or a plain fraction (0.001, 1e-9)
  *   count        1000        digits only
+ *   factor       0.125       a decimal number without a unit
  *   word, switch             one of the field's words; `on` or `off`
  *   IPv4, IPv6               as inet_pton takes them
  *   text                     anything
- *   ratio        1e-18       as a probability, kept as the decimal number that it is
+ *   ratio        1e-18       like a probability; kept as the exact decimal number
  *   range        2..16       two counts, or one for both
  *   numbers      3,4,5       counts; after a comma there may be blanks
  *   words        ip,tcp      some of the field's words
@@ -21,13 +22,12 @@
  *   orders, states           statements: orders_text.h; printed here, read by the parser of lines
  *
  * Decimal fractions are exact: a value is a whole number of its base unit (ns, bit/s, byte,
- * packet), and one that would be finer is refused. A probability becomes the nearest multiple of
- * 2^-63.
+ * packet), and a finer one is refused. A probability becomes the nearest multiple of 2^-63.
  *
  * Printed text is canonical: the shortest that parses back to the same value and does not begin
- * with `0.` (so 100ms, not 0.1s), of equals the one without a fraction, then the one in the larger
- * unit. A probability is printed in percent with as few digits as parse back to the same value,
- * below 0.0001 % as a power of ten.
+ * with `0.` (so 100ms, not 0.1s). Among texts of equal length, one without a fraction wins, then
+ * the one in the larger unit. A probability is printed in percent with as few digits as parse back
+ * to the same value, below 0.0001 % as a power of ten.
  *
  * Thread: pure functions, any.
  */
@@ -41,22 +41,22 @@
 #include "text/language_error.h"
 #include "scenario/field.h"
 
-/* Parses `text` and writes the member of `conf` at the field's offset; what that member owned
- * before is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. 0, or -EINVAL or -ENOMEM with
- * error (its column is left alone), and then `conf` is as it was. */
+/* Parses `text` and writes the member of `conf` at the field's offset; what the member owned before
+ * is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. Returns 0, or -EINVAL or -ENOMEM
+ * with error (except its column), and then `conf` is unchanged. */
 int value_parse(const struct field *field, const char *text, void *conf,
                 struct language_error *error);
-/* Prints the member of `conf` at the field's offset; a FIELD_TEXT is quoted where it must be, a
+/* Prints the member of `conf` at the field's offset. A FIELD_TEXT is quoted if it must be; a
  * FIELD_FLAG prints nothing. */
 void value_print(FILE *out, const struct field *field, const void *conf);
-/* A number of the field's type, as value_print would print it: for ranges, defaults and reports.
- * `room` of 48 is always enough. A FIELD_LIMIT is taken to be in bytes. */
+/* Prints a number of the field's type as value_print does, for ranges, defaults and reports. `room`
+ * of 48 is always enough. A FIELD_LIMIT is taken to be in bytes. */
 void value_print_number(enum field_type type, uint64_t value, char *out, size_t room);
 
-/* What stands in a synopsis: TIME, RATE, `on|off`... FIELD_WORD prints its words. */
+/* Prints what stands in a synopsis: TIME, RATE, `on|off`... For FIELD_WORD, its words. */
 void value_print_kind(FILE *out, const struct field *field);
 
-/* Whole numbers that are no field: the seed. */
+/* Parses a whole number that is no field, such as the seed. */
 int value_parse_count(const char *text, uint64_t min, uint64_t max, const char *what,
                       uint64_t *value, struct language_error *error);
 

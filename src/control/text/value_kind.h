@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the control side knows of a field type beside how to parse it: how messages call it, how its
- * values are written.
+ * What control needs of a field type besides its parser: its name in messages, and how its values
+ * are written.
  *
  * Thread: pure functions, any.
  */
@@ -12,20 +12,20 @@
 #include "scenario/field.h"
 
 struct value_kind {
-	const char *a;    /* `a time` */
-	const char *kind; /* in a synopsis: `TIME`; "" if it depends on the field, or is nothing */
-	const char *written; /* `ns, us, ms or s`; "" without units */
-	const char *example; /* the unit that people mostly use */
-	/* The lists of units that values may have, ended by NULL. */
+	const char *a;       /* `a time` */
+	const char *kind;    /* in a synopsis: `TIME`; "": none, or the field's own */
+	const char *written; /* `ns, us, ms or s`; "" if there are no units */
+	const char *example; /* the unit that most people use */
+	/* The lists of units for such values, ended by NULL. */
 	const struct unit *units[4];
 };
 
 const struct value_kind *value_kind(enum field_type type);
 
-/* Of what a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES has two. */
+/* Returns the type of each end of a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES. */
 enum field_type value_span_of(enum field_type type);
 
-/* The enum limit_unit that belongs to the list value_kind(FIELD_LIMIT)->units[index]. */
+/* Returns the enum limit_unit of the list value_kind(FIELD_LIMIT)->units[index]. */
 enum limit_unit value_limit_unit(int index);
 
 #endif

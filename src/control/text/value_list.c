@@ -10,7 +10,7 @@
 
 #define SHOWN(text) language_error_shown(text), text
 
-/* One part of a value, as a field of its own. */
+/* Returns a field for one part of a value. */
 static struct field part_of(const struct field *field, enum field_type type)
 {
 	struct field part = *field;
@@ -79,7 +79,8 @@ int value_parse_range(const struct field *field, const char *text, struct range 
 	return 0;
 }
 
-/* The part of a list at `at`, without the blanks before it; the next part, or NULL. */
+/* Finds the part of a list at `at`, without the blanks before it. Returns the next part, or
+ * NULL. */
 static const char *next_part(const char **at, size_t *bytes)
 {
 	const char *comma;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values as text; reading them is value.c. */
+/* Prints values; value.c parses them. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void print_range(FILE *out, const struct range *range)
 		fprintf(out, "..%" PRIu64, range->to);
 }
 
-/* Of numbers with units: the unit stands at both. */
+/* Prints two numbers, both with their unit. */
 static void print_span(FILE *out, enum field_type type, const struct range *range)
 {
 	char text[48];

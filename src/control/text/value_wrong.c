@@ -47,7 +47,7 @@ int value_of_no_kind(const struct field *field, const char *text, const char *ri
 	                          field->name, SHOWN(text), value_kind(field->type)->a, right);
 }
 
-/* What people write for a value that is not there. */
+/* Returns true for the words that people write in place of no value. */
 static bool means_none(const char *text)
 {
 	static const char *const words[] = {"off",  "none",      "no",       "never",
@@ -77,7 +77,7 @@ int value_is_no_quantity(const struct field *field, const char *text, struct lan
 	        value_kind(field->type)->written, value_kind(field->type)->example);
 }
 
-/* One of another tool's, and what to write for it. */
+/* Sets the error for another tool's unit, with what to write instead. */
 static int foreign_unit(const struct field *field, const char *text, const struct decimal *decimal,
                         const struct foreign_unit *unit, struct language_error *error)
 {

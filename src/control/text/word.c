@@ -10,13 +10,13 @@ struct splitter {
 	const char *line;
 	size_t at;       /* in bytes */
 	uint32_t column; /* of `at` */
-	char *out;       /* where the next byte of a word goes */
+	char *out;       /* the next byte of a word */
 	struct words *words;
 	struct language_error *error;
 };
 
-/* Bytes of the character at `text`; 0 if it is not UTF-8 (RFC 3629: no surrogates, nothing
- * overlong) or a control character other than a tab. */
+/* Returns the number of bytes of the character at `text`; 0 if it is not UTF-8 (RFC 3629: no
+ * surrogates, nothing overlong) or a control character other than a tab. */
 static size_t character_bytes(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -36,7 +36,7 @@ static size_t character_bytes(const char *text)
 	}
 	if (code >= 0xd800 && code <= 0xdfff)
 		return 0;
-	/* U+0080 to U+009f are control characters, too. */
+	/* U+0080 to U+009f are control characters as well. */
 	if (code < 0xa0 || (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000) ||
 	    code > 0x10ffff)
 		return 0;
@@ -66,7 +66,7 @@ static int bad_character(struct splitter *s)
 	                          c);
 }
 
-/* Copies one character into the word. */
+/* Copies one character to the word. */
 static int take(struct splitter *s)
 {
 	size_t bytes = character_bytes(s->line + s->at);
@@ -85,7 +85,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* A carriage return counts as a blank where only blanks follow it: lines that end with CR LF. */
+/* Returns true at the end of the line. A carriage return right before it belongs to it: CR LF. */
 static bool is_end(const char *text)
 {
 	return text[0] == 0 || (text[0] == '\r' && text[1] == 0);

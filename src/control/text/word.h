@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Splitting a line into words.
+ * Splits a line into words.
  *
  * Words stand between blanks (space, tab, and a carriage return at the end of the line). `#` at the
  * beginning of a word makes the rest of the line a comment. A word with blanks, or an empty one, is
  * written between double quotes; in them `\"` is a quote and `\\` a backslash. A quoted word is
  * always a value, never a keyword. A line is UTF-8 without control characters.
  *
- * Ownership: a value; the words lie inside. Do not copy it by assignment (pointers into itself).
+ * Ownership: a value, which contains the text of its words. Copy it with words_copy only: it points
+ * into itself.
  * Thread: pure functions, any.
  */
 #ifndef WEIR_WORD_H
@@ -33,25 +34,27 @@ struct word {
 struct words {
 	uint32_t n;
 	struct word word[LINE_WORDS_MAX];
-	uint32_t end_column; /* where a further word would stand: the end of the last one + 2 */
-	bool open;           /* the last word ends with the line: it may still be being typed */
+	uint32_t end_column; /* where a further word would begin: the end of the last one + 2 */
+	bool open;           /* the last word ends with the line: more of it may follow */
 	bool comment;        /* a comment follows */
 	char text[LINE_BYTES_MAX + LINE_WORDS_MAX + 1];
 };
 
-/* 0, or -EINVAL with error and column. */
+/* Splits a line. Returns 0, or -EINVAL with error and column. */
 int words_split(const char *line, struct words *words, struct language_error *error);
 
-/* Its words lie in it, so it cannot be copied by `=`. */
+/* Copies the words, and makes their pointers point into the copy. */
 void words_copy(struct words *to, const struct words *from);
 
-/* Writes a text as one word that words_split gives back: quoted if it must be, or if `quote`. */
+/* Prints a text as one word, such that words_split returns it: quoted if it must be, or if
+ * `quote`. */
 void word_print(FILE *out, const char *text, bool quote);
 
-/* Whether this could stand in a line: UTF-8 without control characters. */
+/* Returns true if the text may stand in a line: UTF-8 without control characters. */
 bool word_is_text(const char *text);
 
-/* Whether this may be the name of a port or a cloud: 1 to 31 letters, digits, `-`, `_`, `.`. */
+/* Returns true if this may be the name of a port or a cloud: 1 to 31 letters, digits, `-`, `_`,
+ * `.`. */
 bool word_is_name(const char *text);
 
 #endif
