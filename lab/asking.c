@@ -20,7 +20,7 @@ void asking_hear(struct asking *asking, const struct frame_oq *oq)
 	for (uint32_t i = 0; i < oq->n; i++) {
 		uint32_t hop = FRAME_TTL + i - oq->res_ttl;
 
-		/* Only answers to requests. */
+		/* Ignores answers that were not requested. */
 		if ((oq->res_probe != OQ_LINK && oq->res_probe != OQ_QUEUE) ||
 		    hop >= asking->hops || asking->heard[oq->res_probe][hop])
 			continue;

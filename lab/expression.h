@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small arithmetic on figures that were measured: numbers, names, + - * / and parentheses. A name
- * is letters, digits, `.`, `_` and `-` and begins with a letter, so that a minus needs a blank
- * before it: `becn.bottleneck.loss / ecn.bottleneck.loss`.
+ * Simple arithmetic on measured figures: numbers, names, + - * / and parentheses. A name is
+ * letters, digits, `.`, `_` and `-` and begins with a letter, so a minus needs a blank before it:
+ * `becn.bottleneck.loss / ecn.bottleneck.loss`.
  *
  * Thread: pure functions, any.
  */
@@ -12,13 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What names stand for: false if there is no such figure. */
+/* The values of names. `find` returns false if there is no such figure. */
 struct figures {
 	bool (*find)(void *argument, const char *name, double *value);
 	void *argument;
 };
 
-/* The value. 0, or -EINVAL with message. A division by 0 gives what IEEE 754 says. */
+/* Computes the value. Returns 0, or -EINVAL with message. A division by 0 yields what IEEE 754
+ * says. */
 int expression_value(const char *text, const struct figures *figures, double *value, char *message,
                      size_t room);
 

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-/* A timer that is put off again and again is left where it is, and looks when it goes off. */
+/* Sets a timer, unless it is set to an earlier instant: a timer that is put off again and again
+ * stays there, and checks the instant when it fires. */
 static void arm(struct heap *heap, struct timer *timer, simtime at_ns)
 {
 	if (at_ns < timer_at(timer))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A TCP connection between two hosts: sender, receiver, their timers. Begins at an instant, sends
- * so much, and says when the last packet was acknowledged.
+ * A TCP connection between two hosts: sender, receiver, their timers. It begins at an instant,
+ * sends a number of packets, and calls `finished` when the last packet was acknowledged.
  *
- * Ownership: the caller's memory, zeroed; the conf outlives it. Thread: the world's.
+ * Ownership: the caller's memory, zeroed; the conf outlives it.
+ * Thread: the world's.
  */
 #ifndef WEIR_LAB_FLOW_H
 #define WEIR_LAB_FLOW_H
@@ -24,10 +25,12 @@ struct flow {
 	void *argument;
 };
 
-/* 0 or -ENOMEM. `boot_ns`: tcp_init's. `ack_delay_ns`: sink_init's. */
+/* Opens a flow. `boot_ns`: as for tcp_init. `ack_delay_ns`: as for sink_init. Returns 0 or
+ * -ENOMEM. */
 int flow_open(struct flow *flow, struct host *from, struct host *to, const struct tcp_conf *conf,
               simtime boot_ns, simtime ack_delay_ns);
-/* Sends from that instant on; packets of data, or TCP_UNLIMITED. Not before the world's now. */
+/* Sends from that instant on: so many packets of data, or TCP_UNLIMITED. The instant is not before
+ * the world's now. */
 void flow_begin(struct flow *flow, simtime start_ns, int64_t packets);
 void flow_close(struct flow *flow);
 

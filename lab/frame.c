@@ -16,13 +16,13 @@
 #define OPTION_TTL_BYTES   4u
 #define OPTION_SCALE       3
 #define OPTION_SCALE_LEN   3
-#define OPTION_SCALE_BYTES 4u /* with a byte ahead that says nothing */
+#define OPTION_SCALE_BYTES 4u /* with a padding byte ahead */
 #define OPTION_NOTHING     1
 #define UDP_CHECKSUM_ZERO  RTE_BE32(0xffff)
 
 /*
- * A header is made of words of 32 bits in network order, and its checksum of the same words before
- * they are written: what was just written in other pieces would have to be waited for.
+ * A header is composed of 32-bit words in network order. Its checksum is computed from these words
+ * before they are written: reading them back in other sizes would have to wait for the writes.
  */
 static inline uint32_t word_of(uint8_t first, uint8_t second, uint16_t rest)
 {
@@ -43,8 +43,8 @@ static inline uint32_t word_read(const uint8_t *at)
 	return word;
 }
 
-/* The sum of 16-bit words (RFC 1071), four bytes at a time: `bytes` is a multiple of four. 0 only
- * of zeros. */
+/* Returns the sum of 16-bit words (RFC 1071), added four bytes at a time: `bytes` is a multiple of
+ * four. The sum is 0 only if all words are. */
 static inline uint64_t sum_words(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t sum = 0;
@@ -54,7 +54,7 @@ static inline uint64_t sum_words(const uint8_t *at, uint32_t bytes)
 	return sum;
 }
 
-/* Most headers are as short as they can be. */
+/* Most headers have no options. */
 static inline uint64_t sum_header(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t sum = sum_words(at, HEADER_BYTES);
@@ -72,7 +72,7 @@ static inline uint16_t sum_fold(uint64_t sum)
 	return (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
 }
 
-/* A checksum, which stands in the first or in the last two bytes of its word. */
+/* Each returns a word that has the checksum in its first, or its last, two bytes. */
 static inline uint32_t checksum_first(uint64_t sum)
 {
 	uint16_t pair[2] = {(uint16_t)~sum_fold(sum), 0};
@@ -91,12 +91,12 @@ static inline uint32_t checksum_last(uint64_t sum)
 	return word;
 }
 
-/* What an IPv4 header says beside what it always says. */
+/* The fields of an IPv4 header that vary. */
 struct ip_fields {
 	uint32_t from, to;
 	uint16_t id;
 	uint8_t tos, ttl, protocol;
-	uint32_t option; /* one of four bytes, as it is written; 0: none */
+	uint32_t option; /* four bytes, as written; 0: none */
 };
 
 static uint8_t *ether_write(uint8_t *at, uint32_t from, uint32_t to)
@@ -109,7 +109,7 @@ static uint8_t *ether_write(uint8_t *at, uint32_t from, uint32_t to)
 	return at + 2;
 }
 
-/* Ethernet and IPv4, for a payload of so many bytes, which begins at what is returned. */
+/* Writes Ethernet and IPv4 headers for a payload of so many bytes, and returns where it begins. */
 static inline uint8_t *network_write(struct rte_mbuf *mbuf, const struct ip_fields *ip,
                                      uint32_t payload_bytes)
 {
@@ -134,7 +134,7 @@ static inline uint8_t *network_write(struct rte_mbuf *mbuf, const struct ip_fiel
 	return at;
 }
 
-/* Of TCP or UDP of so many bytes. */
+/* Returns the sum for TCP or UDP of so many bytes. */
 static inline uint64_t pseudo_header_sum(uint32_t from, uint32_t to, uint8_t protocol,
                                          uint32_t bytes)
 {
@@ -142,7 +142,7 @@ static inline uint64_t pseudo_header_sum(uint32_t from, uint32_t to, uint8_t pro
 	       word_of(0, protocol, (uint16_t)bytes);
 }
 
-/* All words or-ed, so that the compiler takes many words at a time. */
+/* Combines all words by OR, so that the compiler can vectorise the loop. */
 static bool is_zero(const uint8_t *bytes, uint32_t n)
 {
 	uint64_t any = 0;
@@ -158,7 +158,7 @@ static bool is_zero(const uint8_t *bytes, uint32_t n)
 	return any == 0;
 }
 
-/* Data are zeros, unless something on the way has changed them, and zeros add nothing. */
+/* Data are zeros, which add nothing, unless they were changed on the way. */
 static inline uint64_t sum_data(const uint8_t *at, uint32_t bytes)
 {
 	uint32_t last = 0;
@@ -359,7 +359,7 @@ static enum frame_kind quench_read(const struct rte_ipv4_hdr *ip, const uint8_t 
 	return FRAME_QUENCH;
 }
 
-/* How long the header is; 0: it is none that a host would have sent. */
+/* Returns the length of the header; 0 if no host would have sent it. */
 static uint32_t oq_read(const uint8_t *at, uint32_t bytes, struct frame_oq *oq)
 {
 	if (bytes < OQ_BYTES || at[OQ_RES_LEN] % OQ_ANSWER_BYTES != 0 ||
@@ -380,7 +380,7 @@ static uint32_t oq_read(const uint8_t *at, uint32_t bytes, struct frame_oq *oq)
 	return oq_bytes_of(oq);
 }
 
-/* TCP behind the unified header. */
+/* Reads TCP behind the unified header. */
 static enum frame_kind oq_segment_read(const struct rte_ipv4_hdr *ip, uint32_t ip_bytes,
                                        const uint8_t *payload, uint32_t bytes, struct frame *frame)
 {

@@ -87,7 +87,7 @@ static double fraction(uint64_t q63)
 	return (double)q63 / (double)PROBABILITY_ONE;
 }
 
-/* Sorted by hops as they come. */
+/* Inserts a factor, in ascending order of hops. */
 static int factor_add(struct response_conf *signal, uint32_t hops, double factor)
 {
 	uint32_t at = signal->n_by_hops;

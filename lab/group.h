@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A group: flows of one kind between two switches, each with two hosts of its own. What a line of
- * an experiment says about it, as a statement whose fields the language parses and explains:
+ * A group: flows of one kind between two switches, each with two hosts of its own. A line of an
+ * experiment describes it. The line is a statement, whose fields the language parses and explains:
  *
  *   ftp NAME COUNT from SWITCH to SWITCH ...    long-lived transfers
  *
  * Model: flow i begins at a time uniform in [start, start + spread], and its sender's clock at one
- * uniform in a tick. `access` is the rate of both hosts' links, `delay` their propagation; with
- * `delay-max` the senders' lie evenly from delay to it, for round-trip times that differ: the same
- * for groups of the same size.
+ * uniform in a tick. `access` is the rate of both hosts' links, `delay` their propagation. With
+ * `delay-max`, the senders' propagation delays are evenly spaced from `delay` to it, so that
+ * round-trip times differ; groups of the same size have the same delays.
  *
- * Ownership: a conf owns its texts (conf_free). Thread: any.
+ * Ownership: a conf owns its texts (conf_free).
+ * Thread: any.
  */
 #ifndef WEIR_LAB_GROUP_H
 #define WEIR_LAB_GROUP_H
@@ -42,10 +43,11 @@ struct group_conf {
 };
 
 extern const struct statement group_ftp;
-/* The words of `tcp`, `response` and `wait`. */
+/* The values of `tcp`, `response` and `wait`. */
 extern const char *const group_recoveries[], *const group_responses[], *const group_waits[];
 
-/* What TCP does in this group. 0, or -EINVAL with problem (factors, packet). */
+/* Makes the TCP configuration of this group. Returns 0, or -EINVAL with problem (factors,
+ * packet). */
 int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem);
 
 #endif

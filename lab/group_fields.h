@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of a table of fields: what TCP does, for every kind of group that uses it. `at(member)` is
- * the offset of a member of struct group_conf.
+ * Rows of a table of fields: the TCP of every kind of group that uses TCP. `at(member)` is the
+ * offset of a member of struct group_conf.
  */
 #ifndef WEIR_LAB_GROUP_FIELDS_H
 #define WEIR_LAB_GROUP_FIELDS_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is soon, and past how many a timer is moved in the ring. */
+/* How far ahead is soon, and past how many entries of the ring a timer is moved. */
 #define SOON_NS   (16 * SIMTIME_MS)
 #define MOVES_MAX 16u
 
@@ -22,7 +22,7 @@ void heap_release(struct heap *heap)
 
 int heap_announce(struct heap *heap)
 {
-	/* Entry 0 is not used; the room is doubled when it is a power of two. */
+	/* Entry 0 is not used; the array is doubled when its size is a power of two. */
 	if ((heap->room & (heap->room + 1)) == 0) {
 		struct heap_entry *entries =
 		        realloc(heap->entries, (2 * (size_t)heap->room + 2) * sizeof(*entries));
@@ -46,7 +46,7 @@ static void put(struct heap *heap, uint32_t place, const struct heap_entry *entr
 	entry->timer->place = place;
 }
 
-/* The place becomes free; `entry` goes where it belongs, looking from there. */
+/* Puts `entry` where it belongs, beginning at a place that is free. */
 static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 {
 	const struct heap_entry *entries = heap->entries;
@@ -72,8 +72,8 @@ static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 
 /* ---- the ring ---- */
 
-/* Of those of one instant the one set last goes behind the others. False: it does not belong
- * here. */
+/* Inserts an entry into the ring, behind those of the same instant, which were set earlier. Returns
+ * false if it does not belong there. */
 static bool soon_insert(struct heap *heap, const struct heap_entry *entry)
 {
 	struct heap_entry *soon = heap->soon;
@@ -101,7 +101,7 @@ static void soon_remove(struct heap *heap, const struct timer *timer)
 	heap->end--;
 }
 
-/* ---- both ---- */
+/* ---- heap and ring ---- */
 
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timers of hosts, the earliest first: a binary heap, and a ring beside it. There are a few hundred
- * at most, each set many times, so a timer knows its place and is moved from there. Packets in the
- * network lie in the engine, not here.
+ * at most, and each is set many times, so a timer stores its place, and is moved from there.
+ * Packets in the network lie in the engine, not here.
  *
- * Nearly all timers are those of access links. They go off after a few milliseconds, and each is
- * set to go off about as late as the one before. So a timer that goes off soon lies in the ring, in
- * order, if its place there is near the end. The others, mostly timeouts, are not in their way.
- * Where a timer lies affects speed only: without the ring `weir lab run` takes 3 to 9 % more of a
- * processor (becn-web 4, bcn-chain 6, becn-45 9; turn by turn, same bytes of results.json).
+ * Nearly all timers are those of access links. They fire after a few milliseconds, and each is set
+ * to fire about as late as the one before. So a timer that fires soon lies in the ring, in order,
+ * if its place there is near the end. The others, mostly timeouts, do not slow these down. Where a
+ * timer lies affects speed only: without the ring `weir lab run` takes 3 to 9 % more processor time
+ * (becn-web 4, bcn-chain 6, becn-45 9; measured in turns, with the same bytes of results.json).
  *
- * Of timers due at one instant, the one set first goes off first, so that a run is reproducible.
+ * Of timers due at one instant, the one set first fires first, so that a run is reproducible.
  *
- * Ownership: timers are their owners' and must be cleared before they go. Thread: one.
+ * Ownership: timers belong to their owners, and must be cleared before they are freed.
+ * Thread: one.
  */
 #ifndef WEIR_LAB_HEAP_H
 #define WEIR_LAB_HEAP_H
@@ -24,7 +25,8 @@
 
 #define TIMER_SOON UINT32_MAX
 
-/* In the ring: a power of two, and few, so that it stays in the processor's first cache. */
+/* Entries of the ring: a power of two, and few, so that they stay in the processor's first
+ * cache. */
 #define SOON_MAX 64u
 
 struct timer {
@@ -44,19 +46,19 @@ struct heap {
 	struct heap_entry *entries; /* from 1 */
 	uint32_t n, room;
 	uint64_t order;
-	/* While a timer fires, its place is free, and the next one that is set takes it: most often
-	 * the same. Until then its old entry stands there, ahead of all others. */
+	/* While a timer of the heap fires, its place is free. The next timer that is set, mostly
+	 * the same one, takes it. Until then the old entry stays there, ahead of all others. */
 	bool vacant;
 	/* The ring: from soon[first] to before soon[end], indices modulo its size. */
 	uint32_t first, end;
-	simtime now_ns; /* when the latest went off */
+	simtime now_ns; /* of the timer that fired last */
 	struct heap_entry soon[SOON_MAX];
 };
 
 void heap_init(struct heap *heap);
 void heap_release(struct heap *heap);
-/* Makes room for one more timer; 0 or -ENOMEM. Call it once for each timer, so that setting it
- * cannot fail. */
+/* Makes room for one more timer. Returns 0 or -ENOMEM. Call it once for each timer, so that setting
+ * the timer cannot fail. */
 int heap_announce(struct heap *heap);
 
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns);
@@ -81,7 +83,7 @@ static inline simtime heap_next(const struct heap *heap)
 	return next;
 }
 
-/* Takes the first timer out, and fires it. */
+/* Removes the first timer, and fires it. */
 void heap_fire(struct heap *heap);
 
 #endif

@@ -8,7 +8,8 @@
 #include "engine/engine_report.h"
 #include "link/rate.h"
 
-/* A quench counts as sent by the cloud that it comes from, but does not go its way. */
+/* The length of a quench. The cloud that generates it counts it as sent, but its link does not
+ * carry it. */
 #define QUENCH_BYTES 56
 
 static double percent(double part, double whole)

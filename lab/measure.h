@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is measured of clouds and flows, from a mark on: counters by difference, queues by samples
- * at even intervals. run.h lists the names. Thread: the run's.
+ * Measures clouds and flows, from a mark on: counters by difference, queues by samples at even
+ * intervals. run.h lists the names.
+ * Thread: the run's.
  */
 #ifndef WEIR_LAB_MEASURE_H
 #define WEIR_LAB_MEASURE_H
@@ -31,12 +32,12 @@ struct gauge {
 
 void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud);
 void gauge_mark(struct gauge *gauge, const struct engine *engine);
-/* `counts`: the sample belongs to the measure. */
+/* Samples the queue. `counts`: the sample counts in the measures. */
 void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts);
 void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
                   struct results *results);
 
-/* Of what Jain's index is made: (sum x)^2 / (n sum x^2). */
+/* The sums from which Jain's index is computed: (sum x)^2 / (n sum x^2). */
 struct shares {
 	double sum, squares;
 	uint64_t n;
@@ -54,7 +55,7 @@ struct group_sums {
 	struct shares shares;
 	double sent, resent, timeouts, quenches, arrived, marked, windows;
 };
-/* One flow more, into the group's sums and those of all flows. */
+/* Adds a flow to the group's sums, and to those of all flows. */
 void group_add(struct group_sums *sums, const struct flow_mark *mark, const struct flow *flow,
                struct shares *all);
 void group_report(const struct group_sums *sums, const char *name, simtime span_ns,

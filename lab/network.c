@@ -61,7 +61,7 @@ int network_add_link(struct network *network, const char *name, uint32_t from, u
 	return 0;
 }
 
-/* The ways to one switch, in rounds of one link more each: Bellman and Ford's. */
+/* Computes the ways to one switch (Bellman-Ford). */
 static void route_to(struct network *network, uint32_t target)
 {
 	bool better = true;

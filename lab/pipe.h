@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One direction of a host's access link: serialises, then delays; never loses. The queue ahead of
- * it has no bound, because the papers give access links ten times the bottleneck's rate: nothing
- * builds up there but the burst of one host. What congests is a cloud.
+ * One direction of a host's access link: serialises, then delays; never loses. The queue before it
+ * has no bound, because the papers give access links ten times the bottleneck's rate: no more than
+ * the burst of one host waits there. Congestion occurs in clouds.
  *
- * Model: sent at max(now, end of the one before), done 8L/R later (rounded up to a nanosecond),
- * there after the delay. R 0: no serialisation.
+ * Model: the transmission of a packet begins at max(now, end of the one before), and takes 8L/R
+ * (rounded up to a nanosecond). The packet arrives after the delay. R 0: no serialisation.
  *
- * Ownership: takes the mbufs; hands each to `arrive`, which owns it then. Thread: one.
+ * Ownership: takes the mbufs, and passes each to `arrive`, which owns it then.
+ * Thread: one.
  */
 #ifndef WEIR_LAB_PIPE_H
 #define WEIR_LAB_PIPE_H
@@ -24,8 +25,8 @@ struct pipe_slot {
 struct pipe {
 	uint64_t rate_bps;
 	simtime delay_ns;
-	simtime free_ns; /* when the latest has been sent */
-	/* How long it took, and of which length it was: those of a host are alike. */
+	simtime free_ns; /* end of the latest transmission */
+	/* How long it took, and for which length: most packets of a host have the same. */
 	simtime takes_ns;
 	uint32_t takes_bytes;
 	struct heap *heap;
@@ -36,12 +37,12 @@ struct pipe {
 	uint32_t room, first, n;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int pipe_init(struct pipe *pipe, struct heap *heap, uint64_t rate_bps, simtime delay_ns,
               void (*arrive)(void *argument, struct rte_mbuf *mbuf, simtime now), void *argument);
-/* Drops what is in it. */
+/* Drops the packets in it. */
 void pipe_release(struct pipe *pipe);
-/* False, and the mbuf is freed: no memory. */
+/* Returns false if there is no memory; the mbuf is then freed. */
 bool pipe_push(struct pipe *pipe, struct rte_mbuf *mbuf, uint32_t bytes, simtime now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the lab needs of those above it, as functions that they give it: the table of statements,
- * mempools, memory. So the lab knows the engine and nothing else, and its tests can give it less.
+ * What the lab needs from higher layers, as functions that these provide: the table of statements,
+ * mempools, memory. So the lab depends on the engine only, and its tests can provide less.
  *
  * Thread: the run's, one.
  */
@@ -15,9 +15,10 @@
 struct platform {
 	const struct statement *const *statements;
 	const struct classifier_filters *filters; /* or NULL */
-	/* A mempool with PACKET_PRIVATE_BYTES, that can grow up to `most`; NULL and errno. */
+	/* Makes a mempool with PACKET_PRIVATE_BYTES, which can grow up to `most`. Returns NULL and
+	 * errno on failure. */
 	struct rte_mempool *(*pool_make)(const char *name, uint32_t mbufs, uint32_t most);
-	/* How many mbufs were added. */
+	/* Returns how many mbufs were added. */
 	uint32_t (*pool_grow)(struct rte_mempool *pool, uint32_t mbufs);
 	void (*pool_free)(struct rte_mempool *pool);
 	void *(*memory_make)(size_t bytes);

@@ -11,7 +11,7 @@ static bool is_spared(const struct tcp *tcp)
 	return response->spares && response->spares(tcp);
 }
 
-/* The timer starts again, without backoff; the packet in flight that was timed is not any more. */
+/* Restarts the timer, without backoff, and ends the timing of a packet in flight. */
 static void timer_restart(struct tcp *tcp)
 {
 	tcp_timer_set(tcp);
@@ -51,7 +51,8 @@ static void reno_third(struct tcp *tcp)
 	tcp_transmit(tcp, tcp->acked + 1);
 }
 
-/* A further packet of the same window is lost: it is sent at once, and recovery goes on. */
+/* A partial acknowledgement: a further packet of the same window is lost. Sends it at once, and
+ * continues the recovery. */
 static bool newreno_partial(struct tcp *tcp, int64_t ack)
 {
 	if (ack >= tcp->recover || tcp->action != TCP_ACTION_DUPLICATES)

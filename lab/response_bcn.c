@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark on its own, and each multiplies
- * the window by a factor close to one and ends slow start. With the first begins a mode that lasts
- * until what was out then is acknowledged: in it a lost packet is sent again and nothing more. The
- * factor may depend on the number of routers on the way: the receiver returns the TTL that arrives.
+ * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark by itself. Each echo multiplies
+ * the window by a factor close to one, and ends slow start. The first echo begins a mode that lasts
+ * until what was outstanding then is acknowledged. In this mode a lost packet is sent again, and
+ * nothing else happens. The factor may depend on the number of routers on the way: the receiver
+ * returns the TTL that arrives.
  *
- * Whether the window grows on unmarked acknowledgements in the meantime the paper does not say: it
- * does not, unless grows_while_marked. Nor whether what a mark leaves is rounded: the paper's
- * window "is measured in packets", and rounded down (cuts_to_whole) the throughputs are those of
- * its Table 1.
+ * The paper does not say whether the window grows on unmarked acknowledgements in this mode: here
+ * it does not, unless grows_while_marked. The paper does not say either whether the window is
+ * rounded after a mark. Its window "is measured in packets", and rounded down (cuts_to_whole) the
+ * throughputs are those of its Table 1.
  */
 #include <math.h>
 
 #include "lab/response.h"
 
-/* Of the longest way listed that is not longer than this one; else of the shortest. */
+/* Returns the factor of the longest listed way that is not longer than this one, or of the
+ * shortest. */
 static double factor(const struct tcp_conf *conf, uint8_t ttl)
 {
 	const struct response_conf *signal = &conf->signal;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Enhanced BECN (Akujobi et al.): a source quench halves the window, once a window. Both papers say
- * "one-half of the congestion window", so the result is not rounded, other than by an echo: with
+ * "one-half of the congestion window", so the result is not rounded, unlike after an echo: with
  * windows of 3 to 5 packets that decides which of the two gains more. A quench for a mark also
- * stops growth until everything that was out at the cut is acknowledged (the paper's "wait one
- * RTT", as a gate in sequence numbers; conf->signal.wait has other readings). A quench for a drop
- * leaves the lost packet to the third duplicate or the timer.
+ * stops growth until everything that was outstanding at the cut is acknowledged (the paper's "wait
+ * one RTT", as a gate in sequence numbers; conf->signal.wait has other readings). A quench for a
+ * drop leaves the lost packet to the third duplicate or the timer.
  */
 #include "lab/response.h"
 

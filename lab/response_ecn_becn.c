@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ECN and BECN together (Akujobi et al., the combined approach): echoes and quenches share the
- * window in which there is one cut. A cut by a quench is reported to the receiver by CWR, too.
+ * limit of one cut a window. CWR reports a cut by a quench to the receiver, too.
  */
 #include "lab/response.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The extended limited slow-start (Nakauchi and Kobayashi, section 5): each packet asks a router in
- * the unified header, and acknowledgements bring the answers. Once the available bandwidth and the
- * queue of every router of the path are known, and a round trip is measured:
+ * The extended limited slow-start (Nakauchi and Kobayashi, section 5): each packet has a request to
+ * a router in the unified header, and acknowledgements bring the answers. Once the available
+ * bandwidth and the queue of every router of the path are known, and a round trip is measured:
  *
  *   max_ssthresh   half of the shortest queue, packets
  *   ssthresh       3/4 x the least available bandwidth x (RTT / 2) / MSS
  *
- * That happens once, and only if nothing was lost before: later figures would measure the sender's
- * own packets. Until then, and where routers do not answer, it is `limited`.
+ * This happens once, and only if nothing was lost before: later figures would measure the sender's
+ * own packets. Until then, and if routers do not answer, it is `limited`.
  */
 #include "lab/response.h"
 
@@ -22,7 +22,7 @@ static void extended_told(struct tcp *tcp)
 	    !asking_least(&tcp->asking, OQ_LINK, 1, &available_kbps) ||
 	    !asking_least(&tcp->asking, OQ_QUEUE, 0, &queue))
 		return;
-	/* kbit/s x ns: 1e-6 bits */
+	/* kbit/s x ns is in 1e-6 bits */
 	end = 0.75 * available_kbps * ((double)tcp->rtt_ns / 2) / 8e6 / tcp_data_bytes(tcp->conf);
 	end = end < tcp->conf->window ? end : tcp->conf->window;
 	tcp->ssthresh = end > 2 ? (uint32_t)(end + 0.5) : 2;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Limited slow-start (RFC 3742): up to max_ssthresh as always; beyond, a packet acknowledged adds
- * 1/K of a packet, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds max_ssthresh / 2
- * at most. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of them;
- * slow_start_exact leaves the truncation out. response_extended.c asks routers for both thresholds.
+ * Limited slow-start (RFC 3742): up to max_ssthresh as usual. Beyond, an acknowledged packet adds
+ * 1/K of a packet, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds at most
+ * max_ssthresh / 2. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of
+ * them; slow_start_exact omits the truncation. response_extended.c gets both thresholds from
+ * routers.
  */
 #include "lab/response.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Figures by name: what a run measured. Names have parts, `bottleneck.loss`, `plain.goodput`.
- * Ownership: its own memory; results_release. Thread: one.
+ * Figures by name: what a run has measured. Names have parts, `bottleneck.loss`, `plain.goodput`.
+ * Ownership: its own memory; results_release.
+ * Thread: one.
  */
 #ifndef WEIR_LAB_RESULTS_H
 #define WEIR_LAB_RESULTS_H
@@ -18,12 +19,12 @@ struct result {
 struct results {
 	struct result *list;
 	uint32_t n, room;
-	int error; /* the first: -ENOMEM */
+	int error; /* the first error: -ENOMEM */
 };
 
-/* `part.name`; part NULL: only the name. */
+/* Adds `part.name`; part NULL: only the name. */
 void results_add(struct results *results, const char *part, const char *name, double value);
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 const struct result *results_find(const struct results *results, const char *name);
 void results_release(struct results *results);
 

@@ -15,7 +15,7 @@ struct run_group {
 	const struct group_conf *conf;
 	struct tcp_conf tcp;
 	struct flow *flows;
-	struct flow_mark *marks; /* of each, at the end of the warm-up */
+	struct flow_mark *marks; /* of each flow, at the end of the warm-up */
 	uint32_t n_flows;
 };
 
@@ -39,12 +39,12 @@ struct run {
 	uint32_t n_voices;
 	struct run_web webs[PLAN_GROUPS_MAX];
 	uint32_t n_webs;
-	struct gauge *gauges; /* one a cloud, in the order of the scenario */
+	struct gauge *gauges; /* one per cloud, in the order of the scenario */
 	struct timer sampler;
 	struct problem *problem;
 };
 
-/* 0 to below `range` */
+/* Returns a draw from 0 to below `range`. */
 static simtime uniform(const struct draw_key key, uint64_t index, simtime range)
 {
 	return range ? draw_index(draw_u64(key, index, 0), range) : 0;
@@ -131,7 +131,7 @@ err_memory:
 	return -ENOMEM;
 }
 
-/* Its hosts have links that never hold it up. */
+/* Opens the calls. The links of their hosts take no time. */
 static int voice_make(struct run *run, const struct plan_voice *plan)
 {
 	const char *const names[2] = {plan->conf->from, plan->conf->to};
@@ -233,7 +233,7 @@ static int sampler_make(struct run *run)
 	return 0;
 }
 
-/* ---- the run ---- */
+/* ---- run ---- */
 
 static void mark_all(struct run *run)
 {

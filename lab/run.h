@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run: the links and groups of a plan in a world, for so long, with a seed; and what was
- * measured after the warm-up.
+ * One run: the links and groups of a plan in a world, for a duration, with a seed; and the measures
+ * taken after the warm-up.
  *
  * Measures. Of each cloud, NAME being its name:
  *   NAME.arrived, .dropped, .marked, .quenches    packets
  *   NAME.loss, .marking   of what arrived, %
  *   NAME.utilisation      bytes sent, of what its rate could have sent, %
  *   NAME.queue, .queue.sigma, .queue.cv   bytes that wait: mean and standard deviation of samples,
- *                         and the one divided by the other
+ *                         and the latter divided by the former
  *   NAME.CLASS.queue, .queue.sigma, .queue.cv   the same of a class
  *   NAME.average, .average.max   bytes: of the AQM's average
- *   NAME.isq              quenches it sent, of all packets that left towards its beginning, %
+ *   NAME.isq              quenches that it sent, of all packets that left in the opposite
+ *                         direction, %
  * Of each group:
  *   NAME.goodput          data packets in order, whole length, Mbit/s: of all its flows
  *   NAME.sent, .resent, .timeouts, .quenches   packets, and events
  *   NAME.loss             of what its senders sent, %: what did not arrive
  *   NAME.marking          of what arrived, %
  *   NAME.window           packets: mean of its flows' congestion windows at the end
- *   NAME.flows            how many
+ *   NAME.flows            number of flows
  *   NAME.fairness         Jain's index of its flows' goodputs
  *   all.fairness          of all flows
  * Of voice calls:
  *   NAME.sent, .arrived, .refused   datagrams, and calls
  *   NAME.loss             of what was sent, %
  *   NAME.goodput          whole datagrams that arrived, Mbit/s
- * Of web traffic, of answers, NAME.goodput, .sent, .resent, .loss, .marking as above, and
- *   NAME.objects          that were asked for and complete
- *   NAME.unfinished       that were asked for and are not
+ * Of web traffic: for answers, NAME.goodput, .sent, .resent, .loss, .marking as above, and
+ *   NAME.objects          requested and complete
+ *   NAME.unfinished       requested and not complete
  *   NAME.delay            s, the mean from request to the last acknowledgement
  *   NAME.delay.fairness   Jain's index of the delays
  *   all.broken            segments that arrived with a wrong checksum
- *   all.strangers         frames for which nobody listened, or to which no way led
+ *   all.strangers         frames without a listener, or without a way
  *   all.frames            sent by hosts
  *
- * Units: as said. Determinism: of plan and seed. Thread: one.
+ * Units: as given. Determinism: the result depends on plan and seed.
+ * Thread: one.
  */
 #ifndef WEIR_LAB_RUN_H
 #define WEIR_LAB_RUN_H
@@ -62,13 +64,13 @@ struct plan_web {
 	const struct web_conf *conf;
 };
 
-/* Sees the clouds' queues at every sample; or NULL. */
+/* Receives the clouds' queues at every sample; members may be NULL. */
 struct run_watch {
 	void (*sample)(void *argument, const char *cloud, simtime now, double queue_bytes,
 	               double average_bytes);
-	/* a flow's window, as often */
+	/* the window of a flow, at every sample */
 	void (*window)(void *argument, const char *group, uint32_t flow, simtime now, double cwnd);
-	/* what a group's applications have got so far, as often */
+	/* bytes that the applications of a group have received so far, at every sample */
 	void (*goodput)(void *argument, const char *group, simtime now, double bytes);
 	void *argument;
 };
@@ -76,7 +78,7 @@ struct run_watch {
 struct plan {
 	const char *name;
 	const struct network *network; /* routed, without hosts */
-	struct scenario *scenario;     /* passes to lab_run */
+	struct scenario *scenario;     /* lab_run takes ownership */
 	struct plan_group groups[PLAN_GROUPS_MAX];
 	uint32_t n_groups;
 	struct plan_voice voices[PLAN_GROUPS_MAX];
@@ -91,7 +93,7 @@ struct plan {
 	void *tap_argument;
 };
 
-/* 0, or -errno with problem: no way between switches, memory. */
+/* Returns 0, or -errno with problem: no way between switches, or no memory or ports. */
 int lab_run(const struct plan *plan, const struct platform *platform, struct results *results,
             struct problem *problem);
 

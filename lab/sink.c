@@ -53,7 +53,8 @@ static uint64_t *word_of(struct sink *sink, int64_t packet, uint64_t *bit)
 	return &sink->ahead[at / WORD_BITS];
 }
 
-/* Takes a packet in. True: it was the one expected, and nothing ahead of it waits any more. */
+/* Takes a packet. Returns true if it was the one expected, and its successor had not arrived
+ * before. */
 static bool take(struct sink *sink, int64_t packet)
 {
 	uint64_t *word, bit;
@@ -83,7 +84,7 @@ static bool take(struct sink *sink, int64_t packet)
 	return !gap;
 }
 
-/* What a router has written into the request goes back. */
+/* Queues a router's answer, in the request, to be returned. */
 static void heed(struct sink *sink, const struct frame_oq *oq)
 {
 	if (oq->mode == OQ_TTL && oq->probe != OQ_NO_PROBE &&
@@ -91,7 +92,7 @@ static void heed(struct sink *sink, const struct frame_oq *oq)
 		ledger_queue(sink->ledger, oq->probe, oq->ttl, &oq->request);
 }
 
-/* The oldest answers that wait, which are none any more. False: there are none. */
+/* Takes the oldest answers that wait. Returns false if there are none. */
 static bool answer(struct sink *sink, struct frame_oq *oq)
 {
 	const struct ledger_run *run = ledger_next(sink->ledger);
@@ -140,7 +141,7 @@ static void acknowledge(struct sink *sink, bool syn, bool echo)
 	sink->wire(sink->argument, &segment);
 }
 
-/* Whether the acknowledgement of this packet carries ECE. */
+/* Returns true if the acknowledgement of this packet carries ECE. */
 static bool echoes(struct sink *sink, const struct segment *segment)
 {
 	bool marked = segment->ecn == FRAME_ECN_CE;

@@ -13,7 +13,7 @@
 #define ACTIVE_SHAPE 0.382
 #define INACTIVE     1.5
 
-/* What is above with probability `tail`. */
+/* Returns the value that is exceeded with probability `tail`. */
 static double pareto(double least, double alpha, double tail)
 {
 	return least * pow(tail, -1 / alpha);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The web users of SURGE, as quantile functions: what a draw U, uniform in (0, 1), becomes.
+ * The web users of SURGE, as quantile functions of a draw U, uniform in (0, 1).
  *
  * Source: P. Barford, M. Crovella, "Generating Representative Web Workloads for Network and Server
  * Performance Evaluation", SIGMETRICS 1998 (Boston University BU-CS-97-006), the table of its
@@ -12,9 +12,9 @@
  *   inactive off  Pareto, k 1 s, alpha 1.5: between two pages
  * with Pareto: P(X > x) = (k / x)^alpha, Weibull: P(X > x) = exp(-(x / scale)^shape).
  *
- * The paper does not say how body and tail meet. Here the body ends where the tail begins: below
- * 133 kB the distribution function is the lognormal's, and what that leaves above, 3.2 % of the
- * files, is the Pareto's. Medians are 11.6 kB, 1.33, 0.56 s and 1.59 s; means 66.2 kB, 1.70, 5.54 s
+ * The paper does not say how body and tail are joined. Here the body ends where the tail begins:
+ * below 133 kB the distribution function is the lognormal's. The files above, 3.2 %, follow the
+ * Pareto distribution. Medians are 11.6 kB, 1.33, 0.56 s and 1.59 s; means 66.2 kB, 1.70, 5.54 s
  * and 3 s.
  *
  * Thread: pure functions, any.

@@ -9,7 +9,7 @@
 
 #define WINDOW_SCALED_FROM 65535u
 
-/* What may be sent at once after a third or further duplicate. */
+/* Packets that may be sent at once after a third or further duplicate. */
 #define BURST_DUPLICATE 2
 
 void tcp_conf_init(struct tcp_conf *conf)
@@ -59,7 +59,7 @@ int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq)
 
 /* ---- windows ---- */
 
-/* ns-2's slowdown() asks for the window, and Reno's has the duplicates in it. */
+/* ns-2's slowdown() uses the window, which in Reno includes the duplicates. */
 static uint32_t tcp_half(const struct tcp *tcp)
 {
 	return (uint32_t)tcp_window(tcp) / 2;
@@ -70,7 +70,7 @@ static void ssthresh_cut(struct tcp *tcp, uint32_t half)
 	tcp->ssthresh = half > 2 ? half : 2;
 }
 
-/* A window of one becomes none: then only the timer sends (RFC 3168 6.1.2). */
+/* A window of one becomes 0: then only the timer sends (RFC 3168 6.1.2). */
 void tcp_halve(struct tcp *tcp)
 {
 	uint32_t half = tcp_half(tcp);
@@ -97,7 +97,7 @@ void tcp_grow(struct tcp *tcp)
 		tcp->cwnd += 1 / tcp->cwnd;
 }
 
-/* ---- the timer ---- */
+/* ---- timer ---- */
 
 void tcp_timer_set(struct tcp *tcp)
 {
@@ -139,7 +139,7 @@ static void segment_fill(const struct tcp *tcp, int64_t packet, struct segment *
 		segment->ecn = FRAME_ECN_ECT0;
 	if (capable)
 		segment->flags |= FRAME_TCP_ECE | FRAME_TCP_CWR;
-	/* A receiver that takes the whole window has to say so in more than 16 bits. */
+	/* To accept the whole window, a receiver needs more than 16 bits. */
 	while ((uint64_t)tcp->conf->window * tcp_data_bytes(tcp->conf) >> scale >
 	       WINDOW_SCALED_FROM)
 		scale++;
@@ -174,7 +174,7 @@ void tcp_transmit(struct tcp *tcp, int64_t packet)
 		tcp_timer_set(tcp);
 }
 
-/* As much as the window allows, but no more than `burst` packets; 0: no bound. */
+/* Sends as much as the window allows, but no more than `burst` packets; 0: no bound. */
 static void send_allowed(struct tcp *tcp, uint32_t burst)
 {
 	for (uint32_t n = 0; tcp->next <= tcp->acked + tcp_window(tcp) && tcp->next <= tcp->limit;
@@ -294,7 +294,7 @@ void tcp_expire(struct tcp *tcp, simtime now)
 	tcp->dupwnd = 0;
 	tcp->duplicates = 0;
 	tcp->recover = tcp->highest;
-	/* Nothing was out: a window of none waited for this. */
+	/* If nothing is outstanding, this is no timeout: a window of 0 has waited for the timer. */
 	if (tcp->acked < tcp->highest) {
 		tcp->counters.timeouts++;
 		if (tcp->action != TCP_ACTION_SIGNAL)

@@ -4,7 +4,7 @@
 #define SRTT_BITS     3
 #define VARIANCE_BITS 2
 #define BACKOFF_MAX   64
-#define BACKOFF_BLUR  8 /* beyond, the mean is no longer believed */
+#define BACKOFF_BLUR  8 /* beyond, srtt is no longer valid */
 
 void tcp_rtt_time(struct tcp *tcp, int64_t packet)
 {
@@ -49,7 +49,7 @@ void tcp_rtt_acknowledged(struct tcp *tcp, int64_t ack, bool echo)
 {
 	if (!tcp->timed || ack < tcp->timed_packet)
 		return;
-	/* With a window of one, and congestion still echoed, the backoff goes on. */
+	/* While congestion is echoed with a window of one, the backoff goes on. */
 	if (!tcp->hesitates || !echo) {
 		tcp->backoff = 1;
 		tcp->hesitates = false;

@@ -86,7 +86,7 @@ const struct statement group_voice = {
         .conf_bytes = sizeof(struct voice_conf),
 };
 
-/* Exponential; never 0. */
+/* Returns an exponentially distributed time, never 0. */
 static simtime exponential(struct voice *voice, simtime mean_ns)
 {
 	uint64_t draw = draw_u64(voice->key, voice->drawn++, 0);
@@ -117,7 +117,7 @@ static void call_send(struct voice_call *call)
 	host_send_datagram(voice->from, &datagram);
 }
 
-/* A datagram is due, or a silence is over, or the call. */
+/* Handles the timer of a call: a datagram is due, a silence ends, or the call ends. */
 static void call_goes_on(void *argument, simtime now)
 {
 	struct voice_call *call = argument;
@@ -159,7 +159,7 @@ static void call_begin(struct voice *voice, simtime now)
 	voice->calls[free_one].going = true;
 	voice->calls[free_one].talking = false;
 	voice->calls[free_one].dies_ns = now + exponential(voice, voice->conf->holding_ns);
-	/* It begins somewhere in its turns: with a silence. */
+	/* A call begins with a silence. */
 	timer_set(&voice->from->world->heap, &voice->calls[free_one].timer,
 	          simtime_min(now + exponential(voice, voice->conf->silence_ns),
 	                      voice->calls[free_one].dies_ns));

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Voice calls from one host to another: the load that ECN-mod's best-effort flows adapt to.
+ * Voice calls from one host to another: the load to which ECN-mod's best-effort flows adapt.
  *
  *   voice NAME CALLS from SWITCH to SWITCH ...
  *
- * Model (Misra and Ott's, G.711): calls are born as a Poisson process of rate CALLS / holding and
- * last exponentially long, `holding` in the mean, so that CALLS of them go on in the mean; a run
- * begins with so many. A call that is born when `most` go on is refused. A call talks and is silent
- * by turns, each exponentially long; while it talks it sends a datagram of `packet` bytes every
- * `every`, as many in a talkspurt as fit, rounded, and at least one. (ns-2's exponential source
- * does so. Rounded up, half a datagram too many would be sent in the mean.)
+ * Model (Misra and Ott's, G.711): calls begin as a Poisson process of rate CALLS / holding. Their
+ * duration is exponentially distributed with the mean `holding`, so that CALLS are in progress on
+ * average; a run begins with so many. A call that begins while `most` are in progress is refused. A
+ * call talks and is silent in turns, each for an exponentially distributed time. While it talks, it
+ * sends a datagram of `packet` bytes every `every`, as many in a talkspurt as fit, rounded, and at
+ * least one. (So does ns-2's exponential source. Rounding up would send half a datagram too many on
+ * average.)
  *
- * Draws: of a counter under (seed, name), in the order of events. Ownership: voice_close. Thread:
- * the world's.
+ * Draws: by a counter under (seed, name), in the order of events.
+ * Ownership: voice_close.
+ * Thread: the world's.
  */
 #ifndef WEIR_LAB_VOICE_H
 #define WEIR_LAB_VOICE_H
@@ -45,7 +47,7 @@ struct voice_call {
 	struct timer timer;
 	bool going, talking;
 	simtime dies_ns;
-	uint64_t left;   /* datagrams of this talkspurt */
+	uint64_t left;   /* datagrams left in this talkspurt */
 	uint32_t number; /* of its next datagram */
 };
 
@@ -61,11 +63,11 @@ struct voice {
 	struct voice_counters counters;
 };
 
-/* 0, or -ENOMEM. The hosts are its own. */
+/* Opens the calls. The hosts are for them alone. Returns 0 or -ENOMEM. */
 int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,
                struct host *from, struct host *to);
 void voice_close(struct voice *voice);
-/* How many datagrams there are in a talkspurt. */
+/* Returns how many datagrams there are in a talkspurt. */
 uint64_t voice_spurt(simtime talk_ns, simtime every_ns);
 
 #endif

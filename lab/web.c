@@ -23,7 +23,7 @@ struct web_object {
 struct web_page {
 	struct web *web;
 	struct web_session *session;
-	struct timer timer; /* its next object */
+	struct timer timer; /* for its next object */
 	uint32_t number, server;
 	uint32_t objects, begun, finished;
 	struct web_page *next;
@@ -31,7 +31,7 @@ struct web_page {
 
 struct web_session {
 	struct web *web;
-	struct timer timer; /* its next page */
+	struct timer timer; /* for its next page */
 	uint32_t number, client, pages;
 };
 
@@ -205,9 +205,10 @@ static void session_arrives(void *argument, simtime now)
 	session_goes_on(session, now);
 }
 
-/* ---- the whole ---- */
+/* ---- web ---- */
 
-/* Their links' delays lie evenly from that of the group to `delay_max_ns`, if that is more. */
+/* Makes hosts whose links have delays evenly spaced from that of the group to `delay_max_ns`, if
+ * that is more. */
 static struct host **hosts_make(struct world *world, const struct web_conf *conf, uint64_t n,
                                 uint32_t at, simtime delay_max_ns)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of `web` and `surge`. */
+/* The fields of `web` and `surge`. */
 #include "lab/group_fields.h"
 #include "lab/web.h"
 
 #define AT(member)  (uint32_t) offsetof(struct web_conf, member)
 #define TCP(member) (uint32_t) offsetof(struct web_conf, group.member)
 
-/* Where both kinds are, and what their hosts and links are. */
+/* Fields of both: the switches, and the hosts and their links. */
 /* clang-format off */
 #define PLACE_FIELDS \
         {.name = "from", \

@@ -108,7 +108,7 @@ static const struct web_model model_surge = {
         .page_gap = surge_page_gap,
 };
 
-/* ---- which of them ---- */
+/* ---- choice of the model ---- */
 
 static int shape_read(const char *field, const char *text, double initial, bool may_be_0,
                       double *shape, struct problem *problem)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The draws behind web.h: what users of web traffic request, and when, with one model for each kind
- * of group. Each draw is a function of the group's key and of its session, page and object.
+ * The draws for web.h: what users of web traffic request, and when, with one model for each kind of
+ * group. Each draw is a function of the group's key and of its session, page and object.
  *
  * Thread: the world's.
  */
@@ -22,7 +22,7 @@ enum web_lane {
 };
 
 struct web_model {
-	bool in_turn; /* an object is requested when the one before it is there */
+	bool in_turn; /* an object is requested when the one before it is complete */
 	uint32_t (*objects)(const struct web *web, uint64_t index); /* of a page, at least 1 */
 	uint32_t (*packets)(const struct web *web, uint64_t index); /* of an object, at least 1 */
 	simtime (*object_gap)(const struct web *web, uint64_t index);
@@ -30,10 +30,10 @@ struct web_model {
 };
 
 uint64_t web_index(uint32_t session, uint32_t page, uint32_t object);
-/* In (0, 1). */
+/* Returns a draw in (0, 1). */
 double web_uniform(const struct web *web, uint64_t index, enum web_lane lane);
 
-/* Sets web->model and what it reads, by web->conf. 0, or -EINVAL with problem. */
+/* Sets web->model and its parameters from web->conf. Returns 0, or -EINVAL with problem. */
 int web_model_choose(struct web *web, struct problem *problem);
 
 #endif

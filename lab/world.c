@@ -8,16 +8,16 @@
 #include "change/change.h"
 #include "packet/burst.h"
 
-/* Few, so that they are still in the processor's cache when their turn comes again. */
+/* Few, so that they are still in the processor's cache when they are used again. */
 #define MBUFS_FIRST  1024u
 #define MBUFS_GROW   1024u
 #define MBUFS_MOST   (1u << 19)
 #define MBUFS_SPARE  64u  /* for what clouds generate */
-#define MBUFS_LOOK   256u /* how often hosts look whether these are there */
+#define MBUFS_LOOK   256u /* frames of hosts between two checks of this */
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
 #define QUENCH_BIT   0x80
-/* The address of the index-th host. */
+/* The address of the first host; the others follow. */
 #define ADDRESS_FIRST UINT32_C(0x0a000001)
 
 int world_open(struct world *world, const struct platform *platform, const char *name,
@@ -103,9 +103,10 @@ static struct rte_mbuf *mbuf_take(struct world *world)
 	return mbuf;
 }
 
-/* ---- the ways ---- */
+/* ---- forwarding ---- */
 
-/* Ahead of what leaves the link at this instant, if that has not left yet. */
+/* Returns when a packet enters: if arrivals are first, ahead of a departure of the link at this
+ * instant that is not executed yet. */
 static simtime enters_at(const struct world *world, uint32_t port, simtime now)
 {
 	if (world->arrivals_first && world->advanced_ns < now &&
@@ -159,7 +160,7 @@ static void from_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 	at_switch(host->world, host->at, mbuf, now);
 }
 
-/* Whose it is: an answer of the network's is for the one whose packet it quotes. */
+/* Returns the port that a frame is for. A quench is for the sender of the packet that it quotes. */
 static uint16_t port_of(const struct frame *frame)
 {
 	switch (frame->kind) {
@@ -200,7 +201,8 @@ static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 	listener->receive(listener->argument, &frame, now);
 }
 
-/* What the clouds gave out. True: an outlet was full, so that more may be due. */
+/* Forwards the packets that have left the clouds. Returns true if an outlet was full, so that more
+ * may be due. */
 static bool collect(struct world *world)
 {
 	bool full = false;
@@ -221,7 +223,8 @@ static bool collect(struct world *world)
 	return full;
 }
 
-/* What is due and cannot leave waits for an mbuf: large frames have taken all there were. */
+/* If due packets cannot leave for want of an mbuf, because large frames hold them all, grows the
+ * pool. */
 static void provide(struct world *world, simtime now)
 {
 	if (engine_next(world->engine) > now || rte_mempool_avail_count(world->pool) >= MBUFS_SPARE)
@@ -230,7 +233,8 @@ static void provide(struct world *world, simtime now)
 		world->error = -ENOMEM;
 }
 
-/* When the engine has something to do. What left while packets came in is in its outlet already. */
+/* Returns the instant of the engine's next event. Packets that left during an ingress are in their
+ * outlet already, and due now. */
 static simtime next_of_engine(const struct world *world)
 {
 	return engine_has_left(world->engine) ? world->now_ns : engine_next(world->engine);

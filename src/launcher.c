@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `weir` where there is a program for each of several processors: becomes the one for the highest
- * level of x86-64 that this processor has, weir-v2, weir-v3 or weir-v4. They lie in the folder of
- * this program (a build folder), or installed in WEIR_PROGRAMS_FROM as seen from it, wherever that
- * was moved to; where /proc is missing, in WEIR_PROGRAMS.
+ * `weir` where programs for several levels of the processor are installed: becomes the program for
+ * the highest level of x86-64 that this processor has, weir-v2, weir-v3 or weir-v4. They lie in the
+ * folder of this program (in a build folder). Installed, they lie in WEIR_PROGRAMS_FROM, relative
+ * to that folder, wherever the installation was moved; if /proc is missing, in WEIR_PROGRAMS.
  *
- * $WEIR_LEVEL, as `v2`, chooses another one, for tests and to compare. Nothing else of a program
- * depends on which it is: the same seed gives the same bytes.
+ * $WEIR_LEVEL, as `v2`, chooses another level, for tests and comparisons. Nothing else of a program
+ * depends on the level: the same seed gives the same bytes.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 
 #define STATUS_MISSING 127
 
-/* 0: what it says is wrong, and that is said. */
+/* Returns the level to run. If WEIR_LEVEL is wrong, prints why and returns 0. */
 static int level_wanted(void)
 {
 	const char *text = getenv("WEIR_LEVEL");
@@ -40,7 +40,8 @@ static int level_wanted(void)
 	return 0;
 }
 
-/* Where this program lies, with a slash at the end; false, and "": nobody knows. */
+/* Writes the folder of this program, with a slash at the end. Returns false, and "", if it is not
+ * known. */
 static bool own_folder(char folder[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -56,8 +57,8 @@ struct place {
 	const char *folder, *way;
 };
 
-/* Comes back if it is not there. If it is there and cannot be started, this is the end: the other
- * place may have another weir. */
+/* Returns if the program is not there. If it is there and cannot be started, exits: the other place
+ * may have another weir. */
 static void become(const struct place *place, int level, char **argv)
 {
 	char path[2 * PATH_MAX];
@@ -72,7 +73,7 @@ static void become(const struct place *place, int level, char **argv)
 	exit(STATUS_MISSING);
 }
 
-/* A lower level would do, but nobody would learn that this installation is not whole. */
+/* A lower level would work, but it would hide that this installation is incomplete. */
 static void say_missing(const struct place *places, int n, int level)
 {
 	fprintf(stderr, "weir: the program for x86-64-v%d is missing:", level);

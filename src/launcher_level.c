@@ -4,8 +4,8 @@
 #include <cpuid.h>
 #include <stdbool.h>
 
-/* The compiler's table covers what needs registers that the kernel must save, and looks whether it
- * does; LZCNT, MOVBE and F16C are not in that of every compiler. */
+/* The compiler's table covers the features whose registers the kernel must save, and checks that it
+ * does. LZCNT, MOVBE and F16C are not in the table of every compiler. */
 static bool has_v3(void)
 {
 	unsigned a, b, c = 0, d, extended = 0;

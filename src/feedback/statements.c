@@ -47,11 +47,11 @@
 #include "header/xcp.h"
 
 const struct statement *const statements[] = {
-        /* ingress stages; hop.c knows that the hop is the HOP_RANK_MAX-th at most */
+        /* ingress stages; hop.c relies on the hop being the HOP_RANK_MAX-th at most */
         &down_statement,
         &up_statement,
         &meter_statement,
-        /* looks at the TTL with which a packet arrives */
+        /* needs the TTL with which a packet arrives */
         &feedback_header_statement,
         &feedback_sirens_statement,
         &feedback_proxy_statement,
@@ -73,7 +73,7 @@ const struct statement *const statements[] = {
         &corrupt_bit_error_statement,
         &corrupt_checksum_statement,
         &police_statement,
-        /* meets packets as they come to the queue */
+        /* needs packets as they come to the queue */
         &xcp_statement,
         /* link */
         &rate_statement,

@@ -48,7 +48,7 @@ static bool add_value(struct campaign *campaign, const char *text, size_t bytes)
 	return true;
 }
 
-/* `10..45` or `10..45:5`: whole numbers. */
+/* Adds the values of `10..45` or `10..45:5`: whole numbers. */
 static bool add_range(struct campaign *campaign, const char *text)
 {
 	unsigned long long from, to, step = 1;
@@ -147,7 +147,7 @@ static const char *fixed_value(const struct campaign *campaign, uint32_t of, con
 	return lab_point_value(&point, name);
 }
 
-/* NULL for the value that the case has anyway, so that no point is run twice. */
+/* Returns NULL for the value that the case has anyway, so that no point is run twice. */
 static const char *other_value(const struct campaign *campaign, uint32_t of, const char *sweep,
                                const char *value)
 {
@@ -190,7 +190,8 @@ static void override(struct lab_job *job, const char *name, const char *value)
 	job->overrides[job->point.n_overrides++] = (struct lab_override){name, value};
 }
 
-/* A case at a value of a parameter (NULL: its own), with every seed; unless it is there already. */
+/* Adds a case at a value of a parameter (NULL: its own), with every seed, unless it is there
+ * already. */
 static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, const char *value)
 {
 	const struct lab_arguments *arguments = campaign->arguments;
@@ -219,7 +220,7 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 	return 0;
 }
 
-/* A single run, of the first seed, that writes down what happens over its time. */
+/* Adds a single run, with the first seed, that records values over its time. */
 static int add_trace(struct campaign *campaign, const struct experiment_plot *plot)
 {
 	static const char coarse[] = "100ms";
@@ -246,7 +247,8 @@ static int add_trace(struct campaign *campaign, const struct experiment_plot *pl
 	return job->trace_path ? 0 : -ENOMEM;
 }
 
-/* The cases that an expression names, as CASE.NAME or, at a value of the sweep, CASE@VALUE.NAME. */
+/* Adds the cases that an expression names, as CASE.NAME or, at a value of the sweep,
+ * CASE@VALUE.NAME. */
 static int add_named(struct campaign *campaign, const char *expression,
                      char values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES], uint32_t *n_values)
 {
@@ -297,7 +299,7 @@ static int add_all(struct campaign *campaign)
 	const struct experiment *experiment = campaign->experiment;
 	bool single = campaign->arguments->trace || campaign->arguments->pcap ||
 	              campaign->arguments->alone;
-	/* Each case as it is: where nothing says which of them are needed. */
+	/* Without rows or figures that select cases, each case runs as it is. */
 	bool all = !campaign->row && !campaign->figure &&
 	           (single || campaign->arguments->only ||
 	            (!experiment->n_rows &&

@@ -3,7 +3,8 @@
  * A campaign: what `weir lab run` runs for one experiment. It has the points that the rows and
  * figures need, each with every seed. When all have run, it has the values of rows and figures.
  *
- * Ownership: campaign_free; the experiment and the arguments outlive it. Thread: control's.
+ * Ownership: campaign_free; the experiment and the arguments outlive it.
+ * Thread: control's.
  */
 #ifndef WEIR_LAB_CAMPAIGN_H
 #define WEIR_LAB_CAMPAIGN_H
@@ -15,52 +16,56 @@ struct campaign {
 	const struct experiment *experiment;
 	const struct lab_arguments *arguments;
 	const char *row;    /* only this one; or NULL */
-	const char *figure; /* only this one, of the paper's; or NULL */
+	const char *figure; /* only this one, by the paper's name; or NULL */
 	char sweep[EXPERIMENT_NAME_BYTES];
 	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_sweep_values;
 	bool swept; /* by --set */
-	/* that rows name behind `@` */
+	/* values that rows name behind `@` */
 	char row_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_row_values;
-	struct lab_override fixed[LAB_SETS_MAX]; /* those of --set that are no sweep */
+	struct lab_override fixed[LAB_SETS_MAX]; /* those of --set that are not the sweep */
 	uint32_t n_fixed;
 	struct lab_job *jobs;
 	uint32_t n_jobs, room;
-	struct json_t *source; /* of a merged one (lab_merge.h): what its overrides point at */
+	struct json_t *source; /* of a merged campaign (lab_merge.h): owns what the overrides point
+	                        * at */
 };
 
-/* Over the seeds. */
+/* A value over the seeds. */
 struct campaign_value {
-	double mean, sigma; /* sigma: of the single value */
+	double mean, sigma; /* sigma: of a single value */
 	double low, high;   /* the mean less and plus a standard error */
 	uint32_t n;
 };
 
-/* The jobs, none of them run. 0, or -EINVAL with message: a parameter that there is not, a sweep
- * that cannot be read. */
+/* Makes the campaign with its jobs, none of which has run. Returns 0, or -EINVAL with message: an
+ * unknown parameter, or a sweep that cannot be read. */
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
                   const char *row, const char *figure, struct campaign **campaign, char *message,
                   size_t room);
 void campaign_free(struct campaign *campaign);
 
-/* The run of a case at a value of a parameter (NULL: what the case has) with a seed; NULL: none. */
+/* Returns the run of a case, at a value of a parameter (NULL: the case's own), with a seed; NULL if
+ * there is none. */
 const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
                                    const char *value, uint64_t seed);
-/* Adds a point whose results are known already. NULL: no memory. */
+/* Adds a point whose results are known already. Returns NULL if there is no memory. */
 struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
-/* An expression in names of one case, at a value of the sweep (NULL: none). */
+/* Computes an expression in names of one case, at a value of the sweep (NULL: none). Returns 0, or
+ * -EINVAL with message. */
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
                         const char *expression, struct campaign_value *value, char *message,
                         size_t room);
-/* Whether a row, and a figure, belongs to this campaign. */
+/* Return true if a figure, and a row, belongs to this campaign. */
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
-/* A row's value and whether that is in the band; `reason`: why not, else empty. */
+/* Computes a row's value, and whether it is in the band; `reason` says why not, and is empty if it
+ * is. */
 enum verdict { VERDICT_INSIDE, VERDICT_OUTSIDE, VERDICT_UNKNOWN };
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
                               struct campaign_value *value, char *reason, size_t room);
-/* Runs that have their results, of n_jobs. */
+/* Returns how many of the n_jobs runs have results. */
 uint32_t campaign_done(const struct campaign *campaign);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rows and figures say of a campaign that has been run: expressions over the seeds. */
+/* Values of rows and figures of a campaign that has run: expressions over the seeds. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@ struct lookup {
 	const struct campaign *campaign;
 	const char *sweep, *sweep_value; /* or NULL */
 	uint64_t seed;
-	uint32_t of; /* case of all names; EXPERIMENT_NO_CASE: each begins with its own */
+	uint32_t of; /* case of all names; EXPERIMENT_NO_CASE: each begins with one */
 };
 
-/* Of a row: `CASE.NAME` or `CASE@VALUE.NAME`. */
+/* Finds the run that a row names, `CASE.NAME` or `CASE@VALUE.NAME`. */
 static const struct lab_job *job_named(const struct lookup *lookup, const char **name)
 {
 	const struct experiment *experiment = lookup->campaign->experiment;
@@ -56,7 +56,7 @@ static bool find(void *argument, const char *name, double *value)
 	return result != NULL;
 }
 
-/* Welford's mean and variance over the seeds. */
+/* Computes Welford's mean and variance over the seeds. */
 static int over_seeds(struct lookup *lookup, const char *expression, struct campaign_value *value,
                       char *message, size_t room)
 {
@@ -83,7 +83,7 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 	return 0;
 }
 
-/* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
+/* Computes a row's value, when the jobs have run. Returns 0, or -EINVAL with message. */
 static int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
                         struct campaign_value *value, char *message, size_t room)
 {
@@ -113,7 +113,7 @@ uint32_t campaign_done(const struct campaign *campaign)
 	return n;
 }
 
-/* What went wrong with a run says more than the name of a figure that is therefore not there. */
+/* Writes why a figure is missing: the error of a run explains more than the figure's name. */
 static void unknown_because(const struct campaign *campaign, char *reason, size_t room)
 {
 	uint32_t done = campaign_done(campaign);

@@ -23,7 +23,7 @@ struct lab {
 	struct experiment *own; /* from a file */
 	struct campaign **campaigns;
 	uint32_t n_campaigns;
-	int failed; /* the first run's that went wrong, of which message is */
+	int failed; /* error of the first run that failed; `message` belongs to it */
 	char message[EXPERIMENT_MESSAGE];
 };
 
@@ -50,7 +50,7 @@ static void progress(void *argument, uint32_t done, uint32_t n)
 
 /* ---- list ---- */
 
-/* `A1 A2 A3`: n names, which lie `stride` bytes apart; each once, empty ones left out. */
+/* Writes n names, `stride` bytes apart, as `A1 A2 A3`; each once, without empty ones. */
 static void names_text(const char *names, uint32_t n, size_t stride, char *text, size_t room)
 {
 	size_t at = 0;
@@ -178,7 +178,7 @@ static int choose(struct lab *lab)
 	return error || found ? error : unknown_experiment(lab);
 }
 
-/* The first that went wrong; the others have been run. */
+/* Keeps the message of the first failed run; the others have been run. */
 static void keep_message(struct lab *lab, const struct campaign *campaign, int error)
 {
 	if (lab->failed)
@@ -193,7 +193,7 @@ static void keep_message(struct lab *lab, const struct campaign *campaign, int e
 	}
 }
 
-/* Among several: how long one of them took, as progress. */
+/* Prints, if there are several campaigns, how long one of them took, as progress. */
 static void tell_cost(const struct lab *lab, uint32_t index)
 {
 	const struct campaign *campaign = lab->campaigns[index];
@@ -207,8 +207,8 @@ static void tell_cost(const struct lab *lab, uint32_t index)
 		        seconds, index + 1, lab->n_campaigns);
 }
 
-/* -EINTR: stopped; another error: there is no way on. What fails in a run is kept, and the rest is
- * run. */
+/* Returns -EINTR if it was stopped, or another error if the command cannot go on. The error of a
+ * run is kept, and the rest is run. */
 static int run_campaign(struct lab *lab, uint32_t index)
 {
 	struct campaign *campaign = lab->campaigns[index];
@@ -222,7 +222,7 @@ static int run_campaign(struct lab *lab, uint32_t index)
 	if (error == -EINVAL && lab->n_campaigns == 1)
 		return error;
 	tell_cost(lab, index);
-	/* The last one's is written at the end. */
+	/* The last one is written at the end. */
 	if (!lab->arguments.out || index + 1 == lab->n_campaigns)
 		return 0;
 	return lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns, lab->message,
@@ -231,7 +231,7 @@ static int run_campaign(struct lab *lab, uint32_t index)
 
 /* ---- results ---- */
 
-/* True: every row passes. */
+/* Returns true if every row passes. */
 static bool print_results(const struct lab *lab)
 {
 	bool all = true;
@@ -270,7 +270,7 @@ static int prepare_folder(struct lab *lab)
 	return error;
 }
 
-/* What there is when it was stopped is written all the same. */
+/* Writes the results so far after an interruption. */
 static int interrupted(struct lab *lab)
 {
 	const char *out = lab->arguments.out;
@@ -316,7 +316,7 @@ static int run(struct lab *lab)
 	return error;
 }
 
-/* {"experiment", "case", "seed", "set": {NAME: VALUE}}: what makes this run of it, and no other. */
+/* Returns {"experiment", "case", "seed", "set": {NAME: VALUE}}: what identifies this run. */
 static json_t *point_object(const struct lab_job *job)
 {
 	const struct lab_point *point = &job->point;
@@ -330,7 +330,7 @@ static json_t *point_object(const struct lab_job *job)
 	                 "set", set);
 }
 
-/* What `run` would run, but for figures over time, which are files of one machine. */
+/* Prints what `run` would run, without figures over time, which are files of one machine. */
 static int points(struct lab *lab)
 {
 	json_t *array = json_array();

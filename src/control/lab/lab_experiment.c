@@ -38,7 +38,7 @@ int experiment_name_copy(struct experiment_reader *reader, char to[EXPERIMENT_NA
 	return 0;
 }
 
-/* The words from `at` on, with blanks between, behind what is there already. */
+/* Appends the words from `at` on, with blanks between, to the text. */
 static int text_add(struct experiment_reader *reader, char **text, uint32_t at)
 {
 	size_t bytes = *text ? strlen(*text) + 2 : 1;
@@ -153,7 +153,7 @@ char *experiment_copy_word(const struct experiment_reader *reader, uint32_t at,
 	return strdup(text ? text : otherwise);
 }
 
-/* A number, or `inf`. */
+/* Reads a number, or `inf`. */
 static bool read_bound(const char *text, double *bound)
 {
 	char *end;
@@ -189,7 +189,7 @@ static int read_row(struct experiment_reader *reader)
 	return row->what && row->expression && row->paper ? 0 : experiment_no_memory(reader);
 }
 
-/* A line that makes the world: it is read when parameters have values. */
+/* Keeps a line from which points are built: it is read when parameters have values. */
 static int keep_line(struct experiment_reader *reader, const char *text)
 {
 	struct experiment *experiment = reader->experiment;
@@ -264,7 +264,7 @@ static int read_line(struct experiment_reader *reader, const char *line)
 	return unknown_word(reader);
 }
 
-/* What is always there. */
+/* Adds the parameters that every experiment has. */
 static int add_standard(struct experiment_reader *reader)
 {
 	static const char *const standard[] = {"set duration 500s", "set warmup 100s",
@@ -379,7 +379,7 @@ int experiment_case(const struct experiment *experiment, const char *name)
 	return -1;
 }
 
-/* The last one counts, and that of the case more than the others. */
+/* The last value counts; one of the case overrides the general ones. */
 const char *experiment_value(const struct experiment *experiment, uint32_t of,
                              const char *parameter)
 {

@@ -4,18 +4,19 @@
  * one of the scenario language (word.h); `$NAME` in it stands for the value of a parameter.
  *
  *   title TEXT              about TEXT (any number of lines)        paper TEXT
- *   set NAME VALUE          a parameter and its value; --set NAME=VALUE is another. There are
+ *   set NAME VALUE          a parameter and its value, which --set NAME=VALUE replaces. There are
  *                           always duration, warmup, sample and ties
  *   link NAME from SWITCH to SWITCH      two clouds, NAME and NAME.back
  *   cloud NAME STATEMENT...              what they do: scenario language
  *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)
  *   voice NAME CALLS from SWITCH to SWITCH [FIELDS]   (lab/voice.h)
  *   web NAME SESSIONS from SWITCH to SWITCH [FIELDS]  (lab/web.h)
+ *   surge NAME USERS from SWITCH to SWITCH [FIELDS]   (lab/web.h)
  *   case NAME ... end       lines that hold in this case only; without any case there is one,
  *                           `only`
  *   sweep NAME VALUES...    for figures: each case with each of the values
- *   plot TITLE EXPRESSION [LABEL] [figure ID]   a figure: the expression, names without the case,
- *                           for each case over the sweep
+ *   plot TITLE EXPRESSION [LABEL] [figure ID]   a figure: the expression, with names without the
+ *                           case, for each case over the sweep
  *   bars TITLE LABEL NAME=EXPRESSION... [figure ID]   a bar for each case and expression
  *   trace TITLE CASE WHAT [LABEL] [set NAME=VALUE] [figure ID]   WHAT over the time of one run:
  *                           CLOUD.queue, GROUP.FLOW.cwnd or GROUP.rate
@@ -24,7 +25,8 @@
  *                           the expression are CASE.FIGURE, or CASE@VALUE.FIGURE at a value of the
  *                           sweep. Rows of one ID belong together
  *
- * Ownership: experiment_free. Thread: control's.
+ * Ownership: experiment_free.
+ * Thread: control's.
  */
 #ifndef WEIR_LAB_EXPERIMENT_H
 #define WEIR_LAB_EXPERIMENT_H
@@ -44,7 +46,7 @@
 #define EXPERIMENT_NO_CASE    UINT32_MAX
 #define EXPERIMENT_MESSAGE    1024
 
-/* A parameter has one value; a case may give it another. */
+/* A parameter has one value; a case may override it. */
 struct experiment_set {
 	char name[EXPERIMENT_NAME_BYTES];
 	char value[EXPERIMENT_NAME_BYTES];
@@ -67,7 +69,7 @@ enum plot_kind { PLOT_SWEEP, PLOT_BARS, PLOT_TRACE };
 
 struct experiment_plot {
 	enum plot_kind kind;
-	char *title, *expression, *label;   /* of a trace the expression is WHAT */
+	char *title, *expression, *label;   /* a trace's expression is WHAT */
 	char figure[EXPERIMENT_NAME_BYTES]; /* of the paper; "": none */
 	char names[EXPERIMENT_BARS_MAX][EXPERIMENT_NAME_BYTES];
 	char *expressions[EXPERIMENT_BARS_MAX]; /* of the bars */
@@ -76,7 +78,7 @@ struct experiment_plot {
 	char set[EXPERIMENT_NAME_BYTES], value[EXPERIMENT_NAME_BYTES]; /* a trace's; "": none */
 };
 
-/* What a paper's figure shows, and the paper says in words. */
+/* A value of a paper's figure that the paper states in words. */
 struct experiment_point {
 	uint32_t plot, of;
 	char x[EXPERIMENT_NAME_BYTES];
@@ -91,7 +93,7 @@ struct experiment {
 	uint32_t n_cases;
 	struct experiment_set sets[EXPERIMENT_SETS_MAX];
 	uint32_t n_sets;
-	struct experiment_line *lines; /* that make the world */
+	struct experiment_line *lines; /* from which a point is built */
 	uint32_t n_lines;
 	struct experiment_row rows[EXPERIMENT_ROWS_MAX];
 	uint32_t n_rows;
@@ -104,16 +106,17 @@ struct experiment {
 	uint32_t n_sweep_values;
 };
 
-/* 0 and the experiment is the caller's; or -EINVAL or -ENOMEM with message, `NAME:LINE: ...`. */
+/* Reads an experiment, which is the caller's. Returns 0, or -EINVAL or -ENOMEM with message,
+ * `NAME:LINE: ...`. */
 int experiment_read(const char *text, size_t bytes, const char *name,
                     struct experiment **experiment, char *message, size_t room);
 void experiment_free(struct experiment *experiment);
 
-/* Whether there is a parameter of that name. */
+/* Returns true if there is a parameter of that name. */
 bool experiment_has(const struct experiment *experiment, const char *parameter);
-/* Index or -1. */
+/* Returns the index of a case, or -1. */
 int experiment_case(const struct experiment *experiment, const char *name);
-/* The value of a parameter in a case; NULL: there is none. */
+/* Returns the value of a parameter in a case, or NULL if there is no such parameter. */
 const char *experiment_value(const struct experiment *experiment, uint32_t of,
                              const char *parameter);
 

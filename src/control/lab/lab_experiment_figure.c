@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of an experiment that make figures: plot, bars, trace, point. */
+/* The lines of an experiment that define figures: plot, bars, trace, point. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "lab/lab_experiment_read.h"
 
-/* The last two words, if the first of them is the keyword: copied and taken off. */
+/* If the last two words are the keyword and a value, copies the value and removes both words. */
 static int take_option(struct experiment_reader *reader, const char *keyword,
                        char to[EXPERIMENT_NAME_BYTES])
 {

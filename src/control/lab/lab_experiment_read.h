@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * While an experiment is being read, line by line: what the files that read it share. Errors are
- * returned as they are, with the message written: `NAME:LINE: ...`. Thread: control's.
+ * The state of reading an experiment line by line, for the files that share this. On an error they
+ * write the message, `NAME:LINE: ...`, and return the error.
+ * Thread: control's.
  */
 #ifndef WEIR_LAB_EXPERIMENT_READ_H
 #define WEIR_LAB_EXPERIMENT_READ_H
@@ -19,19 +20,20 @@ struct experiment_reader {
 	struct words words; /* of the line */
 };
 
-/* -EINVAL */
+/* Returns -EINVAL. */
 int experiment_fail(struct experiment_reader *reader, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* -ENOMEM */
+/* Returns -ENOMEM. */
 int experiment_no_memory(struct experiment_reader *reader);
-/* 0, or -EINVAL: too long. */
+/* Returns 0, or -EINVAL if the name is too long. */
 int experiment_name_copy(struct experiment_reader *reader, char to[EXPERIMENT_NAME_BYTES],
                          const char *from);
-/* The caller's; NULL: no memory. */
+/* Returns a copy of a word, or of `otherwise` if the line has fewer words. The copy is the
+ * caller's. Returns NULL if there is no memory. */
 char *experiment_copy_word(const struct experiment_reader *reader, uint32_t at,
                            const char *otherwise);
 
-/* NULL: the line has fewer words. */
+/* Returns NULL if the line has fewer words. */
 static inline const char *experiment_word(const struct experiment_reader *reader, uint32_t at)
 {
 	return at < reader->words.n ? reader->words.word[at].text : NULL;

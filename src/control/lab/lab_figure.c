@@ -50,7 +50,7 @@ static void curve_sweep(const struct campaign *campaign, uint32_t of,
 	}
 }
 
-/* All bars, or none: a series has a value for each category. */
+/* Adds all bars, or none: a series has a value for each category. */
 static void curve_bars(const struct campaign *campaign, uint32_t of,
                        const struct experiment_plot *plot, struct curve *curve)
 {
@@ -88,7 +88,7 @@ static void curve_paper(const struct experiment *experiment, uint32_t of,
 	}
 }
 
-/* Names of their own, because those of the cases are `ecn` and the like. */
+/* Names of the papers' series, beside those of the cases, such as `ecn`. */
 struct names {
 	char text[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES + 16];
 };
@@ -180,7 +180,7 @@ static bool course_add(struct course *course, double t, double value, double ave
 
 		if (!all)
 			return false;
-		/* From behind, since the parts move apart. */
+		/* The last part is moved first, since the parts move apart. */
 		memmove(all + 2 * room, all + 2 * course->room, course->n * sizeof(*all));
 		memmove(all + room, all + course->room, course->n * sizeof(*all));
 		course->t = all;
@@ -194,7 +194,7 @@ static bool course_add(struct course *course, double t, double value, double ave
 	return true;
 }
 
-/* The lines `t_s,WHAT,value,average` of a trace. */
+/* Reads the lines `t_s,WHAT,value,average` of a trace. */
 static bool course_read(struct course *course, const char *path, const char *what)
 {
 	FILE *in = fopen(path, "r");
@@ -218,7 +218,7 @@ static bool course_read(struct course *course, const char *path, const char *wha
 	return in && good;
 }
 
-/* Bytes so far become Mbit/s since the line before. */
+/* Converts total bytes into Mbit/s since the line before. */
 static void course_differentiate(struct course *course)
 {
 	for (size_t i = course->n; i-- > 1;)

@@ -94,7 +94,7 @@ int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint
 
 /* ---- continuing ---- */
 
-/* Whether the run is the job's: case, seed, every parameter. */
+/* Returns true if the run is the job's: case, seed, every parameter. */
 static bool is_of(const json_t *run, const struct lab_job *job)
 {
 	const struct experiment *experiment = job->point.experiment;

@@ -17,13 +17,14 @@
 
 #include "lab/lab_campaign.h"
 
-/* Makes the folder, if there is none. 0, or -EINVAL with message: it cannot be written to. */
+/* Makes the folder, if there is none. Returns 0, or -EINVAL with message if it cannot be written
+ * to. */
 int lab_folder_check(const char *folder, char *message, size_t room);
-/* 0, or -ENOSPC, -EIO, -ENOMEM, -EINVAL with message. */
+/* Returns 0, or -ENOSPC, -EIO, -ENOMEM, -EINVAL with message. */
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
                      char *message, size_t room);
-/* What is there goes into the campaigns' jobs; that may be nothing. 0 and how many runs, or -EINVAL
- * with message: no JSON of ours. */
+/* Reads the results in the folder, which may be none, into the campaigns' jobs. Returns 0 and how
+ * many runs, or -EINVAL with message if the file was not written by lab_folder_write. */
 int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,
                     uint32_t *taken, char *message, size_t room);
 

@@ -13,19 +13,19 @@
 
 #define AT_ONCE_MAX 256
 #define NO_JOB      UINT32_MAX
-/* How often *stop is looked at. */
+/* The interval at which *stop is read. */
 #define LOOK_MS 200
 
 struct worker {
 	pid_t pid;
-	int orders;   /* indices of jobs, to it */
-	int parcels;  /* from it */
-	uint32_t job; /* that it is at; NO_JOB */
+	int orders;   /* indices of jobs, to the worker */
+	int parcels;  /* from the worker */
+	uint32_t job; /* that it runs, or NO_JOB */
 	char *bytes;  /* of the parcel, so far */
 	size_t n;
 };
 
-/* What comes back, ahead of the results. */
+/* What a worker returns, before the results. */
 struct parcel {
 	int error;
 	uint32_t n_results;
@@ -33,7 +33,7 @@ struct parcel {
 	char message[EXPERIMENT_MESSAGE];
 };
 
-/* ---- in the worker ---- */
+/* ---- worker ---- */
 
 static bool write_all(int fd, const void *bytes, size_t n)
 {
@@ -77,7 +77,7 @@ static bool job_do(const struct lab_job *job, int parcels)
 	return written;
 }
 
-/* Nothing of the parent's is cleaned up: it is still the parent's. */
+/* Runs jobs in the worker. Releases nothing of the parent's, which still uses it. */
 static void work(const struct lab_job *jobs, int orders, int parcels)
 {
 	uint32_t index;
@@ -91,7 +91,7 @@ static void work(const struct lab_job *jobs, int orders, int parcels)
 	_exit(0);
 }
 
-/* ---- in the parent ---- */
+/* ---- parent ---- */
 
 static int worker_start(struct worker *worker, const struct lab_job *jobs,
                         const struct worker *others, uint32_t n_others)
@@ -108,7 +108,7 @@ static int worker_start(struct worker *worker, const struct lab_job *jobs,
 	if (worker->pid == 0) {
 		close(orders[1]);
 		close(parcels[0]);
-		/* Held open here, the others would never see the end of their orders. */
+		/* If these stayed open here, the others would never see the end of their orders. */
 		for (uint32_t i = 0; i < n_others; i++) {
 			close(others[i].orders);
 			close(others[i].parcels);
@@ -149,7 +149,7 @@ static void job_fail(struct lab_job *job, int error, const char *what)
 	snprintf(job->message, sizeof(job->message), "%s", what);
 }
 
-/* True: the parcel is complete, and unpacked. */
+/* Returns true if the parcel is complete, and unpacked. */
 static bool unpack(struct worker *worker, struct lab_job *job)
 {
 	const struct parcel *parcel = (const struct parcel *)worker->bytes;
@@ -173,7 +173,7 @@ static bool unpack(struct worker *worker, struct lab_job *job)
 	return true;
 }
 
-/* Reads what is there. True: its job is over, well or not. */
+/* Reads what has arrived. Returns true if the worker's job has ended, with results or an error. */
 static bool worker_read(struct worker *worker, struct lab_job *jobs)
 {
 	char part[16384];
@@ -198,7 +198,7 @@ static bool worker_read(struct worker *worker, struct lab_job *jobs)
 	return unpack(worker, &jobs[worker->job]);
 }
 
-/* Gives idle workers what is still to do. How many are at something. */
+/* Gives idle workers the jobs that are left. Returns how many workers are busy. */
 static uint32_t give_orders(struct worker *workers, uint32_t n_workers, struct lab_job *jobs,
                             uint32_t *next, uint32_t n)
 {
@@ -259,7 +259,7 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 		error = worker_start(&workers[n_workers], jobs, workers, n_workers);
 		n_workers += !error;
 	}
-	/* With fewer jobs than requested it only takes longer. */
+	/* With fewer workers than requested, the jobs only take longer. */
 	if (n_workers)
 		error = 0;
 	while (n_workers && !*stop && give_orders(workers, n_workers, jobs, &next, n)) {
@@ -272,7 +272,8 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 		if (workers[i].pid)
 			worker_end(&workers[i], *stop);
 	if (*stop) {
-		/* Whoever was at the terminal has stopped the processes of runs, too. */
+		/* An interrupt at the terminal has stopped the workers, too: their errors do not
+		 * count. */
 		for (uint32_t i = 0; i < n; i++)
 			jobs[i].error = 0;
 		return -EINTR;

@@ -30,9 +30,9 @@ static int fail(struct merge *merge, const char *format, ...)
 	return -EINVAL;
 }
 
-/* ---- what is there ---- */
+/* ---- reading ---- */
 
-/* All that the folders have, experiment by experiment: {"NAME": [run, ...]}. */
+/* Reads all runs of the folders, by experiment: {"NAME": [run, ...]}. */
 static int read_folders(const struct lab_arguments *arguments, json_t *found, char *message,
                         size_t room)
 {
@@ -83,7 +83,7 @@ static uint64_t seed_of(const json_t *run)
 	return (uint64_t)json_integer_value(json_object_get(run, "seed"));
 }
 
-/* What --set made of a parameter; NULL: it is what the case has. */
+/* Returns the value that --set gave to a parameter; NULL if it is the case's own. */
 static const char *set_value(const struct merge *merge, const json_t *run, const char *name)
 {
 	const char *own = experiment_value(merge->experiment, (uint32_t)case_of(merge, run), name);
@@ -100,7 +100,7 @@ static bool is_same(const char *a, const char *b)
 
 /* ---- one experiment ---- */
 
-/* Those that all runs were given, and the one that differs. */
+/* Finds the parameters that --set gave to all runs alike, and the one that differs. */
 static int find_sets(struct merge *merge)
 {
 	const struct experiment *experiment = merge->experiment;
@@ -194,7 +194,7 @@ static int add_run(struct merge *merge, const json_t *run)
 	return job->results.error ? fail(merge, "no memory for its figures") : 0;
 }
 
-/* Every point with every seed, or nothing could be said of the mean. */
+/* Checks that every point has every seed; otherwise a mean would have no meaning. */
 static int check_whole(struct merge *merge)
 {
 	const struct campaign *campaign = merge->campaign;
@@ -242,7 +242,7 @@ static int merge_one(struct merge *merge)
 	return error ? error : check_whole(merge);
 }
 
-/* From the first to the last that there is. */
+/* Sets the seeds: from the first to the last that occurs. */
 static void find_seeds(json_t *found, struct lab_arguments *arguments)
 {
 	uint64_t first = UINT64_MAX, last = 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs of the lab that were made apart, on several machines, put together again: each folder has
- * the results.json that `weir lab run --out` wrote. Rows and figures are then those of all runs, as
- * one run would have given them; figures over time, which are files of one machine, are left out.
+ * Combines runs of the lab that were made separately, on several machines: each folder has the
+ * results.json that `weir lab run --out` wrote. Rows and figures are then those of all runs, as
+ * from a single run; figures over time, which are files of one machine, are left out.
  *
- * Every point needs the same seeds, one after the other. A run that is there twice counts once, and
- * must say the same. Parameters that --set gave to all runs stay; one may differ: the sweep.
+ * Every point needs the same seeds, without gaps. A run that occurs twice counts once, and both
+ * copies must have the same figures. Parameters that --set gave to all runs stay; one may differ:
+ * the sweep.
  *
- * Thread: control's. Ownership: campaign_free for each; the experiments and the arguments outlive
- * them.
+ * Thread: control's.
+ * Ownership: campaign_free for each; the experiments and the arguments outlive them.
  */
 #ifndef WEIR_LAB_MERGE_H
 #define WEIR_LAB_MERGE_H
 
 #include "lab/lab_campaign.h"
 
-/* Into `campaigns`, which has room for n_all; sets the arguments' seeds. 0, or -EINVAL or -ENOMEM
- * with message. */
+/* Merges into `campaigns`, which has room for n_all; sets the arguments' seeds. Returns 0, or
+ * -EINVAL or -ENOMEM with message. */
 int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_arguments *arguments,
               struct campaign **campaigns, uint32_t *n_campaigns, char *message, size_t room);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `weir lab`. Thread: the main thread. Ownership: pointers go into argv.
+ * The command line of `weir lab`.
+ * Thread: the main thread.
+ * Ownership: pointers point into argv.
  */
 #ifndef WEIR_LAB_OPTIONS_H
 #define WEIR_LAB_OPTIONS_H
@@ -17,7 +19,7 @@
 
 struct lab_arguments {
 	bool list, json;
-	bool points; /* what would be run is listed, and not run */
+	bool points; /* lists what would be run, and does not run it */
 	bool merge;
 	char *const *folders; /* to merge */
 	uint32_t n_folders;
@@ -27,12 +29,13 @@ struct lab_arguments {
 	uint32_t n_sets;
 	const char *only; /* a case */
 	const char *out, *pcap, *trace;
-	bool no_figures; /* without an experiment's sweep */
-	bool alone;      /* cases as they are, without what rows and figures need of them */
-	bool go_on;      /* from what is in `out` */
+	bool no_figures; /* omits an experiment's sweep */
+	bool alone;      /* cases as they are, without what rows and figures need beyond */
+	bool go_on;      /* continues from what is in `out` */
 };
 
-/* OPTIONS_RUN; else all is said, and it is the exit status. Cuts `NAME=VALUE` in argv apart. */
+/* Returns OPTIONS_RUN; otherwise everything has been printed, and the result is the exit status.
+ * Splits `NAME=VALUE` in argv. */
 int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_shown(const char *name)
 	return false;
 }
 
-/* The run of a case as it is, with the first seed. */
+/* Returns the run of a case as it is, with the first seed. */
 static const struct lab_job *job_of(const struct campaign *campaign, uint32_t of)
 {
 	return campaign_job(campaign, of, NULL, NULL, campaign->arguments->first_seed);
@@ -47,7 +47,8 @@ static void print_cases(const struct campaign *campaign, FILE *out)
 	}
 }
 
-/* What a figure shows, as lines; those over time are in the report. False: nothing. */
+/* Prints what a figure shows, as lines; figures over time are in the report only. Returns false if
+ * there is nothing to print. */
 static bool print_plot(const struct campaign *campaign, const struct experiment_plot *plot,
                        FILE *out)
 {
@@ -77,7 +78,7 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	return true;
 }
 
-/* With --case, rows of other cases have no value, and that is no fault. */
+/* With --case, rows of other cases have no value, which is no error. */
 static bool is_left_out(const struct campaign *campaign)
 {
 	return campaign->arguments->only != NULL;
@@ -141,7 +142,7 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 
 /* ---- JSON ---- */
 
-/* What was in force for a case. */
+/* Returns the parameters that were in force for a point. */
 static json_t *parameters(const struct campaign *campaign, const struct lab_point *point)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -155,7 +156,7 @@ static json_t *parameters(const struct campaign *campaign, const struct lab_poin
 	return object;
 }
 
-/* Whether the expression has `NAME.`. */
+/* Returns true if the expression contains `NAME.`. */
 static bool mentions(const char *expression, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -168,7 +169,7 @@ static bool mentions(const char *expression, const char *name)
 	return false;
 }
 
-/* Of each run that the row is made of, under `CASE` or `CASE@VALUE`. */
+/* Adds the parameters of each run that the row needs, under `CASE` or `CASE@VALUE`. */
 static void add_parameters(const struct campaign *campaign, const char *id, json_t *cases)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -296,7 +297,7 @@ void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)
 		fputs("experiment,case,sweep,value,seed,figure,mean\n", out);
 	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
 		const struct lab_job *job = &campaign->jobs[i];
-		/* Also where the value is the case's own, so that a sweep has all its points. */
+		/* Also if the value is the case's own, so that a sweep has all its points. */
 		const char *sweep = job->sweep ? job->sweep : campaign->sweep;
 
 		for (uint32_t k = 0; !job->trace && k < job->results.n; k++)

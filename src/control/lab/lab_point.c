@@ -19,9 +19,9 @@
 #include "offline/offline_pool.h"
 #include "statements.h"
 
-#define LINKS_FIRST_PORT 0 /* what a capture is made of */
+#define LINKS_FIRST_PORT 0 /* the port that a capture records */
 
-/* While a point is made. */
+/* The state while a point is built. */
 struct maker {
 	const struct lab_point *point;
 	const struct experiment_line *line;
@@ -29,10 +29,10 @@ struct maker {
 	size_t room;
 	struct network network;
 	struct plan plan;
-	struct conf *groups[3 * PLAN_GROUPS_MAX]; /* owned, and their names */
+	struct conf *groups[3 * PLAN_GROUPS_MAX]; /* owned, with their names */
 	char *group_names[3 * PLAN_GROUPS_MAX];
 	uint32_t n_groups;
-	FILE *scenario; /* the clouds' statements, into: */
+	FILE *scenario; /* writes the clouds' statements into: */
 	char *scenario_text;
 	size_t scenario_bytes;
 	struct words words;
@@ -64,7 +64,7 @@ const char *lab_point_value(const struct lab_point *point, const char *parameter
 	return experiment_value(point->experiment, point->of, parameter);
 }
 
-/* Values in the place of $NAME. */
+/* Replaces $NAME by its value. */
 static int substitute(struct maker *maker, const char *text, char *out, size_t room)
 {
 	size_t n = 0;
@@ -131,7 +131,7 @@ static int make_link(struct maker *maker)
 	return 0;
 }
 
-/* The kinds of groups, and how many there are of each. */
+/* Returns the kind of a group; `n` points at the number of its kind. */
 static const struct statement *group_kind(struct maker *maker, const char *word, uint32_t **n)
 {
 	if (strcmp(word, group_voice.name) == 0) {
@@ -218,7 +218,7 @@ static int make_ties(struct maker *maker)
 	return 0;
 }
 
-/* The clouds from their text, with the ports of the links ahead of it. */
+/* Reads the clouds from their text, preceded by the ports of the links. */
 static int make_scenario(struct maker *maker)
 {
 	char *text = NULL, message[SCENARIO_FILE_ERROR];
@@ -238,7 +238,8 @@ static int make_scenario(struct maker *maker)
 	error = scenario_text_load(text, bytes, "clouds", &maker->plan.scenario, message,
 	                           sizeof(message));
 	if (error) {
-		/* The line number belongs to a text that the user does not have: show the text. */
+		/* The line number belongs to a text that the user does not have: print the line
+		 * instead. */
 		const char *what = strchr(message, ' ');
 		uint32_t number = (uint32_t)atoi(message + strlen("clouds:"));
 		const char *line = text;

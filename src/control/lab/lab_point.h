@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A point of an experiment: one case, values for parameters, a seed; run through and measured.
+ * A point of an experiment: one case, values for parameters, a seed. It is run and measured.
  *
- * Ownership: the caller's. Thread: control's, one, the EAL running.
+ * Ownership: the caller's.
+ * Thread: control's, one, the EAL running.
  */
 #ifndef WEIR_LAB_POINT_H
 #define WEIR_LAB_POINT_H
@@ -10,7 +11,7 @@
 #include "lab/lab_experiment.h"
 #include "lab/results.h"
 
-/* NAME=VALUE of the command line, or of a sweep: before what the experiment says. */
+/* NAME=VALUE of the command line, or of a sweep: overrides what the experiment says. */
 struct lab_override {
 	const char *name, *value;
 };
@@ -22,15 +23,17 @@ struct lab_point {
 	uint32_t n_overrides;
 	uint64_t seed;
 	const char *trace; /* a file for the queues and windows over time; or NULL */
-	const char *pcap;  /* a file for what the first link's beginning sees; or NULL */
+	const char *pcap;  /* a capture file of both directions at the first link's beginning; or
+	                    * NULL */
 };
 
-/* 0; or -errno with message, one line, that names the experiment's line where one is to blame. */
+/* Returns 0; or -errno with message, one line, which names the line of the experiment that caused
+ * the error, if one did. */
 int lab_point_run(const struct lab_point *point, struct results *results, char *message,
                   size_t room);
-/* Builds everything and runs nothing. */
+/* Builds everything and runs nothing. Returns the same errors. */
 int lab_point_check(const struct lab_point *point, char *message, size_t room);
-/* The value of a parameter at this point; NULL: no such parameter. */
+/* Returns the value of a parameter at this point; NULL if there is no such parameter. */
 const char *lab_point_value(const struct lab_point *point, const char *parameter);
 
 #endif

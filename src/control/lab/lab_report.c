@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lab's report: of each experiment its rows with the verdict, and its figures. */
+/* The lab's report: the rows of each experiment with the verdict, and its figures. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void number(char *cell, double value)
 		snprintf(cell, CELL_BYTES, "%.4g", value);
 }
 
-/* Rows of one experiment into cells and the texts that those point at. */
+/* Fills cells, and the texts at which they point, with the rows of one experiment. */
 static size_t fill_rows(const struct campaign *campaign, const char **cells,
                         char (*texts)[CELL_BYTES], bool *alarms)
 {
@@ -56,7 +56,7 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 	return n;
 }
 
-/* The rows of so many campaigns, in one table. */
+/* Writes the rows of so many campaigns, in one table. */
 static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	static const char *const head[COLUMNS] = {"row", "what",      "paper",   "weir",
@@ -85,7 +85,7 @@ static int rows_write(struct page *page, struct campaign *const *campaigns, uint
 	return error;
 }
 
-/* Ahead of everything, if not all was run. */
+/* Writes a warning at the beginning, if not everything has run. */
 static int partial_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	uint32_t done = 0, all = 0;
@@ -124,7 +124,7 @@ static int experiment_write(struct page *page, struct campaign *campaign)
 	return error;
 }
 
-/* A table of contents, so that every row and its verdict is on the first page. */
+/* Writes a table of contents, so that every row and its verdict is on the first page. */
 static int contents_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	const char **cells = calloc((size_t)n * 3, sizeof(char *));

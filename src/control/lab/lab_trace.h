@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queues and windows over the time of a run, as CSV: `t_s,what,value,average`. A queue's line has
- * what waits and the AQM's average, in bytes; a window's has packets, and no average; a group's
- * `GROUP.bytes` are those given to its applications so far.
+ * the bytes that wait and the AQM's average, in bytes; a window's has packets, and no average; a
+ * group's `GROUP.bytes` are the bytes given to its applications so far.
  *
- * Ownership: lab_trace_close frees it. Thread: the run's.
+ * Ownership: lab_trace_close frees it.
+ * Thread: the run's.
  */
 #ifndef WEIR_LAB_TRACE_H
 #define WEIR_LAB_TRACE_H
@@ -13,10 +14,10 @@
 
 struct lab_trace;
 
-/* 0 and what to give to the plan; or -errno with problem. */
+/* Opens a trace; `watch` is for the plan. Returns 0, or -errno with problem. */
 int lab_trace_open(const char *path, struct lab_trace **trace, const struct run_watch **watch,
                    struct problem *problem);
-/* 0, or -EIO when not everything could be written. */
+/* Returns 0, or -EIO if not everything could be written. */
 int lab_trace_close(struct lab_trace *trace);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `becn` as words: its fields, and what is wrong with them. */
+/* The `becn` statement: its fields and its checks. */
 #include <errno.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int check_in_mark(const struct becn_conf *becn, const struct mark_conf *m
 	return 0;
 }
 
-/* Beside this AQM, to which it applies. */
+/* Checks `becn` beside this AQM, to which it applies. Returns 0, or -EINVAL with problem. */
 static int check_beside(const struct becn_conf *becn, const struct conf *aqm,
                         const struct cloud_conf *cloud, struct problem *problem)
 {
@@ -89,7 +89,8 @@ static int check_beside(const struct becn_conf *becn, const struct conf *aqm,
 	              : check_in_mark(becn, (const struct mark_conf *)aqm, problem);
 }
 
-/* Its class's, or the cloud's where the class has none of its own. `becn` need not be in force. */
+/* Returns true if `becn` applies to this AQM: it is that of the AQM's class, or the cloud's if the
+ * class has none of its own. `becn` need not be in force. */
 static bool applies(const struct conf *becn, const struct conf *aqm, const struct cloud_conf *cloud)
 {
 	if (strcmp(becn->scope, aqm->scope) == 0)

@@ -3,11 +3,12 @@
 
 #include "snapshot/snapshot.h"
 
-/* Who enters within so many intervals after the last selection goes on with the count. */
+/* If a queue enters the selecting state within this many intervals after `next`, it continues the
+ * count. */
 #define MEMORY_INTERVALS 16
 
 #define FRACTION_BITS 16
-/* Of CODEL_INTERVAL_MAX in 2^-16 ns. */
+/* The bits of CODEL_INTERVAL_MAX in 2^-16 ns. */
 #define ROOT_BITS 48
 
 uint64_t codel_spacing_q16(const struct codel_rule *rule, uint32_t count)
@@ -26,7 +27,7 @@ uint64_t codel_spacing_q16(const struct codel_rule *rule, uint32_t count)
 	return root;
 }
 
-/* The next one is selected this much after `from` and its fraction. */
+/* Sets the instant of the next selection: one spacing after `from` and its fraction. */
 static void schedule(struct codel *codel, const struct codel_rule *rule, simtime from,
                      uint32_t from_q16)
 {
@@ -104,7 +105,7 @@ void codel_emptied(struct codel *codel)
 	codel->step = CODEL_NONE;
 }
 
-/* More than it comes to while the senders are there; by 0 it would divide. */
+/* More selections than a run makes. A larger count could overflow to 0, and is a divisor. */
 #define COUNT_MAX INT32_MAX
 
 void codel_snapshot(struct codel *codel, struct snapshot *snapshot)

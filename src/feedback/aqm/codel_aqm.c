@@ -18,11 +18,11 @@ struct codel_aqm {
 	struct codel codel;
 	struct codel_rule rule;
 	simtime ce_threshold_ns;
-	simtime sojourn_ns; /* of the packet that was taken last */
+	simtime sojourn_ns; /* of the packet taken last */
 	uint64_t dropped, marked, marked_at_threshold;
 };
 
-/* ---- the worker's ---- */
+/* ---- worker ---- */
 
 static struct aqm_verdict codel_aqm_depart(struct aqm *aqm, const struct aqm_view *view,
                                            struct held *held, simtime now)
@@ -82,7 +82,7 @@ static void codel_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 	snapshot_value(snapshot, codel->marked_at_threshold);
 }
 
-/* ---- control's ---- */
+/* ---- control ---- */
 
 static READS_WHILE_IT_RUNS uint32_t codel_aqm_figures(const struct aqm *aqm,
                                                       struct aqm_figure figures[AQM_FIGURES_MAX])

@@ -5,13 +5,13 @@
  *
  * Decides when the link takes a packet (aqm.h says when that is). With `ecn on`, a selected packet
  * that is capable is marked, and passes; the others are dropped, with the reason `codel`.
- *   target        sojourn time above which the queue is too long: 5 ms; 1 us to 1 s
- *   interval      for how long it has to be: 100 ms, of the order of a round-trip time; 1 us to 4 s
- *   ce-threshold  in addition, a capable packet that has waited longer than this is marked, at
- *                 once: for senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs
- *                 `ecn on`
- *   mtu           with so little waiting besides the packet, in this class and others, it is never
- *                 too long: 1514 B. The RFC's maxpacket
+ *   target        sojourn time from which on the queue is too long: 5 ms; 1 us to 1 s
+ *   interval      how long it has to stay too long: 100 ms, of the order of a round-trip time; 1 us
+ *                 to 4 s
+ *   ce-threshold  in addition, a capable packet that has waited longer than this is marked at once:
+ *                 for senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs `ecn on`
+ *   mtu           while no more than this waits besides the packet, in all classes together, the
+ *                 queue is never too long: 1514 B. The RFC's maxpacket
  *
  * A change keeps the state. No draws.
  */
@@ -36,9 +36,9 @@ extern const struct statement codel_statement;
 
 struct aqm_marker;
 
-/* For check(): a target that is no part of the interval, or a ce-threshold with no way to mark
- * (`marker`, or NULL). 0, or -EINVAL with problem; `field` is that of the target, and that of the
- * ce-threshold comes two later. */
+/* For check(): refuses a target that is not shorter than the interval, and a ce-threshold if
+ * nothing can be marked (`marker` is NULL). Returns 0, or -EINVAL with problem. `field` is the
+ * index of the target's field; that of the ce-threshold is `field` + 2. */
 int codel_check(const struct aqm_marker *marker, simtime target_ns, simtime interval_ns,
                 simtime ce_threshold_ns, int field, struct problem *problem);
 

@@ -15,25 +15,25 @@
 
 enum { L4S, CLASSIC, BANDS };
 
-/* Of the classic share. */
+/* Fraction bits of the share and the credit. */
 #define SHARE_BITS 16
 
 struct dualpi2 {
 	struct aqm aqm;
 	struct log band[BANDS];
-	uint64_t sum_q62[BANDS]; /* of recur() */
-	uint32_t current;        /* from which the link takes */
-	int64_t credit;          /* of the Classic queue, in bytes by 2^SHARE_BITS */
+	uint64_t sum_q62[BANDS]; /* sums of recur() */
+	uint32_t current;        /* the band from which the link takes */
+	int64_t credit;          /* of the Classic queue, in bytes x 2^SHARE_BITS */
 	struct pi2 pi2;
 	struct pi2_rule rule;
 	uint64_t min_packets;
-	probability_q63 classic_most; /* from which on ECT(0) is dropped */
-	int64_t share;                /* of the Classic queue, by 2^SHARE_BITS */
-	simtime delay_ns[BANDS];      /* of the one that was taken last */
+	probability_q63 classic_most; /* p_C from which on ECT(0) is dropped */
+	int64_t share;                /* of the Classic queue, x 2^SHARE_BITS */
+	simtime delay_ns[BANDS];      /* of the packet taken last */
 	uint64_t dropped, marked[BANDS];
 };
 
-/* ---- sorting, and the next ---- */
+/* ---- sorting and scheduling ---- */
 
 static struct log *dualpi2_at(struct aqm *aqm, uint32_t i)
 {
@@ -55,7 +55,8 @@ static void dualpi2_entered(struct aqm *aqm, struct log *band, uint32_t wire_byt
 	(void)wire_bytes;
 }
 
-/* The greater delay is that of the packet that came earlier. */
+/* Executes the updates up to `now`. The greater delay is that of the packet that arrived
+ * earlier. */
 static void advance(struct dualpi2 *self, simtime now)
 {
 	simtime first = SIMTIME_NEVER;
@@ -81,7 +82,7 @@ static struct log *dualpi2_next(struct aqm *aqm, simtime now)
 	return self->band[self->current].records ? &self->band[self->current] : NULL;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- verdicts ---- */
 
 static enum aqm_action judge_l4s(struct dualpi2 *self, simtime delay)
 {
@@ -175,7 +176,7 @@ static void dualpi2_emptied(struct aqm *aqm)
 
 /* ---- snapshots ---- */
 
-/* Farther than a packet of any length takes it. */
+/* No packet, whatever its length, takes the credit beyond this. */
 #define CREDIT_MAX (INT64_C(1) << 50)
 
 static void dualpi2_snapshot(struct aqm *aqm, struct snapshot *snapshot)
@@ -192,8 +193,8 @@ static void dualpi2_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 	snapshot_holds(snapshot, self->credit >= -CREDIT_MAX && self->credit <= CREDIT_MAX);
 }
 
-/* The next update is later than all that waits came: else it would be made up for with a delay
- * below 0. */
+/* Returns false if a waiting packet did not arrive before the next update: its delay there could be
+ * negative. */
 static bool dualpi2_fits(const struct aqm *aqm)
 {
 	const struct dualpi2 *self = (const struct dualpi2 *)aqm;
@@ -210,7 +211,7 @@ static bool dualpi2_fits(const struct aqm *aqm)
 	return true;
 }
 
-/* ---- control's ---- */
+/* ---- control ---- */
 
 static struct aqm_figure fraction(const char *name, probability_q63 p)
 {

@@ -3,16 +3,16 @@
  * `dualpi2 [target T] [tupdate T] [alpha A] [beta B] [coupling K] [min T] [range T] [min-packets N]
  * [classic-share P]`: two queues with coupled managements for L4S (RFC 9332) on a link.
  *
- * Model: packets with ECT(1) or CE wait in the L4S queue, all others in the Classic queue; both
- * together within the limit of the link's queue. When the link is free, the L4S queue goes first,
- * but the Classic queue gets `classic-share` of the bytes while both have some (weighted round
- * robin). The one that is taken is looked at, by pi2.h:
- *   L4S      marked with the larger of p_CL and its own ramp's; the ramp is left out while
- *            `min-packets` and less wait, itself included. When p_CL is saturated, selected ones
- *            are dropped with p_C besides (the RFC's overload)
- *   Classic  with p_C: ECT(0) is marked, the rest dropped; when p_C has come to
- *            1/coupling^2 (1 at most), ECT(0) is dropped, too
- * What is dropped has the reason `dualpi2`, and the next one takes its turn.
+ * Model: packets with ECT(1) or CE wait in the L4S queue, all others in the Classic queue; the
+ * limit of the link's queue holds for both together. When the link is free, the L4S queue has
+ * priority, but the Classic queue gets `classic-share` of the bytes while both have packets
+ * (weighted round robin). pi2.h decides about the packet that is taken:
+ *   L4S      marked with the larger of p_CL and the probability of its own ramp. The ramp does not
+ *            apply while `min-packets` or less wait, the packet included. If p_CL is saturated,
+ *            packets are also dropped, with p_C (the RFC's overload)
+ *   Classic  selected with p_C: ECT(0) is marked, the rest is dropped. From p_C = 1/coupling^2
+ *            (1 at most) on, ECT(0) is dropped, too
+ * The reason of the drops is `dualpi2`. After a drop the next packet takes its turn.
  *
  *   target         of the delay, which is that of the queue whose first packet waits longer: 15 ms
  *   tupdate        16 ms, as in the appendix's text; its figure 2 has min(target, RTT_max/3) = 15
@@ -23,8 +23,8 @@
  *   min-packets    1 (the RFC's Th_len; the packet itself counts, as in its text)
  *   classic-share  1/16, as section 4.2.2 recommends
  *
- * Marking is RFC 3168's, `ecn on` or not; `ecn off` and `standard 2481` beside it are refused. A
- * change keeps both queues and the state. No draws.
+ * Marking is RFC 3168's, with or without `ecn on`; `ecn off` and `standard 2481` beside it are
+ * refused. A change keeps both queues and the state. No draws.
  */
 #ifndef WEIR_DUALPI2_H
 #define WEIR_DUALPI2_H

@@ -97,9 +97,9 @@ static void leave(struct fq *fq, struct list *from, uint32_t i)
 	fq->active--;
 }
 
-/* All flows are old, and each has had its turn without credit. Rounds in which none has any,
- * either, are gone through at once, whatever the lengths that a capture claims: each flow gets
- * their quanta. */
+/* Skips the rounds in which no flow would have credit: gives each flow the quanta of these rounds
+ * at once. All flows are old, and each has had a turn without credit. This bounds the work,
+ * whatever the lengths that a capture claims. */
 static void skip_rounds(struct fq_codel *self)
 {
 	struct fq *fq = &self->fq;
@@ -118,7 +118,7 @@ static struct log *fq_next(struct aqm *aqm, simtime now)
 {
 	struct fq_codel *self = (struct fq_codel *)aqm;
 	struct fq *fq = &self->fq;
-	uint32_t turns = 0; /* one after the other, of flows without credit */
+	uint32_t turns = 0; /* in a row, of flows without credit */
 
 	(void)now;
 	for (;;) {
@@ -201,7 +201,7 @@ static bool find_victim(struct fq_codel *self)
 		}
 	}
 	packets = self->fq.flow[self->victim].log.records;
-	/* Half of them, counted with the one that comes, which is not in there yet. */
+	/* Half of them, counted with the arriving packet, which is not in the band yet. */
 	gone = (packets + (self->victim == self->coming) + 1) / 2;
 	self->batch = (uint32_t)RTE_MIN(RTE_MIN(gone, packets), (uint64_t)FQ_CODEL_BATCH);
 	return self->batch > 0;

@@ -4,29 +4,29 @@
  * (RFC 8290) on a link.
  *
  * Model: packets are sorted into `flows` queues by a hash of addresses, protocol and ports, seeded
- * by the run's seed; of frames that are not IP, by a hash of what packet_key.h finds and the
- * ethertype. Deficit round robin chooses among the queues, in bytes. A queue that gets its first
- * packet goes to the end of the list of new queues with a credit of `quantum`. The first of the new
- * queues, or if there is none of the old, may send while it has credit. A queue without credit gets
- * another quantum, and goes to the end of the old. An empty queue leaves the list of the old, and
- * from the new goes to the end of the old. So a flow with a packet now and then overtakes those
- * that always have one.
+ * by the run's seed; frames that are not IP, by a hash of the fields that packet_key.h reads, and
+ * of the ethertype. Deficit round robin chooses among the queues, in bytes. A queue that gets its
+ * first packet goes to the end of the list of new queues with a credit of `quantum`. The first of
+ * the new queues, or of the old if there is no new one, may send while it has credit. A queue
+ * without credit gets another quantum, and goes to the end of the old list. An empty queue leaves
+ * the old list, or moves from the new list to the end of the old. So a flow with a packet now and
+ * then overtakes those that always have one.
  *
- * Each queue has a CoDel of its own (codel.h), whose reason is `codel`, and its ce-threshold; its
- * `mtu` is compared with what waits in all of them (RFC 8289, section 4.4). Capable packets are
- * marked, which is RFC 8290's default, unless `ecn off` stands beside it. If a packet finds the
- * link's queue full, the queue with the most bytes, counted with the one that comes, loses half of
- * its packets, rounded up, FQ_CODEL_BATCH at most, from its head, with the reason `fullest`. The
- * limit is that of `rate`; the RFC's is 10240pkt. If nothing else waits, the packet that comes is
- * dropped, as `queue-full`.
+ * Each queue has its own CoDel (codel.h), with the reason `codel`, and its own ce-threshold; `mtu`
+ * is compared with what waits in all queues (RFC 8289, section 4.4). Capable packets are marked,
+ * which is RFC 8290's default, unless `ecn off` stands beside it. If a packet finds the link's
+ * queue full, the queue with the most bytes, counted with the arriving packet, loses half of its
+ * packets, rounded up, at most FQ_CODEL_BATCH, from its head, with the reason `fullest`. The limit
+ * is that of `rate`; the RFC's is 10240pkt. If nothing else waits, the arriving packet is dropped,
+ * as `queue-full`.
  *
  *   flows    1 to 65536: 1024. Each takes 128 B, and 4 KiB more while something waits in it
- *   quantum  256 B to 1 MB: 1514 B. Below the length of a packet a turn costs several rounds
+ *   quantum  256 B to 1 MB: 1514 B. Below the length of a packet, a turn costs several rounds
  *   target, interval, ce-threshold, mtu   codel_aqm.h
  *
- * A change keeps all queues, if it does not change how many there are; else what waits leaves
- * first, queue by queue. No draws. The worker's work per packet is O(1), but for a full queue: one
- * look at all flows for a batch of drops.
+ * A change keeps all queues, unless it changes their number; then what waits leaves first, queue by
+ * queue. No draws. The work per packet is O(1), except for a full queue: one scan of all flows for
+ * a batch of drops.
  */
 #ifndef WEIR_FQ_CODEL_H
 #define WEIR_FQ_CODEL_H

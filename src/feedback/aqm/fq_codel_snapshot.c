@@ -3,7 +3,7 @@
 
 #include "snapshot/snapshot.h"
 
-/* Farther than a packet of any length takes it. */
+/* No packet, whatever its length, takes the credit beyond this. */
 #define CREDIT_MAX (INT64_C(1) << 34)
 
 static void flow_snapshot(struct fq *fq, uint32_t i, struct snapshot *snapshot)
@@ -16,7 +16,7 @@ static void flow_snapshot(struct fq *fq, uint32_t i, struct snapshot *snapshot)
 	snapshot_holds(snapshot, flow->credit >= -CREDIT_MAX && flow->credit <= CREDIT_MAX);
 }
 
-/* Whether it remembers anything, listed or not: it has had a packet. */
+/* Returns true if the flow has state, listed or not: it has had a packet. */
 static bool is_known(const struct flow *flow)
 {
 	return flow->listed || flow->credit != 0 || flow->codel.count != 0;
@@ -56,7 +56,7 @@ static void list_write(const struct fq *fq, const struct list *list, uint32_t en
 	snapshot_value(snapshot, end);
 }
 
-/* No flow is in it twice, or in both. */
+/* Reads a list. No flow may be in it twice, or in both lists. */
 static void list_read(struct fq *fq, struct list *list, uint32_t n_flows, struct snapshot *snapshot)
 {
 	uint32_t i = 0;
@@ -93,7 +93,7 @@ void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 	}
 }
 
-/* What waits is in a list, or it would wait for ever. */
+/* Returns false if packets wait in a flow that is in no list: they would wait for ever. */
 bool fq_fits(const struct aqm *aqm)
 {
 	const struct fq_codel *self = (const struct fq_codel *)aqm;

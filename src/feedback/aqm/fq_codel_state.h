@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What FQ-CoDel remembers (fq_codel.h): its flows, and the lists that they stand in.
+ * The state of FQ-CoDel (fq_codel.h): its flows, and the lists that they are in.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -14,24 +14,24 @@
 #define FQ_NO_FLOW UINT32_MAX
 
 struct flow {
-	struct log log; /* first */
+	struct log log; /* first: a band is its flow */
 	struct codel codel;
 	int64_t credit;
-	uint32_t next; /* in its list */
+	uint32_t next; /* the flow behind it in its list */
 	bool listed;
 };
 
-/* Of flows, by their index. */
+/* A list of flows, by their index. */
 struct list {
 	uint32_t first, last;
 };
 
 struct fq {
 	struct flow *flow;
-	uint64_t *bytes; /* that wait in each, as on the wire */
+	uint64_t *bytes; /* that wait in each flow, as on the wire */
 	struct list new, old;
-	uint32_t current; /* from which the link takes */
-	uint32_t active;  /* in a list */
+	uint32_t current; /* the flow from which the link takes */
+	uint32_t active;  /* flows in a list */
 };
 
 struct fq_codel {
@@ -40,15 +40,15 @@ struct fq_codel {
 	struct codel_rule rule;
 	simtime ce_threshold_ns;
 	uint32_t n_flows, quantum;
-	/* of the packet that comes: its flow, and its bytes */
+	/* the flow of the arriving packet, and its bytes */
 	uint32_t coming, coming_bytes;
-	/* of a full queue: which loses how many more */
+	/* of a full queue: the flow that loses packets, and how many more it loses */
 	uint32_t victim, batch;
 	simtime sojourn_ns;
 	uint64_t dropped, marked, overflown, begun;
 };
 
-/* Puts it last. */
+/* Appends flow i to the list. */
 static inline void fq_list_append(struct fq *fq, struct list *list, uint32_t i)
 {
 	fq->flow[i].next = FQ_NO_FLOW;
@@ -59,9 +59,9 @@ static inline void fq_list_append(struct fq *fq, struct list *list, uint32_t i)
 	list->last = i;
 }
 
-/* All of it (snapshot.h); what is read goes into one that has had no packet. */
+/* Writes or reads the whole state (snapshot.h). An instance that reads has had no packet. */
 void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot);
-/* For fits() of its bands. */
+/* fits() of the bands (aqm.h). */
 bool fq_fits(const struct aqm *aqm);
 
 #endif

@@ -16,7 +16,7 @@ struct mark {
 	struct aqm aqm;
 	struct limit above;
 	struct becn becn;
-	struct limit becn_from; /* LIMIT_NONE: from nothing on */
+	struct limit becn_from; /* LIMIT_NONE: at any length */
 };
 
 static bool is_above(const struct limit *above, const struct aqm_view *view)
@@ -87,8 +87,8 @@ static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, st
 	mark->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
 	if (becn) {
 		becn_make(&mark->becn, becn);
-		/* That of the marks is asked already; of an overflow below it there is something to
-		 * say. */
+		/* A threshold equal to `above` needs no check: marks occur only above it, and an
+		 * overflow below it sends a quench, too. */
 		if (becn->threshold.value > mark->above.value)
 			mark->becn_from = becn->threshold;
 	}

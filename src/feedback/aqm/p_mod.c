@@ -28,7 +28,7 @@ bool p_mod_selects(struct p_mod mod, probability_q63 p, uint64_t draw)
 
 	if (p == PROBABILITY_ONE)
 		return true;
-	/* Both have 127 bits: 32 of them make room for the mantissa. */
+	/* Both products have 127 bits: dropping 32 of them makes room for the mantissa. */
 	left = (left >> 32) * mod.mantissa;
 	right = right >> 32 << 32;
 	if (shift >= 0)

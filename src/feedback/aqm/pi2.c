@@ -33,10 +33,11 @@ static void update(struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
 	pi2->update += rule->tupdate_ns;
 }
 
-/* Whether all further updates take the same step, or one that changes nothing, as long as the first
- * packet stays the first: there is none, nor was; or the delay, which grows by the same each time,
- * counts by its growth only, or has brought p' to 1. That it does after some 10^5 updates at the
- * latest, at the least alpha that is not 0. */
+/* Returns true if all further updates take the same step, or one that changes nothing, as long as
+ * the first packet stays the first. This holds if the queues are empty, and were so at the update
+ * before. It also holds if the delay grows by tupdate at each update, and either alpha is 0, so
+ * that only this growth counts, or p' has reached 1. At the least alpha above 0, p' reaches 1 after
+ * some 10^5 updates. */
 static bool goes_on_alike(const struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
 {
 	if (delay == 0)
@@ -46,7 +47,7 @@ static bool goes_on_alike(const struct pi2 *pi2, const struct pi2_rule *rule, si
 	return rule->alpha == 0 || (pi2->base == PROBABILITY_ONE && step_of(pi2, rule, delay) >= 0);
 }
 
-/* All up to `now`, which go on alike. */
+/* Executes all updates up to `now` at once. goes_on_alike() must hold. */
 static void update_alike(struct pi2 *pi2, const struct pi2_rule *rule, simtime delay, simtime now)
 {
 	uint64_t n = (now - pi2->update) / rule->tupdate_ns + 1;
@@ -68,7 +69,7 @@ void pi2_advance(struct pi2 *pi2, const struct pi2_rule *rule, simtime first_ns,
 	while (pi2->update <= now) {
 		simtime delay = first_ns == SIMTIME_NEVER ? 0 : pi2->update - first_ns;
 
-		/* A packet that is there waits 0 ns at one update at most. */
+		/* The delay of a waiting packet is 0 at one update at most. */
 		if ((first_ns == SIMTIME_NEVER || delay > 0) && goes_on_alike(pi2, rule, delay))
 			update_alike(pi2, rule, delay, now);
 		else

@@ -6,22 +6,22 @@
  *
  *   alpha (delay - target) + beta (delay - delay of the update before)        in s and Hz
  *
- * where the delay is the greater of how long the first packet of the Classic queue and that of the
- * L4S queue have waited, 0 without either (figure 8: so L4S packets of senders that do not heed
- * marks are held at the target by drops, with no Classic packet beside them); p' stays within 0
- * and 1. From it come
+ * where the delay is how long the first packet of the Classic queue or that of the L4S queue has
+ * waited, whichever is longer, and 0 if both are empty. (Figure 8: so drops hold the L4S packets of
+ * senders that ignore marks at the target, even without Classic packets.) p' stays within 0 and 1.
+ * Two probabilities follow from it:
  *
  *   p_C  = p'^2          of the Classic queue: drops, or marks of ECT(0)
  *   p_CL = coupling p'   of the L4S queue, 1 at most: marks. It is saturated at 1
  *
- * The L4S queue has marks of its own, too: none up to a delay of `min`, all from min + range on,
- * and linear in between (a step, if the range is 0); the larger probability counts.
+ * The L4S queue also marks by a ramp of its own: none up to a delay of `min`, all from min + range
+ * on, and linear in between (a step, if the range is 0). The larger probability counts.
  *
- * Packets are selected by adding up (the RFC's recur()): each adds its probability, and when the
- * sum exceeds 1, it is selected, and 1 is taken off. No draws.
+ * Packets are selected by adding up (the RFC's recur()): each packet adds its probability to a sum.
+ * If the sum exceeds 1, the packet is selected, and 1 is subtracted. No draws.
  *
- * The updates come at begin + n tupdate, ahead of whatever happens at the same instant; they are
- * made up for when something happens. Fixed point: probabilities have 63 bits; what one update adds
+ * The updates are due at begin + n tupdate, before everything else at the same instant. They are
+ * executed late, at the next event. Fixed point: probabilities have 63 bits; the step of an update
  * is rounded towards 0, once.
  *
  * Thread: the owner's.
@@ -46,25 +46,26 @@ struct pi2_rule {
 
 struct pi2 {
 	bool begun;
-	simtime update;                 /* the instant of the next */
+	simtime update;                 /* of the next update */
 	probability_q63 base;           /* p' */
 	probability_q63 classic, scale; /* p_C, p_CL; 1 is PROBABILITY_ONE */
 	simtime delay_before_ns;
 };
 
-/* The two queues, since the last call: when the first of their packets came; SIMTIME_NEVER: they
- * have none. Whatever happens at `now` comes behind this. */
+/* Executes the updates up to `now`, before anything else that happens at `now`. `first_ns` is when
+ * the earliest of the packets that wait in the two queues arrived, unchanged since the last call;
+ * SIMTIME_NEVER if both are empty. */
 void pi2_advance(struct pi2 *pi2, const struct pi2_rule *rule, simtime first_ns, simtime now);
-/* The L4S queue's own probability at this delay. */
+/* Returns the L4S queue's own probability at this delay. */
 probability_q63 pi2_ramp(const struct pi2_rule *rule, simtime delay_ns);
 
-/* Other values are in force. */
+/* Computes p_C and p_CL with a changed rule. */
 void pi2_change(struct pi2 *pi2, const struct pi2_rule *rule);
 
-/* What it has come to (snapshot.h). */
+/* Writes or reads its state (snapshot.h). */
 void pi2_snapshot(struct pi2 *pi2, struct snapshot *snapshot);
 
-/* recur(): whether this one is selected. The sum begins with 0. */
+/* recur(): returns true if this packet is selected. The sum begins with 0. */
 static inline bool pi2_recur(uint64_t *sum_q62, probability_q63 probability)
 {
 	*sum_q62 += probability >> 1;

@@ -5,13 +5,13 @@
 
 typedef __int128 wide;
 
-/* Millionths of a Hz times ns: of a probability. */
+/* A probability of 1, in millionths of a Hz times ns. */
 #define PER_ONE INT64_C(1000000000000000)
 
 #define SHARE(numerator, denominator)                                                              \
 	((uint64_t)((unsigned __int128)PROBABILITY_ONE * (numerator) / (denominator)))
 
-/* 8.5, and 1 more, fit. */
+/* A sum of 8.5, and 1 more, fits into 64 bits. */
 #define ONE_Q59 (UINT64_C(1) << 59)
 
 int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t growth_ns,
@@ -20,7 +20,7 @@ int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t 
 	const wide most = (wide)PER_ONE << shift;
 	wide step = (wide)alpha * over_target_ns + (wide)beta * growth_ns;
 
-	/* A step is 1 at most; and the product below fits. */
+	/* A step is at most 1, so the product below fits. */
 	if (step >= most)
 		return INT64_MAX;
 	if (step <= -most)
@@ -28,8 +28,8 @@ int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t 
 	return (int64_t)(step * (wide)PROBABILITY_ONE / most);
 }
 
-/* Probabilities from the end of the row before up to this one: by how many powers of 2 a step is
- * divided. */
+/* For probabilities from `below` of the row before up to this `below`, a step is divided by
+ * 2^shift. */
 struct tuning {
 	uint64_t below;
 	uint32_t shift;
@@ -49,7 +49,7 @@ static const struct tuning *tuning_of(uint64_t probability)
 	return tuning;
 }
 
-/* Half the target is no whole number, perhaps. */
+/* Compares twice the delay: half the target may not be a whole number. */
 static bool is_short(const struct pie_rule *rule, simtime delay)
 {
 	return 2 * delay < rule->target_ns;
@@ -96,8 +96,8 @@ static void update(struct pie *pie, const struct pie_rule *rule)
 	pie->burst_ns -= simtime_min(pie->burst_ns, rule->tupdate_ns);
 }
 
-/* How many updates take the same step, one behind the other, and no end is lost: as long as the
- * probability stays in its row of the tuning, or has come to its own end. */
+/* Returns how many successive updates take the same step: those until the probability leaves its
+ * row of the tuning or reaches its bound; UINT64_MAX if the step does not change it. */
 static uint64_t equal_steps(const struct pie *pie, int64_t step)
 {
 	const struct tuning *tuning = tuning_of(pie->probability);
@@ -111,8 +111,8 @@ static uint64_t equal_steps(const struct pie *pie, int64_t step)
 	return (to - pie->probability + (uint64_t)step - 1) / (uint64_t)step;
 }
 
-/* The updates from pie->update up to `now`, at least one, as far as they are alike: at once. The
- * delay is that of the update before. */
+/* Executes the updates from pie->update up to `now`, at least one, as far as their steps are equal,
+ * at once. The delay is that of the update before. */
 static void update_alike(struct pie *pie, const struct pie_rule *rule, simtime now)
 {
 	int64_t step = step_of(pie, rule);
@@ -135,7 +135,7 @@ void pie_advance(struct pie *pie, const struct pie_rule *rule, simtime now)
 	while (pie->update <= now) {
 		bool still = pie->delay_ns == pie->delay_before_ns;
 
-		/* What decays comes to 0 in some 2200 updates. */
+		/* A probability that decays comes to 0 in some 2200 updates. */
 		if (still && (pie->probability == 0 || !decays(pie, rule))) {
 			update_alike(pie, rule, now);
 			continue;

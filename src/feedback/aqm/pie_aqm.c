@@ -19,7 +19,7 @@ struct pie_aqm {
 	uint64_t dropped, marked;
 };
 
-/* ---- the worker's ---- */
+/* ---- worker ---- */
 
 static uint16_t pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
                                const struct aqm_group *group, struct aqm_verdict *verdict)
@@ -88,7 +88,7 @@ static void pie_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 	snapshot_value(snapshot, pie->marked);
 }
 
-/* ---- control's ---- */
+/* ---- control ---- */
 
 static READS_WHILE_IT_RUNS uint32_t pie_aqm_figures(const struct aqm *aqm,
                                                     struct aqm_figure figures[AQM_FIGURES_MAX])

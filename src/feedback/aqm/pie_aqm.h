@@ -4,22 +4,22 @@
  * [derandomize on|off] [cap on|off] [decay empty|half]`: PIE (pie.h, RFC 8033) as the management of
  * a queue.
  *
- * Decides when a packet comes. `ecn on` beside it: while the probability is below
- * mark-ecn-threshold, who is selected and is capable is marked (section 5.1); the rest is dropped,
- * with the reason `pie`.
- *   target              the delay that it aims at: 15 ms; 1 us to 10 s
- *   tupdate             between two updates: 15 ms; 100 us to 10 s
+ * Decides when a packet arrives. With `ecn on` beside it, a selected packet that is capable is
+ * marked while the probability is below mark-ecn-threshold (section 5.1). All other selected
+ * packets are dropped, with the reason `pie`.
+ *   target              target of the delay: 15 ms; 1 us to 10 s
+ *   tupdate             time between two updates: 15 ms; 100 us to 10 s
  *   alpha, beta         gains, in Hz: 0.125 and 1.25; to PIE_GAIN_MAX
  *   max-burst           150 ms
  *   mark-ecn-threshold  10 %
- *   mean                of a mean packet: 1024 B, as in RFC 8034
+ *   mean                size of a mean packet: 1024 B, as in RFC 8034
  *   derandomize         section 5.4: off
- *   cap                 section 5.5: on, as Linux and ns-3 have it
- *   decay               when the probability loses 2 %: `empty`, both delays 0; `half`, below half
- *                       the target
+ *   cap                 section 5.5: on, as in Linux and ns-3
+ *   decay               when the probability loses 2 %: `empty`, if both delays are 0; `half`, if
+ *                       both are below half the target
  *
- * A change keeps the state; updates go on at their instants, a new tupdate apart. Draws: one a
- * packet, whether it is looked at or not.
+ * A change keeps the state. The next update keeps its instant; a changed tupdate counts from there.
+ * Draws: one a packet, whether it is used or not.
  */
 #ifndef WEIR_PIE_AQM_H
 #define WEIR_PIE_AQM_H

@@ -23,7 +23,7 @@ static uint32_t bits_of(quantity_q64 x)
 	return x ? 64 - (uint32_t)__builtin_clzll((uint64_t)x) : 0;
 }
 
-/* Spans of less than a unit do not occur, but for 0, in which nothing can lie. */
+/* A span is 0, in which nothing can lie, or at least one unit. */
 static struct red_span span_make(quantity_q64 span)
 {
 	struct red_span made = {0};
@@ -93,7 +93,7 @@ static __attribute__((noinline)) void adapt(struct red *red, const struct red_ru
 	}
 }
 
-/* The queue was idle until now. */
+/* Returns the average after the idle time that ends now. */
 static __attribute__((noinline)) quantity_q64
 faded(const struct red *red, const struct red_rule *rule, simtime now, uint64_t rate_bps)
 {
@@ -102,11 +102,11 @@ faded(const struct red *red, const struct red_rule *rule, simtime now, uint64_t 
 	return red_average_idle(red->average, m, rule->setup.weight);
 }
 
-/* Ahead of the packet that arrives. */
+/* Returns the average before the arriving packet. */
 static inline quantity_q64 average_now(const struct red *red, const struct red_rule *rule,
                                        simtime now, uint64_t rate_bps)
 {
-	/* An idle time of nothing, or an average of nothing: it stays what it is. */
+	/* An idle time of 0, or an average of 0, changes nothing. */
 	if (red->idle && now > red->idle_ns && red->average > 0)
 		return faded(red, rule, now, rate_bps);
 	return red->average;
@@ -119,7 +119,7 @@ static probability_q63 part_of(quantity_q64 distance, struct red_span span)
 	                         63);
 }
 
-/* From min up to the forced zone. */
+/* Returns p for an average from min up to the forced zone. */
 static probability_q63 base_probability(const struct red_rule *rule, quantity_q64 average,
                                         probability_q63 max_p)
 {
@@ -140,8 +140,8 @@ probability_q63 red_probability(const struct red_rule *rule, quantity_q64 averag
 	return base_probability(rule, average, rule->setup.max_p);
 }
 
-/* Whether the draw is below p', which is p / spread made proportional to the size. Instead of
- * dividing, the draw is multiplied. */
+/* Returns true if the draw is below p', which is p / spread, in bytes times size / mean. The draw
+ * is multiplied, to avoid a division. */
 static bool drawn_below(uint64_t draw, probability_q63 p, probability_q63 spread,
                         const struct red_rule *rule, uint32_t wire_bytes)
 {
@@ -198,7 +198,7 @@ static void spacing_reset(struct red *red)
 	red_spacing_reset(&red->dropping);
 }
 
-/* Selected by p_mod: it is in no count. */
+/* Returns true if p_mod decides about the packet, which is then in no count. */
 static inline bool is_mapped(const struct red_rule *rule, const struct red_arrival *arrival)
 {
 	return rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
@@ -224,7 +224,7 @@ enum red_verdict red_judge(struct red *red, const struct red_rule *rule,
 	return mark ? RED_MARK_EARLY : RED_DROP_EARLY;
 }
 
-/* Whoever finds the average below min, or next to nothing waiting. */
+/* Records a packet that found the average below min, or at most 1 waiting. */
 static inline void pass(struct red *red)
 {
 	red->above_min = false;
@@ -235,11 +235,11 @@ static inline void pass(struct red *red)
 bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group)
 {
 	const struct red_setup *setup = &rule->setup;
-	/* What the queue grows by with each: so much, and so much of its length. */
+	/* How much each packet adds to the queue: a constant, and a mask of its length. */
 	const uint64_t packet = group->wait && !setup->bytes;
 	const uint64_t of_length = group->wait && setup->bytes ? UINT64_MAX : 0;
 	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
-	/* Nothing waits, and the average says so: it stays what it is. */
+	/* Nothing waits, and the average is 0: it stays 0. */
 	const bool still = !group->wait && group->queue == 0 && average == 0 && !setup->adaptive;
 	uint64_t queue = group->queue, bytes = 0;
 	bool judged = false;

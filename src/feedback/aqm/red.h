@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random early detection: what shall become of a packet that arrives at a queue.
+ * Random early detection: decides what happens to a packet that arrives at a queue.
  *
- * Model: ns-2's (queue/red.cc of ns-2.35), decision by decision. `q` is what waits, in the unit
- * (bytes or packets), without the packet that arrives and the one that is being sent.
+ * Model: ns-2's (queue/red.cc of ns-2.35), decision by decision. `q` is what waits, in the unit of
+ * the queue (bytes or packets), without the arriving packet and the one that is being sent.
  *
- *   average: red_average.h; after the queue was idle first decayed by the packets of `mean` bytes
- *            that the link could have sent since, rounded down
- *   below `min`, or with q <= 1: nothing happens
- *   from max (gentle: 2 max) on: forced
- *   the first packet with the average above `min`: nothing, counts begin at it
+ *   average: red_average.h; after an idle time it is first decayed by the number of packets of
+ *            `mean` bytes that the link could have sent meanwhile, rounded down
+ *   average below `min`, or q <= 1: the packet passes
+ *   average from max (gentle: 2 max) on: forced
+ *   the first packet with the average from `min` on: passes, and the counts begin with it
  *   else p = max_p (average - min) / (max - min), and gentle, from max on,
  *        p = max_p + (1 - max_p) (average - max) / max
  *        c = packets since the last one selected; in bytes: their bytes / mean, rounded down
@@ -17,25 +17,29 @@
  *        else  p' = p / (1 - c p) if c p < 1; else 1
  *        in bytes, if p' < 1: p' = p' size / mean
  *        selected if the draw is below p'
- * Unspaced, there are no counts and no first packet: p' = p, each packet for itself. No ns-2's, but
- * what a paper means that has "the marking probability" p (Misra and Ott's).
  *
- * What is selected or forced is marked if it can be and the average is below `mark_limit`, else
- * dropped. Both, and a full queue, begin the counts anew.
+ * Unspaced, there are no counts and no first packet: p' = p, independently for each packet. ns-2
+ * does not have this. It is what "the marking probability" p means in a paper such as Misra and
+ * Ott's.
+ *
+ * A packet that is selected or forced is marked if it can be marked and the average is below
+ * `mark_limit`; otherwise it is dropped. Either, and a full queue, restarts the counts.
  *
  * Two variants of the selection:
- * - spaced (BCN-TCP's switch): between min and the forced zone red_spacing.h, packets that can be
- *   marked with p, the others with alpha p, each with a count of their own;
- * - mapped (ECN-mod's router): packets that are `chosen` and can be marked are selected with
- *   p_mod(p), each for itself; they are not in the counts, which are those of the others.
+ *   - spaced (BCN-TCP's switch): between min and the forced zone, red_spacing.h selects packets
+ *     that can be marked with p, and the others with alpha p; each kind has a count of its own;
+ *   - mapped (ECN-mod's router): packets that are `chosen` and can be marked are selected with
+ *     p_mod(p), independently. They are not in the counts, which are those of the other packets.
  *
- * Adaptive: ns-2's adaptive_ with its values. At arrivals, more than 0.5 s after the last change:
- * average < min + 0.4 (max - min) and max_p > bottom: max_p *= 0.9; average > max - 0.4 (max - min)
- * and max_p < 0.5: max_p += the smaller of 0.01 and max_p / 4. bottom is 0.01, or 80 kbit/s divided
- * by the rate if that is less. As in ns-2, p above max under gentle stays that of the max_p given.
+ * Adaptive: ns-2's adaptive_ with its values. An arrival more than 0.5 s after the last change
+ * changes max_p: if average < min + 0.4 (max - min) and max_p > bottom, max_p *= 0.9; if average >
+ * max - 0.4 (max - min) and max_p < 0.5, max_p += the smaller of 0.01 and max_p / 4. bottom is
+ * 0.01, or 80 kbit/s divided by the rate if that is less. As in ns-2, p above max under gentle is
+ * computed with the configured max_p.
  *
- * Everything is an integer. The draw is a packet's own, so that the outcome depends on the arrivals
- * and nothing else. Thread: the worker that owns the cloud; the rule is made by control.
+ * All arithmetic is on integers. The draw is the packet's own, so the outcome depends on the
+ * arrivals and nothing else.
+ * Thread: the worker that owns the cloud; control makes the rule.
  */
 #ifndef WEIR_RED_H
 #define WEIR_RED_H
@@ -52,28 +56,28 @@ struct snapshot;
 
 enum red_selection { RED_NS2, RED_SPACED, RED_MAPPED };
 
-/* What the user said. Thresholds in the unit of the queue: 0 <= min <= max < 2^60 units. */
+/* The configuration. Thresholds are in the unit of the queue: 0 <= min <= max < 2^60 units. */
 struct red_setup {
 	quantity_q64 min, max;
 	quantity_q64 mark_limit; /* 0: where forcing begins */
 	probability_q63 max_p;   /* at most 1 */
 	probability_q63 weight;  /* above 0, at most 1 */
-	bool bytes;              /* the unit; false: packets */
+	bool bytes;              /* the unit is bytes; false: packets */
 	bool gentle, wait, adaptive;
-	bool unspaced;       /* RED_NS2, and the others of RED_MAPPED */
+	bool unspaced;       /* RED_NS2, and packets not mapped in RED_MAPPED */
 	uint32_t mean_bytes; /* at least 1 */
 	enum red_selection selection;
 	probability_q63 alpha; /* RED_SPACED */
 	struct p_mod p_mod;    /* RED_MAPPED */
 };
 
-/* The quotient of a distance and a span, without a division for each packet. */
+/* A span by which distances are divided, without a division for each packet. */
 struct red_span {
 	uint64_t inverse; /* 2^126 / (span >> shift) */
 	uint32_t shift;
 };
 
-/* The same, ready to work by. */
+/* The configuration, prepared for the worker. */
 struct red_rule {
 	struct red_setup setup;
 	quantity_q64 forced_from, mark_limit;
@@ -83,12 +87,12 @@ struct red_rule {
 
 struct red {
 	quantity_q64 average;
-	uint64_t count, count_bytes; /* since the last packet selected */
+	uint64_t count, count_bytes; /* since the last selected packet */
 	struct red_spacing marking, dropping;
-	probability_q63 max_p; /* adaptive moves it */
+	probability_q63 max_p; /* adaptive changes it */
 	probability_q63 p;     /* at the last arrival, before spacing; 1 where forced */
-	simtime adapted_ns;    /* when max_p moved */
-	simtime idle_ns;       /* since when, if idle */
+	simtime adapted_ns;    /* when max_p was changed last */
+	simtime idle_ns;       /* begin of the idle time */
 	bool idle;
 	bool above_min;
 };
@@ -104,48 +108,50 @@ enum red_verdict {
 
 struct red_arrival {
 	simtime now;
-	uint64_t queue; /* in the unit */
+	uint64_t queue; /* q, in the unit */
 	uint64_t rate_bps;
-	uint64_t draw; /* its own */
+	uint64_t draw; /* of this packet */
 	uint32_t wire_bytes;
-	bool capable; /* it can be marked */
-	bool chosen;  /* RED_MAPPED: it is of an ECN-mod flow */
+	bool capable; /* can be marked */
+	bool chosen;  /* RED_MAPPED: belongs to an ECN-mod flow */
 };
 
 /* Packets that arrive one after the other at one instant. */
 struct red_group {
 	simtime now;
-	uint64_t queue; /* in the unit, that the first finds */
+	uint64_t queue; /* q for the first packet, in the unit */
 	uint64_t rate_bps;
-	/* each is in the queue that the next finds; false: each is gone then, and the queue idle */
+	/* each packet waits when the next arrives; false: it has left by then, and the queue is
+	 * idle */
 	bool wait;
 	bool uncounted;         /* RED_MAPPED: chosen, and capable */
-	uint16_t n;             /* still to arrive */
+	uint16_t n;             /* packets still to arrive */
 	const uint32_t *length; /* bytes of each */
 };
 
-/* Control. `setup` must be right: see its ranges. */
+/* Makes the rule of a setup, whose values must be in their ranges. Thread: control. */
 void red_rule_make(struct red_rule *rule, const struct red_setup *setup);
 
-/* An average of 0, idle since `now`. */
+/* Begins with an average of 0, idle since `now`. */
 void red_begin(struct red *red, const struct red_rule *rule, simtime now);
-/* Another rule from now on: the average and the counts go on, in another unit counted by the mean
- * size; max_p starts at the new one's if that is another. */
+/* Puts another rule in force. The average and the counts continue; if the unit changes, the average
+ * is converted with the mean size. max_p continues only if the new rule is adaptive and has the
+ * same max_p as the old one; otherwise it is set to the new rule's. */
 void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule);
 
-/* What it has come to (snapshot.h). */
+/* Writes or reads its state (snapshot.h). */
 void red_snapshot(struct red *red, struct snapshot *snapshot);
 
-/* Those of the group that pass because the average stays below min, or next to nothing waits: the
- * group begins behind them then. True: what it begins with has arrived, too, and red_judge says
- * what becomes of it; false: all have passed. */
+/* Lets packets of the group arrive as long as they pass because the average is below min or q is at
+ * most 1. These packets are removed from the group. Returns true if a packet is left: the first of
+ * the group has arrived, too, and red_judge decides about it. Returns false if all have passed. */
 bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group);
 enum red_verdict red_judge(struct red *red, const struct red_rule *rule,
                            const struct red_arrival *arrival);
-/* Both, of one packet. */
+/* Calls both for one packet. */
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);
-/* The first of the group is let in. */
+/* Lets in the first packet of the group, which is removed from the group. */
 static inline void red_group_next(const struct red_rule *rule, struct red_group *group)
 {
 	if (group->wait)
@@ -153,16 +159,16 @@ static inline void red_group_next(const struct red_rule *rule, struct red_group 
 	group->length++;
 	group->n--;
 }
-/* p at an average, with the max_p given; 1 in the forced zone. */
+/* Returns p at an average, with the configured max_p; 1 in the forced zone. */
 probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average);
 
-/* The packet found no room: a forced drop. */
+/* Records that a packet found no room: a forced drop. */
 static inline void red_overflow(struct red *red)
 {
 	red->count = 0;
 	red->count_bytes = 0;
 }
-/* The last packet has left, and nothing is being sent. */
+/* Records that the last packet has left, and nothing is being sent. */
 static inline void red_idle(struct red *red, simtime now)
 {
 	red->idle = true;

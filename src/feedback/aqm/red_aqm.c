@@ -16,15 +16,15 @@ struct red_aqm {
 	struct aqm aqm;
 	struct red red;
 	struct red_rule rule;
-	struct match *match; /* NULL: whatever can be marked */
-	bool begun;          /* it has seen an instant */
+	struct match *match; /* NULL: all packets that can be marked */
+	bool begun;          /* red_begin has been called */
 	struct becn becn;
-	quantity_q64 becn_from; /* the average */
-	/* of the average, a word for others to read */
+	quantity_q64 becn_from; /* average from which on quenches are sent */
+	/* the average, in one word for control to read */
 	uint64_t average_q16;
 };
 
-/* ---- the worker's ---- */
+/* ---- worker ---- */
 
 static inline void begin(struct red_aqm *red, simtime now)
 {
@@ -48,7 +48,7 @@ static bool fits(const struct match *match, struct burst *burst, uint16_t i)
 	return false;
 }
 
-/* What the variants have to know of a packet; plain RED need not look at it. */
+/* Looks up what the variants need to know of a packet; plain RED need not look at it. */
 static __attribute__((noinline)) void classify(const struct red_aqm *red, struct burst *burst,
                                                uint16_t i, struct red_arrival *arrival)
 {
@@ -86,7 +86,7 @@ static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	enum red_verdict judged = RED_PASS;
 
 	begin(red, group->now);
-	/* Of the variants, which see packets one by one. */
+	/* Only for the variants, which get packets one by one. */
 	if (unlikely(setup->selection != RED_NS2) && arrival.capable) {
 		classify(red, group->burst, group->from, &arrival);
 		rest.uncounted =
@@ -158,7 +158,7 @@ static void red_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
 }
 
-/* ---- control's ---- */
+/* ---- control ---- */
 
 static READS_WHILE_IT_RUNS double red_aqm_average(const struct aqm *aqm)
 {
@@ -194,7 +194,8 @@ static void red_aqm_free(struct aqm *aqm)
 	free(aqm);
 }
 
-/* At min it is BECN alone, and nothing else is asked; at max ECN alone. */
+/* Prepares becn. A threshold at min is BECN alone, and needs no comparison; one at max is ECN
+ * alone, without becn. */
 static void make_becn(struct red_aqm *red, const struct conf *conf, const struct cloud_conf *cloud)
 {
 	const struct becn_conf *becn = becn_beside(conf, cloud);

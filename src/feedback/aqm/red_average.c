@@ -7,7 +7,7 @@ quantity_q64 red_average_idle(quantity_q64 average, uint64_t m, probability_q63 
 {
 	probability_q63 kept = PROBABILITY_ONE, factor = PROBABILITY_ONE - weight;
 
-	/* By squares; what is 0 stays 0. */
+	/* Squares the factor; a share of 0 stays 0. */
 	for (; m && kept; m >>= 1) {
 		if (m & 1)
 			kept = probability_product(kept, factor);

@@ -138,7 +138,7 @@ static bool is_given(const struct red_conf *conf, int field)
 	return conf->conf.given >> field & 1;
 }
 
-/* ---- what is made of it ---- */
+/* ---- conversion ---- */
 
 static bool in_bytes(const struct red_conf *conf)
 {
@@ -192,7 +192,7 @@ struct red_setup red_conf_setup(const struct red_conf *conf)
 	return setup;
 }
 
-/* ---- whether it is right ---- */
+/* ---- checks ---- */
 
 static int check_thresholds(const struct red_conf *conf, struct problem *problem)
 {

@@ -3,23 +3,25 @@
  * `red min T max T [max-p P] [weight W] [unit byte|packet] [mean S] [gentle on|off] [wait on|off]
  *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C]
  *        [match WORDS]`:
- * the words of RED, and what is made of them. The model is red.h's.
+ * the fields of RED, their checks, and their conversion for red.h, which has the model.
  *
- * Thresholds are bytes or packets. `unit` says what the queue is counted in; not given, it is that
- * of `min`. A threshold in the other unit is converted with `mean`, as ns-2 does it. Times are
- * refused: they would change with the rate.
+ * Thresholds are bytes or packets. `unit` says what the queue is counted in; by default it is that
+ * of `min`. A threshold in the other unit is converted with `mean`, as in ns-2. Times are refused:
+ * they would change with the rate.
  *
- *   min, max  1 to 2^40; max at least min, and if larger, by a packet or byte
- *   max-p     above 0, at most 1; 0.1 if not given (ns-2's linterm_ 10)
+ *   min, max  1 to 2^40; max at least min, and if larger, by at least a packet or byte
+ *   max-p     above 0, at most 1; 0.1 by default (ns-2's linterm_ 10)
  *   weight    above 0, at most 1; 0.002
  *   mean      1 B to 256 KiB; 1000 B
- *   gentle    off (with ecn-mod on), wait on, adaptive off: as in the papers; spacing on, and off
- *             neither with wait nor with alpha
- *   mark-to   the average below which is marked; where forcing begins, or with alpha no end
+ *   gentle    off (with ecn-mod on), wait on, adaptive off: as in the papers; spacing on. `spacing
+ *             off` excludes wait and alpha
+ *   mark-to   the average below which packets are marked; by default where forcing begins, or with
+ *             alpha no limit
  *   alpha     above 0, at most 1: BCN-TCP's switch
  *   c1, c2    above 0, at most 1: ECN-mod's router; 0.0625 and 0.125
- *   match     exact conditions (match.h). With alpha: what else can be marked is dropped like what
- *             cannot. With ecn-mod: the flows that p_mod is for. Not given, all that can be marked
+ *   match     exact conditions (match.h). With alpha: other packets that can be marked are dropped
+ *             like those that cannot. With ecn-mod: the flows to which p_mod applies. By default,
+ *             all packets that can be marked
  */
 #ifndef WEIR_RED_CONF_H
 #define WEIR_RED_CONF_H
@@ -48,10 +50,12 @@ struct red_conf {
 
 extern const struct field red_fields[];
 
-/* Without what it needs beside it. 0, or -EINVAL with problem. */
+/* Checks the statement, without the statements that it needs beside it. Returns 0, or -EINVAL with
+ * problem. */
 int red_conf_check(const struct red_conf *conf, struct problem *problem);
 
-/* Of those that were checked. A limit in bytes or packets, in the unit of the queue. */
+/* Returns a limit in bytes or packets, in the unit of the queue. The configuration has been
+ * checked. */
 quantity_q64 red_conf_threshold(const struct red_conf *conf, const struct limit *limit);
 struct red_setup red_conf_setup(const struct red_conf *conf);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which packet is next, evenly spaced: the N-th after the one before it, with
+ * Chooses packets evenly spaced: the next one is the N-th after the one before it, with
  *
  *   N = ceil(R / p),  R uniform in (0, 1],
  *
- * so that N is uniform from 1 to 1/p while p stays as it is. R is drawn once for each, and N
- * follows p as it changes: the packet is the first whose count times p is at least R. Source: S.
- * Floyd, V. Jacobson, 1993, section on efficient implementation, and D. Sisalem, H. Schulzrinne,
- * "Binary congestion notification in TCP", section 3.2, which has one for packets to mark and
- * another for packets to drop.
+ * so that N is uniform from 1 to 1/p while p is constant. R is drawn once for each chosen packet,
+ * and N follows p as it changes: a packet is chosen if it is the first whose count times p is at
+ * least R. Source: S. Floyd, V. Jacobson, 1993, section on efficient implementation, and D.
+ * Sisalem, H. Schulzrinne, "Binary congestion notification in TCP", section 3.2, which has one such
+ * sequence for packets to mark and another for packets to drop.
  *
  * The first packet after a reset draws R, and is not counted.
  * Thread: the owner's.
@@ -22,9 +22,9 @@
 #include "random/draw.h"
 
 struct red_spacing {
-	uint64_t count; /* packets since the last one */
-	uint64_t r_q63; /* 1 to 2^63: above 0, at most 1 */
-	bool drawn;     /* there is an R */
+	uint64_t count; /* packets since the last chosen one */
+	uint64_t r_q63; /* R, 1 to 2^63: above 0, at most 1 */
+	bool drawn;     /* r_q63 is valid */
 };
 
 static inline void red_spacing_reset(struct red_spacing *spacing)
@@ -32,7 +32,7 @@ static inline void red_spacing_reset(struct red_spacing *spacing)
 	spacing->drawn = false;
 }
 
-/* Whether this packet is it; `draw` is the packet's. */
+/* Returns true if this packet is chosen; `draw` is the packet's. */
 static inline bool red_spacing_next(struct red_spacing *spacing, probability_q63 p, uint64_t draw)
 {
 	bool chosen = false;

@@ -13,7 +13,7 @@
 
 struct feedback {
 	struct stage stage;
-	struct meter meter; /* its own; told only if no other is */
+	struct meter meter; /* its own; called only if the cloud has no other */
 	uint8_t protocol;
 	uint32_t queue;
 };
@@ -46,7 +46,7 @@ static struct oq_value answer_link(const struct cloud *cloud, const struct meter
 	        {oq_number(rate / 1000), oq_number(meter_available(meter, rate) / 1000)}};
 }
 
-/* What the router says to this probe. */
+/* Returns the router's values for this probe. */
 static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 {
 	const struct cloud *cloud = feedback->stage.cloud;
@@ -64,18 +64,18 @@ static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
 }
 
-/* A request that was answered: who asks the same in a usual packet need not be looked at as
- * closely. */
+/* The latest request that was answered. A usual packet with an equal request takes a shorter
+ * check. */
 struct asked {
-	uint64_t first; /* the first eight bytes of the header, as they lie */
-	uint32_t here; /* so many bytes of it there must be; UINT32_MAX: there was no request yet */
-	uint8_t life[2], mask[2]; /* bits of TTL and protocol */
+	uint64_t first; /* the first eight bytes of the header, as in memory */
+	uint32_t here;  /* the least bytes from the header on; UINT32_MAX: no request yet */
+	uint8_t life[2], mask[2]; /* of the bytes TTL and protocol: values, and bits compared */
 	enum oq_mode mode;
 	struct oq_value mine;
-	uint8_t bytes[OQ_ANSWER_BYTES]; /* as it is written */
+	uint8_t bytes[OQ_ANSWER_BYTES]; /* the answer, as it is written */
 };
 
-/* What is said to the packets of a burst: they come at one instant, and get one answer to one
+/* The answers to the packets of a burst, which come at one instant and get the same answer to a
  * probe. */
 struct said {
 	struct asked asked;
@@ -119,7 +119,7 @@ static inline void merge(uint8_t *request, enum oq_mode mode, const struct oq_va
 	oq_put(request, &value);
 }
 
-/* Of a packet that asks, if this router is to answer. */
+/* Answers the request of a packet, if this router is to answer. */
 static inline void reply(const struct feedback *feedback, struct burst *burst, uint16_t i,
                          const struct headers *headers, struct said *said)
 {
@@ -139,7 +139,8 @@ static inline void reply(const struct feedback *feedback, struct burst *burst, u
 	said->written++;
 }
 
-/* A usual packet that asks what was asked before it. False: it is none, or not for certain. */
+/* Answers a usual packet whose request equals the latest one. Returns false if it is no such
+ * packet, or not for certain. */
 static inline bool reply_again(const struct asked *asked, struct burst *burst, uint16_t i)
 {
 	uint8_t *frame = burst_frame(burst, i), *oq = frame + HEADERS_USUAL_TRANSPORT;
@@ -199,7 +200,7 @@ static void sirens_process(struct stage *stage, struct burst *burst)
 		sirens_serve(stage->cloud, burst, i);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static int feedback_make(const struct conf *conf, struct stage **stage)
 {
@@ -244,7 +245,7 @@ static READS_WHILE_IT_RUNS void feedback_report(const struct stage *stage,
                                                 struct observed *observed)
 {
 	if (stage->cloud->watch != stage->watch)
-		return; /* the `meter` statement's says it */
+		return; /* the `meter` statement reports its own */
 	observed->has_meter = true;
 	meter_read(&((const struct feedback *)stage)->meter, &observed->meter);
 }
@@ -252,7 +253,7 @@ static READS_WHILE_IT_RUNS void feedback_report(const struct stage *stage,
 static int feedback_check(const struct conf *conf, const struct cloud_conf *cloud,
                           struct problem *problem)
 {
-	if (!cloud || cloud_conf_get(cloud, "hop")) /* a line by itself is looked at without */
+	if (!cloud || cloud_conf_get(cloud, "hop")) /* a single line is checked without its cloud */
 		return 0;
 	problem_set(
 	        problem, -1,
@@ -263,7 +264,7 @@ static int feedback_check(const struct conf *conf, const struct cloud_conf *clou
 	return -EINVAL;
 }
 
-/* ---- words ---- */
+/* ---- fields ---- */
 
 static const char *const queue_words[] = {"length", "limit", NULL};
 

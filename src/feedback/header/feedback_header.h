@@ -3,7 +3,7 @@
  * `feedback header [protocol 253]` and `feedback sirens`: the router answers requests in packets.
  *
  * Model: fine-grained explicit router feedback (the paper and the format: oq_header.h, sirens.h).
- * For each packet that has a header of the encoding, before the hop counts its TTL down:
+ * For each packet that has a header of the encoding, before the hop decrements its TTL:
  *
  *   mode TTL   if req_ttl is the TTL, or hop limit, with which the packet arrives, the router
  *              writes the value of req_probe into the request data, over whatever is there
@@ -11,20 +11,20 @@
  *   mode MAX   the greater
  *   otherwise  nothing
  *
- * At most one write a packet, no state a flow. Checksums: those of the transports do not cover the
- * header, their pseudo-header has the inner protocol and length; that of the IPv4 header covers a
- * SIRENS option, and is corrected incrementally.
+ * At most one write per packet, no state per flow. The checksums of the transports do not cover the
+ * header: their pseudo-header has the inner protocol and length. The checksum of the IPv4 header
+ * covers a SIRENS option, and is corrected incrementally.
  *
- * The figures are those of the cloud's meter (meter.h): of its `meter` statement, or, without one,
- * of one that comes with this statement, over `window`. With `queue length` the size of the queue
- * is its mean length in packets, rounded up. With `queue limit` it is the number of packets that
- * the queue holds when it is full, which the paper's Limited Slow-Start needs: the limit of `rate`,
- * if that is in bytes or time as so many frames of FEEDBACK_FRAME_BYTES.
+ * The figures are those of the cloud's meter (meter.h): that of its `meter` statement, or without
+ * one, a meter that comes with this statement, over `window`. With `queue length`, the size of the
+ * queue is its mean length in packets, rounded up. With `queue limit`, it is the number of packets
+ * that the queue holds when it is full, which the paper's Limited Slow-Start needs: the limit of
+ * `rate`, converted to frames of FEEDBACK_FRAME_BYTES if it is in bytes or time.
  *
  * A malformed header passes untouched, and is counted; so does one that is not whole in the first
- * segment. The statement needs `hop`; without, check() says so. Counters: feedback_written,
- * feedback_malformed. Cost: the headers are parsed once a packet. No randomness. A change keeps the
- * meter.
+ * segment. The statement needs `hop`; check() refuses it otherwise. Counters: feedback_written,
+ * feedback_malformed. Cost: the headers are parsed once per packet. No randomness. A change keeps
+ * the meter.
  */
 #ifndef WEIR_FEEDBACK_HEADER_H
 #define WEIR_FEEDBACK_HEADER_H
@@ -46,7 +46,8 @@ struct feedback_header_conf {
 extern const struct statement feedback_header_statement;
 extern const struct statement feedback_sirens_statement;
 
-/* How many packets the queue of the link holds when it is full; UINT64_MAX: there is no limit. */
+/* Returns how many packets the queue of the link holds when it is full; UINT64_MAX if it has no
+ * limit. */
 uint64_t feedback_queue_limit(const struct cloud *cloud);
 
 #endif

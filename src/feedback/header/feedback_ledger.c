@@ -9,7 +9,7 @@
 #include "scenario/scenario.h"
 #include "snapshot/snapshot.h"
 
-/* Of all engines of the process, in a list: there are as many as proxies. */
+/* The ledgers of all engines of the process, in a list: there are as many as proxies. */
 struct entry {
 	struct ledger ledger; /* first */
 	struct entry *next;
@@ -123,7 +123,8 @@ static void run_snapshot(struct ledger_run *run, struct snapshot *snapshot)
 		snapshot_value(snapshot, run->answers[i].number);
 }
 
-/* Runs from the oldest on: where it lies does not matter. */
+/* Writes or reads the ledger. Runs are in order from the oldest on, so their place in the ring does
+ * not matter. */
 void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot)
 {
 	for (uint32_t probe = 0; probe < OQ_PROBES; probe++) {
@@ -136,7 +137,7 @@ void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot)
 		run_snapshot(run_at(ledger, i), snapshot);
 }
 
-/* What was heard of one TTL; false: nothing. */
+/* Reports the answers of one TTL. Returns false if there is none. */
 static READS_WHILE_IT_RUNS bool report_row(const struct ledger *ledger, uint32_t ttl,
                                            struct observed_hop *hop)
 {

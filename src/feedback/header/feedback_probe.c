@@ -12,7 +12,7 @@
 
 static const uint8_t from_v4[4] = {198, 18, 0, 1}, to_v4[4] = {198, 18, 0, 2};
 static const uint8_t from_v6[16] = {0x20, 1, 0, 2, [15] = 1}, to_v6[16] = {0x20, 1, 0, 2, [15] = 2};
-/* Locally administered, no host's. */
+/* Locally administered, and of no host. */
 static const uint8_t addresses[12] = {2, 0, 0, 0, 0, 0, 2};
 
 static void write_ipv4(uint8_t *ip, uint8_t protocol, uint8_t ttl, const uint8_t *to)

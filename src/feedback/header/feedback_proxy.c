@@ -24,7 +24,7 @@ struct proxy {
 	struct ledger *ledger; /* a reference; NULL: needs none */
 };
 
-/* A packet whose headers were found. */
+/* A packet whose headers have been found. */
 struct subject {
 	struct burst *burst;
 	uint16_t i;
@@ -37,8 +37,8 @@ static struct counters *counters_of(struct proxy *proxy)
 	return &proxy->stage.cloud->counters;
 }
 
-/* Room for a header of so many bytes, in a packet that has none: where it begins. NULL: the packet
- * stays as it is, or is gone. */
+/* Inserts room for a header of so many bytes into a packet that has none, and returns where it
+ * begins. Returns NULL if the packet stays as it is, or was dropped. */
 static uint8_t *make_room(struct proxy *proxy, struct subject *subject, uint32_t bytes)
 {
 	const struct headers *headers = &subject->headers;
@@ -62,7 +62,7 @@ static void write_request(struct proxy *proxy, uint8_t *oq, uint8_t ttl)
 
 	oq[OQ_REQ_MODE] = OQ_TTL;
 	oq[OQ_REQ_PROBE] = proxy->probes[proxy->asked / proxy->hops % proxy->n_probes];
-	/* A packet that cannot come so far asks the first. */
+	/* A packet whose TTL is too small for that hop has a request to the first router. */
 	oq[OQ_REQ_TTL] = (uint8_t)(back < ttl ? ttl - back : ttl);
 	oq_put(oq + OQ_REQUEST, &nobody);
 	proxy->asked++;
@@ -94,7 +94,7 @@ static void insert(struct proxy *proxy, struct subject *subject, enum oq_find fo
 	write_request(proxy, oq, ttl);
 }
 
-/* ---- what was said ---- */
+/* ---- answers received ---- */
 
 static void hear_request(struct ledger *ledger, const uint8_t *oq, simtime now)
 {
@@ -148,7 +148,7 @@ static void strip(struct proxy *proxy, struct subject *subject, enum oq_find fou
 	counters_of(proxy)->feedback_stripped++;
 }
 
-/* ---- answers ---- */
+/* ---- answers sent ---- */
 
 static void answer(struct proxy *proxy, struct subject *subject, enum oq_find found)
 {
@@ -173,7 +173,7 @@ static void answer(struct proxy *proxy, struct subject *subject, enum oq_find fo
 	counters_of(proxy)->feedback_answered++;
 }
 
-/* ---- all of them ---- */
+/* ---- all three jobs ---- */
 
 typedef void (*proxy_act)(struct proxy *proxy, struct subject *subject, enum oq_find found);
 
@@ -213,7 +213,7 @@ static void answer_process(struct stage *stage, struct burst *burst)
 	act_on(stage, burst, answer);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static int proxy_make(const struct conf *conf, struct stage **stage)
 {
@@ -280,7 +280,7 @@ static READS_WHILE_IT_RUNS void proxy_report(const struct stage *stage, struct o
 		ledger_report(proxy->ledger, observed);
 }
 
-/* ---- words ---- */
+/* ---- fields ---- */
 
 enum {
 	PROXY_FIELD_JOB,
@@ -399,7 +399,7 @@ const struct statement feedback_proxy_statement = {
         .variant = "proxy",
         .help = "asks routers, and answers, for hosts that know nothing of the header",
         .role = ROLE_STAGE,
-        .generates = true, /* its clouds meet in the order of time */
+        .generates = true, /* its clouds are executed in the order of time */
         .fields = proxy_fields,
         .conf_bytes = sizeof(struct feedback_proxy_conf),
         .check = proxy_check,

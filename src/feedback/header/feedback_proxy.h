@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `feedback proxy insert | strip | answer of CLOUD`: the ends of explicit router feedback, on the
- * path, so that hosts take part that know nothing of it. Format: oq_header.h.
+ * path, so that hosts without support for it take part. Format: oq_header.h.
  *
  *        host -- insert ==> routers ==> strip -- peer       requests
  *        host -- strip <=== routers <== answer -- peer      answers
@@ -14,8 +14,8 @@
  *           The answers of routers, in the request or in answers, go into the cloud's ledger
  *           (feedback_ledger.h), which `show path` prints; those in requests wait there to be
  *           sent back.
- *   answer  puts a header without a request and with what the ledger of CLOUD has to send next:
- *           answers to one probe, of TTLs that follow one another downwards from res_ttl, 8 at
+ *   answer  puts in a header without a request, with the next answers that the ledger of CLOUD has
+ *           to send: to one probe, of TTLs that follow one another downwards from res_ttl, 8 at
  *           most. If the ledger has nothing to send, packets pass as they are.
  *
  * A packet of `probe` (feedback_probe.h) is a request with nothing behind it. It passes `insert` as
@@ -28,13 +28,13 @@
  * that are not IP, and for insert packets with another TTL than `ttl`, pass and are not counted. A
  * malformed header passes and is counted.
  *
- * The header makes a packet longer by 16 bytes, and by up to 64 more of answers: it takes that time
- * on the links between the proxies, and counts there.
+ * The header makes a packet longer by 16 bytes, and answers by up to 64 more. On the links between
+ * the proxies, these bytes take time and count.
  *
- * All clouds of the ends belong to one worker, or no answer is ever sent. No randomness: the index
- * of the next request is the number of those put in; it survives a change, and so does the ledger.
- * Ranges: hops 1 to 64, protocol 1 to 255, mtu 68 to 65535, ttl 1 to 255, or 0 for any. O(1) a
- * packet.
+ * All clouds of the ends must belong to one worker, or no answer is ever sent. No randomness: the
+ * index of the next request is the number of requests inserted so far; it survives a change, and so
+ * does the ledger. Ranges: hops 1 to 64, protocol 1 to 255, mtu 68 to 65535, ttl 1 to 255, or 0 for
+ * any. O(1) a packet.
  */
 #ifndef WEIR_FEEDBACK_PROXY_H
 #define WEIR_FEEDBACK_PROXY_H
@@ -63,7 +63,8 @@ struct feedback_proxy_conf {
 
 extern const struct statement feedback_proxy_statement;
 
-/* Control: whether the cloud that `answer` names keeps a ledger. 0, or -EINVAL with problem. */
+/* Control: checks that the cloud which `answer` names keeps a ledger. Returns 0, or -EINVAL with
+ * problem. */
 int feedback_proxy_check_of(const struct scenario *scenario, const struct cloud_conf *cloud,
                             struct problem *problem);
 

@@ -10,14 +10,15 @@
 #define AUTHENTICATION_HEADER 51
 #define IPV6_BYTES            40
 
-/* Where the protocol of the transport stands; 0: in a chain that must not be changed. */
+/* Returns the offset of the field with the transport's protocol; 0 if it is in a chain of headers
+ * that must not be changed. */
 static uint32_t protocol_place(const struct headers *headers, const uint8_t *frame)
 {
 	uint32_t place = headers->network + 6, at = headers->network + IPV6_BYTES;
 
 	if (headers->ip == 4)
 		return headers->network + 9;
-	/* headers.h has walked this way. */
+	/* headers.h has checked this chain. */
 	while (at < headers->transport) {
 		if (frame[place] == FRAGMENT_HEADER || frame[place] == AUTHENTICATION_HEADER)
 			return 0;
@@ -27,7 +28,8 @@ static uint32_t protocol_place(const struct headers *headers, const uint8_t *fra
 	return place;
 }
 
-/* What both need. The length that a card is to cut into segments is none. */
+/* Checks what inserting and removing both need. The total length 0, of a packet that a NIC is to
+ * cut into segments, counts as none. */
 static bool is_plain(const struct headers *headers, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -45,7 +47,7 @@ bool header_room_fits(const struct headers *headers, const struct burst *burst, 
                       uint32_t bytes)
 {
 	const struct rte_mbuf *mbuf = burst->mbuf[i];
-	/* A copy, if one is made, has the usual headroom. */
+	/* A copy, if one is made, has the default headroom. */
 	uint32_t room =
 	        RTE_MIN((uint32_t)rte_pktmbuf_headroom(mbuf), (uint32_t)RTE_PKTMBUF_HEADROOM);
 
@@ -65,7 +67,7 @@ static void put_u16(uint8_t *at, uint32_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* The IP packet at `frame` has another length and protocol. */
+/* Writes a new length and protocol into the IP header of the packet at `frame`. */
 static void set_ip(const struct headers *headers, uint8_t *frame, uint32_t network_bytes,
                    uint8_t protocol)
 {

@@ -13,7 +13,7 @@
 #define PPB UINT64_C(1000000000)
 #define PPM UINT64_C(1000000)
 
-/* part / whole, at most 1. */
+/* Returns part / whole, at most 1, in units of 1 / of_one. */
 static uint32_t share(uint64_t part, uint64_t whole, uint64_t of_one)
 {
 	if (part >= whole)
@@ -54,7 +54,8 @@ static void counts_carry(struct meter *meter)
 	meter->base = now;
 }
 
-/* So many packets have waited since `at`. */
+/* Adds the time since `at`, during which so many packets have waited, to the integral of the
+ * queue. */
 static inline void look_at_queue(struct meter *meter, simtime now, uint64_t packets)
 {
 	if (now <= meter->at)
@@ -74,7 +75,7 @@ static void window_begin(struct meter *meter, simtime begin)
 	memset(&meter->carried, 0, sizeof(meter->carried));
 }
 
-/* The window under way has come to its end, up to which the queue was looked at. */
+/* Ends the current window. The queue has been integrated up to its end. */
 static void window_end(struct meter *meter)
 {
 	const struct meter_counts *counts = &meter->carried;
@@ -108,7 +109,7 @@ static void meter_begin(struct meter *meter, simtime now)
 	window_begin(meter, now - (now > origin ? (now - origin) % meter->window_ns : 0));
 }
 
-/* Brings the meter to the window of now; so many packets have waited since the last call. */
+/* Brings the meter to the window of now. So many packets have waited since the last call. */
 static __attribute__((noinline)) void window_turn(struct meter *meter, simtime now,
                                                   uint64_t packets)
 {
@@ -155,7 +156,8 @@ static void meter_passed(struct cloud_watch *watch, uint16_t packets, uint64_t w
 	meter->passed_bytes += wire_bytes;
 }
 
-/* The leaky bucket takes its time to send a packet: it has not waited meanwhile. */
+/* Returns true if the time on the link counts as waiting. A packet does not wait while a leaky
+ * bucket sends it. */
 static inline bool sending_is_waiting(const struct meter *meter)
 {
 	const struct link *link = &meter->cloud->link;
@@ -175,8 +177,9 @@ static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uin
 	meter->left_bytes_ever += bytes;
 }
 
-/* Those of a run that leave in the window under way, from the first; at least one does. Sums are
- * kept where they need not be written for each. Returns how many. */
+/* Counts the packets of a run, from `from` on, that leave in the current window; at least one does.
+ * Sums are kept in local variables, to save a write to the meter per packet. Returns how many it
+ * has counted. */
 static uint32_t meter_count_some(struct meter *meter, const struct watch_run *run, uint32_t from)
 {
 	const simtime end = meter->begin + meter->window_ns;
@@ -217,7 +220,8 @@ static void meter_ran(struct cloud_watch *watch, const struct watch_run *run)
 		meter_reach(meter, run->left[i], run->waiting > i ? run->waiting - i : 0);
 }
 
-/* Told of the instant, it is in the window, and nothing has waited since. */
+/* meter_before was called for this instant, which is in the current window, and nothing has waited
+ * since. */
 static void meter_left_at_once(struct cloud_watch *watch, simtime now, uint32_t packets,
                                uint64_t bytes)
 {
@@ -267,7 +271,7 @@ static void counts_snapshot(struct meter_counts *counts, struct snapshot *snapsh
 	snapshot_value(snapshot, counts->errors);
 }
 
-/* What meter_read fills in is not kept. */
+/* Leaves out what meter_read fills in. */
 static void reading_snapshot(struct meter_reading *reading, struct snapshot *snapshot)
 {
 	reading->measured = snapshot_flag(snapshot, reading->measured);
@@ -315,7 +319,7 @@ READS_WHILE_IT_RUNS void meter_read(const struct meter *meter, struct meter_read
 	reading->utilisation_ppm = share(reading->sent_bps, rate, PPM);
 }
 
-/* ---- the statement ---- */
+/* ---- statement ---- */
 
 struct meter_stage {
 	struct stage stage;

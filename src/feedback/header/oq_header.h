@@ -7,7 +7,7 @@
  *   byte 0  req_mode   0: no request; OQ_MIN 1, OQ_MAX 2, OQ_TTL 3
  *        1  req_probe  0: nothing; OQ_LINK 1, OQ_LOSS 2, OQ_QUEUE 3
  *        2  req_flag   reserved: 0 when sent, and ignored
- *        3  req_ttl    OQ_TTL: the router answers that finds this in IP when the packet arrives
+ *        3  req_ttl    OQ_TTL: the router answers where the packet arrives with this TTL in IP
  *        4  res_probe  of the answers
  *        5  res_len    bytes of answers: 0, 8, ... 64
  *        6  res_ttl    of the first answer; each that follows is of a TTL less by one
@@ -25,10 +25,11 @@
  *
  * A header is malformed if the end of the packet, of the fragment or of the first segment cuts it
  * off, if it has another mode or probe than these, or if its res_len is no multiple of 8, above 64
- * or beyond the packet. A fragment but the first has no header.
+ * or beyond the packet. Fragments other than the first have no header.
  *
  * Source: the paper. It leaves open the numbers of modes and probes and the units;
- * docs/feedback-header.md says how they are decided. Thread: pure functions, any.
+ * docs/feedback-header.md says how they are decided.
+ * Thread: pure functions, any.
  */
 #ifndef WEIR_OQ_HEADER_H
 #define WEIR_OQ_HEADER_H
@@ -69,12 +70,14 @@ _Static_assert(OQ_MODES == 4 && OQ_PROBES == 4, "two bits each: oq_find");
 
 enum oq_find { OQ_ABSENT, OQ_MALFORMED, OQ_FOUND };
 
-/* Whether the packet has one, of this protocol; then it is at headers->transport. */
+/* Looks for a header of this protocol, and checks it. If it is found, it is at
+ * headers->transport. */
 static inline enum oq_find oq_find(const struct headers *headers, const uint8_t *frame,
                                    uint8_t protocol)
 {
-	/* Of the first 8 bytes, the first in the lowest bits: what is 0 in modes and probes, and in
-	 * lengths that are multiples. */
+	/* Bits that are 0 in a header that is not malformed, of its first 8 bytes, with the first
+	 * byte in the lowest bits: those above modes and probes, and those below 8 in the
+	 * length. */
 	const uint64_t beyond = 0xfcfc | UINT64_C(0xfc) << 8 * OQ_RES_PROBE |
 	                        (OQ_ANSWER_BYTES - UINT64_C(1)) << 8 * OQ_RES_LEN;
 	const uint8_t *oq = frame + headers->transport;
@@ -92,7 +95,7 @@ static inline enum oq_find oq_find(const struct headers *headers, const uint8_t 
 	return OQ_FOUND;
 }
 
-/* TTL or hop limit of the packet. */
+/* Returns the TTL or hop limit of the packet. */
 static inline uint8_t oq_ttl(const struct headers *headers, const uint8_t *frame)
 {
 	return frame[headers->network + (headers->ip == 6 ? 7 : 8)];
@@ -109,7 +112,8 @@ static inline void oq_put(uint8_t *at, const struct oq_value *value)
 	headers_put_u32(at + 4, value->number[1]);
 }
 
-/* What a router that says `mine` makes of a number in a request of this mode. */
+/* Returns what a router whose own number is `mine` writes over the number in a request of this
+ * mode. */
 static inline uint32_t oq_merge(enum oq_mode mode, uint32_t number, uint32_t mine)
 {
 	if (mode == OQ_MIN)
@@ -119,7 +123,7 @@ static inline uint32_t oq_merge(enum oq_mode mode, uint32_t number, uint32_t min
 	return mine;
 }
 
-/* A number as it fits. */
+/* Returns the number, at most OQ_MOST. */
 static inline uint32_t oq_number(uint64_t number)
 {
 	return number < OQ_MOST ? (uint32_t)number : OQ_MOST;

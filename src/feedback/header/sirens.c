@@ -9,7 +9,7 @@
 #include "packet/checksum.h"
 #include "router/hop.h"
 
-/* The offset of the option in the frame; 0: there is none. */
+/* Returns the offset of the option in the frame; 0 if there is none. */
 static uint32_t find_option(const struct headers *headers, const uint8_t *frame)
 {
 	uint32_t at = headers->network + 20;
@@ -51,7 +51,7 @@ static uint64_t congestion_drops(const struct counters *counters)
 	return sum;
 }
 
-/* What the router says to this probe. */
+/* Returns the router's value for this probe. */
 static uint32_t answer(const struct cloud *cloud, uint8_t probe)
 {
 	const struct meter *meter = meter_of(cloud->watch);
@@ -82,8 +82,7 @@ static uint32_t answer(const struct cloud *cloud, uint8_t probe)
 	return OQ_NOBODY;
 }
 
-/* A word of the IPv4 header becomes another, and its checksum stays what it was: right, or
- * wrong. */
+/* Replaces four bytes of the IPv4 header. Its checksum stays right, or wrong, as it was. */
 static void write_word(uint8_t *ip, uint32_t offset, uint32_t number)
 {
 	uint32_t before = headers_u32(ip + offset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIRENS: the same idea as an IPv4 option with data of 4 bytes, as later drafts of the paper's
+ * SIRENS: the same feedback as an IPv4 option with data of 4 bytes, as later drafts of the paper's
  * authors have it. In network order, 12 + 4n bytes, n of 0 to 7:
  *
  *   byte 0  94         the option's type: for experiments (RFC 4727), not copied into fragments
@@ -25,8 +25,8 @@
  *
  * An option is malformed if its length is none of these or reaches beyond the header, if its
  * res_len is not 4n, or if it has another mode or probe. Options before it are skipped by their
- * lengths. Behind the end of options (type 0), or behind an option of length 0 or 1, there are
- * none. Of several the first is answered.
+ * lengths. Options behind the end of options (type 0), or behind an option of length 0 or 1, are
+ * ignored. If there are several, the first is answered.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -68,8 +68,8 @@ enum sirens_at {
 	SIRENS_ANSWERS = SIRENS_BYTES,
 };
 
-/* Answers the request of packet i, if it has one; counts it. Without memory to write to the packet
- * is dropped. */
+/* Answers the request of packet i, if it has one, and counts it. Drops the packet if there is no
+ * memory to make it writable. */
 void sirens_serve(struct cloud *cloud, struct burst *burst, uint16_t i);
 
 #endif

@@ -16,8 +16,9 @@ struct xcp {
 	struct cloud_watch watch;
 	uint8_t protocol;
 	bool begun;
-	simtime interval_at, queue_at; /* when the two timers go off next */
-	uint64_t waiting, least;       /* bytes: since the last event, and least since queue_at */
+	simtime interval_at, queue_at; /* when the two timers fire next */
+	uint64_t waiting, least;       /* bytes: since the last event, and the least since the last
+	                                * queue timer */
 	struct xcp_control control;
 };
 
@@ -26,7 +27,7 @@ static struct xcp *xcp_of(struct cloud_watch *watch)
 	return (struct xcp *)(void *)((char *)watch - offsetof(struct xcp, watch));
 }
 
-/* ---- the timers ---- */
+/* ---- timers ---- */
 
 static uint64_t capacity_of(const struct xcp *xcp)
 {
@@ -42,21 +43,21 @@ static void queue_timer(struct xcp *xcp)
 	xcp->queue_at += xcp_control_queue_ns(control, xcp->waiting, capacity_of(xcp));
 }
 
-/* Nothing happens up to `now`, and each timer has gone off as often as it takes for nothing to
- * change by another time: they go off until then at once. */
+/* Advances a timer past `now` at once. Nothing happens up to `now`, and each timer has fired so
+ * often that firing again changes nothing. */
 static void pass_over(simtime *at, simtime every, simtime now)
 {
 	if (*at <= now)
 		*at += ((now - *at) / every + 1) * every;
 }
 
-#define SETTLED 3 /* bytes that came, the least queue, what depends on both */
+#define SETTLED 3 /* firings: bytes that came, the least queue, what depends on both */
 
-/* Each goes off a few times, however long ago the last packet was. */
+/* Fires the timers up to `now`; each a few times, however long ago the last packet was. */
 static void timers_run(struct xcp *xcp, simtime now)
 {
 	struct xcp_control *control = &xcp->control;
-	uint32_t intervals = 0, queues = 0, queues_here = 0; /* here: in this interval */
+	uint32_t intervals = 0, queues = 0, queues_here = 0; /* queues_here: in this interval */
 
 	while (RTE_MIN(xcp->interval_at, xcp->queue_at) <= now) {
 		if (xcp->queue_at <= xcp->interval_at) {
@@ -154,7 +155,7 @@ static void xcp_process(struct stage *stage, struct burst *burst)
 		serve((struct xcp *)stage, burst, i);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static int xcp_make(const struct conf *conf, struct stage **stage)
 {
@@ -189,7 +190,7 @@ static void xcp_adopt(struct stage *stage, const struct stage *old)
 	xcp->control = before->control;
 }
 
-/* What waits is looked at before anything happens. */
+/* Omits `waiting`, which xcp_before computes before anything else happens. */
 static void xcp_snapshot(struct stage *stage, struct snapshot *snapshot)
 {
 	struct xcp *xcp = (struct xcp *)stage;
@@ -225,13 +226,14 @@ static READS_WHILE_IT_RUNS void xcp_report(const struct stage *stage, struct obs
 	};
 }
 
-/* ---- words ---- */
+/* ---- fields ---- */
 
 static int xcp_check(const struct conf *conf, const struct cloud_conf *cloud,
                      struct problem *problem)
 {
 	(void)conf;
-	if (!cloud || cloud_conf_get(cloud, "rate")) /* a line by itself is looked at without */
+	if (!cloud || cloud_conf_get(cloud, "rate")) /* a single line is checked without its
+	                                              * cloud */
 		return 0;
 	problem_set(problem, -1,
 	            "cloud %s has no rate, and XCP shares one out; give it one: `cloud %s rate "
@@ -255,7 +257,7 @@ const struct statement xcp_statement = {
         .name = "xcp",
         .help = "a router of XCP: tells senders by how much to go faster or slower",
         .role = ROLE_STAGE,
-        .generates = true, /* it is told packet by packet */
+        .generates = true, /* its packets come one by one */
         .fields = xcp_fields,
         .conf_bytes = sizeof(struct xcp_conf),
         .check = xcp_check,

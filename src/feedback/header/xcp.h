@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `xcp [protocol N]`: a router of XCP. A meter that computes per control interval what each packet
- * may gain and has to lose, and the rewriting of a packet's request by it: MIN.
+ * `xcp [protocol N]`: a router of XCP. A meter that computes, per control interval, how much each
+ * packet may gain and must lose; and the rewriting of a packet's request by it: MIN.
  *
  * Model: D. Katabi, M. Handley, C. Rohrs, "Congestion control for high bandwidth-delay product
  * networks", in the form of draft-falk-xcp-spec-03, section 5. Header, behind IP, of 20 bytes in
  * network order:
  *
- *   byte 0  protocol that follows 4 RTT, s x 2^28; 0: not known 12 delta throughput, signed, byte/s
- *        1  20 8 X, the sender's time 16 reverse feedback: the hosts'
- *        2  version and format: 1 is      between packets, s x 2^28
- *           data, 2 is without a request
+ *   byte 0  the protocol that follows
+ *        1  the length, 20
+ *        2  version and format: format 1 is data, 2 is without a request
+ *        4  RTT, s x 2^28; 0: not known
+ *        8  X, the sender's time between packets, s x 2^28
+ *       12  delta throughput, signed, byte/s
+ *       16  reverse feedback: the hosts'
  *
- * With C the rate of the link, in bytes; over a control interval T that ends:
+ * With C the rate of the link, in byte/s; over a control interval T that ends:
  *   y  bytes that came / T, of all packets          d  sum(X x min(RTT, 1 s)) / sum X
  *   F = 0.4 (C - y) - 0.226 Q / d                   h = max(0, 0.1 y - |F|)
  *   P = h + max(F, 0)    Cp = P / sum X             N = h + max(-F, 0)    Cn = N / bytes that came
- * and the next T is max(d, 1 ms); 50 ms is the first, and the d until one is measured, which stays
- * where no packet of XCP has come; Cp or Cn is 0 if what it is divided by is. Q: the least bytes
- * that waited in the last Tq, and Tq is then max(2 ms, (d - waiting / C) / 2).
+ * The next T is max(d, 1 ms). The first T is 50 ms, and so is d until one is measured; if no packet
+ * of XCP has come, d stays. Cp or Cn is 0 if its divisor is 0. Q: the least bytes that waited in
+ * the last Tq. The next Tq is then max(2 ms, (d - waiting / C) / 2).
  *
  * For each packet with a request, of length s:
  *   p = min(P, Cp X)    n = min(N, Cn s)    f = p - n
@@ -27,13 +30,15 @@
  *   then P = max(0, P - p), N = max(0, N - n); Cp is 0 with P, Cn with N
  * A request whose RTT is 0 becomes 0.
  *
- * The draft writes when a packet leaves the queue, here it is when it comes to it: earlier by the
- * queuing delay, which XCP keeps small. Whole numbers only: rates in byte/s x 2^16. A timer and an
- * event at one instant: the timer first. So the outcome depends on packets and instants only.
+ * The draft writes when a packet leaves the queue; here it is written when the packet comes to the
+ * queue: earlier by the queuing delay, which XCP keeps small. All arithmetic is on integers: rates
+ * in byte/s x 2^16. If a timer and an event fall into one instant, the timer is first. So the
+ * outcome depends on packets and instants only.
  *
- * Malformed (another length, format or version than 2; cut off) passes untouched and is counted.
- * Counters: feedback_written, feedback_malformed. O(1) a packet, whatever time has passed without
- * one. Thread: the worker that owns the cloud; control reads its figures, a moment old.
+ * A malformed header (another length or format, a version other than 2, cut off) passes untouched
+ * and is counted. Counters: feedback_written, feedback_malformed. O(1) a packet, whatever time has
+ * passed without one.
+ * Thread: the worker that owns the cloud; control reads its figures, a moment old.
  */
 #ifndef WEIR_XCP_H
 #define WEIR_XCP_H
@@ -72,30 +77,31 @@ extern const struct statement xcp_statement;
 
 /* The arithmetic, without packets. */
 struct xcp_control {
-	/* over the interval under way */
+	/* of the current interval */
 	uint64_t bytes;             /* that came */
 	uint64_t sum_x;             /* s x 2^28 */
 	unsigned __int128 sum_xrtt; /* s x s x 2^56 */
-	/* of the last one */
+	/* of the last interval */
 	uint64_t capacity, input;          /* byte/s */
 	uint64_t rtt;                      /* d, s x 2^28 */
 	int64_t aggregate;                 /* F, byte/s x 2^16 */
-	uint64_t positive, negative;       /* P, N: what is left of them, byte/s x 2^16 */
+	uint64_t positive, negative;       /* P, N: what is left, byte/s x 2^16 */
 	unsigned __int128 per_x, per_byte; /* Cp, Cn, x 2^32 */
 	uint64_t queue_bytes;              /* Q */
-	simtime interval_ns;               /* T that follows */
+	simtime interval_ns;               /* the next T */
 };
 
 void xcp_control_init(struct xcp_control *control);
-/* What it has seen (snapshot.h). */
+/* Writes or reads its state (snapshot.h). */
 void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot);
-/* A packet of so many bytes came; x and rtt are 0 if it is none of XCP's, or does not know. */
+/* Counts a packet of so many bytes. x and rtt are 0 if it is no packet of XCP, or does not state
+ * them. */
 void xcp_control_arrival(struct xcp_control *control, uint32_t bytes, uint32_t x, uint32_t rtt);
-/* The interval has ended. */
+/* Ends the interval. */
 void xcp_control_end(struct xcp_control *control, uint64_t capacity);
-/* What becomes of a request of byte/s. */
+/* Returns what is to be written for a request, in byte/s. */
 int32_t xcp_control_allot(struct xcp_control *control, uint32_t bytes, uint32_t x, int32_t request);
-/* Tq, when so many bytes wait. */
+/* Returns Tq when so many bytes wait. */
 simtime xcp_control_queue_ns(const struct xcp_control *control, uint64_t waiting,
                              uint64_t capacity);
 

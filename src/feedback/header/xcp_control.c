@@ -9,7 +9,7 @@
 #define BETA       226000 /* of the queue */
 #define SHUFFLED   100000 /* of the traffic */
 
-#define PER_BITS 32 /* of the fractions of Cp and Cn */
+#define PER_BITS 32 /* fraction bits of Cp and Cn */
 
 static simtime ns_of(uint64_t seconds_q28)
 {
@@ -109,7 +109,7 @@ int32_t xcp_control_allot(struct xcp_control *control, uint32_t bytes, uint32_t 
 	return request;
 }
 
-/* More waits before no link. */
+/* No link has more bytes waiting. */
 #define QUEUE_BYTES_MAX (UINT64_C(1) << 48)
 
 void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot)

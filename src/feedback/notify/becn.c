@@ -24,7 +24,7 @@ static void quench(struct becn *becn, struct cloud *cloud, const struct hop_caus
 		return;
 	}
 	if (!hop_tell(cloud, cause, ICMP_SOURCE_QUENCH, marked ? becn->marked : 0)) {
-		/* What must not be said takes nothing from what may. */
+		/* A quench that must not be sent does not consume the quota. */
 		becn->quota = before;
 		return;
 	}
@@ -81,7 +81,7 @@ void becn_pushed_out(struct becn *becn, const struct aqm *aqm, struct held *held
 		quench(becn, aqm->cloud, &cause, false);
 }
 
-/* ---- control's ---- */
+/* ---- control ---- */
 
 void becn_make(struct becn *becn, const struct becn_conf *conf)
 {

@@ -6,9 +6,9 @@
 
 #define ECT_0 2
 
-/* ---- the marking ---- */
+/* ---- marking ---- */
 
-/* Of the codepoints from `least` on a transport says that it is capable. */
+/* Codepoints from `least` on mean that the transport is capable. */
 static inline enum marking look(const struct packet_bytes *frame, struct ce_place *place, int least)
 {
 	int codepoint = ce_codepoint(frame, place);
@@ -43,7 +43,7 @@ const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_
 	return ecn->standard == ECN_2481 ? &ecn_marker_2481 : &ecn_marker_3168;
 }
 
-/* ---- the statement ---- */
+/* ---- statement ---- */
 
 static const char *const standards[] = {"3168", "2481", NULL};
 

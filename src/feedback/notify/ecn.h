@@ -4,16 +4,16 @@
  * the marking itself.
  *
  * Model: two bits of the IPv4 TOS octet or the IPv6 traffic class.
- *   standard 3168  RFC 3168: 00 not capable, 10 ECT(0), 01 ECT(1), 11 CE. Capable is whatever is
- *                  not 00; a mark sets both bits
- *   standard 2481  RFC 2481: ECT is 0x02, CE is 0x01. Capable is what has ECT; 01 is not
- * In IPv4 the header checksum is corrected incrementally (RFC 1624), so that a wrong one stays
- * wrong; in IPv6 nothing is summed. Found behind any number of VLAN tags (headers.h). What is no
- * IP, or cut off by a capture ahead of those bits, is not capable. Fragments are marked like
- * others.
+ *   standard 3168  RFC 3168: 00 not capable, 10 ECT(0), 01 ECT(1), 11 CE. Every codepoint but 00 is
+ *                  capable; a mark sets both bits
+ *   standard 2481  RFC 2481: ECT is 0x02, CE is 0x01. A packet with ECT is capable; 01 is not
+ * In IPv4 the header checksum is corrected incrementally (RFC 1624), so a wrong one stays wrong;
+ * IPv6 has none. Any number of VLAN tags may precede the IP header (headers.h). A packet that is
+ * not IP, or that a capture has cut off before those bits, is not capable. Fragments are marked
+ * like other packets.
  *
- * Not capable packets are dropped where capable ones are marked, with the reason of the AQM that
- * chose them. Without an AQM `ecn` does nothing.
+ * Where capable packets are marked, other packets are dropped, with the reason of the AQM that
+ * chose them. Without an AQM, `ecn` does nothing.
  */
 #ifndef WEIR_ECN_H
 #define WEIR_ECN_H
@@ -33,8 +33,8 @@ extern const struct statement ecn_statement;
 
 extern const struct aqm_marker ecn_marker_3168;
 
-/* The marker for an AQM with this configuration: as `ecn` beside it says; if there is none,
- * `initial`, which may be NULL. */
+/* Returns the marker for an AQM with this configuration, as `ecn` beside it says; NULL if that is
+ * off. Without `ecn`, returns `initial`, which may be NULL. */
 const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_conf *cloud,
                                     const struct aqm_marker *initial);
 
