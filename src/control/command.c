@@ -63,7 +63,7 @@ static void print_usage(FILE *out)
 	fputs("  weir --version\n", out);
 }
 
-/* Help of a subcommand, or of words of the scenario language; without words, of both. */
+/* Prints help for a subcommand, or for words of the scenario language; without words, for both. */
 static int command_help(int argc, char **argv)
 {
 	struct help help = {.man = false};
@@ -105,7 +105,8 @@ static int command_help(int argc, char **argv)
 	return result;
 }
 
-/* What another tool calls a command, or a statement, which is none. */
+/* Suggests a command or statement of weir for a word that another tool has. Returns false if there
+ * is none. */
 static bool foreign_command(const char *name, const char *next,
                             const struct foreign_word *(*find)(enum foreign_place place,
                                                                const char *word))
@@ -157,7 +158,7 @@ static int unknown_command(const char *name, const char *next)
 	return 2;
 }
 
-/* Nothing is taken for done of which a part could not be printed. */
+/* Turns success into failure if part of the output could not be printed. */
 static int whole(const char *name, int status)
 {
 	if (!alloc_failure_taken())
@@ -190,7 +191,7 @@ int command_main(int argc, char **argv)
 		command_complete(stdout, argc - 2, argv + 2, all);
 		return 0;
 	}
-	/* `exec` may be left out; its own name stands in the place of the program's. */
+	/* `exec` may be left out; argv[0] is then the program's name instead. */
 	if (command_exec_begins(argv[1]))
 		return whole("exec", command_exec(argc, argv));
 	for (size_t i = 0; i < COMMANDS; i++) {

@@ -13,7 +13,7 @@
 int command_main(int argc, char **argv);
 
 int command_exec(int argc, char **argv);
-/* Whether the first word behind `weir` is one of exec's that needs no `exec` before it: a value
+/* Returns true if the first word after `weir` belongs to exec, which may then be left out: a value
  * that is a statement, --up or --down. */
 bool command_exec_begins(const char *word);
 int command_run(int argc, char **argv);
@@ -27,12 +27,11 @@ int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
 int command_setup(int argc, char **argv);
 
-/* `weir --complete WORD ...`, for shells (complete/complete_command.c). `words`: what stands
- * behind `weir`, the last one being the one that is typed, be it "". `all`: the commands, ended by
- * NULL. */
+/* `weir --complete WORD ...`, for shells (complete/complete_command.c). `words`: the words after
+ * `weir`; the last is the one being typed, perhaps "". `all`: the commands, ended by NULL. */
 void command_complete(FILE *out, int n, char **words, const struct options *const *all);
 
-/* What each takes, and its help. */
+/* The options of each command, and its help. */
 extern const struct options exec_options, run_options, replay_options, diff_options, check_options,
         ctl_options, top_options, serve_options, bench_options, lab_options, setup_options;
 

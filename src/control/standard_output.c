@@ -11,7 +11,7 @@
 
 void standard_streams_hold(void)
 {
-	/* The lowest free number is taken: that of the one that is closed. */
+	/* open() takes the lowest free number, which is that of the closed descriptor. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
 		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
@@ -24,12 +24,12 @@ int standard_output_end(const char *name, int status)
 	bool failed = ferror(stdout), pending = __fpending(stdout) > 0;
 	int reason = 0;
 
-	/* Nobody has kept why an earlier write failed: another one says it. */
+	/* The reason of the earlier failure is lost: another write brings it up again. */
 	if (failed && !pending)
 		fputc('\n', stdout);
 	if (fclose(stdout) != 0)
 		reason = errno;
-	/* Who closed it and printed nothing has lost nothing. */
+	/* If the user has closed it, and nothing was printed, nothing is lost. */
 	if (!failed && (reason == 0 || (reason == EBADF && !pending)))
 		return status;
 	fprintf(stderr, "weir%s%s: standard output: %s\n", *name ? " " : "", name,

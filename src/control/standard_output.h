@@ -9,11 +9,11 @@
 #ifndef WEIR_STANDARD_OUTPUT_H
 #define WEIR_STANDARD_OUTPUT_H
 
-/* Descriptors 0 to 2 that are closed become such that reading and writing fails. Otherwise the next
- * file that is opened would be what is printed to. */
+/* Opens closed descriptors among 0 to 2 such that reading and writing them fails. Otherwise the
+ * next file to be opened would receive what is printed. */
 void standard_streams_hold(void);
-/* Writes what is pending and closes. `status` of the command; 1 instead of 0 when something that
- * was printed is lost, with a message: `weir NAME: standard output: No space left on device`. */
+/* Writes what is pending and closes. `status`: that of the command. Returns it, but 1 instead of 0,
+ * with a message, if output is lost: `weir NAME: standard output: No space left on device`. */
 int standard_output_end(const char *name, int status);
 
 #endif

@@ -12,8 +12,8 @@
 
 #define CPUS_TEXT_BYTES 4096
 
-/* One lcore that may run wherever this process may: `0@(2,3)`. The EAL would otherwise bind the
- * caller to one processor. */
+/* Writes the option for one lcore that may run on all processors permitted to this process:
+ * `0@(2,3)`. The EAL would otherwise bind the caller to one processor. */
 static void lcore_text(char *text, size_t room)
 {
 	cpu_set_t cpus;

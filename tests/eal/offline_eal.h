@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DPDK's environment abstraction layer for tests that need rings or DPDK's own pools: no root, no
- * hugepages, no PCI, no shared configuration, one lcore, no threads but the caller's; silent. What
- * weir itself does offline needs none (offline_pool.h).
+ * hugepages, no PCI, no shared configuration, one lcore, no threads but the caller's; silent. weir
+ * itself needs none offline (offline_pool.h).
  *
  * Thread: the main thread, once a process.
  */
@@ -11,8 +11,8 @@
 
 #include "scenario/problem.h"
 
-/* `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
- * elsewhere. 0, or -errno with problem. */
+/* `memory_mib`: for mempools and rings, which the EAL holds; the memory of engines lies elsewhere.
+ * Returns 0, or -errno with problem. */
 int offline_eal_start(unsigned memory_mib, struct problem *problem);
 void offline_eal_stop(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page, and the count. */
+/* The page of faults, and the counting. */
 #include "faults.h"
 
 #include <execinfo.h>
@@ -29,7 +29,7 @@ static void remember(const char *call)
 	int n = backtrace(frames, 3 * FAULTS_FRAMES);
 	uint64_t kept = 0;
 
-	/* The first two are this file's. */
+	/* The first two frames belong to this file. */
 	for (int i = 2; i < n && kept < FAULTS_FRAMES; i++) {
 		if (is_ours(frames[i]))
 			page->frames[kept++] =
@@ -63,7 +63,7 @@ void faults_begin(void)
 
 	if (!path)
 		return;
-	/* It loads a library when it is called first. */
+	/* The first call of backtrace loads a library. */
 	backtrace(frames, 2);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	at = fd < 0 ? MAP_FAILED
@@ -82,7 +82,8 @@ void faults_begin(void)
 
 static rte_mempool_dequeue_t real_dequeue[RTE_MEMPOOL_MAX_OPS_IDX];
 
-/* Who calls is weir, or the copy of a packet: what a mempool does when it is freed goes by. */
+/* Refuses mbufs to callers in weir, and for copies of packets. A mempool's own calls while it is
+ * freed pass. */
 static int dequeue(struct rte_mempool *pool, void **objects, unsigned n)
 {
 	if (is_ours(__builtin_return_address(0)) && fault(FAULT_MBUF, "an mbuf"))

@@ -2,14 +2,13 @@
 /*
  * Calls that fail on purpose, in the whole command.
  *
- * `weir-faults` is weir, linked with --wrap: what weir's own objects call comes to faults.c and
- * faults_stream.c first, what libraries call among themselves does not. So a fault is weir's to
- * deal with, and never DPDK's, libpcap's or libc's. jansson allocates through weir
- * (alloc_failure.h), and so through here.
+ * `weir-faults` is weir, linked with --wrap: calls from weir's own objects come to faults.c and
+ * faults_stream.c first, calls among libraries do not. So weir has to handle each fault, never
+ * DPDK, libpcap or libc. jansson allocates through weir (alloc_failure.h), and so through here.
  *
- * Which call fails is said in a *page*, a file of FAULTS_PAGE_BYTES named by the environment
- * variable WEIR_FAULTS. The test maps it, too, so that it can ask for a fault while weir runs, and
- * read how many calls there were, and where the refused one came from. Without the variable nothing
+ * A *page*, a file of FAULTS_PAGE_BYTES named by the environment variable WEIR_FAULTS, selects the
+ * call that fails. The test maps it, too, so that it can request a fault while weir runs, and read
+ * how many calls there were, and where the refused one came from. Without the variable nothing
  * fails.
  *
  * Kinds:
@@ -45,21 +44,21 @@ enum fault_kind {
 
 /* Words of 64 bits, in this order; faults.py writes the first three, and reads the others. */
 struct faults_page {
-	uint64_t kinds;   /* that count, and may fail */
+	uint64_t kinds;   /* those that are counted, and may fail */
 	uint64_t at;      /* the call that fails, from 1; 0: none */
-	uint64_t onwards; /* not 0: and all after it */
+	uint64_t onwards; /* not 0: and all calls after it */
 	uint64_t counted; /* calls of these kinds */
 	uint64_t refused;
-	uint64_t n_frames; /* who called the first that was refused: offsets in this program */
+	uint64_t n_frames; /* the stack of the first refused call: offsets in this program */
 	uint64_t frames[FAULTS_FRAMES];
 	char call[64]; /* its name */
 };
 
 /* To be called once, before anything may fail. */
 void faults_begin(void);
-/* Whether this call is to fail. */
+/* Returns true if this call must fail. */
 bool fault(enum fault_kind kind, const char *call);
-/* Mempool ops that are registered by now hand out mbufs through here. */
+/* Redirects the mempool ops registered so far, so that getting mbufs may fail. */
 void faults_mempools(void);
 
 #endif

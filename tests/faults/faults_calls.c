@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of calls that may fail: kind, what errno is then, what is returned, and the call. Each
- * stands in meson.build, too; one that is missing there or here does not link.
+ * The table of calls that may fail: kind, errno, return value, and the call. Each is listed in
+ * meson.build, too; a call that is missing there or here does not link.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -211,7 +211,7 @@ int __wrap_rte_eal_init(int argc, char **argv)
 		return -1;
 	}
 	rc = __real_rte_eal_init(argc, argv);
-	faults_mempools(); /* further ops are in drivers, which it has loaded */
+	faults_mempools(); /* the drivers that it has loaded register further ops */
 	return rc;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files as streams: libc reads and writes them inside itself, out of reach of --wrap. So a stream
- * that weir opens is one of ours, over a descriptor, and each of its reads and writes may fail.
+ * Files as streams: libc reads and writes them internally, out of reach of --wrap. So a stream that
+ * weir opens is replaced by one of ours, over a descriptor, and each of its reads and writes may
+ * fail.
  *
- * Two other sorts of streams fail as a whole, when they are flushed or closed: one in memory, as if
- * it had found none to grow; and the standard ones, as on a full disk.
+ * Two other kinds of streams fail as a whole, when they are flushed or closed: streams in memory,
+ * as if there were no memory to grow; and the standard ones, as on a full disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,13 +32,13 @@ int __wrap_fflush(FILE *stream);
 FILE *__wrap_fdopen(int fd, const char *mode);
 FILE *__wrap_fopen64(const char *path, const char *mode);
 
-/* Of each stream its descriptor, for fileno(); one thread opens them. */
+/* The descriptor of each stream, for fileno(); one thread opens them. */
 static struct {
 	FILE *stream;
 	int fd;
 } streams[STREAMS];
 
-/* Of each stream in memory what its owner gets; any thread opens them. */
+/* The pointers that each stream in memory sets for its owner; any thread opens them. */
 static struct text {
 	FILE *stream;
 	char **text;
@@ -137,7 +138,7 @@ FILE *__wrap_open_memstream(char **text, size_t *n)
 	return stream;
 }
 
-/* Whether what was written to the stream is lost, and errno says why. */
+/* Returns true, and sets errno, if what was written to the stream is lost. */
 static bool loses(FILE *stream, const char *call)
 {
 	bool standard = stream == stdout || stream == stderr;
@@ -158,12 +159,13 @@ int __wrap_fflush(FILE *stream)
 	if (!lost)
 		return rc;
 	if (stream == stdout)
-		stream->_flags |= 0x20; /* what ferror() asks of glibc's */
+		stream->_flags |= 0x20; /* the flag of glibc that ferror() reads */
 	errno = error;
 	return EOF;
 }
 
-/* It is closed for all that, and its owner has the text as far as there was memory for it. */
+/* The stream is closed even if it fails, and its owner has the text as far as there was memory for
+ * it. */
 int __wrap_fclose(FILE *stream)
 {
 	bool lost = loses(stream, "fclose");

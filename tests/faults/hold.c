@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hold TID: stops that one thread of another process, says `held`, and lets it go when its standard
- * input ends. SIGSTOP would stop all of them.
+ * hold TID: stops that single thread of another process, prints `held`, and continues it when
+ * standard input ends. SIGSTOP would stop all threads.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #define MEMORY_BYTES  (UINT64_C(8) << 20)
 #define SEGMENT_BYTES 2048u
 
-/* ---- what leaves ---- */
+/* ---- departures ---- */
 
 static void collect(void *argument, uint32_t port)
 {
@@ -120,7 +120,7 @@ static void assert_prints_the_same(const struct scenario *scenario)
 	free(text);
 }
 
-/* Takes the scenario. */
+/* Takes ownership of the scenario. */
 static bool apply(struct engine_rig *rig, struct scenario *next)
 {
 	struct problem problem = {.text = ""};
@@ -250,15 +250,16 @@ void engine_rig_run_out(struct engine_rig *rig, uint32_t events)
 	simtime before = rig->now;
 	uint64_t sent_before = 0;
 
-	/* What has come is put in its place: until then the next event is known to a slot of a
-	 * wheel only. */
+	/* Places the packets that have arrived: until then the next event is known only as a slot
+	 * of a wheel. */
 	engine_rig_pass(rig, 0);
 	while (events-- > 0) {
 		simtime next = engine_next(rig->engine);
 
 		if (next >= SIMTIME_HORIZON)
 			return;
-		/* What has found no room in an outlet leaves at a later pass, with its due time. */
+		/* A packet that found no room in an outlet leaves at a later pass, with its due
+		 * time. */
 		if (next < before && sent(rig) == sent_before) {
 			fprintf(stderr,
 			        "at %" PRIu64 " the next event is at %" PRIu64 ", %" PRIu64

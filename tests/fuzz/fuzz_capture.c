@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzing what reads captures: any bytes as a capture, merged with itself, every frame shown to
- * every split rule, and put back under its link header. It must end, and keep its promises: time
- * does not go backwards, lengths are right, a frame of Ethernet that was none has its header.
+ * Fuzzes the reader of captures: any bytes as a capture, merged with itself; every frame is passed
+ * to every split rule, and put back under its link header. It must end, and keep its promises: time
+ * does not go backwards, lengths are right, a frame that was not Ethernet gets an Ethernet header.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void put_back(const struct link_layer *link_layer, const struct capture_f
 	assert(frame->bytes >= LINK_LAYER_ETHERNET_BYTES);
 	link_layer_leave(link_layer, frame->data, header);
 	memcpy(again, header, bytes);
-	/* Of IP the type follows from the first byte behind. */
+	/* For raw IP the type follows from the first byte after the header. */
 	again[bytes] = frame->bytes > LINK_LAYER_ETHERNET_BYTES
 	                       ? frame->data[LINK_LAYER_ETHERNET_BYTES]
 	                       : 0;
@@ -78,7 +78,7 @@ static void read_all(struct capture *const *captures, const struct link_layer *l
 		for (uint32_t i = 0; i < frame->bytes; i++)
 			sum += frame->data[i];
 		for (size_t i = 0; i < RULES; i++) {
-			/* A copy of just that length: what is read beyond it is found. */
+			/* A copy of exactly that length: reads beyond it are detected. */
 			uint8_t *copy = malloc(frame->bytes ? frame->bytes : 1);
 
 			if (!copy)

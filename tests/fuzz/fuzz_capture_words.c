@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of `capture` and `trace`, whatever they are. What is asserted of every line:
- *
- *   it is taken, or there is an error with a name, a text and a place in the line; what is taken
- *   keeps its bounds; the line that goes to the emulator is one, is taken there, and asks for the
- *   same.
+ * Fuzzes the words of `capture` and `trace`. Asserts for every line: it is accepted, or there is an
+ * error with a name, a text and a position in the line; an accepted line respects the bounds; the
+ * line that is sent to the emulator is a single one, is accepted there, and requests the same.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -34,7 +32,7 @@ static void assert_bounds(const struct capture_words *capture)
 	assert(strlen(capture->match) <= FILTER_BYTES_MAX);
 }
 
-/* What the emulator understands of what it is sent. */
+/* Asserts that the emulator parses the line it is sent to the same request. */
 static void assert_sent(const struct capture_words *asked)
 {
 	struct language_error error = {.name = NULL};

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statements, packets, times and changes, whatever they are, one behind the other (engine_rig.h
- * says what is asserted, after each step). A step is a byte, and the bytes that it asks for:
+ * Fuzzes sequences of statements, packets, times and changes (engine_rig.h says what is asserted,
+ * after each step). A step is a byte, followed by the bytes that it needs:
  *
- *   a statement of the table with some of its fields, for a cloud; without a statement; a cloud
- *     more, or less; a line as
- *   it stands; packets with headers that are right but for some bytes, of usual and of unusual
- *     lengths; a time that
- *   passes; counters set to 0
+ *   a statement of the table with some of its fields, for a cloud
+ *   the removal of a statement
+ *   a cloud is added, or removed
+ *   a line as it is
+ *   packets with headers that are right except for some bytes, of usual and of unusual lengths
+ *   time passes
+ *   counters are cleared
  */
 #include <assert.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Of any order of magnitude, and with some of its bits. */
+/* Returns a number of any order of magnitude, with some of its bits taken from the input. */
 static uint64_t take_magnitude(struct input *input)
 {
 	uint32_t bits = take(input) % 64;
@@ -130,7 +132,7 @@ static void raw_line(struct engine_rig *rig, struct input *input)
 		line[n++] = (char)letter;
 	}
 	line[n] = 0;
-	/* Nothing of the machine's. */
+	/* No line that could name a file of this machine. */
 	if (!strchr(line, '/') && !strstr(line, "match"))
 		engine_rig_line(rig, line);
 }
@@ -167,7 +169,7 @@ static const uint32_t lengths[] = {0,     1,     13,     14,     33,  34,   42, 
                                    65535, 65549, 262143, 262144, 60,  100,  1000, 1500, 60,
                                    60,    1514,  200,    300,    128, 600};
 
-/* The sum of IPv4's header made right, if there is one. */
+/* Corrects the checksum of the IPv4 header, if there is one. */
 static void mend(uint8_t *frame)
 {
 	uint32_t sum = 0;
@@ -208,7 +210,8 @@ static void packets(struct engine_rig *rig, struct input *input)
 
 /* ---- steps ---- */
 
-/* While something is held each event is one, and a schedule may have a million a second. */
+/* Limits the time while packets are held: every event is then executed, and a schedule may have a
+ * million a second. */
 static void pass(struct engine_rig *rig, struct input *input)
 {
 	uint64_t ns = take_magnitude(input);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Experiments of the lab as text, whatever it is. What is asserted: one that is refused says where
- * and why, in one line; of one that is read every case has a value for every parameter that there
- * is.
+ * Fuzzes experiments of the lab as text. Asserts: an experiment that is refused has an error that
+ * says where and why, in one line; in one that is accepted every case has a value for every
+ * parameter.
  */
 #include <assert.h>
 #include <string.h>

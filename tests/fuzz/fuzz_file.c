@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that statements name, whatever is in them: FUZZ_STATEMENT is whose (a row of meson.build
- * each). Byte 0 chooses the fields beside the file, the rest is its content.
+ * Fuzzes files that statements name: FUZZ_STATEMENT is the statement (a row of meson.build for
+ * each). Byte 0 chooses the fields besides the file, the rest is its content.
  *
- * What is asserted: a file that is refused says why, in one line; one that is taken is played:
- * packets, from 1 ns to weeks apart, with the accounts and the mempool right after each
- * (engine_rig.h).
+ * Asserts: a file that is refused has an error that says why, in one line; one that is accepted is
+ * played: packets, from 1 ns to weeks apart, with correct accounts and a complete mempool after
+ * each (engine_rig.h).
  */
 #include <assert.h>
 #include <stdlib.h>

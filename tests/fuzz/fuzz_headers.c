@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames, whatever they are. The first two bytes of the input say how much longer the frame was on
- * the wire than what is there. What is asserted of every frame: headers lie inside what is there,
- * in order, and what is found in it is found in every longer piece of the same frame.
+ * Fuzzes the parser of headers. The first two bytes of the input say how much longer the frame was
+ * on the wire than the captured part. Asserts for every frame: headers lie inside the captured
+ * part, in order, and headers found in a piece are also found in every longer piece of the same
+ * frame.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -36,7 +37,7 @@ static void assert_sound(const struct headers *headers, bool found, uint32_t byt
 	assert(headers->transport_bytes <= 65535 || headers->transport_bytes <= wire_bytes);
 }
 
-/* A piece of the frame, at the end of a block of its own. */
+/* Parses a piece of the frame, at the end of a block of its own. */
 static bool find_in_piece(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                           struct headers *headers)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of the scenario language, whatever they are. What is asserted of every input:
- *
- *   a line that is refused leaves the scenario as it was, and the refusal has a name and a sentence
- * of one line; what the accepted lines made prints to text whose lines are all accepted, make an
- * equal scenario and print the same bytes; completion, help, the check of the whole and the budget
- * take whatever there is.
+ * Fuzzes lines of the scenario language. Asserts for every input: a line that is refused leaves the
+ * scenario unchanged, and the error has a name and a sentence of one line; the scenario made by the
+ * accepted lines prints to text whose lines are all accepted, make an equal scenario and print the
+ * same bytes; completion, help, the check of the whole and the budget handle any scenario.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -73,7 +71,7 @@ static void complete_line(const char *line, const struct scenario *scenario)
 	complete_release(&completion);
 }
 
-/* Whether it was accepted. */
+/* Executes a line. Returns true if it was accepted. */
 static bool execute(const char *line, struct scenario *scenario)
 {
 	static struct command command;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzing what reads recordings: any bytes as an ingress.pcapng. It must end, and what it says of
- * an entry must lie in the file.
+ * Fuzzes the reader of recordings: any bytes as an ingress.pcapng. It must end, and the entries
+ * that it reports must lie in the file.
  */
 #include <assert.h>
 #include <stdint.h>

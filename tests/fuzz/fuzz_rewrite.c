@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules, whatever they are, on packets, whatever they are. Each segment of a packet lies at the end
- * of a block of its own, so that the sanitizer sees every byte that is touched behind it.
+ * Fuzzes rules on arbitrary packets. Each segment of a packet lies at the end of a block of its
+ * own, so that the sanitizer detects every access beyond it.
  *
  *   byte 0, odd    the text of a rule follows, up to a zero byte
- *           even   a byte n, then n % 8 + 1 steps of 4 bytes, from which a right rule is made
+ *           even   a byte n, then n % 8 + 1 steps of 4 bytes, from which a valid rule is made
  *   then           two bytes: where the frame is cut into segments; one: how much longer the frame
  *                  was on the wire; the rest is the frame
  *
- * What is asserted: a rule that is refused says why and where; a packet keeps its length; one whose
- * bytes changed is counted. And of made rules that do not move layers: the sums that were right, or
- * wrong by so much, are so afterwards, all bytes added up anew.
+ * Asserts: a rule that is refused has an error that says why and where; a packet keeps its length;
+ * a packet whose bytes changed is counted. For generated rules that do not move layers also:
+ * checksums that were right, or wrong by some amount, still are, computed anew over all bytes.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static bool is_sum(const char *name)
 	return strstr(name, "checksum") != NULL;
 }
 
-/* Any field by name; its value fits. */
+/* Writes an operation on any field by name, with a value that fits. */
 static size_t make_step(char *text, size_t room, struct input *input)
 {
 	static const char *const operations[] = {"set", "min", "max", "add", "random"};
@@ -127,7 +127,7 @@ static struct rte_mbuf *make_frame(struct frame *frame, struct input *input)
 	return frame->segment[0];
 }
 
-/* Frees it, and writes its bytes in a row. */
+/* Frees the frame, and writes its bytes contiguously. */
 static void take_apart(struct frame *frame, uint8_t *bytes)
 {
 	for (uint32_t i = 0; i < frame->n; i++) {
@@ -138,9 +138,10 @@ static void take_apart(struct frame *frame, uint8_t *bytes)
 	}
 }
 
-/* ---- the judge ---- */
+/* ---- the check of checksums ---- */
 
-/* The sum of the words from `at` to `end`, modulo 2^16 - 1; both are even or nothing follows. */
+/* Returns the sum of the words from `at` to `end`, modulo 2^16 - 1; both are even, or nothing
+ * follows. */
 static uint32_t sum_of(const uint8_t *bytes, uint32_t at, uint32_t end)
 {
 	uint64_t sum = 0;
@@ -191,7 +192,7 @@ static void judge(const uint8_t *before, const uint8_t *after, uint32_t bytes, u
 
 static void run(struct rewrite_conf *conf, struct input *input, bool judged)
 {
-	static struct holder holder; /* without a pool: a copy cannot be had */
+	static struct holder holder; /* has no pool: copying fails */
 	static struct cloud cloud;
 	uint32_t bytes = input->left > 3 ? (uint32_t)input->left - 3 : 0, first, wire_bytes;
 	const uint8_t *original = input->at + 3;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What weir serve reads of a request. The input is pieces, each ended by a 0: Host, the name that
- * is its own, Origin, Sec-Fetch-Site, Authorization, Accept, Last-Event-ID, the name of a cloud, a
- * lease, and a body, which may hold noughts. What is asserted: who is let in is an address,
- * `localhost` or the name; only the token is the token; and whatever a body holds, the conversation
- * that is made of it is `begin`, as many lines as are said to be in it, each one that changes, and
+ * Fuzzes the parsing of requests to weir serve. The input consists of pieces, each ended by a 0:
+ * Host, the --name, Origin, Sec-Fetch-Site, Authorization, Accept, Last-Event-ID, the name of a
+ * cloud, a lease, and a body, which may contain zeros. Asserts: a Host that is admitted is an
+ * address, `localhost` or the name; only the right token is accepted; and whatever a body contains,
+ * the conversation made of it is `begin`, as many lines as reported, each of which is a change, and
  * `commit`.
  */
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The next piece, ended by a 0, and freed by the caller. */
+/* Returns the next piece, terminated by a 0; the caller frees it. */
 static char *piece(const uint8_t **data, size_t *left)
 {
 	const uint8_t *end = *left > 0 ? memchr(*data, 0, *left) : NULL;
@@ -44,7 +44,8 @@ static void look_at_who(const char *host, const char *name, const char *origin, 
 		const char *colon = strrchr(host, ':');
 		size_t named = strlen(name);
 
-		/* Behind digits and points, brackets, or one of the two names, a port at most. */
+		/* Digits and dots, brackets, or one of the two names, followed by a port at
+		 * most. */
 		assert(host[0] == '[' || strspn(host, "0123456789.") == strcspn(host, ":") ||
 		       strncasecmp(host, "localhost", 9) == 0 ||
 		       strncasecmp(host, name, named) == 0);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes on the control socket, whatever they are, in pieces. What is asserted of every input:
+ * Fuzzes the control socket with bytes in pieces. Asserts for every input: each line is answered
+ * once; an answer is `ok`, `err NAME: ...`, or in JSON mode one object on one line; the scenario in
+ * force is always one that would be accepted whole; cut into other pieces, the same bytes are
+ * answered the same.
  *
- *   each line is answered once; an answer is `ok`, `err NAME: ...`, or in JSON mode one object on
- *     one
- *   line; the scenario in force is always one that would be accepted whole; cut into other pieces,
- *   the same bytes are answered the same.
- *
- * The first byte of the input says how long the pieces are.
+ * The first byte of the input is the length of the pieces.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -25,7 +23,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Everything that is answered, as one string. */
+/* All answers, as one string. */
 struct transcript {
 	char *text;
 	size_t n;
@@ -45,7 +43,7 @@ static void take(struct session *session, struct transcript *transcript)
 	session_taken(session, n, 0);
 }
 
-/* Returns how many lines were taken as a whole. */
+/* Returns how many complete lines were taken. */
 static size_t converse(const uint8_t *data, size_t size, size_t piece,
                        struct transcript *transcript)
 {
@@ -55,7 +53,7 @@ static size_t converse(const uint8_t *data, size_t size, size_t piece,
 	struct fake fake;
 
 	assert(fake_start(&fake, "port a\nport b\ncloud x from a to b\ncloud y from b to a\n"));
-	strcpy(fake.control.run, "0"); /* of both conversations; hello says it */
+	strcpy(fake.control.run, "0"); /* equal in both conversations, because hello prints it */
 	session = session_make(&fake.control, 0);
 	assert(session != NULL);
 	for (size_t at = 0; at < size && !session_over(session);) {
@@ -66,7 +64,7 @@ static size_t converse(const uint8_t *data, size_t size, size_t piece,
 		for (size_t i = 0; i < taken; i++)
 			lines += data[at + i] == '\n';
 		at += taken;
-		/* Nothing comes back from the fake, so a probe is answered when its time is up. */
+		/* The fake returns no packets, so a probe is answered when its time is up. */
 		fake.now_ns += session_pending(session) ? 50 * SIMTIME_S : 0;
 		session_poll(session, 0);
 		take(session, transcript);
@@ -77,8 +75,8 @@ static size_t converse(const uint8_t *data, size_t size, size_t piece,
 	return lines;
 }
 
-/* Whether this line ends an answer; it must be well formed. JSON answers begin with a brace, and no
- * line of a text answer that ends one does. */
+/* Returns true if this line ends an answer; asserts that it is well formed. JSON answers begin with
+ * a brace; a line that ends a text answer does not. */
 static bool ends_answer(const char *line, size_t n, bool *json)
 {
 	json_t *object;
@@ -125,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(converse(data + 1, size - 1, (size_t)data[0] + 1, &pieces) == lines);
 	assert(whole.n == pieces.n && memcmp(whole.text, pieces.text, whole.n) == 0);
 	answers = whole.n > 0 ? count_answers(&whole) : 0;
-	/* a line that is too long is answered when that is seen, before its end */
+	/* a line that is too long is answered when that is detected, before its end */
 	assert(answers == lines || answers == lines + 1);
 	free(whole.text);
 	free(pieces.text);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots of engines (engine/engine_snapshot.h), whatever is in them: a file's checksum finds
- * what was damaged, and not what was made by hand. Byte 0 chooses a scenario, whose engine is
- * written down in the midst of packets; then come places in that, two bytes each, with the byte
- * that is there instead. A place behind its end cuts it off.
+ * Fuzzes snapshots of engines (engine/engine_snapshot.h): a file's checksum detects damage, but not
+ * content made by hand. Byte 0 chooses a scenario, whose engine is written down amid packets; then
+ * come positions in that, two bytes each, with the byte to put there. A position behind its end
+ * truncates it.
  *
- * What is asserted: an engine that takes it comes to an end, whatever packets come, and gives every
- * mbuf back, and so does one that refuses it.
+ * Asserts: an engine that accepts the snapshot comes to an end, whatever packets arrive, and frees
+ * every mbuf, and so does one that refuses it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void packets(struct engine_rig *rig, uint32_t n)
 	}
 }
 
-/* What an engine of this scenario writes down; the same each time. */
+/* Writes the snapshot of an engine of this scenario; it is the same each time. */
 static size_t written(uint32_t scenario, uint8_t *bytes)
 {
 	struct snapshot snapshot = {.at = bytes, .end = bytes + SNAPSHOT_BYTES};
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (n_whole[scenario] == 0)
 		n_whole[scenario] = written(scenario, whole[scenario]);
 	n = n_whole[scenario];
-	/* Of its own, so that what is read behind its end is found. */
+	/* A block of its own, so that reads beyond its end are detected. */
 	bytes = malloc(n);
 	assert(bytes);
 	memcpy(bytes, whole[scenario], n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a fuzzer gives, taken byte by byte; behind its end come noughts. */
+/* A fuzzer's input, taken byte by byte; zeros follow its end. */
 #ifndef WEIR_FUZZ_INPUT_H
 #define WEIR_FUZZ_INPUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs fuzz targets over files, and the files in folders: what was found once stays a test.
+ * Runs fuzz targets over files, and the files in folders, so that earlier finds stay tests.
  *
  * usage: finds TARGET FILE-OR-FOLDER...
  */
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* made from the table: GROUPS(ROW), a ROW(name, words) for each target */
+/* generated from the table: GROUPS(ROW), a ROW(name, words) for each target */
 #include "finds_targets.h"
 
-/* Each target is compiled with this in the place of LLVMFuzzerTestOneInput (meson.build). */
+/* Each target is compiled with this name in place of LLVMFuzzerTestOneInput (meson.build). */
 #define DECLARE(name, words) int finds_##name(const uint8_t *data, size_t size);
 GROUPS(DECLARE)
 
@@ -38,7 +38,7 @@ static int run_file(const char *path, size_t bytes)
 		return 1;
 	}
 	fclose(file);
-	fprintf(stderr, "%s\n", path); /* the last one named is the one that failed */
+	fprintf(stderr, "%s\n", path); /* the last file printed is the one that failed */
 	target->run(data, bytes);
 	free(data);
 	files++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is updated at fixed times is made up for when something happens, at once where updates are
- * alike. It must come to the same as one call for each update; and take no longer for a longer
- * time.
+ * State that is updated at fixed times catches up on missed updates at the next event, in one step
+ * where the updates are alike. The result must be that of one call for each update, and the time
+ * taken must not grow with the time missed.
  */
 #include "rig.h"
 #include "runner/group.h"
@@ -24,7 +24,7 @@ static uint64_t roll(uint64_t below)
 	return draw_index(draw_u64(key, rolled++, 0), below);
 }
 
-/* Of every order of magnitude, 0 among them. */
+/* Returns a number of any order of magnitude, including 0. */
 static uint64_t roll_magnitude(uint32_t bits)
 {
 	return roll(UINT64_C(1) << roll(bits + 1));
@@ -101,7 +101,8 @@ static void pi2_comes_to_the_same_update_by_update(void **state)
 	}
 }
 
-/* 250 years of updates every 100 us are 8e13: for each of these rules they would take days. */
+/* 250 years of updates every 100 us are 8e13 updates: one by one they would take days for each of
+ * these rules. */
 static void controllers_take_no_longer_for_a_longer_time(void **state)
 {
 	(void)state;
@@ -128,8 +129,8 @@ static void controllers_take_no_longer_for_a_longer_time(void **state)
 	}
 }
 
-/* A packet, and another 100 years later: each with a schedule, a meter or a controller that could
- * have had its time. */
+/* A packet, and another 100 years later: each with a schedule, a meter or a controller that would
+ * have had updates in between. */
 static void a_century_without_packets_is_passed_over(void **state)
 {
 	static const char *const clouds[] = {
@@ -165,8 +166,9 @@ static void a_century_without_packets_is_passed_over(void **state)
 	}
 }
 
-/* The path of two states of 1 and 3 ms is in the first for a quarter of the time. 100 times a
- * quarter of a year, each of 4 10^9 stays: the standard error is 4.3, the bound 4.6 of them. */
+/* The path, of two states of 1 and 3 ms, is in the first for a quarter of the time. It is sampled
+ * 100 times, a quarter of a year apart, with 4 10^9 stays in between: the standard error is 4.3,
+ * the bound 4.6 of them. */
 static void after_a_long_time_a_markov_path_is_where_it_is_for_its_share(void **state)
 {
 	enum { TIMES = 100 };

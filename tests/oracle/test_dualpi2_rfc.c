@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DualPI2 in a cloud: the fate and the mark of each packet are those of the pseudocode of RFC 9332,
- * appendix A.2, in double precision; and what its text says of its numbers. */
+ * appendix A.2, in double precision; and the figures in its text hold. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +19,16 @@
 
 enum { L, C, QUEUES };
 
-/* Two FIFOs on 8 Mbit/s. */
+/* Two FIFOs before a link of 8 Mbit/s. */
 struct reference {
 	simtime came[N + 1];
 	uint32_t bytes[N + 1];
 	uint8_t bits[N + 1];
 	bool lost[N + 1], marked[N + 1];
 	uint32_t fifo[QUEUES][N + 1], head[QUEUES], tail[QUEUES];
-	simtime free_at, update; /* when the link is, or 0; the next update */
+	simtime free_at, update; /* when the link becomes free, or 0; the next update */
 	double p, prevq, count[QUEUES];
-	double credit; /* of Classic, in bytes: weighted round robin */
+	double credit; /* of Classic, in bytes, for weighted round robin */
 };
 
 static uint32_t len(const struct reference *r, int q)
@@ -36,7 +36,7 @@ static uint32_t len(const struct reference *r, int q)
 	return r->tail[q] - r->head[q];
 }
 
-/* The head's. */
+/* Returns the queuing time of the head. */
 static double queue_time(const struct reference *r, int q, simtime now)
 {
 	return len(r, q) ? (double)(now - r->came[r->fifo[q][r->head[q]]]) * 1e-9 : 0;
@@ -177,7 +177,7 @@ static void close_dual(struct trial *trial)
 
 static void every_packets_fate_is_that_of_the_rfcs_pseudocode(void **state)
 {
-	/* of ten packets, what each is */
+	/* the ECN fields of ten packets in turn */
 	static const uint8_t mixes[][10] = {
 	        {ECT_1, NOT_ECT, NOT_ECT, ECT_0, NOT_ECT, ECT_1, NOT_ECT, ECT_0, NOT_ECT, NOT_ECT},
 	        {NOT_ECT, ECT_0, NOT_ECT, ECT_0, NOT_ECT, ECT_0, NOT_ECT, ECT_0, NOT_ECT, ECT_0},
@@ -216,8 +216,8 @@ static void every_packets_fate_is_that_of_the_rfcs_pseudocode(void **state)
 }
 
 /* Appendix A.2: "the Base AQM will keep the L queue to the Classic target (default 15 ms) by
- * shedding L packets", when L4S is overloaded and there is nothing Classic. 60 % too much that does
- * not give way: in the steady state 0.375 of it is dropped, p' = 0.612, and what is not dropped is
+ * shedding L packets", when L4S is overloaded and there is no Classic traffic. 60 % too much,
+ * unresponsive: in the steady state 0.375 of it is dropped, p' = 0.612, and what is not dropped is
  * marked. */
 static void l4s_alone_is_held_at_the_target_by_drops(void **state)
 {
@@ -251,8 +251,8 @@ static void l4s_alone_is_held_at_the_target_by_drops(void **state)
 }
 
 /* Section 4.2.2: "if the Classic weight is 1/16, the maximum that a Classic packet at the head of
- * the queue can be delayed by L traffic is the serialization delay of 15 MTU-sized packets"; and
- * here one more, which is being sent when it comes. L4S always has something. */
+ * the queue can be delayed by L traffic is the serialization delay of 15 MTU-sized packets"; here
+ * one more, which is being sent when it arrives. The L queue is never empty. */
 static void a_classic_packet_is_delayed_by_15_packets_of_l4s_at_most(void **state)
 {
 	struct trial *trial = open_dual("dualpi2 alpha 0 beta 0");
@@ -266,7 +266,8 @@ static void a_classic_packet_is_delayed_by_15_packets_of_l4s_at_most(void **stat
 		send(trial, 1500, ECT_1);
 		if (i % 40 || i < 200)
 			continue;
-		/* two at any instant of those: the second is at the head when the first has gone */
+		/* two Classic packets at each such instant: the second is at the head when the
+		 * first has left */
 		trial->now += i * UINT64_C(7919) % (1400 * SIMTIME_US);
 		for (uint32_t k = 0; k < 2; k++) {
 			came[n] = trial->now;

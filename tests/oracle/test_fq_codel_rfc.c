@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FQ-CoDel in a cloud: the fate of each packet, and the order in which they leave, are those of RFC
- * 8290, sections 4.1 and 4.2, with RFC 8289's pseudocode in each queue, in double precision; and
- * two traces of ns-3's tests. */
+/* FQ-CoDel in a cloud: the fate of each packet, and the order of departures, are those of RFC 8290,
+ * sections 4.1 and 4.2, with RFC 8289's pseudocode in each queue, in double precision; and two
+ * traces of ns-3's tests. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct list_of {
 	uint32_t flow[FLOWS], n;
 };
 
-/* What waits before 8 Mbit/s. */
+/* The queues before a link of 8 Mbit/s. */
 struct reference {
 	struct flow flows[FLOWS];
 	struct list_of new, old;
@@ -40,7 +40,7 @@ struct reference {
 	uint32_t size[N + 1], order[N + 1], n_left;
 	bool lost[N + 1];
 	uint32_t waiting, limit, bytes;
-	simtime free_at; /* when the link is, or 0 */
+	simtime free_at; /* when the link becomes free, or 0 */
 	uint64_t fullest, codel;
 };
 
@@ -81,7 +81,7 @@ static struct taken dodequeue(struct reference *r, struct flow *flow, simtime no
 		return taken;
 	}
 	taken.packet = pop(r, flow);
-	/* bytes() is of all queues of the link: RFC 8289, section 4.4 */
+	/* bytes() covers all queues of the link: RFC 8289, section 4.4 */
 	if (now - r->came[taken.packet] < 5 * SIMTIME_MS || r->bytes <= 1514)
 		flow->first_above = 0;
 	else if (flow->first_above == 0)
@@ -146,7 +146,7 @@ static void enqueue(struct reference *r, uint32_t i, uint32_t of, uint32_t bytes
 		flow->credits = 1514;
 		put_last(&r->new, of);
 	}
-	/* counted before the link, were it idle, could take it: then nothing else waits */
+	/* compared before an idle link could take the packet: then nothing else waits */
 	if (r->waiting > r->limit) {
 		struct flow *fat = flow;
 		uint32_t batch;
@@ -231,7 +231,7 @@ static struct trial *open_fq(const char *rate, const char *fq)
 	return trial;
 }
 
-/* A few that always send, and many that do now and then. */
+/* Chooses the flow of a packet: three flows always send, and many do now and then. */
 static uint32_t flow_of(uint32_t i)
 {
 	uint64_t draw = draw_u64((struct draw_key){{7, 8}}, i, 0);
@@ -279,8 +279,8 @@ static void every_packet_goes_as_the_rfc_says(void **state)
 }
 
 /* RFC 8289, section 4.4: occupancy is that of all queues on the link. Each of 40 flows has 4
- * packets of 210 B, and one more every 8.4 ms, as much as the link takes: a flow's 840 B, less than
- * maxpacket, stand for 33 ms, and are dropped from, for 33 kB stand in all. */
+ * packets of 210 B, and one more every 8.4 ms, as much as the link carries. A flow's 840 B, less
+ * than maxpacket, wait for 33 ms, and are subject to drops, because 33 kB wait in all. */
 static void what_waits_in_other_queues_counts_too(void **state)
 {
 	struct trial *trial = open_fq("rate 8mbit queue 100000pkt", "fq-codel quantum 256B");
@@ -299,8 +299,9 @@ static void what_waits_in_other_queues_counts_too(void **state)
 /* ---- ns-3 ---- */
 
 /* fq-codel-queue-disc-test-suite, "Test credits and flows status", ten times as large: a quantum of
- * 900 B, packets of 1200 B. One of the first flow, which then has -300 and is still new; two more
- * of it and two of the second: second (-300), first (600 - 1200), second (600 - 1200), first. */
+ * 900 B, packets of 1200 B. One packet of the first flow, which then has -300 and is still new; two
+ * more of it and two of the second: second (-300), first (600 - 1200), second (600 - 1200),
+ * first. */
 static void credits_are_those_of_ns_3s_test(void **state)
 {
 	static const uint32_t order[] = {1, 4, 2, 5, 3};
@@ -316,8 +317,9 @@ static void credits_are_those_of_ns_3s_test(void **state)
 	trial_close(trial);
 }
 
-/* The same, "Test IP flows separation and packet limit": room for four; three of the first flow and
- * two of the second: the fifth costs the first flow two. One more occupies the link here. */
+/* The same suite, "Test IP flows separation and packet limit": room for four; three packets of the
+ * first flow and two of the second: the fifth costs the first flow two. One more occupies the link
+ * here. */
 static void the_fat_flow_makes_room_as_in_ns_3s_test(void **state)
 {
 	static const uint64_t lost[] = {2, 3, 0};

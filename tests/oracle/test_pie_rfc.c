@@ -16,16 +16,17 @@
 #define T_UPDATE   0.015
 #define MAX_BURST  0.150
 
-/* A FIFO of 8 Mbit/s, with room for so many packets besides the one that is being sent. */
+/* A FIFO before a link of 8 Mbit/s, with room for `room` packets besides the one that is being
+ * sent. */
 struct reference {
 	simtime came[N + 1];
 	uint32_t bytes[N + 1];
 	bool lost[N + 1], marked[N + 1];
-	uint32_t fifo[N + 1], head, tail, room; /* of packets; what waits: head <= place < tail */
+	uint32_t fifo[N + 1], head, tail, room; /* packets; waiting: head <= place < tail */
 	uint64_t queued;
-	simtime free_at, update; /* when the link is, or 0; the next update */
+	simtime free_at, update; /* when the link becomes free, or 0; the next update */
 	struct draw_key key;
-	bool appendix_b; /* decay below half the target, and derandomized; else A */
+	bool appendix_b; /* decay below half the target, and derandomization; else A */
 	bool cap, ecn;
 	double p, qdelay, qdelay_old, burst, accu;
 };
@@ -70,7 +71,7 @@ static bool drop_early(struct reference *r, double u)
 	return true;
 }
 
-/* The link takes the next packet, if there is one. */
+/* Moves the next packet, if there is one, to the link. */
 static void deque(struct reference *r, simtime now)
 {
 	uint32_t i = r->fifo[r->head];
@@ -80,7 +81,7 @@ static void deque(struct reference *r, simtime now)
 		return;
 	r->head++;
 	r->queued -= r->bytes[i];
-	/* nothing behind it: no delay, as in pie.h */
+	/* if no packet is behind it, the delay is 0, as in pie.h */
 	r->qdelay = r->head < r->tail ? (double)(now - r->came[i]) * 1e-9 : 0;
 	r->free_at = now + r->bytes[i] * SIMTIME_US;
 }
@@ -158,7 +159,7 @@ static void every_packets_fate_is_that_of_the_rfcs_pseudocode(void **state)
 	        {"pie", false, true, false, 35, "rate 8mbit queue 35pkt"},
 	        {"pie derandomize on decay half", true, true, false, 100000,
 	         "rate 8mbit queue 100000pkt"},
-	        /* the queue is full now and then, which ends what was added up */
+	        /* the queue is full now and then, which resets `accu` */
 	        {"pie derandomize on decay half", true, true, true, 35, "rate 8mbit queue 35pkt"},
 	};
 

@@ -28,20 +28,20 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
-#define MAP_BYTES ((size_t)2 << 20) /* the mapping is a whole number of these */
+#define MAP_BYTES ((size_t)2 << 20) /* the mapping is a multiple of this */
 
-/* What is known of an object: an entry of a hash table over addresses. */
+/* The state of an object: an entry of a hash table over addresses. */
 struct place {
 	void *object;
 	bool inside;
 };
 
 struct poison {
-	pthread_mutex_t lock; /* one that ThreadSanitizer sees: DPDK's spinlock is assembler */
+	pthread_mutex_t lock; /* ThreadSanitizer knows it; DPDK's spinlock is assembler */
 	bool armed;
 	uint64_t gets, puts, limit;
-	uint32_t objects; /* that were ever put */
-	uint32_t size;    /* of the ring, at least the pool's */
+	uint32_t objects; /* that were ever put into the pool */
+	uint32_t size;    /* of the ring; at least the pool's size */
 	uint32_t head, inside;
 	void **ring;
 	uint32_t mask;
@@ -88,7 +88,7 @@ static int poison_alloc(struct rte_mempool *pool)
 	return 0;
 }
 
-/* The memory of the objects goes back to the EAL, which writes to it. */
+/* Unpoisons the objects: their memory goes back to the EAL, which writes to it. */
 static void poison_free(struct rte_mempool *pool)
 {
 	struct poison *poison = poison_of(pool);
@@ -117,7 +117,7 @@ static int poison_enqueue(struct rte_mempool *pool, void *const *objects, unsign
 			abort();
 		}
 		if (!place->object) {
-			/* the pool's own filling */
+			/* put by the populating of the pool */
 			place->object = objects[i];
 			poison->objects++;
 		} else {
@@ -163,7 +163,7 @@ static unsigned poison_count(const struct rte_mempool *pool)
 	return __atomic_load_n(&poison_of(pool)->inside, __ATOMIC_RELAXED);
 }
 
-/* Objects side by side, over the bounds of pages, too: no device reads them. */
+/* Places the objects side by side, across page boundaries, too: no device reads them. */
 static int poison_populate(struct rte_mempool *pool, unsigned most, void *memory, rte_iova_t iova,
                            size_t bytes, rte_mempool_populate_obj_cb_t *note, void *argument)
 {
@@ -208,7 +208,7 @@ void unpoison_bytes(void *at, size_t bytes)
 	ASAN_UNPOISON_MEMORY_REGION(at, bytes);
 }
 
-/* DPDK looks for a pool's private part right behind the pool. */
+/* DPDK expects a pool's private data directly behind the pool. */
 struct poison_pool {
 	struct rte_mempool pool;
 	struct rte_pktmbuf_pool_private private;
@@ -218,7 +218,7 @@ struct poison_pool {
 
 _Static_assert(offsetof(struct poison_pool, private) == sizeof(struct rte_mempool), "no gap");
 
-/* An object with its header ahead of it, as a mempool has them. */
+/* Adds an object, preceded by its header, as in any mempool. */
 static void add_object(struct rte_mempool *pool, char *memory)
 {
 	void *object = memory + pool->header_size;
@@ -232,8 +232,8 @@ static void add_object(struct rte_mempool *pool, char *memory)
 }
 
 /*
- * DPDK's own function needs the EAL, which takes 0.2 s to start. The memory is a mapping, in huge
- * pages where the kernel has some.
+ * Makes a pool without DPDK's own function, which needs the EAL; starting that takes 0.2 s. The
+ * memory is a mapping, in huge pages if the kernel has some.
  */
 struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t private_bytes,
                                      uint16_t data_room)
@@ -266,7 +266,7 @@ struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t 
 		fprintf(stderr, "weir_poison: no pool %s of %u mbufs\n", name, mbufs);
 		abort();
 	}
-	madvise(made->memory, made->bytes, MADV_HUGEPAGE); /* or not: it is slower then */
+	madvise(made->memory, made->bytes, MADV_HUGEPAGE); /* failure only makes it slower */
 	rte_pktmbuf_pool_init(pool, &of);
 	pool->flags =
 	        RTE_MEMPOOL_F_POOL_CREATED | RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NON_IO;

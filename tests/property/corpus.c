@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The corpus of the property tests, as one line a case: what left at each port, in its order, as a
- * digest of instants, lengths and bytes; between ports there is no order. Two builds of weir that
- * print the same do the same with all of it; tests/speed/same_bytes compares them.
+ * Prints the corpus of the property tests, one line a case: what left at each port, in its order,
+ * as a digest of instants, lengths and bytes; there is no order between ports. Two builds of weir
+ * that print the same behave the same in all cases; tests/speed/same_bytes compares them.
  *
  *   property_corpus [CASES]      of each set (default 100)
- *   property_corpus CASES text   each scenario as text instead, and a blank line behind it
+ *   property_corpus CASES text   each scenario as text instead, followed by a blank line
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static const struct {
 static uint64_t cases;
 static bool as_text;
 
-/* Whether a field has another value than the initial one; the rig says of none that it is given. */
+/* Returns true if a field differs from its initial value. The rig marks no field as given. */
 static bool is_other(const struct field *field, const struct conf *conf)
 {
 	const void *at = (const char *)conf + field->offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chance for properties: a function of the case's number. */
+/* Random numbers for property tests: a function of the number of the case. */
 #ifndef WEIR_DICE_H
 #define WEIR_DICE_H
 
@@ -12,7 +12,7 @@ struct dice {
 	uint64_t drawn;
 };
 
-/* 0 to sides - 1. */
+/* Returns a number from 0 to sides - 1. */
 static inline uint64_t roll(struct dice *dice, uint64_t sides)
 {
 	return draw_u64(dice->key, dice->drawn++, 0) % sides;

@@ -35,7 +35,7 @@ static void *conf_of(struct cloud_conf *cloud, const struct statement *statement
 	return conf;
 }
 
-/* Thresholds that a short script comes to. */
+/* Puts RED with thresholds that a short script reaches. */
 static void red_do(struct cloud_conf *cloud, const char *scope, uint64_t bits)
 {
 	struct red_conf *red = conf_of(cloud, &red_statement, scope);
@@ -81,8 +81,8 @@ static void classes_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
-/* The i-th management in the table of statements beside those that link_do knows itself; NULL:
- * there are no more. */
+/* Returns the i-th management in the table of statements that link_do does not handle itself; NULL
+ * if there are no more. */
 static const struct statement *modern(uint64_t i)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -102,8 +102,8 @@ static uint64_t moderns(void)
 	return n;
 }
 
-/* With parameters so short that they act within a script; one that is not known here has its
- * own. */
+/* Puts a management with parameters so short that it acts within a script. One that is not known
+ * here gets its defaults. */
 static void modern_do(struct cloud_conf *cloud, uint64_t bits)
 {
 	const struct statement *statement = modern(bits % moderns());
@@ -133,7 +133,7 @@ static void modern_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
-/* What a link has beside its rate, by these bits; what it had before goes. */
+/* Sets what the link has besides its rate, as the bits say; removes what it had before. */
 static void link_do(struct cloud_conf *cloud, uint64_t bits)
 {
 	static const char *const overheads[] = {"layer1", "layer3", "atm", "-100"};
@@ -180,7 +180,7 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
-/* Slots, or a mark, of these bits; NULL: neither. */
+/* Makes slots, or a mark, as the bits say; NULL: neither. */
 static struct conf *link_part(uint64_t bits)
 {
 	struct conf *conf = NULL;
@@ -206,7 +206,7 @@ static struct limit limit_of(const struct script_step *step)
 	                      .unit = step->delay_limit ? LIMIT_PACKETS : LIMIT_NONE};
 }
 
-/* A setting of a script as the order of a schedule. */
+/* Makes an order of a schedule from a step of the script. */
 static void order_of(const struct script_step *step, struct orders *orders)
 {
 	struct conf *part = step->kind == STEP_AT_RATE ? link_part(step->link) : NULL;
@@ -346,7 +346,7 @@ static void step_do(struct rig *rig, const struct script_step *step)
 	}
 }
 
-/* Those ahead of packet `at`; steps of one instant are one change. */
+/* Applies the steps before packet `at`; steps of one instant are one change. */
 static uint32_t steps_do(struct rig *rig, const struct script *script, uint32_t done, uint32_t at)
 {
 	while (done < script->n_steps && script->steps[done].before <= at) {
@@ -362,7 +362,7 @@ static uint32_t steps_do(struct rig *rig, const struct script *script, uint32_t 
 	return done;
 }
 
-/* Of the clouds that are there at the end. */
+/* Sums up counters of the clouds that exist at the end. */
 static void count(struct rig *rig, struct played *played)
 {
 	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++) {
@@ -388,7 +388,7 @@ static void finish(struct rig *rig, struct played *played)
 	assert_int_equal(engine_memory_used(rig->engine), 0);
 }
 
-/* How many packets from `at` on can be one burst. */
+/* Returns how many packets from `at` on can form one burst. */
 static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, uint32_t most,
                        bool one_instant)
 {
@@ -412,7 +412,7 @@ static struct rig *rig_for(const struct script *script, uint64_t engine_seed)
 	        .seed = engine_seed, .makes_room = true, .hosts = script->hosts});
 }
 
-/* What those that close have dropped: the other engine does not know them, perhaps. */
+/* Returns the drops of the clouds that are closing: the other engine may not have these clouds. */
 static uint64_t dropped_by_closing(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
@@ -428,7 +428,7 @@ static uint64_t dropped_by_closing(const struct engine *engine)
 	return dropped;
 }
 
-/* It has had the changes, and no packet. */
+/* Makes another engine, which gets the changes and no packets, and restores a snapshot in it. */
 static struct rig *taken_over(struct rig *rig, const struct script *script, uint32_t done,
                               uint64_t engine_seed, struct played *played)
 {
@@ -494,7 +494,7 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 
 			for (uint64_t extra = roll(&dice, 3); extra > 0; extra--)
 				rig_advance(rig, rig->now + roll(&dice, t - rig->now + 1));
-			/* The engine writes struct packet itself. */
+			/* Poisons struct packet: the engine must not read it. */
 			for (uint32_t i = 0; i < n; i++)
 				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
 			rig->sent += n;
@@ -532,7 +532,7 @@ void played_free(struct played *played)
 
 /* ---- comparing ---- */
 
-/* The next departure at a port at or after `from`. */
+/* Returns the next departure at a port at or after `from`. */
 static uint32_t next_at(const struct played *played, uint32_t port, uint32_t from)
 {
 	while (from < played->n && played->departures[from].port != port)

@@ -17,8 +17,9 @@ static ticks later(ticks a, ticks b)
 	return a > b ? a : b;
 }
 
-/* What is in the link when a packet comes: every earlier one that was taken and leaves later. The
- * leaky bucket has the first of them in hand, it does not wait. */
+/* Returns true if there is room for a packet. The link contains every earlier packet that was
+ * accepted and leaves later. With a leaky bucket the first of them is being sent, and does not
+ * wait. */
 static bool has_room(const struct reference_cloud *cloud, const struct reference_packet *packets,
                      const uint64_t *left, uint32_t i)
 {
@@ -53,8 +54,7 @@ static bool has_room(const struct reference_cloud *cloud, const struct reference
 static void cloud_run(const struct reference_cloud *cloud, uint32_t index,
                       struct reference_packet *packets, uint64_t *left, uint32_t n)
 {
-	ticks arrival_limit =
-	        0; /* the theoretical arrival time: when all the work so far is done */
+	ticks arrival_limit = 0; /* the theoretical arrival time: when all work so far is done */
 	uint64_t before = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -87,7 +87,7 @@ static void cloud_run(const struct reference_cloud *cloud, uint32_t index,
 void reference_run(const struct reference_cloud *clouds, uint32_t n_clouds,
                    struct reference_packet *packets, uint32_t n)
 {
-	uint64_t *left = calloc(n + 1, sizeof(*left)); /* when each leaves the link */
+	uint64_t *left = calloc(n + 1, sizeof(*left)); /* when each packet leaves the link */
 
 	if (!left)
 		abort();

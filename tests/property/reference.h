@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A second opinion: what should leave a cloud with a delay, a leaky or token bucket and a queue
- * limit, computed the slow way, straight from the definition in rate.h, and sharing nothing with
- * the engine. Time is a rational number: whole multiples of 1 / R ns in 128 bits.
+ * An independent model: what should leave a cloud with a delay, a leaky or token bucket and a queue
+ * limit, computed the slow way, straight from the definition in rate.h, without any code of the
+ * engine. Time is a rational number: whole multiples of 1 / R ns in 128 bits.
  */
 #ifndef WEIR_REFERENCE_H
 #define WEIR_REFERENCE_H
@@ -23,17 +23,17 @@ struct reference_packet {
 	uint32_t cloud;
 	uint32_t bytes;
 	uint32_t number;
-	bool lost;        /* answer: the queue was full */
-	uint64_t entered; /* answer: when it enters the line */
-	uint64_t due;     /* answer: when it leaves the cloud */
+	bool lost;        /* result: the queue was full */
+	uint64_t entered; /* result: when it enters the line */
+	uint64_t due;     /* result: when it leaves the cloud */
 };
 
-/* Fills in the answers; packets in the order of arrival, of any clouds. */
+/* Computes the results; the packets, of any clouds, are in the order of arrival. */
 void reference_run(const struct reference_cloud *clouds, uint32_t n_clouds,
                    struct reference_packet *packets, uint32_t n);
-/* Sorts the packets as they should leave a port that all these clouds lead to: by the instant when
- * they are due, then by that when they entered the line. Which of several links is served first at
- * one instant the definition does not say; here it is the one of the lower index. */
+/* Sorts the packets as they should leave a port to which all these clouds lead: by the instant at
+ * which they are due, then by that at which they entered the line. The definition leaves open which
+ * of several links is served first at one instant; here it is that of the lower index. */
 void reference_sort(struct reference_packet *packets, uint32_t n);
 
 #endif

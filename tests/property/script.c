@@ -11,7 +11,7 @@
 
 const char *const script_cloud_names[SCRIPT_CLOUDS] = {"w", "x", "y", "z"};
 
-/* Up to 2^bits, every order of magnitude as likely as the other. */
+/* Returns up to 2^bits; every order of magnitude is equally likely. */
 static uint64_t roll_magnitude(struct dice *dice, uint32_t bits)
 {
 	uint64_t most = UINT64_C(1) << roll(dice, bits + 1);
@@ -129,11 +129,11 @@ static void step_setting(struct script_step *step, struct dice *dice, uint32_t w
 	}
 }
 
-/* What there is of a cloud while a script is made. */
+/* The state of a cloud while a script is made. */
 struct standing {
 	bool there;
-	bool all;       /* it takes all that the others leave */
-	uint32_t place; /* where it comes from: a port, or behind them the clouds */
+	bool all;       /* it takes all packets that the others leave */
+	uint32_t place; /* where it comes from: a port, or RIG_PORTS + a cloud */
 };
 
 static uint32_t place_behind(uint32_t cloud)
@@ -159,13 +159,14 @@ static bool is_taken(const struct standing *clouds, uint32_t place)
 	return false;
 }
 
-/* Of each place only one cloud can take what the others leave: a template chooses by its prefix. */
+/* Returns true if the cloud takes all packets that others leave, which only one cloud of each place
+ * may. A template with a prefix does not: it selects by that. */
 static bool takes_all(const struct script_step *step)
 {
 	return step->of == 0 && (step->most == 0 || step->per == PER_FLOW);
 }
 
-/* Makes a cloud. */
+/* Makes a step that adds a cloud. */
 static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
                      struct standing *clouds)
 {
@@ -186,7 +187,7 @@ static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
 	    (!takes_all(step) || !is_taken(clouds, place_behind(after - 1))))
 		step->after = after;
 	cloud->place = step->after ? place_behind(after - 1) : step->from;
-	/* One that takes all from each place. */
+	/* Each place has one cloud at most that takes all. */
 	if (takes_all(step) && is_taken(clouds, cloud->place))
 		step->of = 2;
 	cloud->there = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The boundaries of everything that has one: each field of each statement at its least and its
- * most, one below and one above, and packets of every length at which something changes. What
- * engine_rig.h asserts holds after each step.
+ * Tests the boundaries of everything that has one: each field of each statement at its least and
+ * its most, one below and one above, and packets of every length at which something changes.
+ * engine_rig.h asserts its invariants after each step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,10 @@
 #define FIELDS_MAX    32
 #define LINE_BYTES    1024
 
-/* Lines that no context is enough for. */
+/* The most lines that are accepted in no context. */
 #define WITHOUT_MAX 8
 
-/* Ethernet's, the copy of small frames (hold.h), an mbuf's, IP's, a capture's. */
+/* Boundaries of Ethernet, of the copy of small frames (hold.h), of an mbuf, of IP, of a capture. */
 static const uint32_t lengths[] = {0,    1,    13,   14,    33,    34,    59,     60,
                                    61,   63,   64,   65,    255,   256,   257,    511,
                                    512,  513,  1513, 1514,  1515,  2047,  2048,   2049,
@@ -34,7 +34,8 @@ static const uint8_t udp[42] = {2,    0, 0,   0,   0,   2, 2, 0, 0,  0,  0,    1
                                 0x45, 2, 0,   100, 0,   1, 0, 0, 64, 17, 0x50, 0x76, 192, 0,
                                 2,    9, 198, 51,  100, 1, 4, 0, 0,  53, 0,    80,   0,   0};
 
-/* Statements need others: these, each as far as it is accepted, and then the one itself. */
+/* Statements need other statements. Of each context the lines that are accepted are executed first,
+ * and then the statement itself. */
 static const char *const contexts[][5] = {
         {NULL},
         {"cloud x delay 1ms jitter 1ms"},
@@ -45,7 +46,7 @@ static const char *const contexts[][5] = {
         {"cloud y from b to a", "cloud y feedback proxy strip"},
 };
 
-/* The rig with the first of the contexts in which the line is accepted; NULL: in none. */
+/* Returns a rig with the first context in which the line is accepted; NULL if there is none. */
 static struct engine_rig *open_with(const char *line)
 {
 	for (size_t i = 0; i < LENGTH(contexts); i++) {
@@ -114,11 +115,11 @@ static void every_statement_takes_packets_of_every_length(void **state)
 			send_lengths(rig, claims);
 		}
 	}
-	/* What is refused needs more than numbers: it is what it says. */
+	/* The lines refused need more than numbers; the output lists them. */
 	assert_true(without_file - played <= WITHOUT_MAX);
 }
 
-/* Numbers that the language prints exactly. */
+/* Returns true for numbers that the language prints exactly. */
 static bool has_limits(const struct field *field)
 {
 	if (field->min == 0 && field->max == 0)
@@ -140,7 +141,7 @@ static bool is_parsed(const char *line)
 	return true;
 }
 
-/* A field at a value; others as usual. Whether it was played. */
+/* Plays a field at a value, with the usual values of the others. Returns true if it was played. */
 static bool play_at(const struct statement *statement, uint32_t at, uint64_t value)
 {
 	const struct field *field = &statement->fields[at];
@@ -183,7 +184,7 @@ static void every_field_is_taken_from_its_least_to_its_most_and_no_further(void 
 				played += play_at(statements[i], k, values[v]);
 		}
 	}
-	/* Some need another field's value beside them; most do not. */
+	/* Some fields need another field's value besides; most do not. */
 	assert_true(played >= 2 * fields);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What leaves is a function of what came in, the scenario and the seed: not of bursts, not of when
- * the engine was asked. Conservation, and that nothing leaks, is asserted by the rig throughout.
+ * What leaves is a function of what came in, the scenario and the seed: it does not depend on
+ * bursts, nor on when the engine is advanced. The rig asserts throughout conservation, and that
+ * nothing leaks.
  */
 #include <stdlib.h>
 
 #include "play.h"
 
-static struct played seen; /* sums, of the cases of one test */
+static struct played seen; /* sums over the cases of one test */
 
 static void same_in_every_way(uint64_t seed, uint32_t what)
 {
@@ -108,7 +109,7 @@ static void schedules_act_at_their_instants_however_clouds_are_driven(void **sta
 	cases(17000000, 200, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_CLASSIFIERS);
 }
 
-/* Schedules of what links have beside a rate, too. */
+/* Includes schedules of what links have besides a rate. */
 static void schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven(void **state)
 {
 	(void)state;
@@ -116,7 +117,7 @@ static void schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven(void
 	cases(19000000, 300, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS);
 }
 
-/* Queues, schedules and losses of a delay with a limit, too, and of those that share a port. */
+/* Delays with a limit, with queues, schedules and losses besides, and on shared ports. */
 static void delays_with_a_limit_do_not_feel_how_they_are_driven(void **state)
 {
 	(void)state;
@@ -127,7 +128,7 @@ static void delays_with_a_limit_do_not_feel_how_they_are_driven(void **state)
 	assert_true(seen.limited > 0);
 }
 
-/* One cloud an address or a flow, and fewer than there are of these in some. */
+/* One cloud for each address or flow; some templates have fewer clouds than there are of these. */
 static void templates_do_not_feel_how_they_are_driven(void **state)
 {
 	(void)state;
@@ -162,7 +163,7 @@ static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
 		played_free(&c);
 	}
 	property_begin(0);
-	/* Some scripts have no chance in them, or too few packets to show it. */
+	/* Some scripts are deterministic, or have too few packets to show a difference. */
 	assert_true(different > n / 2);
 }
 
@@ -177,7 +178,8 @@ static void order_keep_is_first_in_first_out_in_every_cloud(void **state)
 		struct played played;
 
 		property_begin(seed);
-		/* Without removal: a cloud of the same name that comes again is another one. */
+		/* Ends before a removal: a cloud of the same name that is added again is another
+		 * cloud. */
 		script_make(&script, seed, SCRIPT_ALL | SCRIPT_KEEP);
 		for (uint32_t i = 0; i < script.n_steps; i++) {
 			if (script.steps[i].kind == STEP_REMOVE)

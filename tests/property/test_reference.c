@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine against a second opinion (reference.h), departure by departure. */
+/* Compares the engine with an independent model (reference.h), departure by departure. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct model {
 	uint32_t to[SCRIPT_CLOUDS];
 };
 
-/* The scenario of a script without changes, loss and jitter. */
+/* Makes the model of a script without changes, loss and jitter. */
 static void model_of(struct model *model, const struct script *script)
 {
 	*model = (struct model){0};
@@ -54,7 +54,7 @@ static void model_of(struct model *model, const struct script *script)
 	}
 }
 
-/* What should leave port `port`, in order; how many. */
+/* Computes what should leave port `port`, in order. Returns how many packets. */
 static uint32_t expected_at(const struct script *script, const struct model *model, uint32_t port,
                             struct reference_packet *leave)
 {
@@ -79,7 +79,7 @@ static uint32_t expected_at(const struct script *script, const struct model *mod
 	return leaving;
 }
 
-/* The packet of that number among those that are expected at one instant, from `from` on. */
+/* Finds the packet with that number among those expected at one instant, from `from` on. */
 static const struct reference_packet *find(const struct reference_packet *leave, uint32_t n,
                                            uint32_t from, uint64_t number)
 {
@@ -97,7 +97,8 @@ static uint32_t first_of_instant(const struct reference_packet *leave, uint32_t 
 	return i;
 }
 
-/* Departure i of a port: at its instant, whole, and behind all that entered a line before it. */
+/* Returns true if departure i of a port leaves at its instant, unaltered, and after all packets
+ * that entered a line before it. */
 static bool is_right(const struct departure *departure, const struct reference_packet *leave,
                      uint32_t n, uint32_t i, uint64_t *entered, uint64_t *numbers)
 {

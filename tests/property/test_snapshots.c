@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An engine that takes over the state of another, in the middle of traffic, goes on as that would
- * have gone on: whatever clouds, links, lines and schedules there are, and whatever was changed
+ * An engine that takes over the state of another in the middle of traffic continues as that one
+ * would have, whatever clouds, links, lines and schedules there are, and whatever was changed
  * before.
  */
 #include <stdlib.h>
 
 #include "play.h"
 
-static struct played seen; /* sums, of the cases of one test */
+static struct played seen; /* sums over the cases of one test */
 
 static void goes_on(uint64_t seed, uint32_t what)
 {

@@ -4,14 +4,14 @@
  * (meson.build), with `_` for `-`. Many groups are linked into one runner (runner.c), which calls
  * them by name; a group that replaces symbols of others is a program of its own.
  *
- *	GROUP(mark)
- *	{
- *		const struct CMUnitTest tests[] = {...};
+ *   GROUP(mark)
+ *   {
+ *           const struct CMUnitTest tests[] = {...};
  *
- *		return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
- *	}
+ *           return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
+ *   }
  *
- * Returns how many claims failed. Its process is its own.
+ * Returns how many claims failed. A group runs in a process of its own.
  */
 #ifndef WEIR_TESTS_GROUP_H
 #define WEIR_TESTS_GROUP_H

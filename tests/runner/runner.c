@@ -2,11 +2,11 @@
 /*
  * Runs groups of claims (group.h).
  *
- *	unit              every group, each in a process of its own
- *	unit NAME...      these; a single one in this process, for a debugger
- *	unit --list       their names
+ *   unit              every group, each in a process of its own
+ *   unit NAME...      these; a single one in this process, for a debugger
+ *   unit --list       their names
  *
- * Exit status: 0 when every claim of every group holds.
+ * Exit status: 0 if every claim of every group holds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include GROUPS_H /* made from the table: GROUPS(ROW), a ROW(name, words) for each group */
+#include GROUPS_H /* generated from the table: GROUPS(ROW), a ROW(name, words) for each group */
 
 #define DECLARE(name, words) int claims_##name(void);
 GROUPS(DECLARE)
@@ -37,7 +37,7 @@ static size_t find(const char *words)
 	return i;
 }
 
-/* In a process of its own: a crash is this group's failure, and nothing of it is left for the
+/* Runs a group in a process of its own: a crash fails only this group, and no state remains for the
  * next. */
 static int run_apart(size_t i)
 {

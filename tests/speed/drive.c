@@ -4,20 +4,20 @@
  *
  *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
  *
- * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by
- * `;`: 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns
- * at both ports, at instants of their own, as a worker stamps them, MPPS million a second in all
- * (default 20) of virtual time; what leaves is given back. So many are on the way as on the wire at
- * that rate, however slowly this runs: under
+ * SCENARIO is one of those of `weir bench` (`weir bench cost --help`), or statements separated by
+ * `;`: 'rate 1gbit; delay 10ms', whose frames have headers. Bursts of 32 frames of 64 bytes arrive
+ * at both ports in turn, at distinct instants, stamped as by a worker, MPPS million packets a
+ * second in all (default 20) of virtual time; what leaves is freed. So the number of packets on the
+ * way is that on the wire at that rate, however slowly this runs: under
  *
  *   valgrind --tool=callgrind --cache-sim=yes --toggle-collect=measured tests/speed/drive full
  *
- * instructions and cache misses are those of a packet of the real thing, without ports. It prints
- * them as what has to be divided by: the packets that came. WARM-UP packets (default: what the
- * scenario's delay holds, twice) are not in it. FRAME: bytes of each frame, or imix (28 of 64, 16
- * of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
- * SNAP: with a tape (record/tape.h) that keeps so many bytes of each, and is emptied at once;
- * `flight`: as that of a flight is, between two snapshots.
+ * instructions and cache misses are those of a packet in a live run, without ports. It prints the
+ * number by which to divide them: the packets that arrived. WARM-UP packets (default: what the
+ * scenario's delay holds, twice) are not included. FRAME: bytes of each frame, or imix (28 of 64,
+ * 16 of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
+ * SNAP: with a tape (record/tape.h) that keeps this many bytes of each packet, and is emptied at
+ * once; `flight`: with the tape of a flight, between two snapshots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,8 @@ static void step(struct drive *drive)
 	}
 }
 
-/* A scenario of the bench's, or one of statements; NULL: neither, or no memory. */
+/* Returns a scenario of the bench, or makes one from statements. Returns NULL if `words` is
+ * neither, or there is no memory. */
 static const struct bench_scenario *find(const char *words)
 {
 	static struct bench_scenario own = {.name = "own", .headers = true};
@@ -116,7 +117,7 @@ static const struct bench_scenario *find(const char *words)
 	return lines ? &own : NULL;
 }
 
-/* By name, for --toggle-collect. */
+/* Not inlined: --toggle-collect needs the name. */
 __attribute__((noinline)) void measured(void *drive, uint64_t steps);
 void measured(void *drive, uint64_t steps)
 {
@@ -175,7 +176,7 @@ static bool set_lengths(struct drive *drive, const char *frame)
 
 	for (uint32_t i = 0; i < IMIX; i++) {
 		drive->lengths[i] = (uint16_t)bytes;
-		/* Spread, as on a wire, and not one kind after the other. */
+		/* Mixed, as on a wire, not one length after the other. */
 		if (strcmp(frame, "imix") == 0)
 			drive->lengths[i] = i % 12 == 5 ? 1518 : i % 3 == 1 ? 570 : 64;
 	}
@@ -213,7 +214,7 @@ int main(int argc, char **argv)
 		drive.tape = &tape;
 	if (argc > 8 && drive.tape && tape_take_snapshots(&tape, &flight) < 0)
 		return 1;
-	/* Large frames stay in theirs for as long as they are on the way. */
+	/* Large frames stay in their mbufs for as long as they are on the way. */
 	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
 	drive.headers = which->headers;
 	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);

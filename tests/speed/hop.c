@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a packet costs on its way from one worker to another.
+ * Measures the cost of a packet on its way from one worker to another.
  *
  *   hop CPU CPU [SECONDS]
  *
- * The first processor writes struct packet and the frame's first line of 32 mbufs, as who receives
- * does, and puts them on a ring as the pipeline's; the second one takes them, reads both, and sends
- * them back on another ring. With CPU twice the same, one thread does both: what the rings cost by
- * themselves. ns a packet, there and back, of each of the two; the median of five runs.
+ * The first processor writes struct packet and the first cache line of the frame of 32 mbufs, as a
+ * receiver does, and puts them on a ring like the pipeline's; the second one takes them, reads
+ * both, and sends them back on another ring. If both CPUs are the same, one thread does both: the
+ * cost of the rings alone. Prints the ns that each of the two spends on a packet, there and back;
+ * the median of five runs.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,8 +31,8 @@
 struct hop {
 	struct rte_ring *there, *back;
 	uint64_t packets;
-	uint64_t sum; /* so that what is read is read */
-	int cpu;      /* of the one that takes */
+	uint64_t sum; /* keeps the compiler from removing the reads */
+	int cpu;      /* of the thread that takes packets */
 	bool stop;
 };
 
@@ -44,7 +45,7 @@ static int pin(int cpu)
 	return pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-/* Sends what has come back. */
+/* Sends on the packets that have come back. */
 static void send_on(struct hop *hop)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -60,7 +61,7 @@ static void send_on(struct hop *hop)
 	hop->packets += n;
 }
 
-/* Takes what was sent, and gives it back. */
+/* Takes the packets that were sent, and returns them. */
 static void take_up(struct hop *hop)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -90,7 +91,7 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* ns a packet; `there`: the other processor, or -1: there is none. */
+/* Returns ns a packet. `there`: the other processor, or -1: none. */
 static double run(struct hop *hop, int there, double seconds)
 {
 	double begin, end;

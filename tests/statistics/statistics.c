@@ -14,7 +14,8 @@ void assert_share(const char *what, uint64_t count, uint64_t n, double p, double
 		         100 * p, 100 * bound);
 }
 
-/* Of a chi-square over runs: neighbouring lengths are put together until a cell is worth it. */
+/* For a chi-square over runs: neighbouring lengths are merged until a cell expects at least
+ * this. */
 #define CELL_MIN  20.0
 #define CELLS_MAX 100
 
@@ -30,11 +31,10 @@ static void step(const struct chain *chain, const double from[CHAIN_STATES],
 	memcpy(to, next, sizeof(next));
 }
 
-/* The stationary distribution by averaging over many steps, which chains of period 2 need too; the
- * variance by summing covariances until nothing is left of them:
+/* Computes the stationary distribution by averaging over many steps, which works for chains of
+ * period 2, too; and the variance by summing covariances until they are negligible:
  *
- *	v = m (1 - m) + 2 sum over k of (P(lost at 0 and at k) - m^2)
- */
+ *   v = m (1 - m) + 2 sum over k of (P(lost at 0 and at k) - m^2) */
 void chain_solve(struct chain *chain)
 {
 	double at[CHAIN_STATES] = {1}, both[CHAIN_STATES];
@@ -86,8 +86,8 @@ void runs_count(struct runs *runs, const struct trial *trial, uint8_t mark)
 	}
 }
 
-/* The 99.9 % quantile (Wilson, Hilferty 1931): within 0.5 % of the true one from 3 degrees of
- * freedom on; 10.83 and 13.82 are the true ones of 1 and 2. */
+/* Returns the 99.9 % quantile (Wilson, Hilferty 1931): within 0.5 % of the true one from 3 degrees
+ * of freedom on; 10.83 and 13.82 are the true ones of 1 and 2. */
 static double chi_square_limit(uint32_t degrees)
 {
 	double d = 2.0 / (9.0 * degrees);
@@ -129,7 +129,7 @@ void assert_runs(const char *what, const struct runs *runs, const double share[R
 		left -= mine;
 		n += expected[n] >= cell;
 	}
-	/* What was begun, and all that is longer. */
+	/* The incomplete cell, together with all longer runs. */
 	count[n] += rest;
 	expected[n++] += left;
 	assert_chi_square(what, count, expected, n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is expected of a million random decisions, and by how much they may miss it.
+ * The expected results of a million random decisions, and the permitted deviations.
  *
- * Every bound is one of 99.9 %: a shot that is right misses it once in a thousand times. Seeds are
- * fixed, so each claim was tried once and holds or does not hold for ever; it is no lottery.
+ * Every bound is one of 99.9 %: a correct result misses it once in a thousand times. Seeds are
+ * fixed, so a claim that has held once holds for ever; the tests are not flaky.
  */
 #ifndef WEIR_STATISTICS_H
 #define WEIR_STATISTICS_H
@@ -35,19 +35,20 @@ struct chain {
 };
 void chain_solve(struct chain *chain);
 
-/* How often each length of a run of packets whose fates have `mark` occurs. Runs that the beginning
- * or the end cuts off do not count. */
+/* Counts how often each length of a run of packets whose fates have `mark` occurs. Runs that the
+ * beginning or the end cuts off do not count. */
 #define RUN_MAX 4096
 struct runs {
 	uint64_t n;
-	uint64_t of_length[RUN_MAX + 1]; /* the last: that long or longer */
+	uint64_t of_length[RUN_MAX + 1]; /* the last: of that length or longer */
 };
 void runs_count(struct runs *runs, const struct trial *trial, uint8_t mark);
 
-/* Chi-square over the lengths, in up to 100 cells of neighbouring ones in which 20 runs are
- * expected at least. `share[i]` is the expected share of length i; one of 0 must not occur. */
+/* Chi-square over the lengths, in up to 100 cells of neighbouring lengths, each of which expects at
+ * least 20 runs. `share[i]` is the expected share of length i; a length with share 0 must not
+ * occur. */
 void assert_runs(const char *what, const struct runs *runs, const double share[RUN_MAX + 1]);
-/* Of independent runs that go on with one probability. */
+/* The same for independent runs that continue with a constant probability. */
 void assert_runs_geometric(const char *what, const struct runs *runs, double goes_on);
 
 /* Chi-square of counts against expectations, which are at least 10 each. */

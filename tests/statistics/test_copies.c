@@ -61,13 +61,13 @@ static void corruption_with_a_correlation_keeps_its_share(void **state)
 #define FRAME_BYTES 32
 #define FRAME_BITS  (FRAME_BYTES * 8)
 
-/* How often each bit was wrong, and how many packets had so many wrong bits. */
+/* How often each bit was wrong, and how many packets had each number of wrong bits. */
 struct in_flight {
 	uint64_t bit[FRAME_BITS];
 	uint64_t wrong[FRAME_BITS + 1];
 };
 
-/* Frames of noughts are sent: what is not nought is wrong. */
+/* The frames that are sent contain zeros: every bit set is wrong. */
 static void in_flight(void *argument, struct rte_mbuf *mbuf)
 {
 	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -97,9 +97,9 @@ static struct trial *tallied(const char *statement, struct in_flight *count)
 	return trial;
 }
 
-/* A packet has K wrong bits or none. Every bit is as likely: for K = 1 the counts of the bits are
- * multinomial and chi-square is right; for more, bits of one packet are different ones, which makes
- * the counts a little more even, and the bound a little wider than it need be. */
+/* A packet has K wrong bits or none. Every bit is equally likely. For K = 1 the counts of the bits
+ * are multinomial, and chi-square is exact. For more, the bits of a packet are distinct, which
+ * makes the counts a little more even, and the bound a little wider than necessary. */
 static void random_corruption_inverts_k_bits_anywhere(void **state)
 {
 	static const struct {
@@ -130,9 +130,9 @@ static void random_corruption_inverts_k_bits_anywhere(void **state)
 	}
 }
 
-/* The number of wrong bits of a packet is binomial (n = 256), and every bit is wrong as often.
- * Cells of the first: each number of which at least 10 packets are expected, and the rest
- * together. */
+/* The number of wrong bits of a packet is binomial (n = 256), and every bit is wrong equally often.
+ * Cells for the number: each number that at least 10 packets are expected to have, and the rest in
+ * one. */
 static void bit_errors_are_independent_bits(void **state)
 {
 	static const struct {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each delay distribution against its own: with and without correlation, in any order and kept.
+ * Each delay distribution against its distribution function: with and without correlation, with
+ * order kept and not.
  *
  * The delays are drawn as the line draws them (jitter_draw), without packets, so that a hundred
- * million of them take a second; that the line adds them to the right instants is
- * ../unit/test_jitter.c's to say.
+ * million of them take a second. ../unit/test_jitter.c tests that the line adds them to the right
+ * instants.
  *
  * Kolmogorov and Smirnov: of n independent draws the largest distance between empirical and true
- * distribution function is below 1.9495 / sqrt(n) with probability 0.999 (p > 0.001). Draws that
- * are correlated are thinned until what is left is independent: with order kept, two delays are
- * independent once the gap between them is as wide as the distribution; a Gaussian copula's, once
- * the correlation of the z is below 1e-4.
+ * distribution function is below 1.9495 / sqrt(n) with probability 0.999 (p > 0.001). Correlated
+ * draws are thinned until the rest is independent: with order kept, two delays are independent once
+ * the gap between them is as wide as the distribution; those of a Gaussian copula, once the
+ * correlation of the z is below 1e-4.
  */
 #include "statistics.h"
 #include "runner/group.h"
@@ -23,7 +24,7 @@
 #include "random/distribution.h"
 
 #define KS_999 1.9495
-#define MEAN   40e6 /* ns, of all that follow */
+#define MEAN   40e6 /* ns, of all distributions below */
 #define JITTER 5e6
 
 /* ---- distribution functions, of the delay in ns ---- */
@@ -45,7 +46,7 @@ static double exponential_function(double x)
 	return t > 0 ? -expm1(-t) : 0;
 }
 
-/* Shape 4 for a jitter of half the mean: Erlang's. */
+/* Shape 4, for a jitter of half the mean: Erlang's. */
 static double gamma_function(double x)
 {
 	double t = 4 * x / MEAN;
@@ -68,7 +69,7 @@ static double pareto_function(double x)
 	return t > 1 ? 1 - pow(t, -3) : 0;
 }
 
-/* The quantiles are added, so the probability is searched for. */
+/* The quantiles are added, so the probability is found by bisection. */
 static double paretonormal_function(double x)
 {
 	double low = -9, high = 9;
@@ -91,7 +92,7 @@ static const struct family {
 	double (*function)(double x);
 	double deviation; /* in jitters */
 	/* With order kept: the gap after which delays are independent, in jitters. That of the
-	 * heavy tails is 2000; beyond 60 one packet in 60,000 still remembers. */
+	 * heavy tails is 2000; beyond 60 one packet in 60,000 is still correlated. */
 	double span;
 } families[] = {
         {"uniform", "jitter 5ms distribution uniform", uniform_function, 0.57735, 2},
@@ -134,7 +135,7 @@ static void source_close(struct source *source)
 	jitter_release(source->jitter);
 }
 
-/* The delays of the next n packets, n <= BURST_MAX. */
+/* Draws the delays of the next n packets, n <= BURST_MAX. */
 static void source_draw(struct source *source, int64_t *deviation, uint16_t n)
 {
 	simtime t_ns[BURST_MAX];
@@ -146,7 +147,7 @@ static void source_draw(struct source *source, int64_t *deviation, uint16_t n)
 	source->drawn += n;
 }
 
-/* Every `thin`-th of many delays. */
+/* Returns n delays, every `thin`-th of those drawn. */
 static double *delays(struct source *source, uint32_t n, uint32_t thin)
 {
 	double *delay = malloc(n * sizeof(*delay));
@@ -170,7 +171,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the delays. Looks at one in 16, between which the distance cannot grow by more than
+/* Sorts the delays. Compares one in 16, between which the distance cannot grow by more than
  * 16/n. */
 #define STEP 16
 
@@ -246,7 +247,7 @@ static void correlated_delays_have_their_distribution(void **state)
 	}
 }
 
-/* From packets that are further apart than the distribution is wide to a hundred in a jitter. */
+/* Gaps from more than the width of the distribution to a hundredth of a jitter. */
 static void delays_that_keep_order_have_their_distribution(void **state)
 {
 	static const double gaps[] = {30, 3, 0.3, 0.01}; /* in jitters */
@@ -289,7 +290,7 @@ static void a_memory_beside_order_leaves_the_distribution_as_it_is(void **state)
 			double *delay;
 
 			if (strcmp(families[i].name, "gamma") == 0)
-				continue; /* four times as wide */
+				continue; /* the distribution is four times as wide */
 			source_open(&source, (simtime)(rows[r].gap * JITTER), families[i].words,
 			            rows[r].words);
 			delay = delays(&source, 8000, rows[r].thin);
@@ -321,12 +322,12 @@ static void bimodal_delays_are_one_of_two(void **state)
 
 /* ---- order ---- */
 
-/* 1 kpps to 10 Mpps, jitters of 1 to 20 % of the delay: mean and standard deviation are those asked
- * for. The standard error of the mean of correlated packets is deviation x sqrt(2 tau / T), tau
- * being the integral of the correlation over time: 1.4 jitters at most for these (the memory that
- * order itself brings; exponential). T, the time they take, is 4000 jitters or more: 2.7 % of the
- * jitter, and 3.29 times that are allowed. Squares forget faster, but vary more: 10 % for the
- * deviation. */
+/* From 1 kpps to 10 Mpps, with jitters of 1 to 20 % of the delay, mean and standard deviation are
+ * those requested. The standard error of the mean of correlated packets is deviation x sqrt(2 tau /
+ * T), tau being the integral of the correlation over time: 1.4 jitters at most for these (the
+ * correlation that order itself causes; exponential). T, the time they take, is 4000 jitters or
+ * more: 2.7 % of the jitter, and 3.29 times that are allowed. Squares are correlated for a shorter
+ * time, but vary more: 10 % for the deviation. */
 static void kept_order_has_the_mean_and_spread_asked_for_at_any_rate(void **state)
 {
 	static const char *const jitters[] = {"400us", "2ms", "8ms"};
@@ -366,10 +367,10 @@ static void kept_order_has_the_mean_and_spread_asked_for_at_any_rate(void **stat
 	}
 }
 
-/* ---- memory ---- */
+/* ---- correlation ---- */
 
-/* The correlation of each delay with the next, and its standard error, from 100 parts of the
- * run. */
+/* Returns the correlation of each delay with the next, and its standard error, from 100 parts of
+ * the run. */
 static double correlation_of(const double *delay, uint32_t n, double *error)
 {
 	double mean, deviation, sum = 0, square = 0;
@@ -440,12 +441,12 @@ static void the_correlation_of_the_delays_is_as_asked(void **state)
 	}
 }
 
-/* Heavy tails: the normal scores, whose correlation is what control solved for. */
+/* Heavy tails: compares the normal scores, for whose correlation control has solved. */
 static void the_correlation_of_heavy_tails_is_that_of_their_scores(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(families); i++) {
-		const uint32_t n = PACKETS / 4; /* the scores take long */
+		const uint32_t n = PACKETS / 4; /* computing the scores takes long */
 		struct source source;
 		double *delay, wanted;
 
@@ -495,7 +496,8 @@ static void a_half_life_is_exact_for_irregular_gaps(void **state)
 	for (size_t c = 0; c < LENGTH(gaps); c++) {
 		double r = exp2(-(double)gaps[c] / 1000), error;
 
-		/* of the product: its variance is 1 + r^2; neighbours' are correlated too */
+		/* that of the product, whose variance is 1 + r^2; neighbours' products are
+		 * correlated, too */
 		error = sqrt((1 + r * r) / n[c]) * 1.5;
 		if (fabs(product[c] / n[c] - r) > SIGMAS * error)
 			fail_msg("gap %lu: correlation %.4f, not %.4f +- %.4f", gaps[c],

@@ -102,7 +102,7 @@ static double normal_function(double x, double deviation)
 }
 
 #define KS_999     (1.9495 / sqrt(DRAWS))
-#define NORMAL_999 3.2905 /* of a mean of many: within so many of its standard errors */
+#define NORMAL_999 3.2905 /* the mean of many lies within this many standard errors */
 
 static void uniform_draws_pass_kolmogorov_and_smirnov(void **state)
 {
@@ -151,8 +151,9 @@ static void normal_draws_pass_kolmogorov_and_smirnov(void **state)
 	}
 }
 
-/* How many of a million lie beyond k deviations: binomial, bound by four of its deviations, or by
- * the probability of 1 in 1000 that any does where the expectation is next to none. */
+/* The number of a million draws that lie beyond k deviations is binomial. The bound is four
+ * deviations of that, or, where almost none is expected, a probability of 1 in 1000 that there is
+ * any. */
 static void normal_tails_are_as_heavy_as_they_should_be(void **state)
 {
 	(void)state;
@@ -172,7 +173,7 @@ static void normal_tails_are_as_heavy_as_they_should_be(void **state)
 	}
 }
 
-/* The table's own quantiles, far beyond what a million draws reach. */
+/* The quantiles of the table, far beyond those that a million draws reach. */
 static void normal_quantiles_are_right_down_to_the_last_octave(void **state)
 {
 	static const struct {
@@ -217,7 +218,7 @@ static void below_the_median_draws_grow_with_the_uniform_number(void **state)
 			assert_true(value >= last);
 			last = value;
 		}
-		/* and over every border between octaves */
+		/* monotonic across every border between octaves */
 		for (int bit = 0; bit < 63; bit++) {
 			uint64_t at = UINT64_C(1) << bit;
 
@@ -254,7 +255,7 @@ static void a_burst_is_drawn_as_its_numbers_one_by_one(void **state)
 	for (int kind = 0; kind < 4; kind++) {
 		if (kind < 2)
 			set(kind);
-		else if (kind == 2) /* two quantiles of which are seconds apart */
+		else if (kind == 2) /* two neighbouring quantiles are seconds apart */
 			distribution_normal(&distribution, 3 * UINT64_C(1000000000));
 		else
 			assert_int_equal(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loss, a million packets each: the rate, and how long losses and the gaps between them are.
+ * Loss, a million packets each: the rate, and the lengths of losses and of the gaps between them.
  */
 #include "statistics.h"
 #include "runner/group.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A few bytes of each packet are enough: what counts is its length on the wire. */
+/* A few bytes of each packet suffice: only its length on the wire matters. */
 static struct trial *million(const char *statement, uint32_t wire_bytes)
 {
 	struct trial *trial = trial_open(statement, 20);
@@ -40,8 +40,8 @@ static void assert_gaps(const char *statement, const struct trial *trial, double
 	assert_runs_geometric(statement, &runs, goes_on);
 }
 
-/* Independent packets: the number of losses is binomial; a run of losses goes on with p, a gap with
- * 1 - p. */
+/* Independent packets: the number of losses is binomial; a run of losses continues with p, a gap
+ * with 1 - p. */
 static void random_loss_is_binomial_and_its_runs_are_geometric(void **state)
 {
 	static const struct {
@@ -65,9 +65,9 @@ static void random_loss_is_binomial_and_its_runs_are_geometric(void **state)
 	}
 }
 
-/* Correlation must not change the rate, which netem's does (loss 1 % 25 % loses 0.0002 %). The
- * indicator is a two-state chain of autocorrelation r, so the variance of the mean is that of
- * independent packets times (1 + r) / (1 - r); its runs are independent and geometric. */
+/* Correlation must not change the rate; netem's does (loss 1 % 25 % loses 0.0002 %). The indicator
+ * is a two-state chain of autocorrelation r, so the variance of the mean is that of independent
+ * packets times (1 + r) / (1 - r); its runs are independent and geometric. */
 static void correlated_loss_keeps_its_rate_and_lengthens_its_runs(void **state)
 {
 	static const struct {
@@ -93,10 +93,9 @@ static void correlated_loss_keeps_its_rate_and_lengthens_its_runs(void **state)
 	}
 }
 
-/* The share of each length of a run: bursts that follow each other at once are one run.
+/* Computes the share of each length of a run: bursts that directly follow each other are one run.
  *
- *	run(n) = sum over l of L(l) ((1 - P) [l = n] + P run(n - l))
- */
+ *   run(n) = sum over l of L(l) ((1 - P) [l = n] + P run(n - l)) */
 static void run_shares(double share[RUN_MAX + 1], double p, uint32_t from, uint32_t to)
 {
 	double each = 1.0 / (to - from + 1);
@@ -144,8 +143,9 @@ static void bursts_have_the_rate_and_the_lengths_asked_for(void **state)
 	}
 }
 
-/* Where a good channel loses nothing every run of losses begins in the bad state, so that runs are
- * independent, and go on with (1 - r) bad. Where a bad one loses all, gaps go on with 1 - p. */
+/* If the good state loses nothing, every run of losses begins in the bad state, so that runs are
+ * independent, and continue with (1 - r) bad. If the bad state loses everything, gaps continue with
+ * 1 - p. */
 static void gilbert_elliott_has_its_rate_and_its_bursts(void **state)
 {
 	static const struct {
@@ -178,9 +178,9 @@ static void gilbert_elliott_has_its_rate_and_its_bursts(void **state)
 	}
 }
 
-/* Without single losses (p14 = 0) all losses are in state 3: a run goes on with 1 - p31 - p32, and
- * between two runs lies either a pause in state 2 (with p32 / (p31 + p32)), which goes on with 1 -
- * p23, or a gap in state 1, which goes on with 1 - p13. */
+/* Without single losses (p14 = 0) all losses are in state 3: a run continues with 1 - p31 - p32.
+ * Between two runs lies either a pause in state 2 (with p32 / (p31 + p32)), which continues with 1
+ * - p23, or a gap in state 1, which continues with 1 - p13. */
 static void four_states_have_their_rate_their_bursts_and_their_gaps(void **state)
 {
 	static const struct {
@@ -227,9 +227,9 @@ static void four_states_have_their_rate_their_bursts_and_their_gaps(void **state
 	}
 }
 
-/* How long a run of losses of any chain is. One begins in state j with a share in proportion to the
- * sum over i of s(i) (1 - lost(i)) move(i, j) lost(j), and goes on from i with the sum of move(i,
- * j) lost(j). */
+/* Computes the shares of the lengths of a run of losses of any chain. The share of runs that begin
+ * in state j is proportional to the sum over i of s(i) (1 - lost(i)) move(i, j) lost(j); a run
+ * continues from i with the sum of move(i, j) lost(j). */
 static void chain_run_shares(const struct chain *chain, double share[RUN_MAX + 1])
 {
 	double at[CHAIN_STATES] = {0}, sum = 0;
@@ -259,7 +259,8 @@ static void chain_run_shares(const struct chain *chain, double share[RUN_MAX + 1
 	}
 }
 
-/* Every so many-th run only: what is between them is long enough to forget the state. */
+/* Counts only every `thin`-th run: the distance between these is long enough to lose the
+ * correlation with the state. */
 static void thin_runs(struct runs *runs, const struct trial *trial, uint32_t thin)
 {
 	uint64_t length = 0, seen = 0;
@@ -278,9 +279,9 @@ static void thin_runs(struct runs *runs, const struct trial *trial, uint32_t thi
 	}
 }
 
-/* Where the state is hidden, so that runs are no longer geometric: the mixture of phases that the
- * chain makes of them. One run in 16 is looked at: 15 gaps and runs lie between, at least 30
- * packets, of which the chain with the longest memory here, 0.9, keeps 4 %. */
+/* If the state is hidden, runs are no longer geometric, but a mixture of phases that follows from
+ * the chain. One run in 16 is counted: 15 gaps and runs lie between, at least 30 packets, after
+ * which the chain with the longest memory here, 0.9, retains 4 %. */
 static void runs_of_hidden_states_have_the_lengths_of_their_chain(void **state)
 {
 	static const struct {
@@ -316,7 +317,7 @@ static void runs_of_hidden_states_have_the_lengths_of_their_chain(void **state)
 	}
 }
 
-/* Independent packets again, whose probability follows from their length. */
+/* Independent packets again, with a probability that follows from their length. */
 static void bit_errors_lose_packets_by_their_length(void **state)
 {
 	static const struct {

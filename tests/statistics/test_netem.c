@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `as-netem` keeps of netem, a million packets each: its shares, and delays without
- * correlation. */
+/* The properties of netem that `as-netem` reproduces, a million packets each: its shares, and
+ * delays without correlation. */
 #include "statistics.h"
 #include "runner/group.h"
 
@@ -11,9 +11,9 @@
 #include "line/jitter.h"
 #include "netem/netem_rate.h"
 
-/* x' knows R of x, and the decision no more of the one before than x does (Gebelein: the
- * correlation of functions of two variables is at most their maximal correlation, here R): the
- * variance of the share is at most that of independent decisions times (1 + R) / (1 - R). */
+/* x' has correlation R with x, and the decision depends on the one before only through x (Gebelein:
+ * the correlation of functions of two variables is at most their maximal correlation, here R). So
+ * the variance of the share is at most that of independent decisions times (1 + R) / (1 - R). */
 static double variance(double share, double correlation)
 {
 	return share * (1 - share) * (1 + correlation) / (1 - correlation);
@@ -47,8 +47,8 @@ static void shares_are_those_that_netems_recurrence_leaves(void **state)
 	}
 }
 
-/* The figure that PEERS measured of netem: of 1 % asked with a correlation of 25 %, 0.0002 % are
- * lost. Poisson with 2.4 expected: more than 10 come once in 10,000 times. */
+/* netem's own figure (docs/netem.md): with 1 % and a correlation of 25 %, it loses 0.0002 %.
+ * Poisson with 2.4 expected: more than 10 occur once in 10,000 times. */
 static void one_percent_with_correlation_is_next_to_nothing_as_netem(void **state)
 {
 	struct trial *trial = trial_open("loss random 1% correlation 25% as-netem", 20);
@@ -59,7 +59,7 @@ static void one_percent_with_correlation_is_next_to_nothing_as_netem(void **stat
 	trial_close(trial);
 }
 
-/* Who is sent at once overtakes 100,000 others, but for the very first. */
+/* A packet that is sent at once overtakes 100,000 others, except the very first. */
 static void reordering_as_netem_is_7_percent_for_25(void **state)
 {
 	struct trial *trial = trial_open("delay 100ms", 20);
@@ -101,9 +101,9 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The distribution is that which was asked for, but that it ends at 4 jitters, and neighbours know
- * nothing of each other: 3.29 standard errors of a correlation of independent ones, 1 / sqrt(n).
- * Kolmogorov and Smirnov as in test_delay.c; a table of 4,096 steps adds 1 / 8192. */
+/* The distribution is the one requested, but ends at 4 jitters, and neighbours are not correlated:
+ * 3.29 standard errors of a correlation of independent values, 1 / sqrt(n). Kolmogorov and Smirnov
+ * as in test_delay.c; a table of 4,096 steps adds 1 / 8192. */
 static void delays_as_netem_have_their_distribution_and_no_correlation(void **state)
 {
 	static int64_t deviation[PACKETS];

@@ -3,8 +3,8 @@
 #include "statistics.h"
 #include "runner/group.h"
 
-/* Twice the rate offered for 1,000,000 packets. What passes is at most burst + rate x time, and
- * less than a packet below it, for the bucket is never full after the first packets. */
+/* Twice the rate, for 1,000,000 packets. The bytes that pass are at most burst + rate x time, and
+ * less than a packet below that, because the bucket is never full after the first packets. */
 static void over_a_million_packets_the_rate_is_exact_to_the_packet(void **state)
 {
 	static const struct {

@@ -2,9 +2,9 @@
 /*
  * The rate of a link over any window, a million packets each.
  *
- * With C(i) the bits that have left up to the i-th departure, at t(i), what passed between any two
- * of them is right to within D when the largest and the smallest C(i) - rate x t(i) are not further
- * apart than D: so all windows are looked at in one pass.
+ * Let C(i) be the bits that have left up to the i-th departure, at t(i). The bits that pass between
+ * any two departures are right to within D if the largest and the smallest C(i) - rate x t(i)
+ * differ by at most D. So one pass covers all windows.
  */
 #include "statistics.h"
 #include "runner/group.h"
@@ -27,7 +27,8 @@ static void depart(struct windows *w, simtime t, uint32_t bits)
 	w->n++;
 }
 
-/* All packets that are offered and leave; of these lengths in turn, or at random from the draw. */
+/* Offers packets until the million has left; all of the longest length, or of random lengths if
+ * `mixed`. */
 static void send_all(struct rig *rig, struct windows *w, simtime gap_ns, uint32_t longest,
                      bool mixed)
 {
@@ -65,7 +66,7 @@ static void any_window_has_the_rate_to_within_a_packet(void **state)
 		double rate_bps;
 		uint32_t longest;
 		bool mixed;
-		uint32_t burst_bytes; /* a token bucket may have saved up so much */
+		uint32_t burst_bytes; /* that a token bucket may have saved up */
 	} rows[] = {
 	        {"rate 10mbit queue 100pkt", 10e6, 1514, false, 0},
 	        {"rate 7654321bit queue 100pkt", 7654321, 1514, true, 0},
@@ -86,11 +87,11 @@ static void any_window_has_the_rate_to_within_a_packet(void **state)
 		rig_cloud(rig, "x", 0, 1);
 		cloud_conf_put(rig->scenario->clouds[0], trial_conf(rows[i].statement));
 		rig_apply(rig, 0);
-		/* half as much again as it carries */
+		/* 1.5 times what the link carries */
 		gap_ns = (simtime)(rows[i].longest * (rows[i].mixed ? 4 : 8) * 1e9 /
 		                   rows[i].rate_bps / 1.5);
 		send_all(rig, &w, gap_ns, rows[i].longest, rows[i].mixed);
-		/* departures are whole nanoseconds: that is less than 2 bits */
+		/* departures are whole nanoseconds: an error of less than 2 bits */
 		packets = (double)(w.most - w.least - 2) / (rows[i].longest * 8.0);
 		if (packets > 1 + (double)rows[i].burst_bytes / rows[i].longest)
 			fail_msg("%s: some window has %.3f packets too many or too few",

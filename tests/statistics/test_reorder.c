@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reordering, a million packets each: counts, shares, and how far. */
+/* Reordering, a million packets each: counts, shares, and distances. */
 #include "statistics.h"
 #include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Which place each packet leaves in, by number. */
+/* The packets in the order in which they leave. */
 struct places {
 	uint64_t n;
-	uint32_t *number; /* of the n-th to leave */
+	uint32_t *number; /* of the n-th packet to leave */
 };
 
 static void look(void *argument, struct rte_mbuf *mbuf)
@@ -19,7 +19,7 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 	places->number[places->n++] = *rte_pktmbuf_mtod(mbuf, const uint32_t *);
 }
 
-/* What is on its way leaves. */
+/* Returns a trial in which a million packets were sent and have left. */
 static struct trial *sent(const char *delay, const char *reorder, struct places *places)
 {
 	struct trial *trial = trial_open(delay, 20);
@@ -75,7 +75,7 @@ static void every_nth_changes_places_exactly(void **state)
 	}
 }
 
-/* Binomial: how many leave out of their place. */
+/* The number of packets that leave out of place is binomial. */
 static void packets_are_held_back_with_the_probability_asked_for(void **state)
 {
 	static const struct {
@@ -85,7 +85,7 @@ static void packets_are_held_back_with_the_probability_asked_for(void **state)
 	} rows[] = {
 	        {"reorder random 1% by 3pkt", 0.01, 3},
 	        {"reorder random 0.1% by 32pkt", 0.001, 32},
-	        {"reorder random 1% by 5us", 0.01, 4}, /* the fifth comes out with it, behind it */
+	        {"reorder random 1% by 5us", 0.01, 4}, /* the fifth leaves with it, but behind it */
 	};
 
 	(void)state;
@@ -95,7 +95,7 @@ static void packets_are_held_back_with_the_probability_asked_for(void **state)
 		uint64_t back = 0, far = 0;
 		uint32_t most = 0;
 
-		/* Who leaves after a packet with a higher number was held back. */
+		/* A packet that leaves after one with a higher number was held back. */
 		for (uint32_t k = 0; k < PACKETS; k++) {
 			back += places.number[k] < most;
 			far += places.number[k] + rows[i].by <= most;
@@ -103,7 +103,7 @@ static void packets_are_held_back_with_the_probability_asked_for(void **state)
 		}
 		assert_share(rows[i].statement, back, PACKETS, rows[i].p,
 		             rows[i].p * (1 - rows[i].p));
-		/* and nearly all of them by so many places; one in by x p meets another */
+		/* and nearly all of them by `by` places; one in by x p meets another such packet */
 		assert_true(far >= back * (1 - 3 * rows[i].by * rows[i].p));
 		closed(trial, &places);
 	}
@@ -118,7 +118,7 @@ static void netems_share_is_sent_at_once(void **state)
 	} rows[] = {
 	        {"reorder 25%", 0.25, 0.25 * 0.75},
 	        {"reorder 25% 50%", 0.25, 0.25 * 0.75 * 1.5 / 0.5},
-	        /* four delayed, then on average 1/p - 1 more: 1 in 4 + 1/p */
+	        /* four delayed, then on average 1/p - 1 more: 1 in 4 + 1/p is sent at once */
 	        {"reorder 25% gap 5", 1.0 / 8, 1.0 / 8},
 	        {"reorder 100% gap 5", 1.0 / 5, 1e-6},
 	};
@@ -128,7 +128,7 @@ static void netems_share_is_sent_at_once(void **state)
 		struct places places;
 		struct trial *trial = sent("delay 100ms", rows[i].statement, &places);
 
-		/* Who is sent at once overtakes 100,000 others, but for the very first. */
+		/* A packet that is sent at once overtakes 100,000 others, except the very first. */
 		assert_share(rows[i].statement, trial_counters(trial)->reordered, PACKETS,
 		             rows[i].share, rows[i].variance);
 		closed(trial, &places);

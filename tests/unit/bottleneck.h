@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A FIFO that sends at a rate, for the tests of what decides at its entrance. */
+/* A FIFO that sends at a rate, for tests of algorithms at its entrance. */
 #ifndef WEIR_BOTTLENECK_H
 #define WEIR_BOTTLENECK_H
 
@@ -10,16 +10,16 @@
 struct bottleneck {
 	uint64_t rate_bps;
 	uint32_t size[BOTTLENECK_ROOM];
-	uint32_t head, n; /* the first is being sent */
-	uint64_t bytes;   /* of all */
+	uint32_t head, n; /* the head is being sent */
+	uint64_t bytes;   /* of all packets */
 	uint64_t departure_ns;
-	bool emptied; /* since the last call of bottleneck_advance_to, at... */
+	bool emptied; /* during the latest bottleneck_advance_to, at `emptied_ns` */
 	uint64_t emptied_ns;
 };
 
 void bottleneck_advance_to(struct bottleneck *bottleneck, uint64_t now_ns);
 void bottleneck_push(struct bottleneck *bottleneck, uint64_t now_ns, uint32_t size);
-/* What waits, without the one that is being sent. */
+/* Return what waits, without the packet that is being sent. */
 uint64_t bottleneck_packets(const struct bottleneck *bottleneck);
 uint64_t bottleneck_bytes(const struct bottleneck *bottleneck);
 

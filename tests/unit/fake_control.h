@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An emulator that is none, for tests of the control socket: it takes every change but those that
- * it is told to refuse, counts the calls, and its counters are what the test puts in.
+ * A fake emulator for tests of the control socket: it takes every change unless it is told to
+ * refuse, counts the calls, and reports the counters that the test sets.
  */
 #ifndef WEIR_FAKE_CONTROL_H
 #define WEIR_FAKE_CONTROL_H
@@ -23,20 +23,20 @@ struct fake {
 	uint32_t changes, clears;
 	uint32_t inserted; /* packets */
 	char inserted_into[SCENARIO_NAME_BYTES];
-	uint8_t inserted_first[128]; /* bytes of the first packet */
+	uint8_t inserted_first[128]; /* the first bytes of the first packet */
 	bool refuse;
-	bool stands_still;  /* its worker does not take what is posted */
-	uint32_t under_way; /* transactions that are not finished */
+	bool stands_still;  /* the worker does not take what is posted */
+	uint32_t under_way; /* transactions not finished yet */
 	uint64_t now_ns;
-	struct cloud_report report; /* of every cloud */
-	const char *one;            /* a cloud of a template, by its full name; or NULL */
+	struct cloud_report report; /* reported for every cloud */
+	const char *one;            /* the full name of a cloud of a template; or NULL */
 	struct cloud_report one_report;
-	struct port_report port;     /* of every port, but for its name */
-	struct worker_report worker; /* of the only one */
-	struct tap *tap;             /* that has begun */
+	struct port_report port;     /* reported for every port, except its name */
+	struct worker_report worker; /* reported for the only worker */
+	struct tap *tap;             /* the tap that has begun */
 };
 
-/* Of the fake's: what happens when it is posted. */
+/* The fake's transaction: what it does when it is posted. */
 struct transaction {
 	enum { FAKE_CHANGE, FAKE_CLEAR, FAKE_INSERTION } kind;
 };
@@ -114,7 +114,7 @@ static void fake_finish(void *context, struct transaction *transaction)
 	free(transaction);
 }
 
-/* Of the fake's: no worker puts anything into it. */
+/* Taps of the fake: no worker puts anything into them. */
 static int fake_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
 {
 	struct fake *fake = context;
@@ -151,7 +151,7 @@ static bool fake_cloud(void *context, const char *name, struct cloud_report *rep
 	return scenario_find_cloud(fake->scenario, name) >= 0;
 }
 
-/* Every cloud is one of none, and `one` the only one of its template. */
+/* Every cloud has one brief; `one` is the only cloud of its template. */
 static uint32_t fake_briefs(void *context, const char *name, uint32_t from, uint32_t n,
                             struct cloud_brief *briefs)
 {
@@ -222,7 +222,7 @@ static uint32_t fake_workers(void *context)
 
 static uint64_t fake_now_ns(void *context)
 {
-	/* A thread of its own may look while the test lets time pass. */
+	/* Another thread may read it while the test advances the time. */
 	return __atomic_load_n(&((struct fake *)context)->now_ns, __ATOMIC_RELAXED);
 }
 
@@ -248,7 +248,7 @@ static const struct control_ops fake_ops = {
         .now_ns = fake_now_ns,
 };
 
-/* False when the text is no scenario. */
+/* Returns false if the text is no scenario. */
 static inline bool fake_start(struct fake *fake, const char *text)
 {
 	char message[SCENARIO_FILE_ERROR];

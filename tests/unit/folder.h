@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder of the test's own, in which it stands while it runs: CMocka's setup and teardown of a
+/* A folder of the test's own, the working directory while it runs: CMocka's setup and teardown of a
  * test. */
 #ifndef WEIR_TEST_FOLDER_H
 #define WEIR_TEST_FOLDER_H

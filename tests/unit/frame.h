@@ -21,7 +21,7 @@ struct frame_shape {
 	uint8_t n_extensions; /* IPv6: hop by hop, routing, destination, each of 8 bytes */
 	bool no_sum;          /* UDP */
 	bool syn;
-	uint16_t fragment;    /* in units of 8 bytes; there is a transport header in 0 only */
+	uint16_t fragment;    /* in units of 8 bytes; only fragment 0 has a transport header */
 	uint16_t source_port; /* 0: 1000 */
 	uint8_t host;         /* last byte of the source address */
 	uint32_t sequence;
@@ -29,15 +29,15 @@ struct frame_shape {
 	uint32_t padding_bytes;
 };
 
-/* The frame's length. */
+/* Makes a frame. Returns its length. */
 uint32_t frame_make(uint8_t *frame, const struct frame_shape *shape);
 
-/* Where its headers begin. */
+/* Return where the header begins. */
 uint32_t frame_network(const struct frame_shape *shape);
 uint32_t frame_transport(const struct frame_shape *shape);
 
-/* Which checksums of the frame are wrong, computed by DPDK's functions: bit 0 IP, bit 1 transport.
- */
+/* Returns which checksums of the frame are wrong, as DPDK's functions compute them: bit 0 IP, bit 1
+ * transport. */
 uint32_t frame_wrong_sums(const uint8_t *frame, const struct frame_shape *shape);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine made of files, below a folder of the test's own: what /proc and /sys would say. */
+/* A fake machine: files in a folder of the test's own, with the content that /proc and /sys would
+ * have. */
 #ifndef WEIR_TEST_MACHINE_FILES_H
 #define WEIR_TEST_MACHINE_FILES_H
 
@@ -32,7 +33,7 @@ static int remove_root(void **state)
 	return nftw(root, machine_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A file of that machine, and the folders above it. */
+/* Writes a file of that machine, and makes the folders above it. */
 static void put(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put(const char *path, const char *format, ...)
 {

@@ -33,7 +33,7 @@ static inline void one_processor_begin(struct one_processor *one)
 	one->switches = one_processor_switches();
 }
 
-/* How often a thread had to give its processor up. */
+/* Returns how often a thread was switched out involuntarily. */
 static inline uint64_t one_processor_end(const struct one_processor *one)
 {
 	sched_setaffinity(0, sizeof(one->before), &one->before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RED in double precision, to compare with: written from the description of ns-2's algorithm, with
- * its divisions, its floating-point constants and nothing of the engine's.
+ * RED in double precision, as a reference: written from the description of ns-2's algorithm, with
+ * its divisions, its floating-point constants and no code of the engine.
  */
 #ifndef WEIR_RED_REFERENCE_H
 #define WEIR_RED_REFERENCE_H
@@ -23,7 +23,7 @@ struct reference {
 	long count, count_bytes;
 	bool above_min, idle;
 	double idle_s, adapted_s;
-	bool drew; /* the last arrival looked at its draw */
+	bool drew; /* the last arrival used its draw */
 };
 
 enum reference_verdict { REFERENCE_PASS, REFERENCE_EARLY, REFERENCE_FORCED };
@@ -35,8 +35,8 @@ enum reference_verdict reference_arrive(struct reference *reference, double now_
 void reference_overflow(struct reference *reference);
 void reference_idle(struct reference *reference, double now_s);
 
-/* The share of packets that is selected while the average stays at this: one over the mean number
- * of packets from one to the next, all of the same size. */
+/* Returns the share of packets that is selected while the average stays constant: one over the mean
+ * number of packets from one selected packet to the next, all of the same size. */
 double reference_share(const struct reference_setup *setup, double average, long size);
 
 #endif

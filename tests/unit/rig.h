@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fixture of the engine's tests: mempools that poison what is freed
- * (poison_ops.h), an engine, its scenario, and a notebook of what left it.
+ * The fixture of the engine's tests: mempools that poison what is freed (poison_ops.h), an engine,
+ * its scenario, and a record of what left it.
  *
  *   struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
  *   rig_cloud(rig, "x", 0, 1);
@@ -15,9 +15,9 @@
  * Every step asserts conservation, of each cloud and of the whole; rig_close asserts that every
  * mbuf is back and no chunk of memory is in use.
  *
- * A packet's bytes follow from its number and length; what leaves is compared with it, byte by
- * byte. With `hosts` seven of eight have headers, from 192.0.2.1 and following to 198.51.100.1 and
- * following.
+ * The bytes of a packet are a function of its number and length; each departure is compared with
+ * them, byte by byte. With `hosts`, seven of eight packets have headers, from 192.0.2.1 and
+ * following to 198.51.100.1 and following.
  */
 #ifndef WEIR_RIG_H
 #define WEIR_RIG_H
@@ -54,8 +54,8 @@ struct rig_setup {
 	uint32_t copy_bytes_max;
 	struct witness *witness;
 	struct scarcity *scarcity;
-	const struct statement *const *statements; /* NULL: all there are */
-	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
+	const struct statement *const *statements; /* NULL: all statements */
+	bool makes_room;         /* as in a replay: a full outlet is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 	bool live;               /* likewise */
 	const struct classifier_filters *filters; /* NULL: the rig's own (rig_match) */
@@ -64,41 +64,40 @@ struct rig_setup {
 
 struct departure {
 	simtime due_ns;
-	uint64_t number; /* 0: too short to say */
+	uint64_t number; /* 0: the frame is too short for it */
 	uint32_t port;
 	uint32_t wire_bytes;
 	uint32_t frame_bytes;
-	uint32_t digest; /* of its bytes */
-	bool intact;     /* they are as they were */
-	bool named;      /* as outlet.h has it */
+	uint32_t digest; /* of the frame's bytes */
+	bool intact;     /* the bytes are unchanged */
+	bool named;      /* outlet_is_named */
 };
 
 struct rig {
 	struct engine *engine;
-	struct scenario *scenario; /* the test's to change, between two rig_apply */
+	struct scenario *scenario; /* the test may change it between two rig_apply */
 	struct rte_mempool *pool, *foreign;
 	void *memory;
 	size_t memory_bytes;
 	uint32_t hosts;
-	/* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
 	uint64_t sent;                         /* packets, of all ports */
-	uint64_t received[SCENARIO_PORTS_MAX]; /* by rig_receive */
+	uint64_t received[SCENARIO_PORTS_MAX]; /* received by rig_receive */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
-	uint64_t cleared; /* by engine_clear: what the counters do not know any more */
-	simtime now;      /* the latest instant it was told */
+	uint64_t cleared; /* by engine_clear: no longer in the counters */
+	simtime now;      /* the latest instant passed to the engine */
 	uint32_t room, n_departures;
 	struct departure *departures;
 	uint32_t n_shared;
-	struct rte_mbuf *shared[4096]; /* RIG_SHARED packets, as their other owner has them */
+	struct rte_mbuf *shared[4096]; /* the RIG_SHARED packets, by their other owner's pointer */
 };
 
-/* How a packet is made. */
+/* How the mbuf of a packet is made. */
 enum rig_shape {
-	RIG_PLAIN,     /* one mbuf; several when it is too long for one */
+	RIG_PLAIN,     /* one mbuf, or several if it is too long for one */
 	RIG_SEGMENTED, /* three segments, if it has three bytes */
-	RIG_SHARED,    /* somebody else holds a reference until rig_close */
+	RIG_SHARED,    /* the rig holds another reference until rig_close */
 	RIG_FOREIGN,   /* of another mempool, in one segment whatever its length */
-	RIG_CLONED,    /* an indirect mbuf on another one */
+	RIG_CLONED,    /* an indirect mbuf attached to another one */
 	RIG_SHAPES
 };
 
@@ -111,45 +110,46 @@ void rig_close(struct rig *rig);
 
 /* ---- the scenario ---- */
 void rig_cloud(struct rig *rig, const char *name, uint32_t from, uint32_t to);
-/* One that comes from another cloud. */
+/* A cloud that comes from another cloud. */
 void rig_chain(struct rig *rig, const char *name, const char *from, uint32_t to);
-/* Which packets it takes. The rig has filters of its own: `K of N` fits when the first byte of the
- * frame, the low byte of its number, leaves K divided by N. */
+/* Sets which packets the cloud takes. The rig has filters of its own: `K of N` fits if the first
+ * byte of the frame, the low byte of its number, modulo N is K. */
 void rig_match(struct rig *rig, const char *name, const char *match, uint64_t priority);
 void rig_remove(struct rig *rig, const char *name);
 void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t jitter_ns,
                enum delay_distribution distribution, enum delay_order order);
-/* burst_bytes 0: leaky bucket. */
+/* burst_bytes 0: a leaky bucket. */
 void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t burst_bytes,
               enum limit_unit unit, uint64_t limit);
 void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability);
 void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t burst);
-/* Any statement; its ownership passes. */
+/* Puts any statement; takes ownership of it. */
 void rig_put(struct rig *rig, const char *cloud, struct conf *conf);
 void rig_unset(struct rig *rig, const char *cloud, const char *statement);
-/* change_prepare, engine_apply, change_free: all succeed. */
+/* change_prepare, engine_apply, change_free; asserts that all succeed. */
 void rig_apply(struct rig *rig, simtime now);
 
 /* ---- traffic ---- */
-/* The mbuf of a packet that arrives at `port` at `t`; wire_bytes 0: as long as the frame. */
+/* Returns the mbuf of a packet that arrives at `port` at `t`; wire_bytes 0: as long as the
+ * frame. */
 struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port, uint64_t number,
                             uint32_t frame_bytes, uint32_t wire_bytes, simtime t);
-/* The engine gets packets as their struct packet says; n may be 0. */
+/* Hands packets to the engine as a burst made from their struct packet; n may be 0. */
 void rig_hand_over(struct engine *engine, struct rte_mbuf *const *mbufs, uint16_t n);
-/* The engine receives these packets at once, and what their struct packet says does not matter. */
+/* Receives packets as a live burst of one instant. Their struct packet is not read. */
 void rig_receive(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n, simtime now);
-/* One packet, numbered rig->sent + 1, arrives. */
+/* Sends one packet, numbered rig->sent + 1. */
 void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t);
 void rig_ingress(struct rig *rig, struct rte_mbuf **mbufs, uint16_t n);
-/* engine_advance, as often as outlets fill up; what leaves goes to the notebook. */
+/* Calls engine_advance as often as outlets fill up, and records what leaves. */
 void rig_advance(struct rig *rig, simtime now);
-/* From event to event until nothing is held. Asserts that each step makes progress. */
+/* Advances from event to event until nothing is held. Asserts that it makes progress. */
 void rig_run_out(struct rig *rig);
-/* Takes what lies in the outlets into the notebook. */
+/* Moves what lies in the outlets into `departures`. */
 void rig_collect(struct rig *rig);
 
 /* ---- accounting ---- */
 void rig_check(struct rig *rig);
-struct cloud_report *rig_report(struct rig *rig, const char *cloud); /* valid until the next */
+struct cloud_report *rig_report(struct rig *rig, const char *cloud); /* valid until the next call */
 
 #endif

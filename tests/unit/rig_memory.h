@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An engine's memory, most often of the same size: that of a rig before is used again, as it was
- * left, and the first comes filled with what is no nought. glibc would overwrite it each time under
- * MALLOC_PERTURB_, which meson sets, and that took most of the suite's time.
+ * An engine's memory, which mostly has the same size. The memory of an earlier rig is used again,
+ * as it was left; the first memory is filled with bytes other than 0. glibc would overwrite it each
+ * time under MALLOC_PERTURB_, which meson sets; that took most of the suite's time.
  *
- * AddressSanitizer takes milliseconds to allocate and to free so much, so it is told by hand that
- * memory is given back. It sees who still uses it until the memory of seven more rigs is: as long
- * as the 256 MiB that it keeps of what was freed would do.
+ * AddressSanitizer takes milliseconds to allocate and free so much memory, so memory that is given
+ * back is poisoned by hand. A use of it is detected until the memory of seven more rigs has been
+ * given back: as long as in the quarantine of 256 MiB.
  *
  * Thread: one.
  */
@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-/* NULL: there is none. */
+/* Returns NULL if there is no memory. */
 void *rig_memory_take(size_t bytes);
 void rig_memory_give_back(void *memory, size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a piece of code says on a standard stream, as text:
+ * Captures the output of a piece of code to a standard stream, as text:
  *
  *   said_begin(stderr);
  *   status = parse(...);
@@ -16,7 +16,7 @@
 static FILE *said_file[3];
 static int said_kept[3];
 
-/* Sends what is written to stdout or stderr to a file of its own. */
+/* Redirects stdout or stderr to a file of its own. */
 static inline void said_begin(FILE *stream)
 {
 	int fd = fileno(stream);
@@ -28,7 +28,7 @@ static inline void said_begin(FILE *stream)
 	dup2(fileno(said_file[fd]), fd);
 }
 
-/* Ends that; `text` gets the first room - 1 bytes. */
+/* Ends the redirection; `text` gets the first room - 1 bytes. */
 static inline void said_end(FILE *stream, char *text, size_t room)
 {
 	int fd = fileno(stream);

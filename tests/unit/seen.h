@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All that has left a rig, as frames: where, when, and its bytes.
+ * Everything that has left a rig, as frames: where, when, and the bytes.
  *
  *   seen_run_out(rig);
  *   ... seen[0].frame ...
@@ -23,7 +23,7 @@ struct seen {
 static struct seen seen[4096];
 static uint32_t n_seen;
 
-/* Takes down what lies in the outlets, and empties them. */
+/* Records what lies in the outlets, and empties them. */
 static inline void seen_note(struct rig *rig)
 {
 	for (uint32_t port = 0; port < RIG_PORTS; port++) {

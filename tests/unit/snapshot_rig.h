@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of snapshots: an engine with a cloud `x`, traffic that meets all that remembers, and
- * two engines that are compared. */
+/* Fixture of the tests of snapshots: an engine with a cloud `x`, traffic for all parts that have a
+ * state, and the comparison of two engines. */
 #ifndef WEIR_SNAPSHOT_RIG_H
 #define WEIR_SNAPSHOT_RIG_H
 
@@ -9,37 +9,39 @@
 
 #define SEED   11
 #define BYTES  (UINT32_C(1) << 20)
-#define BEFORE 4000 /* packets, until the snapshot */
+#define BEFORE 4000 /* packets up to the snapshot */
 #define BEHIND 4000
 
 /* ---- traffic ---- */
 
 extern const struct draw_key traffic_draws;
 
-/* What all packets that come have; a test sets it back to 0. */
+/* Properties of all packets; a test resets them to 0. */
 extern struct traffic {
-	uint64_t numbers_from; /* what is added to a number */
+	uint64_t numbers_from; /* added to each number */
 	uint32_t age_ns;
 } traffic;
 
-/* Of 12 flows, some with a header that asks routers, or tells what they have said. Returns its
- * length. */
+/* Makes a frame of one of 12 flows; some have a header that queries routers, or reports their
+ * answers. Returns its length. */
 uint32_t traffic_make(uint8_t *frame, uint64_t number);
-/* Packets `from` to before `to`, in bursts, 400 us a packet on average: the link has too many. */
+/* Sends the packets `from` up to, excluding, `to`, in bursts, one each 400 us on average, which
+ * overloads the link. */
 void traffic_come(struct rig *rig, uint64_t from, uint64_t to, simtime now);
-/* The same, until all have left. */
+/* The same, then waits until all have left. */
 void traffic_play(struct rig *rig, uint64_t from, uint64_t to, simtime now);
 
 /* ---- engines ---- */
 
-/* Scenarios whose stages, managements and schedules remember something. */
+/* Scenarios whose stages, managements and schedules have a state. */
 extern const char *const remembering[];
 extern const size_t n_remembering;
 
-/* With these words in force for the cloud. */
+/* Returns a rig with these statements of the cloud in force. */
 struct rig *engine_open(const char *words);
 struct cloud *cloud_of(const struct rig *rig);
-/* What has left `rig` behind its first `from` packets has left the other, at the same instants. */
+/* Asserts that the other rig's departures are those of `rig` after its first `from`, at the same
+ * instants. */
 void assert_same_departures(const struct rig *rig, uint32_t from, const struct rig *other,
                             const char *words);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session with an emulator that is none (fake_control.h): the state of a test of the control
- * socket. */
+/* A session with a fake emulator (fake_control.h): the state of a test of the control socket. */
 #ifndef WEIR_TEST_TALK_H
 #define WEIR_TEST_TALK_H
 

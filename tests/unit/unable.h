@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A claim that this machine or this build cannot try. CMocka's skip() is not used: what it prints
+ * Marks a claim that this machine or this build cannot try. CMocka's skip() is not used: its output
  * is no TAP, and meson takes it for a failure. tools/test_summary.py counts the claim as skipped,
  * with the reason.
  */

@@ -8,7 +8,7 @@
 #include "ctl/ctl_batch.h"
 #include "text/word.h"
 
-#define WINDOW     64 /* lines sent ahead of their answers: less than a socket holds of answers */
+#define WINDOW     64 /* lines sent ahead of their answers, which all fit into a socket */
 #define ERRORS_MAX 20 /* printed */
 
 static int batch_read(struct ctl_batch *batch, FILE *in)
@@ -42,7 +42,7 @@ static int batch_read(struct ctl_batch *batch, FILE *in)
 
 static int batch_split(struct ctl_batch *batch)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of the byte order: no part of a line */
+	static const char mark[] = "\xef\xbb\xbf"; /* the byte-order mark: no part of a line */
 	char *line = batch->text + (strncmp(batch->text, mark, 3) == 0 ? 3 : 0);
 	size_t room = 1;
 
@@ -63,7 +63,7 @@ static int batch_split(struct ctl_batch *batch)
 	return 0;
 }
 
-/* Lines that cannot be part of the transaction: they end it, or are queries. */
+/* Reports the lines that cannot be part of the transaction: they would end it, or are queries. */
 static int batch_look(const struct ctl_batch *batch)
 {
 	static const char *const own[] = {"begin", "commit", "abort", "file",
@@ -138,8 +138,8 @@ void ctl_batch_free(struct ctl_batch *batch)
 	batch->n = 0;
 }
 
-/* An error in an answer (a JSON object, or text from a server that refused before it knew the
- * mode). */
+/* Prints the error in an answer: a JSON object, or text if the server refused before the mode was
+ * set. */
 static void batch_tell(const struct ctl_batch *batch, const struct ctl_answer *answer, size_t line,
                        bool json)
 {
@@ -165,7 +165,7 @@ static void batch_tell(const struct ctl_batch *batch, const struct ctl_answer *a
 	json_decref(object);
 }
 
-/* Accepted, and a worker has not taken it yet. */
+/* Reports a worker that has not taken the accepted change yet. */
 static void batch_tell_late(const struct ctl_batch *batch, const struct ctl_answer *answer)
 {
 	json_t *object = json_loads(answer->body, 0, NULL);
@@ -176,7 +176,7 @@ static void batch_tell_late(const struct ctl_batch *batch, const struct ctl_answ
 	json_decref(object);
 }
 
-/* The lines, WINDOW ahead of their answers. Returns how many were wrong, or -errno. */
+/* Sends the lines, WINDOW ahead of their answers. Returns how many were wrong, or -errno. */
 static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, bool json)
 {
 	struct ctl_answer answer;
@@ -202,7 +202,7 @@ static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, 
 	return wrong;
 }
 
-/* A line of the conversation itself. 0, or -errno; -EINVAL: the message is printed. */
+/* Sends a command of the conversation. Returns 0 or -errno; if -EINVAL, the message is printed. */
 static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const char *line,
                      bool json)
 {
@@ -221,7 +221,8 @@ static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const
 	return result;
 }
 
-/* From `begin` to its end: a batch that is wrong does not stay open. */
+/* Sends everything from `begin` to `commit`; aborts the batch if a line is wrong, so that it does
+ * not stay open. */
 static int batch_say_all(const struct ctl_batch *batch, struct ctl_link *link, bool json)
 {
 	int result = batch_say(batch, link, batch->whole ? "begin whole" : "begin", json);

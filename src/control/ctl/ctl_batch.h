@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing. `weir ctl load
- * FILE`: the same of a whole scenario.
+ * FILE`: the same for a whole scenario.
  *
  * Thread: the caller's, one.
  */
@@ -15,24 +15,24 @@
 
 #define CTL_BATCH_BYTES_MAX (16u << 20)
 
-/* A text, as lines; each is ended by a 0. */
+/* A text as lines, each terminated by a 0. */
 struct ctl_batch {
-	const char *name; /* of the file, for messages */
-	const char *path; /* NULL: it is standard input */
+	const char *name; /* the file's, for messages */
+	const char *path; /* NULL: standard input */
 	char *text;
 	char **lines;
 	size_t n;
-	bool whole; /* a scenario, which takes the place of the one in force */
+	bool whole; /* a scenario, which replaces the one in force */
 };
 
-/* Reads a file (`-`: stdin), which is `whole` or not, and looks whether its lines are changes,
- * without a server. 0, or -errno after messages FILE:LINE:COLUMN on stderr. */
+/* Reads a file (`-`: stdin), a scenario if `whole`, and checks without a server that its lines are
+ * changes. Returns 0, or -errno after messages FILE:LINE:COLUMN on stderr. */
 int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole);
 void ctl_batch_free(struct ctl_batch *batch);
 
-/* Sends it. `json`: the answer goes to stdout, an object, that of the first error with the file's
- * name in it; else errors go to stderr as FILE:LINE:COLUMN. The mode of the link is as before.
- * 0 or -errno. */
+/* Sends the batch. With `json` the answer goes to stdout as an object; if there are errors, it is
+ * that of the first, with the file's name in it. Otherwise errors go to stderr as FILE:LINE:COLUMN.
+ * The mode of the link is restored. Returns 0 or -errno. */
 int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json);
 
 #endif

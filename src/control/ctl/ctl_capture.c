@@ -23,7 +23,7 @@ static int say(const char *text)
 struct to_file {
 	const struct capture_words *words;
 	struct fate_capture *capture;
-	bool pipe; /* whose reader may go */
+	bool pipe; /* the output is a pipe, whose reader may go */
 };
 
 static int file_begin(void *argument, const struct fate_memory *memory)
@@ -75,7 +75,7 @@ static int file_settle(void *argument, simtime until)
 	return rc < 0 ? rc : enough(to);
 }
 
-/* Who reads a pipe may go when he has seen enough. */
+/* Returns true if the reader of the pipe has gone, as it may when it has enough. */
 static bool reader_gone(const struct to_file *to)
 {
 	struct pollfd polled = {.fd = STDOUT_FILENO};

@@ -12,7 +12,8 @@
 
 #include "ctl/ctl_link.h"
 
-/* Whether the line is one of these: then it is done, and *result is 0, or -errno: all is said. */
+/* Returns true if the line is one of these commands. Then it has been executed, all messages are
+ * printed, and *result is 0 or -errno. */
 bool ctl_capture_line(struct ctl_link *link, const char *line, int *result);
 
 #endif

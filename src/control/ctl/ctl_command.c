@@ -81,7 +81,7 @@ static int ctl_lost(int error)
 	return STATUS_WRONG;
 }
 
-/* Prints an answer; `at` stands before an error in text. */
+/* Prints an answer; in text, `at` precedes an error. */
 static int ctl_print(const struct ctl *ctl, const struct ctl_answer *answer, const char *at)
 {
 	json_t *object;
@@ -94,7 +94,7 @@ static int ctl_print(const struct ctl *ctl, const struct ctl_answer *answer, con
 	if (!ctl->json) {
 		fprintf(stderr, "weir ctl: %s%s\n", at, answer->error);
 	} else if (answer->body_n == 0) {
-		/* refused before the server knew of JSON */
+		/* the server refused in text: JSON was not on yet */
 		object = json_pack("{s:b,s:{s:s,s:i,s:s}}", "ok", 0, "error", "name", "server",
 		                   "column", 0, "message", answer->error);
 		json_dumpf(object, stdout, JSON_COMPACT);
@@ -119,7 +119,7 @@ static int ctl_ask(struct ctl *ctl, const char *line, const char *at)
 	return result == 0 || result == -EPIPE ? STATUS_DONE : STATUS_WRONG;
 }
 
-/* A command of the server's, or one of this side's. */
+/* Executes a command of this side, or sends it to the server. */
 static int ctl_say(struct ctl *ctl, const char *line, const char *at)
 {
 	int result;
@@ -146,7 +146,8 @@ static int ctl_json(struct ctl *ctl)
 	return status;
 }
 
-/* A single argument is a line as it stands; of several, each is a word. */
+/* Makes a line of the arguments: a single argument is the line as it is; of several, each becomes a
+ * word. */
 static char *ctl_line(int n, char **arguments)
 {
 	char *line = NULL;
@@ -191,7 +192,7 @@ static int ctl_one(struct ctl *ctl, int n, char **arguments)
 	return status;
 }
 
-/* Lines from a pipe: each is a command; one that is wrong does not stop the rest. */
+/* Executes lines from a pipe, each a command. An error does not stop the rest. */
 static int ctl_lines(struct ctl *ctl)
 {
 	char *line = NULL, at[32];

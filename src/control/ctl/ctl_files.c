@@ -11,7 +11,7 @@
 #include "text/blocking.h"
 #include "language/language.h"
 
-/* The source of files for parsing a line. */
+/* A source of files that collects those that a line names while it is parsed. */
 struct collector {
 	struct file_source source;
 	const char *path;

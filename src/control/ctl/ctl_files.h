@@ -18,8 +18,8 @@ struct ctl_files {
 	int fd[CTL_FILES_MAX];
 };
 
-/* `path`: of the file that the line stands in, beside which they are looked for first; or NULL.
- * What cannot be opened is not there: weir says why. */
+/* Opens the files that `line` names. `path`: the file that contains the line, whose folder is
+ * searched first; or NULL. A file that cannot be opened is left out: weir reports why. */
 void ctl_files_open(struct ctl_files *files, const char *path, const char *line);
 void ctl_files_close(struct ctl_files *files);
 

@@ -42,9 +42,9 @@ void ctl_link_close(struct ctl_link *link)
 	link->fd = -1;
 }
 
-/* A part of a line is perhaps sent: nothing may follow. weir still says why it has hung up, if it
- * has; to half a line it says that it is none, and nobody waits for an answer that does not
- * come. */
+/* Closes the sending side: a part of a line may have been sent, so nothing may follow. If weir has
+ * hung up, its reason still arrives; to half a line it answers an error, so no caller waits in vain
+ * for an answer. */
 static int link_broken(struct ctl_link *link, int error)
 {
 	shutdown(link->fd, SHUT_WR);
@@ -66,7 +66,7 @@ static int link_write(struct ctl_link *link, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Whether the line changes the mode, and to what. */
+/* Returns true if the line changes the mode; *json is the new mode. */
 static bool line_is_mode(const char *line, bool *json)
 {
 	struct language_error ignored;
@@ -79,7 +79,7 @@ static bool line_is_mode(const char *line, bool *json)
 	return *json || strcmp(words.word[1].text, "off") == 0;
 }
 
-/* The first byte with a descriptor, if there is one; then the rest. */
+/* Sends the first byte with the descriptor, if there is one; then the rest. */
 static int link_write_with(struct ctl_link *link, const char *bytes, size_t n, int fd)
 {
 	union {
@@ -122,7 +122,7 @@ static int link_send_line(struct ctl_link *link, const char *line, int fd)
 	return result;
 }
 
-/* Remembers that the answer to the next line is not for the user. */
+/* Notes that the answer to the next line is not for the user. */
 static int link_expect_own(struct ctl_link *link)
 {
 	if (link->n_own == link->own_room) {
@@ -199,7 +199,7 @@ int ctl_link_receive(struct ctl_link *link)
 	return 0;
 }
 
-/* Takes the first `n` bytes away. */
+/* Removes the first `n` bytes. */
 static void link_used(struct ctl_link *link, size_t n)
 {
 	link->n -= n;
@@ -211,8 +211,8 @@ static bool line_ends_text(const char *line, size_t n)
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
 
-/* Whether the line is the last of an answer. In JSON mode each line is one, except the refusal of a
- * client that could not switch to JSON yet. */
+/* Returns true if the line is the last of an answer. In JSON mode each line is one answer, except
+ * the text by which the server refuses a client that could not switch to JSON yet. */
 static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
 {
 	return link->json || line_ends_text(line, n);
@@ -227,7 +227,7 @@ static bool object_is_ok(const char *line, size_t n)
 	return ok;
 }
 
-/* The answer whose last line is bytes[start .. end). */
+/* Makes the answer whose last line is bytes[start .. end). */
 static int link_answer_make(struct ctl_link *link, size_t start, size_t end,
                             struct ctl_answer *answer)
 {
@@ -273,7 +273,7 @@ static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 	}
 }
 
-/* Whether the answer that came last is to a line of this side's own. */
+/* Returns true if the latest answer belongs to a line of the link's own. */
 static bool link_answered_own(struct ctl_link *link)
 {
 	bool own = link->n_own > 0 && link->own[0] == link->answered;
@@ -293,7 +293,7 @@ int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer)
 		ctl_answer_release(&failed);
 		failed = *answer;
 	}
-	/* Why the file was not taken says more than that it is not there. */
+	/* The error that a file was not taken explains more than the error that it is missing. */
 	if (result == 0 && !answer->ok && !failed.ok && failed.error != NULL) {
 		ctl_answer_release(answer);
 		*answer = failed;

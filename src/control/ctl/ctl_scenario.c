@@ -64,7 +64,8 @@ static int save_answer(const struct ctl_answer *answer, const char *path, bool j
 	return result;
 }
 
-/* In the mode JSON a line of the text that reads as the end of an answer stands as it is. */
+/* Uses the mode JSON, in which a line of the text that reads as the end of an answer is not
+ * changed. */
 int ctl_scenario_save(struct ctl_link *link, const char *path, bool json)
 {
 	struct ctl_answer answer;

@@ -23,10 +23,10 @@ bool ctl_stream_line(const char *line)
 	return streams && (words.n != 2 || strcmp(words.word[1].text, "off") != 0);
 }
 
-/* What the stream has come to. */
+/* The state of the stream. */
 struct stream {
-	bool stopped; /* weir has said that it ends */
-	bool told;    /* it has said why it closes */
+	bool stopped; /* weir has announced its end */
+	bool told;    /* weir has sent the reason why it closes */
 };
 
 static void print_line(const struct ctl_link *link, struct stream *stream, const char *line,
@@ -48,7 +48,7 @@ static void print_line(const struct ctl_link *link, struct stream *stream, const
 	putchar('\n');
 }
 
-/* The whole lines of what was received. */
+/* Prints the complete lines among the bytes received. */
 static void print_lines(struct ctl_link *link, struct stream *stream)
 {
 	size_t at = 0;
@@ -68,7 +68,8 @@ static void print_lines(struct ctl_link *link, struct stream *stream)
 int ctl_stream_print(struct ctl_link *link)
 {
 	struct stream stream = {.stopped = false};
-	/* `weir ctl events | head -1` ends when head does, and not with the next event. */
+	/* POLLERR of stdout: `weir ctl events | head -1` ends when head does, not only at the next
+	 * event. */
 	struct pollfd polled[2] = {{.fd = link->fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
 
 	print_lines(link, &stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `weir ctl events` and `weir ctl sample 1s`: what weir pushes is printed as it comes, until it
- * ends or the user does.
+ * `weir ctl events` and `weir ctl sample 1s`: print what weir pushes as it arrives, until weir ends
+ * or the user ends it.
  *
  * Thread: the caller's, one.
  */
@@ -10,10 +10,11 @@
 
 #include "ctl/ctl_link.h"
 
-/* Whether the answer to this line is followed by others without a question. */
+/* Returns true if lines are pushed after the answer to this line. */
 bool ctl_stream_line(const char *line);
-/* Prints until the other end closes. 0: it told that weir ends (`stopped`); -EPIPE: nobody reads
- * what is printed; -ECONNRESET: it hung up, and why is on stderr, or in JSON on stdout. */
+/* Prints until the other end closes. Returns 0 if it announced its end (`stopped`); -EPIPE if
+ * nobody reads the output; -ECONNRESET if it hung up, with the reason on stderr, or in JSON on
+ * stdout. */
 int ctl_stream_print(struct ctl_link *link);
 
 #endif

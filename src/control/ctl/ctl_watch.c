@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of one ring at a time: then the others have their turn. */
+/* The most fates taken from one ring before the others have their turn. */
 #define AT_ONCE 4096
-/* When nothing was there; at first, and at most. */
+/* The pause when nothing was there: the first, and the longest. */
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
 
@@ -22,8 +22,8 @@ struct watch {
 	struct ctl_link *link;
 	const struct ctl_watcher *watcher;
 	void *memory;
-	uint64_t lost[FATE_RINGS_MAX][FATE_KINDS]; /* of each ring and kind, as it was said last */
-	/* of the only worker: the latest poll, and the one before, which is over */
+	uint64_t lost[FATE_RINGS_MAX][FATE_KINDS]; /* of each ring and kind, as reported last */
+	/* with a single worker: its latest poll, and the one before, which is complete */
 	simtime poll_ns, poll_before_ns;
 	uint32_t n_rings;
 };
@@ -36,7 +36,8 @@ static void stop(int signal)
 
 static void catch_signals(struct sigaction before[3])
 {
-	/* A write goes on, and who insists ends it. */
+	/* An interrupted write continues (SA_RESTART), and a second signal ends the process
+	 * (SA_RESETHAND). */
 	struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 
@@ -68,7 +69,7 @@ static int broken(const struct watch *watch)
 	return -EPROTO;
 }
 
-/* How many there were, at most AT_ONCE; or a negative errno. */
+/* Takes the fates of a ring. Returns how many, at most AT_ONCE; or a negative errno. */
 static int take_ring(struct watch *watch, uint32_t ring)
 {
 	struct fate_taken taken;
@@ -94,7 +95,8 @@ static int take_ring(struct watch *watch, uint32_t ring)
 	return wrong ? broken(watch) : n;
 }
 
-/* What is there now, of each ring as much; *n of them. 0, 1: enough, or a negative errno. */
+/* Takes what is there now, of each ring up to AT_ONCE; *n is the number. Returns 0; 1: enough; or a
+ * negative errno. */
 static int take_all(struct watch *watch, uint64_t *n)
 {
 	simtime until = fate_reader_settled(watch->memory);
@@ -112,7 +114,7 @@ static int take_all(struct watch *watch, uint64_t *n)
 	return watch->watcher->settle(watch->watcher->argument, until);
 }
 
-/* Whether the emulator has hung up: in that case it has said why, perhaps. */
+/* Returns true if the emulator has hung up, after printing its reason, if it has sent one. */
 static bool hung_up(struct watch *watch, int rest_ms)
 {
 	struct pollfd polled = {.fd = watch->link->fd, .events = POLLIN};
@@ -129,7 +131,8 @@ static bool hung_up(struct watch *watch, int rest_ms)
 	return true;
 }
 
-/* Workers put no more there, so what is there comes to an end, however slowly it is written. */
+/* Ends the capture: workers add nothing more, so reading comes to an end, however slow the output
+ * is. */
 static void capture_off(struct watch *watch)
 {
 	struct ctl_answer answer;
@@ -148,7 +151,8 @@ static int run(struct watch *watch)
 	while (result == 0) {
 		uint64_t n;
 
-		/* What came before the end is there when it is looked at after it. */
+		/* The rings are read once more after the end, so that all that preceded it is
+		 * taken. */
 		if (!over && (ctl_watch_stopped || now_ns() >= end_ns)) {
 			capture_off(watch);
 			over = true;

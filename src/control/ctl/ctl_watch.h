@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of a running weir, from the memory into which its workers put them
+ * Packets of a running weir, from the memory into which its workers put their fates
  * (capture/fate_reader.h).
  *
  * Thread: the caller's, one.
@@ -19,26 +19,27 @@
 
 #define CTL_WATCH_BYTES (UINT64_C(32) << 20)
 
-/* What becomes of them. Each returns 0; or a negative errno, of which all is said; or, `settle`
- * and `flush`, 1: it is enough. */
+/* The consumer of the fates. Each function returns 0, or a negative errno after printing all
+ * messages. `settle` and `flush` may also return 1: enough has been received. */
 struct ctl_watcher {
-	/* The emulator has answered; `memory` says the names of ports, and the time. */
+	/* Called when the emulator has answered; `memory` has the names of ports, and the time. */
 	int (*begin)(void *argument, const struct fate_memory *memory);
 	int (*put)(void *argument, const struct fate *fate, uint64_t lost);
-	/* What happened up to `until` has been put. */
+	/* All fates up to `until` have been put. */
 	int (*settle)(void *argument, simtime until);
-	/* Nothing more is there now. */
+	/* No more fates are available now. */
 	int (*flush)(void *argument);
 	void *argument;
-	uint64_t for_ns; /* it lasts; 0: until somebody ends it */
+	uint64_t for_ns; /* duration; 0: until somebody ends it */
 	const char *name;
 };
 
-/* Becomes not 0 by SIGINT and SIGTERM. */
+/* Set to non-zero by SIGINT and SIGTERM. */
 extern volatile sig_atomic_t ctl_watch_stopped;
 
-/* Asks for a capture and reads it to its end. `missed`: of each kind, what found no room. 0: it
- * came to its end, or was ended; -EINVAL: the emulator refused; or another -errno. All is said. */
+/* Requests a capture and reads it to its end. `missed`: of each kind, the fates that found no room.
+ * Returns 0 if it has reached its end, or was ended; -EINVAL if the emulator refused; or another
+ * -errno. All messages are printed. */
 int ctl_watch(struct ctl_link *link, const struct capture_words *words,
               const struct ctl_watcher *watcher, uint64_t missed[FATE_KINDS]);
 

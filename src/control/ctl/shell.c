@@ -16,7 +16,7 @@
 #include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
 
-#define CACHE_S 5 /* names of ports and clouds are fetched again after so long */
+#define CACHE_S 5 /* age at which the names of ports and clouds are fetched again */
 
 struct shell {
 	struct ctl_link *link;
@@ -25,7 +25,7 @@ struct shell {
 	History *history;
 	HistEvent event;
 	bool in_batch;
-	bool cancelled;            /* the line, by ^C */
+	bool cancelled;            /* the line was cancelled, by ^C */
 	struct scenario *scenario; /* the server's, for completion; NULL: not fetched */
 	time_t fetched;
 };
@@ -44,7 +44,7 @@ bool shell_history_path(char *path, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* Fetches the scenario with `show config`, if it is not fresh. */
+/* Fetches the scenario with `show config`, if the present one is too old. */
 static void shell_fetch(struct shell *shell)
 {
 	struct ctl_answer answer;
@@ -174,7 +174,7 @@ static bool shell_connect_again(struct shell *shell)
 	return !in_batch;
 }
 
-/* Prints the answer to a line. False: there is no server any more. */
+/* Prints the answer to a line. Returns false if there is no server any more. */
 static bool shell_ask(struct shell *shell, const char *line)
 {
 	struct ctl_answer answer;
@@ -227,8 +227,8 @@ static int shell_open(struct shell *shell, const char *history_path)
 	el_set(shell->edit, EL_BIND, "^I", "weir-complete", NULL);
 	el_set(shell->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(shell->edit, NULL);
-	/* ^C is a key that forgets the line, as in other shells, and no signal that ends weir ctl
-	 */
+	/* ^C is a key that discards the line, as in other shells, not a signal that ends weir
+	 * ctl. */
 	el_set(shell->edit, EL_SETTY, "-d", "-isig", NULL);
 	el_set(shell->edit, EL_BIND, "^C", "weir-cancel", NULL);
 	return 0;
@@ -264,12 +264,13 @@ int shell_run(struct ctl_link *link, const char *path)
 		char *line;
 		int n;
 
-		/* el_gets shows the prompt first and takes the terminal over then: what is typed in
-		 * between would still be the terminal's, and ^C a signal, ^D nothing. */
+		/* el_gets shows the prompt first and takes over the terminal after that. Input
+		 * typed in between would still be handled by the terminal: ^C would be a signal,
+		 * and ^D would do nothing. */
 		el_set(shell.edit, EL_PREP_TERM, 1);
 		typed = el_gets(shell.edit, &n);
 		if (typed == NULL || n <= 0) {
-			putchar('\n'); /* ^D is not shown: the prompt's line ends here */
+			putchar('\n'); /* ^D is not echoed: ends the line of the prompt */
 			break;
 		}
 		if (shell.cancelled) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interactive shell of `weir ctl`: line editing, a history that is kept, completion with TAB
- * from the language's tables and from the names that the running scenario has.
+ * The interactive shell of `weir ctl`: line editing, a persistent history, completion with TAB from
+ * the language's tables and from the names in the running scenario.
  *
  * Thread: the caller's, one; it uses the terminal.
  */
@@ -15,12 +15,13 @@
 
 #define SHELL_HISTORY_LINES 1000
 
-/* Reads lines from the terminal, until quit, exit or its end, and prints the answers. `path`: of
- * the socket, for connecting again after the server has closed an idle link; NULL: the default.
- * Returns the exit status of weir ctl. */
+/* Reads lines from the terminal, until quit, exit or the end of input, and prints the answers.
+ * `path`: the socket, for connecting again after the server has closed an idle link; NULL: the
+ * default. Returns the exit status of weir ctl. */
 int shell_run(struct ctl_link *link, const char *path);
 
-/* $XDG_STATE_HOME/weir_history, else ~/.weir_history. False: there is no home. */
+/* Returns the path of the history: $XDG_STATE_HOME/weir_history, else ~/.weir_history. Returns
+ * false if there is no home. */
 bool shell_history_path(char *path, size_t size);
 
 #endif

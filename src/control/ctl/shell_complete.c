@@ -8,7 +8,7 @@
 #include "ctl/shell_complete.h"
 #include "language/complete.h"
 
-/* What is said to the conversation, beside the words of the language. */
+/* Commands of the conversation, in addition to the words of the language. */
 static const char *const phrases[] = {
         "abort", "begin",  "begin lease", "begin whole", "commit", "events", "events from",
         "exit",  "hello",  "json off",    "json on",     "keep",   "load",   "quit",
@@ -22,7 +22,7 @@ void shell_choices_free(char **choices)
 	free(choices);
 }
 
-/* Adds the first n bytes, if the last one is not the same. */
+/* Adds the first n bytes of `word`, unless the last choice is the same. */
 static bool choices_add(char **choices, uint32_t *count, const char *word, size_t n)
 {
 	if (*count > 0 && strlen(choices[*count - 1]) == n &&
@@ -35,7 +35,7 @@ static bool choices_add(char **choices, uint32_t *count, const char *word, size_
 	return true;
 }
 
-/* Of the phrases that begin as the line does, the words that are being typed. */
+/* Adds the words being typed of the phrases that begin as the line does. */
 static bool choices_add_phrases(char **choices, uint32_t *count, const char *line)
 {
 	const char *typed = line + strspn(line, " \t"), *last = strrchr(typed, ' ');
@@ -48,7 +48,7 @@ static bool choices_add_phrases(char **choices, uint32_t *count, const char *lin
 	return true;
 }
 
-/* How much all have in common. */
+/* Returns the length of the prefix that all choices have in common. */
 static size_t choices_common(char *const *choices)
 {
 	size_t common = strlen(choices[0]);
@@ -63,8 +63,8 @@ static size_t choices_common(char *const *choices)
 	return common;
 }
 
-/* What they have in common beyond the `have` bytes that are typed, and a blank behind a single
- * one. */
+/* Returns what the choices have in common beyond the `have` bytes typed, and a blank after a single
+ * choice. */
 static char *choices_insert(char *const *choices, uint32_t count, size_t have)
 {
 	size_t common;

@@ -46,7 +46,7 @@ static bool draw_token(char token[TOKEN_BYTES])
 	return true;
 }
 
-/* The first line of the file, without blanks. */
+/* Reads the first line of the file, up to the first blank. */
 static bool read_token(const char *path, char token[TOKEN_BYTES])
 {
 	FILE *in = fopen(path, "re");
@@ -77,7 +77,7 @@ static bool make_token(const struct serve_options *options, char token[TOKEN_BYT
 	return false;
 }
 
-/* ---- what it says at the start ---- */
+/* ---- messages at the start ---- */
 
 static void introduce(const struct serve_options *options, const struct serve_listen *listen,
                       const char *token)
@@ -96,7 +96,7 @@ static void introduce(const struct serve_options *options, const struct serve_li
 
 /* ---- the loop ---- */
 
-/* Whether weir is there, when that has become otherwise. */
+/* Logs whether weir is connected, if that has changed. */
 static void tell_state(const struct serve_http *http, uint64_t *told)
 {
 	const struct serve_feed *feed = &http->feed;
@@ -142,7 +142,7 @@ static void loop(struct serve_http *http)
 	}
 }
 
-/* Before anything is served: what can be known to be wrong. */
+/* Prepares what must not fail once HTTP is served. */
 static int begin(struct serve_http *http, const struct serve_options *options)
 {
 	if (!serve_feed_begin(&http->feed, options->socket, options->interval_ns,

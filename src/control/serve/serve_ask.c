@@ -100,7 +100,7 @@ static void ask_go_on(struct serve_ask *ask, uint64_t now_ms)
 	if (result == 0)
 		result = serve_link_read(&ask->link, take_line, ask);
 	if (result == -ECONNRESET)
-		ask_done(ask, NULL); /* it has been told to */
+		ask_done(ask, NULL); /* after `quit` it hangs up */
 	else if (result != 0)
 		ask_done(ask, strerror(-result));
 	else if (now_ms > ask->until_ms)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A conversation with weir for one question, or one change: it says its lines and `quit`, and hears
- * what there is to hear until weir hangs up. SERVE_ASKS are under way at once, since weir has few
- * places for clients; others wait.
+ * A conversation with weir for one query, or one change: sends its lines and `quit`, and collects
+ * the answers until weir hangs up. At most SERVE_ASKS are under way at once, because weir accepts
+ * few clients; the others wait.
  *
- * Ownership: whoever begins one ends it. Thread: the caller's, one.
+ * Ownership: the caller of serve_ask_begin calls serve_ask_end.
+ * Thread: the caller's, one.
  */
 #ifndef WEIR_SERVE_ASK_H
 #define WEIR_SERVE_ASK_H
@@ -15,7 +16,7 @@
 #include "serve/serve_link.h"
 
 #define SERVE_ASKS      2
-#define SERVE_ASKS_MOST 32 /* those that wait, too */
+#define SERVE_ASKS_MOST 32 /* including those that wait */
 
 struct serve_ask {
 	struct serve_ask *next;
@@ -23,8 +24,8 @@ struct serve_ask {
 	char *lines; /* owned */
 	struct serve_link link;
 	bool begun, done;
-	uint64_t until_ms; /* then it is given up */
-	char why[400];     /* there is no whole answer; "": there is */
+	uint64_t until_ms; /* deadline */
+	char why[400];     /* why there is no complete answer; "": there is one */
 	char *answer;      /* lines */
 	size_t answer_n;
 	void (*ready)(void *argument); /* when it is done */
@@ -37,13 +38,14 @@ struct serve_asks {
 	uint32_t n;
 };
 
-/* `lines`, without `quit`, passes. NULL: too many wait, or no memory. */
+/* Takes ownership of `lines`, which are without `quit`. Returns NULL if too many wait, or there is
+ * no memory. */
 struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms,
                                   void (*ready)(void *argument), void *argument);
 void serve_ask_end(struct serve_ask *ask);
-/* Goes on with all, and gives up what is overdue. */
+/* Continues all asks, and gives up those that are overdue. */
 void serve_asks_tick(struct serve_asks *asks, uint64_t now_ms);
-/* What is to be polled, SERVE_ASKS at most; returns how many. */
+/* Fills `polled`, of SERVE_ASKS entries. Returns how many are used. */
 uint32_t serve_asks_poll(const struct serve_asks *asks, struct pollfd *polled);
 
 #endif

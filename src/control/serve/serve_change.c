@@ -8,7 +8,7 @@
 
 #include "serve/serve_ask.h"
 
-/* The lines of a text, with their ends. */
+/* Returns the end of a line: its newline, or the end of the text. */
 static const char *line_end(const char *line)
 {
 	const char *end = strchr(line, '\n');
@@ -39,7 +39,8 @@ bool serve_change_text(const char *answer, char **text, size_t *n)
 	return true;
 }
 
-/* Of the n-th line of what weir has said, from 0; ended by a newline. False: it has not said it. */
+/* Finds the answer to the n-th line sent, from 0. `body` of an error ends with a newline. Returns
+ * false if there is no such answer. */
 static bool answer_at(const char *answer, uint32_t n, bool *ok, const char **body, size_t *body_n)
 {
 	const char *line = answer, *from = answer;
@@ -90,7 +91,7 @@ char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *o
 	uint32_t line = 0, n = n_lines + 2;
 	bool right = true;
 
-	/* The first that is wrong says why. */
+	/* The first answer in error says why. */
 	for (uint32_t i = 0; i < n && error == NULL && ask->answer != NULL; i++) {
 		if (!answer_at(ask->answer, i, &right, &body, &body_n)) {
 			error = "weir hung up before it had answered; its events say what is in "

@@ -76,7 +76,7 @@ void exposition_label(char *labels, size_t room, const char *name, const char *v
 	size_t at = strlen(labels);
 	int n = snprintf(labels + at, room - at, "%s%s=\"", at > 0 ? "," : "", name);
 
-	/* A label that does not fit as a whole is none. */
+	/* A label that does not fit completely is left out. */
 	if (n < 0 || at + (size_t)n + 2 > room) {
 		labels[at] = '\0';
 		return;

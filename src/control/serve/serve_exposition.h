@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metrics as text, in two forms that differ little: OpenMetrics 1.0, and the text format 0.0.4 of
- * Prometheus before it, in which a counter's family has the name of its samples and nothing ends
- * the whole.
+ * Metrics as text, in two forms that differ little: OpenMetrics 1.0, and the older text format
+ * 0.0.4 of Prometheus, in which a counter's family has the name of its samples, and no line marks
+ * the end.
  *
  * Thread: pure functions, any.
  */
@@ -22,22 +22,23 @@ struct exposition {
 	enum exposition_type type;
 };
 
-/* Each sample that follows is one of this family. `name` without `_total`. */
+/* Begins a family, to which the samples that follow belong. `name` without `_total`. */
 void exposition_family(struct exposition *exposition, const char *name, enum exposition_type type,
                        const char *help);
-/* `labels`: exposition_label's, without braces; "": none. */
+/* `labels`: made by exposition_label, without braces; "": none. */
 void exposition_count(struct exposition *exposition, const char *labels, uint64_t value);
 /* In seconds. */
 void exposition_time(struct exposition *exposition, const char *labels, uint64_t ns);
-/* Of a histogram: values of at most `top_ns` (UINT64_MAX: all of them), from 0 on. */
+/* Prints a bucket of a histogram: the number of values from 0 to `top_ns` (UINT64_MAX: of all
+ * values). */
 void exposition_bucket(struct exposition *exposition, const char *labels, uint64_t top_ns,
                        uint64_t count);
 void exposition_histogram_end(struct exposition *exposition, const char *labels, uint64_t sum_ns,
                               uint64_t count);
 void exposition_end(struct exposition *exposition);
 
-/* Appends `name="value"` to labels of `room` bytes, with a comma before it if it is not the first.
- */
+/* Appends `name="value"` to `labels`, a buffer of `room` bytes, preceded by a comma if it is not
+ * the first. */
 void exposition_label(char *labels, size_t room, const char *name, const char *value);
 
 #endif

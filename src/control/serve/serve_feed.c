@@ -11,8 +11,8 @@
 #include "service/event_log.h"
 
 #define AGAIN_MS  1000
-#define SILENT_MS 10000 /* without an answer that is due, it is given up */
-#define FRESH_MS  200   /* totals that are no older serve again */
+#define SILENT_MS 10000 /* time allowed for an answer that is due */
+#define FRESH_MS  200   /* totals up to this age are used again */
 #define ROWS      128   /* clouds in a sample */
 
 bool serve_feed_begin(struct serve_feed *feed, const char *path, uint64_t interval_ns,
@@ -117,7 +117,7 @@ void serve_feed_tick(struct serve_feed *feed, uint64_t now_ms, bool wanted)
 	}
 }
 
-/* ---- what comes ---- */
+/* ---- input ---- */
 
 static void events_anew(struct serve_feed *feed)
 {
@@ -177,7 +177,7 @@ static void take_event(struct serve_feed *feed, const json_t *object, const char
 
 	if (n + 2 > EVENT_BYTES_MAX || number == 0)
 		return;
-	/* The first one, or one behind some that have gone from weir's own log. */
+	/* The first event, or the first after some that have gone from weir's own log. */
 	if (number != serve_feed_next(feed)) {
 		events_anew(feed);
 		feed->base = number - event_log_next(feed->events);
@@ -244,7 +244,7 @@ static void take_line(void *argument, char *line, size_t n)
 		take_sample(feed, line);
 	else if (object != NULL)
 		take_answer(feed, object, hearing->now_ms);
-	else if (!feed->up) /* refused before it could switch to JSON */
+	else if (!feed->up) /* weir refused in text: JSON was not on yet */
 		feed_down(feed, hearing->now_ms, "weir: %.300s", line);
 	json_decref(object);
 }
@@ -277,7 +277,7 @@ bool serve_feed_ask_totals(struct serve_feed *feed, uint64_t now_ms)
 	return false;
 }
 
-/* ---- what is kept ---- */
+/* ---- kept events, and the state ---- */
 
 uint64_t serve_feed_first(const struct serve_feed *feed)
 {

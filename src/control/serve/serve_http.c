@@ -10,7 +10,7 @@
 
 #define HEADERS_BYTES 32768
 
-/* Who may not ask at all. False: it is answered. */
+/* Admits a request, or answers why not and returns false. */
 static bool admit(struct serve_call *call, const char *path, const char *method,
                   enum MHD_Result *result)
 {
@@ -24,7 +24,7 @@ static bool admit(struct serve_call *call, const char *path, const char *method,
 		        "with --name NAME");
 	else if (!serve_origin_is_ours(serve_call_header(call, "Origin"),
 	                               serve_call_header(call, "Sec-Fetch-Site"), host) &&
-	         strcmp(path, "/") != 0) /* a link to the page may stand anywhere */
+	         strcmp(path, "/") != 0) /* any site may link to the page */
 		*result = serve_call_answer_line(call, MHD_HTTP_FORBIDDEN,
 		                                 "a page of another site may not ask this");
 	else if (strcmp(method, "POST") == 0 && http->token == NULL)
@@ -120,7 +120,8 @@ void serve_http_close(struct serve_http *http)
 {
 	if (http->daemon == NULL)
 		return;
-	/* Nobody is suspended from here on: microhttpd does not take that. */
+	/* From here on no connection may be suspended: microhttpd does not permit that while it
+	 * stops. */
 	http->ends = true;
 	serve_streams_end(&http->streams);
 	serve_calls_wake(http, true);
@@ -135,11 +136,11 @@ void serve_http_run(struct serve_http *http, uint64_t now_ms)
 	http->now_ms = now_ms;
 	serve_visitors_tick(&http->visitors, now_ms);
 	MHD_run(http->daemon);
-	/* What has been asked for just now goes to weir at once. */
+	/* Queries that have just been made are sent to weir at once. */
 	serve_asks_tick(&http->asks, now_ms);
 	serve_calls_wake(http, false);
 	http->resumed |= serve_streams_tick(&http->streams, now_ms);
-	if (http->resumed) /* the descriptor does not tell of those */
+	if (http->resumed) /* fd does not become readable for these */
 		MHD_run(http->daemon);
 	http->resumed = false;
 }

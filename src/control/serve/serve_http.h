@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server of HTTP: who may ask (serve_request.h), what for, and what is answered. A request that
- * needs weir is suspended until weir has answered, or SERVE_METRICS_MS have passed; nothing waits
- * for it meanwhile.
+ * The HTTP server: which requests are admitted (serve_request.h), and how each is answered. A
+ * request that needs weir is suspended until weir has answered, or SERVE_METRICS_MS have passed;
+ * other requests do not wait for it.
  *
  * Bounds: SERVE_CONNECTIONS connections, of which SERVE_STREAMS may be streams; 32 KiB of headers;
  * SERVE_CHANGE_BYTES_MAX of a body.
@@ -19,7 +19,7 @@
 
 #define SERVE_METRICS_MS 5000
 
-struct serve_call; /* one that is suspended */
+struct serve_call; /* serve_call.h */
 
 struct serve_http {
 	struct MHD_Daemon *daemon;
@@ -28,20 +28,20 @@ struct serve_http {
 	struct serve_asks asks;
 	struct serve_visitors visitors;
 	struct serve_call *waiting;
-	const char *name;  /* a Host beside addresses; or NULL */
+	const char *name;  /* a Host accepted besides addresses; or NULL */
 	const char *token; /* NULL: no changes */
 	uint64_t now_ms;
-	int fd;       /* of the daemon, to be polled */
-	bool ends;    /* nobody waits any more */
-	bool resumed; /* a suspended connection goes on */
+	int fd;       /* the daemon's, to be polled */
+	bool ends;    /* no call may wait any more */
+	bool resumed; /* a suspended connection was resumed */
 };
 
-/* Takes `listen_fd`, until serve_http_close gives it back. 0 or -errno. */
+/* Takes over `listen_fd`, until serve_http_close returns it. Returns 0 or -errno. */
 int serve_http_open(struct serve_http *http, int listen_fd);
 void serve_http_close(struct serve_http *http);
-/* When `fd` has something, and when time passes. */
+/* To be called when `fd` is ready, and as time passes. */
 void serve_http_run(struct serve_http *http, uint64_t now_ms);
-/* How long to wait for either, at most. */
+/* Returns the longest time to wait before the next call of serve_http_run. */
 int serve_http_timeout_ms(const struct serve_http *http);
 
 #endif

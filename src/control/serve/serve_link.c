@@ -84,7 +84,7 @@ int serve_link_send(struct serve_link *link, const char *bytes, size_t n)
 	return serve_link_write(link);
 }
 
-/* From where the new bytes begin: what was there before has no end of a line. */
+/* Takes the complete lines. The new bytes begin at `from`; there is no line end before them. */
 static void take_lines(struct serve_link *link, size_t from,
                        void (*take)(void *argument, char *line, size_t n), void *argument)
 {

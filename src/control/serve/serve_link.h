@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A conversation with weir that never waits: lines out, lines in, as they come.
+ * A conversation with weir that never blocks: lines out, lines in, as they arrive.
  *
  * Thread: the caller's, one.
  */
@@ -12,7 +12,7 @@
 
 #include "scenario/problem.h"
 
-#define SERVE_LINK_BYTES_MAX ((size_t)64 << 20) /* of a line that comes in */
+#define SERVE_LINK_BYTES_MAX ((size_t)64 << 20) /* of an incoming line */
 
 struct serve_link {
 	int fd; /* -1: not open */
@@ -20,15 +20,16 @@ struct serve_link {
 	size_t in_n, in_room, out_n, out_room;
 };
 
-/* `path` NULL: the default. 0, or -errno with problem. */
+/* `path` NULL: the default. Returns 0, or -errno with problem. */
 int serve_link_open(struct serve_link *link, const char *path, struct problem *problem);
 void serve_link_close(struct serve_link *link);
-/* Sends n bytes, which end with a newline, as soon as it can. 0 or -errno. */
+/* Sends n bytes, which end with a newline, as soon as possible. Returns 0 or -errno. */
 int serve_link_send(struct serve_link *link, const char *bytes, size_t n);
 bool serve_link_wants_to_write(const struct serve_link *link);
 int serve_link_write(struct serve_link *link);
-/* Takes what has come, and calls `take` with each whole line, which is ended by a 0 in place of the
- * newline. 0; -ECONNRESET: weir has hung up; or -errno. `take` does not close the link. */
+/* Reads what has arrived, and calls `take` with each complete line, in which a 0 replaces the
+ * newline. Returns 0; -ECONNRESET if weir has hung up; or another -errno. `take` must not close the
+ * link. */
 int serve_link_read(struct serve_link *link, void (*take)(void *argument, char *line, size_t n),
                     void *argument);
 

@@ -29,7 +29,7 @@ static bool read_port(const char *text, in_port_t *port)
 	return true;
 }
 
-/* `ADDRESS:PORT`, `[ADDRESS]:PORT`. */
+/* Parses `ADDRESS:PORT` or `[ADDRESS]:PORT`. */
 static bool read_place(const char *where, union place *place)
 {
 	const char *colon = strrchr(where, ':');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where browsers come in: `127.0.0.1:9470`, `[::1]:9470`, `localhost:9470`, or `unix:PATH`, which
- * has the mode 0660. A port 0 is one that is free.
+ * The address for browsers: `127.0.0.1:9470`, `[::1]:9470`, `localhost:9470`, or `unix:PATH`, a
+ * socket of mode 0660. Port 0: any free port.
  *
  * Thread: the main thread.
  */
@@ -16,11 +16,11 @@
 struct serve_listen {
 	int fd;
 	bool is_unix, loopback;
-	struct socket_listener listener; /* is_unix */
-	char url[160];                   /* as a browser has it */
+	struct socket_listener listener; /* if is_unix */
+	char url[160];                   /* for a browser */
 };
 
-/* 0, or -errno with problem; -EINVAL: `where` is none. */
+/* Returns 0, or -errno with problem; -EINVAL: `where` is no address. */
 int serve_listen_open(struct serve_listen *listen, const char *where, struct problem *problem);
 void serve_listen_close(struct serve_listen *listen);
 

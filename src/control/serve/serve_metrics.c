@@ -10,11 +10,11 @@
 #define LABELS_BYTES 256
 #define REST         "(rest)"
 
-/* A member of an object, and the family that it is. */
+/* A member of an object, and the family for it. */
 struct row {
 	const char *family, *key, *help;
 	enum exposition_type type;
-	enum row_of { ROW_COUNT, ROW_NS, ROW_BITS } of; /* the member */
+	enum row_of { ROW_COUNT, ROW_NS, ROW_BITS } of; /* the unit of the member */
 };
 
 static const struct row port_rows[] = {
@@ -29,7 +29,7 @@ static const struct row port_rows[] = {
          EXPOSITION_GAUGE, ROW_BITS},
 };
 
-/* Losses against the scenario's will, and what they are called. */
+/* Losses that the scenario does not intend, and the names of their reasons. */
 static const struct {
 	const char *key, *reason;
 } port_losses[] = {{"rx_missed", "rx-missed"},
@@ -112,7 +112,8 @@ static void worker_labels(const json_t *worker, char labels[LABELS_BYTES])
 	exposition_label(labels, LABELS_BYTES, "role", role != NULL ? role : "");
 }
 
-/* `inner`: the object in each that has the members; or NULL. */
+/* Prints a family for each row. `inner`: the member of each element that contains the values; or
+ * NULL. */
 static void put_rows(struct exposition *exposition, const json_t *array, const char *inner,
                      const struct row *rows, size_t n_rows,
                      void (*make_labels)(const json_t *object, char labels[LABELS_BYTES]))
@@ -140,8 +141,8 @@ static void put_rows(struct exposition *exposition, const json_t *array, const c
 
 /* ---- histograms ---- */
 
-/* The greatest values of the buckets shown: two an octave, at 1.5 times a power of two and at it,
- * less the nanosecond that begins the next. */
+/* Returns the greatest value of a bucket: two an octave, which end at 1.5 times a power of two and
+ * at a power of two, less one nanosecond, which belongs to the next bucket. */
 static uint64_t bound(uint32_t i)
 {
 	uint64_t octave = UINT64_C(1) << (i / 2 + 1);
@@ -171,7 +172,7 @@ static void put_histogram(struct exposition *exposition, const char *labels,
 	exposition_histogram_end(exposition, labels, number(histogram, "sum_ns"), count);
 }
 
-/* 1 us to 103 s, and 63 ns to 1.6 s. */
+/* 1 us to 103 s, and 63 ns to 1.6 s; the end is exclusive. */
 enum { DELAY_FROM = 18, DELAY_TO = 72, LATE_FROM = 10, LATE_TO = 60 };
 
 static void put_histograms(struct exposition *exposition, const json_t *array, const char *key,
@@ -200,7 +201,7 @@ static const char *kind_of(const char *name, bool *real)
 	                                    [REASON_CONGESTION] = "congestion",
 	                                    [REASON_REAL] = "real"};
 
-	*real = true; /* of a weir that is newer than this, too */
+	*real = true; /* also if a newer weir has added it */
 	for (int i = 0; i < REASON_COUNT; i++) {
 		if (strcmp(name, reason_name((enum reason)i)) != 0)
 			continue;
@@ -259,7 +260,7 @@ static void put_port_losses(struct exposition *exposition, const json_t *ports)
 
 /* ---- all ---- */
 
-/* Of templates alone; a family without samples would be none. */
+/* Prints the families of templates, if there are templates: a family must have samples. */
 static void put_templates(struct exposition *exposition, const json_t *clouds)
 {
 	static const struct row rows[] = {
@@ -322,7 +323,7 @@ static void put_totals(struct exposition *exposition, const json_t *totals, cons
 	put_rows(exposition, workers, NULL, ROWS(worker_rows), worker_labels);
 }
 
-/* The clouds, and the rest where there is one. */
+/* Returns the clouds, and the rest if there is one. */
 static json_t *all_clouds(const json_t *totals)
 {
 	json_t *clouds = json_copy(json_object_get(totals, "clouds"));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /metrics: what `show totals` says, as metrics; docs/serve.md has them all.
+ * /metrics: the values of `show totals`, as metrics; docs/serve.md lists them all.
  *
- * Series. A cloud of the scenario has about 80, those of histograms among them, a template being
- * one cloud, whatever it stands for; of clouds beyond those that `show totals` has there are the
- * sums, as the cloud `(rest)`, which no cloud can be called. So what is scraped does not grow with
- * the clouds: 256 have 21,000 series, 2 MB.
+ * Series. A cloud of the scenario has about 80, including those of histograms; a template counts as
+ * one cloud, however many it has. The clouds that `show totals` does not list are summed up as the
+ * cloud `(rest)`, a name that no cloud can have. So the size of a scrape does not grow with the
+ * clouds: 256 have 21,000 series, 2 MB.
  *
- * Histograms are weir's own (histogram.h), added up to two buckets an octave, whose bounds are
- * bounds of weir's: no value is counted on the wrong side. Real losses are there from 0 on, since
- * an alert is about their increase; an emulated one, when there is a first.
+ * Histograms are weir's own (histogram.h), summed to two buckets an octave, whose bounds are bounds
+ * of weir's: no value is counted on the wrong side. Series of real losses exist from 0 on, because
+ * an alert is about their increase; those of an emulated loss, from the first loss on.
  *
  * Thread: pure functions, any.
  */
@@ -19,10 +19,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* `totals`, `hello`: the answers of weir; NULL: weir is not there. The text is to be freed; NULL:
- * no memory. */
+/* `totals`, `hello`: the answers of weir; NULL: weir is not connected. The caller frees the text;
+ * NULL: no memory. */
 char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmetrics, size_t *n);
-/* The Content-Type. */
+/* Returns the Content-Type. */
 const char *serve_metrics_type(bool openmetrics);
 
 #endif

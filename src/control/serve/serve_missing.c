@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of serve.c where libmicrohttpd was not there. */
+/* Replaces serve.c in a build without libmicrohttpd. */
 #include <stdio.h>
 
 #include "serve/serve.h"

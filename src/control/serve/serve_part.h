@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the page, made from the files in page/ when weir is built: nothing of it comes from
+ * The parts of the page, made from the files in page/ when weir is built. No part comes from
  * elsewhere.
  *
  * Thread: constant.
@@ -12,7 +12,7 @@
 
 extern const struct embedded_text serve_texts[];
 
-/* What a browser gets at that path, and its type; NULL: nothing. */
+/* Returns the part at a path, and its type; NULL if there is none. */
 const struct embedded_text *serve_part_find(const char *path, const char **type);
 
 #endif

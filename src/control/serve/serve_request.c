@@ -12,9 +12,9 @@
 
 #define HOST_BYTES 256
 
-/* ---- whom it is for, and from whom ---- */
+/* ---- the recipient and the sender of a request ---- */
 
-/* The host without its port, and without brackets. */
+/* Extracts the host without its port and without brackets. */
 static bool split_host(const char *host, char name[HOST_BYTES])
 {
 	const char *end, *port;
@@ -59,7 +59,7 @@ bool serve_origin_is_ours(const char *origin, const char *site, const char *host
 		return true;
 	if (strncmp(origin, "http://", 7) == 0)
 		origin += 7;
-	else if (strncmp(origin, "https://", 8) == 0) /* something in front of this speaks TLS */
+	else if (strncmp(origin, "https://", 8) == 0) /* a proxy in front of this speaks TLS */
 		origin += 8;
 	else
 		return false;
@@ -75,7 +75,7 @@ bool serve_token_is_right(const char *authorization, const char *token)
 		return false;
 	authorization += 7;
 	given_n = strlen(authorization);
-	/* All of the token is looked at, whatever was given. */
+	/* The loop covers the whole token, whatever was given. */
 	wrong = given_n != n;
 	for (size_t i = 0; i < n; i++) {
 		unsigned char given = given_n > 0 ? (unsigned char)authorization[i % given_n] : 0;
@@ -90,7 +90,7 @@ bool serve_wants_openmetrics(const char *accept)
 	return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
 }
 
-/* ---- what is asked ---- */
+/* ---- the content of a request ---- */
 
 bool serve_from_read(const char *text, struct serve_from *from)
 {
@@ -108,7 +108,8 @@ bool serve_from_read(const char *text, struct serve_from *from)
 	                         &from->number, &ignored) == 0;
 }
 
-/* That of a flow of a template: no blank, no quote, nothing that could end a word or a line. */
+/* Returns true if it may be the address of a cloud of a template: no blank, no quote, nothing that
+ * could end a word or a line. */
 static bool is_address(const char *text)
 {
 	size_t n = strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -136,7 +137,7 @@ bool serve_cloud_line(const char *cloud, char *line, size_t room)
 	return true;
 }
 
-/* Only what edits a scenario: no word that is the conversation's own, and none that asks. */
+/* Returns true for lines that edit a scenario: no commands of the conversation, and no queries. */
 static bool is_change(const char *line)
 {
 	static const char *const firsts[] = {"cloud", "clouds", "no"};
@@ -158,7 +159,8 @@ static bool has_control(const char *body, size_t n)
 	return false;
 }
 
-/* The next line of the body, ended by a 0, without blanks around it; NULL: no more. */
+/* Returns the next line of the body, terminated by a 0, without blanks around it; NULL if there is
+ * none. */
 static char *next_line(char **at)
 {
 	char *line = *at, *end;

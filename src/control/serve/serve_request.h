@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a request says, judged: everything that comes from a browser and is read here passes through
- * one of these.
+ * The checks of requests: everything that comes from a browser and is read here passes one of
+ * these.
  *
- * A page of another site may make a browser send requests here. Two things tell them apart:
+ * A page of another site may make a browser send requests here. Two headers reveal them:
  *
- *   Host     A name that somebody else has made point at this machine (DNS rebinding) stands there.
- *            An address cannot be made to point elsewhere; so it must be one, or `localhost`, or
- *            the name that the person who started this has given.
- *   Origin   Of a request that another site's page makes, it is that site, or `null`.
+ *   Host     The name that the browser used, which somebody else may have made point at this
+ *            machine (DNS rebinding). An address cannot be made to point elsewhere. So the Host
+ *            must be an address, or `localhost`, or the name given at the start (--name).
+ *   Origin   In a request that a page of another site makes, it is that site, or `null`.
  *
  * Thread: pure functions, any.
  */
@@ -23,30 +23,31 @@
 #define SERVE_CHANGE_LINES_MAX 64
 #define SERVE_WHY_BYTES        200
 
-/* `name`: beside addresses and `localhost`; or NULL. `host` NULL: the header is not there. */
+/* `name`: accepted besides addresses and `localhost`; or NULL. `host` NULL: the header is
+ * absent. */
 bool serve_host_is_ours(const char *host, const char *name);
-/* `origin`, `site` (Sec-Fetch-Site), each NULL: the header is not there, as a program has it. */
+/* `origin`, `site` (Sec-Fetch-Site): NULL if the header is absent, as in requests of a program. */
 bool serve_origin_is_ours(const char *origin, const char *site, const char *host);
-/* `authorization`: `Bearer TOKEN`. How long it takes does not depend on what is wrong with it. */
+/* `authorization`: `Bearer TOKEN`. The time taken does not depend on where the token is wrong. */
 bool serve_token_is_right(const char *authorization, const char *token);
-/* Whether `accept` asks for OpenMetrics rather than the text format. */
+/* Returns true if `accept` prefers OpenMetrics to the text format. */
 bool serve_wants_openmetrics(const char *accept);
 
-/* From which event on: `17` or `RUN-17`: from that one; `oldest`. */
+/* The event to begin with: `17`, `RUN-17`, or `oldest`. */
 struct serve_from {
 	bool oldest;
-	char run[32]; /* "": that which is there */
+	char run[32]; /* "": the present run */
 	uint64_t number;
 };
 bool serve_from_read(const char *text, struct serve_from *from);
 
-/* What to ask weir for a cloud in words: `show cloud down`, `show clouds sub 10.0.0.1`. False: it
- * cannot be a cloud. */
+/* Writes the command that shows a cloud: `show cloud down`, `show clouds sub 10.0.0.1`. Returns
+ * false if `cloud` cannot be one. */
 bool serve_cloud_line(const char *cloud, char *line, size_t room);
 
-/* Makes of a body of lines, each a change, the conversation that makes them one transaction:
- * `begin`, the lines, `commit`. `lease`: `30s`, or NULL or "". Returns it, to be freed, or NULL
- * with why; `n_lines` says how many lines of the body are in it. */
+/* Turns a body of lines, each a change, into the conversation that makes them one transaction:
+ * `begin`, the lines, `commit`. `lease`: `30s`, or NULL or "". Returns the text, which the caller
+ * frees, or NULL with `why`; `n_lines` is the number of lines of the body in it. */
 char *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
                                 char why[SERVE_WHY_BYTES]);
 

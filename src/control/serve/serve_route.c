@@ -11,7 +11,7 @@
 #include "serve/serve_part.h"
 #include "serve/serve_request.h"
 
-#define UNPROCESSABLE 422 /* whose name in microhttpd depends on its version */
+#define UNPROCESSABLE 422 /* its name in microhttpd depends on the version */
 #define JSON_TYPE     "application/json"
 #define TEXT_TYPE     "text/plain; charset=utf-8"
 
@@ -70,7 +70,7 @@ static enum MHD_Result get_live(struct serve_call *call)
 	return get_stream(call, true);
 }
 
-/* Begins to ask weir; `lines` pass. */
+/* Begins a query to weir; takes ownership of `lines`. */
 static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
 {
 	struct serve_http *http = call->http;

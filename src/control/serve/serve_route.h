@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may be asked for, and by what function each is answered.
+ * The paths that are served, and the function that answers each.
  *
  * Thread: the caller's, one.
  */
@@ -9,7 +9,7 @@
 
 #include "serve/serve_call.h"
 
-/* Answers, or suspends the call; then it comes again. */
+/* Answers the call, or suspends it; then it is routed again later. */
 enum MHD_Result serve_route(struct serve_call *call, const char *path, const char *method);
 
 #endif

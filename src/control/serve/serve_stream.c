@@ -11,16 +11,16 @@ struct serve_stream {
 	struct serve_streams *among;
 	struct MHD_Connection *connection;
 	bool live, sleeps, beat;
-	char run[SERVE_RUN_BYTES]; /* of `number` */
-	uint64_t number;           /* of the event that comes next */
-	uint64_t states, samples;  /* that it has seen */
+	char run[SERVE_RUN_BYTES]; /* the run of `number` */
+	uint64_t number;           /* the number of the next event */
+	uint64_t states, samples;  /* the latest that were sent */
 	char *bytes;               /* to be sent: [at, n) */
 	size_t at, n;
 };
 
-/* ---- what it says next ---- */
+/* ---- composing the next bytes ---- */
 
-/* Another run has begun: its events are all new. */
+/* If another run has begun, continues with its oldest event. */
 static void follow_run(struct serve_stream *stream)
 {
 	const struct serve_feed *feed = stream->among->feed;
@@ -91,7 +91,7 @@ static void compose(struct serve_stream *stream)
 	if (out == NULL)
 		return;
 	follow_run(stream);
-	/* Whose events they are comes before them. */
+	/* The state, which names the run, precedes the events of that run. */
 	if (stream->live)
 		put_state(stream, out);
 	put_events(stream, out);
@@ -104,7 +104,7 @@ static void compose(struct serve_stream *stream)
 		stream->n = 0;
 }
 
-/* ---- as microhttpd reads it ---- */
+/* ---- callbacks of microhttpd ---- */
 
 static ssize_t stream_read(void *argument, uint64_t position, char *bytes, size_t room)
 {
@@ -164,7 +164,7 @@ struct MHD_Response *serve_stream_open(struct serve_streams *streams,
 	stream->among = streams;
 	stream->connection = connection;
 	stream->live = live;
-	stream->beat = true; /* so that a browser sees at once that it is open */
+	stream->beat = true; /* so that a browser sees at once that the stream is open */
 	stream->states = stream->samples = UINT64_MAX;
 	memcpy(stream->run, feed->run, sizeof(stream->run));
 	stream->number = serve_feed_next(feed);

@@ -63,7 +63,7 @@ void serve_visitors_tick(struct serve_visitors *visitors, uint64_t now_ms)
 	     visitor = visitor->next) {
 		if (now_ms < visitor->until_ms)
 			continue;
-		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees its end, and closes it */
+		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
 		visitor->until_ms = UINT64_MAX;
 	}
 }

@@ -34,13 +34,15 @@ static void batch_error_set(struct batch_error *error, const char *name, const c
 	va_end(arguments);
 }
 
-/* Only a word that can stand as NAME in `err NAME: ...` and be told from the rest. */
+/* Returns true for a word that can stand as NAME in `err NAME: ...` and be distinguished from the
+ * rest. */
 static bool word_is_plain(const char *text)
 {
 	return *text != '\0' && strlen(text) < 60 && strpbrk(text, " :\t\"") == NULL;
 }
 
-/* Of a line, the word at a column, else the cloud or port that it is about, else its first word. */
+/* Returns the word of the line at a column, else the cloud or port that the line concerns, else its
+ * first word. */
 static const char *words_concerned(const struct words *words, uint32_t column)
 {
 	uint32_t at = words->n > 1 && strcmp(words->word[0].text, "no") == 0 ? 1 : 0;
@@ -97,7 +99,7 @@ static int batch_no_memory(struct batch_error *error)
 	return -ENOMEM;
 }
 
-/* Makes room for a line and keeps it, with its number before it. */
+/* Makes room for a line and keeps it, preceded by its number. */
 static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
                       struct batch_error *error)
 {
@@ -145,7 +147,7 @@ int batch_edit(struct batch *batch, const char *line, const struct command *comm
 	return result;
 }
 
-/* Calls for each line kept; stops when it returns other than 0. */
+/* Calls `visit` for each line kept; stops when that returns non-zero. */
 static int batch_each(const struct batch *batch,
                       int (*visit)(void *argument, uint32_t number, const char *line),
                       void *argument)
@@ -184,7 +186,8 @@ static int batch_edit_again(void *argument, uint32_t number, const char *line)
 	return result;
 }
 
-/* Another has changed the scenario since the copy was made. */
+/* Executes the lines again on a new copy, because the scenario has changed since the copy was
+ * made. */
 static int batch_renew(struct batch *batch, struct control *control, struct batch_error *error)
 {
 	struct batch_again again = {.draft = scenario_copy(*control->scenario), .error = error};
@@ -197,7 +200,7 @@ static int batch_renew(struct batch *batch, struct control *control, struct batc
 	return batch_each(batch, batch_edit_again, &again);
 }
 
-/* ---- a whole one ---- */
+/* ---- whole batches ---- */
 
 struct batch_refusals {
 	const struct scenario *now;
@@ -227,7 +230,7 @@ static void refusal_add(struct batch_refusals *refusals, const char *format, ...
 	refusals->used += n > 0 ? (size_t)n : 0;
 }
 
-/* The lines that say what cannot change. */
+/* Adds the line to the refusals if it concerns something that cannot change. */
 static int batch_refuse_line(void *argument, uint32_t number, const char *line)
 {
 	struct batch_refusals *refusals = argument;
@@ -284,7 +287,8 @@ static int batch_succeed(struct batch *batch, const struct scenario *now, struct
 	return -EINVAL;
 }
 
-/* The next line of the file, in `line`. 0, or -EINVAL with error. */
+/* Executes the next line of the file, which it copies into `line`. Returns 0, or -errno with
+ * error. */
 static int batch_take_line(struct batch *batch, const struct file_line *at,
                            char line[LINE_BYTES_MAX + 2], struct batch_error *error)
 {
@@ -318,7 +322,7 @@ static int batch_take_line(struct batch *batch, const struct file_line *at,
 
 int batch_of_file(struct batch *batch, const char *path, struct batch_error *error)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of the byte order: it is no part of a line */
+	static const char mark[] = "\xef\xbb\xbf"; /* the byte-order mark: no part of a line */
 	char line[LINE_BYTES_MAX + 2];
 	struct file_beside beside;
 	struct language_error wrong;
@@ -356,7 +360,7 @@ struct batch_search {
 	uint32_t line, column;
 };
 
-/* The last line that is about the cloud, or better about its statement. */
+/* Finds the last line that concerns the cloud, or preferably its statement. */
 static int batch_match(void *argument, uint32_t number, const char *line)
 {
 	struct batch_search *search = argument;
@@ -413,7 +417,7 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 	return result;
 }
 
-/* Files stay in memory as long as a statement names them: clients may not add to them for ever. */
+/* Bounds the files that clients may add: files stay in memory as long as a statement names them. */
 static int batch_check_files(const struct batch *batch, const struct scenario *before,
                              struct batch_error *error)
 {
@@ -430,7 +434,8 @@ static int batch_check_files(const struct batch *batch, const struct scenario *b
 	return -ENOSPC;
 }
 
-/* What a refusal of the emulator is about: the one cloud that all lines are about, if it is so. */
+/* Finds the subject of a refusal by the emulator: the cloud that all lines concern, if there is
+ * exactly one. */
 static int batch_subject(void *argument, uint32_t number, const char *line)
 {
 	struct language_error ignored;

@@ -12,7 +12,8 @@
 #include "socket/dialogue.h"
 #include "socket/request.h"
 
-/* What the target is; a cloud goes before a port of the same name. False: there is none. */
+/* Determines the target; a cloud takes precedence over a port of the same name. Returns false if
+ * there is neither. */
 static bool find_target(const struct scenario *scenario, const char *name, struct tap_plan *plan)
 {
 	int port = scenario_find_port(scenario, name);
@@ -79,7 +80,7 @@ void capture_line(struct dialogue *dialogue, const char *line, const struct word
 	}
 }
 
-/* From the clock of the run to that of the wall. */
+/* Returns the offset from the clock of the run to the wall clock. */
 static int64_t wall_of(struct control *control)
 {
 	struct timespec now;

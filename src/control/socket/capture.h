@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]`, with the descriptor of the memory
- * into which workers put what happens (capture/fate_ring.h): from its answer on, until the
- * conversation ends, or says `capture off`. A conversation has one at a time.
+ * `capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]`, with the descriptor of a memory.
+ * Workers put the fates of packets into this memory (capture/fate_ring.h) from the answer on, until
+ * the conversation ends or receives `capture off`. A conversation has one capture at a time.
  *
- * Making the tap (live/tap.h) may take long, and is a thread's; then it is waited for until every
- * worker has it. Control reads nothing of the memory, and sends nothing: a client that is slow
- * loses packets of its own capture, which are counted there.
+ * Making the tap (live/tap.h) may take long, so a thread does it; the answer comes when every
+ * worker has the tap. Control reads nothing of the memory, and sends nothing: a slow client loses
+ * packets of its own capture, which are counted in that memory.
  *
  * Thread: control's.
  */
@@ -23,15 +23,15 @@ struct tap;
 
 struct capture {
 	struct tap *tap; /* NULL: there is none */
-	bool waits;      /* until it is on */
+	bool waits;      /* the answer waits until every worker has the tap */
 };
 
-/* The words begin with `capture`. Answers, now or when it is on. */
+/* Executes a line that begins with `capture`. Answers now, or when the capture is on. */
 void capture_line(struct dialogue *dialogue, const char *line, const struct words *words);
-/* The thread has made it, or has not. */
+/* Takes over the tap that the thread has made, or answers its error. */
 void capture_made(struct dialogue *dialogue, struct request *request);
 void capture_poll(struct dialogue *dialogue);
-/* It ends, if there is one. */
+/* Ends the capture, if there is one. */
 void capture_end(struct dialogue *dialogue);
 
 #endif

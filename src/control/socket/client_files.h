@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files that a client has handed over for the lines that name them: he opens a file himself,
- * and sends the descriptor with a line `file NAME` (session.h). Of weir's own files he may name
- * some only if weir's rights are his in any case: if he is root, or the user that weir runs as.
+ * The files that a client has handed over for the lines that name them. The client opens a file
+ * itself, and sends the descriptor with a line `file NAME` (session.h). Files that weir opens
+ * itself may be named only by a client that has weir's rights in any case: root, or the user that
+ * weir runs as.
  *
- * Whatever its way, a file of a client's has FILE_CLIENT_BYTES_MAX at most, all of a conversation
- * together CLIENT_FILES_BYTES_MAX, and nothing of its content stands in an answer.
+ * Either way a file of a client has FILE_CLIENT_BYTES_MAX bytes at most, all files of a
+ * conversation together have CLIENT_FILES_BYTES_MAX, and no answer contains anything of their
+ * content.
  *
- * Ownership: holds references to the files. Thread: one at a time.
+ * Ownership: holds references to the files.
+ * Thread: one at a time.
  */
 #ifndef WEIR_CLIENT_FILES_H
 #define WEIR_CLIENT_FILES_H
@@ -20,19 +23,19 @@
 #define CLIENT_FILES_BYTES_MAX (UINT64_C(16) << 20)
 
 struct client_files {
-	struct file_source source; /* first: client_files_use */
-	bool may_open;             /* what is not here, this process opens */
+	struct file_source source; /* must be first: client_files_use */
+	bool may_open;             /* this process opens a file that is not in the array */
 	uint32_t n;
 	struct file *file[CLIENT_FILES_MAX];
 };
 
-/* Takes the reference, in the place of one of the same name. 0; -ENOSPC: too many, or too large,
- * and then the reference is given back. */
+/* Takes the reference, and replaces a file of the same name. Returns 0, or -ENOSPC if there are too
+ * many files or they are too large; then the reference is released. */
 int client_files_put(struct client_files *client_files, struct file *file);
 void client_files_clear(struct client_files *client_files);
-/* `to` is empty. */
+/* Copies the references. `to` must be empty. */
 void client_files_copy(struct client_files *to, const struct client_files *from);
-/* The files of this thread come from here; NULL: they are this process's again. */
+/* Makes `client_files` the source of this thread's files. NULL: this process opens them again. */
 void client_files_use(struct client_files *client_files);
 
 #endif

@@ -129,7 +129,7 @@ static void dialogue_abort(struct dialogue *dialogue)
 	answer_ok(&dialogue->output);
 }
 
-/* A line of netem's: the statements that it has become. */
+/* Answers a netem line with the statements that it has become. */
 static void dialogue_became(struct dialogue *dialogue, const struct command *command)
 {
 	const struct word *word = command->words.word;
@@ -145,7 +145,8 @@ static void dialogue_became(struct dialogue *dialogue, const struct command *com
 	free(text);
 }
 
-/* Late: in text a line before the `ok`, which says the rest; in JSON the object's `late`. */
+/* Answers a change that a worker has not taken yet. In text, `late` is a line before the `ok`; in
+ * JSON, a member of the object. */
 static void dialogue_late(struct dialogue *dialogue, const char *late)
 {
 	char text[300];
@@ -238,7 +239,8 @@ bool dialogue_pending(const struct dialogue *dialogue)
 	       dialogue->capture.waits;
 }
 
-/* A file that was handed over serves one line, or all lines of a batch. */
+/* Releases the files that were handed over, unless a later line may use them: a file serves one
+ * line, or all lines of a batch. */
 static void dialogue_answered(struct dialogue *dialogue)
 {
 	if (!dialogue_pending(dialogue) && !dialogue->in_batch && !dialogue->hands_over)
@@ -251,8 +253,8 @@ void dialogue_no_answer(struct dialogue *dialogue)
 	               "no memory for the answer; `show config` says what is in force");
 }
 
-/* An answer with holes is taken back. One that is still to come has none: what lacked memory until
- * then says so itself (an event). */
+/* Retracts an answer that is incomplete for lack of memory. If the answer is still to come, nothing
+ * is retracted: whatever lacked memory until then (an event) reports that itself. */
 static void dialogue_whole(struct dialogue *dialogue, size_t before)
 {
 	if (!alloc_failure_taken() || (dialogue_pending(dialogue) && dialogue->output.n == before))
@@ -280,7 +282,7 @@ void dialogue_poll(struct dialogue *dialogue)
 	dialogue_answered(dialogue);
 }
 
-/* `command` passes. */
+/* Takes ownership of `command`. */
 static void dialogue_edit(struct dialogue *dialogue, const char *line, struct command *command)
 {
 	struct batch_error error;
@@ -296,7 +298,7 @@ static void dialogue_edit(struct dialogue *dialogue, const char *line, struct co
 	language_release(command);
 }
 
-/* `command` passes. */
+/* Takes ownership of `command`. */
 static void dialogue_command(struct dialogue *dialogue, const char *line, struct command *command)
 {
 	switch (command->kind) {
@@ -335,7 +337,7 @@ static void dialogue_command(struct dialogue *dialogue, const char *line, struct
 	language_release(command);
 }
 
-/* ---- what is said to the session itself, not to the emulator ---- */
+/* ---- commands to the session, not to the emulator ---- */
 
 static bool words_are(const struct words *words, const char *first, const char *second)
 {
@@ -364,11 +366,11 @@ void dialogue_descriptor(struct dialogue *dialogue, int fd)
 		dialogue->descriptors[dialogue->n_descriptors++] = fd;
 }
 
-/* Whether it was such a word, and is done. */
+/* Executes a command to the session. Returns false if the line is none. */
 static bool dialogue_own(struct dialogue *dialogue, const char *line, const struct words *words)
 {
 	if (lease_words(dialogue, words)) {
-		/* is done */
+		/* lease_words has answered, or will */
 	} else if (words_are(words, "hello", NULL)) {
 		hello_answer(&dialogue->output, dialogue->control, dialogue->read_only);
 	} else if (words->n > 0 && !words->word[0].quoted &&
@@ -408,7 +410,7 @@ static bool dialogue_own(struct dialogue *dialogue, const char *line, const stru
 	return true;
 }
 
-/* Parses it here, if that is soon done; else it is a pending line's. */
+/* Parses the line here if that does not block, and otherwise as a pending line. */
 static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 {
 	struct language_error wrong = {.column = 0};
@@ -427,7 +429,8 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 		dialogue_language_error(dialogue, line, &wrong);
 }
 
-/* What may be said where nothing may be changed; all else is refused, whatever it means. */
+/* On a read-only socket, refuses all commands but those that change nothing, before they are
+ * parsed. Returns true if the line is refused. */
 static bool dialogue_refuses(struct dialogue *dialogue, const struct words *words)
 {
 	static const char *const looks[] = {"show", "help", "hello", "events", "sample",

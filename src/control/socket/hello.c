@@ -11,7 +11,7 @@
 #include "socket/session.h"
 #include "stream/sampler.h"
 
-/* In the order of the alphabet. */
+/* In alphabetical order. */
 static const char *const capabilities[] = {"batch",  "capture", "events", "files",
                                            "json",   "lease",   "probe",  "read-only-socket",
                                            "sample", "totals",  "whole"};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `hello`: what a client must know at once: which weir this is, which protocol it speaks, which run
- * it is, and what this conversation may do.
+ * `hello` answers what a client must know first: the version of weir, the protocol, the identity of
+ * this run, and what this conversation may do.
  *
- * PROTOCOL grows by one when a client of before would misread something. Until then answers and
- * events may have more members, there may be more lines and more kinds of events, and
- * `capabilities` more words; docs/control.md.
+ * HELLO_PROTOCOL grows by one when an older client would misread something. Until then answers and
+ * events may get more members, there may be more lines and more kinds of events, and `capabilities`
+ * may get more words; docs/control.md.
  *
  * Thread: control's.
  */

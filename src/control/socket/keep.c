@@ -16,17 +16,18 @@
 #include "service/executor.h"
 #include "socket/lease.h"
 
-/* The last line: a machine that lost its power may have a part of the file. */
+/* The last line. It proves that the file is complete: a machine that lost power may have a part of
+ * it. */
 #define TAIL "\n# this is all of it\n"
 
-/* Its own of all that it needs: it may be forgotten. */
+/* A write under way. It owns all that it needs, because it may be forgotten. */
 struct keep_write {
 	struct job job;
-	struct control *control; /* while it looks */
-	struct scenario *undone; /* without the leases; NULL: there are none */
+	struct control *control; /* used during the look */
+	struct scenario *undone; /* the scenario without the leases; NULL: there are none */
 	char *path, *head;
-	pthread_mutex_t lock; /* while it becomes the file */
-	bool unwanted;        /* it does not: under the lock */
+	pthread_mutex_t lock; /* held while the file gets its name */
+	bool unwanted;        /* the file must not get its name; under the lock */
 	int result;
 	struct problem problem;
 };
@@ -82,7 +83,8 @@ static void write_work(struct job *job)
 	free(text);
 }
 
-/* When the file was written last, and how long it is; without a file, neither. */
+/* Writes the first line: when the scenario file was last written, and its length; zeros if there is
+ * no file. */
 static void head_of(const char *config, char head[KEEP_HEAD_BYTES])
 {
 	struct stat status;
@@ -92,7 +94,7 @@ static void head_of(const char *config, char head[KEEP_HEAD_BYTES])
 	snprintf(head, KEEP_HEAD_BYTES, "# weir keeps what is in force, of %lld.%09ld %lld %.*s",
 	         (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
 	         (long long)status.st_size, PATH_MAX, config);
-	/* It is one line, whatever the file is called. */
+	/* It must be one line, whatever the name of the file contains. */
 	for (char *c = head; *c != '\0'; c++)
 		if (*c == '\n' || *c == '\r')
 			*c = '?';
@@ -122,7 +124,7 @@ void keep_read(struct keep *keep)
 		head_of(keep->file.config, keep->next_head);
 }
 
-/* What is in force goes with the file as it was read, even if that has changed nothing. */
+/* Adopts the first line of the scenario file that was read, even if reading it changed nothing. */
 static void take_head(struct keep *keep)
 {
 	if (strcmp(keep->file.head, keep->next_head) == 0)
@@ -179,7 +181,8 @@ void keep_poll(struct keep *keep, bool reading)
 	if (keep->write != NULL || (keep->begun && keep->changes == control->changes &&
 	                            keep->leases == leases_count(control->leases)))
 		return;
-	/* Something is about to change, or there is no memory or thread: later. */
+	/* If something is about to change, or there is no memory or no thread, a later poll tries
+	 * again. */
 	if (!control_look_begin(control))
 		return;
 	keep->write = write_make(keep);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps the scenario in force in a file, so that a weir that is started after a crash goes on with
- * what the last one had come to. The file is written anew after each change, whole or not at all
- * (atomic_file.h), in a thread of its own: control waits for no disk. A change of a lease is not in
- * it: the connection that holds the lease ends with weir.
+ * Keeps the scenario in force in a file, so that a weir that is started after a crash continues
+ * with the latest scenario. The file is written anew after each change, whole or not at all
+ * (atomic_file.h), in a thread of its own: control waits for no disk. The change of a lease is not
+ * in it, because the connection that holds the lease ends with weir.
  *
- * It begins with a line that names the scenario file and says when that was written last. Whoever
- * has written it since wants that one: then what was kept does not count. So the line is that of
- * the file before it was read, and while it is read again (SIGHUP) nothing is written. An orderly
- * end removes the file.
+ * The first line of the file names the scenario file and says when that was last written. If
+ * somebody has written the scenario file since, that person wants the new version, and what was
+ * kept does not count. The line therefore describes the file as it was before it was read, and
+ * nothing is written while the file is read again (SIGHUP). An orderly end removes the kept file.
  *
  * Thread: control's.
  */
@@ -33,30 +33,31 @@ struct keep_file {
 struct keep {
 	struct control *control;
 	struct keep_file file;
-	char next_head[KEEP_HEAD_BYTES]; /* when the scenario file that is being read is in force */
+	char next_head[KEEP_HEAD_BYTES]; /* of the scenario file that is being read */
 	uint64_t changes;                /* those that are kept, or are being written */
-	uint32_t leases;                 /* with so many undone */
+	uint32_t leases;                 /* the number of leases undone in it */
 	bool begun, complained;
 	struct keep_write *write; /* under way; or NULL */
 };
 
-/* The scenario file is about to be read. `path` NULL: nothing is kept. Both paths are the
- * caller's. */
+/* Notes the state of the scenario file before it is read. If `path` is NULL, nothing is kept. Both
+ * paths remain the caller's. */
 void keep_file_note(struct keep_file *file, const char *path, const char *config);
-/* What was kept for the scenario file as it was noted. 1, and the scenario is the caller's; 0:
- * nothing; -errno with message: it cannot be read, or is no scenario. */
+/* Loads what was kept for the scenario file as it was noted. Returns 1, and the caller owns the
+ * scenario; 0 if there is nothing; -errno with message if the kept file cannot be read, or is no
+ * scenario. */
 int keep_load(const struct keep_file *kept, struct scenario **scenario, char *message, size_t room);
 
-/* `file` as it was noted before what is in force was read; NULL: nothing is kept. */
+/* `file`: noted before the scenario in force was read; NULL: nothing is kept. */
 void keep_init(struct keep *keep, struct control *control, const struct keep_file *file);
-/* The scenario file is about to be read again. */
+/* Notes that the scenario file is about to be read again. */
 void keep_read(struct keep *keep);
-/* Writes what is not kept yet. `reading`: what keep_read has announced is not over. To be called
- * often; while something is under way, the executor's descriptor tells that it is over. */
+/* Writes what is not kept yet. `reading`: the reading that keep_read has announced is still under
+ * way. To be called often; when a write is done, the executor's descriptor becomes readable. */
 void keep_poll(struct keep *keep, bool reading);
-/* Nothing more is written. Before the executor is closed, which waits for what is under way. With
- * `remove`, at an orderly end, nobody is to go on with it: the file is removed, and what is under
- * way does not become it, however long it takes. */
+/* Writes nothing more. To be called before the executor is closed, which waits for what is under
+ * way. With `remove`, at an orderly end, the file is removed, and a write under way does not
+ * replace it, however long that write takes. */
 void keep_end(struct keep *keep, bool remove);
 
 #endif

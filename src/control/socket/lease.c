@@ -15,11 +15,11 @@
 
 struct leases {
 	struct control *control;
-	struct dialogue dialogue;        /* in which they are undone */
+	struct dialogue dialogue;        /* the dialogue in which they are undone */
 	struct lease *lease[LEASES_MAX]; /* in the order in which they came into force */
 	uint32_t n;
 	uint64_t latest;
-	uint64_t undoing; /* the number of that one; 0: none */
+	uint64_t undoing; /* the number of the lease being undone; 0: none */
 };
 
 uint32_t leases_count(const struct leases *leases)
@@ -31,7 +31,7 @@ struct scenario *leases_undone(const struct leases *leases)
 {
 	struct scenario *scenario = scenario_copy(*leases->control->scenario);
 
-	/* The latest first: so nothing of one lies below another. */
+	/* The latest first, so that no lease lies below another. */
 	for (uint32_t i = leases->n; scenario != NULL && i-- > 0;) {
 		if (difference_undo(&leases->lease[i]->difference, scenario) != 0) {
 			scenario_free(scenario);
@@ -120,8 +120,8 @@ struct lease *lease_make(const struct peer *who, uint64_t for_ns)
 	return lease;
 }
 
-/* The clock of the run, not the instant of the round: that is from before the wait for clients,
- * which may take as long as the shortest lease. */
+/* Returns the time on the clock of the run. The instant of the round would not do: it precedes the
+ * wait for clients, which may take as long as the shortest lease. */
 static uint64_t run_ns(const struct leases *leases)
 {
 	return leases->control->ops->now_ns(leases->control->context);

@@ -77,7 +77,7 @@ static void begin(struct dialogue *dialogue, const struct words *words)
 	}
 }
 
-/* Its lease, if it is there; else that is answered. */
+/* Returns the lease of the conversation, or answers an error and returns NULL. */
 static const struct lease *the_lease(struct dialogue *dialogue, const char *word)
 {
 	const struct lease *lease = lease_find(dialogue->control->leases, dialogue->lease);

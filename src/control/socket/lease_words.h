@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a conversation says about its lease (lease.h): `begin lease TIME`, `renew [TIME]`, `keep`,
- * `revert`.
+ * The commands of a conversation about its lease (lease.h): `begin lease TIME`, `renew [TIME]`,
+ * `keep`, `revert`.
  *
  * Thread: control's.
  */
@@ -14,9 +14,9 @@
 
 struct dialogue;
 
-/* Whether it was one of these; then it is answered, or will be. */
+/* Returns true if the line was one of these; it is answered, or will be. */
 bool lease_words(struct dialogue *dialogue, const struct words *words);
-/* `revert` waits: answers when the change is undone, or cannot be yet. */
+/* While `revert` waits: answers when the change is undone, or cannot be undone yet. */
 void lease_words_poll(struct dialogue *dialogue);
 
 #endif

@@ -13,9 +13,9 @@
 #include "socket/session.h"
 #include "stream/event.h"
 
-#define TOLD_CLOUDS 32 /* of a change, by name */
+#define TOLD_CLOUDS 32 /* the most clouds of a change that an event names */
 
-/* NULL: no memory, and that is answered. */
+/* Returns NULL if there is no memory; that is answered. */
 static struct request *pending_request(struct dialogue *dialogue, enum request_kind kind,
                                        const char *line, const struct command *command)
 {
@@ -61,7 +61,8 @@ static void pending_start(struct dialogue *dialogue, struct request *request,
 	pending_go(dialogue, step);
 }
 
-/* Has the work done. False: no thread can be had; answered, and over. */
+/* Starts the work in a thread. If no thread can be had, answers an error, ends the pending line,
+ * and returns false. */
 static bool pending_give(struct dialogue *dialogue, enum pending_step step,
                          void (*work)(struct job *job))
 {
@@ -108,7 +109,7 @@ static void overdue_work(struct dialogue *dialogue)
 	pending_forget(dialogue);
 }
 
-/* The line has been parsed. True: it goes on. */
+/* Handles a line that a thread has parsed. Returns true if the change goes on to its turn. */
 static bool parsed(struct dialogue *dialogue, struct request *request)
 {
 	struct batch_error error;
@@ -184,7 +185,7 @@ static void handed_over(struct dialogue *dialogue, struct request *request)
 	request->file = NULL;
 }
 
-/* The thread that needs no turn has done its work. */
+/* Answers a dump. Its thread needed no turn. */
 static void flight_dumped(struct dialogue *dialogue, const struct request *request)
 {
 	char text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES];
@@ -242,7 +243,7 @@ static bool step_looks(struct dialogue *dialogue)
 
 	if (!control_look_begin(dialogue->control))
 		return false;
-	/* What it named is perhaps there no more, or another is there now. */
+	/* The cloud may be gone by now, or its index may belong to another. */
 	if (request->kind == KIND_SHOW && request->command.words.n > 2 &&
 	    request->what != SHOW_CLOUDS && request->what != SHOW_TOTALS) {
 		int index = scenario_find_cloud(*dialogue->control->scenario,
@@ -281,7 +282,8 @@ static void turn_refused(struct dialogue *dialogue, const char *who)
 	pending_forget(dialogue);
 }
 
-/* What a lease needs beside its change. False: answered, and over. */
+/* Makes what a lease needs besides its change. On failure answers an error, ends the pending line,
+ * and returns false. */
 static bool turn_of_lease(struct dialogue *dialogue, struct request *request)
 {
 	struct leases *leases = dialogue->control->leases;
@@ -307,7 +309,7 @@ static bool turn_of_lease(struct dialogue *dialogue, struct request *request)
 	return false;
 }
 
-/* It is its turn: what takes no time is made here. */
+/* Begins the turn: makes here what takes no time, and gives the rest to a thread. */
 static bool turn_begins(struct dialogue *dialogue)
 {
 	struct request *request = dialogue->pending.request;
@@ -422,7 +424,7 @@ static void tell_changed(struct dialogue *dialogue, const struct request *reques
 	event_change(dialogue->control, &change);
 }
 
-/* It lies with the workers: what follows from that. */
+/* Does what follows once the transaction is with the workers. */
 static void posted(struct dialogue *dialogue, struct request *request)
 {
 	if (request->kind == KIND_CLEAR) {
@@ -547,7 +549,7 @@ void pending_begin(struct dialogue *dialogue)
 {
 	struct request *request = pending_request(dialogue, KIND_BEGIN, "begin", NULL);
 
-	dialogue->not_begun = true; /* until it has: no memory, and no thread, end it before */
+	dialogue->not_begun = true; /* until it has begun; without memory it never does */
 	if (request == NULL)
 		return;
 	pending_start(dialogue, request, PENDING_LOOKS);

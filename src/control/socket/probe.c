@@ -66,7 +66,7 @@ static const struct feedback_proxy_conf *proxy_of(const struct cloud_conf *cloud
 	return proxy;
 }
 
-/* Whether packets of `first` may come to `cloud`. */
+/* Returns true if packets of `first` may reach `cloud`. */
 static bool comes_from(const struct scenario *scenario, const struct cloud_conf *cloud,
                        const struct cloud_conf *first)
 {
@@ -82,7 +82,8 @@ static bool comes_from(const struct scenario *scenario, const struct cloud_conf 
 	return false;
 }
 
-/* The first cloud behind it that takes its requests off; NULL: there is none. */
+/* Returns the first cloud behind `cloud` that strips requests of `protocol`; NULL if there is
+ * none. */
 static const struct cloud_conf *strip_behind(const struct scenario *scenario,
                                              const struct cloud_conf *cloud, uint64_t protocol)
 {
@@ -129,7 +130,7 @@ static int find(struct control *control, const struct words *words,
 	return 0;
 }
 
-/* What is known at the strip. */
+/* Reads the report of the strip. Returns false if that cloud is gone. */
 static bool look(struct control *control, const struct probe *probe, struct cloud_report *report)
 {
 	memset(report, 0, sizeof(*report));
@@ -140,7 +141,7 @@ static uint32_t arrived(const struct probe *probe, const struct cloud_report *re
 {
 	uint64_t ended = report->counters.drops[REASON_PROBE];
 
-	/* Less than before: the counters were cleared. */
+	/* If the counter is less than before, the counters were cleared. */
 	if (ended >= probe->ended_before)
 		ended -= probe->ended_before;
 	return ended < probe->asked ? (uint32_t)ended : probe->asked;
@@ -203,7 +204,7 @@ int probe_begin(struct control *control, const struct words *words, struct probe
 	return 0;
 }
 
-/* Only answers since the probe began. */
+/* Removes answers that precede the probe. */
 static void keep_new(struct observed *observed, uint64_t before_ns)
 {
 	uint32_t kept = 0;

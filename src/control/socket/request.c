@@ -60,7 +60,7 @@ struct request *request_make(struct control *control, enum request_kind kind, co
 	return request;
 }
 
-/* ---- what threads do ---- */
+/* ---- the work of threads ---- */
 
 void work_parse(struct job *job)
 {
@@ -180,7 +180,8 @@ static int prepare_revert(struct request *request)
 	return result;
 }
 
-/* What the change makes different, for who wants to know or to undo it. */
+/* Computes what the change makes different: a lease undoes that, and the event of the change names
+ * it. */
 static int find_difference(struct request *request)
 {
 	int result = difference_make(&request->difference, *request->control->scenario,
@@ -218,6 +219,6 @@ void work_prepare(struct job *job)
 		request->transaction = NULL;
 	}
 	if (request->kind == KIND_EDIT)
-		request->error.line = 0; /* it is the only one */
+		request->error.line = 0; /* the batch has one line only */
 	client_files_use(NULL);
 }

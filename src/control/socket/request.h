@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread works on for a pending line (pending.h), and what it does: each needs nothing but
- * its request, which is its own, and control where it has its leave.
+ * The work that a thread does for a pending line (pending.h), and the data for it. Each function
+ * needs nothing but its request, which it has for itself, and control while a look or the turn
+ * permits that.
  *
  * Ownership: a request owns what it names; request_release is its job's, and may be called by any
- * thread. Thread: the functions work_... are run by threads, one at a time on a request.
+ * thread.
+ * Thread: the functions work_... are run by threads, one at a time on a request.
  */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
@@ -33,60 +35,62 @@ enum request_kind {
 	KIND_FLIGHT,
 };
 
-/* All that a thread works on. */
+/* All data that a thread works on. */
 struct request {
 	struct job job;
 	enum request_kind kind;
 	struct control *control;
 	char *line;
-	bool parsed; /* then `command` is there */
+	bool parsed; /* `command` is valid */
 	struct command command;
 	struct client_files client_files;
 	struct batch batch;
 	int result;
-	struct language_error wrong; /* of parsing, of a file */
-	struct batch_error error;    /* of all else */
-	bool holds;                  /* the turn */
+	struct language_error wrong; /* error in parsing, in a file */
+	struct batch_error error;    /* any other error */
+	bool holds;                  /* it holds the turn */
 	struct transaction *transaction;
-	/* KIND_COMMIT: 0, or the change is for so long, and from its turn to its posting what it
-	 * then begins, its own. KIND_REVERT: what is undone, the leases' */
+	/* KIND_COMMIT: `lease_ns` is the duration of the change, or 0 if it is permanent; `lease`,
+	 * from the turn to the posting, is the lease that then begins, and the request's own.
+	 * KIND_REVERT: `lease` is undone, and the leases' own */
 	uint64_t lease_ns;
 	struct lease *lease;
-	/* of a lease, and of a whole scenario */
+	/* KIND_COMMIT with a lease, and a whole scenario */
 	struct difference difference;
 	/* KIND_SHOW */
 	enum show_what what;
 	uint32_t cloud;
 	char note[160]; /* which worker is late */
 	bool found;
-	bool lacks; /* memory for the whole answer */
+	bool lacks; /* memory was short: the answer is incomplete */
 	struct output output;
 	/* KIND_FILE */
 	int fd;
 	struct file *file;
-	/* KIND_CAPTURE, and the fd */
+	/* KIND_CAPTURE, with `fd` */
 	struct tap_plan plan;
 	struct tap *tap;
 	/* KIND_FLIGHT */
 	struct recording_dump dump;
 };
 
-/* NULL: no memory. `command`, if there is one, is copied, and what it owns passes. */
+/* Returns NULL if there is no memory. If `command` is not NULL, it is copied, and the request takes
+ * ownership of what it owns. */
 struct request *request_make(struct control *control, enum request_kind kind, const char *line,
                              const struct command *command,
                              const struct client_files *client_files);
 
 void work_parse(struct job *job);
-/* The file that `line` names becomes a whole batch. */
+/* Reads the file that `line` names into a whole batch. */
 void work_load(struct job *job);
 void work_file(struct job *job);
 void work_capture(struct job *job);
-/* The flight into the folder that `line` names. */
+/* Dumps the flight into the folder that `line` names. */
 void work_flight(struct job *job);
 /* Both end a look (control_look_begin). */
 void work_begin(struct job *job);
 void work_show(struct job *job);
-/* Holding the turn. */
+/* Prepares the transaction. The request holds the turn. */
 void work_prepare(struct job *job);
 
 #endif

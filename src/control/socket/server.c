@@ -24,28 +24,29 @@
 #include "stream/loss_watch.h"
 #include "stream/schedule_watch.h"
 
-#define SIGNALS 4 /* that come to the server */
+#define SIGNALS 4 /* the signals that the server handles */
 
 struct server {
-	struct socket_listener listener, read_only; /* the latter with fd -1: none */
+	struct socket_listener listener, read_only; /* read_only.fd is -1 if there is none */
 	struct client *clients[SERVER_CLIENTS_MAX];
 	uint32_t n_clients;
 	uint64_t no_accept_until_ns;
-	int also;           /* a descriptor of somebody else's that ends the wait; -1: none */
-	bool from_terminal; /* it had one, when it was started */
+	int also;           /* the caller's descriptor that ends the wait; -1: none */
+	bool from_terminal; /* it had a controlling terminal when it was started */
 	struct sigaction before[SIGNALS];
 	struct flight_wish flight;
 };
 
-/* A handler may do little: it writes the signal's number into a pipe that poll() watches. Not a
- * signalfd: that needs the signals blocked in all threads, of which the EAL made some. */
+/* A handler may do little: it writes the signal's number into a pipe that poll() watches. A
+ * signalfd would need the signals blocked in all threads, and some of these are made by the EAL. */
 static int signal_pipe[2] = {-1, -1};
 static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
+static volatile sig_atomic_t signals_waiting; /* those received and not read yet */
 #define SIGNALS_PATIENCE 3
-#define RELOAD_MS        2 /* how often one that is under way is looked at */
+#define RELOAD_MS        2 /* how often a reload or undoing is polled */
 
-/* At the end: for a change that is being prepared, and for files that do not come. */
+/* At the end, the time allowed for a change that is being prepared, and for files that do not
+ * arrive. */
 #define CONTROL_PATIENCE_NS  (20 * SIMTIME_S)
 #define EXECUTOR_PATIENCE_NS SIMTIME_S
 
@@ -55,7 +56,7 @@ static void server_signal(int number)
 	int error = errno;
 	ssize_t ignored;
 
-	/* Who insists while weir is ending, or does not come to its end, gets what he wants. */
+	/* The user who keeps sending signals while weir ends, or hangs, gets the default action. */
 	if (number != SIGHUP && number != SIGUSR1 && ++signals_waiting > SIGNALS_PATIENCE) {
 		signal(number, SIG_DFL);
 		raise(number);
@@ -177,14 +178,16 @@ void server_close(struct server *server)
 	free(server);
 }
 
-/* Who comes first: root and the user that runs weir, others, and then those who only look. */
+/* Returns the rank of a client: 2 for root and the user that runs weir, 1 for others, 0 for
+ * read-only clients. */
 static int client_rank(const struct client *client)
 {
 	return client->trusted ? 2 : !client->read_only;
 }
 
-/* Which client gives way to a new one: of those of the lowest rank, and of none that is above the
- * new one's, the one that was silent for longest. Else: n_clients. */
+/* Returns the index of the client that gives way to a new one of this rank: among the clients of
+ * the lowest rank, and of no rank above the new one's, the one that was silent for longest. Returns
+ * n_clients if there is none. */
 static uint32_t server_silent(const struct server *server, int rank)
 {
 	uint32_t found = server->n_clients;
@@ -204,8 +207,8 @@ static uint32_t server_silent(const struct server *server, int rank)
 	return found;
 }
 
-/* One more than there may be. Who goes, be it the new one, is told so, as far as a word goes into
- * his socket at once. */
+/* Makes room for a client beyond SERVER_CLIENTS_MAX. The client that goes, which may be the new
+ * one, is told why, as far as its socket takes that at once. Returns false if the new one goes. */
 static bool server_make_room(struct server *server, struct client *client)
 {
 	uint32_t index = server_silent(server, client_rank(client));
@@ -235,7 +238,8 @@ static void server_accept(struct server *server, const struct socket_listener *l
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* out of descriptors or memory: the listener stays ready, so look away a while */
+		/* Out of descriptors or memory. The listener stays readable, so it is not polled
+		 * for a while. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 			server->no_accept_until_ns = now_ns + SIMTIME_S;
 		return;
@@ -256,11 +260,11 @@ static int server_signalled(void)
 	signals_waiting = 0;
 	if (read(signal_pipe[0], &number, 1) == 1)
 		return number;
-	/* There may be none. That it cannot be read is no reason not to end. */
+	/* The pipe may be empty. An error in reading it must not keep weir from ending. */
 	return errno == EAGAIN || errno == EINTR ? 0 : SIGTERM;
 }
 
-/* What is polled: these, and then the clients. */
+/* The order of the polled descriptors: these, and then the clients. */
 enum {
 	POLLED_SIGNALS,
 	POLLED_LISTENER,
@@ -286,7 +290,8 @@ static bool server_poll(struct server *server, const struct control *control, st
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
-		/* Without events poll() would still tell, again and again, that it has gone. */
+		/* A descriptor without events is not polled: poll() would report its hang-up again
+		 * and again. */
 		polled[POLLED_CLIENTS + i].events = client_events(client, now_ns, &timeout_ms);
 		polled[POLLED_CLIENTS + i].fd = polled[POLLED_CLIENTS + i].events ? client->fd : -1;
 		polled[POLLED_CLIENTS + i].revents = 0;
@@ -331,16 +336,16 @@ static void server_tell(void *argument, enum run_log_level level, const char *li
 	run_log(level, "%s", line);
 }
 
-/* What is looked after beside the clients. */
+/* What is watched besides the clients. */
 struct watches {
 	struct loss_watch losses;
 	struct schedule_watch schedules;
 };
 
-/* A manager of services is told that all is well: control is here, and every worker has come round
- * since the last time. */
+/* Tells a service manager that all is well: control runs, and every worker has polled since the
+ * last time. */
 struct vouching {
-	uint64_t every_ns, next_ns; /* every 0: nobody wants to know */
+	uint64_t every_ns, next_ns; /* every_ns 0: no manager watches */
 };
 
 static void vouch(struct vouching *vouching, struct runtime *runtime, uint64_t now_ns)
@@ -363,7 +368,7 @@ static void watches_release(struct watches *watches)
 	schedule_watch_release(&watches->schedules);
 }
 
-/* A server that serves: from server_begin to server_end. */
+/* A server that serves, from server_begin to server_end. */
 struct serving {
 	struct server *server;
 	struct runtime *runtime;
@@ -382,7 +387,7 @@ static void server_tell_event(void *argument, const struct runtime_event *event)
 	event_of_runtime(argument, event);
 }
 
-/* The last events go out, as far as they go into the sockets at once. */
+/* Sends the last events to the clients, as far as their sockets take them at once. */
 static void server_part(struct server *server, struct control *control, int number, uint64_t now_ns)
 {
 	event_stopped(control, number < 0    ? "an error of poll()"
@@ -393,8 +398,8 @@ static void server_part(struct server *server, struct control *control, int numb
 			client_serve(server->clients[i], POLLOUT, now_ns);
 }
 
-/* The kernel tells by SIGHUP that a terminal was closed; whoever wants the file to be read again
- * sends it, too. */
+/* Returns true if the signal is a request to read the file again. The kernel sends SIGHUP, too,
+ * when a terminal is closed. */
 static bool asks_to_reload(const struct server *server, int number)
 {
 	return number == SIGHUP && (!server->from_terminal || has_terminal());
@@ -483,13 +488,14 @@ void server_end(struct serving *serving, int why)
 	reload_release(&serving->reload);
 	flight_dumps_free(control->flight);
 	control->flight = NULL;
-	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
+	while (server->n_clients > 0) /* their sessions refer to `control`, which ends here */
 		server_drop(server, 0);
-	/* What is under way has a low priority, and now the workers' processors to itself. */
+	/* The jobs under way have a low priority; now they have the workers' processors to
+	 * themselves. */
 	runtime_halt(serving->runtime);
 	if (!control_close(control, CONTROL_PATIENCE_NS)) {
-		/* A file on a disk that does not answer: nothing may be freed under who waits for
-		 * it. */
+		/* A job waits for a file on a disk that does not answer. Nothing that it uses may
+		 * be freed. */
 		run_log(RUN_LOG_ERROR,
 		        "a change that is under way does not come to its end: ended without it, "
 		        "and without the accounts");

@@ -10,11 +10,12 @@
 #include "socket/server.h"
 #include "socket/server_client.h"
 
-#define PENDING_MS          5 /* between two looks whether a pending line is done */
+#define PENDING_MS          5 /* between two looks at a pending line */
 #define DESCRIPTORS_AT_ONCE 16
 
-/* Root may read everything, and the user that runs weir what weir may read: such a client learns
- * nothing from weir that it could not read itself. */
+/* Returns true if the client may read anything that weir may: root may read everything, the user
+ * that runs weir the same as weir. Weir reveals nothing to such a client that it could not read
+ * itself. */
 static bool client_has_our_rights(const struct peer *peer)
 {
 	return peer->known && (peer->uid == 0 || peer->uid == geteuid());
@@ -49,7 +50,7 @@ void client_free(struct client *client)
 	free(client);
 }
 
-/* Reads what is there, and the descriptors that come with it: with each line `file` one. */
+/* Reads what has arrived, and the descriptors with it, one for each line `file`. */
 static ssize_t client_receive(struct client *client)
 {
 	union {
@@ -79,7 +80,7 @@ static ssize_t client_receive(struct client *client)
 	return n;
 }
 
-/* False: the client is gone. */
+/* Returns false if the client is gone. */
 static bool client_read(struct client *client, uint64_t now_ns)
 {
 	size_t taken;
@@ -143,7 +144,8 @@ void client_dismiss(struct client *client, const char *why)
 	(void)ignored;
 }
 
-/* Idle: gets a message, and is over. Not reading its answers: over at once. */
+/* Dismisses a client that is idle. Returns false if a client does not read its answers: it must be
+ * freed at once. */
 static bool client_in_time(struct client *client, uint64_t now_ns)
 {
 	uint64_t waiting_ns = session_waiting_ns(client->session);
@@ -157,7 +159,6 @@ static bool client_in_time(struct client *client, uint64_t now_ns)
 	return true;
 }
 
-/* False: it is to be dropped. */
 bool client_serve(struct client *client, short events, uint64_t now_ns)
 {
 	bool may_read;
@@ -168,8 +169,8 @@ bool client_serve(struct client *client, short events, uint64_t now_ns)
 
 	if (may_read && !client_read(client, now_ns))
 		return false;
-	/* The kernel says POLLOUT while most of the socket is empty: what is pushed then fits, and
-	 * a last word behind it. */
+	/* The kernel reports POLLOUT while most of the socket is empty, so what is pushed fits, and
+	 * a last message behind it. */
 	if (session_wants_push(client->session)) {
 		if (events & POLLOUT)
 			session_push(client->session, now_ns);

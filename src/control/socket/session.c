@@ -12,10 +12,10 @@ struct session {
 	struct dialogue dialogue;
 	bool over;
 	uint64_t active_ns, waiting_ns;
-	uint64_t late_ns; /* since when the client takes nothing that is to be pushed; UINT64_MAX */
-	bool skipping;    /* the rest of a line that was too long */
+	uint64_t late_ns; /* since when a push waits for room; UINT64_MAX: none does */
+	bool skipping;    /* skips the rest of a line that was too long */
 	size_t line_n;
-	char line[SESSION_LINE_MAX + 2]; /* and a CR, and a 0 */
+	char line[SESSION_LINE_MAX + 2]; /* with a CR, and a 0 */
 };
 
 struct session *session_make(struct control *control, uint64_t now_ns)
@@ -49,7 +49,7 @@ static void session_too_long(struct session *session)
 	dialogue_bad_line(&session->dialogue, ERROR_TOO_LONG, message);
 }
 
-/* The line is complete: executes it. */
+/* Executes the line, which is complete. */
 static void session_line_end(struct session *session)
 {
 	size_t n = session->line_n;
@@ -67,7 +67,7 @@ static void session_line_end(struct session *session)
 		dialogue_line(&session->dialogue, session->line);
 }
 
-/* Takes bytes up to and with the first line end. Returns how many. */
+/* Takes bytes up to and including the first line end. Returns how many. */
 static size_t session_take(struct session *session, const char *bytes, size_t n)
 {
 	const char *end = memchr(bytes, '\n', n);
@@ -158,7 +158,7 @@ void session_taken(struct session *session, size_t n, uint64_t now_ns)
 {
 	output_taken(&session->dialogue.output, n);
 	session->waiting_ns = session->dialogue.output.n > 0 ? now_ns : UINT64_MAX;
-	if (session_streams(session)) /* who listens is not idle */
+	if (session_streams(session)) /* a client that listens is not idle */
 		session->active_ns = now_ns;
 }
 

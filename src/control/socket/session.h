@@ -9,40 +9,42 @@
  *                     `err NAME: what is wrong, and what would be right`, NAME being the word,
  *                     cloud or port concerned. A line of text that would read as one of these is
  *                     set off by a blank before it.
- *   JSON (`json on`)  one object on one line: {"ok":false,"error":{"name":..,"code":..,"column":..,
- *                     "message":..}} when it went wrong, column counting characters from 1 and 0
- *                     meaning the whole line, in a batch also "line", from 1 after `begin`;
- *                     anything else when it went right: {"ok":true}, perhaps with more, or for
- *                     `show cloud NAME` the cloud's object itself. `json off` ends it. The answer
- *                     to a change of the mode is in the new mode.
+ *   JSON (`json on`)  one object on one line. In case of an error:
+ *                     {"ok":false,"error":{"name":..,"code":..,"column":..,"message":..}}; column
+ *                     counts characters from 1, and 0 means the whole line; in a batch also
+ *                     "line", from 1 after `begin`. Otherwise {"ok":true}, perhaps with more
+ *                     members, or for `show cloud NAME` the cloud's object itself. `json off`
+ *                     returns to text. The answer to a change of the mode is in the new mode.
  *
- * After `begin whole` the lines of the batch are a whole scenario, as a file has it: at `commit` it
- * takes the place of what is in force (succession.h).
+ * After `begin whole` the lines of the batch are a whole scenario, like those of a file: at
+ * `commit` it replaces the scenario in force (succession.h).
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
  * `probe` when routers have answered: meanwhile no other line of this conversation is taken, and
- * other conversations go on (pending.h).
+ * other conversations continue (pending.h).
  *
- * Files. A client names only files that he may read himself. He opens them, and sends a line `file
+ * Files. A client names only files that it may read itself. It opens them, and sends a line `file
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or
- * of the batch, that name NAME get its content. Root, and the user that weir runs as, may do
- * without: what they name and did not hand over, weir opens, a relative name from its own working
- * directory. client_files.h has the limits.
+ * of the batch, that name NAME get its content. Root, and the user that weir runs as, may omit
+ * this: weir opens the files that such a client names and did not hand over, a relative name from
+ * its own working directory. client_files.h has the limits.
  *
- * A change that a worker has not taken within PENDING_LATE_NS is answered `ok`, after a line that
- * says who stands still (in JSON as "late"): it is accepted, `show config` says it, and it is in
- * force there when that worker comes round. Until then another change is refused.
+ * If a worker has not taken a change within PENDING_LATE_NS, the answer is `ok`, after a line that
+ * names the worker that stands still (in JSON as "late"): the change is accepted, `show config`
+ * contains it, and it comes into force there when that worker polls again. Until then another
+ * change is refused.
  *
  * A batch. After `begin` changes are tried on a copy and answered at once, but take effect together
- * at `commit`, or not at all: when one of its lines was wrong, commit refuses. When another client
- * has changed the scenario since, the lines are first applied anew to what is in force now. Ending
- * the conversation aborts.
+ * at `commit`, or not at all: if one of the lines was wrong, commit refuses. If another client has
+ * changed the scenario since, the lines are first applied again to the scenario that is in force
+ * then. The end of the conversation aborts the batch.
  *
  * A change edits a copy of the scenario, the copy is checked as a whole, every worker takes it, and
- * only then comes the answer.
+ * only then is the change answered.
  *
- * Time is an argument. Thread: control's.
+ * Time is an argument.
+ * Thread: control's.
  */
 #ifndef WEIR_SESSION_H
 #define WEIR_SESSION_H
@@ -54,56 +56,62 @@
 #include "service/control.h"
 
 #define SESSION_LINE_MAX   65536              /* bytes, without the line's end */
-#define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not taken yet */
+#define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not sent yet */
 #define SESSION_BATCH_MAX  (16 * 1024 * 1024) /* bytes of the lines of a batch */
 
 struct peer;
 struct session;
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct session *session_make(struct control *control, uint64_t now_ns);
 void session_free(struct session *session);
 
-/* Takes bytes, executes the commands that they complete, appends the answers to the output. Returns
- * how many it took: less than n when SESSION_OUTPUT_MAX of answers wait (offer the rest again when
- * some are taken), or when the conversation is over. */
+/* Takes bytes, executes the commands that they complete, and appends the answers to the output.
+ * Returns how many bytes it took: less than n if SESSION_OUTPUT_MAX bytes of answers wait or a line
+ * is pending (the caller offers the rest again later), or if the conversation is over. */
 size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns);
-/* A descriptor came with the bytes that are fed next; it passes. */
+/* Takes ownership of a descriptor that came with the bytes that are fed next. */
 void session_descriptor(struct session *session, int fd);
-/* The client may name files of weir's own. */
+/* Permits the client to name files of weir's own. */
 void session_trust(struct session *session);
-/* Who it is held with; whether he may change nothing. */
+/* Sets the peer of the conversation, and whether it may change anything. */
 void session_introduce(struct session *session, const struct peer *who, bool read_only);
-/* Time passes: answers what was waited for. */
+/* Continues what is under way, and answers it when it is done. */
 void session_poll(struct session *session, uint64_t now_ns);
-/* Whether something is waited for: then it is not ready, and wants to be polled again soon. */
+/* Returns true while a line is pending: then the session is not ready, and must be polled again
+ * soon. */
 bool session_pending(const struct session *session);
-/* No more bytes will come: a last line without an end is executed as if it had one. */
+/* Ends the input. A last line without an end is answered with an error, and is not executed. */
 void session_end(struct session *session, uint64_t now_ns);
 
-/* The answers that wait; `session_taken` says that the first n bytes of them were sent. */
+/* The answers that wait. After the first n bytes of them are sent, the caller calls
+ * session_taken. */
 const char *session_output(const struct session *session, size_t *n);
 void session_taken(struct session *session, size_t n, uint64_t now_ns);
-/* Whether it may be fed. */
+/* Returns true if the session may be fed. */
 bool session_ready(const struct session *session);
 
-/* Subscriptions (subscription.h): whether it has any; whether something is to be pushed, which may
- * be done when no answer waits, and the client's socket has room; when it wants to be polled. */
+/* Subscriptions (subscription.h). session_streams returns true if there is any, or a capture.
+ * session_wants_push returns true if something is to be pushed, and no answer waits; the caller
+ * calls session_push when the client's socket has room. session_next_ns returns when the session
+ * must be polled. */
 bool session_streams(const struct session *session);
 bool session_wants_push(const struct session *session);
 void session_push(struct session *session, uint64_t now_ns);
-/* It wants to, and the socket has no room: says so, and when this takes too long, dismisses. */
+/* Replaces session_push while the socket has no room: dismisses the client if this has lasted for
+ * `most_ns`, or if the next event has gone from the log. */
 void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_ns);
 uint64_t session_next_ns(const struct session *session);
 
-/* Over: after `quit`, session_end, or a lack of memory. Send what waits, then free it. */
+/* Returns true after `quit`, session_end, a dismissal, or a lack of memory. The caller sends what
+ * waits, then frees the session. */
 bool session_over(const struct session *session);
-/* For timeouts: the instant of the last input, and the instant at which the oldest waiting answer
- * began to wait (UINT64_MAX: none waits). */
+/* For timeouts: the instant of the last input (of a subscription also of the last bytes sent), and
+ * the instant at which the oldest waiting answer began to wait (UINT64_MAX: none waits). */
 uint64_t session_active_ns(const struct session *session);
 uint64_t session_waiting_ns(const struct session *session);
 
-/* Says why the conversation is ended by this side, in its mode, and ends it. */
+/* Ends the conversation from this side, and answers the reason, in the mode of the conversation. */
 void session_dismiss(struct session *session, const char *name, const char *message);
 
 #endif

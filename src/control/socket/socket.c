@@ -47,7 +47,7 @@ static int socket_address(const char *path, struct sockaddr_un *address, struct 
 	return 0;
 }
 
-/* "pid 812 (weir)" of the process that listens at the other end of fd. */
+/* Writes "pid 812 (weir)" for the process that listens at the other end of fd. */
 static void socket_peer(int fd, char *text, size_t size)
 {
 	struct ucred peer;
@@ -70,7 +70,7 @@ static void socket_peer(int fd, char *text, size_t size)
 	snprintf(text, size, name[0] != '\0' ? "pid %d (%s)" : "pid %d", (int)peer.pid, name);
 }
 
-/* "mode 0660, owner root, group lab" */
+/* Writes "mode 0660, owner root, group lab". */
 static void socket_owners(const char *path, char *text, size_t size)
 {
 	struct stat status;
@@ -91,7 +91,8 @@ static void socket_owners(const char *path, char *text, size_t size)
 	         group != NULL ? group->gr_name : group_id);
 }
 
-/* Whether the name is free, or held by a socket that no process answers at: 0. Else -errno. */
+/* Returns 0 if the name is free, or belongs to a socket at which no process answers; else
+ * -errno. */
 static int socket_probe(const struct sockaddr_un *address, struct problem *problem)
 {
 	struct stat status;
@@ -140,8 +141,9 @@ static int socket_probe(const struct sockaddr_un *address, struct problem *probl
 	return result;
 }
 
-/* Two weirs that start at one moment must not both replace the same stale socket: the directory is
- * locked meanwhile. Who holds it longer than a second is no weir, and not waited for. */
+/* Locks the directory, so that two weirs that start at the same moment do not both replace the same
+ * stale socket. A process that holds the lock for longer than a second is no weir, and is not
+ * waited for. */
 static int socket_lock_directory(const char *path)
 {
 	char directory[SOCKET_PATH_BYTES];
@@ -159,7 +161,8 @@ static int socket_lock_directory(const char *path)
 	return fd;
 }
 
-/* The number of a group: 0, or -errno with problem. (gid_t)-1: it stays as it is. */
+/* Determines the number of a group, (gid_t)-1 without one: the file keeps its group. Returns 0, or
+ * -errno with problem. */
 static int socket_group(const char *group, gid_t *gid, struct problem *problem)
 {
 	const struct group *known;
@@ -194,8 +197,8 @@ static int socket_bind(struct socket_listener *listener, const struct sockaddr_u
 		goto err;
 	if (unlink(address->sun_path) != 0 && errno != ENOENT)
 		goto err_close;
-	/* bind() gives the file the mode of the socket, less the umask: so it has the right one
-	 * from the first moment on, and no chmod() of a name that may be another's by then. */
+	/* bind() gives the file the mode of the socket, less the umask. So the mode is right from
+	 * the first moment, without a chmod() of a name that may be another file's by then. */
 	before = umask(0777 & ~SOCKET_MODE);
 	bound = fchmod(listener->fd, SOCKET_MODE) != 0 ||
 	        bind(listener->fd, (const struct sockaddr *)address, sizeof(*address)) != 0;
@@ -320,14 +323,14 @@ static int connect_with(const char *path, int flags, struct problem *problem)
 		problem_set(problem, -1, "%s: no socket: %s", path, strerror(-result));
 		return result;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)); /* of connect(), too */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)); /* for connect() */
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
 		result = -errno;
 		socket_connect_problem(path, -result, problem);
 		close(fd);
 		return result;
 	}
-	/* Anybody may make a socket in /tmp, with the name that is another's default. */
+	/* Anybody may make a socket in /tmp with the name that is another user's default. */
 	socket_default_path(usual);
 	if (strcmp(path, usual) == 0 && strncmp(path, "/tmp/", 5) == 0 &&
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid != geteuid() &&

@@ -16,30 +16,30 @@
 
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
-/* A listening socket, and the file that stands for it. */
+/* A listening socket, and its file. */
 struct socket_listener {
 	int fd;
 	char path[SOCKET_PATH_BYTES];
-	dev_t device; /* which file it is: another one of that name is not removed */
+	dev_t device; /* identity of the file: another file of that name is not removed */
 	ino_t inode;
 };
 
 /* /run/weir.sock for root, else $XDG_RUNTIME_DIR/weir.sock, else /tmp/weir-UID.sock. */
 void socket_default_path(char path[SOCKET_PATH_BYTES]);
 
-/* Listens at `path`. Replaces a socket that no process answers at. If a process answers:
- * -EADDRINUSE, and `problem` has its pid. The file never has a wider mode, and does not exist
- * before it can be connected to. 0, or -errno with problem. */
+/* Listens at `path`. Replaces a socket at which no process answers. If a process answers:
+ * -EADDRINUSE, and `problem` has its pid. The file never has a wider mode, and nobody can connect
+ * before it has its mode and group. Returns 0, or -errno with problem. */
 int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem);
-/* Stops listening and removes the file, if it is still the one that socket_listen made. */
-/* The same, and the file is the group's; it has a name or a number. NULL: weir's own. */
+/* The same; the file gets the group `group`, a name or a number. NULL: weir's own. */
 int socket_listen_as(const char *path, const char *group, struct socket_listener *listener,
                      struct problem *problem);
+/* Stops listening and removes the file, if it is still the one that socket_listen made. */
 void socket_unlisten(struct socket_listener *listener);
 
-/* Connects; a file descriptor, or -errno with a problem that says how to go on. */
+/* Connects. Returns a file descriptor, or -errno with a problem that says what to do next. */
 int socket_connect(const char *path, struct problem *problem);
-/* The same without waiting for a weir that stands still; the descriptor does not block. */
+/* The same, but does not wait for a weir that stands still; the descriptor is non-blocking. */
 int socket_connect_at_once(const char *path, struct problem *problem);
 
 #endif

@@ -47,7 +47,7 @@ static void no_such_event(const struct control *control, struct output *output, 
 	                                            .resume = first});
 }
 
-/* Where to begin; false: it is answered. */
+/* Determines the first event. If that is impossible, answers an error and returns false. */
 static bool events_from(const struct control *control, const struct words *words,
                         struct output *output, uint64_t *from)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a conversation wants to be told without asking again: events, and samples.
+ * What a conversation receives without a further request: events, and samples.
  *
  * A line is pushed between answers, never within one. It begins with `event ` or `sample `; in the
  * mode JSON its object begins with the key `event` or `sample`, which no answer has. Events wait in
- * the log, not here: a reader that is slow costs SUBSCRIPTION_AT_ONCE bytes, and delays nobody.
- * When the next event that it wants has gone from the log, or when it takes nothing for
- * SERVER_STALL_NS, it is dismissed with a word that says from where it may resume. A sample that is
- * not taken delays the next one, which is of a longer time then.
+ * the log, not here: a slow reader costs SUBSCRIPTION_AT_ONCE bytes, and delays nobody. If the next
+ * event for the client has gone from the log, or if the client reads nothing for SERVER_STALL_NS,
+ * it is dismissed with an error that says from which event it may resume. A sample that is not read
+ * delays the next one, which then covers a longer time.
  *
  * Thread: control's.
  */
@@ -22,31 +22,31 @@
 
 struct sampler;
 
-/* All 0: to nothing. */
+/* All zero: no subscription. */
 struct subscription {
 	bool events;
-	uint64_t next; /* the event that it wants next */
+	uint64_t next; /* the number of the next event to push */
 	struct sampler *sampler;
 };
 
-/* `events [from SEQ|oldest]`, `events off`. Answers. */
+/* Executes and answers `events [from SEQ|oldest]`, `events off`. */
 void subscription_events(struct subscription *subscription, const struct control *control,
                          const struct words *words, struct output *output);
-/* `sample TIME [clouds N]`, `sample off`. */
+/* Executes and answers `sample TIME [clouds N]`, `sample off`. */
 void subscription_sample(struct subscription *subscription, const struct words *words,
                          struct output *output, uint64_t now_ns);
 void subscription_end(struct subscription *subscription);
 bool subscription_is_on(const struct subscription *subscription);
 
-/* Goes on with a sample. */
+/* Continues a sample. */
 void subscription_poll(struct subscription *subscription, struct control *control, uint64_t now_ns);
-/* When it wants to be polled again, at the latest. */
+/* Returns when it must be polled again, at the latest. */
 uint64_t subscription_next_ns(const struct subscription *subscription);
-/* Whether there is something to push. */
+/* Returns true if there is something to push. */
 bool subscription_wants(const struct subscription *subscription, const struct control *control);
-/* Whether an event that it wants has gone. */
+/* Returns true if the next event to push has gone from the log. */
 bool subscription_has_lost(const struct subscription *subscription, const struct control *control);
-/* Pushes what there is, SUBSCRIPTION_AT_ONCE bytes of events at most. */
+/* Pushes what there is, of events about SUBSCRIPTION_AT_ONCE bytes at most. */
 void subscription_push(struct subscription *subscription, const struct control *control,
                        struct output *output);
 

@@ -24,12 +24,12 @@ struct top {
 	struct top_flight flight;
 	struct top_model model;
 	struct top_screen screen;
-	uint64_t zoomed_n; /* the sample at which the zoom was asked for last */
-	uint32_t empty;    /* how often in turn the terminal had something to read, and no key */
+	uint64_t zoomed_n; /* the sample at which the zoomed cloud was last queried */
+	uint32_t empty;    /* how often in turn the terminal was readable, but had no key */
 	bool over, changed;
 };
 
-#define LOOK_MS   1000 /* whether a signal came just before it was waited for one */
+#define LOOK_MS   1000 /* longest wait: a signal may arrive just before it */
 #define EMPTY_MAX 3
 
 static volatile sig_atomic_t ended;
@@ -56,7 +56,7 @@ static void take(void *argument, const json_t *object)
 	top->changed = true;
 }
 
-/* What the connection has to say goes to the line at the bottom. */
+/* Moves a message of the connections to the status line. */
 static void hear(struct top *top)
 {
 	char *said = top->feed.said[0] != '\0'    ? top->feed.said
@@ -82,7 +82,7 @@ static bool type(struct top *top, const char *prompt, char *text, int room)
 	return top_screen_type(prompt, text, room, &typing);
 }
 
-/* ---- what keys do ---- */
+/* ---- the effect of keys ---- */
 
 static void zoom_ask(struct top *top)
 {
@@ -120,8 +120,8 @@ static void zoom(struct top *top)
 		zoom_ask(top);
 }
 
-/* What is typed: a line for weir; `lease TIME LINE`; or what is said of the lease that is held. The
- * answer, to be freed. */
+/* Executes what was typed: a line for weir; `lease TIME LINE`; or a command about the lease that is
+ * held. Returns the answer, which the caller frees. */
 static char *send(struct top *top, const char *line, bool *ok)
 {
 	const bool of_lease = top_lease_is_held(&top->lease) &&
@@ -257,8 +257,8 @@ static void wait_for(struct top *top)
 	                           {.fd = top->flight.link.fd, .events = POLLIN}};
 	int typed, keys = 0;
 
-	/* Not connected, it tries again each second; a signal of another size of the window ends
-	 * the wait. */
+	/* The timeout makes it connect again each second while it is not connected. A signal that
+	 * the window has another size ends the wait. */
 	if (poll(polled, 3, top_lease_wait_ms(&top->lease, now_ms(), LOOK_MS)) < 0 &&
 	    errno != EINTR)
 		top->over = true;
@@ -270,7 +270,8 @@ static void wait_for(struct top *top)
 		top_flight_read(&top->flight);
 	for (; !top->over && (typed = getch()) != ERR; keys++)
 		key(top, typed);
-	/* It can be read at once, and nothing comes: its end, or it may not be read any more. */
+	/* If the terminal is readable and no key comes, its input has ended, or must not be read
+	 * any more. */
 	top->empty = polled[0].revents & POLLIN && keys == 0 ? top->empty + 1 : 0;
 	top->over |= top->empty == EMPTY_MAX;
 }
@@ -294,7 +295,8 @@ static void loop(struct top *top)
 
 int top_run(const char *path, const char *interval)
 {
-	/* While the terminal stands still (^S), drawing waits: then the second signal ends it. */
+	/* While the terminal's output is stopped (^S), drawing blocks; then the second signal ends
+	 * the process. */
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 	struct top *top = calloc(1, sizeof(*top));
 	char why[200];
@@ -307,7 +309,7 @@ int top_run(const char *path, const char *interval)
 	top_feed_begin(&top->feed, path, interval);
 	top_lease_begin(&top->lease);
 	top_flight_begin(&top->flight);
-	/* The first time it must be there: a wrong path is said at once. */
+	/* The first connection must succeed, so that a wrong path is reported at once. */
 	if (top_feed_connect(&top->feed, now_ms()) != 0) {
 		fprintf(stderr, "weir top: %s\n", top->feed.said);
 		status = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir top`: what a weir does, live, at a terminal. */
+/* `weir top`: shows what a weir does, live, in a terminal. */
 #include <stdio.h>
 
 #include "command.h"

@@ -10,7 +10,7 @@
 #include <sys/time.h>
 
 #define AGAIN_MS   1000
-#define PATIENCE_S 5 /* for an answer, while the picture stands still */
+#define PATIENCE_S 5 /* to wait for an answer, while the picture stands still */
 
 void top_feed_begin(struct top_feed *feed, const char *path, const char *interval)
 {
@@ -42,7 +42,7 @@ static void feed_patience(const struct ctl_link *link, time_t seconds)
 	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 }
 
-/* Which weir it is. */
+/* Determines which weir it is connected to. */
 static int feed_greet(struct top_feed *feed)
 {
 	struct ctl_answer answer;
@@ -51,7 +51,7 @@ static int feed_greet(struct top_feed *feed)
 
 	if (result != 0)
 		return result;
-	if (!answer.ok) /* there are as many clients as there may be */
+	if (!answer.ok) /* e.g. too many clients are connected */
 		snprintf(feed->said, sizeof(feed->said), "%s", answer.error);
 	result = answer.ok ? 0 : -EBUSY;
 	ctl_answer_release(&answer);
@@ -105,7 +105,8 @@ int top_feed_connect(struct top_feed *feed, uint64_t now_ms)
 		feed->link.fd = -1;
 		return result;
 	}
-	/* At first there is no picture, and ^C ends it. */
+	/* The first time there is no picture yet, and ^C ends the process, so it may wait
+	 * longer. */
 	feed_patience(&feed->link, feed->run[0] ? PATIENCE_S : CTL_ANSWER_TIMEOUT_S);
 	snprintf(feed->said, sizeof(feed->said), "weir does not answer");
 	result = feed_greet(feed);
@@ -126,7 +127,7 @@ static void feed_lost(struct top_feed *feed, uint64_t now_ms)
 	snprintf(feed->said, sizeof(feed->said), "weir has gone; trying again each second");
 }
 
-/* An answer, to what was said without waiting for it. */
+/* Handles an answer to a command that was sent without waiting. */
 static void feed_answered(struct top_feed *feed, const json_t *object)
 {
 	const json_t *error = json_object_get(object, "error");
@@ -191,7 +192,8 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok)
 	}
 	*ok = answer.ok;
 	text = strdup(answer.ok ? answer.body : answer.error);
-	/* It is closed after 10 minutes without a line, and says so when the next one comes. */
+	/* weir closes a connection that is idle for 10 minutes; its message is read as the next
+	 * answer. */
 	if (!answer.ok && strstr(answer.error, "connect again") != NULL)
 		ctl_link_close(&feed->asks);
 	ctl_answer_release(&answer);

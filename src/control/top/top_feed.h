@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection of `weir top`: what weir pushes, as objects; and again, when weir was started
- * again. A second connection asks and changes.
+ * The connection of `weir top`: receives what weir pushes, as objects, and connects again when weir
+ * was started again. A second connection carries queries and changes.
  *
  * Thread: the caller's, one.
  */
@@ -16,25 +16,27 @@
 
 struct top_feed {
 	const char *path; /* NULL: the default */
-	char line[80];    /* of `sample` */
+	char line[80];    /* the `sample` command */
 	bool up;
-	struct ctl_link link, asks;   /* the latter in text; fd -1: not open */
-	char run[TOP_FEED_RUN_BYTES]; /* which weir it was talking to last; "": none */
-	uint64_t next;                /* event */
+	struct ctl_link link, asks;   /* `asks` is in text mode; fd -1: not open */
+	char run[TOP_FEED_RUN_BYTES]; /* the run of weir that was connected last; "": none */
+	uint64_t next;                /* the next event */
 	json_t *hello;
-	uint64_t again_ms; /* when to try again */
-	char said[300];    /* for the status line: what became of the connection; "": nothing new */
+	uint64_t again_ms; /* when to connect again */
+	char said[300];    /* for the status line: the state of the connection; "": nothing new */
 };
 
-/* `interval`: as it is typed. */
+/* `interval`: as typed. */
 void top_feed_begin(struct top_feed *feed, const char *path, const char *interval);
 void top_feed_end(struct top_feed *feed);
-/* Connects, if it is not, and if it is time. 0, or -errno with said. */
+/* Connects, if it is not connected and the time has come. Returns 0, or -errno with `said`. */
 int top_feed_connect(struct top_feed *feed, uint64_t now_ms);
-/* When the descriptor of `link` is readable. Calls `take` with each object that is pushed. */
+/* To be called when the descriptor of `link` is readable. Calls `take` with each object that is
+ * pushed. */
 void top_feed_read(struct top_feed *feed, uint64_t now_ms,
                    void (*take)(void *argument, const json_t *object), void *argument);
-/* Asks in text. The answer, to be freed; an error is in it, too. NULL: there is none. */
+/* Sends a command in text mode. Returns the answer or the error, which the caller frees; NULL if
+ * there is no memory. */
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
 
 #endif

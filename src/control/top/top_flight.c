@@ -43,7 +43,7 @@ void top_flight_dump(struct top_flight *flight, const char *path)
 	}
 	setsockopt(flight->link.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(flight->link.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	/* If weir has hung up, its last word says why. */
+	/* If weir has hung up, its last message says why. */
 	ctl_link_send(&flight->link, "flight dump");
 	flight_say(flight, "the flight is being dumped", "");
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The key of `weir top` that dumps the flight (docs/record.md), where weir puts one that nobody
- * names. It has a connection of its own, for a disk takes its time, and the picture goes on
- * meanwhile.
+ * The key of `weir top` that dumps the flight (docs/record.md) into the default folder. It has a
+ * connection of its own, because writing to a disk takes time, and the picture continues meanwhile.
  *
  * Thread: the caller's, one.
  */
@@ -12,16 +11,16 @@
 #include "ctl/ctl_link.h"
 
 struct top_flight {
-	struct ctl_link link; /* fd -1: none is being dumped */
+	struct ctl_link link; /* fd -1: no dump is under way */
 	char said[300];       /* for the status line; "": nothing new */
 };
 
 void top_flight_begin(struct top_flight *flight);
-/* One that weir writes goes on. */
+/* Closes the connection. A dump that weir has begun continues. */
 void top_flight_end(struct top_flight *flight);
-/* `path` of the control socket; NULL: the default. */
+/* `path`: the control socket; NULL: the default. */
 void top_flight_dump(struct top_flight *flight, const char *path);
-/* When the descriptor of `link` is readable: what became of it. */
+/* To be called when the descriptor of `link` is readable: reads the result. */
 void top_flight_read(struct top_flight *flight);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-#define PATIENCE_S 5 /* for an answer, while the picture stands still */
-#define PARTS      3 /* of its time: how often it is renewed */
+#define PATIENCE_S 5 /* to wait for an answer, while the picture stands still */
+#define PARTS      3 /* how often it is renewed within its time */
 
 void top_lease_begin(struct top_lease *lease)
 {
@@ -30,7 +30,7 @@ bool top_lease_is_held(const struct top_lease *lease)
 	return lease->link.fd >= 0;
 }
 
-/* The message in an answer that is not ok. To be freed. */
+/* Returns the message in an answer that is not ok; the caller frees it. */
 static char *message_of(const struct ctl_answer *answer)
 {
 	json_t *object = json_loads(answer->error, 0, NULL);
@@ -42,7 +42,7 @@ static char *message_of(const struct ctl_answer *answer)
 	return message;
 }
 
-/* How long it lasts stands in the answers of `commit` and `renew`. */
+/* Reads the duration of the lease from the answers of `commit` and `renew`. */
 static void take_time(struct top_lease *lease, const struct ctl_answer *answer, uint64_t now_ms)
 {
 	json_t *object = json_loads(answer->body, 0, NULL);
@@ -54,7 +54,7 @@ static void take_time(struct top_lease *lease, const struct ctl_answer *answer, 
 	lease->next_ms = now_ms + lease->every_ms;
 }
 
-/* NULL, or what is wrong, to be freed. */
+/* Sends a line. Returns NULL, or an error message, which the caller frees. */
 static char *ask(struct top_lease *lease, struct ctl_link *link, const char *line, uint64_t now_ms)
 {
 	struct ctl_answer answer;
@@ -94,7 +94,7 @@ char *top_lease_make(struct top_lease *lease, const char *path, const char *word
 	if (wrong == NULL)
 		wrong = ask(lease, &link, "commit", now_ms);
 	if (wrong != NULL) {
-		ctl_link_close(&link); /* what was begun ends with it */
+		ctl_link_close(&link); /* aborts the batch that has begun */
 		return wrong;
 	}
 	top_lease_end(lease);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of top.c where ncurses was not there. */
+/* Replaces top.c in a build without ncurses. */
 #include <stdio.h>
 
 #include "top/top.h"

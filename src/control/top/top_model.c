@@ -12,7 +12,7 @@ static double number(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Control characters of a name or a text would be the terminal's. */
+/* Copies a name or text without its control characters, which would act on the terminal. */
 static void copy_plain(char *to, size_t room, const char *from)
 {
 	snprintf(to, room, "%s", from != NULL ? from : "");
@@ -41,7 +41,8 @@ static void take_event(struct top_model *model, const json_t *event)
 
 /* ---- samples ---- */
 
-/* That of the cloud; a new one takes the place of the one that was not seen for longest. */
+/* Returns the history of the cloud. A new one replaces the history that has not been used for
+ * longest. */
 static struct top_history *history_of(struct top_model *model, const char *cloud)
 {
 	struct top_history *oldest = &model->histories[0];

@@ -28,7 +28,7 @@ int top_screen_open(struct top_screen *screen, char why[200])
 		snprintf(why, 200, "it needs a terminal; for a pipe: weir ctl sample 1s");
 		return -1;
 	}
-	/* initscr() would end the process. */
+	/* initscr() would end the process, so the terminal is tested here. */
 	if (terminal == NULL || setupterm(terminal, STDOUT_FILENO, &error) != OK ||
 	    tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
 		snprintf(why, 200,
@@ -37,7 +37,7 @@ int top_screen_open(struct top_screen *screen, char why[200])
 		         terminal != NULL ? terminal : "");
 		return -1;
 	}
-	del_curterm(cur_term); /* newterm() has one of its own */
+	del_curterm(cur_term); /* newterm() makes its own */
 	setlocale(LC_CTYPE, "");
 	screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	screen->of = newterm(NULL, stdout, stdin);
@@ -71,7 +71,8 @@ void top_screen_close(struct top_screen *screen)
 	screen->zoomed = NULL;
 }
 
-/* Without colours what is red is bold and reversed, and says so by a mark. */
+/* Returns the attributes of a pair. Without colours, red text is bold and reversed, and has a mark
+ * besides. */
 static chtype look(const struct top_screen *screen, int pair)
 {
 	if (screen->colours)
@@ -88,7 +89,7 @@ static void put(int row, int column, chtype how, const char *text)
 	attroff(how);
 }
 
-/* A line that is cut at the edge. */
+/* Draws a line, which is cut at the edge. */
 static void put_line(int row, chtype how, const char *text)
 {
 	move(row, 0);
@@ -110,7 +111,7 @@ static const char *word(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
-/* ---- parts; each returns the row behind it ---- */
+/* ---- parts; each function returns the row behind its part ---- */
 
 static int draw_head(const struct top_screen *screen, const struct top_feed *feed,
                      const struct top_model *model)
@@ -248,7 +249,7 @@ static int draw_workers(const struct top_screen *screen, const struct top_model 
 	return row;
 }
 
-/* The latest last. */
+/* Draws the latest events, the newest last. */
 static void draw_events(const struct top_screen *screen, const struct top_model *model, int row,
                         int end)
 {
@@ -341,11 +342,12 @@ bool top_screen_save(FILE *out)
 }
 
 #define TYPE_LOOK_MS 200
-/* It can be read at once, and nothing comes, so many times: its end, or it may not be read. */
+/* After so many times in turn at which the terminal was readable, but had no key, its input has
+ * ended, or must not be read any more. */
 #define TYPE_EMPTY_MAX 20
 
-/* The next key. ERR: it is over, or the terminal is gone. A signal may come just before the wait,
- * so that has an end. */
+/* Returns the next key, or ERR if `*over` is set or the terminal is gone. The wait is bounded,
+ * because a signal may arrive just before it. */
 static int key_wait(const struct top_typing *typing)
 {
 	int key, empty = 0;

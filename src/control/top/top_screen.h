@@ -16,24 +16,24 @@
 struct top_screen {
 	struct screen *of; /* ncurses' */
 	bool colours, utf8;
-	uint32_t selected;         /* row of the model, in the order of the screen */
-	uint32_t first;            /* row that is drawn first */
-	char zoom[TOP_NAME_BYTES]; /* one cloud is shown; "": all */
-	char *zoomed;              /* what weir says of it; or NULL */
+	uint32_t selected;         /* row of the model; the order is that of the screen */
+	uint32_t first;            /* the first row drawn */
+	char zoom[TOP_NAME_BYTES]; /* the only cloud shown; "": all are */
+	char *zoomed;              /* weir's answer about that cloud; or NULL */
 	bool help;
 	char status[300];
 };
 
-/* Takes the terminal. 0, or -1 with why, a sentence. */
+/* Initialises the terminal. Returns 0, or -1 with the reason, a sentence, in `why`. */
 int top_screen_open(struct top_screen *screen, char why[200]);
 void top_screen_close(struct top_screen *screen);
 void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,
                      const struct top_model *model);
-/* What stands there now, as lines of text. False: it could not be written. */
+/* Writes the present picture as lines of text. Returns false if it could not be written. */
 bool top_screen_save(FILE *out);
-/* Lets a line be typed at the bottom, behind a prompt; `text` holds what stands there at first.
- * False: it was given up, or `*over` says so, or the terminal is gone. The screen stands still
- * meanwhile; `meanwhile` is called often. */
+/* Edits a line at the bottom, after a prompt; `text` is its initial content. Returns false if the
+ * user cancels, or `*over` is set, or the terminal is gone. The picture stands still meanwhile;
+ * `meanwhile` is called often. */
 struct top_typing {
 	const volatile sig_atomic_t *over;
 	void (*meanwhile)(void *argument);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Three digits. */
+/* Prints three significant digits and a unit. */
 static void three(char text[TOP_TEXT_BYTES], double value, const char *unit)
 {
 	int places = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
