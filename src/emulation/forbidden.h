@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine knows no clock, no global random source, no device, no file and no socket. Every
- * source file of emulation/ and feedback/ is compiled with this header ahead of it: whoever uses
- * one of these names, or includes a header that declares one, does not compile. What the engine
- * may use comes first, for DPDK's own headers mention some of the names.
+ * The engine uses no clock, no global random source, no device, no file and no socket. Every source
+ * file of emulation/ and feedback/ is compiled with this header ahead of it: a file that uses one
+ * of these names, or includes a header that declares one, does not compile. The headers that the
+ * engine may use are included first, because DPDK's own headers mention some of the names.
  */
 #ifndef WEIR_FORBIDDEN_H
 #define WEIR_FORBIDDEN_H
@@ -21,7 +21,7 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
-/* With _FORTIFY_SOURCE they are macros where clang compiles, and those cannot be poisoned. */
+/* With _FORTIFY_SOURCE, clang has them as macros, which cannot be poisoned. */
 #undef printf
 #undef fprintf
 

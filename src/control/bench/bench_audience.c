@@ -28,7 +28,7 @@ static void become(char *const words[], bool quiet)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setenv("TERM", "xterm", 1);
-	/* The launcher's work is done: this is the program. */
+	/* The launcher has run already: SELF is the program that it has chosen. */
 	execv(SELF, words);
 	_exit(127);
 }

@@ -10,8 +10,8 @@
 
 #include "ctl/ctl_link.h"
 
-/* What takes another's place needs no line that takes it away. A schedule begins with the run: none
- * of these has an instant that comes. */
+/* A statement that takes the place of another one needs no line that removes that one. Schedules
+ * count from the beginning of the run: no instant of these is ever reached. */
 const char *const bench_change_lines[] = {
         "delay 12ms",
         "delay 10ms jitter 1ms order allow",
@@ -100,7 +100,7 @@ const char *const bench_change_lines[] = {
         NULL,
 };
 
-/* A line of numbers is a list of packets as well as a trace. */
+/* Makes a file of numbers, one a line: it is valid as a list of packets and as a trace. */
 static int make_file(struct bench_changes *changes, struct problem *problem)
 {
 	int fd;

@@ -49,7 +49,7 @@ static void say(const char *text)
 	fprintf(stderr, "weir bench: %s\n", text);
 }
 
-/* On a terminal one line that is written over; else silence. */
+/* Shows progress: on a terminal in one line, which is overwritten; otherwise not at all. */
 static void tell(void *argument, const char *what)
 {
 	(void)argument;
@@ -74,7 +74,7 @@ static int check_priority(const struct bench *bench)
 	return 0;
 }
 
-/* What would be found out only after minutes. */
+/* Checks what would otherwise fail only after minutes. */
 static int check_ahead(const struct bench *bench, struct problem *problem)
 {
 	struct atomic_file *atomic_file;
@@ -98,8 +98,8 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 
 /* ---- the EAL ---- */
 
-/* Memory for the mbufs of large frames: as much as there is in hugepages, and if there are none,
- * as much as it takes. */
+/* Returns the memory for the mbufs of large frames, in MiB: what fits into the free hugepages, or,
+ * if there are none, what is needed; at most a quarter of the available memory. */
 static unsigned size_memory(struct bench *bench)
 {
 	uint64_t huge_mib = bench->machine.huge_free_bytes / MIB;
@@ -168,7 +168,7 @@ static bool measures(const struct bench_arguments *arguments)
 	return false;
 }
 
-/* The clock is read without devices and packets. */
+/* The clock is measured without devices and packets. */
 static bool needs_eal(const struct bench *bench)
 {
 	for (int part = 0; part < BENCH_MACHINE; part++) {
@@ -178,15 +178,16 @@ static bool needs_eal(const struct bench *bench)
 	return bench->before != NULL;
 }
 
-/* A device that is not there, or taken, and nothing measured before it; not: memory, an
- * interruption, packets that do not add up or do not go. */
+/* Returns true if the measurement could not begin: a device is missing or taken, and nothing was
+ * measured before. Errors that occur on the way do not count: no memory, an interruption, packets
+ * that do not add up or do not flow. */
 static bool could_not_begin(const struct bench *bench, int rc)
 {
 	return json_array_size(bench->plan.rows) == 0 && rc != -ENOMEM && rc != -EINTR &&
 	       rc != -EIO && rc != -ENOBUFS && rc != -ERANGE;
 }
 
-/* 0, 1 it went wrong on the way, 2 it could not begin. */
+/* Returns 0, 1 if an error occurred on the way, or 2 if the measurement could not begin. */
 static int run(struct bench *bench)
 {
 	struct problem problem = {.text = ""};
@@ -219,7 +220,8 @@ static void examine(struct bench *bench, struct doctor *doctor)
 	json_object_set_new(bench->document, "doctor", doctor_json(doctor));
 }
 
-/* The pictures, and the verdict: 0, or 1 if there is something wrong with them. */
+/* Writes the report, and prints the comparison. Returns 0, or 1 if writing failed or a figure is
+ * worse. */
 static int conclude(struct bench *bench)
 {
 	struct problem problem;
@@ -262,7 +264,7 @@ static int print(struct bench *bench)
 {
 	int status;
 
-	/* With two documents nothing was measured. */
+	/* If two documents are compared, nothing was measured. */
 	if (!bench->after)
 		print_figures(bench);
 	status = conclude(bench);
@@ -274,7 +276,7 @@ static int print(struct bench *bench)
 
 /* ---- */
 
-/* The documents to compare, and how the first was made. */
+/* Reads the documents to compare; adopts the conditions under which the first one was made. */
 static int load_documents(struct bench *bench)
 {
 	const struct bench_arguments *arguments = &bench->arguments;

@@ -18,7 +18,7 @@ static bool cost_figure(const json_t *row, char name[160], double *median, doubl
 	return true;
 }
 
-/* The cost against the first row's, upside down so that higher is better. */
+/* Returns the inverse of the cost relative to the first row, so that higher is better. */
 static bool relative_figure(const json_t *row, double *median, double *min, double *max)
 {
 	double relative = bench_number(row, "relative"), mpps = bench_number(row, "mpps");
@@ -31,8 +31,8 @@ static bool relative_figure(const json_t *row, double *median, double *min, doub
 	return true;
 }
 
-/* The number of packets that were really in flight differs a little from run to run: a depth is
- * named by the configured number. */
+/* A depth is named by the configured number of packets, since the number actually in flight differs
+ * a little from run to run. */
 bool bench_compare_figure(const json_t *row, char name[160], double *median, double *min,
                           double *max)
 {
@@ -54,7 +54,7 @@ static const json_t *rows_of(const json_t *document)
 	return json_object_get(document, "rows");
 }
 
-/* The row of that name. */
+/* Returns the row of that name, or NULL. */
 static const json_t *find(const json_t *rows, const char *name)
 {
 	char other[160];

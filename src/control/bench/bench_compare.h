@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two documents of `weir bench -j` against each other: which figures got worse.
+ * Compares two documents of `weir bench -j`: which figures got worse.
  *
- * Only ratios are judged, because they alone mean the same on two days and two machines: of `cost`
- * the ratio to the ceiling, of `depth` and `clouds` the cost against the first row of its part.
- * Everything else is shown and not judged.
+ * Only ratios are judged, because only they mean the same on two days and two machines: of `cost`
+ * the ratio to the ceiling, of `depth` and `clouds` the cost relative to the first row of the part.
+ * All other figures are not compared.
  *
- * A row is worse when its median is worse by more than the bound, and the ranges of its runs do not
- * touch the old ones (cost; the others have no range of their ratio).
+ * A row is worse if its median is worse by more than the bound, and the ranges of its runs do not
+ * overlap the old ones. For `depth` and `clouds`, the range is that of the rate, scaled to the
+ * ratio.
  *
  * Thread: pure functions of their arguments.
  */
@@ -26,20 +27,21 @@ enum bench_verdict { BENCH_SAME, BENCH_BETTER, BENCH_WORSE, BENCH_GONE, BENCH_NE
 
 struct bench_comparison {
 	char name[160];
-	double before, after; /* of what is judged; higher is better */
+	double before, after; /* of the ratio that is judged; higher is better */
 	double before_min, before_max, after_min, after_max;
 	enum bench_verdict verdict;
 };
 
-/* What is judged of a row: false if nothing is. Higher is better. */
+/* Returns the figure of a row that is judged; higher is better. Returns false if the row has
+ * none. */
 bool bench_compare_figure(const json_t *row, char name[160], double *median, double *min,
                           double *max);
-/* Fills up to `room` comparisons; returns how many there are. */
+/* Fills in up to `room` comparisons. Returns their number. */
 size_t bench_compare(const json_t *before, const json_t *after, double bound,
                      struct bench_comparison *comparisons, size_t room);
-/* Prints them; returns how many are worse. */
+/* Prints the comparisons. Returns how many are worse. */
 size_t bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound);
-/* The document of a file; NULL with problem. */
+/* Reads a document from a file. Returns NULL with `problem` set on failure. */
 json_t *bench_document_load(const char *path, struct problem *problem);
 
 #endif

@@ -15,9 +15,9 @@
 
 #define FRAME_BYTES 64
 #define STEP_MS     20
-#define ROOM        2 /* times the rate: what a change may come to */
+#define ROOM        2 /* times the rate: what a change may increase it to */
 
-/* The port that the cloud leads to. */
+/* Returns the port that the cloud leads to. */
 static uint32_t port_of(const struct bench_live *live)
 {
 	uint32_t i = 0;
@@ -84,7 +84,7 @@ int bench_live_serve(struct bench_live *live, struct problem *problem)
 	rc = server_open(&paths, &live->server, problem);
 	if (rc < 0)
 		return rc;
-	/* What happens is counted here, and not said line by line. */
+	/* Events are counted here, and not logged line by line. */
 	run_log_begin("bench", RUN_LOG_ERROR, JOURNAL_SOCKET);
 	bench_rig_go(&live->rig);
 	rc = server_begin(live->server, live->rig.runtime, &live->rig.scenario, NULL, NULL,
@@ -149,7 +149,8 @@ static uint64_t count_above(const struct histogram *h, uint64_t value)
 	return n;
 }
 
-/* How long the rounds of the workers were, with and without what others had of the processor. */
+/* Finds the longest poll of all workers, with and without the time in which others had the
+ * processor. */
 static void find_longest(const struct bench_live *live, struct bench_window *window)
 {
 	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
@@ -188,7 +189,7 @@ bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 	window->sent = to.packets - live->from.packets;
 	window->taken =
 	        1 - (double)(to.worker_cpu_ns - live->from.worker_cpu_ns) / 1e9 / window->seconds;
-	window->taken = RTE_MAX(window->taken, 0.0); /* two clocks */
+	window->taken = RTE_MAX(window->taken, 0.0); /* the two clocks differ */
 	window->lateness_ns = report->lateness_ns;
 	histogram_less(&window->lateness_ns, &live->lateness);
 	window->own_lateness_ns = live->sink.lateness_ns;
@@ -226,7 +227,7 @@ int bench_live_close(struct bench_live *live, struct problem *problem)
 	server_close(live->server);
 	if (live->server)
 		run_log_end();
-	/* The server has changed what signals do. */
+	/* The server has changed how signals are handled. */
 	bench_stop_on_signals();
 	histogram_part_free(&live->lateness);
 	histogram_part_free(&live->own_lateness);

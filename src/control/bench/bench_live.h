@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A weir with a paced source, a control socket, and whoever is connected to it: as one that a lab
- * leaves running, in this process. What it does is looked at in windows of time.
+ * A weir with a paced source, a control socket and its clients, in this process: like one that a
+ * lab leaves running. It is observed in windows of time.
  *
  * Thread: control.
  */
@@ -24,41 +24,45 @@ struct bench_live {
 		uint64_t made, missed, missed_away, starved;
 	} sources;
 	struct histogram_part lateness, own_lateness;
-	struct bench_sink sink; /* what is weir's own of the lateness */
+	struct bench_sink sink; /* counts weir's own share of the lateness */
 };
 
 /* What happened in a window. */
 struct bench_window {
 	double seconds;
 	uint64_t offered, sent, emulated;
-	uint64_t lost;   /* by weir */
-	uint64_t missed; /* came due while the worker was away for longer than a NIC's ring lasts */
+	uint64_t lost;        /* by weir */
+	uint64_t missed;      /* due while the worker was away longer than a NIC's ring lasts */
 	uint64_t missed_away; /* of `missed`: because others had the processor (bench_away.h) */
-	struct histogram lateness_ns; /* handed to the device, after the due time */
+	struct histogram lateness_ns; /* from the due time to the hand-over to the device */
 	uint64_t longest_poll_ns;
-	/* Without what others had of the processor, and made late. */
+	/* The same without packets that others made late by having the processor. */
 	struct histogram own_lateness_ns;
 	uint64_t own_longest_poll_ns;
-	/* Of weir's own doing, by more than the poll in which a packet came due, and the next. */
+	/* Late by weir's own doing, by more than two polls: the one in which the packet came due,
+	 * and the next. */
 	uint64_t late;
-	double taken; /* of the worker's processor */
+	double taken; /* share of the worker's processor that others had */
 };
 
-/* The rig alone; it stands still. 0 or -errno with problem. */
+/* Opens the rig alone, at a standstill. Returns 0, or -errno with `problem` set. */
 int bench_live_open(struct bench_live *live, const char *statements, double pps,
                     const struct bench_conditions *conditions, struct problem *problem);
-/* Another rate; it stands still. */
+/* Sets another rate, while the rig is at a standstill. */
 void bench_live_pace(struct bench_live *live, double pps);
-/* Opens the socket, and goes. 0 or -errno with problem. */
+/* Opens the socket, and starts the rig. Returns 0, or -errno with `problem` set. */
 int bench_live_serve(struct bench_live *live, struct problem *problem);
-/* Answers clients for a moment. 0; else it ends: a signal's number, or -errno. */
+/* Answers clients for a moment. Returns 0, or, if it is to end, the number of a signal or
+ * -errno. */
 int bench_live_step(struct bench_live *live);
 void bench_live_window_begin(struct bench_live *live);
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool bench_live_window_end(struct bench_live *live, struct bench_window *window);
-/* The sum over clouds of what is not accounted for, while it stands still. */
+/* Returns the number of packets that are not accounted for, summed over clouds. The rig is at a
+ * standstill. */
 uint64_t bench_live_unaccounted(struct bench_live *live);
-/* 0; -EIO with problem: a packet is not accounted for. */
+/* Closes the socket and the rig. Returns 0, or -EIO with `problem` set if a packet is not accounted
+ * for. */
 int bench_live_close(struct bench_live *live, struct problem *problem);
 
 #endif

@@ -230,7 +230,8 @@ static int take_words(const struct options_words *words, struct bench_arguments 
 	return status;
 }
 
-/* An option that none of the parts takes is a mistake, not a wish that may be passed over. */
+/* Rejects an option that none of the chosen parts uses: it is a mistake, and must not be
+ * ignored. */
 static int check_used(const struct bench_arguments *arguments, uint64_t given)
 {
 	uint32_t asked = 0;
@@ -253,7 +254,7 @@ static int check_used(const struct bench_arguments *arguments, uint64_t given)
 	return OPTIONS_RUN;
 }
 
-/* What would fail only when its turn comes, after minutes. */
+/* Checks what would otherwise fail only when its turn comes, after minutes. */
 static int check_tester(const struct bench_arguments *arguments)
 {
 	const char *part = arguments->parts[BENCH_RFC2544] ? "rfc2544" : "latency";

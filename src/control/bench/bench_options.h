@@ -25,7 +25,7 @@ enum bench_part {
 	BENCH_CLOUDS,
 	BENCH_CLOCK,
 	BENCH_RFC2544,
-	/* only if given: of a device, over a cable; and what takes long */
+	/* only if named: between devices, over a cable; and parts that take long */
 	BENCH_LATENCY,
 	BENCH_RECONF,
 	BENCH_SOAK,
@@ -40,30 +40,31 @@ struct bench_arguments {
 	const char *against; /* a later one, instead of measuring; or NULL */
 	const char *config, *cores, *html;
 	const struct bench_scenario *scenario; /* cost: this one of weir's own alone; or NULL */
-	const char *load; /* precision: those that have this in their names alone; or NULL */
+	const char *load; /* precision: only loads that have this in their names; or NULL */
 	bool frame_given;
 	uint32_t frame_bytes; /* 0: IMIX */
-	uint64_t seconds_us;  /* 0: not given; bench_seconds */
+	uint64_t seconds_us;  /* 0: not given; see bench_seconds */
 	uint64_t runs;        /* 0: not given */
 	uint64_t bound_q63;   /* compare */
 	uint64_t priority;
-	uint64_t flight_ns, flight_snap; /* 0: without a flight; whole frames */
+	uint64_t flight_ns, flight_snap; /* 0: without a flight; 0: whole frames */
 	uint32_t layout;                 /* enum runtime_layout */
 	bool json, full, rfc_times;
 	const char *devices
-	        [BENCH_DEVICES]; /* rfc2544: of another device under test; latency: the two */
+	        [BENCH_DEVICES]; /* rfc2544: at another device under test; latency: the two ends */
 	uint32_t n_devices;
 	uint64_t line_bps;  /* rfc2544, latency; 0: not given */
 	uint64_t cable_um;  /* latency: millionths of a metre */
 	uint64_t hours_um;  /* soak: millionths of an hour */
 	uint64_t loss_q63;  /* soak: the bound of the critical load */
-	const char *resume; /* soak: the file of its earlier parts, and of this one; or NULL */
+	const char *resume; /* soak: file of the earlier parts, and of this one; or NULL */
 };
 
-/* OPTIONS_RUN; else all is said, and it is the exit status. Pointers go into argv. */
+/* Parses the command line. Returns OPTIONS_RUN, or the exit status after printing a message or a
+ * text. Pointers go into argv. */
 int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments);
 
-/* --seconds, or what it is without. */
+/* Returns --seconds, or `otherwise` if it is not given. */
 double bench_seconds(const struct bench_arguments *arguments, double otherwise);
 
 #endif

@@ -72,7 +72,7 @@ static int cost_of(struct bench_plan *plan, const struct bench_scenario *which,
 	return rc;
 }
 
-/* The row of an earlier document, or a remark why it cannot be measured. */
+/* Measures a row of an earlier document again, or adds a remark why that is impossible. */
 static int cost_again(struct bench_plan *plan, const json_t *row, struct problem *problem)
 {
 	enum bench_ports ports =
@@ -113,7 +113,7 @@ int bench_plan_again(struct bench_plan *plan, const json_t *document, struct pro
 	return rc;
 }
 
-/* The scenario of -c: with the frames given, or with all. */
+/* Measures the scenario of -c with the given frame size, or with all. */
 static int cost_given(struct bench_plan *plan, struct problem *problem)
 {
 	const struct bench_arguments *arguments = plan->arguments;
@@ -129,7 +129,8 @@ static int cost_given(struct bench_plan *plan, struct problem *problem)
 	return rc;
 }
 
-/* Every scenario with one size; the other sizes with the first two, or with --full all. */
+/* Measures every scenario with one frame size, and the other sizes with the first two scenarios, or
+ * with all if --full is given. */
 static int cost_standard(struct bench_plan *plan, struct problem *problem)
 {
 	const struct bench_arguments *arguments = plan->arguments;
@@ -214,7 +215,7 @@ int bench_plan_precision(struct bench_plan *plan, struct problem *problem)
 	struct bench_conditions kept = plan->conditions;
 	int rc = 0;
 
-	/* A percentile of 99.99 wants some ten thousand packets at the slowest load. */
+	/* A percentile of 99.99 requires some ten thousand packets at the slowest load. */
 	if (plan->arguments->seconds_us == 0)
 		plan->conditions.seconds = 2;
 	for (const struct bench_load *load = bench_loads; rc == 0 && load->name; load++) {
@@ -229,8 +230,8 @@ int bench_plan_precision(struct bench_plan *plan, struct problem *problem)
 
 static const double depths[] = {0.1e6, 0.25e6, 0.5e6, 1e6, 2e6, 4e6, 7.5e6};
 
-/* A saturated source keeps rate x delay packets on the way. The rate of the last measurement
- * therefore gives the delay for the depth. */
+/* A saturated source keeps rate x delay packets in flight. So the rate of the last measurement
+ * gives the delay for this depth. */
 static int depth_row(struct bench_plan *plan, double depth, double *pps, double *first_ns,
                      struct problem *problem)
 {
@@ -258,7 +259,7 @@ static int depth_row(struct bench_plan *plan, double depth, double *pps, double 
 	return 0;
 }
 
-/* The rate at a delay of 1 ms, to begin with. */
+/* Measures the rate at a delay of 1 ms, to begin with. */
 static int depth_rate(struct bench_plan *plan, double *pps, struct problem *problem)
 {
 	struct bench_conditions brief = plan->conditions;
@@ -291,7 +292,8 @@ int bench_plan_depth(struct bench_plan *plan, struct problem *problem)
 
 static const uint32_t cloud_counts[] = {1, 64, 4096, 65536};
 
-/* As many as there are addresses in what is offered, which is the same load for any number. */
+/* Measures as many clouds as there are addresses in the offered load, which is otherwise the same
+ * for any number. */
 static int clouds_row(struct bench_plan *plan, uint32_t clouds, double *first_ns,
                       struct problem *problem)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir bench` measures, part by part: which scenarios, frames, loads, depths. Each figure
- * becomes a row (bench_rows.h), appended as soon as it is there.
+ * What `weir bench` measures, part by part: scenarios, frames, loads, depths. Each figure becomes a
+ * row (bench_rows.h), which is appended as soon as it is measured.
  *
- * Thread: control, after eal_start_live; bench_plan_clock needs none.
+ * Thread: control, after eal_start_live, which bench_plan_clock does not need.
  */
 #ifndef WEIR_BENCH_PLAN_H
 #define WEIR_BENCH_PLAN_H
@@ -19,13 +19,15 @@ struct bench_plan {
 	const struct scenario *scenario; /* of -c, or NULL */
 	const char *scenario_name;
 	json_t *rows;
-	/* Figures that could not be had, a sentence each; an array of texts. */
+	/* Remarks, for example on figures that could not be measured: an array of texts, a sentence
+	 * each. */
 	json_t *remarks;
 };
 
-/* 0, or -errno with problem; rows that were measured before stay. */
+/* Measures the part. Returns 0, or -errno with `problem` set; rows that were measured before stay.
+ * The same holds for the functions below. */
 int bench_plan_cost(struct bench_plan *plan, struct problem *problem);
-/* What can be judged of the rows of an earlier document, measured again. */
+/* Measures those rows of an earlier document again that can be judged. */
 int bench_plan_again(struct bench_plan *plan, const json_t *document, struct problem *problem);
 int bench_plan_precision(struct bench_plan *plan, struct problem *problem);
 int bench_plan_depth(struct bench_plan *plan, struct problem *problem);

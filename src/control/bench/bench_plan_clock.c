@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of a live run against the kernel's. */
+/* The clock of a live run, compared with the kernel's. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device adds: a loop over a cable, there and back, and the words for `port` that take it
- * away. */
+/* The latency that devices add: a loop over a cable in both directions, and the words for `port`
+ * that subtract it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,11 +27,11 @@ struct course {
 	struct bench_plan *plan;
 	struct bench_tester tester;
 	struct bench_cables cables;
-	bool own;               /* rings in this process, as no device is named */
-	const char *devices[2]; /* that sends, that receives */
+	bool own;               /* rings in this process, because no device is named */
+	const char *devices[2]; /* sending, receiving */
 	double line_bps, cable_m, seconds;
 	uint32_t frame_bytes;
-	uint64_t half_ns[2]; /* by direction, of the first length */
+	uint64_t half_ns[2]; /* by direction, for the first frame length */
 	struct bench_latency result;
 	int rc;
 };
@@ -62,8 +62,8 @@ static int open_ports(struct course *course, struct problem *problem)
 	return rc;
 }
 
-/* What the wire carries: as given, or the link speed of a NIC. The speed that a virtual device
- * reports is no wire's. */
+/* Returns the rate of the wire: as given, or the link speed of a NIC; else 0, since the speed that
+ * a virtual device reports is not that of a wire. */
 static double line_of(const struct course *course, const struct port *port)
 {
 	if (course->plan->arguments->line_bps > 0)
@@ -124,7 +124,7 @@ static int measure_frame(struct course *course, struct problem *problem)
 	return 0;
 }
 
-/* One way, then the other: the ports change places. */
+/* Measures one direction, then the other, for which the ports are exchanged. */
 static int measure_ways(struct course *course, struct problem *problem)
 {
 	const struct bench_arguments *arguments = course->plan->arguments;
@@ -145,7 +145,7 @@ static int measure_ways(struct course *course, struct problem *problem)
 	return rc;
 }
 
-/* tx of the one and rx of the other come from the same way. */
+/* The tx latency of one device and the rx latency of the other are from the same direction. */
 static void conclude(struct course *course)
 {
 	json_t *remarks = course->plan->remarks;

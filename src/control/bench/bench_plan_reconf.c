@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of a scenario while packets flow: what they cost those packets. */
+/* What changes of a scenario cost the packets that flow meanwhile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define RECONF_CHANGES 1000
 #define QUIET_S        2.0
 
-/* Answers until the changes are made, or for `seconds`. 0, -EINTR or -errno. */
+/* Answers clients until the changes are made, or for `seconds`. Returns 0, -EINTR or -errno. */
 static int serve_for(struct bench_live *live, const struct bench_changes *changes, double seconds)
 {
 	uint64_t end = rte_rdtsc() + (uint64_t)(seconds / live->rig.tick_ns * 1e9);
@@ -44,7 +44,7 @@ static int window(struct bench_live *live, struct bench_changes *changes,
 	if (changes) {
 		struct problem refused;
 
-		/* A client that waits for an answer would wait for ever. */
+		/* Without an answer, the thread of the changes would wait for ever. */
 		while (!bench_changes_ended(changes) && bench_live_step(live) == 0)
 			changes->stop = true;
 		if (bench_changes_end(changes, &refused) < 0 && rc == 0) {
@@ -70,7 +70,8 @@ static json_t *row_of(const struct bench_window *with, const struct bench_window
 	json_object_set_new(row, "blocked_ns", json_real(blocked_ns));
 	json_object_set_new(row, "blocked_ns_per_change",
 	                    json_real(changes ? blocked_ns / (double)changes : 0));
-	/* What others had of the worker's processor blocks packets, too, and is none of weir's. */
+	/* Time in which others had the worker's processor blocks packets, too, but is not
+	 * weir's. */
 	json_object_set_new(row, "blocked_away_ns",
 	                    json_real((double)with->missed_away / RECONF_PPS * 1e9));
 	json_object_set_new(row, "taken_ns", json_real(with->taken * with->seconds * 1e9));
@@ -97,7 +98,7 @@ int bench_plan_reconf(struct bench_plan *plan, struct problem *problem)
 		goto err_free;
 	changes.socket = live->socket;
 	rc = bench_live_serve(live, problem);
-	/* The line fills first. */
+	/* The line must fill first. */
 	if (rc == 0)
 		rc = serve_for(live, NULL, 0.2);
 	if (rc == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RFC 2544: which device is under test, with which frames, for how long. */
+/* RFC 2544: the choice of the device under test, of frames and durations. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "measure/bench_tester.h"
 
 #define LINE_BPS    10e9
-#define FRAME_GAP   20 /* bytes of preamble and gap on the wire beside each frame */
+#define FRAME_GAP   20 /* bytes of preamble and gap on the wire with each frame */
 #define TRIAL_S     0.2
 #define RESIDUAL_NS (2 * SIMTIME_S) /* RFC 2544, 23 */
 #define OWN_REST_NS (20 * SIMTIME_MS)
@@ -34,7 +34,7 @@ struct course {
 	struct bench_rig rig; /* weir as the device under test */
 	bool own, rigged;
 	struct rfc2544_conditions conditions;
-	/* of the frame size that is in hand */
+	/* of the present frame size */
 	uint32_t frame_bytes;
 	struct rfc2544_result result;
 	int rc;
@@ -100,7 +100,7 @@ static int open_tester(struct course *course, struct problem *problem)
 
 /* ---- frames ---- */
 
-/* Whether no other part is measured beside this one. */
+/* Returns true if no other part is measured. */
 static bool alone(const struct bench_arguments *arguments)
 {
 	for (int part = 0; part < BENCH_MACHINE; part++) {
@@ -156,7 +156,8 @@ static int measure_frame(struct course *course, uint32_t frame_bytes, struct pro
 		plan->conditions.tell(plan->conditions.argument, what);
 	course->frame_bytes = frame_bytes;
 	course->conditions.line_pps = line_bps / ((frame_bytes + FRAME_GAP) * 8);
-	/* Beside weir's worker on this thread; else on a worker's core. */
+	/* If weir is under test, this thread measures, beside weir's worker; else a worker's core
+	 * does. */
 	if (course->own) {
 		run_frame(course);
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hours: the critical load at a bound of loss, and half of it for long, with all that goes on at a
- * weir that a lab leaves running. */
+/* Hours: finds the critical load at a bound of loss, then offers half of it for long, with all the
+ * activity around a weir that a lab leaves running. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 #include "capture/atomic_file.h"
 #include "measure/bench_repeats.h"
 
-#define MOST_PPS  30e6 /* that is offered in the search */
+#define MOST_PPS  30e6 /* offered in the search at most */
 #define TRIAL_S   0.5
 #define HOUR_S    3600.0
-#define PARTS     6 /* rows of what is shorter than that many hours */
+#define PARTS     6 /* of a run that is shorter than this many hours */
 #define CHANGE_NS SIMTIME_S
-#define LEVEL_S   60.0 /* by then all that weir takes is taken */
+#define LEVEL_S   60.0 /* by then weir has taken all memory that it needs */
 
-/* What is resident, and of that what is no page of a mapped file. */
+/* Resident memory, and how much of it is not pages of mapped files. */
 struct soak_memory {
 	uint64_t rss_kib, written_kib;
 };
@@ -35,15 +35,16 @@ struct soak {
 	struct rfc2544_tester tester; /* of the search */
 	struct bench_repeats critical;
 	double pps;
-	json_t *row; /* borrowed: of the plan's rows */
+	json_t *row; /* borrowed from the plan's rows */
 	double done_s, most_s;
 	struct soak_memory first;
-	struct bench_window window; /* large */
+	struct bench_window window; /* here because it is large */
 };
 
 /* ---- the critical load ---- */
 
-/* A trial of the search: the paced source against what weir loses, and what it does not take. */
+/* Runs a trial of the search. Received is what the paced source offers, without what weir loses and
+ * what it does not take. */
 static int trial(struct rfc2544_tester *tester, const struct rfc2544_trial *ask,
                  struct rfc2544_outcome *outcome)
 {
@@ -98,7 +99,8 @@ static int find_critical(struct soak *soak, struct problem *problem)
 
 /* ---- hours ---- */
 
-/* Pages of mapped files come and go as the kernel likes: what weir has written is told apart. */
+/* Reads the memory that is in use. The kernel maps and unmaps pages of files as it likes, so what
+ * weir has written is counted separately. */
 static struct soak_memory memory_now(void)
 {
 	struct soak_memory memory = {0};
@@ -118,7 +120,7 @@ static struct soak_memory memory_now(void)
 	return memory;
 }
 
-/* What is known so far, for who continues. */
+/* Saves the results so far, for a run that continues this one. */
 static int keep(const struct soak *soak, struct problem *problem)
 {
 	const char *path = soak->plan->arguments->resume;
@@ -166,7 +168,7 @@ static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 	return part;
 }
 
-/* 0, -EINTR or -errno. */
+/* Serves clients for `seconds`. Returns 0, -EINTR or -errno. */
 static int serve_until(struct soak *soak, struct bench_audience *audience, double seconds)
 {
 	uint64_t start = rte_rdtsc();
@@ -185,8 +187,8 @@ static int serve_until(struct soak *soak, struct bench_audience *audience, doubl
 	return 0;
 }
 
-/* One row of the parts. A part that is interrupted counts as long as it was, once memory has
- * settled. 0, -EINTR or -errno. */
+/* Runs one part, and adds its row. If a part is interrupted, it counts for its actual duration,
+ * provided that memory has settled. Returns 0, -EINTR or -errno. */
 static int run_part(struct soak *soak, struct bench_changes *changes,
                     struct bench_audience *audience, double seconds, struct problem *problem)
 {
@@ -252,8 +254,8 @@ static void begin_row(struct soak *soak)
 	json_array_append_new(soak->plan->rows, soak->row);
 }
 
-/* A file that cannot be written is refused before the hours, not behind the first of them. 0, or
- * -EINVAL with the problem. */
+/* Checks that the file can be written before the hours begin, not after the first of them. Returns
+ * 0, or -EINVAL with `problem` set. */
 static int may_keep(const char *path, struct problem *problem)
 {
 	struct atomic_file *file;
@@ -264,7 +266,8 @@ static int may_keep(const char *path, struct problem *problem)
 	return 0;
 }
 
-/* What an earlier part has found. 1: there is something; 0: there is no file; -errno. */
+/* Reads the results of earlier parts. Returns 1 if there are any, 0 if there is no file, or
+ * -errno. */
 static int resume(struct soak *soak, struct problem *problem)
 {
 	const char *path = soak->plan->arguments->resume;

@@ -34,7 +34,7 @@ static void curve_add(struct curve *curve, double x, double y, double low, doubl
 	curve->high[curve->n++] = high;
 }
 
-/* ns a packet, from the Mpps of the runs. */
+/* Adds the ns per packet, computed from the Mpps of the runs. */
 static void curve_add_ns(struct curve *curve, double x, const json_t *row)
 {
 	curve_add(curve, x, bench_number(row, "ns_per_packet"), 1e3 / bench_number(row, "mpps_max"),
@@ -43,7 +43,8 @@ static void curve_add_ns(struct curve *curve, double x, const json_t *row)
 
 /* ---- cost ---- */
 
-/* The cost of each scenario with frames of one size on net_null: the first size that is there. */
+/* Draws the cost of each scenario on net_null, with frames of one size: the first size that
+ * occurs. */
 static void draw_stages(struct page *page, const json_t *rows)
 {
 	const char *names[BARS_MAX], *frames = NULL;
@@ -93,7 +94,7 @@ static void draw_stages(struct page *page, const json_t *rows)
 	page_figure(page, &chart, caption);
 }
 
-/* One value for each frame size of a scenario on net_null. */
+/* Collects one value for each frame size of a scenario on net_null. */
 static size_t by_frames(const json_t *rows, const char *scenario, const char *key,
                         const char **names, double *values)
 {
@@ -196,7 +197,7 @@ static void draw_clouds(struct page *page, const json_t *rows)
 
 /* ---- the page ---- */
 
-/* The tables that a terminal gets. */
+/* Writes the tables that a terminal shows. */
 static void write_tables(struct page *page, const json_t *document)
 {
 	char *text = NULL;

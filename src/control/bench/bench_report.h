@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was measured, as one HTML page with pictures: made from the JSON document (bench_rows.h).
+ * The results as one HTML page with charts, made from the JSON document (bench_rows.h).
  *
  * Thread: control.
  */
@@ -11,7 +11,8 @@
 
 #include "scenario/problem.h"
 
-/* Writes `path`, which appears when it is complete. 0, or -errno with problem. */
+/* Writes the page to `path`, which appears when the page is complete. Returns 0, or -errno with
+ * `problem` set. */
 int bench_report_write(const char *path, const json_t *document, struct problem *problem);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define BINS 40
 
-/* Shares of the intervals by error; a bin is a whole number of ns. */
+/* Computes the shares of the intervals by error; a bin is a whole number of ns. */
 static double fill(const json_t *buckets, double edges[BINS + 1], double shares[BINS])
 {
 	double high = 0, count = 0, width;

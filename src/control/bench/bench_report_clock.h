@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The picture of `weir bench clock`: how far 100 ms are from 100 ms.
+ * The chart of `weir bench clock`: by how much intervals of 100 ms deviate from 100 ms.
  *
  * Thread: control.
  */
@@ -11,7 +11,7 @@
 
 #include "report/page.h"
 
-/* Nothing when no row is of the clock. */
+/* Adds the chart, if there is a row of this part. */
 void bench_report_clock(struct page *page, const json_t *rows);
 
 #endif

@@ -17,7 +17,8 @@ struct steps {
 	double edge[BUCKETS_MAX + 1], share[BUCKETS_MAX];
 };
 
-/* The share of packets that left later than each bucket's floor: what percentiles are read from. */
+/* Computes the share of packets that left later than the floor of each bucket, from which
+ * percentiles are read. */
 static void later_than(const json_t *buckets, struct steps *steps)
 {
 	double sum = 0, left;
@@ -81,7 +82,8 @@ static void draw_lateness(struct page *page, const json_t *row)
 	free(steps);
 }
 
-/* Shares of packets by lateness, in bins of equal width on a log scale. Returns the packets. */
+/* Computes the shares of packets by lateness, in bins of equal width on a log scale. Returns the
+ * number of packets. */
 static double rebin(const json_t *buckets, double edges[BINS + 1], double shares[BINS])
 {
 	double low = INFINITY, high = 1, sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pictures of the precision part: for each load how lateness is distributed, and what share of
- * packets is later than so much, beside the machine's own noise.
+ * The charts of the precision part: for each load the distribution of lateness, and the share of
+ * packets that are later than a given time, beside the machine's own noise.
  *
  * Thread: control.
  */
@@ -12,7 +12,7 @@
 
 #include "report/page.h"
 
-/* Nothing when no row is of that part. */
+/* Adds the charts, if there is a row of this part. */
 void bench_report_precision(struct page *page, const json_t *rows);
 
 #endif

@@ -66,7 +66,7 @@ static void draw_loss(struct page *page, const struct results *results)
 		size_t n = json_array_size(points);
 
 		n = n > POINTS_MAX ? POINTS_MAX : n;
-		/* They come from the greatest rate down; a line goes up. */
+		/* Points are in the order of decreasing rate; the line needs increasing rates. */
 		for (size_t k = 0; k < n; k++) {
 			const json_t *point = json_array_get(points, n - 1 - k);
 

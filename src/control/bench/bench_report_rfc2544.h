@@ -13,7 +13,7 @@
 
 #include "report/page.h"
 
-/* Nothing when no row is of RFC 2544. */
+/* Adds the report, if there is a row of this part. */
 void bench_report_rfc2544(struct page *page, const json_t *rows);
 
 #endif

@@ -16,7 +16,7 @@ static const struct {
 } percentiles[] = {
         {"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}, {"p99.99", 999900}};
 
-/* Six digits: what a measurement is worth, and what a person wants to read in a file. */
+/* Rounds to six digits: a measurement is not more accurate, and a file stays readable. */
 static json_t *real(double value)
 {
 	char text[32];
@@ -143,7 +143,7 @@ static json_t *lateness(const struct histogram *h, uint64_t early)
 	return object;
 }
 
-/* [[from_ns, count], ...] of the buckets that hold something. */
+/* Returns the buckets that are not empty, as [[from_ns, count], ...]. */
 static json_t *buckets(const struct histogram *h)
 {
 	json_t *array = json_array();
@@ -237,7 +237,7 @@ static json_t *loss_points(const struct rfc2544_result *result)
 	return array;
 }
 
-/* As `{mean, median, min, max, deviation, p1, p99, n}`, of values times `unit`. */
+/* Adds `{mean, median, min, max, deviation, p1, p99, n}`, of values times `unit`. */
 static void put_repeats(json_t *row, const char *key, const struct bench_repeats *repeats,
                         double unit)
 {

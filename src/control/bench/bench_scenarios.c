@@ -88,7 +88,7 @@ static void print_cloud(FILE *out, const char *name, const char *from, const cha
 	print_statements(out, "cloud", name, statements);
 }
 
-/* Closes `out`, whose text lies in `text` then, and loads it. */
+/* Closes `out`, which completes `text`, and makes the scenario from it. Frees the text. */
 static int load(FILE *out, char **text, const size_t *bytes, struct scenario **scenario,
                 struct problem *problem)
 {

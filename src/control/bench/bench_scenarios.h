@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scenarios that `weir bench` measures, in the words of the scenario language.
+ * The scenarios that `weir bench` measures, in the scenario language.
  *
- * A rate in them is far above what a core can carry, and a queue larger than it can fill: what is
- * measured is what the stage costs, not what it drops.
+ * A rate in them is far above what a core can carry, and a queue is larger than a core can fill:
+ * the figure is what the stage costs, not what it drops.
  *
- * Ownership: scenarios that are made here are the caller's. Thread: control.
+ * Ownership: scenarios that are made here are the caller's.
+ * Thread: control.
  */
 #ifndef WEIR_BENCH_SCENARIOS_H
 #define WEIR_BENCH_SCENARIOS_H
@@ -16,34 +17,34 @@
 
 struct bench_scenario {
 	const char *name; /* `delay-10ms` */
-	/* What stands behind `cloud NAME`, a line each; NULL: nothing. A first line that begins
-	 * with `match` says which packets each cloud takes. */
+	/* The statements behind `cloud NAME`, one a line; NULL: none. If the first line begins with
+	 * `match`, it selects the packets that each cloud takes. */
 	const char *statements;
-	bool headers; /* the frames have some (bench_source.h) */
+	bool headers; /* the frames have headers (bench_source.h) */
 };
 
-/* Ended by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
+/* Terminated by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
 extern const struct bench_scenario bench_scenarios[];
 #define BENCH_SCENARIO_BARE  (&bench_scenarios[0])
 #define BENCH_SCENARIO_DELAY (&bench_scenarios[1])
 
-/* NULL: there is none of this name. */
+/* Returns the scenario of this name, or NULL if there is none. */
 const struct bench_scenario *bench_scenario_find(const char *name);
-/* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields
- * of 4 and 8 bytes overwritten. They want frames with headers. */
+/* Statements, with a delay of 10 ms: a router; the same with RED, ECN and feedback; and two fields
+ * of 4 and 8 bytes overwritten. They need frames with headers. */
 extern const char bench_router[], bench_router_feedback[], bench_rewrite[];
-/* And without one. */
+/* The second one without a delay. */
 extern const char bench_router_feedback_alone[];
 
-/* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
- * problem. */
+/* Makes ports a and b, a cloud `down` from a to b and, if `both`, a cloud `up` back. Returns 0, or
+ * -errno with `problem` set. */
 int bench_scenario_make(const char *statements, bool both, struct scenario **scenario,
                         struct problem *problem);
-/* A constant delay in both directions. */
+/* Does the same with a constant delay in each direction. */
 int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenario,
                          struct problem *problem);
-/* A template with a cloud for each source address in 10.0.0.0/8, at most `clouds`, with statements,
- * a line each. */
+/* Makes a template with a cloud for each source address in 10.0.0.0/8, at most `clouds`, with these
+ * statements, one a line. Returns 0, or -errno with `problem` set. */
 int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
                           struct problem *problem);
 

@@ -9,7 +9,7 @@
 #include "bench/bench_rows.h"
 #include "show/table.h"
 
-#define DROPPED_MUCH 0.05 /* share from which a figure is more about drops than about forwarding */
+#define DROPPED_MUCH 0.05 /* share from which a figure is about drops rather than forwarding */
 
 static struct table *begin(const char *columns, const char *const *headings)
 {
@@ -39,7 +39,7 @@ static bool has_part(const json_t *rows, const char *part)
 	return false;
 }
 
-/* How far the runs lie from their median, in percent. */
+/* Returns by how much the runs deviate from their median, in percent. */
 static double spread_of(const json_t *row, const char *key)
 {
 	char name[64];
@@ -62,7 +62,7 @@ static void cost_cells(struct table *table, const json_t *row)
 	table_format(table, "%.3f", bench_number(row, "ratio"));
 }
 
-/* What a reader must know before he believes the figure. */
+/* Prints what readers must know before they rely on the figure. */
 static void remark_cell(struct table *table, const json_t *row)
 {
 	double disturbed = bench_number(row, "disturbed_runs");
@@ -185,7 +185,7 @@ static void precision_row(struct table *table, const json_t *row, const char *ke
 	const json_t *object = json_object_get(row, key);
 
 	table_text(table, name);
-	/* Of no packet there are no figures: no turn was calm. */
+	/* If no turn was calm, there are no packets, and no figures. */
 	for (int i = 0; bench_number(object, "count") == 0 && i <= PERCENTILES; i++)
 		table_text(table, "-");
 	if (bench_number(object, "count") > 0) {
@@ -313,7 +313,7 @@ static void print_loss(FILE *out, const json_t *rows)
 	}
 }
 
-/* What RFC 8219 and RFC 9004 say of the same trials. */
+/* Prints what RFC 8219 and RFC 9004 derive from the same trials. */
 static void print_spreads(FILE *out, const json_t *rows)
 {
 	static const char *const headings[] = {
@@ -441,7 +441,8 @@ static void print_machine(FILE *out, const json_t *machine, bool measured)
 	fputc('\n', out);
 }
 
-/* Whether any row is a median of runs: the clock's is one watch, a latency's one trial. */
+/* Returns true if any row is a median of runs. A row of the clock is one run, and one of a latency
+ * is one trial. */
 static bool has_runs(const json_t *rows)
 {
 	size_t i;

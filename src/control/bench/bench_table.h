@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was measured, as tables for a person: made from the JSON rows (bench_rows.h).
+ * The results as tables for people, made from the JSON rows (bench_rows.h).
  *
  * Thread: control.
  */
@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-/* The whole document: {"machine":…,"rows":[…],"remarks":[…]}. */
+/* Prints the whole document: {"machine":…,"rows":[…],"remarks":[…]}. */
 void bench_table_print(FILE *out, const json_t *document);
 
 #endif

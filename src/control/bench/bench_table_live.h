@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of what was measured of a weir that runs with clients: reconf, soak. Thread: control. */
+/* Tables of the parts that measure a running weir with clients: reconf, soak. Thread: control. */
 #ifndef WEIR_BENCH_TABLE_LIVE_H
 #define WEIR_BENCH_TABLE_LIVE_H
 

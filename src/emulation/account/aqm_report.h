@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the management of a queue (link/aqm.h) has to say of itself. */
+/* What the management of a queue (link/aqm.h) reports of itself. */
 #ifndef WEIR_AQM_REPORT_H
 #define WEIR_AQM_REPORT_H
 
@@ -14,7 +14,7 @@ struct aqm_figure {
 	enum aqm_unit { AQM_COUNT, AQM_BYTES, AQM_NS, AQM_FRACTION } unit;
 };
 
-/* Of an AQM, if there is one, its name and figures. */
+/* The name and the figures of an AQM, if there is one. */
 struct aqm_report {
 	const char *name; /* of its statement; NULL: there is none */
 	uint32_t n_figures;

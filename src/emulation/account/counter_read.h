@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading what another thread counts, while it counts.
+ * Reading of counters that another thread writes meanwhile.
  *
- * A counter has one writer, its worker, who adds to it plainly: a locked or even a separate store
- * would cost each packet. Whoever else reads it does so here, word by word, by a relaxed load: each
- * word is read once and whole, and a moment old; two of them need not be of the same moment. On x86
- * it is a move.
+ * A counter has one writer, its worker, which increments it by plain code: a locked or even a
+ * separate store would cost time for each packet. Every other thread reads it here, word by word,
+ * by relaxed loads: each word is read once and whole, and is a moment old; two words need not be of
+ * the same moment. On x86 the load is a move.
  *
  * Thread: any.
  */
@@ -18,10 +18,10 @@
 typedef uint64_t __attribute__((may_alias)) counter_word;
 
 /*
- * For a function that reads, and only reads, what a running worker writes plainly: each word whole,
- * a moment old, and through no pointer that the worker may take away. ThreadSanitizer does not look
- * into it: that its reads race with the worker's writes is what it is for. What writes is looked at
- * everywhere, so that two writers are found all the same.
+ * For a function that reads, and only reads, what a running worker writes by plain code: each word
+ * whole, a moment old, and through no pointer that the worker may take away. ThreadSanitizer
+ * ignores such a function, whose purpose is to read while the worker writes. Code that writes is
+ * checked everywhere, so that two writers are still found.
  */
 #define READS_WHILE_IT_RUNS __attribute__((no_sanitize("thread")))
 
@@ -30,7 +30,7 @@ static inline READS_WHILE_IT_RUNS uint64_t counter_read(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* A structure of counters; `bytes` is a multiple of 8. */
+/* Reads a structure of counters; `bytes` is a multiple of 8. */
 static inline READS_WHILE_IT_RUNS void counters_read(void *into, const void *from, size_t bytes)
 {
 	const counter_word *words = (const counter_word *)from;
@@ -40,8 +40,9 @@ static inline READS_WHILE_IT_RUNS void counters_read(void *into, const void *fro
 		to[i] = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
 }
 
-/* The same, read until it was twice alike: then it was so at one moment. Of what is written so
- * often that this never comes, words of several moments, after 100 times. `bytes`: at most 512. */
+/* Does the same until two readings are equal: then all words are of one moment. If the structure is
+ * written too often for that, its words are of several moments after 100 tries. `bytes`: at most
+ * 512. */
 static inline void counters_read_whole(void *into, const void *from, size_t bytes)
 {
 	uint64_t again[64];

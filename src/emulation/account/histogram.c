@@ -7,7 +7,7 @@
 #include "account/counter_read.h"
 
 /* Counts the differences to[i] - from[i], which lie between `least` and `greatest`; in `twin`, too,
- * unless it is NULL. */
+ * unless that is NULL. */
 static inline void count_spans(struct histogram *h, struct histogram *twin, const uint64_t *from,
                                const uint64_t *to, uint32_t n, uint64_t least, uint64_t greatest)
 {
@@ -33,7 +33,7 @@ static inline void count_spans(struct histogram *h, struct histogram *twin, cons
 	}
 }
 
-/* Its buckets have counted n values. */
+/* Updates the other fields after n values were counted in the buckets. */
 static inline void counted(struct histogram *h, uint32_t n, uint64_t min, uint64_t max,
                            uint64_t sum)
 {
@@ -52,7 +52,7 @@ void histogram_add_spans(struct histogram *h, struct histogram *twin, const uint
 
 	if (n == 0)
 		return;
-	/* Two loops: of the first the compiler makes vector instructions. */
+	/* Two loops: the compiler vectorizes the first one. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t value = to[i] - from[i];
 
@@ -145,7 +145,7 @@ void histogram_part_free(struct histogram_part *part)
 	*part = (struct histogram_part){.bucket = NULL};
 }
 
-/* Takes away as much as is there. */
+/* Subtracts `what`, but not below 0. */
 static void less(uint64_t *from, uint64_t what)
 {
 	*from -= what < *from ? what : *from;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A histogram of nanoseconds in the manner of HDR: 32 buckets an octave, so that a percentile is
- * right to 1.6 %; least and greatest value are kept exactly, and percentiles are clamped to them,
- * so a constant delay reads exactly as it is. From 0 to 2^48 ns (78 hours); larger values fall into
- * the last bucket and stay exact in `max`.
+ * A histogram of nanoseconds in the manner of HDR: 32 buckets per octave, so that a percentile is
+ * accurate to 1.6 %. The minimum and the maximum are exact, and percentiles are clamped to them, so
+ * that a constant delay is shown exactly. From 0 to 2^48 ns (78 hours); larger values fall into the
+ * last bucket and stay exact in `max`.
  *
  * Thread: one writer, the owner; readers may see values a moment old (each word is written whole).
  */
@@ -25,7 +25,8 @@ struct histogram {
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
-/* Values of one octave have one. Below HISTOGRAM_SUB a bucket is one value. */
+/* Returns the shift of a value, which is the same within an octave. Below 2 * HISTOGRAM_SUB, each
+ * bucket is one value. */
 static inline uint32_t histogram_shift_of(uint64_t value)
 {
 	return 63u - (uint32_t)__builtin_clzll(value | HISTOGRAM_SUB) - HISTOGRAM_SUB_BITS;
@@ -54,19 +55,20 @@ static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t t
 	h->count += times;
 }
 
-/* Adds the differences to[i] - from[i], in order; to `twin`, too, unless it is NULL. */
+/* Adds the differences to[i] - from[i], in order; to `twin`, too, unless that is NULL. */
 void histogram_add_spans(struct histogram *h, struct histogram *twin, const uint64_t *from,
                          const uint64_t *to, uint32_t n);
 
 void histogram_clear(struct histogram *h);
-/* The least value of a bucket: bucket i holds [floor(i), floor(i + 1)). */
+/* Returns the lowest value of a bucket: bucket i holds [floor(i), floor(i + 1)). */
 uint64_t histogram_bucket_floor(uint32_t bucket);
-/* The value below which `per_million` of the counts lie: 500000 is the median. 0 when empty. */
+/* Returns the value below which `per_million` of the counts lie: 500000 is the median. Returns 0 if
+ * the histogram is empty. */
 uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million);
-/* `from` may be another thread's that goes on meanwhile. */
+/* Adds `from`, which another thread may be writing meanwhile. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* What a histogram held at an instant, in little memory. */
+/* The contents of a histogram at an instant, in little memory. */
 struct histogram_part {
 	uint64_t count, sum;
 	uint32_t n;
@@ -75,11 +77,11 @@ struct histogram_part {
 		uint64_t count;
 	} * bucket; /* owned */
 };
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool histogram_part_make(struct histogram_part *part, const struct histogram *h);
 void histogram_part_free(struct histogram_part *part);
-/* Takes away what it held then. Least and greatest of the rest are the bounds of its buckets,
- * within those of the whole; if it lies in one bucket, its mean. */
+/* Subtracts the earlier contents. The minimum and maximum of the rest become the bounds of its
+ * buckets, within those of the whole; if the rest lies in one bucket, both become its mean. */
 void histogram_less(struct histogram *h, const struct histogram_part *part);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stages know beside the counters, for whoever shows a cloud: the reading of its meter
- * (header/meter.h), that of a router of XCP (header/xcp.h), and the routers of a path as a
- * proxy has heard of them (header/feedback_proxy.h). A statement fills in its part (stage.h,
+ * What stages report beside the counters, for whatever shows a cloud: the reading of its meter
+ * (header/meter.h), that of a router of XCP (header/xcp.h), and the routers of a path as a proxy
+ * has heard of them (header/feedback_proxy.h). A statement fills in its part (statement.h,
  * `report`).
  *
  * Thread: written by the worker, read by control a moment old.
@@ -18,10 +18,11 @@
 #define OBSERVED_HOPS_MAX 64
 #define OBSERVED_NO_LIMIT UINT64_MAX
 
-/* Of the window from `from_ns` to before `from_ns` + `window_ns`. */
+/* A reading over the window from `from_ns` to before `from_ns` + `window_ns`. */
 struct meter_reading {
 	simtime window_ns, from_ns;
-	/* false: no window has ended yet; all below but link_bps is as of an idle link */
+	/* false: no window has ended yet; all fields below except link_bps are those of an idle
+	 * link */
 	bool measured;
 	uint64_t link_bps; /* OBSERVED_NO_LIMIT: there is no link */
 	uint64_t available_bps;
@@ -33,15 +34,15 @@ struct meter_reading {
 	simtime delay_ns; /* mean queuing delay */
 };
 
-/* A router of XCP (header/xcp.h), at the end of its last control interval; P and N are what is
- * left. In byte/s. */
+/* A router of XCP (header/xcp.h), at the end of its last control interval; P and N are what is left
+ * of them. In byte/s. */
 struct xcp_reading {
 	double capacity, input;
 	double aggregate;          /* F */
 	double positive, negative; /* P, N */
 	uint64_t queue_bytes;
-	simtime rtt_ns;      /* mean of the flows' */
-	simtime interval_ns; /* the one under way */
+	simtime rtt_ns;      /* mean over the flows */
+	simtime interval_ns; /* the current one */
 };
 
 enum observed_probe { OBSERVED_LINK, OBSERVED_LOSS, OBSERVED_QUEUE, OBSERVED_PROBES };
@@ -51,7 +52,7 @@ struct observed_hop {
 	uint32_t ttl; /* as the sender counted it */
 	struct {
 		bool heard;
-		simtime at_ns; /* when it was heard last */
+		simtime at_ns; /* when it was last heard */
 		uint32_t value[2];
 	} probe[OBSERVED_PROBES];
 };
@@ -62,7 +63,7 @@ struct observed {
 	bool has_xcp;
 	struct xcp_reading xcp;
 	bool has_path;
-	/* the latest packet of the stage that keeps the path: ages count from here */
+	/* latest packet of the stage that keeps the path: ages are relative to it */
 	simtime now_ns;
 	uint32_t n_hops;
 	struct observed_hop hops[OBSERVED_HOPS_MAX];

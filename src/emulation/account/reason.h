@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a packet was not delivered: one list, from which the enum, the names in JSON, the log and
- * the help are made.
+ * Why a packet was not delivered: one list, from which the enum, the names in JSON, the log and the
+ * help are made.
  *
  * Each reason is of one kind, so that an emulated loss and a loss of the emulator itself never
  * share a counter:
  *   EMULATED    the scenario asked for it
- *   CONGESTION  an emulated queue had no room, or its AQM said so
+ *   CONGESTION  an emulated queue had no room, or its AQM dropped the packet
  *   REAL        weir could not do what was asked: a warning to the operator
  */
 #ifndef WEIR_REASON_H

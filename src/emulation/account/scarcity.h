@@ -6,10 +6,10 @@
  *
  * A cloud numbers the packets that ask for memory. Each want has its own numbers: they follow the
  * order in which packets reach that point, and are the same in a burst or alone. That order is a
- * function of what came in, so a number of a want of a cloud names the same packet in both runs.
- * Which block of which pool a packet gets is not such a function, and does not matter.
+ * function of the input, so cloud, want and number name the same packet in both runs. Which block
+ * of which pool a packet gets is not such a function, and does not matter.
  *
- * Without a scarcity nothing is numbered, and each place costs one branch for a burst or a packet.
+ * Without a scarcity nothing is numbered, and each place costs one branch per burst or packet.
  *
  * Thread: the worker's.
  */
@@ -20,32 +20,32 @@
 #include <stdint.h>
 
 enum want {
-	WANT_LINE,      /* a packet that comes wants a place on the line, or is held back there */
-	WANT_QUEUE,     /* it wants one in the queue of the link */
-	WANT_HEAD,      /* one that has left the link wants a place on the line */
-	WANT_RELEASE,   /* so does one that reordering held back */
-	WANT_LIFT,      /* the head of a band wants a place at the front of the queue */
-	WANT_COPY,      /* a duplicate is made */
-	WANT_FRAGMENTS, /* fragments are made */
-	WANT_ANSWER,    /* a packet that the cloud generates is made */
-	WANT_EVENT,     /* and wants a place on the wheel */
-	WANT_INSERTION, /* a packet of weir's own is made */
+	WANT_LINE,      /* an arriving packet: a place on the line, or held back there */
+	WANT_QUEUE,     /* an arriving packet: a place in the queue of the link */
+	WANT_HEAD,      /* a packet that has left the link: a place on the line */
+	WANT_RELEASE,   /* a packet that reordering held back: the same */
+	WANT_LIFT,      /* the head of a band: a place at the front of the queue */
+	WANT_COPY,      /* a duplicate: its mbufs */
+	WANT_FRAGMENTS, /* fragments: their mbufs */
+	WANT_ANSWER,    /* a packet that the cloud generates: its mbuf */
+	WANT_EVENT,     /* a packet that the cloud has generated: a place on the wheel */
+	WANT_INSERTION, /* a packet of weir's own: its mbuf */
 	WANTS,
-	/* What cannot be repeated: whether it is asked for at all depends on the machine. */
-	WANT_OWN_BYTES = WANTS, /* a packet is to be written to, whose bytes somebody else sees */
-	WANT_TIMER,             /* a link of a shared cloud is to be woken */
-	WANT_TAKEN,             /* of a queue that drops its head, what the link takes */
-	WANT_TURN, /* what is due has to wait in its shared cloud, and something comes meanwhile */
+	/* The wants below cannot be repeated: whether they occur at all depends on the machine. */
+	WANT_OWN_BYTES = WANTS, /* a packet to be written to, whose bytes are shared: a copy */
+	WANT_TIMER,             /* the link of a shared cloud: a timer */
+	WANT_TAKEN,             /* the head of a queue with `drop head`: a place in `taken` */
+	WANT_TURN, /* what is due waits in its shared cloud, and something arrives meanwhile */
 	WANT_KINDS,
 };
 
 struct scarcity {
-	bool forces; /* there are packets that must find none */
-	/* Of the n packets from this number on, how many there are ahead of the next that must find
-	 * none; only if it forces. */
+	bool forces; /* some packets must find none */
+	/* Returns how many of the n packets from this number on precede the next one that must find
+	 * no memory. Called only if the scarcity forces. */
 	uint32_t (*ahead)(const struct scarcity *scarcity, const char *cloud, enum want want,
 	                  uint64_t number, uint32_t n);
-	/* The n from this number on have found none. */
+	/* Records that the n packets from this number on have found no memory. */
 	void (*lacked)(struct scarcity *scarcity, const char *cloud, enum want want,
 	               uint64_t number, uint32_t n);
 };

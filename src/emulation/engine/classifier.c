@@ -16,7 +16,7 @@ static uint32_t hash_of(const struct classifier_set *set, const struct packet_ke
 	return (uint32_t)(packet_key_hash(key, &set->mask, set->words, set->n_words) >> 32);
 }
 
-/* The entry with this key, or the free one where it would be. */
+/* Returns the entry with this key, or the free one where it would be. */
 static struct classifier_entry *entry_of(const struct classifier_set *set,
                                          const struct packet_key *key, uint32_t hash)
 {
@@ -41,8 +41,8 @@ static struct classifier_set *set_of(struct classifier *classifier, const struct
 	return set;
 }
 
-/* The sets, with room for their entries. The parts come in the order of their ranks, so the sets
- * come in the order of their best. */
+/* Makes the sets, with room for their entries. The parts are in the order of their ranks, so the
+ * sets are in the order of their best branches. */
 static int sets_make(struct classifier *classifier, const struct classifier_part *parts,
                      uint32_t n_rows)
 {
@@ -63,7 +63,7 @@ static int sets_make(struct classifier *classifier, const struct classifier_part
 				set->mask = rows->rows[k].mask;
 				set->best = i;
 			}
-			set->room++; /* for now, how many there are */
+			set->room++; /* for now, the number of rows */
 		}
 	}
 	values = classifier->values;
@@ -88,7 +88,7 @@ static int sets_make(struct classifier *classifier, const struct classifier_part
 	return 0;
 }
 
-/* Of two equal conditions the first counts. */
+/* Adds a condition. If it is there already, the first one counts. */
 static void entry_add(struct classifier_set *set, const struct match_row *row, uint32_t branch)
 {
 	uint32_t hash = hash_of(set, &row->value);
@@ -103,12 +103,12 @@ static void entry_add(struct classifier_set *set, const struct match_row *row, u
 		*set->values++ = row->value.word[set->words[i]];
 }
 
-/* Where the words of a glance lie in the header, and bytes of it that conditions are about. */
+/* Offsets of the words of a glance in the header, and of the fields that conditions use. */
 static const uint8_t glance_at[CLASSIFIER_GLANCE_WORDS] = {0, 8, 12};
 
 enum { IPV4_TOS = 1, IPV4_PROTOCOL = 9, IPV4_SOURCE = 12, IPV4_DESTINATION = 16, IPV4_BYTES = 20 };
 
-/* The bytes of an IPv4 header that say this part of a key. */
+/* Computes the words of an IPv4 header with these fields of a key. */
 static void glance_words(const struct packet_key *key, uint64_t words[CLASSIFIER_GLANCE_WORDS])
 {
 	uint8_t header[IPV4_BYTES] = {0};
@@ -123,11 +123,11 @@ static void glance_words(const struct packet_key *key, uint64_t words[CLASSIFIER
 
 enum glance { GLANCE_TELLS, GLANCE_NEVER, GLANCE_NOT_ENOUGH };
 
-/* Whether a glance tells if an IPv4 packet fits the row; `glance` is filled in then. No such packet
- * fits a row of GLANCE_NEVER. */
+/* Returns GLANCE_TELLS if a glance determines whether an IPv4 packet fits the row: `glance` is
+ * filled in. Returns GLANCE_NEVER if no IPv4 packet fits the row. */
 static enum glance glance_make(const struct match_row *row, struct classifier_glance *glance)
 {
-	/* What all IPv4 packets have in common. */
+	/* what all IPv4 packets have in common */
 	const struct packet_key ipv4 = {
 	        .ethertype = 0x0800, .family = 4, .is_ip = 1, .dscp = KEY_DSCP_THERE};
 	struct match_row rest = *row;
@@ -146,7 +146,7 @@ static enum glance glance_make(const struct match_row *row, struct classifier_gl
 	return match_row_fits(&rest, &ipv4) ? GLANCE_TELLS : GLANCE_NEVER;
 }
 
-/* If a glance tells of all rows. */
+/* Makes glances if they determine the outcome of all rows. */
 static void glances_make(struct classifier *classifier, const struct classifier_part *parts)
 {
 	uint32_t n = 0;
@@ -265,7 +265,7 @@ void classifier_free(struct classifier *classifier)
 
 /* ---- finding: worker ---- */
 
-/* All packets that a better branch has not taken. */
+/* Looks up all packets that a better branch has not taken. */
 static void set_find(const struct classifier_set *set, const struct packet_key *keys, uint16_t n,
                      uint32_t *best)
 {
@@ -307,7 +307,7 @@ static void filter_find(const struct classifier *classifier, uint32_t branch,
 	}
 }
 
-/* What a packet of one of a template's clouds is going to touch. */
+/* Prefetches what a packet of a template's cloud will touch. */
 static void cloud_fetch(const struct cloud *cloud)
 {
 	rte_prefetch0(cloud);
@@ -317,7 +317,7 @@ static void cloud_fetch(const struct cloud *cloud)
 	rte_prefetch0(&cloud->stages);
 }
 
-/* The clouds of templates, for the packets that one takes. */
+/* Finds the clouds of packets that a template takes. */
 static void templates_find(const struct classifier *classifier, const struct packet_key *keys,
                            uint16_t n, const uint32_t *best, struct cloud **clouds)
 {
@@ -343,8 +343,8 @@ static void templates_find(const struct classifier *classifier, const struct pac
 	}
 }
 
-/* The clouds of a burst, if all are IPv4. Words of headers are gathered first, so that of each
- * comparison the compiler makes vector instructions. */
+/* Finds the clouds of a burst; returns false if not all packets are IPv4. Gathers the words of the
+ * headers first, so that the compiler vectorizes each comparison. */
 static bool glances_find(const struct classifier *classifier, struct burst *burst,
                          struct cloud **clouds)
 {
@@ -365,7 +365,7 @@ static bool glances_find(const struct classifier *classifier, struct burst *burs
 			memcpy(&words[w][i], ip + glance_at[w], sizeof(words[w][i]));
 		clouds[i] = rest;
 	}
-	/* The first condition that a packet fits counts, so it comes last. */
+	/* The first condition that a packet fits takes it, so it is compared last. */
 	for (uint32_t k = classifier->n_glances; k-- > 0;) {
 		const struct classifier_glance glance = classifier->glances[k];
 

@@ -13,7 +13,7 @@
 #include "link/aqm.h"
 #include "link/classes.h"
 
-/* One that is made by itself. */
+/* A cloud outside a template, with its name and histogram. */
 struct lone_cloud {
 	struct cloud cloud;
 	char name[SCENARIO_NAME_BYTES];
@@ -63,7 +63,7 @@ void cloud_clear(struct cloud *cloud)
 
 void cloud_release(struct cloud *cloud)
 {
-	/* What is on top belongs to the timeline. */
+	/* Settings that a track has put on top belong to the timeline. */
 	timeline_take_off(cloud, cloud->link.shaper.at);
 	timeline_free(cloud->timeline);
 	wheel_free(cloud->line.wheel);
@@ -112,8 +112,9 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 		                         .flags = PACKET_COPY});
 }
 
-/* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
- * `as_one`. There was no memory for the others. */
+/* Handles the outcome of line_push for n packets, beginning with `from`. The first `held` are on
+ * the line, due at due_ns[i], or at due_ns[0] if `as_one`: reports them. For the others there was
+ * no memory: drops them. */
 static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
                                                    uint16_t from, uint16_t n, uint16_t held,
                                                    const simtime *due_ns, bool as_one)
@@ -126,7 +127,7 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
 
-/* When each leaves, if latencies of devices are subtracted. */
+/* Computes when each packet leaves the line if latencies of devices are subtracted. */
 static __attribute__((noinline)) void compensate(struct cloud *cloud, const struct burst *burst,
                                                  uint16_t from, uint16_t n, const simtime *came,
                                                  const simtime *due_ns, simtime *leaves)
@@ -136,7 +137,7 @@ static __attribute__((noinline)) void compensate(struct cloud *cloud, const stru
 		        cloud_leaves_at(cloud, came[i], due_ns[i], burst_age_ns(burst, from + i));
 }
 
-/* Each is due at its own instant. */
+/* Puts packets onto the line, each due at its own instant. */
 static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struct burst *burst,
                                                       uint16_t from, uint16_t n,
                                                       const simtime *enters_ns)
@@ -153,7 +154,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		leaves = compensated;
 	}
 	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
-	/* What has not waited for the link is as long on the line as in all. */
+	/* If a packet has not waited for the link, its time on the line is its whole delay. */
 	if (likely(!enters_ns || !spread)) {
 		histogram_add_spans(cloud->delay_ns, spread, came, due_ns, held);
 	} else {
@@ -182,7 +183,8 @@ static inline void enter_line(struct cloud *cloud, struct burst *burst, uint16_t
 		tell_entered(cloud, burst, from, n, held, &due, true);
 }
 
-/* Those that must find no memory go alone, and have their draws all the same. */
+/* Puts packets onto the line, and numbers them. A packet that must find no memory goes alone, and
+ * still makes its draws. */
 static __attribute__((noinline)) void enter_line_numbered(struct cloud *cloud, struct burst *burst,
                                                           uint16_t from, uint16_t n,
                                                           const simtime *enters_ns)
@@ -202,7 +204,7 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 {
 	if (unlikely(n == 0))
 		return;
-	/* A witness is told lengths when the line has the mbufs. */
+	/* The witness gets lengths after the line has taken the mbufs. */
 	if (unlikely(cloud->witness != NULL))
 		burst_spell(burst);
 	if (unlikely(cloud->line.reorders))
@@ -220,7 +222,8 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	cloud->counters.generated++;
 	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, mbuf->pkt_len,
 	          PACKET_GENERATED | PACKET_BACK);
-	/* Not line_due: it is not one of the packets that take this way. */
+	/* line_due is not called: this packet does not take the path of the cloud's other
+	 * packets. */
 	if (unlikely(!cloud_grants_one(cloud, WANT_EVENT) ||
 	             !line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns))) {
 		cloud_lacked(cloud, WANT_EVENT, 1, 1);
@@ -246,7 +249,8 @@ static void enter(struct cloud *cloud, struct burst *burst)
 		cloud_enter_line(cloud, burst, 0, burst->n, NULL);
 }
 
-/* How many packets the link and the line hold at this instant, whenever somebody polled. */
+/* Returns how many packets the link and the line hold at this instant, however often the engine is
+ * polled. */
 static uint64_t held_at(struct cloud *cloud, simtime now)
 {
 	struct line *line = &cloud->line;
@@ -256,8 +260,8 @@ static uint64_t held_at(struct cloud *cloud, simtime now)
 	       in_flight_count(line->in_flight, &cloud->holder->arena, now);
 }
 
-/* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever
- * leaves meanwhile goes on together. */
+/* Applies `delay ... limit` to packets that have passed the stages. If there is room for the whole
+ * burst even if no packet leaves meanwhile, the burst goes on together. */
 static void meet_limit(struct cloud *cloud, struct burst *burst)
 {
 	uint64_t limit = cloud->line.conf.limit;
@@ -285,7 +289,7 @@ static void arrive(struct cloud *cloud, struct burst *burst)
 
 	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))
 		cloud->latest_number = burst_number(burst, n - 1);
-	/* What is to come meets a watch that knows all that was before. */
+	/* The watch must have seen all earlier events before the packets arrive. */
 	if (unlikely(cloud->watch != NULL)) {
 		cloud_advance_link(cloud, burst_t(burst, 0));
 		cloud_watch_before(cloud->watch, burst_t(burst, 0));
@@ -306,7 +310,8 @@ static void arrive(struct cloud *cloud, struct burst *burst)
 		enter(cloud, burst);
 }
 
-/* Those before a change, then the change, then the others. */
+/* Splits the burst at each change: the packets before it arrive first, then the change takes
+ * effect. */
 static void arrive_around_changes(struct cloud *cloud, const struct burst *burst)
 {
 	uint16_t done = 0, n = burst->n;
@@ -359,7 +364,7 @@ uint32_t cloud_grants_numbered(struct cloud *cloud, enum want want, uint32_t n)
 
 	if (unlikely(scarcity->forces))
 		ahead = scarcity->ahead(scarcity, cloud->name, want, cloud->wanted[want], n);
-	/* The one that must find none has asked, too. */
+	/* The packet that must find no memory has asked, too. */
 	cloud->wanted[want] += ahead ? ahead : 1;
 	return ahead;
 }
@@ -378,7 +383,7 @@ bool cloud_grants_one(struct cloud *cloud, enum want want)
 	return cloud_grants(cloud, want, 1) > 0;
 }
 
-/* ---- what stages know of it (stage.h) ---- */
+/* ---- what stages may read of their cloud (stage.h) ---- */
 
 const char *cloud_name(const struct cloud *cloud)
 {

@@ -79,8 +79,8 @@ static void count_mark(struct cloud *cloud, const struct queue *queue)
 		queue->counters->ecn_marked++;
 }
 
-/* Marks a packet that was looked at, in bytes of its own. False: there were none, it was
- * dropped. */
+/* Marks a packet that look() found markable; copies it first if its bytes are shared. Returns false
+ * if there was no memory, and the packet was dropped. */
 static bool mark(struct cloud *cloud, const struct aqm *aqm, struct burst *burst, uint16_t i)
 {
 	struct ce_place place;
@@ -94,7 +94,7 @@ static bool mark(struct cloud *cloud, const struct aqm *aqm, struct burst *burst
 	return true;
 }
 
-/* A band that is empty gives its memory back: there may be many. */
+/* Removes the front of a band. An empty band gives its memory back, since there may be many. */
 static void band_pop(struct log *band, struct arena *arena)
 {
 	log_pop(band, arena);
@@ -102,7 +102,7 @@ static void band_pop(struct log *band, struct arena *arena)
 		log_clear(band, arena);
 }
 
-/* The front of this log is dropped, or was: nobody holds it any more. */
+/* Removes the record at the front of this log, whose packet has been dropped. */
 static void front_gone(struct cloud *cloud, struct queue *queue, struct log *log)
 {
 	struct arena *arena = &cloud->holder->arena;
@@ -119,7 +119,8 @@ static void front_gone(struct cloud *cloud, struct queue *queue, struct log *log
 	band_pop(log, arena);
 }
 
-/* Of a management with bands: makes room for a packet that found none, if that can be. */
+/* Makes room in a queue whose management has bands, for a packet that found none. Returns false if
+ * that is impossible. */
 static bool relieve(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
 {
 	struct aqm *aqm = queue->aqm;
@@ -158,7 +159,7 @@ static __attribute__((noinline)) struct log *choose(struct aqm *aqm, const struc
 	return aqm->kind->bands->choose(aqm, &frame);
 }
 
-/* A packet that was not just let in. */
+/* Marks or drops a packet, according to the outcome. Returns false if it was dropped. */
 static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *queue,
                                              struct burst *burst, uint16_t i,
                                              enum aqm_outcome outcome, enum reason reason)
@@ -183,7 +184,7 @@ static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *
 	return false;
 }
 
-/* What the management says of one packet. */
+/* Returns the verdict of the management on one packet. */
 static inline struct aqm_verdict ask(struct aqm *aqm, const struct aqm_view *view,
                                      struct burst *burst, uint16_t i)
 {
@@ -245,12 +246,13 @@ uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_g
 
 		n = aqm->kind->arrive(aqm, &view, group, verdict);
 	}
-	/* The one behind has arrived, too. */
+	/* The packet behind them has arrived, too. */
 	aqm->drawn += n + (n < group->n);
 	return n;
 }
 
-/* The record's packet in bytes that nobody else sees. False: there were none, and it is gone. */
+/* Copies the record's packet if its bytes are shared. Returns false if there was no memory, and the
+ * packet was dropped. */
 static bool own_bytes(struct cloud *cloud, struct held *held, simtime now)
 {
 	struct rte_mbuf *mbuf;
@@ -271,7 +273,7 @@ static bool own_bytes(struct cloud *cloud, struct held *held, simtime now)
 	return true;
 }
 
-/* Whether the head may go, marked if that was the verdict. False: it has to be popped. */
+/* Applies the verdict to the head. Returns false if the head was dropped, and has to be popped. */
 static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct held *held,
                         struct aqm_verdict verdict, simtime now)
 {
@@ -303,7 +305,8 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	return true;
 }
 
-/* From a band to the queue's own log. False: there was no memory, it is dropped. */
+/* Moves the front of a band to the queue's own log. Returns false if there was no memory, and the
+ * packet was dropped. */
 static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *band, simtime now)
 {
 	const struct held *from = log_front(band);
@@ -324,7 +327,8 @@ static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *ban
 	return true;
 }
 
-/* Where what the link takes is at the front; NULL: there is nothing to ask about. */
+/* Returns the log whose front the link takes next, or NULL if there is no packet to be decided
+ * on. */
 static struct log *next_log(struct queue *queue, simtime now)
 {
 	const struct aqm_bands *bands = queue->aqm->kind->bands;

@@ -3,8 +3,8 @@
 #include "engine/cloud_link.h"
 #include "engine/cloud_want.h"
 
-/* Whether nothing is to happen to the link before the group, and nobody wants to see its packets
- * one by one. */
+/* Returns true if no event of the link precedes the group, and no observer needs its packets one by
+ * one. */
 static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct link *link = &cloud->link;
@@ -13,7 +13,8 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 	       !cloud_forces(cloud);
 }
 
-/* Lengths of those that find room in the queue, and in the chunk that its log writes. */
+/* Returns how many packets find room in the queue, and in the chunk that its log writes. Stores
+ * their lengths. */
 static uint16_t find_room(const struct cloud *cloud, struct burst *burst, uint16_t from,
                           struct aqm_group *group)
 {
@@ -39,7 +40,7 @@ static uint16_t find_room(const struct cloud *cloud, struct burst *burst, uint16
 	return found;
 }
 
-/* There is room. */
+/* Appends n packets to the queue, which has room for them. */
 static void append(struct cloud *cloud, const struct burst *burst, uint16_t from, uint16_t n,
                    const struct aqm_group *group)
 {
@@ -82,7 +83,8 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 	return passed;
 }
 
-/* A whole burst of one instant has its tokens if it has them together. */
+/* Takes the tokens of a whole burst of one instant in one step. Returns false if that is not
+ * possible. */
 static inline bool take_all_tokens(const struct link *link, struct shaper *shaper,
                                    const struct burst *burst)
 {
@@ -90,8 +92,8 @@ static inline bool take_all_tokens(const struct link *link, struct shaper *shape
 	       shaper_passes(shaper, (uint32_t)burst->bytes);
 }
 
-/* Those of this instant that the bucket has tokens for, which are taken. Their lengths, if the
- * management or the watch asks. */
+/* Takes tokens for as many packets of this instant as the bucket allows. Returns their number.
+ * Stores their lengths if the management or the watch needs them. */
 static uint16_t take_tokens(const struct cloud *cloud, struct shaper *shaper,
                             const struct burst *burst, uint16_t from, uint16_t n,
                             struct aqm_group *group)
@@ -116,7 +118,8 @@ static uint16_t take_tokens(const struct cloud *cloud, struct shaper *shaper,
 	return found;
 }
 
-/* They have left the link when they came. `idle`: and no other has come since. */
+/* Notifies the watch and the management of n packets that have left the link on arrival. `idle`: no
+ * other packet has arrived since. */
 static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group, bool idle)
 {
 	struct aqm *aqm = cloud->link.queue.aqm;

@@ -9,8 +9,9 @@
 #include "engine/timeline.h"
 #include "link/classes.h"
 
-/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for
- * it: a router with CoDel takes 2.4 times as long without this. False: it has to go there. */
+/* Puts a packet straight into the outlet if it leaves the line at the instant when it enters, and
+ * is the next event of all. Without this shortcut past the wheel, a router with CoDel takes 2.4
+ * times as long. Returns false if the packet has to go onto the wheel. */
 static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, simtime now,
                                   simtime leaves, struct outlet *outlet)
 {
@@ -32,8 +33,8 @@ static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, 
 	return true;
 }
 
-/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if
- * there is one. False: there was no memory, it is dropped. */
+/* Moves the head onto the line at its departure from the link, or past the line into the outlet, if
+ * there is one. Returns false if there was no memory, and the head was dropped. */
 static inline bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now,
                                     struct outlet *outlet)
 {
@@ -61,8 +62,8 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 	return true;
 }
 
-/* Whose front the link is to take, as the scheduler and the managements say; NULL: there is
- * none. */
+/* Returns the queue whose front the link takes next, as the scheduler and the managements decide,
+ * or NULL if there is none. */
 static inline struct queue *next_queue(struct cloud *cloud, simtime now)
 {
 	struct link *link = &cloud->link;
@@ -90,13 +91,13 @@ static inline void take_next(struct cloud *cloud, simtime now)
 	struct link *link = &cloud->link;
 
 	link_take(link, queue, &cloud->holder->arena);
-	/* What is at the front of a queue that drops its head had no place beside it. */
+	/* There was no memory to move the head of a `drop head` queue into `taken`. */
 	if (unlikely(cloud->holder->scarcity && queue && queue->drop_head) &&
 	    link->taken.records == 0)
 		cloud_lacked(cloud, WANT_TAKEN, 0, 1);
 }
 
-/* The watch learns of a packet that leaves the link. */
+/* Reports a packet that leaves the link to the watch. */
 static inline void watch_departure(const struct cloud *cloud, const struct held *held)
 {
 	struct cloud_watch *watch = cloud->watch;
@@ -130,7 +131,7 @@ static void head_departs(struct cloud *cloud, struct outlet *outlet)
 	take_next(cloud, now);
 }
 
-/* Up to and at `now`; heads that leave in a run up to `limit`. */
+/* Executes events up to and including `now`; heads that leave in a run, up to `limit`. */
 static void advance(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
@@ -157,9 +158,8 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
 	} while (now <= limit && wheel_is_quiet(cloud->events, now));
 }
 
-/* Whether the packet, which the queue would take, leaves the link at the instant when it comes,
- * because that is idle and the bucket has the tokens for it: it need not be queued, and has gone
- * through. */
+/* Returns true if a packet that the queue would accept leaves the link on arrival, because the link
+ * is idle and the bucket has the tokens. The packet need not be queued: it has passed the link. */
 static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
                           simtime now)
 {
@@ -172,11 +172,11 @@ static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32
 	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
 }
 
-/* Packets of the burst, side by side, that have left the link, and are about to enter the line. */
+/* Consecutive packets of the burst that have left the link, and are about to enter the line. */
 struct passed {
 	uint16_t from, n;
-	bool waited; /* they have left the link at `leaves`; else when they came */
-	bool late;   /* they may (may_pass_late) */
+	bool waited; /* they have left the link at `leaves`; else on arrival */
+	bool late;   /* packets may pass late (may_pass_late) */
 	simtime leaves[BURST_ROOM];
 };
 
@@ -189,7 +189,7 @@ static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, str
 	passed->waited = false;
 }
 
-/* So many packets from i on. */
+/* Adds n packets, beginning with i. */
 static inline void passed_add(struct cloud *cloud, struct burst *burst, struct passed *passed,
                               uint16_t i, uint16_t n)
 {
@@ -202,7 +202,7 @@ static inline void passed_add(struct cloud *cloud, struct burst *burst, struct p
 	passed->n += n;
 }
 
-/* Packet i, which leaves the link later than it came. */
+/* Adds packet i, which leaves the link later than it arrived. */
 static inline void passed_add_late(struct cloud *cloud, struct burst *burst, struct passed *passed,
                                    uint16_t i, simtime leaves)
 {
@@ -213,8 +213,8 @@ static inline void passed_add_late(struct cloud *cloud, struct burst *burst, str
 	passed->leaves[passed->n - 1] = leaves;
 }
 
-/* What passes enters the line, with others of its burst. It is counted as held meanwhile, so that a
- * witness sees it in the queue. */
+/* Lets a packet pass, to enter the line with others of its burst. Meanwhile it is counted as held,
+ * so that a witness sees it in the queue. */
 static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         bool marked, struct passed *passed)
 {
@@ -236,10 +236,10 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 		aqm_idle(queue->aqm, now);
 }
 
-/* Whether packets of this burst that leave the idle link before the next one comes need not be
- * queued: nothing but the shaper has to know of them. In the queue they ask for WANT_QUEUE and
- * WANT_HEAD, here for WANT_LINE: where memory is numbered (scarcity.h) they are queued, since what
- * they ask for must not depend on the rest of their burst. */
+/* Returns true if packets of this burst that leave the idle link before the next one arrives need
+ * not be queued: nothing but the shaper has to account for them. In the queue they ask for
+ * WANT_QUEUE and WANT_HEAD, here for WANT_LINE. Where memory is numbered (scarcity.h) they are
+ * queued, since what they ask for must not depend on the rest of their burst. */
 static inline bool may_pass_late(const struct cloud *cloud, const struct burst *burst)
 {
 	const struct link *link = &cloud->link;
@@ -250,8 +250,9 @@ static inline bool may_pass_late(const struct cloud *cloud, const struct burst *
 	       cloud->line.back.packets.records == 0;
 }
 
-/* Whether the packet, which does not leave the idle link when it comes, has left it at `*leaves`,
- * when the next of its burst comes. */
+/* Returns true if the packet, which does not leave the idle link on arrival, has left it by the
+ * time the next packet of its burst arrives. Then the shaper has served it, and `*leaves` is its
+ * departure. */
 static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
                                       simtime *leaves)
 {
@@ -269,7 +270,8 @@ static inline bool leaves_before_next(struct cloud *cloud, const struct burst *b
 	return true;
 }
 
-/* A packet is let into its queue, marked already if the management has said so. */
+/* Returns the fate of a packet that is let into its queue, marked already if the management decided
+ * so. */
 static struct fate fate_queued(const struct aqm_arrival *arrival)
 {
 	return (struct fate){.kind = FATE_QUEUED,
@@ -277,9 +279,10 @@ static struct fate fate_queued(const struct aqm_arrival *arrival)
 	                     .flags = arrival->marked ? PACKET_MARKED : 0};
 }
 
-/* A packet of a queue without a management, for which there is room, and which need not be queued:
- * it is through. It stands ahead of enter_queue, and is inline, for a replay meets it with most
- * packets: within enter_queue, 10 million packets through a leaky bucket took a tenth longer. */
+/* Lets a packet pass a queue without a management, if there is room and the packet need not be
+ * queued. Returns false if it has to be queued. This function comes before enter_queue, and is
+ * inline, because it handles most packets of a replay: as a part of enter_queue, 10 million packets
+ * through a leaky bucket took a tenth longer. */
 static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct burst *burst,
                              uint16_t i, struct passed *passed)
 {
@@ -301,8 +304,9 @@ static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct bu
 	return true;
 }
 
-/* Into this queue of the link, which has executed what happens before. False: dropped. `verdict`:
- * that its management has said already; or NULL. */
+/* Puts a packet into this queue of the link, whose earlier events have been executed, or lets it
+ * pass. Returns false if it was dropped. `verdict`: what the management has decided already; or
+ * NULL. */
 static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         const struct aqm_verdict *verdict, struct passed *passed)
 {
@@ -363,7 +367,7 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 	const simtime now = burst_t(burst, i);
 
 	if (unlikely(cloud_next(cloud) <= now)) {
-		/* They were there before what happens now. */
+		/* They arrived before the events that are executed below. */
 		passed_enter_line(cloud, burst, passed);
 		cloud_advance_link(cloud, now);
 	}
@@ -394,7 +398,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 		bool decided = false;
 		uint16_t grouped = 0;
 
-		/* Those of one instant go together, as far as they go the same way. */
+		/* Packets of one instant go together, as far as they take the same path. */
 		if (together && i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i)) {
 			if (cloud->link.busy)
 				grouped = cloud_group_waits(cloud, burst, i, &verdict, &decided);

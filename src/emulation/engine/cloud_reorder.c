@@ -5,18 +5,18 @@
 #include "engine/cloud_want.h"
 
 struct reorder_note {
-	simtime due;    /* its own time */
-	simtime latest; /* of the packets before it */
-	uint64_t until; /* the packet it lets go ahead, by the count of those that entered */
+	simtime due;    /* its own due time */
+	simtime latest; /* latest due time of the packets before it */
+	uint64_t until; /* when this many have entered, it is released */
 	uint64_t wait_ns;
 };
 
 /* A packet that enters: in an mbuf, or still at the head of the link. */
 struct entrant {
-	struct burst *burst; /* in its packet i; or NULL */
+	struct burst *burst; /* it is packet i of this burst; or NULL */
 	uint16_t i;
 	const struct held *held;
-	struct held head; /* what its record says, or would say; t_ns: when it came to the cloud */
+	struct held head; /* its record, present or future; t_ns: arrival at the cloud */
 };
 
 static const struct reorder_note *note_front(const struct reorder_back *back)
@@ -78,7 +78,8 @@ static bool entrant_store(struct cloud *cloud, const struct entrant *entrant)
 	return true;
 }
 
-/* The note comes first: it can be taken back. */
+/* Holds a packet back. Appends its note first, because a note can be retracted. Returns false if
+ * there is no memory. */
 static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtime due)
 {
 	const struct reorder_rule *rule = &cloud->line.conf.reorder;
@@ -109,7 +110,7 @@ static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtim
 	return true;
 }
 
-/* The oldest goes, at `now`: behind all that have passed, and not before `least`. */
+/* Releases the oldest packet at `now`: behind all that have passed it, and not before `least`. */
 static void release(struct cloud *cloud, simtime now, simtime least)
 {
 	struct reorder_back *back = &cloud->line.back;
@@ -122,7 +123,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	leaves = cloud_leaves_at(cloud, now, due, 0);
 	if (likely(cloud_grants(cloud, WANT_RELEASE, 1) > 0 &&
 	           line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
-		/* Who was released came before it, and so did those of the note. */
+		/* The packets released earlier and those counted in the note came before it. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
 		tell(cloud, held, due);
@@ -183,7 +184,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		wheel_idle_until(line->wheel, now);
 	chosen = reorder_choose(rule, &back->choice, back->packets.records > 0);
 	back->entered++;
-	/* What is sent at once is not on the line at all. */
+	/* A packet that is sent at once skips the delay of the line. */
 	if (!(chosen && rule->kind == REORDER_EARLY))
 		line_due_one(line, now, &due);
 	if (chosen && rule->kind == REORDER_TIME)

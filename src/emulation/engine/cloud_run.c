@@ -6,22 +6,22 @@
 
 #define RUN_MAX BURST_ROOM
 
-/* Heads that leave the link, and the link as the last of them leaves it. */
+/* Heads that leave the link, and the state of the link after the last of them. */
 struct run {
 	uint16_t n;
 	uint64_t bytes; /* on the link */
 	uint32_t length[RUN_MAX];
 	const struct held *head[RUN_MAX];
 	simtime came[RUN_MAX], left[RUN_MAX];
-	struct log_walk walk; /* past them */
+	struct log_walk walk; /* behind them */
 	struct shaper shaper;
 	/* of the head behind them, if there is one */
 	simtime departure;
 	uint32_t next_length;
 };
 
-/* Whether heads may leave together, as things stand now: the queue alone decides which is next,
- * nobody wants to see them one by one, and what they find in the line depends on them alone. */
+/* Returns true if heads may leave together at present: the queue alone decides which one is next,
+ * no observer needs them one by one, and their due times depend on nothing but these heads. */
 static inline bool may_run(const struct cloud *cloud)
 {
 	const struct link *link = &cloud->link;
@@ -35,12 +35,12 @@ static inline bool may_run(const struct cloud *cloud)
 	       !cloud_forces(cloud);
 }
 
-/* The heads that leave by `until`, at most `most`: as link_take and link_depart have it one by
- * one. */
+/* Gathers the heads that leave by `until`, at most `most`. The result equals that of link_take and
+ * link_depart for one after the other. */
 static __rte_always_inline void gather(const struct link *link, simtime until, uint32_t most,
                                        struct run *run)
 {
-	struct shaper now = link->shaper, next = now; /* as the head was taken, and as it leaves */
+	struct shaper now = link->shaper, next = now; /* when the head was taken, when it leaves */
 	simtime departure = link->departure;
 	struct shaper_pace pace = {0};
 	const struct held *head = log_walk_first(&run->walk, &link->queue.log);
@@ -69,7 +69,7 @@ static __rte_always_inline void gather(const struct link *link, simtime until, u
 	run->next_length = length;
 }
 
-/* How many have found an mbuf. */
+/* Moves the heads into the outlet. Returns how many have found an mbuf. */
 static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struct run *run,
                                                 struct outlet *outlet)
 {
@@ -92,7 +92,8 @@ static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struc
 	return n;
 }
 
-/* Those for which there is no memory are dropped: each has its draws, as it would have alone. */
+/* Moves the heads onto the line. A head for which there is no memory is dropped; it has made its
+ * draws, as it would have alone. */
 static void onto_line(struct cloud *cloud, const struct run *run)
 {
 	struct line *line = &cloud->line;
@@ -116,7 +117,7 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 	}
 }
 
-/* They are in the queue no more, and the next is the head. */
+/* Removes the heads from the queue, and makes the next packet the head. */
 static __rte_always_inline void leave(struct cloud *cloud, const struct run *run)
 {
 	struct link *link = &cloud->link;
@@ -147,13 +148,14 @@ bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 {
 	const struct line *line = &cloud->line;
 	const simtime first = cloud->link.departure;
-	/* What enters the line leaves it at once, and nothing has to be done for that. */
+	/* A packet leaves the line at the instant when it enters, and the line need not be
+	 * involved. */
 	const bool nothing = outlet && line->conf.delay_ns == 0 && !line->wheel &&
 	                     !line->conf.jitter && line->log.records == 0 &&
 	                     first >= line->last_due;
 	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
-	/* Before that nothing can happen but departures from this link: neither an event of another
-	 * cloud, nor that the first of them leaves a shared line. */
+	/* Until then, only departures from this link can happen: no event of another cloud, and no
+	 * departure of the first of these heads from a shared line. */
 	simtime before = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
 	uint16_t gone;
 	struct run run;

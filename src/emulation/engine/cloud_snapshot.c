@@ -28,7 +28,7 @@ static void timeline_snapshot(struct timeline *timeline, struct snapshot *snapsh
 		bool on = snapshot_flag(snapshot, timeline->track[i]->on);
 		simtime next = timeline->track[i]->next;
 
-		/* That both are at the same place follows from the instant. */
+		/* Both engines must be at the same point, which follows from the instant. */
 		snapshot_value(snapshot, next);
 		if (snapshot_holds(snapshot, on == timeline->track[i]->on &&
 		                                     next == timeline->track[i]->next) &&
@@ -37,12 +37,12 @@ static void timeline_snapshot(struct timeline *timeline, struct snapshot *snapsh
 	}
 }
 
-#define CATCH_UP_NS (100 * SIMTIME_MS) /* no schedule takes a short cut in so little time */
+#define CATCH_UP_NS (100 * SIMTIME_MS) /* in so short a step, no schedule skips points */
 
-/* A cloud that is at rest executes the points of its schedules when a packet comes. So what has
- * been executed depends on the packets, and the cloud that is read into has to come as far, and no
- * further: what a point exchanges remembers, and to exchange it twice is not to exchange it
- * once. */
+/* A cloud at rest executes the points of its schedules when a packet arrives, so the number of
+ * points executed depends on the packets. When a snapshot is read, the cloud has to execute as many
+ * points, and no more: what a point exchanges has state, and exchanging it twice is not the same as
+ * exchanging it once. */
 static void schedule_catch_up(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 {
 	simtime next = cloud->change;

@@ -3,7 +3,7 @@
 
 #include "link/aqm.h"
 
-/* For a witness only: an average may be in floating point. */
+/* Called only for a witness: an average may use floating point. */
 static uint64_t queue_average(const struct cloud *cloud)
 {
 	const struct aqm *aqm = cloud->link.queue.aqm;
@@ -42,7 +42,7 @@ void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i
 	fate.wire_bytes = burst_wire_bytes(burst, i);
 	fate.at_ns = fate.t_in_ns = burst_t(burst, i);
 	fate.flags |= burst_flags(burst, i);
-	/* Of a delivery the line has the bytes already. */
+	/* On a delivery, the line has taken the bytes already. */
 	if (fate.kind != FATE_DELIVERED && burst->mbuf[i])
 		fate.frame = frame_of(burst->mbuf[i]);
 	tell(cloud, &fate);
@@ -75,9 +75,9 @@ void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number)
 	tell(cloud, &fate);
 }
 
-/* ---- the way ---- */
+/* ---- the way through the stages ---- */
 
-/* A packet, as a stage meets it. */
+/* A packet as a stage receives it. */
 struct met {
 	uint64_t number;
 	uint64_t digest;
@@ -105,8 +105,8 @@ static void meet(const struct burst *burst, struct met *met)
 		                      .wire_bytes = burst_wire_bytes(burst, i)};
 }
 
-/* Whether packet i is another than the one with its number that the stage met. They are in the same
- * order: `*at` is where that stands. */
+/* Returns true if packet i differs from the packet with its number that the stage received. Both
+ * lists are in the same order; `*at` is the position in `met`. */
 static bool has_changed(const struct burst *burst, uint16_t i, const struct met *met, uint16_t n,
                         uint16_t *at)
 {
@@ -188,8 +188,8 @@ static void bands_removed(const struct cloud *cloud, const struct queue *queue)
 		log_removed(cloud, band);
 }
 
-/* What is on the line says its instant of leaving, and not when it came. Each packet frees the mbuf
- * that the next one needs. */
+/* Reports and drops what is on the line. A record there has the instant of leaving, not of arrival.
+ * Each packet frees the mbuf that the next one needs. */
 static void line_removed(struct cloud *cloud)
 {
 	struct rte_mbuf *mbuf;

@@ -11,7 +11,7 @@
 #include "link/aqm.h"
 #include "link/classes.h"
 
-#define CLOUDS_SETTLED  64 /* in a poll */
+#define CLOUDS_SETTLED  64 /* per poll */
 #define CLOUDS_FOLLOWED 64 /* likewise */
 
 struct engine *engine_make(const struct engine_setup *setup)
@@ -20,7 +20,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	        rte_pktmbuf_data_room_size(setup->pool) - RTE_PKTMBUF_HEADROOM - COPY_BLOCK_BYTES;
 	struct engine *engine;
 
-	/* Where a frame begins in an mbuf follows from it (hold_room). */
+	/* The offset of a frame in an mbuf depends on this size (hold_room). */
 	if (rte_pktmbuf_priv_size(setup->pool) != PACKET_PRIVATE_BYTES) {
 		errno = EINVAL;
 		return NULL;
@@ -36,7 +36,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
-	/* A copy must find room in a chunk, and again in an mbuf of the pool when it leaves. */
+	/* A copy must fit into a chunk, and into an mbuf of the pool when it leaves. */
 	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, LOG_STORED_MAX);
 	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, room);
 	arena_init(&engine->holder.arena, setup->memory,
@@ -51,7 +51,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	return engine;
 }
 
-/* The shared wheel's packets belong to clouds that are about to go. */
+/* Drops the packets on the shared wheel. The clouds that they belong to are freed next. */
 static void shared_clear(struct engine *engine)
 {
 	while (engine->wheel && engine->wheel->records) {
@@ -101,7 +101,7 @@ void engine_cloud_free(struct cloud *cloud)
 		cloud_free(cloud);
 }
 
-/* The clouds of a template go with their head, which comes last. */
+/* Returns NULL for the clouds of a template: they are freed with their head, which comes last. */
 static struct cloud *slot_seen(struct cloud *cloud)
 {
 	return cloud && cloud->of && cloud->of->head != cloud ? NULL : cloud;
@@ -129,9 +129,9 @@ void engine_free(struct engine *engine)
 	free(engine);
 }
 
-/* ---- clouds whose lines are their own ---- */
+/* ---- clouds with a line of their own ---- */
 
-/* One by one, each told. */
+/* Lets packets leave one by one, and reports each. */
 static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, struct cloud *cloud,
                                                         simtime now, struct outlet *outlet)
 {
@@ -177,7 +177,8 @@ void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now)
 	       !engine_outlet_full(engine, cloud->exit->port) && hold_provide(&engine->holder) > 0);
 }
 
-/* A few at a time: 65,536 clouds take a thousand polls to make a change that nobody waits for. */
+/* A few clouds at a time: 65,536 clouds take a thousand polls to make a change, and nothing waits
+ * for that. */
 static void settle_some(struct engine *engine)
 {
 	struct template *template = engine->unsettled;
@@ -188,7 +189,7 @@ static void settle_some(struct engine *engine)
 	template->unsettled = false;
 }
 
-/* ---- who is told ---- */
+/* ---- witnesses ---- */
 
 static struct witness *ask_about(const struct engine_follower *follower, const struct cloud *cloud)
 {
@@ -201,7 +202,7 @@ static struct witness *ask_about(const struct engine_follower *follower, const s
 	return follower->choose(follower->argument, &followed);
 }
 
-/* A few at a time, so that no packet waits for many clouds. */
+/* Sets the witnesses of a few clouds at a time, so that no packet waits for many clouds. */
 static void follow_some(struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
@@ -325,8 +326,10 @@ static bool all_same(struct cloud *const *clouds, uint16_t n)
 	return differ == 0;
 }
 
-/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a
- * shared cloud those go in that no packet of another cloud is between. Returns which. */
+/* Hands over packets that belong to the same cloud as the first one in `todo`. The packets of a
+ * burst that belong to a direct cloud go together, since no other cloud is involved. Those that
+ * belong to a shared cloud go together up to the first packet of another cloud. Returns the packets
+ * handed over, one bit each. */
 static uint32_t classified_arrive(struct engine *engine, struct cloud *const *clouds,
                                   const struct burst *burst, uint32_t todo)
 {
@@ -389,7 +392,7 @@ void engine_ingress(struct engine *engine, struct burst *burst)
 		classified_ingress(engine, burst);
 }
 
-/* False: there is no mbuf. */
+/* Returns false if there is no mbuf. */
 static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *frame, uint32_t bytes,
                    simtime now)
 {

@@ -2,17 +2,18 @@
 /*
  * The engine: all clouds of one worker, and their events in the order of time.
  *
- * It is a discrete-event simulation executed lazily. Packets come in with their instants; advance()
- * executes every event up to an instant and puts what leaves into the outlet of its port, with the
- * due time. A live worker stamps each received burst from its clock and advances to the same
- * reading; a replay steps from capture time to capture time. The engine cannot tell which.
+ * It is a discrete-event simulation executed lazily. Packets come in with their instants;
+ * engine_advance() executes every event up to an instant and puts the packets that leave into the
+ * outlet of their port, with their due times. A live worker stamps each received burst from its
+ * clock and advances to the same reading; a replay steps from capture time to capture time. The
+ * engine cannot tell which.
  *
- * What comes out is a function of (instants at ingress, scenario, seed). It does not depend on the
- * size of bursts nor on how often advance() is called.
+ * The output is a function of (instants at ingress, scenario, seed). It does not depend on the size
+ * of bursts, nor on how often engine_advance() is called.
  *
- * Ownership: ingress takes the mbufs, all of them, always. The driver takes the mbufs out of the
- * outlets and sets their n back. The mempool and the memory belong to the caller and must outlive
- * the engine.
+ * Ownership: engine_ingress() always takes ownership of all mbufs. The driver takes the mbufs out
+ * of the outlets and resets their n. The mempool and the memory belong to the caller and must
+ * outlive the engine.
  * Thread: the worker's, except where it says control.
  */
 #ifndef WEIR_ENGINE_H
@@ -32,112 +33,119 @@ struct scarcity;
 struct witness;
 
 struct engine_setup {
-	const struct statement *const *statements; /* the table, ended by NULL; its order counts */
+	const struct statement *const *statements; /* the ordered table, terminated by NULL */
 	struct rte_mempool *pool; /* mbufs with PACKET_PRIVATE_BYTES of private area */
-	void *memory;             /* where small packets are held; 64-byte aligned */
+	void *memory;             /* for small packets that are held; 64-byte aligned */
 	size_t memory_bytes;
 	uint64_t seed;
 	struct witness *witness;   /* or NULL */
-	struct scarcity *scarcity; /* which packets find no memory (scarcity.h); or NULL */
+	struct scarcity *scarcity; /* records or dictates which packets find no memory; or NULL */
 	bool live; /* ports have devices, whose latencies are subtracted (port_setting.h) */
-	/* mbufs of the pool in which large frames may be held, so that some are always left for
-	 * devices and for frames that leave; 0: no bound, for a pool that grows */
+	/* Maximum number of the pool's mbufs that may hold large frames, so that some always remain
+	 * for devices and for departing frames; 0: no bound, for a pool that grows. */
 	uint32_t kept_mbufs_max;
-	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
-	                          */
+	uint32_t copy_bytes_max; /* maximum length of a frame that is copied; 0: the default */
 	const struct classifier_filters
-	        *filters; /* for `match` (classifier.h); or NULL: exact ones only */
-	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched
-	 * all over: in large pages, if that can be. NULL: as it is. Control. */
+	        *filters; /* for `match` (classifier.h); NULL: exact ones only */
+	/* Called for large memory that was just allocated, aligned to 2 MiB, and will be used
+	 * throughout: backs it by large pages if possible. NULL: the memory stays as it is. Thread:
+	 * control. */
 	void (*spread)(void *memory, size_t bytes);
-	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
-	 * possible, from its front. The engine has executed part of what happens up to the instant
-	 * of the call. NULL: only between calls. Worker. */
+	/* Called when the outlet of this port is full in the middle of a call: empties it from its
+	 * front, as far as possible. The engine has executed only some of the events up to the
+	 * instant of the call. NULL: outlets are emptied between calls only. Thread: worker. */
 	void (*make_room)(void *argument, uint32_t port);
 	void *room_argument;
 };
 
 struct engine;
 
-/* Control. NULL and errno: ENOMEM, or EINVAL when the pool's mbufs have another private area. */
+/* Creates an engine. Returns NULL with errno set on failure: ENOMEM, or EINVAL if the private area
+ * of the pool's mbufs has another size. Thread: control. */
 struct engine *engine_make(const struct engine_setup *setup);
-/* Drops all that is held, and frees every cloud. Outlets are emptied too. */
+/* Drops all packets in clouds and outlets, and frees every cloud and the engine. */
 void engine_free(struct engine *engine);
 
-/* Packets that came in at a port, in order and not before any instant the engine has advanced to;
- * at most BURST_MAX. The burst is written over. */
+/* Takes a burst of at most BURST_MAX packets that came in at a port, in order and not before any
+ * instant that the engine has advanced to. Overwrites the burst. */
 void engine_ingress(struct engine *engine, struct burst *burst);
 
-/* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many
- * bytes each, one behind the other. */
+/* Packets of weir's own that take the path of a cloud's packets (cloud_insert): n frames of
+ * frame_bytes bytes each, one behind the other. */
 struct insertion {
-	const char *cloud; /* whose stages they meet first */
+	const char *cloud; /* that they enter, at its stages */
 	uint32_t n, frame_bytes;
 	const uint8_t *frames;
 };
-/* They come in at `now`, which is not before any instant that the engine has advanced to. For want
- * of an mbuf one counts as generated and dropped. 0 if the engine has no such cloud, else n. */
+/* Inserts the packets at `now`, which must not precede any instant that the engine has advanced to.
+ * A packet that gets no mbuf counts as generated and dropped. Returns 0 if the engine has no such
+ * cloud, else n. */
 uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now);
-/* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
- * returned last. */
+/* Executes all events up to and including `now`. Returns how many packets were put into outlets
+ * since it last returned. */
 uint32_t engine_advance(struct engine *engine, simtime now);
-/* Ahead of a change, of engine_clear and of engine_insert: also what is due by `now` and finds no
- * room in its outlet leaves its cloud, and waits behind the outlet, so that what comes then finds
- * clouds in the state that the instant gives them. engine_advance has come to `now`. False: there
- * was no memory for all of it; the remainder is in its clouds. */
+/* Called before a change, engine_clear and engine_insert, after engine_advance has reached `now`.
+ * Packets that are due by `now` but have no room in their outlet leave their cloud, and wait behind
+ * the outlet: so the next operation finds the clouds in the state that the instant implies. Returns
+ * false if there was no memory for all of them; the remainder stays in its clouds. */
 bool engine_settle(struct engine *engine, simtime now);
-/* Whether ingress has put packets into outlets since engine_advance returned last. They are due. */
+/* Returns true if engine_ingress has put packets into outlets since engine_advance last returned.
+ * These packets are due. */
 bool engine_has_left(const struct engine *engine);
-/* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
+/* Returns the instant of the earliest event to come, or SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
-/* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
- * further packets until the driver has made some: they leave late, with their due times, and
- * nothing is lost. What happens to a packet in its clouds does not depend on it, also where several
- * clouds meet: those of shared clouds have left them, and wait behind the outlet. Packets that are
- * due in the same nanosecond may then leave in another order than they would have. A driver that
- * wants the same bytes every time (a replay) gives the engine a make_room that always makes room; a
- * worker's makes room as long as its devices take all. */
+/* Returns the outlet of a port, which contains the packets that are due there. If it is full, the
+ * engine calls make_room. Without make_room, it keeps further packets until the driver has made
+ * room: they leave late, with their due times, and none is lost. A full outlet does not affect what
+ * happens to packets inside clouds, not even where several clouds meet: packets of shared clouds
+ * have left their cloud, and wait behind the outlet. Packets that are due in the same nanosecond
+ * may then leave in another order than otherwise. A driver that needs the same bytes every time (a
+ * replay) supplies a make_room that always makes room; a worker's makes room as long as its devices
+ * accept all packets. */
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
-/* When the head of the queue that a packet meets which comes in at this port leaves its link:
- * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant a head
- * leaves before a packet comes (docs/rate.md); a driver that wants that packet first lets it come a
- * nanosecond earlier. */
+/* Returns the departure of the head of the queue that a packet from this port enters, or
+ * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant, a
+ * departure precedes an arrival (docs/rate.md). A driver that wants the arrival first stamps the
+ * packet a nanosecond earlier. */
 simtime engine_departure(const struct engine *engine, uint32_t port);
 
-/* Who is told of which clouds, in the place of the witness of the setup. */
+/* Chooses a witness for each cloud, in place of the one in the setup. */
 struct engine_followed {
-	const char *name; /* of a cloud of a template: the template's */
+	const char *name; /* of a template's cloud: the name of the template */
 	uint32_t from_port, to_port;
 };
 struct engine_follower {
-	/* Worker: the witness of this cloud, which is there as long as the engine is; NULL: none.
-	 * NULL in the place of the function: each has that of the setup again. */
+	/* Returns the witness of this cloud, which must exist as long as the engine does, or NULL
+	 * for none. Thread: worker. If the pointer itself is NULL, each cloud has the witness of
+	 * the setup again. */
 	struct witness *(*choose)(void *argument, const struct engine_followed *cloud);
 	void *argument;
 };
-/* Worker. Asks about 64 clouds now, about 64 more in each engine_advance, and again about all after
- * each change. */
+/* Sets the follower. Calls it for 64 clouds now, for 64 more in each engine_advance, and for all
+ * clouds again after each change. Thread: worker. */
 void engine_follow(struct engine *engine, const struct engine_follower *follower);
 
-/* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
+/* Return the number of packets held, and the bytes of memory used, at this moment. Thread: any; a
+ * moment old. */
 uint64_t engine_held_packets(const struct engine *engine);
 uint64_t engine_memory_used(const struct engine *engine);
-/* Packets that no cloud took, and that were dropped: the port has none, or has several that lead to
- * different ports and none of them chose it. */
+/* Returns the number of packets that were dropped because no cloud took them: the port has no
+ * cloud, or several that lead to different ports, and none of them matched. */
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
-/* Packets that none of a port's clouds chose, and that passed untouched, because all of them lead
- * to the same port. */
+/* Returns the number of packets that matched none of a port's clouds, and passed untouched because
+ * all these clouds lead to the same port. */
 uint64_t engine_untouched(const struct engine *engine, uint32_t port);
-/* Packets that have left their clouds at this port. */
+/* Returns the number of packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
-/* Of those, the ones that wait behind a full outlet. */
+/* Returns how many of these wait behind a full outlet. */
 uint64_t engine_late(const struct engine *engine, uint32_t port);
 
-/* Sets the counters and histograms of all clouds to zero; packets in flight count as received
- * anew, so that conservation holds. Worker. */
+/* Sets the counters and histograms of all clouds to zero. Packets in flight count as received anew,
+ * so that conservation holds. Thread: worker. */
 void engine_clear(struct engine *engine);
 
-/* Bytes of memory that a held packet of this length on the wire takes (control; for `check`). */
+/* Returns the bytes of memory that a held packet of this length on the wire takes. For `check`.
+ * Thread: control. */
 uint64_t engine_packet_cost(uint32_t frame_bytes);
 
 #endif

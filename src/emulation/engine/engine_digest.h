@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cloud has counted, and holds, as one word: whether two runs of the same packets are the
- * same run. They are compared at an instant up to which the engine has advanced, and has let out
- * all that is due.
+ * A digest of what a cloud has counted and holds, as one word, to find out whether two runs of the
+ * same packets are the same run. Digests are compared at an instant up to which the engine has
+ * advanced and has let out all that is due.
  *
  * Thread: the worker's.
  */
@@ -15,15 +15,15 @@
 struct engine;
 
 struct engine_digest {
-	uint32_t slot; /* of the cloud table */
+	uint32_t slot; /* in the cloud table */
 	const char *cloud;
 	uint64_t counters;
 };
 
-/* The next cloud from slot *next on, round and round; *next becomes the one behind it. Looks at 64
- * slots at most: false, if there is no cloud in them. */
+/* Computes the digest of the next cloud, beginning at slot *next and wrapping around; sets *next to
+ * the slot behind it. Looks at 64 slots at most, and returns false if there is no cloud in them. */
 bool engine_digest_next(const struct engine *engine, uint32_t *next, struct engine_digest *digest);
-/* That of one slot. False: there is none. */
+/* Computes the digest of the cloud in this slot. Returns false if there is none. */
 bool engine_digest_at(const struct engine *engine, uint32_t slot, struct engine_digest *digest);
 
 #endif

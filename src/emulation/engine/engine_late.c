@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets that find their outlet full, and have left their clouds at their instants all the same:
- * they wait behind the outlet. Those of shared clouds do so always. Were they to wait in their
- * clouds, those of all others on the wheel would wait with them, and a packet that comes in
- * meanwhile would find clouds in a state that depends on how fast a device takes packets. What is
- * due on a line of its own waits there, for nothing else depends on it. Ahead of a change it leaves
- * as well (engine_settle): the change would find it there.
+ * Packets that find their outlet full, but leave their clouds at their instants all the same: they
+ * wait behind the outlet. Packets of shared clouds always do so. If they waited in their clouds,
+ * the packets of all other clouds on the wheel would wait with them, and a packet that arrives
+ * meanwhile would find clouds in a state that depends on how fast a device accepts packets. Packets
+ * that are due on a line of its own wait on that line, since nothing else depends on them. Before a
+ * change they leave as well (engine_settle), because the change would find them there.
  *
- * As long as some wait at a port, its outlet is full whenever the engine executes something: so
- * nothing passes them, and the usual way out need not ask. Where a driver makes room in the middle
- * of a call, they leave first.
+ * As long as packets wait at a port, its outlet is full whenever the engine executes an event: so
+ * no packet overtakes them, and the usual path out need not check. If a driver makes room in the
+ * middle of a call, they leave first.
  */
 #include "engine/cloud_tell.h"
 #include "engine/engine_state.h"
@@ -40,7 +40,7 @@ static void put(struct engine *engine, struct log *late, struct rte_mbuf *mbuf,
                 const struct held *head, bool named)
 {
 	struct holder *holder = &engine->holder;
-	/* A name lies in the mbuf. A frame that is not copied was held in its mbuf before. */
+	/* A name lies in the mbuf. If a frame cannot be copied, it was held in its mbuf before. */
 	const bool copied =
 	        hold_copies(holder, mbuf) && (!named || holder->kept >= holder->kept_max);
 	struct held *held =
@@ -94,8 +94,9 @@ bool engine_settle(struct engine *engine, simtime now)
 	return settled && engine_next_event(engine) > now;
 }
 
-/* The first that waits there. On the line of its own, what is due before goes first, and what is
- * due at the same instant. NULL: on that line something has to wait, and goes first. */
+/* Returns the log whose front leaves next at the port. First lets out what is due on a line of its
+ * own, before that front or at the same instant; returns NULL if some of that has to wait, because
+ * it goes first. */
 static struct log *first(struct engine *engine, struct engine_port *port, struct cloud *own)
 {
 	const struct held *held = port->late.records ? log_front(&port->late) : NULL;
@@ -111,7 +112,7 @@ static struct log *first(struct engine *engine, struct engine_port *port, struct
 	return &port->late;
 }
 
-/* False: the first has to wait. */
+/* Lets the first packet leave. Returns false if it has to wait. */
 static bool leaves(struct engine *engine, struct engine_port *port, struct cloud *own)
 {
 	struct log *late = first(engine, port, own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What others may read of an engine. */
+/* What other threads may read of an engine. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "link/aqm.h"
 #include "link/classes.h"
 
-/* How many clouds behind this one, of a template and before its head, have never had a packet. */
+/* If this is the first cloud of a template that has never had a packet, returns how many more there
+ * are between it and the head; else 0. */
 static uint32_t clouds_unused(const struct cloud *cloud)
 {
 	const struct template *template = cloud ? cloud->of : NULL;
@@ -71,9 +72,9 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return counter_read(&engine->ports[port].sent);
 }
 
-/* What waits, as queue_packets and queue_bytes say it, read while the worker writes: the two words
- * are of two moments. A difference below 0 counts as 0, and a packet that the link takes in between
- * counts as waiting. */
+/* What waits, as queue_packets and queue_bytes compute it, but read while the worker writes: the
+ * two words may be of two moments. A difference below 0 counts as 0, and a packet that the link
+ * takes in between counts as waiting. */
 struct waiting {
 	uint64_t packets, bytes;
 };
@@ -89,8 +90,8 @@ static READS_WHILE_IT_RUNS struct waiting waiting_in(const struct queue *queue)
 	};
 }
 
-/* A schedule may put another in its place at any moment; the old one is there until control frees
- * it. */
+/* Returns the queue's AQM. A schedule may replace it at any moment; the old one exists until
+ * control frees it. */
 static const struct aqm *aqm_of(const struct queue *queue)
 {
 	return __atomic_load_n(&queue->aqm, __ATOMIC_ACQUIRE);
@@ -105,7 +106,7 @@ static double average_of(const struct queue *queue)
 	return (double)waiting_in(queue).bytes;
 }
 
-/* Of each, and of all together. */
+/* Reports each class, and the sum over all. */
 static void classes_report(struct classes *classes, struct cloud_report *report)
 {
 	struct waiting waiting;
@@ -141,7 +142,7 @@ static void classes_clear(struct classes *classes)
 
 struct line_moments line_moments_read(const struct line *line)
 {
-	/* Where it has no bytes between its members they are alike, too. */
+	/* counters_read_whole compares padding bytes, too, if there are any. */
 	struct line_moments moments = {0};
 
 	counters_read_whole(&moments, &line->moments, sizeof(moments));
@@ -162,7 +163,8 @@ static void report_line(const struct line *line, struct cloud_report *report)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
-/* A change gives the line one, and none takes it away. */
+/* Reads the times on the line. A change may give the line this histogram, and none takes it
+ * away. */
 static void report_spread(const struct line *line, struct histogram *spread)
 {
 	const struct histogram *of = __atomic_load_n(&line->spread, __ATOMIC_ACQUIRE);
@@ -173,8 +175,8 @@ static void report_spread(const struct line *line, struct histogram *spread)
 
 #define STAGES_TRIES 100000
 
-/* A worker that is held up in the middle of an exchange is waited for as long as one that was
- * preempted usually takes to come back, a few ms. */
+/* Waits for a worker that is held up in the middle of an exchange, for as long as a preempted
+ * worker usually takes to return, a few ms. */
 uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX],
                       bool *whole)
 {
@@ -211,7 +213,7 @@ static void report_stages(const struct cloud *cloud, struct observed *observed)
 	}
 }
 
-/* `down`, `down/10.0.3.4` */
+/* Returns the cloud of this name, `down` or `down/10.0.3.4`, or NULL. */
 static const struct cloud *cloud_named(const struct engine *engine, const char *name)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
@@ -307,8 +309,8 @@ static void cloud_report_brief(const struct cloud *cloud, struct cloud_brief *br
 	brief->queue_bytes = waiting.bytes;
 }
 
-/* Clouds of a template are kilobytes apart, and cold: what of the next ones is read comes into the
- * cache meanwhile. */
+/* Clouds of a template are kilobytes apart, and cold: what is read of the next ones is
+ * prefetched. */
 #define BRIEFS_AHEAD 4
 
 static void cloud_prefetch_brief(const struct cloud *cloud)

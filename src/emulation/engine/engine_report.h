@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What control may read of a cloud, at any time, by its name. A template has one, and each of its
- * clouds has: `down/10.0.3.4` (template.h).
+ * What control may read of a cloud, at any time, by the cloud's name. A template has a name, and
+ * each of its clouds has one: `down/10.0.3.4` (template.h).
  *
  * Thread: any; a moment old.
  */
@@ -17,26 +17,27 @@
 struct engine;
 
 struct cloud_report {
-	/* of a template: how many clouds there are, and may be; the rest are sums over them, where
-	 * sums mean anything, and means where not. Else 0. */
+	/* In a template: the number of its clouds, and the maximum; the other fields are sums over
+	 * the clouds, or means where a sum has no meaning. Otherwise 0. */
 	uint32_t clouds, clouds_most;
 	struct counters counters;
 	uint64_t held_packets;
 	uint64_t queue_packets, queue_bytes;
-	double queue_average_bytes; /* of an AQM that keeps one; else the present length */
+	double queue_average_bytes; /* as the AQM computes it; else the present length */
 	struct aqm_report aqm;
-	/* Of a line with a jitter: the packets that entered it since it was configured so, and the
-	 * mean and standard deviation of their time on it, without that in a queue. */
+	/* Of a line with a jitter: packets that entered it since it was configured so, and the mean
+	 * and standard deviation of their time on it, without time in a queue. */
 	uint64_t line_packets;
 	double line_mean_ns, line_deviation_ns;
-	/* order keep: packets that would have overtaken, and how much longer they took together */
+	/* order keep: packets that would have overtaken, and by how much they were delayed in
+	 * total */
 	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
-	/* Of a line with a jitter, those times; a template has none. Else count 0, and then the
-	 * rest says nothing. */
+	/* Of a line with a jitter: these times; a template has none. Otherwise count is 0, and the
+	 * other fields are undefined. */
 	struct histogram line_ns;
-	struct observed observed; /* by its stages */
-	/* of a link with classes, each */
+	struct observed observed; /* by the stages */
+	/* of each class, if the link has classes */
 	uint32_t n_classes;
 	struct class_report {
 		char name[SCENARIO_NAME_BYTES];
@@ -46,26 +47,29 @@ struct cloud_report {
 		struct aqm_report aqm;
 	} classes[CLASSES_MAX];
 };
-/* False: no such cloud. */
+/* Fills in the report. Returns false if there is no such cloud. */
 bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);
-/* Its counters and its queue alone, for who looks often; the rest of `report` stays as it was. */
+/* Fills in only the counters and the queue, for frequent calls; leaves the other fields of `report`
+ * as they were. */
 bool engine_report_queue(const struct engine *engine, const char *cloud,
                          struct cloud_report *report);
 
-/* What is cheap to read of a cloud, for who looks at all of them again and again. */
+/* The fields of a cloud that are cheap to read, for reading all clouds again and again. */
 struct cloud_brief {
 	struct counters counters;
 	uint64_t held_packets, queue_packets, queue_bytes;
 };
-/* Of a cloud that is none of a template: it alone, at `from` 0. Of a template: up to n of its
- * clouds, from that one on; the last of all is the head, which takes what finds no cloud. Returns
- * how many it has filled in; fewer than n: there are no more. */
+/* Reads the cloud, if it is not a template; `from` is 0. Of a template, reads up to n of its
+ * clouds, beginning with number `from`; the last one is the head, which takes packets that find no
+ * cloud. Returns how many briefs it has filled in; if fewer than n, there are no more clouds. */
 uint32_t engine_briefs(const struct engine *engine, const char *cloud, uint32_t from, uint32_t n,
                        struct cloud_brief *briefs);
-/* The name of that one: `down`, `down/10.0.3.4`. False: there is none, or it is the head. */
+/* Writes the name of the cloud with this number: `down`, `down/10.0.3.4`. Returns false if there is
+ * none, or if it is the head. */
 bool engine_brief_name(const struct engine *engine, const char *cloud, uint32_t index, char *name,
                        size_t room);
-/* Its delays since counting began; a template's clouds have one histogram together. */
+/* Reads the cloud's delays since counting began; all clouds of a template share one histogram.
+ * Returns false if there is no such cloud. */
 bool engine_delays(const struct engine *engine, const char *cloud, struct histogram *delays);
 
 #endif

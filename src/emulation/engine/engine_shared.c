@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clouds whose events are in one order: one after the other, from one wheel. */
+/* Shared clouds: their events are executed one after the other, in one order, from one wheel. */
 #include <rte_prefetch.h>
 
 #include "engine/cloud_tell.h"
@@ -7,14 +7,14 @@
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
-/* Puts a record on the shared wheel that wakes the link when its head departs. */
+/* Puts a timer on the shared wheel that wakes the link when its head departs. */
 static void link_arm(struct engine *engine, struct cloud *cloud)
 {
 	simtime next = cloud_next(cloud);
 	simtime due = simtime_min(next, engine->wheel->cursor + WHEEL_AHEAD_MAX);
 	struct held *timer;
 
-	/* A timer that goes off too early finds nothing to do, and arms the next. */
+	/* A timer that fires too early does nothing but arm the next one. */
 	if (cloud->wake <= due || next == SIMTIME_NEVER)
 		return;
 	timer = wheel_append(engine->wheel, due, cloud->index, 0);
@@ -28,7 +28,7 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 	cloud->wake = due;
 }
 
-/* More links without timers are not looked through for the first. */
+/* If more links than this lack a timer, none of them is searched for the earliest event. */
 #define TIMELESS_FEW 64
 
 static bool timeless_are_few(const struct engine *engine)
@@ -41,8 +41,8 @@ static bool timeless_are_few(const struct engine *engine)
 	return !cloud;
 }
 
-/* There may be memory for timers again. Without, the link is looked at here if there are many such,
- * in no order, so that it goes on and gives memory back. */
+/* Retries to arm the missing timers. If memory is still short and many links lack a timer, advances
+ * these links here, out of order, so that they make progress and return memory. */
 static void feed_timer_missing(struct engine *engine, simtime now)
 {
 	struct cloud *list = engine->timer_missing, *next;
@@ -63,8 +63,8 @@ static void feed_timer_missing(struct engine *engine, simtime now)
 	}
 }
 
-/* Of few links without a timer, the one that has the next event by `now` goes on, if that is not
- * behind `before`. False: none does. */
+/* If only a few links lack a timer, advances the one with the earliest event, if that is due by
+ * `now` and not after `before`. Returns false if there is none. */
 static bool timeless_execute(struct engine *engine, simtime now, simtime before)
 {
 	struct cloud **first = NULL, *cloud;
@@ -100,8 +100,8 @@ bool engine_outlet_full(struct engine *engine, uint32_t port)
 	return outlet->n == OUTLET_ROOM;
 }
 
-/* Lets out what is due by now on the line that ends at this port, before a packet that another
- * cloud has generated leaves there. False: that packet has to wait. */
+/* Lets out what is due by `now` on the line that ends at this port, before a packet that another
+ * cloud has generated leaves there. Returns false if that packet has to wait. */
 static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
 {
 	struct cloud *cloud = engine->cloud_table->own_at[port];
@@ -112,7 +112,7 @@ static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
 	return line_first(&cloud->line, now) > now;
 }
 
-/* Whether a packet of this cloud, due now, has to wait where it may go. */
+/* Returns true if a packet of this cloud, due now, has to wait because its exit is full. */
 static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags, simtime now)
 {
 	if (unlikely(flags & PACKET_BACK)) {
@@ -120,7 +120,7 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 
 		if (cloud->exit->back)
 			return false;
-		/* What is due there on a line goes ahead of it, and finds no mbuf. Behind a full
+		/* The packets on the port's own line go first, but find no mbuf. Behind a full
 		 * outlet both wait, and leave in the order of time. */
 		if (engine_port_late(port) == 0 &&
 		    !line_goes_first(engine, cloud->from_port, now) && port->outlet.n < OUTLET_ROOM)
@@ -132,7 +132,7 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 	return engine_port_full(engine, cloud->exit->port);
 }
 
-/* There is room in the outlet. */
+/* Puts a packet into the outlet, which has room. */
 static inline void put_straight(struct engine *engine, struct engine_port *port,
                                 struct rte_mbuf *mbuf, const struct held *head)
 {
@@ -141,7 +141,7 @@ static inline void put_straight(struct engine *engine, struct engine_port *port,
 	engine->left++;
 }
 
-/* It leaves, now or late. `named`: its struct packet has its name. */
+/* Lets a packet leave at a port, now or late. `named`: its name is in its struct packet. */
 static void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
                     const struct held *head, bool named)
 {
@@ -165,7 +165,7 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 	link_arm(engine, cloud);
 }
 
-/* What the cloud has generated. */
+/* Lets a packet leave that the cloud has generated. */
 static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                        const struct held *head, bool named)
 {
@@ -182,7 +182,7 @@ static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mb
 	enter(engine, cloud, back, &burst);
 }
 
-/* Into a cloud that comes from there. False: there is none that takes it. */
+/* Lets a packet enter one of the clouds that come from this one. Returns false if none takes it. */
 static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                          const struct held *head)
 {
@@ -199,7 +199,8 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 	return true;
 }
 
-/* `named`: where it leaves at a port it has its name. */
+/* Lets a packet leave the cloud, without a report. `named`: its name is in its struct packet if it
+ * leaves at a port. */
 static inline void leave_untold(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                                 const struct held *head, bool named)
 {
@@ -216,8 +217,8 @@ static __attribute__((noinline)) void leave_told(struct engine *engine, struct c
 	leave_untold(engine, cloud, mbuf, head, true);
 }
 
-/* A packet has come to the end of its cloud, at t_ns of what was its record: into a cloud that
- * comes from there, or out. */
+/* Lets a packet leave its cloud at t_ns of its former record: into a cloud that comes from there,
+ * or out at the port. */
 static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                   const struct held *head)
 {
@@ -229,7 +230,8 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 		leave_untold(engine, cloud, mbuf, head, false);
 }
 
-/* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
+/* How many packets ahead clouds are prefetched, if the table has more than CLOUDS_FEW slots: then
+ * they are cold. */
 #define CLOUDS_AHEAD 6
 #define CLOUDS_FEW   64
 
@@ -253,9 +255,9 @@ static void cloud_ahead_fetch(const struct engine *engine)
 		rte_prefetch0(&cloud->counters);
 }
 
-/* The link of a cloud goes on at `now`, when it is next of all, and up to and at `limit`, as long
- * as it comes next: as timers would have it, without them. What leaves its line at once need not go
- * over the wheel, unless a cloud may take it. */
+/* Advances the link of a cloud at `now`, when it has the next event of all, and up to and including
+ * `limit` as long as that holds. The result equals that of timers. A packet that leaves its line at
+ * once need not take the wheel, unless a cloud may take it. */
 static void link_run(struct engine *engine, struct cloud *cloud, simtime now, simtime limit)
 {
 	struct engine_port *port = &engine->ports[cloud->exit->port];
@@ -274,8 +276,8 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 	engine->left += port->outlet.n - before;
 }
 
-/* The usual records, packets that leave at a port: as many as come one behind the other. None of
- * them brings an event, so what is first is known. */
+/* Lets out the most common records, packets that leave at a port, as long as one follows the other.
+ * None of them causes an event, so the next record is known. */
 static void leave_straight(struct engine *engine, simtime now)
 {
 	struct holder *holder = &engine->holder;
@@ -290,7 +292,7 @@ static void leave_straight(struct engine *engine, simtime now)
 		struct engine_port *port = &engine->ports[cloud->exit->port];
 		struct rte_mbuf *mbuf;
 
-		/* It leaves elsewhere, or has to wait. */
+		/* It may enter another cloud, or it has to wait. */
 		if (unlikely(cloud->exit->classifier || port->outlet.n == OUTLET_ROOM))
 			break;
 		cloud_ahead_fetch(engine);
@@ -306,12 +308,12 @@ static void leave_straight(struct engine *engine, simtime now)
 	}
 }
 
-/* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has
- * to wait for room or for an mbuf. */
+/* Executes the first record of the shared wheel, which is due at `limit` or before. Returns false
+ * if the record has to wait for room or for an mbuf. */
 static bool shared_execute(struct engine *engine, struct held *held, simtime limit)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
-	/* The cloud of a timer may be gone. */
+	/* The cloud of a timer may have been freed. */
 	struct cloud *cloud =
 	        held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
 	const simtime now = held->t_ns;
@@ -320,10 +322,10 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 
 	if (held->flags & HELD_TIMER) {
 		wheel_pop(engine->wheel);
-		/* A timer that was overtaken by a change of rate has nothing to say. */
+		/* A timer that a change of rate has made obsolete does nothing. */
 		if (cloud && cloud->wake == now) {
 			cloud->wake = SIMTIME_NEVER;
-			wheel_front(engine->wheel, now); /* it may be quiet now */
+			wheel_front(engine->wheel, now); /* updates `quiet` */
 			link_run(engine, cloud, now, limit);
 			link_arm(engine, cloud);
 		}
@@ -340,8 +342,9 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 	return true;
 }
 
-/* Of the clouds whose line is shared, and that still have packets in their own, the one whose are
- * due first, and when; NULL: none is due. */
+/* Returns the cloud with the earliest packet due by `now`, and its due time, among the clouds whose
+ * line is shared but whose own line still has packets; NULL if none is due. Removes clouds whose
+ * own line is empty from the list. */
 static struct cloud *draining_first(struct engine *engine, simtime now, simtime *due)
 {
 	struct cloud **place = &engine->draining;
@@ -365,7 +368,7 @@ static struct cloud *draining_first(struct engine *engine, simtime now, simtime 
 	return first;
 }
 
-/* One packet of a draining cloud. False: it has to wait. */
+/* Lets one packet leave a draining cloud. Returns false if it has to wait. */
 static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct rte_mbuf *mbuf;
@@ -380,7 +383,7 @@ static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime
 	return true;
 }
 
-/* In the order of time, one event after the other: an event may bring another. */
+/* Executes one event after the other, in the order of time, because an event may cause another. */
 void engine_advance_shared(struct engine *engine, simtime now)
 {
 	if (unlikely(engine->timer_missing))
@@ -414,8 +417,8 @@ void engine_advance_shared(struct engine *engine, simtime now)
 	}
 }
 
-/* How many packets from `from` on pass the stages of their cloud together: of those that come at
- * one instant the ones that are not answered, and the first in any case. */
+/* Returns how many packets, beginning with `from`, pass the stages of their cloud together: those
+ * of one instant that will not be answered, and at least one. */
 static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud,
                           struct burst *burst, uint16_t from)
 {
@@ -424,7 +427,7 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 
 	if (n == 1 || !cloud->burst_safe || unlikely(engine->draining || engine->timer_missing))
 		return 1;
-	/* They come in order. */
+	/* The packets are in order of arrival. */
 	if (likely(burst_t(burst, burst->n - 1) == now))
 		same = n;
 	while (same < n && burst_t(burst, from + same) == now)
@@ -434,8 +437,8 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 	return RTE_MAX(same, 1);
 }
 
-/* Something comes to the cloud, and what is due before has been executed, unless it has to wait for
- * a device and for memory. */
+/* Executes what is due before something arrives at the cloud. What is due may still have to wait
+ * for a device or for memory: that is recorded. */
 static void meet(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	engine_advance_shared(engine, now);

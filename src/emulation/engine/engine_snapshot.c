@@ -7,15 +7,16 @@
 #include "engine/engine_state.h"
 #include "holding/hold_snapshot.h"
 
-/* The first word: another order of things has another number. */
+/* The first word of a snapshot: it changes if the order of its contents does. */
 #define FORMAT 1u
 
-/* What stands ahead of a cloud. */
+/* What precedes each cloud. */
 enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };
 
 /* ---- whether there can be one ---- */
 
-/* One that is closing, and has packets: the clouds of a template close with their head. */
+/* Returns true if the cloud is closing, and still has packets or a timer. The clouds of a template
+ * close with their head. */
 static bool closes_still(const struct cloud *cloud)
 {
 	const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
@@ -44,7 +45,7 @@ const char *engine_snapshot_waits(const struct engine *engine)
 
 /* ---- clouds ---- */
 
-/* Which index each cloud has in the engine that reads, by the one that it had. */
+/* Maps the index of each cloud in the engine that wrote to its index in the engine that reads. */
 struct places {
 	uint32_t n;
 	uint32_t *index;
@@ -57,7 +58,8 @@ static void place_note(struct places *places, uint32_t then, uint32_t now,
 		places->index[then] = now;
 }
 
-/* Of the cloud whose turn it is when it is written; of the one with that name when it is read. */
+/* Writes the name of `cloud`, and returns it; or reads a name, and returns the cloud of that
+ * name. */
 static struct cloud *cloud_named(struct engine *engine, struct cloud *cloud,
                                  struct snapshot *snapshot)
 {
@@ -77,7 +79,7 @@ static struct cloud *cloud_named(struct engine *engine, struct cloud *cloud,
 	return engine->cloud_table->slots[slot];
 }
 
-/* Its line is not its own any more. */
+/* Removes the cloud from those with a line of their own. */
 static void own_forget(struct cloud_table *cloud_table, const struct cloud *cloud)
 {
 	uint32_t left = 0;
@@ -101,8 +103,9 @@ static bool has_wheel(struct engine *engine, simtime now, struct snapshot *snaps
 	return snapshot_holds(snapshot, engine->wheel != NULL);
 }
 
-/* Whether it meets others. Once it does, it does so for good: and one that was removed leads to its
- * port as long as it has packets, which the engine that is read into has never had. */
+/* Writes or reads whether the cloud is shared. Once it is, it remains so. A cloud that was removed
+ * keeps leading to its port as long as it has packets; the engine that reads has never had
+ * these. */
 static void sharing_snapshot(struct engine *engine, struct cloud *cloud, simtime now,
                              struct snapshot *snapshot)
 {
@@ -136,8 +139,8 @@ static void alone_snapshot(struct engine *engine, struct cloud *cloud, struct pl
 	cloud_snapshot(cloud, now, snapshot);
 }
 
-/* Whether ports stand in its name (template_name): `down/10.0.0.1:80-10.0.0.2:99-tcp`, not
- * `down/::ffff:10.0.0.1-::-icmp`. */
+/* Returns true if the cloud's name contains ports (template_name):
+ * `down/10.0.0.1:80-10.0.0.2:99-tcp`, but not `down/::ffff:10.0.0.1-::-icmp`. */
 static bool names_ports(const struct template *template, const struct cloud *cloud)
 {
 	const char *address = cloud->name + strlen(template->name) + 1;
@@ -146,7 +149,7 @@ static bool names_ports(const struct template *template, const struct cloud *clo
 	return *address == '[' || (dot && strchr(address, ':') > dot);
 }
 
-/* What the packets of a cloud of a template have in common, and which of the clouds it is. */
+/* A cloud of a template: its number, and what its packets have in common. */
 struct member {
 	uint32_t number;
 	struct packet_key key;
@@ -160,7 +163,7 @@ static void member_key(struct template *template, struct member *member, struct 
 	member->key.has_ports = snapshot_flag(snapshot, member->key.has_ports);
 }
 
-/* In the order of the table of keys. */
+/* Writes the clouds in the order of the table of keys. */
 static void members_write(struct template *template, struct snapshot *snapshot)
 {
 	for (uint64_t at = 0; at < template->room; at++) {
@@ -171,7 +174,7 @@ static void members_write(struct template *template, struct snapshot *snapshot)
 			continue;
 		for (uint32_t k = 0; k < template->n_words; k++)
 			member.key.word[template->words[k]] = entry[k + 1];
-		/* A flow that has no ports is called otherwise than one of port 0. */
+		/* A flow without ports has another name than a flow of port 0. */
 		member.key.has_ports =
 		        template->flow && names_ports(template, &template->clouds[member.number]);
 		member_key(template, &member, snapshot);
@@ -185,7 +188,7 @@ static int member_order(const void *a, const void *b)
 	return one->number < two->number ? -1 : one->number > two->number;
 }
 
-/* In the order in which they were: a change meets them in that. */
+/* Reads the clouds, and makes them in their original order, in which a change visits them. */
 static void members_read(struct template *template, uint32_t n, struct snapshot *snapshot)
 {
 	struct member *members = NULL;
@@ -206,7 +209,7 @@ static void members_read(struct template *template, uint32_t n, struct snapshot 
 	free(members);
 }
 
-/* A cloud of a template. */
+/* Writes or reads a cloud of a template. */
 static void member_snapshot(struct cloud *cloud, struct places *places, simtime now,
                             struct snapshot *snapshot)
 {
@@ -217,7 +220,8 @@ static void member_snapshot(struct cloud *cloud, struct places *places, simtime 
 	cloud_snapshot(cloud, now, snapshot);
 }
 
-/* Its clouds, and the head, to which goes what finds none. */
+/* Writes or reads the clouds of a template, and its head, which takes packets that find no
+ * cloud. */
 static void template_snapshot(struct engine *engine, struct cloud *head, struct places *places,
                               simtime now, struct snapshot *snapshot)
 {
@@ -239,7 +243,8 @@ static void template_snapshot(struct engine *engine, struct cloud *head, struct 
 	member_snapshot(template->head, places, now, snapshot);
 }
 
-/* A template is written with its head, which stands behind its clouds. */
+/* Returns what precedes this cloud. A template is written with its head, which lies behind its
+ * clouds. */
 static uint32_t kind_of(const struct cloud *cloud)
 {
 	if (!cloud || cloud->closing)
@@ -297,7 +302,7 @@ static void ports_snapshot(struct engine *engine, struct snapshot *snapshot)
 	}
 }
 
-/* The most slots that a snapshot is believed to have had. */
+/* The largest number of slots that is accepted when a snapshot is read. */
 #define SLOTS_MAX (UINT32_C(1) << 24)
 
 static bool places_open(const struct engine *engine, struct places *places,

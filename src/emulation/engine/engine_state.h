@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the engine, shared by engine.c and engine_shared.c (which run it) and by
- * change_*.c (which change it).
+ * The internals of the engine, shared by engine.c and engine_shared.c, which run it, and by
+ * change_*.c, which change it.
  *
- * Two ways to run a cloud. A *direct* cloud has nothing to do with others. *Shared* clouds meet, at
- * a port, or because one generates packets: what happens to them happens in the order of time, as
- * one wheel gives it, on which their links have timers.
+ * How a cloud is run: a *direct* cloud does not interact with other clouds. *Shared* clouds meet at
+ * a port, or because one of them generates packets. One wheel, on which their links have timers,
+ * gives the events of all shared clouds in the order of time.
  *
- * Two ways to leave it. If no other cloud leads to its port, a cloud's line is its *own*, shared or
- * not, and whole bursts leave it at once. Else its packets lie on that wheel, too. Nothing iterates
- * over clouds in a poll but over those with a line of their own, of which there is one a port at
- * most.
+ * How packets leave a cloud: if no other cloud leads to its port, its line is its *own*, whether
+ * the cloud is shared or not, and whole bursts leave the line at once. Otherwise its packets lie on
+ * the shared wheel, too. A poll iterates only over clouds with a line of their own, of which there
+ * is at most one per port.
  */
 #ifndef WEIR_ENGINE_STATE_H
 #define WEIR_ENGINE_STATE_H
@@ -23,12 +23,13 @@ struct cloud_report;
 
 struct engine_port {
 	uint64_t no_cloud;
-	uint64_t sent; /* has left its cloud: into the outlet, or `late` */
+	uint64_t sent; /* packets that left their clouds: into the outlet or `late` */
 	struct outlet outlet;
-	/* What shared clouds have let out when the outlet was full, in order. It stands behind what
-	 * is in the outlet, and beside what is due on a line of its own (engine_late.c). */
+	/* Packets that shared clouds let out while the outlet was full, in order. They leave after
+	 * those in the outlet; packets on a line of its own are merged in by their due time
+	 * (engine_late.c). */
 	struct log late;
-	struct log late_own; /* the same of the line of its own, when the engine was settled */
+	struct log late_own; /* the same for the line of its own, filled by engine_settle */
 };
 
 static inline uint64_t engine_port_late(const struct engine_port *port)
@@ -36,103 +37,107 @@ static inline uint64_t engine_port_late(const struct engine_port *port)
 	return port->late.records + port->late_own.records;
 }
 
-/* Which clouds there are, as one object that a change replaces. */
+/* All clouds, as one object that a change replaces. */
 struct cloud_table {
 	struct cloud **slots; /* by cloud index; NULL: free */
 	uint32_t n_slots;
-	struct cloud *own[SCENARIO_PORTS_MAX]; /* those whose lines are their own */
+	struct cloud *own[SCENARIO_PORTS_MAX]; /* clouds with a line of their own */
 	uint32_t n_own;
-	struct cloud *own_at[SCENARIO_PORTS_MAX];  /* the one that leads to the port; or NULL */
-	struct cloud *ingress[SCENARIO_PORTS_MAX]; /* the cloud that takes all; or NULL: */
-	struct classifier *classified[SCENARIO_PORTS_MAX]; /* which of several does; or NULL */
-	struct names index;             /* slots, by name: those that are not closing */
-	struct classifier *classifiers; /* all of them */
+	struct cloud *own_at[SCENARIO_PORTS_MAX];  /* by port to which it leads; or NULL */
+	struct cloud *ingress[SCENARIO_PORTS_MAX]; /* takes all packets of the port; or NULL */
+	struct classifier *classified[SCENARIO_PORTS_MAX]; /* chooses among several; or NULL */
+	struct names index;             /* of the slots, by name; without closing clouds */
+	struct classifier *classifiers; /* list of all classifiers */
 };
 
-/* Of the cloud for what no other cloud from that port takes. */
+/* Writes the name of the cloud that takes what no other cloud from that port takes. */
 void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 
-/* Control: frees the changes that templates have made, or all. */
+/* Frees the changes that templates have completed, or all. Thread: control. */
 void owed_free(struct engine *engine, bool all);
 
-/* Control: of a template, whose head it is, all of them. NULL is allowed. */
+/* Frees a cloud, or, if it is the head of a template, the whole template. NULL is allowed. Thread:
+ * control. */
 void engine_cloud_free(struct cloud *cloud);
 
-/* Control. The clouds are not the cloud table's. */
+/* Frees the table, but not its clouds. Thread: control. */
 void cloud_table_free(struct cloud_table *cloud_table);
 
 struct engine {
 	struct holder holder;
 	struct cloud_table *cloud_table;
-	struct wheel *wheel;    /* events of the shared clouds; NULL until there are some */
-	struct cloud *draining; /* clouds with shared lines that have packets in their own still */
-	struct cloud *timer_missing;  /* whose link has no timer, for there was no memory */
-	struct template *unsettled;   /* templates whose clouds have still to make a change */
-	struct template_change *owed; /* control's: those changes, to be freed when they are done */
-	/* Clouds of many templates have to change, or to be told who follows them: a few in each
-	 * engine_advance. */
+	struct wheel *wheel;    /* events of the shared clouds; NULL until there are such clouds */
+	struct cloud *draining; /* clouds whose shared line replaces one that has packets */
+	struct cloud *timer_missing;  /* clouds whose link lacks a timer for want of memory */
+	struct template *unsettled;   /* templates with clouds that have not made a change yet */
+	struct template_change *owed; /* control's: these changes, to be freed when they are done */
+	/* Clouds of templates have a change to make, or clouds get a witness from the follower: a
+	 * few in each engine_advance. */
 	bool chores;
-	bool following; /* slots from `followed` on have not been asked about */
-	bool found;     /* of those before, one is told of its packets' way */
-	bool tells;     /* of some cloud, perhaps */
+	bool following; /* the follower has yet to choose for the slots from `followed` on */
+	bool found;     /* a cloud before `followed` has a witness with a `way` */
+	bool tells;     /* some cloud may have such a witness */
 	uint32_t followed;
 	struct engine_follower follower;
-	uint32_t left; /* put into outlets since engine_advance said so last */
-	uint64_t late; /* packets in all ports' `late` and `late_own` */
+	uint32_t left; /* packets put into outlets since engine_advance last returned */
+	uint64_t late; /* packets in `late` and `late_own` of all ports */
 	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
-	struct scenario *scenario; /* control's: what the cloud table was made from */
+	struct scenario *scenario; /* control's: the cloud table was made from it */
 };
 
 /* ---- reports: control ---- */
 
 struct line_moments line_moments_read(const struct line *line);
-/* What engine_report_queue says of a cloud; and of all of a template together, and what
- * engine_report says beside it. */
+/* Fill in what engine_report_queue reports of a cloud, the sums of it over all clouds of a
+ * template, and what engine_report adds for a template. */
 void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report);
 void template_report_queue(const struct template *template, struct cloud_report *sum);
 void template_report_line(const struct template *template, struct cloud_report *sum);
 
 /* ---- worker ---- */
 
-/* Other clouds are there, or what is answered about them is another: asks about all. */
+/* Calls the follower for all clouds anew, after clouds were added or the follower was replaced. */
 void engine_follow_again(struct engine *engine);
-/* Executes the events of shared clouds up to and at `now`, one after the other. */
+/* Executes the events of shared clouds up to and including `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
-/* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do
- * with each of them, and a burst must not differ from single packets: those go together of which it
- * cannot (cloud->burst_safe). */
+/* Hands packets to a shared cloud, executing the events before each instant first. Other clouds may
+ * interact with each packet, and the result of a burst must equal that of single packets: only
+ * packets for which this is certain go together (cloud->burst_safe). */
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst);
-/* The same with a packet of weir's own (cloud_insert). */
+/* Does the same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now);
-/* The outlet of this port is full, although room was asked for. */
+/* Returns true if the outlet of this port is full, even after make_room was called. */
 bool engine_outlet_full(struct engine *engine, uint32_t port);
 
 /* ---- packets that find no room: engine_late.c ---- */
 
-/* Whether the next that leaves there has to wait in its cloud: there is neither room in the outlet
- * nor memory to keep it behind. */
+/* Returns true if the next packet that leaves at the port has to wait in its cloud: there is
+ * neither room in the outlet nor memory to keep the packet behind it. */
 bool engine_port_full(struct engine *engine, uint32_t port);
-/* It leaves behind what waits; engine_port_full has just said that it may. */
+/* Puts a packet behind those that wait at the port. engine_port_full must have returned false
+ * immediately before. `named`: the packet's name is in its struct packet. */
 void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
                      const struct held *head, bool named);
-/* From there into the outlets, as far as there is room. False: for want of mbufs some stay although
- * there is room; nothing may leave ahead of them. */
+/* Moves waiting packets into the outlets, as far as there is room. Returns false if some stay for
+ * want of mbufs although there is room; nothing may leave ahead of them. */
 bool engine_late_leave(struct engine *engine);
-/* As engine_next, without the packets that have left their clouds and wait behind an outlet. */
+/* Returns what engine_next returns, without the packets that have left their clouds and wait behind
+ * an outlet. */
 simtime engine_next_event(const struct engine *engine);
-/* When the first of them was due; SIMTIME_NEVER: there is none. */
+/* Returns the due time of the first packet that waits behind an outlet, or SIMTIME_NEVER if none
+ * does. */
 simtime engine_late_next(const struct engine *engine);
 void engine_late_drop(struct engine *engine);
 
-/* Lets out what is due at a cloud with a line of its own, as far as there is room and there are
+/* Lets packets that are due leave a cloud with a line of its own, as far as there are room and
  * mbufs. */
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now);
 
-/* The link of a shared cloud needs a timer and has none. */
+/* Lists a shared cloud whose link needs a timer and has none. */
 static inline void engine_starve(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->timer_missing)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the clouds of a template have done together. */
+/* Sums over the clouds of a template. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void counters_add(struct counters *sum, const struct counters *counters)
 
 _Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "counters are words");
 
-/* Counts are added; of what is no count the mean is taken in the end. */
+/* Adds figures. The means of those that are not counts are computed in the end (aqm_mean). */
 static void aqm_add(struct aqm_report *sum, const struct aqm_report *aqm)
 {
 	sum->name = aqm->name;

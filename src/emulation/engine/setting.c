@@ -92,7 +92,8 @@ void cloud_key(struct cloud *cloud, uint64_t seed)
 
 /* ---- applying: worker ---- */
 
-/* No draw is repeated: neither those of the stage that was there until now, nor of one before. */
+/* Continues the draws, so that none is repeated: neither those of the stage that was in force until
+ * now, nor of an earlier one. */
 static void stage_take_over(struct cloud *cloud, struct stage *stage, const struct stage *old)
 {
 	if (old && old->statement == stage->statement) {
@@ -104,7 +105,7 @@ static void stage_take_over(struct cloud *cloud, struct stage *stage, const stru
 	}
 }
 
-/* The first stage's that is told alone, and behind it those that are told beside. */
+/* Links the watches: the first stage's that is not `beside`, and behind it all that are. */
 static void watches_line_up(struct cloud *cloud)
 {
 	struct cloud_watch *first = NULL, *besides = NULL;
@@ -127,7 +128,7 @@ static void watches_line_up(struct cloud *cloud)
 }
 
 /* Control reads the list while it changes (cloud_stages): at each moment its first n_stages places
- * are filled, and it is known that it changes. */
+ * are filled, and `exchanges` shows that it changes. */
 static void place_set(struct cloud *cloud, uint16_t at, struct stage *stage)
 {
 	__atomic_store_n(&cloud->stages[at], stage, __ATOMIC_RELAXED);
@@ -245,8 +246,8 @@ void stage_snapshot(struct stage *stage, struct snapshot *snapshot)
 		stage->statement->snapshot(stage, snapshot);
 }
 
-/* Parameters of links and lines, and classes, which do not change with time, follow from the
- * scenario. */
+/* Parameters of links and lines follow from the scenario; so do classes, which do not change with
+ * time. */
 void setting_snapshot(struct setting *setting, struct snapshot *snapshot)
 {
 	switch (setting->role) {

@@ -2,8 +2,8 @@
 /*
  * What one statement becomes in one cloud: prepared by control, put in force by the worker.
  *
- * To apply a setting is to exchange it with what is in force: afterwards it holds what was there
- * before, and applied again it brings that back. Whoever frees it frees what is not in force.
+ * Applying a setting exchanges it with what is in force: afterwards it holds what was there before,
+ * and applying it again restores that. Freeing a setting frees what is not in force.
  */
 #ifndef WEIR_SETTING_H
 #define WEIR_SETTING_H
@@ -17,7 +17,7 @@ struct setting {
 	enum statement_role role;
 	union {
 		struct {
-			const char *name;    /* of the statement: one stage a name */
+			const char *name;    /* of the statement: there is one stage per name */
 			struct stage *stage; /* NULL: none */
 		};
 		struct link_conf link;
@@ -32,25 +32,27 @@ struct setting {
 	};
 };
 
-/* The key of the draws of a statement in this cloud: it follows from their names. */
+/* Returns the key of a statement's draws in this cloud, which is derived from the seed and their
+ * names. */
 struct draw_key setting_key_of(uint64_t seed, const struct cloud *cloud,
                                const struct statement *statement);
-/* The cloud has another name than when it was prepared (template.h): its random draws follow from
- * the name. Worker. */
+/* Recomputes the keys of the setting's draws from the name of the cloud, which has changed since
+ * the setting was prepared (template.h). Thread: worker. */
 void setting_key(struct setting *setting, uint64_t seed);
-/* The same with all that is in force in the cloud and in its timeline, of which nothing is on.
- * Worker. */
+/* Does the same with all that is in force in the cloud, and in its timeline, whose tracks are all
+ * off. Thread: worker. */
 void cloud_key(struct cloud *cloud, uint64_t seed);
-/* Worker. */
+/* Thread: worker. */
 void setting_apply(struct setting *setting, simtime now);
-/* What a stage or an AQM in it, which is not in force, remembers (snapshot.h). Worker. */
+/* Writes or reads the state of a stage or an AQM in the setting, which is not in force
+ * (snapshot.h). Thread: worker. */
 void setting_snapshot(struct setting *setting, struct snapshot *snapshot);
-/* Control. */
+/* Thread: control. */
 void setting_free(struct setting *setting);
 
-/* ---- what a change has for clouds ---- */
+/* ---- the part of a change that concerns clouds ---- */
 
-/* Another timeline, or none; after the exchange the one that was there. */
+/* A new timeline, or NULL; after the exchange, the previous one. */
 struct timeline_change {
 	struct cloud *cloud;
 	struct timeline *timeline;
@@ -63,7 +65,8 @@ struct setting_list {
 	struct timeline_change *timelines;
 };
 
-/* Control: frees it, and what is in it: after the change is in force that is what was replaced. */
+/* Frees the list and its contents, which are what was replaced once the change is in force. Thread:
+ * control. */
 void setting_list_free(struct setting_list *list);
 
 #endif

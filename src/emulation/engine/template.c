@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running a template; making it is change/template_make.c. */
+/* Running a template; change/template_make.c makes it. */
 #include <stdlib.h>
 
 #include <rte_prefetch.h>
@@ -9,7 +9,7 @@
 
 /* ---- changes ---- */
 
-/* What the head knows of the engine. */
+/* Copies from the head what connects a cloud to the engine. */
 static void cloud_join(const struct template *template, struct cloud *cloud)
 {
 	cloud->origin_ns = template->head->origin_ns;
@@ -17,8 +17,8 @@ static void cloud_join(const struct template *template, struct cloud *cloud)
 	cloud->line.shared = template->head->line.shared;
 }
 
-/* One change of one cloud. Nobody has seen a cloud without a name: its timeline is attached, and
- * begins when it has one. */
+/* Lets one cloud make one change. A cloud without a name has never been visible: its timeline is
+ * attached, and begins when the cloud gets its name. */
 static void change_cloud(struct template *template, const struct template_change *change,
                          uint32_t i)
 {
@@ -28,8 +28,7 @@ static void change_cloud(struct template *template, const struct template_change
 
 	cloud->changed = change->number;
 	if (!named)
-		cloud_join(template,
-		           cloud); /* schedules count from the origin, whoever comes later */
+		cloud_join(template, cloud); /* schedules count from the origin */
 	cloud_advance_link(cloud, change->at);
 	if (!named && cloud->timeline)
 		timeline_begin(cloud, change->before_at);
@@ -53,7 +52,7 @@ static void change_cloud(struct template *template, const struct template_change
 	timeline_begin(cloud, change->at);
 }
 
-/* The cloud makes the changes that it has not made. */
+/* Lets the cloud make all changes that it has not made. */
 static void template_settle(struct template *template, struct cloud *cloud)
 {
 	for (const struct template_change *change = template->changes; change;
@@ -63,7 +62,7 @@ static void template_settle(struct template *template, struct cloud *cloud)
 	}
 }
 
-/* All clouds have made all of them. */
+/* Marks all changes as done: no cloud needs them any more. */
 static void changes_done(struct template *template)
 {
 	struct template_change *change = template->changes, *next;
@@ -115,14 +114,15 @@ void template_clear(struct template *template)
 	changes_done(template);
 }
 
-/* ---- finding ---- */
+/* ---- look-up ---- */
 
 uint64_t template_hash(const struct template *template, const struct packet_key *key)
 {
 	return packet_key_hash(key, &template->mask, template->words, template->n_words);
 }
 
-/* The next cloud becomes that of this key, at this entry, which is free. */
+/* Assigns the next cloud to this key, at this entry, which is free. Returns the head if no cloud is
+ * left. */
 static struct cloud *take(struct template *template, const struct packet_key *key, uint64_t hash,
                           uint64_t *entry)
 {
@@ -162,7 +162,7 @@ struct cloud *template_find(struct template *template, const struct packet_key *
 	if (unlikely(!entry[0]))
 		return take(template, key, hash, entry);
 	cloud = &template->clouds[(uint32_t)entry[0] - 1];
-	/* The cloud itself may be cold still: it is read only while there is something to make. */
+	/* The cloud itself may still be cold: it is read only if there may be a change to make. */
 	if (unlikely(template->changes && cloud->changed != template->latest))
 		template_settle(template, cloud);
 	return cloud;

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A template: `clouds NAME from PLACE to PORT per source|destination PREFIX [v6 PREFIX] | flow
- * [most N]`. One cloud for each address, or flow, all with the statements of the template, made
- * when its first packet comes.
+ * [most N]`. One cloud for each address or flow, with the statements of the template, made when its
+ * first packet arrives.
  *
  * Model: each is a cloud like any other, with its own queue, state, counters and random draws. Its
- * name is that of the template and its address, `down/10.0.3.4`, and its draws follow from that
- * name: not from when it was made, nor from which others there are. To those that watch, it has
- * been there since the template was put in force. All clouds of a template have one histogram of
- * delays together.
+ * name consists of the template's and its address, `down/10.0.3.4`. Its draws are derived from that
+ * name: they depend neither on when the cloud was made, nor on which others exist. To an observer,
+ * the cloud has existed since the template came into force. All clouds of a template share one
+ * histogram of delays.
  *
- * Memory: control reserves `most` clouds with all their stages when the template is put in force,
- * so that the worker allocates nothing. An address that comes when all are taken finds none: its
- * packets go to the head, a cloud that drops them as `clouds-full`, which is a real loss: weir
- * could not do what was asked. No cloud is given to another address later. sizeof(struct cloud) and
- * its stages are what a cloud costs, 24 bytes and its name for finding it: see docs/clouds.md.
+ * Memory: control reserves `most` clouds with all their stages when the template comes into force,
+ * so the worker allocates nothing. If all are taken, packets of a new address go to the head, a
+ * cloud that drops them as `clouds-full`. This is a real loss: weir could not do what was asked. A
+ * cloud is never given to another address later. A cloud costs sizeof(struct cloud) and its stages,
+ * and 24 bytes and its name in the look-up: see docs/clouds.md.
  *
- * Finding: a hash table with linear probing, at most half full; the keys lie in it, so that a
- * packet costs one cache miss to find its cloud. Packets of a burst are looked up side by side.
+ * Look-up: a hash table with linear probing, at most half full. The keys lie in the table, so
+ * finding the cloud of a packet costs one cache miss. Packets of a burst are looked up side by
+ * side.
  *
- * Changes: control prepares the settings for each of the clouds, in use or not. The worker puts
- * them in force at one instant at those whose link or reordering holds packets. At the others,
- * where nothing can happen until a packet comes, it does so when one comes, or little by little,
- * with the instant of the change: nobody can tell. So a change of 65,536 clouds does not stop the
+ * Changes: control prepares the settings for each cloud, in use or not. The worker applies them at
+ * one instant to the clouds whose link or reordering holds packets. In the others, nothing can
+ * happen until a packet arrives: the worker applies them when one does, or a few per poll, with the
+ * instant of the change, and the result is the same. So a change of 65,536 clouds does not stop the
  * traffic.
  *
- * Ownership: template_make and template_free are control's; while it is in force the worker owns
- * the clouds. What was replaced is freed by control after the worker has said `done`. Thread: as
- * said at each; template_address may run while the worker goes on.
+ * Ownership: control calls template_make and template_free; while the template is in force, the
+ * worker owns the clouds. Control frees what was replaced after the worker has set `done`.
+ * Thread: stated at each function; template_address may run while the worker goes on.
  */
 #ifndef WEIR_TEMPLATE_H
 #define WEIR_TEMPLATE_H
@@ -39,44 +40,44 @@
 /* A change of all clouds of a template. */
 struct template_change {
 	struct template *of;
-	struct setting_list list; /* of cloud i: those from i x settings on */
-	uint32_t settings;        /* a cloud */
-	bool timelines;           /* one a cloud, or none */
-	bool done;                /* the worker does not look at it any more */
+	struct setting_list list; /* the settings of cloud i begin at i x settings */
+	uint32_t settings;        /* per cloud */
+	bool timelines;           /* one per cloud, or none */
+	bool done;                /* the worker does not read it any more */
 	/* the worker's */
 	struct template_change *next;
-	uint32_t number;       /* from 1, in the order in which they come into force */
-	simtime at, before_at; /* when it did, and the one before it */
+	uint32_t number;       /* from 1, in the order of coming into force */
+	simtime at, before_at; /* when it came into force, and when the one before it did */
 	/* control's */
 	struct template_change *next_owed; /* to be freed when it is done */
 };
 
 struct template
 {
-	struct cloud *head; /* takes what finds no cloud; behind the others */
+	struct cloud *head; /* takes packets that find no cloud; lies behind the others */
 	struct cloud *clouds;
 	uint32_t most, used;
 	uint32_t base; /* index of the first cloud in the cloud table; the head's is base + most */
 	uint64_t seed;
-	/* finding */
+	/* look-up */
 	struct packet_key mask;
 	uint32_t n_words;
-	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
-	uint32_t stride;          /* words of an entry */
-	uint64_t room;            /* entries, a power of two */
-	uint64_t *entries;        /* 0 or index + 1 and the hash, then the words */
+	uint8_t words[KEY_WORDS]; /* those in which the mask has bits */
+	uint32_t stride;          /* words per entry */
+	uint64_t room;            /* number of entries, a power of two */
+	uint64_t *entries;        /* 0 if free, else index + 1 and the hash; then the words */
 	bool flow, source;
 	/* names */
 	char name[SCENARIO_NAME_BYTES];
 	char *names;
 	uint32_t name_bytes;
 	struct histogram delay_ns;
-	/* the worker's: changes that some clouds have still to make */
+	/* the worker's: changes that some clouds have not made yet */
 	struct template_change *changes, *changes_last;
-	uint32_t latest; /* number of the last one in force */
+	uint32_t latest; /* number of the latest change in force */
 	simtime latest_at;
 	uint32_t settled;                /* clouds before this one have made all changes */
-	struct template *next_unsettled; /* of the engine's */
+	struct template *next_unsettled; /* in the engine's list */
 	bool unsettled;
 	struct stage full;
 };
@@ -84,10 +85,10 @@ struct template
 /* ---- control; making one is change/template_make.h ---- */
 
 void template_free(struct template *template);
-/* The cloud of that address (or flow, as its name has it); NULL: there is none yet. Also while the
- * worker goes on. */
+/* Returns the cloud of that address (or flow, written as in its name), or NULL if there is none
+ * yet. May run while the worker goes on. */
 const struct cloud *template_address(const struct template *template, const char *text);
-/* How many clouds there are: clouds[0 ... n - 1]. */
+/* Returns the number of clouds in use: clouds[0 ... n - 1]. */
 static inline uint32_t template_used(const struct template *template)
 {
 	return __atomic_load_n(&template->used, __ATOMIC_ACQUIRE);
@@ -102,19 +103,20 @@ static inline const uint64_t *template_entry(const struct template *template, ui
 {
 	return &template->entries[(hash & (template->room - 1)) * template->stride];
 }
-/* The cloud of a packet; the head if there is none left for it. */
+/* Returns the cloud of a packet, taking the next one if the packet is the first; the head if none
+ * is left. */
 struct cloud *template_find(struct template *template, const struct packet_key *key, uint64_t hash);
 
-/* The name of a cloud, in name_bytes. */
+/* Writes the name of the cloud of this key, which takes at most name_bytes. */
 void template_name(const struct template *template, const struct packet_key *key, char *name);
 uint32_t template_name_bytes(bool flow);
 
-/* A change comes into force. Calls `woken` for each cloud whose link may want a timer. */
+/* Puts a change in force. Calls `woken` for each cloud whose link may need a timer. */
 void template_apply(struct template *template, struct template_change *change, simtime now,
                     void *argument, void (*woken)(void *argument, struct cloud *cloud));
-/* Up to so many clouds of those that have to; false: none is left. */
+/* Lets up to n clouds make the changes that they have not made. Returns false if none is left. */
 bool template_settle_some(struct template *template, uint32_t n);
-/* It goes, and makes no change any more. */
+/* Cancels all outstanding changes, because the template is being removed. */
 void template_clear(struct template *template);
 
 #endif

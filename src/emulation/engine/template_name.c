@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of a template's clouds: what stands in a packet, as a text, always the same one. */
+/* The names of a template's clouds: fields of a packet as text, always in the same form. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static void address_text(const uint8_t *address, uint8_t family, char text[ADDRE
 	inet_ntop(family == 4 ? AF_INET : AF_INET6, address, text, ADDRESS_BYTES);
 }
 
-/* `10.0.0.1`; with ports `10.0.0.1:80`, `[2001:db8::1]:80`. */
+/* Writes an end of a flow: `10.0.0.1`; with ports `10.0.0.1:80`, `[2001:db8::1]:80`. */
 static void end_text(const uint8_t *address, uint16_t port, const struct packet_key *key,
                      char *text, size_t size)
 {
@@ -43,7 +43,8 @@ static void protocol_text(uint8_t protocol, char *text, size_t size)
 
 uint32_t template_name_bytes(bool flow)
 {
-	/* the template, a slash and the end; two ends with brackets and ports, and the protocol */
+	/* the template, a slash and an address; or two of them with brackets and ports, and the
+	 * protocol */
 	return SCENARIO_NAME_BYTES + 1 + (flow ? 2 * (ADDRESS_BYTES + 8) + 8 : ADDRESS_BYTES);
 }
 
@@ -65,7 +66,7 @@ void template_name(const struct template *template, const struct packet_key *key
 	}
 }
 
-/* As template_name writes it, if it is an address. */
+/* Returns an address as template_name writes it; returns any other text as it is. */
 static const char *canonical(const char *text, char *room)
 {
 	uint8_t address[16];

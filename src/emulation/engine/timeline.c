@@ -26,8 +26,8 @@ void timeline_run(struct cloud *cloud, simtime until)
 	find_next(cloud);
 }
 
-/* Nothing waits, and nothing that was sent has still to be paid for: what happens in between makes
- * no difference to what comes. */
+/* Returns true if nothing waits, and no packet that was sent has still to be paid for: then the
+ * changes until the next arrival have no effect on it. */
 static bool is_at_rest(struct cloud *cloud, simtime now)
 {
 	if (cloud_is_busy(cloud))
@@ -35,8 +35,8 @@ static bool is_at_rest(struct cloud *cloud, simtime now)
 	return link_at_rest(&cloud->link, now);
 }
 
-/* One that sends nothing and has still to pay for what it sent, at 1 bit/s for hours, goes through
- * so many points one by one, and then to where they lead. */
+/* A cloud that sends nothing but has still to pay for what it sent, at 1 bit/s for hours, executes
+ * this many points one by one, and all further ones in one step. */
 #define POINTS_MAX (UINT32_C(1) << 18)
 
 void timeline_keep_up(struct cloud *cloud, simtime now)

@@ -2,28 +2,28 @@
 /*
  * The timeline of a cloud: what changes in it, and when, in virtual time.
  *
- * Model: two layers. The lower one has the statements of the cloud; `at` changes that for good. On
- * top of it, for each statement at most one of `every`, `flap`, `wave`, `trace` and `markov` puts
+ * Model: two layers. The lower layer has the statements of the cloud; `at` changes it permanently.
+ * On top of it, at most one of `every`, `flap`, `wave`, `trace` and `markov` per statement puts
  * something else in force for a while, and takes it away again: then the lower layer is in force,
- * as it is by then. Each of them is a *track*: a sequence of points in time, prepared by control or
- * computed from one to the next, of integers, without allocating.
+ * as it is by then. Each of these schedules is a *track*: a sequence of points in time, prepared by
+ * control or computed one from the other, in integers, without allocating.
  *
- * Instants are counted from the beginning of the run (cloud->origin_ns). At one instant the order
- * is: what leaves the link, or what reordering gives up, then the changes, `at` first and the
- * others in the order of the statement table, then what arrives. A change of rate is exact inside a
- * packet (link.h).
+ * Instants are counted from the beginning of the run (cloud->origin_ns). At one instant, the order
+ * is: departures from the link and releases by reordering; then the changes, `at` first and the
+ * others in the order of the statement table; then arrivals. A change of rate is exact even inside
+ * a packet (link.h).
  *
- * Changes are executed when they can have an effect: at the next arrival, and at their instants
- * while the cloud has a queue or holds something back. So a cloud at rest costs nothing, and a run
+ * Changes are executed when they can have an effect: at the next arrival, and, while the cloud has
+ * a queue or holds packets back, at their instants. So a cloud at rest costs nothing, and a run
  * ends although a schedule does not. A cloud at rest may skip points whose effect the next ones
  * revert.
  *
  * Precedence: a statement that the user gives while a schedule runs is in force at once, until the
  * schedule's next point for it. A schedule that is given again continues where it is at that
- * instant. Points of `at` that have gone by are not made up for, unless one of them was taken away:
- * then its statement is as if the point had never existed.
+ * instant. Points of `at` that have passed are not executed again. If one of them was removed, its
+ * statement becomes what it would be had that point never existed.
  *
- * Draws: a statement that comes back continues its sequence of random draws; none is repeated
+ * Draws: a statement that returns continues its sequence of random draws; none is repeated
  * (setting.h).
  *
  * Thread: made and freed by control, run by the worker that owns the cloud.
@@ -33,33 +33,33 @@
 
 #include "engine/setting.h"
 
-/* Which settings: the link, its AQM, the line, or the stage of a statement. One bit each; classes,
- * and what is theirs, have none: they do not change with time. */
+/* A set of settings, one bit each: the link, its AQM, the line, or the stage of a statement.
+ * Classes and their settings have no bit: they do not change with time. */
 typedef uint64_t timeline_places;
 
 struct track {
-	simtime next;           /* its next point; SIMTIME_NEVER: none */
-	timeline_places places; /* that it is on top of */
-	bool on;                /* it is, at present */
-	bool waits; /* the user has given a statement of it again: not before its next point */
-	/* Finds its place in time: the next point, and whether it is on from `now` on; puts itself
-	 * on. */
+	simtime next;           /* instant of its next point; SIMTIME_NEVER: none */
+	timeline_places places; /* the settings that it is put on top of */
+	bool on;                /* it is on top at present */
+	bool waits; /* the user has given a statement of it again: it is off until its next point */
+	/* Finds the track's place in time: sets the next point, and whether it is on from `now` on;
+	 * if so, puts it on. */
 	void (*enter)(struct track *track, struct cloud *cloud, simtime now);
-	/* Executes its next point; if `until` is later, what all points up to and at `until` lead
-	 * to, for a cloud at rest. */
+	/* Executes the next point. If `until` is later, applies what all points up to and including
+	 * `until` lead to, for a cloud at rest. */
 	void (*run)(struct track *track, struct cloud *cloud, simtime until);
-	/* Puts what it has at present on top, and takes it away. NULL: it changes what lies
-	 * below. */
+	/* Put on top what the track has at present, and take it off. NULL: the track changes the
+	 * lower layer. */
 	void (*put_on)(struct track *track, struct cloud *cloud, simtime now);
 	void (*take_off)(struct track *track, struct cloud *cloud, simtime now);
-	/* Its cloud has got its name, from which its draws follow; it is not on. NULL: it has
-	 * none. */
+	/* Recomputes the keys of the track's draws, because the cloud has got its name, from which
+	 * they are derived. The track is off. NULL: it has no draws. */
 	void (*key)(struct track *track, const struct cloud *cloud, uint64_t seed);
-	/* What the statements remember that it has, in force or put aside, and it itself
-	 * (snapshot.h). All of its points up to the instant of the snapshot have been executed, in
-	 * both engines. NULL: nothing. */
+	/* Writes or reads the state of the track, and of its settings, whether in force or put
+	 * aside (snapshot.h). Both engines have executed all points up to the instant of the
+	 * snapshot. NULL: there is no state. */
 	void (*snapshot)(struct track *track, struct snapshot *snapshot);
-	/* Control. */
+	/* Thread: control. */
 	void (*free)(struct track *track);
 };
 
@@ -70,27 +70,28 @@ struct timeline {
 	struct track *track[TIMELINE_TRACKS_MAX];
 };
 
-/* Control: when it is not in force, or its cloud goes. */
+/* Frees a timeline that is not in force, or whose cloud is being freed. Thread: control. */
 void timeline_free(struct timeline *timeline);
 
 /* ---- worker ---- */
 
-/* Executes what is due at cloud->change; see run of struct track. */
+/* Executes what is due at cloud->change; `until` as for `run` of struct track. */
 void timeline_run(struct cloud *cloud, simtime until);
-/* Everything up to and at `now`, also of a cloud at rest. */
+/* Executes everything up to and including `now`, also in a cloud at rest. */
 void timeline_keep_up(struct cloud *cloud, simtime now);
-/* Takes everything off that is on top; nothing is executed any more. Control too, when no worker
+/* Takes off everything that is on top, and stops the timeline. Thread: also control, when no worker
  * runs the cloud. */
 void timeline_take_off(struct cloud *cloud, simtime now);
-/* Before the settings of a change: the same, after what is due. */
+/* Executes what is due, then does the same. Called before the settings of a change are applied. */
 void timeline_end(struct cloud *cloud, simtime now);
-/* After them: the timeline in the cloud is taken up. */
+/* Starts the timeline that is in the cloud. Called after the settings of a change are applied. */
 void timeline_begin(struct cloud *cloud, simtime now);
-/* The timeline in the place of the cloud's, which is taken up at `now`. */
+/* Exchanges the cloud's timeline for another one, and starts that one at `now`. */
 void timeline_exchange(struct timeline_change *item, simtime now);
-/* All its tracks' draws follow from the cloud's name, which it did not have when they were made. */
+/* Recomputes the keys of all draws of the tracks from the cloud's name, which did not exist when
+ * the tracks were made. */
 void timeline_key(struct cloud *cloud, uint64_t seed);
-/* A setting below: applied as if nothing were on top of it. */
+/* Applies a setting to the lower layer, as if nothing were on top of it. */
 void timeline_apply_below(struct cloud *cloud, struct setting *setting, timeline_places place,
                           simtime now);
 

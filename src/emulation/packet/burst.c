@@ -7,7 +7,7 @@
 
 /* ---- making ---- */
 
-/* Where nothing holds for all of the packets, of each what its struct packet says. */
+/* Copies values that are not common to all packets from each packet's struct packet. */
 static void read_arrays(struct burst *burst)
 {
 	for (uint16_t i = 0; !burst->at_once && i < burst->n; i++)
@@ -23,7 +23,7 @@ static void read_arrays(struct burst *burst)
 	}
 }
 
-/* 0: it is as long on the wire as in its mbuf, without flags, of age 0. */
+/* Returns 0 if the packet is as long on the wire as in its mbuf, without flags, of age 0. */
 static inline uint32_t differs(struct rte_mbuf *mbuf)
 {
 	const struct packet *packet = packet_of(mbuf);
@@ -41,7 +41,7 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n)
 	burst->port = one->port;
 	burst->t = one->t_ns;
 	burst->first = one->number;
-	/* They are in order. */
+	/* The packets are in order of arrival. */
 	burst->at_once = packet_of(mbufs[n - 1])->t_ns == burst->t;
 	burst->gaps = false;
 	memset(burst->headers_known, 0, sizeof(burst->headers_known));
@@ -165,7 +165,7 @@ struct rte_mbuf *burst_unshare(struct burst *burst, uint32_t i, struct rte_mempo
 	return burst->mbuf[i] = own;
 }
 
-/* ---- of all ---- */
+/* ---- of all packets ---- */
 
 const simtime *burst_times(struct burst *burst)
 {

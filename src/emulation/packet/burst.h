@@ -3,14 +3,15 @@
  * A burst: packets that go through a cloud together, and what is known of each, as a value on the
  * worker's stack.
  *
- * What holds for all of them is stored once. Live, a burst is received at one instant, numbered in
- * sequence, and each packet is as long on the wire as in its mbuf: nothing is written or read for
- * each packet then. The arrays are filled in only where one of the booleans is false.
+ * A value that is common to all packets is stored once. Live, a burst is received at one instant
+ * and numbered in sequence, and each packet is as long on the wire as in its mbuf: then nothing is
+ * written or read per packet. An array is filled in only if its boolean is false.
  *
- * A packet that ends in a burst leaves a *gap*: a slot without an mbuf. The others keep their
- * places until burst_close().
+ * A packet that ends in a burst leaves a *gap*: a slot without an mbuf. The other packets keep
+ * their places until burst_close().
  *
- * Where the headers of a packet are is read once, by the first who asks, and kept in the burst.
+ * The positions of a packet's headers are read once, when they are first needed, and kept in the
+ * burst.
  *
  * Thread: the worker that owns the packets.
  */
@@ -22,26 +23,26 @@
 #include "packet/headers.h"
 #include "packet/packet.h"
 
-/* What is known of the headers of a packet, beside 0: nothing. */
+/* What is known of the headers of a packet; 0: nothing. */
 enum headers_known {
 	HEADERS_KNOWN = 1,
-	/* And that it is a usual packet: IPv4 without tags and options, not a later fragment, with
-	 * a transport, in an mbuf that nobody else sees (copy.h). Its headers lie where those of
-	 * all such packets do. */
+	/* The headers are known, and the packet is a usual one: IPv4 without tags and options, not
+	 * a later fragment, with a transport, in an mbuf that is not shared (copy.h). Its headers
+	 * have the same offsets as those of all such packets. */
 	HEADERS_USUAL,
 };
 
 struct burst {
 	uint16_t n;
 	uint16_t port;    /* ingress port, index in the scenario */
-	bool at_once;     /* all came at `t`; else at `t_ns`, in order */
+	bool at_once;     /* all arrived at `t`; else at `t_ns`, in order */
 	bool in_sequence; /* packet i has the number first + i; else number[i] */
-	bool whole; /* each is as long on the wire as in its mbuf, without flags, of age 0; else the
-	             * arrays say */
+	bool whole; /* each has the length of its mbuf on the wire, no flags, and age 0; else the
+	             * arrays have the values */
 	bool gaps;  /* there are slots without an mbuf */
 	simtime t;
 	uint64_t first;
-	uint64_t bytes; /* on the wire, together */
+	uint64_t bytes; /* on the wire, in total */
 	struct rte_mbuf *mbuf[BURST_ROOM];
 	simtime t_ns[BURST_ROOM];
 	uint64_t number[BURST_ROOM];
@@ -49,7 +50,7 @@ struct burst {
 	uint32_t age_ns[BURST_ROOM];
 	uint8_t flags[BURST_ROOM];
 	uint8_t headers_known[BURST_ROOM];
-	struct headers headers[BURST_ROOM]; /* as far as they are known */
+	struct headers headers[BURST_ROOM]; /* valid if known */
 };
 
 /* ---- of packet i ---- */
@@ -79,7 +80,7 @@ static __rte_always_inline uint32_t burst_age_ns(const struct burst *burst, uint
 	return burst->whole ? 0 : burst->age_ns[i];
 }
 
-/* Its frame, as far as it lies in the first segment. */
+/* Returns its frame, of which the first segment can be read. */
 static inline uint8_t *burst_frame(const struct burst *burst, uint32_t i)
 {
 	return rte_pktmbuf_mtod(burst->mbuf[i], uint8_t *);
@@ -87,7 +88,8 @@ static inline uint8_t *burst_frame(const struct burst *burst, uint32_t i)
 
 /* ---- making ---- */
 
-/* n packets that were received into `mbuf` at one instant; `first` is the number of the first. */
+/* Makes a burst of n packets that were received into `mbuf` at one instant; `first` is the number
+ * of the first. */
 static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port, simtime t,
                                   uint64_t first)
 {
@@ -105,10 +107,11 @@ static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port
 	burst->bytes = bytes;
 }
 
-/* Each gets its own length, flags and age, whatever held for all. */
+/* Stores length, flags and age of each packet in the arrays, if `whole` has been valid so far. */
 void burst_spell(struct burst *burst);
 
-/* No packets yet, which come by burst_put: to this port, and `first` is the number of the first. */
+/* Begins a burst that burst_put will fill. It comes in at this port; `first` is the number of its
+ * first packet. */
 static inline void burst_open(struct burst *burst, uint32_t port, uint64_t first)
 {
 	burst->n = 0;
@@ -120,7 +123,7 @@ static inline void burst_open(struct burst *burst, uint32_t port, uint64_t first
 	memset(burst->headers_known, 0, sizeof(burst->headers_known));
 }
 
-/* One more packet, which came at `t`, not before the others. */
+/* Adds a packet that arrived at `t`, not before the others. */
 static inline void burst_put(struct burst *burst, struct rte_mbuf *mbuf, simtime t,
                              uint32_t wire_bytes)
 {
@@ -140,14 +143,14 @@ static inline void burst_put(struct burst *burst, struct rte_mbuf *mbuf, simtime
 	}
 }
 
-/* Of packets that crossed from another worker: their struct packet is filled in, t_ns in order;
- * n > 0. */
+/* Makes a burst of packets that crossed from another worker: their struct packet is filled in, t_ns
+ * is in order; n > 0. */
 void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n);
-/* One packet. */
+/* Makes a burst of one packet. */
 void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
                uint64_t number, uint32_t wire_bytes, uint8_t flags);
 
-/* No packets yet, which come by burst_add. */
+/* Begins a burst that burst_add will fill with packets of `of`. */
 static inline void burst_begin(struct burst *burst, const struct burst *of)
 {
 	burst->n = 0;
@@ -160,8 +163,8 @@ static inline void burst_begin(struct burst *burst, const struct burst *of)
 	burst->bytes = 0;
 }
 
-/* What is known of packet `from` of a burst becomes what is known of packet `to` of this one, which
- * has its booleans from that, or is that. Not the number, if `of` is in sequence. */
+/* Copies what is known of packet `from` of `of` to packet `to` of `burst`, which was begun with
+ * `of`, or is `of`. The caller copies the number. */
 static inline void burst_move(struct burst *burst, uint32_t to, const struct burst *of,
                               uint32_t from)
 {
@@ -178,7 +181,7 @@ static inline void burst_move(struct burst *burst, uint32_t to, const struct bur
 		burst->headers[to] = of->headers[from];
 }
 
-/* Packet i of the burst that this one was begun with. */
+/* Adds packet i of the burst that this one was begun with. */
 static inline void burst_add(struct burst *burst, const struct burst *of, uint32_t i)
 {
 	uint32_t to = burst->n++;
@@ -188,7 +191,7 @@ static inline void burst_add(struct burst *burst, const struct burst *of, uint32
 	burst->bytes += burst_wire_bytes(of, i);
 }
 
-/* n packets of another burst, from `from` on. */
+/* Makes a burst of n packets of another one, beginning with `from`. */
 void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n);
 
 /* ---- changing ---- */
@@ -200,10 +203,10 @@ static inline void burst_flag(struct burst *burst, uint32_t i, uint8_t flag)
 	burst->flags[i] |= flag;
 }
 
-/* What is known of how long before its instant the device received each. */
+/* Stores how long before its instant the device received each packet. */
 void burst_set_ages(struct burst *burst, const uint32_t *age_ns);
 
-/* Packet i is longer by so many bytes, in its mbuf already. */
+/* Adjusts the lengths after packet i has grown by so many bytes in its mbuf. */
 static inline void burst_grow(struct burst *burst, uint32_t i, int32_t bytes)
 {
 	burst->bytes += (uint64_t)(int64_t)bytes;
@@ -211,7 +214,7 @@ static inline void burst_grow(struct burst *burst, uint32_t i, int32_t bytes)
 		burst->wire_bytes[i] += (uint32_t)bytes;
 }
 
-/* Packet i leaves the burst; there is a gap in its place. Returns its mbuf. */
+/* Removes packet i from the burst, leaving a gap. Returns its mbuf. */
 static inline struct rte_mbuf *burst_take(struct burst *burst, uint32_t i)
 {
 	struct rte_mbuf *mbuf = burst->mbuf[i];
@@ -222,23 +225,23 @@ static inline struct rte_mbuf *burst_take(struct burst *burst, uint32_t i)
 	return mbuf;
 }
 
-/* Without gaps from now on. Returns how many there were ahead of slot `at`. */
+/* Closes the gaps. Returns how many there were ahead of slot `at`. */
 uint16_t burst_close(struct burst *burst, uint16_t at);
-/* Packet i is another frame from now on, so long on the wire; its mbuf is freed. */
+/* Replaces packet i by another frame of this length on the wire; frees its mbuf. */
 void burst_exchange(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes);
-/* Another packet behind packet i, in this mbuf, so long on the wire, and else as that one. The
- * others make room for it: n < BURST_ROOM. */
+/* Inserts a packet behind packet i, in this mbuf and of this length on the wire; everything else is
+ * copied from packet i. n < BURST_ROOM. */
 void burst_insert(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes);
 
-/* Packet i in mbufs that nobody else sees (copy.h): its own, or a copy in the place of it. NULL:
- * the pool is empty, and the packet is as it was. */
+/* Puts packet i into mbufs that are not shared (copy.h): its own, or those of a copy that replaces
+ * it. Returns NULL if the pool is empty; the packet is unchanged. */
 struct rte_mbuf *burst_unshare(struct burst *burst, uint32_t i, struct rte_mempool *pool);
 
-/* ---- of all ---- */
+/* ---- of all packets ---- */
 
-/* When each came, as an array. */
+/* Returns the instants of arrival as an array. */
 const simtime *burst_times(struct burst *burst);
-/* The low halves of the numbers of n packets, from `from` on. */
+/* Stores the low halves of the numbers of n packets, beginning with `from`. */
 static inline void burst_numbers(const struct burst *burst, uint32_t from, uint32_t n,
                                  uint32_t *numbers)
 {
@@ -255,15 +258,15 @@ static inline void burst_numbers(const struct burst *burst, uint32_t from, uint3
 
 /* ---- headers ---- */
 
-/* Reads those of packet i, and keeps them. */
+/* Reads the headers of packet i, and keeps them. */
 const struct headers *burst_headers_read(struct burst *burst, uint32_t i);
-/* The same of all packets whose headers are not known yet. */
+/* Does the same for all packets whose headers are not known yet. */
 void burst_headers_read_all(struct burst *burst);
-/* Ends the process if what is kept is not what the frame says. */
+/* Aborts the process if the headers that are kept differ from those of the frame. */
 void burst_headers_check(const struct burst *burst, uint32_t i);
 
-/* Those of packet i, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP
- * header. */
+/* Returns the headers of packet i, valid as long as it keeps this mbuf and nothing writes to it.
+ * `ip` is 0 if there is no IP header. */
 static inline const struct headers *burst_headers(struct burst *burst, uint32_t i)
 {
 	if (unlikely(!burst->headers_known[i]))
@@ -274,7 +277,7 @@ static inline const struct headers *burst_headers(struct burst *burst, uint32_t 
 	return &burst->headers[i];
 }
 
-/* Whether it is a usual one; false: it is not, or not for certain. */
+/* Returns true if packet i is a usual one; false if it is not, or not with certainty. */
 static inline bool burst_usual(struct burst *burst, uint32_t i)
 {
 	if (unlikely(!burst->headers_known[i]))
@@ -285,11 +288,11 @@ static inline bool burst_usual(struct burst *burst, uint32_t i)
 	return likely(burst->headers_known[i] == HEADERS_USUAL);
 }
 
-/* Whether all are. */
+/* Returns true if all packets are usual ones. */
 bool burst_all_usual(struct burst *burst);
 
-/* Code that writes to a packet what its headers say - types, tags, lengths, protocols - or moves
- * where its frame begins, calls this. */
+/* Invalidates the headers of packet i that are kept. Must be called by code that changes what the
+ * headers of a packet say - types, tags, lengths, protocols - or where its frame begins. */
 static inline void burst_headers_forget(struct burst *burst, uint32_t i)
 {
 	burst->headers_known[i] = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Congestion experienced (RFC 3168, section 5): the two bits of an IPv4 or IPv6 header that say
- * whether a transport understands marks, and that a packet has one. The header checksum of IPv4 is
- * made right incrementally.
+ * whether a transport understands marks, and whether a packet has one. The header checksum of IPv4
+ * is updated incrementally.
  *
- * Where the IP header is: headers.h, so VLAN tags are seen through. A queue's management marks what
- * it holds, or lets in (link/aqm.h); a stage marks packets of a burst in the place of losing them,
- * in bytes that nobody else sees.
+ * headers.h finds the IP header, also behind VLAN tags. A queue's management marks what it holds or
+ * lets in (link/aqm.h). A stage marks packets of a burst instead of losing them, in bytes that are
+ * not shared.
  *
  * Thread: the worker that owns the packet.
  */
@@ -19,13 +19,14 @@
 
 /* Where a mark goes. */
 struct ce_place {
-	uint8_t *at;      /* of the IP header */
+	uint8_t *at;      /* the IP header */
 	uint32_t version; /* of IP */
 };
 
-/* 0: not capable; 1, 2: ECT(1), ECT(0); 3: marked; -1: there is no IP header, and no place. */
+/* Returns 0: not capable; 1, 2: ECT(1), ECT(0); 3: marked; -1: there is no IP header, and `place`
+ * is not set. */
 int ce_codepoint(const struct packet_bytes *frame, struct ce_place *place);
-/* Marks. */
+/* Sets the mark. */
 void ce_set(const struct ce_place *place);
 
 enum ce_mark {
@@ -34,7 +35,7 @@ enum ce_mark {
 	CE_MARK_ALREADY,     /* it was marked before */
 	CE_MARK_NO_BUFFER,   /* no memory for a copy: the packet is as it was */
 };
-/* Packet i of the burst, which may get another mbuf, of the pool. */
+/* Marks packet i of the burst, which may get another mbuf, from the pool. */
 enum ce_mark ce_mark(struct rte_mempool *pool, struct burst *burst, uint32_t i);
 
 #endif

@@ -3,7 +3,7 @@
 
 struct rte_mbuf *copy_make(struct rte_mempool *pool, struct rte_mbuf *original)
 {
-	/* DPDK copies no packet of no bytes. */
+	/* rte_pktmbuf_copy does not copy a packet of 0 bytes. */
 	return original->pkt_len ? rte_pktmbuf_copy(original, pool, 0, UINT32_MAX)
 	                         : rte_pktmbuf_alloc(pool);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet/digest.h"
 
-/* Words go across the borders of segments. */
+/* Words may span two segments. */
 uint32_t digest_crc_chain(uint32_t crc, const struct rte_mbuf *mbuf, uint32_t bytes)
 {
 	uint8_t words[512];

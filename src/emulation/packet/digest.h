@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Digests by which a run and its repetition are compared. The digest of a departure is a function
- * of its instant, its length on the wire and its bytes, however these lie in mbufs, on every
- * processor of this byte order. They find errors, not forgers.
+ * of its instant, its length on the wire and its bytes, no matter how these are split into mbufs,
+ * on every processor of this byte order. Digests find errors, not forgeries.
  *
  * Thread: pure functions, any.
  */
@@ -77,10 +77,10 @@ static inline uint32_t digest_crc_bytes(uint32_t crc, const uint8_t *data, uint3
 	return crc;
 }
 
-/* A frame in several segments. */
+/* Adds a frame in several segments. */
 uint32_t digest_crc_chain(uint32_t crc, const struct rte_mbuf *mbuf, uint32_t bytes);
 
-/* Of a packet that leaves, by its first `most` bytes. */
+/* Returns the digest of a packet that leaves, over its first `most` bytes. */
 static inline uint32_t digest_departure(const struct rte_mbuf *mbuf, simtime due_ns,
                                         uint32_t wire_bytes, uint32_t most)
 {

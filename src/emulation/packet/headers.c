@@ -16,7 +16,7 @@ enum ethertype {
 	TYPE_QINQ_OLD = 0x9100,
 };
 
-/* Protocol numbers (IANA) of what stands between IPv6 and its transport. */
+/* Protocol numbers (IANA) of the headers between IPv6 and its transport. */
 enum extension {
 	EXTENSION_HOP_BY_HOP = 0,
 	EXTENSION_ROUTING = 43,
@@ -29,11 +29,11 @@ enum extension {
 	EXTENSION_SHIM6 = 140,
 };
 
-/* The frame, and how far the headers go in it. */
+/* A frame, as far as its bytes are here. */
 struct frame {
 	const uint8_t *data;
 	uint32_t bytes;      /* of data */
-	uint32_t wire_bytes; /* of the frame */
+	uint32_t wire_bytes; /* of the whole frame */
 };
 
 static bool is_tag(uint16_t ethertype)
@@ -41,7 +41,8 @@ static bool is_tag(uint16_t ethertype)
 	return ethertype == TYPE_VLAN || ethertype == TYPE_QINQ || ethertype == TYPE_QINQ_OLD;
 }
 
-/* The offset behind Ethernet and the tags; 0: they are cut off. */
+/* Passes Ethernet and the tags. Returns the offset behind them, or 0 if they are cut off or too
+ * many. */
 static uint32_t pass_ethernet(const struct frame *frame, struct headers *headers)
 {
 	uint32_t at = ETHERNET_BYTES;
@@ -61,7 +62,8 @@ static uint32_t pass_ethernet(const struct frame *frame, struct headers *headers
 	return at;
 }
 
-/* The IP packet goes to `end`, counted from the start of the frame. */
+/* Sets the transport, which begins at `at`. `end` is the end of the IP packet; both are counted
+ * from the start of the frame. */
 static void set_transport(const struct frame *frame, struct headers *headers, uint32_t at,
                           uint32_t end)
 {
@@ -83,7 +85,7 @@ static bool find_ipv4(const struct frame *frame, uint32_t at, struct headers *he
 		return false;
 	header_bytes = (ip[0] & 0xfu) * 4;
 	total = headers_u16(ip + 2);
-	/* A sender that leaves segmenting to its card writes 0 where 16 bits do not suffice. */
+	/* A sender that leaves segmentation to its NIC writes 0 if 16 bits do not suffice. */
 	if (total == 0 && frame->wire_bytes > at)
 		total = frame->wire_bytes - at;
 	if (header_bytes < IPV4_BYTES || frame->bytes < at + header_bytes || total < header_bytes)
@@ -97,8 +99,8 @@ static bool find_ipv4(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
-/* The length of the extension header at `at`, at least 8 bytes of which are there; 0: it is no
- * extension header. */
+/* Returns the length of the extension header at `at`, of which at least 8 bytes are there, or 0 if
+ * it is no extension header. */
 static uint32_t extension_bytes(uint8_t protocol, const uint8_t *at)
 {
 	switch (protocol) {
@@ -125,7 +127,7 @@ static bool is_extension(uint8_t protocol)
 	return extension_bytes(protocol, lengths) != 0;
 }
 
-/* Goes on to the transport. `end`: of the IP packet. */
+/* Passes the extension headers up to the transport. `end`: of the IP packet. */
 static void pass_extensions(const struct frame *frame, uint32_t at, uint32_t end,
                             struct headers *headers)
 {
@@ -158,7 +160,7 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	headers->network = at;
 	headers->protocol = ip[6];
 	end = at + IPV6_BYTES + headers_u16(ip + 4);
-	/* 0: a jumbogram, or segmenting that is left to the card. */
+	/* 0: a jumbogram, or segmentation that is left to the NIC. */
 	if (headers_u16(ip + 4) == 0 && frame->wire_bytes > end)
 		end = frame->wire_bytes;
 	headers->network_bytes = end - at;
@@ -166,7 +168,7 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
-/* Of whatever else. */
+/* Finds the headers of packets that are not usual. */
 static __attribute__((noinline)) bool find(const struct frame *frame, struct headers *headers)
 {
 	uint32_t at;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the headers of a frame are: Ethernet, VLAN tags (802.1Q, 802.1ad and the old 0x9100; QinQ
- * is two of them), IPv4 with options, IPv6 with extension headers, and the transport behind.
+ * Positions of the headers of a frame: Ethernet, VLAN tags (802.1Q, 802.1ad and the old 0x9100;
+ * QinQ is two of them), IPv4 with options, IPv6 with extension headers, and the transport behind.
  *
- * Only the first segment of an mbuf is looked at, and never beyond its data: a header that is cut
- * off is not there. Lengths that contradict themselves mean that the header is not there either.
- * Padding behind the end of the IP packet belongs to no header.
+ * Only the first segment of an mbuf is examined, and never beyond its data: a header that is cut
+ * off counts as absent. So does a header whose lengths contradict each other. Padding behind the
+ * end of the IP packet belongs to no header.
  *
- * Of the packets of a burst they are read once, and kept there (burst.h).
+ * The positions are read once for the packets of a burst, and kept there (burst.h).
  *
  * Cost: proportional to the number of headers; at most HEADERS_TAGS_MAX tags and
- * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: any.
+ * HEADERS_EXTENSIONS_MAX extension headers are passed.
+ * Thread: any.
  */
 #ifndef WEIR_HEADERS_H
 #define WEIR_HEADERS_H
@@ -26,28 +27,28 @@
 
 struct headers {
 	uint8_t ip;             /* 4 or 6; 0: no IP */
-	uint8_t protocol;       /* of the transport: 6 is TCP; in a fragment that of the whole */
+	uint8_t protocol;       /* of the transport: 6 is TCP; in a fragment, of the whole packet */
 	uint8_t n_tags;         /* VLAN tags */
 	bool fragment;          /* not the first part of a packet: it has no transport header */
 	uint16_t ethertype;     /* behind the tags */
 	uint16_t tag[2];        /* identifiers (12 bits) of the outermost and the second */
-	uint16_t unused;        /* 0: there is no gap, and they can be compared as bytes */
+	uint16_t unused;        /* 0: there is no padding, and structs compare as bytes */
 	uint32_t network;       /* offset of the IP header from the start of the frame */
-	uint32_t network_bytes; /* from there to the end of the IP packet, as IP says */
+	uint32_t network_bytes; /* from there to the end of the IP packet, according to IP */
 	uint32_t transport;     /* offset of the header behind it; 0: there is none */
-	/* From `transport` to the end of the IP packet, as IP says, and how much of that is in the
-	 * first segment. */
+	/* From `transport` to the end of the IP packet, according to IP, and how much of that is in
+	 * the first segment. */
 	uint32_t transport_bytes;
 	uint32_t transport_here;
 };
 
-/* `data` is the frame's first `bytes`; `wire_bytes` is the length of the whole. Fills in all of
- * `headers`; true if there is an IP header. */
+/* Finds the headers of a frame. `data` has its first `bytes`; `wire_bytes` is the length of the
+ * frame. Fills in all of `headers`. Returns true if there is an IP header. */
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                   struct headers *headers);
 
-/* Where those of a usual packet lie: IPv4 without tags and options, not a later fragment, with a
- * transport. */
+/* Offsets of the headers of a usual packet: IPv4 without tags and options, not a later fragment,
+ * with a transport. */
 #define HEADERS_USUAL_IP        14
 #define HEADERS_USUAL_TRANSPORT 34
 
@@ -61,7 +62,8 @@ static inline uint32_t headers_u32(const uint8_t *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Of a usual packet the same as headers_find; of all others false, and `headers` is as it was. */
+/* Does the same as headers_find for a usual packet. Returns false for any other packet, and leaves
+ * `headers` unchanged. */
 static inline bool headers_find_usual(const uint8_t *data, uint32_t bytes, struct headers *headers)
 {
 	static const struct headers usual = {
@@ -74,7 +76,7 @@ static inline bool headers_find_usual(const uint8_t *data, uint32_t bytes, struc
 	const uint8_t *ip = data + HEADERS_USUAL_IP;
 	uint32_t total, here;
 
-	/* The type, version and length of the header in one word. */
+	/* The ethertype, and version and length of the IP header, in one word. */
 	if (bytes <= HEADERS_USUAL_TRANSPORT || headers_u32(ip - 2) >> 8 != 0x080045)
 		return false;
 	total = headers_u16(ip + 2);

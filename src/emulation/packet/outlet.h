@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An outlet: packets that leave the engine at a port, in the order of their due times, and what is
- * known of each as arrays beside each other. The engine fills it, the driver empties it.
+ * known of each, in parallel arrays. The engine fills it, the driver empties it.
  *
  * Ownership: mbufs in it belong to the worker until the driver takes them.
  * Thread: the worker that owns the engine.
@@ -13,9 +13,9 @@
 
 #include "packet/packet.h"
 
-/* Twice a burst: a worker that has fallen behind sends twice what it receives, and so catches up;
- * more at a time would be more buffers on the way to the device than a processor's first cache
- * holds. */
+/* Twice a burst: a worker that has fallen behind sends twice what it receives, and so catches up. A
+ * larger outlet would put more buffers on the way to the device than the first-level cache of a
+ * processor holds. */
 #define OUTLET_ROOM (2 * BURST_MAX)
 
 struct outlet {
@@ -28,7 +28,7 @@ struct outlet {
 
 _Static_assert(OUTLET_ROOM <= 64, "`named` has a bit for each");
 
-/* There is room. */
+/* Appends a packet; there is room. */
 static __rte_always_inline void outlet_put(struct outlet *outlet, struct rte_mbuf *mbuf,
                                            simtime due, uint32_t wire_bytes)
 {
@@ -39,7 +39,7 @@ static __rte_always_inline void outlet_put(struct outlet *outlet, struct rte_mbu
 	outlet->wire_bytes[n] = wire_bytes;
 }
 
-/* The packet that was put last has its name in its struct packet. */
+/* Notes that the struct packet of the packet appended last has its name. */
 static inline void outlet_name(struct outlet *outlet)
 {
 	outlet->named |= UINT64_C(1) << (outlet->n - 1);
@@ -50,14 +50,14 @@ static inline bool outlet_is_named(const struct outlet *outlet, uint32_t i)
 	return outlet->named >> i & 1;
 }
 
-/* All are gone. */
+/* Empties the outlet after all packets have been taken. */
 static inline void outlet_clear(struct outlet *outlet)
 {
 	outlet->n = 0;
 	outlet->named = 0;
 }
 
-/* The first n are gone. */
+/* Removes the first n packets, which have been taken. */
 static inline void outlet_pass(struct outlet *outlet, uint32_t n)
 {
 	const uint32_t rest = outlet->n - n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of a packet, wherever it is: in an mbuf, or held in a record of a queue. What a header
- * of it says can be read here, and written if nobody else sees the bytes.
+ * The bytes of a packet, wherever it is: in an mbuf, or held in a record of a queue. Its headers
+ * can be read here, and written if the bytes are not shared.
  *
- * Only what is contiguous is here: of an mbuf its first segment, of a capture what was captured.
+ * Only contiguous bytes are here: of an mbuf its first segment, of a capture what was captured.
  * Thread: the worker that owns the packet.
  */
 #ifndef WEIR_PACKET_BYTES_H
@@ -14,7 +14,7 @@
 struct packet_bytes {
 	uint8_t *data;
 	uint32_t bytes;      /* of `data` */
-	uint32_t wire_bytes; /* of the whole */
+	uint32_t wire_bytes; /* of the whole packet */
 };
 
 static inline struct packet_bytes packet_bytes_of(const struct burst *burst, uint32_t i)

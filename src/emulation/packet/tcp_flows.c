@@ -37,7 +37,8 @@ uint64_t tcp_flows_room(const struct tcp_flows *flows)
 	return flows->sets * TCP_FLOWS_WAYS;
 }
 
-/* Multiply and fold, word by word, keyed: who does not know the seed cannot fill one set. */
+/* Hashes a name by multiply and fold, word by word, with a key: an attacker who does not know the
+ * seed cannot fill one set. */
 static uint64_t hash_of(struct draw_key key, const struct tcp_flow_name *name)
 {
 	uint64_t hash = (uint64_t)key.word[1] << 32 | key.word[0], word;
@@ -64,7 +65,7 @@ static void begin(struct tcp_flow *flow, const struct tcp_segment *segment)
 	};
 }
 
-/* The flow's place, or the one it takes. */
+/* Returns the place of the flow, taking one for a new flow. */
 static struct tcp_flow *place_of(struct tcp_flows *flows, uint64_t hash,
                                  const struct tcp_segment *segment)
 {
@@ -103,7 +104,7 @@ struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
 
 /* ---- snapshots ---- */
 
-/* More than 2^62 bytes of a flow have not been seen. */
+/* No flow has had more than 2^62 bytes. */
 #define BYTE_MAX (INT64_C(1) << 62)
 
 static bool is_used(const struct tcp_flow *flow)
@@ -113,7 +114,7 @@ static bool is_used(const struct tcp_flow *flow)
 
 static void flow_snapshot(struct tcp_flow *flow, uint64_t segments, struct snapshot *snapshot)
 {
-	snapshot_bytes(snapshot, &flow->name, sizeof(flow->name)); /* there is no gap in it */
+	snapshot_bytes(snapshot, &flow->name, sizeof(flow->name)); /* it has no padding */
 	snapshot_value(snapshot, flow->used);
 	snapshot_value(snapshot, flow->byte);
 	snapshot_value(snapshot, flow->sequence);
@@ -125,7 +126,7 @@ static void flow_snapshot(struct tcp_flow *flow, uint64_t segments, struct snaps
 	                                 flow->byte <= BYTE_MAX);
 }
 
-/* Its places that are used, in ascending order, and the end. */
+/* Writes the places that are used, in ascending order, and the end. */
 static void flows_write(struct tcp_flows *flows, struct snapshot *snapshot)
 {
 	const uint64_t room = tcp_flows_room(flows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A TCP segment as it stands in a packet, and the flow that it belongs to: addresses, ports, and up
+ * A TCP segment as it lies in a packet, and the flow that it belongs to: addresses, ports, and up
  * to two VLAN tags, in one direction.
  *
  * Thread: pure functions, any.
@@ -13,7 +13,7 @@
 
 #include "packet/burst.h"
 
-/* Compared as bytes: there is no padding in it. IPv4 addresses have 12 zeros behind. */
+/* Compared as bytes, since it has no padding. 12 zeros follow an IPv4 address. */
 struct tcp_flow_name {
 	uint8_t source[16], target[16];
 	uint16_t source_port, target_port; /* network order */
@@ -28,7 +28,8 @@ struct tcp_segment {
 	uint32_t payload_bytes;
 };
 
-/* False: it is no TCP, or its header is not in the first segment of the mbuf. */
+/* Fills in the segment. Returns false if the packet is not TCP, or if its TCP header is not in the
+ * first segment of the mbuf. */
 bool tcp_segment_find(struct burst *burst, uint32_t i, struct tcp_segment *segment);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who watches a cloud: is told of what happens there in the order of time, so that it can measure
- * (header/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of
- * several stages that bring one, the first's is told, and the others' are not; but those that are
- * `beside` are told behind it, each.
+ * A watch: gets the events of a cloud in the order of time, so that it can measure the cloud
+ * (header/meter.h). A stage brings it (stage.h), and it exists as long as the stage does. If
+ * several stages bring one, only the first one's is called; behind it, every watch that is `beside`
+ * is called, too.
  *
  * The statement of such a stage has `generates` set, so that its cloud is run in the order of time:
- * when anything is told, all that happened to the cloud at earlier instants has been told. Without
- * a watch a cloud costs one comparison a packet.
+ * when a watch is called, all events of the cloud at earlier instants have been reported. Without a
+ * watch, a cloud costs one comparison per packet.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -19,40 +19,40 @@
 
 #include "simtime.h"
 
-/* Packets that leave the link one after the other, while nothing else happens there. */
+/* Packets that leave the link one after the other, with no other event there in between. */
 struct watch_run {
 	uint32_t n; /* at least 1 */
 	const simtime *came, *left;
 	const uint32_t *length; /* on the link */
-	/* packets, until the first leaves; with each it is one less, if there is one */
+	/* packets before the first leaves; each departure subtracts one, if there is one */
 	uint64_t waiting;
 };
 
-/* What it does not want to be told is NULL. */
+/* A function that the watch does not need is NULL. */
 struct cloud_watch {
-	bool beside;              /* it is told whoever else is */
-	struct cloud_watch *next; /* who is told behind it; set by the engine */
+	bool beside;              /* it is called even if another watch is */
+	struct cloud_watch *next; /* called behind it; set by the engine */
 	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until
-	 * now the queue was what it is. Instants never go back. Never NULL. */
+	 * now the queue was as it is. Instants never decrease. Never NULL. */
 	void (*before)(struct cloud_watch *watch, simtime now);
-	/* Packets of one burst have passed the stages, of so many bytes on the wire together, and
-	 * are handed to the link, or to the line if there is none. */
+	/* Packets of one burst have passed the stages, with so many bytes on the wire in total, and
+	 * are handed to the link, or to the line if there is no link. */
 	void (*passed)(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes);
-	/* One leaves the link that came at `t_in`, with its length there; `before` has been
-	 * told. */
+	/* A packet that arrived at `t_in` leaves the link, with its length there; `before` has been
+	 * called. */
 	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
-	/* `before` and `left` of each of them, in turns. NULL: it has to be told of each when it is
-	 * the only one that has left. */
+	/* Stands for `before` and `left` of each packet in turn. NULL: each packet has to be
+	 * reported before the next one leaves. */
 	void (*ran)(struct cloud_watch *watch, const struct watch_run *run);
-	/* `left` of packets that came at this instant, too, so many bytes on the link together.
-	 * Likewise. */
+	/* Stands for `left` of packets that arrived at this instant, too, with so many bytes on the
+	 * link in total. NULL: the same. */
 	void (*left_at_once)(struct cloud_watch *watch, simtime now, uint32_t packets,
 	                     uint64_t bytes);
 	/* The counters are about to be set to zero. */
 	void (*cleared)(struct cloud_watch *watch);
 };
 
-/* The same of all in the list, which is not empty. */
+/* Calls this function of each watch in the list. */
 static inline void cloud_watch_before(struct cloud_watch *watch, simtime now)
 {
 	for (; watch; watch = watch->next)
@@ -77,7 +77,8 @@ static inline void cloud_watch_left(struct cloud_watch *watch, simtime t_in, sim
 	}
 }
 
-/* Whether nobody, or one who is alone, may be told of several at a time. */
+/* Returns true if several packets may be reported at a time: there is no watch, or only one, and
+ * that has the functions for it. */
 static inline bool cloud_watch_runs(const struct cloud_watch *watch)
 {
 	return !watch || (watch->ran && watch->left_at_once && !watch->next);
