@@ -543,26 +543,34 @@ def side_by_side(rows):
 
 HEAD = """# Accuracy: what was asked for, and what was done
 
-Made by one command, [`tools/accuracy.py`](../tools/accuracy.py), which runs `weir replay` over captures that it makes: seed 1, packets a microsecond apart if not
-said otherwise. The same is tested with a million packets each, and with bursts and gaps against their distributions, in
-[`tests/statistics`](../tests/statistics).
+[`tools/accuracy.py`](../tools/accuracy.py) makes this page with one command. It generates captures,
+and runs `weir replay` over them with seed 1 and, if not noted otherwise, packets a microsecond
+apart. The tests in [`tests/statistics`](../tests/statistics) verify the same with a million packets
+each, and compare bursts and gaps with their distributions.
 
+<!-- example: not run: measures for many minutes -->
 ```
 RIG=FOLDER RIG_DIR=FOLDER tools/accuracy.py --weir build/rel/src/weir     # without RIG: weir alone
 ```
 
 ## weir
 
-**bound**: what is random misses it once in a thousand seeds (3.29 standard errors; Kolmogorov and Smirnov, p = 0.001). What is not random is exact.
+**bound**: a random figure exceeds it with one seed in a thousand (3.29 standard errors; Kolmogorov
+and Smirnov, p = 0.001). Figures that are not random are exact.
 """
 
 BESIDE = """
 ## Beside tc netem
 
-The same line, given to the kernel's netem in a guest, and to weir as [`cloud NAME netem LINE`](netem.md). The guest's packets are timed between the
-queueing discipline and the receiving socket, in real time: some 0.1 ms of its delays is the guest's own, more on a machine that is busy. Packets
-that left right after the guest had been held up (nothing left for 3 ms) do not count for mean and deviation; the correlation is that of ranks, of packets sent in time.
-netem's `limit` is 1,000,000 packets, so that it is none.
+The same line, given to the kernel's netem in a guest, and to weir as
+[`cloud NAME netem LINE`](netem.md).
+
+- The guest's packets are timed between the queueing discipline and the receiving socket, in real
+  time. The guest itself adds some 0.1 ms to each delay, and more on a busy machine.
+- The mean and the deviation leave out packets that left right after the guest had been held up
+  (nothing left for 3 ms).
+- The correlation is a rank correlation, of packets that were sent in time.
+- netem's `limit` is 1,000,000 packets, so that it has no effect.
 """
 
 

@@ -71,25 +71,26 @@ weir bench rfc2544 --frame 64 -j > rfc2544.json
 tools/endurance.py build/mine/src/weir --hours 8 --priority 50  # all three, and this page
 ```
 
-It needs a processor for the worker, and a second one for control, the clients and the tester. What
-else runs there is seen below as time that others had. The figures lie in
-[soak.json](measured/soak.json), which `--continue` takes up, and in
+It needs a processor for the worker, and a second one for control, the clients and the tester. If
+other processes run there, the tables below show this as time that others had the processor. The
+figures are in [soak.json](measured/soak.json), from which `--continue` goes on, and in
 [reconf.json](measured/reconf.json). `tools/endurance.py FILE...` makes this page from them.
 
 ## How to read it
 
-- *Lost by weir* must be 0: packets that weir had no memory or no room for.
-- *Missed* came due while the worker was away for longer than a receive ring of 1,024 frames lasts.
-  A NIC would have lost them. If others had its processor meanwhile (a process, the kernel's
-  real-time limit, a hypervisor), that is the machine's doing, and is counted apart
-  ([reconf](bench.md#reconf)); the remainder is weir's.
-- *Late* is hand-over to the device after the due time. *Of weir's own doing* leaves out what came
-  due while others had the processor, and what was behind that. *Later than a poll* must be 0.
-- *Not accounted for* must be 0: for every cloud, what came in is what went out, was dropped, or is
+- *Lost by weir* must be 0: packets for which weir had no memory or no room.
+- *Missed* packets came due while the worker was away for longer than a receive ring of 1,024 frames
+  lasts. A NIC would have lost them. If others had the worker's processor meanwhile (a process, the
+  kernel's real-time limit, a hypervisor), the machine is the cause, and the packets are counted
+  apart ([reconf](bench.md#reconf)); the remainder is weir's.
+- *Late* is the time from the due time to the hand-over to the device. *Of weir's own doing* leaves
+  out packets that came due while others had the processor, or while the worker caught up
+  afterwards. *Later than a poll* must be 0.
+- *Not accounted for* must be 0: every packet that came into a cloud has left it, was dropped, or is
   held.
-- *Memory* is what weir has written (anonymous and shared pages). It may grow by 1 MiB after the
-  first minute. *Mapped files* are pages of programs and libraries, which the kernel takes away and
-  reads again as it likes.
+- *Memory* consists of the pages that weir has written (anonymous and shared). It may grow by 1 MiB
+  after the first minute. *Mapped files* are pages of programs and libraries, which the kernel
+  discards and reads again as it likes.
 """
 
 
@@ -97,11 +98,11 @@ def soak(row):
     seconds = sum(part["seconds"] for part in row["parts"])
     growth = {what: max(part[f"{what}_kib"] - part[f"{what}_first_kib"] for part in row["parts"]) for what in ("written", "rss")}
     yield f"## {seconds:,.0f} s at half of the critical load\n"
-    yield prose(f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
+    yield prose(f"At a loss of at most {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
            f"({row['critical_mpps_min']:.2f} to {row['critical_mpps_max']:.2f} in {row['searches']} searches). Half of it, "
            f"{row['load_mpps']:.2f} Mpps of 64-byte frames, then flowed for {seconds:,.0f} s, with a change each second, `weir top`, "
            f"`weir serve` and a capture of drops attached. Memory grew by {growth['written']:,} KiB after the first minute, with "
-           f"mapped files {growth['rss']:,} KiB.")
+           f"mapped files by {growth['rss']:,} KiB.")
     yield from table(["until", *WINDOW, "changes", "attached", "memory KiB", "with mapped files", "not accounted for"],
                      ([f"{part['until_s']:,.0f} s", *window(part), number(part["changes"]), number(part["attached"]),
                        number(part["written_kib"]), number(part["rss_kib"]), number(part["unaccounted_packets"])] for part in row["parts"]))
@@ -136,10 +137,10 @@ def page(documents, remark):
     of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
     machine = next(document["machine"] for document in documents if "machine" in document)
     yield f"{MADE}\n\n# Endurance\n"
-    yield prose(f"What a weir does that runs for long, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
+    yield prose(f"How weir behaves in long runs, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
            f"{machine['dpdk']}, on {machine['cpu']}"
            + (f", a guest of {machine['hypervisor']}" if machine.get("hypervisor") else "") + f", Linux {machine['kernel']}. "
-           "The machine is not quiet: how much others had of the worker's processor is said beside each figure.")
+           "The machine is not quiet: beside each figure stands how much of the worker's processor others had.")
     if remark:
         yield prose(remark)
     yield HOW
