@@ -61,29 +61,49 @@ int network_add_link(struct network *network, const char *name, uint32_t from, u
 	return 0;
 }
 
-/* Computes the ways to one switch (Bellman-Ford). */
-static void route_to(struct network *network, uint32_t target)
+/* Returns true if the way from the switch at the end of `port` has fewer links to the target than
+ * the way from the port's own switch. */
+static bool leads_nearer(const struct network *network, uint32_t port, uint32_t target)
+{
+	const uint32_t here = network_port_switch(network, port);
+	const uint32_t there = network_port_switch(network, port ^ 1);
+
+	return network->hops[there][target] != NETWORK_NO_WAY &&
+	       network->hops[there][target] < network->hops[here][target];
+}
+
+/* Counts the links from each switch to one (Bellman-Ford). */
+static void count_hops(struct network *network, uint32_t target)
 {
 	bool better = true;
 
-	for (uint32_t i = 0; i < network->n_switches; i++) {
-		network->way[i][target] = NETWORK_NO_WAY;
+	for (uint32_t i = 0; i < network->n_switches; i++)
 		network->hops[i][target] = NETWORK_NO_WAY;
-	}
 	network->hops[target][target] = 0;
 	while (better) {
 		better = false;
 		for (uint32_t port = 0; port < 2 * network->n_links; port++) {
-			uint32_t here = network_port_switch(network, port);
-			uint32_t there = network_port_switch(network, port ^ 1);
+			uint32_t *here = &network->hops[network_port_switch(network, port)][target];
+			uint32_t there =
+			        network->hops[network_port_switch(network, port ^ 1)][target];
 
-			if (network->hops[there][target] == NETWORK_NO_WAY ||
-			    network->hops[there][target] + 1 >= network->hops[here][target])
+			if (there == NETWORK_NO_WAY || there + 1 >= *here)
 				continue;
-			network->hops[here][target] = network->hops[there][target] + 1;
-			network->way[here][target] = port;
+			*here = there + 1;
 			better = true;
 		}
+	}
+}
+
+/* Computes the ways to one switch: each begins at the first port that leads nearer. */
+static void route_to(struct network *network, uint32_t target)
+{
+	count_hops(network, target);
+	for (uint32_t i = 0; i < network->n_switches; i++)
+		network->way[i][target] = NETWORK_NO_WAY;
+	for (uint32_t port = 2 * network->n_links; port-- > 0;) {
+		if (leads_nearer(network, port, target))
+			network->way[network_port_switch(network, port)][target] = port;
 	}
 }
 

@@ -134,9 +134,35 @@ static void what_leaves_a_cloud_as_another_host_sends_is_received_at_that_instan
 	assert_int_equal(left_receives_at(alone + 1), alone);
 }
 
+/* Two ways of two links lead from A to T, and from T to A. */
+static void of_ways_with_as_few_links_the_link_defined_first_is_taken(void **state)
+{
+	static const char *const links[][2] = {{"A", "B"}, {"C", "T"}, {"B", "T"}, {"A", "C"}};
+	static struct network network;
+	int a, t;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		const char name[] = {'l', (char)('0' + i), 0};
+
+		assert_int_equal(network_add_link(&network, name,
+		                                  (uint32_t)network_switch(&network, links[i][0]),
+		                                  (uint32_t)network_switch(&network, links[i][1])),
+		                 0);
+	}
+	network_route(&network);
+	a = network_find_switch(&network, "A");
+	t = network_find_switch(&network, "T");
+	assert_int_equal(network.way[a][t], 0); /* the port of A-B at A */
+	assert_int_equal(network.way[t][a], 3); /* the port of C-T at T */
+	assert_int_equal(network.way[a][a], NETWORK_NO_WAY);
+	network_release(&network);
+}
+
 GROUP(world)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(of_ways_with_as_few_links_the_link_defined_first_is_taken),
 	        cmocka_unit_test(
 	                what_leaves_a_cloud_as_another_host_sends_is_received_at_that_instant),
 	};
