@@ -141,6 +141,7 @@ struct undo {
 	struct difference_cloud *of;
 	int (*visit)(struct undo *undo, const struct conf *item);
 	struct cloud_conf *target;      /* of undoing */
+	bool kept;                      /* of undoing: an item stayed */
 	struct difference_cloud *later; /* of handing down */
 };
 
@@ -236,15 +237,16 @@ int difference_make(struct difference *difference, const struct scenario *before
 static int undo_item(struct undo *undo, const struct conf *item)
 {
 	if (!item_equal(undo->target, undo->of->after, item)) {
-		undo->of->kept = true;
+		undo->kept = true;
 		return 0;
 	}
 	return item_set(undo->target, undo->of->before, item);
 }
 
-static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud)
+static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud, bool *kept)
 {
 	struct undo undo = {.of = of, .visit = undo_item, .target = cloud};
+	int error;
 
 	if (same_cloud(cloud, of->after)) {
 		/* Nobody has changed it since: it is restored completely, with the order of its
@@ -260,14 +262,16 @@ static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud)
 	}
 	if (!same_definition(of->before, of->after)) {
 		if (!same_definition(cloud, of->after))
-			of->kept = true;
+			undo.kept = true;
 		else if (define_as(cloud, of->before) != 0)
 			return -ENOMEM;
 	}
-	return each_item(&undo);
+	error = each_item(&undo);
+	*kept = undo.kept;
+	return error;
 }
 
-static int undo_removal(struct difference_cloud *of, struct scenario *scenario)
+static int undo_removal(const struct difference_cloud *of, struct scenario *scenario)
 {
 	struct cloud_conf *copy = cloud_conf_copy(of->before);
 	int behind = of->behind[0] ? scenario_find_cloud(scenario, of->behind) : -1;
@@ -282,7 +286,7 @@ static int undo_removal(struct difference_cloud *of, struct scenario *scenario)
 	return -ENOMEM;
 }
 
-int difference_undo(struct difference *difference, struct scenario *scenario)
+int difference_undo(const struct difference *difference, struct scenario *scenario, bool *kept)
 {
 	int error = 0;
 
@@ -290,18 +294,22 @@ int difference_undo(struct difference *difference, struct scenario *scenario)
 		struct difference_cloud *of = &difference->clouds[i];
 		int at = scenario_find_cloud(scenario, of->name);
 		struct cloud_conf *cloud = at >= 0 ? scenario->clouds[at] : NULL;
+		bool stays = false;
 
-		of->kept = false;
-		if (same_cloud(of->before, of->after))
-			continue; /* handed down to a later difference */
-		if (of->before != NULL && of->after != NULL && cloud != NULL)
-			error = undo_change(of, cloud);
-		else if (of->before == NULL && cloud != NULL && same_cloud(cloud, of->after))
-			scenario_remove_cloud(scenario, (uint32_t)at);
-		else if (of->after == NULL && cloud == NULL)
-			error = undo_removal(of, scenario);
-		else if (of->before != NULL || cloud != NULL)
-			of->kept = true;
+		/* Otherwise the cloud was handed down to a later difference. */
+		if (!same_cloud(of->before, of->after)) {
+			if (of->before != NULL && of->after != NULL && cloud != NULL)
+				error = undo_change(of, cloud, &stays);
+			else if (of->before == NULL && cloud != NULL &&
+			         same_cloud(cloud, of->after))
+				scenario_remove_cloud(scenario, (uint32_t)at);
+			else if (of->after == NULL && cloud == NULL)
+				error = undo_removal(of, scenario);
+			else
+				stays = of->before != NULL || cloud != NULL;
+		}
+		if (kept != NULL)
+			kept[i] = stays;
 	}
 	return error;
 }

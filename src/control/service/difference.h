@@ -32,7 +32,6 @@ struct difference_cloud {
 	char behind
 	        [SCENARIO_NAME_BYTES]; /* the cloud before it in the order; "": it was the first */
 	struct cloud_conf *before, *after; /* NULL: there was no cloud */
-	bool kept; /* an item stayed at the last difference_undo: somebody had changed it */
 };
 
 /* All 0: no difference. */
@@ -45,9 +44,11 @@ struct difference {
 int difference_make(struct difference *difference, const struct scenario *before,
                     const struct scenario *after);
 void difference_release(struct difference *difference);
-/* Undoes the difference in this scenario. Returns 0, -ENOMEM, or -ENOSPC if a cloud has no room for
- * what it had; then the scenario may be changed in part, and must be discarded. */
-int difference_undo(struct difference *difference, struct scenario *scenario);
+/* Undoes the difference in this scenario. Sets kept[i], of difference->n, to whether an item of its
+ * cloud i stayed, because somebody had changed it; `kept` may be NULL. Returns 0, -ENOMEM, or
+ * -ENOSPC if a cloud has no room for what it had; then the scenario may be changed in part, and
+ * must be discarded. Thread: any, several at a time. */
+int difference_undo(const struct difference *difference, struct scenario *scenario, bool *kept);
 /* Hands the values before `earlier`, which is to be undone, down to `later`, which was made after
  * it. A repetition changes nothing. Returns 0, -ENOMEM or -ENOSPC; on failure each cloud is handed
  * down completely or not at all. */

@@ -33,7 +33,7 @@ struct scenario *leases_undone(const struct leases *leases)
 
 	/* The latest first, so that no lease lies below another. */
 	for (uint32_t i = leases->n; scenario != NULL && i-- > 0;) {
-		if (difference_undo(&leases->lease[i]->difference, scenario) != 0) {
+		if (difference_undo(&leases->lease[i]->difference, scenario, NULL) != 0) {
 			scenario_free(scenario);
 			return NULL;
 		}

@@ -19,9 +19,10 @@
  * still while it waited.
  *
  * Ownership: leases_make, leases_free; struct leases owns each lease that has begun.
- * Thread: control's. While a lease is being undone, a thread that holds the turn uses its
- * difference, and control's thread does not touch that: it hands the difference down before, and
- * frees it after the request (request.h).
+ * Thread: control's. While a lease is being undone, a thread that holds the turn reads its
+ * difference and writes `kept`. Control's thread may read the difference then (leases_undone); it
+ * hands the difference down before, and reads `kept` and frees the lease after the request
+ * (request.h).
  */
 #ifndef WEIR_LEASE_H
 #define WEIR_LEASE_H
@@ -45,6 +46,7 @@ struct lease {
 	struct peer who;
 	uint64_t for_ns, until_ns; /* of the run */
 	struct difference difference;
+	bool kept[LEASE_CLOUDS_MAX]; /* clouds of the difference with an item that stayed */
 	enum lease_end end;
 	bool due;
 	char stuck[300]; /* why it could not be undone; "": not tried yet, or undone */

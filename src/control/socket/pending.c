@@ -385,10 +385,10 @@ static void tell_reverted(struct dialogue *dialogue, const struct lease *lease)
 	for (uint32_t i = 0; i < lease->difference.n; i++) {
 		const struct difference_cloud *cloud = &lease->difference.clouds[i];
 
-		n_kept += cloud->kept;
+		n_kept += lease->kept[i];
 		if (i < TOLD_CLOUDS)
 			json_array_append_new(clouds, json_string(cloud->name));
-		if (cloud->kept && n_kept <= TOLD_CLOUDS)
+		if (lease->kept[i] && n_kept <= TOLD_CLOUDS)
 			json_array_append_new(kept, json_string(cloud->name));
 	}
 	peer_text(&lease->who, whom);

@@ -170,7 +170,8 @@ static int prepare_revert(struct request *request)
 	int result = batch_begin(&request->batch, request->control);
 
 	if (result == 0)
-		result = difference_undo(&request->lease->difference, request->batch.draft);
+		result = difference_undo(&request->lease->difference, request->batch.draft,
+		                         request->lease->kept);
 	request->batch.edited = true;
 	if (result == -ENOSPC)
 		request_fails(request, "lease", ERROR_FULL,
