@@ -398,6 +398,38 @@ static void every_statement_prints_what_it_parsed(void **state)
 	}
 }
 
+/* Such a name stands in quotes; without them the line says something else, or nothing. */
+static void a_state_may_have_a_name_that_is_a_word_of_the_language(void **state)
+{
+	static const char *const lines[] = {
+	        "markov \"then\" 10s to b 100% then b 1s to \"then\" 100% down",
+	        "markov \"loss\" 10s to b 50% \"delay\" 50% then b 1s then \"delay\" 2s down",
+	};
+	static struct words words;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct language_error error = {.text = ""};
+		char *text, *again;
+		struct conf *conf, *copy;
+
+		assert_int_equal(words_split(lines[i], &words, &error), 0);
+		if (statement_parse(&words, 0, &conf, &error) != 0)
+			fail_msg("%s: %s", lines[i], error.text);
+		text = print_again(conf);
+		assert_int_equal(words_split(text, &words, &error), 0);
+		if (statement_parse(&words, 0, &copy, &error) != 0)
+			fail_msg("%s: %s", text, error.text);
+		assert_true(conf_equal(conf, copy));
+		again = print_again(copy);
+		assert_string_equal(again, text);
+		conf_free(conf);
+		conf_free(copy);
+		free(text);
+		free(again);
+	}
+}
+
 GROUP(statements)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +441,7 @@ GROUP(statements)
 	        cmocka_unit_test(defaults_and_bounds_are_what_their_texts_say),
 	        cmocka_unit_test(words_are_not_keywords),
 	        cmocka_unit_test(every_statement_prints_what_it_parsed),
+	        cmocka_unit_test(a_state_may_have_a_name_that_is_a_word_of_the_language),
 	};
 
 	return cmocka_run_group_tests_name("statements", tests, make_file, remove_file);

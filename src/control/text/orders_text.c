@@ -293,7 +293,7 @@ static int parse_to(const struct words *words, uint32_t *at, struct state *state
 		*at += 2;
 	} while (state->n_to < STATES_MAX && *at + 1 < words->n && !words->word[*at + 1].quoted &&
 	         strchr("0123456789.", words->word[*at + 1].text[0]) != NULL &&
-	         row_of(words->word[*at].text) == NULL);
+	         (words->word[*at].quoted || row_of(words->word[*at].text) == NULL));
 	return 0;
 }
 
@@ -354,6 +354,12 @@ int states_parse(const struct words *words, uint32_t at, struct states *states,
 	}
 }
 
+/* Prints the name of a state, quoted if the parser would take it for `then` or a statement. */
+static void print_name(FILE *out, const char *name)
+{
+	word_print(out, name, strcmp(name, "then") == 0 || row_of(name) != NULL);
+}
+
 void states_print(FILE *out, const struct states *states)
 {
 	char text[48];
@@ -362,12 +368,15 @@ void states_print(FILE *out, const struct states *states)
 		const struct state *state = &states->state[i];
 
 		value_print_number(FIELD_TIME, state->mean_ns, text, sizeof(text));
-		fprintf(out, "%s%s %s%s", i == 0 ? "" : " then ", state->name, text,
-		        state->n_to ? " to" : "");
+		fputs(i == 0 ? "" : " then ", out);
+		print_name(out, state->name);
+		fprintf(out, " %s%s", text, state->n_to ? " to" : "");
 		for (uint32_t k = 0; k < state->n_to; k++) {
 			value_print_number(FIELD_PROBABILITY, state->to[k].share, text,
 			                   sizeof(text));
-			fprintf(out, " %s %s", state->to[k].name, text);
+			fputc(' ', out);
+			print_name(out, state->to[k].name);
+			fprintf(out, " %s", text);
 		}
 		fputs(state->orders.n ? " " : "", out);
 		orders_print(out, &state->orders);
