@@ -101,9 +101,9 @@ static int open_all(struct gateway *gateway, struct problem *problem)
 	gateway->buffer = malloc(GATEWAY_BUFFER);
 	if (gateway->epoll < 0 || gateway->stopping < 0 || !gateway->buffer ||
 	    epoll_ctl(gateway->epoll, EPOLL_CTL_ADD, gateway->stopping, &stop) < 0) {
-		problem_set(problem, -1, "the way out cannot be opened: %s",
-		            strerror(gateway->buffer ? errno : ENOMEM));
-		return -ENOMEM;
+		rc = gateway->buffer ? -errno : -ENOMEM;
+		problem_set(problem, -1, "the gateway cannot be opened: %s", strerror(-rc));
+		return rc;
 	}
 	rc = gateway_talks_open(gateway, problem);
 	if (rc == 0)
@@ -136,6 +136,8 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 	made->gateway.options = *options;
 	made->gateway.opening =
 	        (struct source){.fd = options->opening, .ready = gateway_opening_ready};
+	for (unsigned i = 0; i < 2; i++)
+		made->gateway.udp[i].fd = made->gateway.echo[i].fd = -1;
 	rc = open_all(&made->gateway, problem);
 	if (rc == 0) {
 		sigfillset(&all);

@@ -496,8 +496,6 @@ int gateway_talks_open(struct gateway *gateway, struct problem *problem)
 	static const int families[] = {AF_INET, AF_INET6};
 	int rc = 0;
 
-	for (unsigned i = 0; i < 2; i++)
-		gateway->udp[i].fd = gateway->echo[i].fd = -1;
 	for (unsigned i = 0; rc == 0 && i < 2; i++) {
 		if (gateway->options.gateway[i].family == 0)
 			continue;
