@@ -281,6 +281,12 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	         "format csv",
 	         {{0, 1000}, {0, 1000}, {0, 1000}},
 	         {8 * MS, 12 * MS, SIMTIME_NEVER}},
+	        /* but for a queue of the trace's own */
+	        {"time_ms,rate_mbit\n0,1\n",
+	         "rate 1mbit queue 1pkt;",
+	         "format csv queue 2pkt",
+	         {{0, 1000}, {0, 1000}, {0, 1000}, {0, 1000}},
+	         {8 * MS, 16 * MS, 24 * MS, SIMTIME_NEVER}},
 	        {"time_ms,rate_mbit\n8,2\n",
 	         "rate 1mbit algorithm token-bucket burst 2kB;",
 	         "format csv",

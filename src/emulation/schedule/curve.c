@@ -14,7 +14,7 @@ struct curve {
 	struct curve_conf conf;
 	uint64_t index;        /* of the point in force, counted over all rounds; NONE: none yet */
 	uint64_t rate_max_bps; /* the rate, if the cloud has none */
-	struct limit rate_queue; /* the queue, if the cloud has no rate */
+	struct limit rate_queue; /* the queue, if the cloud has no rate or the trace has one */
 	struct link_conf link_below;
 	struct line_conf line_below;
 	struct jitter *jitter; /* for the largest jitter; or NULL */
@@ -95,14 +95,13 @@ static void curve_put_on(struct track *track, struct cloud *cloud, simtime now)
 	struct curve *curve = (struct curve *)track;
 
 	if (curve->conf.has & CURVE_RATE) {
-		curve->link_below = cloud->link.conf;
-		if (curve->link_below.rate_bps == 0) {
-			struct link_conf link = curve->link_below;
+		struct link_conf link = curve->link_below = cloud->link.conf;
 
-			link.rate_bps = curve->rate_max_bps;
+		if (link.rate_bps == 0 || curve->conf.queue.unit != LIMIT_NONE)
 			link.limit = curve->rate_queue;
-			link_configure(&cloud->link, &link, now);
-		}
+		if (link.rate_bps == 0)
+			link.rate_bps = curve->rate_max_bps;
+		link_configure(&cloud->link, &link, now);
 	}
 	if (curve->conf.has & (CURVE_DELAY | CURVE_JITTER)) {
 		struct line_conf line = cloud->line.conf;
