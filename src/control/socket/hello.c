@@ -12,9 +12,9 @@
 #include "stream/sampler.h"
 
 /* In alphabetical order. */
-static const char *const capabilities[] = {"batch",  "capture", "events", "files",
-                                           "json",   "lease",   "probe",  "read-only-socket",
-                                           "sample", "totals",  "whole"};
+static const char *const capabilities[] = {
+        "batch", "capture", "events",           "files",  "flight", "json",
+        "lease", "probe",   "read-only-socket", "sample", "totals", "whole"};
 #define CAPABILITIES (sizeof(capabilities) / sizeof(capabilities[0]))
 
 static void answer_json(struct output *output, struct control *control, bool read_only)
