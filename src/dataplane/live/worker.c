@@ -238,7 +238,8 @@ bool worker_poll(struct worker *worker, simtime now)
 	if (unlikely(worker->tape && worker->engine && tape_wants_snapshot(worker->tape, now)))
 		record_snapshot(worker);
 	worker->busy_polls += busy;
-	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELAXED);
+	/* What the poll has put into taps comes before it (runtime_taps_beat). */
+	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELEASE);
 	return busy;
 }
 
