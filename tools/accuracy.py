@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes docs/accuracy.md: what every impairment was asked for, and what it did.
+"""Makes docs/accuracy.md: what every impairment was asked for, and what it achieved.
 
 usage: accuracy.py [--weir FILE] [--packets N] [--output FILE] [--only WORD]
 
-Made captures go through `weir replay`, a scenario a row; what is said of it is taken from its report and its
-log. Then the same lines of netem's go through the real `tc ... netem` in a user-mode Linux guest, beside
-weir's own: that needs RIG, a folder with rig.sh (RIG_DIR as it says). Without it that part is left as it
-stands in the file, and the reason is said.
+It replays generated captures with `weir replay`, a scenario per row, and takes the figures from the report and the log.
+Then it runs the same netem lines through the real `tc ... netem` in a user-mode Linux guest, and through weir. This
+needs RIG, a folder with rig.sh (which documents RIG_DIR). Without it, that part of the file stays as it is, and the
+reason is printed.
 """
 import argparse
 import csv
@@ -47,7 +47,7 @@ def tcp_frame(flow, sequence, payload):
 
 
 class Captures:
-    """Captures of so many packets, made once each: the wire's length is said, 60 bytes of each are there."""
+    """Generated captures, each made once. They state the length on the wire, but hold only 60 bytes of each packet."""
 
     def __init__(self, folder):
         self.folder, self.made = folder, {}
@@ -68,7 +68,7 @@ class Captures:
         return self.made[key]
 
     def tcp(self, n, gap_ns, flows, payload):
-        """Flows beside each other, a segment of each in turn."""
+        """Several flows, which send a segment each in turn."""
         key = ("tcp", n, gap_ns, flows, payload)
         if key not in self.made:
             self.made[key] = self.write(
@@ -116,7 +116,7 @@ def replay(weir, folder, statements, capture, log=False):
 
 
 def runs_of_losses(log):
-    """How many runs, and their mean length."""
+    """Returns the number of runs of losses, and their mean length."""
     lost, runs, before = 0, 0, -1
     for packet, _, fate, _, _ in sorted(log):
         if fate == "dropped":
@@ -137,8 +137,8 @@ def milliseconds(ns):
 
 
 def without_stalls(times):
-    """A guest whose processor was taken away is late with what then leaves: that is left out, for a millisecond
-    after nothing had left for three."""
+    """Removes late packets of a guest whose processor was taken away: those that leave within a millisecond after
+    nothing had left for three."""
     by_leaving, kept, last, until = sorted(times, key=lambda t: t[1]), [], None, 0
     for t_in, t_out in by_leaving:
         if last is not None and t_out - last > 3 * MS:
@@ -158,7 +158,7 @@ def moments(values):
 
 
 def distance(values, function):
-    """Kolmogorov's: the largest between the empirical and the asked distribution function."""
+    """Returns Kolmogorov's distance: the maximum difference of the empirical and the desired distribution function."""
     n, most = len(values), 0
     for i, x in enumerate(sorted(values)):
         f = function(x)
@@ -243,7 +243,7 @@ class Rows:
         self.add(statements, f"{count:,} packets", f"{got:,}", "exact", outcome.cloud["rx_packets"], got == count)
 
     def bursts(self, statements, mean, deviation):
-        """The mean length of runs of losses, their lengths independent with that deviation."""
+        """Checks the mean length of runs of losses, whose lengths are independent and have this deviation."""
         if not self.wanted(statements):
             return
         n = self.n // 2
@@ -258,7 +258,7 @@ def geometric(goes_on):
 
 
 def chain(p, r):
-    """Of a two-state chain: the share, and its variance for large n, times n."""
+    """Returns the share of a two-state chain, and its variance for large n, times n."""
     share, memory = p / (p + r), 1 - p - r
     return share, share * (1 - share) * (1 + memory) / (1 - memory)
 
@@ -318,7 +318,7 @@ def orders(rows):
 
 
 def window_error(log, bits_per_packet, rate):
-    """By how many packets the bits of any window differ from rate x time."""
+    """Returns the maximum difference of the bits in any window from rate x time, in packets."""
     off = [i * bits_per_packet - rate * t / 1e9 for i, t in enumerate(sorted(r[3] for r in log if r[2] != "dropped"))]
     return (max(off) - min(off)) / bits_per_packet
 
@@ -331,7 +331,7 @@ def rates(rows):
         statements = [statement]
         if not rows.wanted(statements):
             continue
-        gap = int(wire * 8e9 / rate / 2)  # twice what it carries
+        gap = int(wire * 8e9 / rate / 2)  # twice the rate
         log = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, gap, wire), log=True).log
         error = window_error(log, wire * 8, rate)
         rows.add(statements, f"{rate / 1e6:g} Mbit/s in any window", f"within {error:.3f} packets", "1 packet", n,
@@ -368,7 +368,7 @@ def delays(rows):
                 most = distance(values, function)
                 rows.add(statements, "its distribution", f"Kolmogorov distance {most:.5f}",
                          f"{KS / math.sqrt(n):.5f} (p = 0.001)", n, most <= KS / math.sqrt(n))
-            # of heavy tails the correlation has no standard error
+            # the correlation of heavy tails has no standard error
             if more and not name.startswith("pareto"):
                 rows.add(statements, f"correlation {memory:g}", f"{lag:.4f}", "± 0.02", n, abs(lag - memory) < 0.02)
     for name, deviation in (("uniform", 1 / math.sqrt(3)), ("normal", 1), ("exponential", 1)):
@@ -384,7 +384,7 @@ def delays(rows):
                  f"± {milliseconds(spread)}", n, abs(mean - 40 * MS) <= spread and cloud["reordered"] == 0)
 
 
-# ---- beside the real netem ----
+# ---- compared with the real netem ----
 
 GUEST = r"""
 cd /tmp; . pair.sh
@@ -398,8 +398,8 @@ row() { n=$1; kind=$2; shift 2; echo "### $n"
 	esac; }
 """
 
-# What is sent: packets, gap in ns, frame without its check sequence, as the guest's program sends
-# it.
+# What the guest's program sends: packets, gap in ns, length of the frame without its check
+# sequence.
 KINDS = {"loss": (300000, 7000, 124), "delay": (16891, 592000, 124), "rate": (4901, 816000, 996)}
 
 PAIRS = [
@@ -430,7 +430,7 @@ PAIRS = [
 
 
 def rank_correlation(values, pairs):
-    """Spearman's, of the values with those before them: one that is far off does not matter."""
+    """Returns Spearman's correlation of the values with their predecessors, which outliers hardly affect."""
     rank, n = [0] * len(values), len(values)
     for place, i in enumerate(sorted(range(n), key=lambda i: values[i])):
         rank[i] = (place + 0.5) / n - 0.5
@@ -438,7 +438,7 @@ def rank_correlation(values, pairs):
 
 
 def of_delays(times, gap_ns, stalls):
-    """The correlation is that of packets which the sender sent one after the other when it should have."""
+    """The correlation is that of packets that the sender sent one after the other and on time."""
     times = sorted(times)
     kept = without_stalls(times) if stalls else times
     mean, deviation, _ = moments([t_out - t_in for t_in, t_out in kept])
@@ -450,13 +450,13 @@ def of_delays(times, gap_ns, stalls):
 
 
 def of_slots(leaves):
-    """Packets that leave within half a millisecond are of one slot."""
+    """Packets that leave within half a millisecond belong to one slot."""
     leaves = sorted(leaves)
     starts = [leaves[0]] + [b for a, b in zip(leaves, leaves[1:]) if b - a > MS // 2]
     gaps = sorted(b - a for a, b in zip(starts, starts[1:]))
     if not gaps:
         return "no slots"
-    # the middle one: where the guest was held up, one is long
+    # the median: a gap in which the guest was held up is long
     return f"{len(leaves) / len(starts):.3g} packets each {milliseconds(gaps[len(gaps) // 2])}"
 
 
@@ -466,7 +466,7 @@ def of_rate(leaves, wire):
 
 
 def of_times(line, times, gap_ns, wire, stalls=False):
-    """times: of each packet in the order sent, when it came and when it left."""
+    """times: the arrival and the departure of each packet, in the order in which they were sent."""
     if "reorder" in line:
         return f"early {percent(sum(t_out - t_in < 25 * MS for t_in, t_out in times) / len(times))}"
     if line.startswith("slot"):
@@ -508,7 +508,7 @@ def netems(text, kind, line, dump):
 
 
 def side_by_side(rows):
-    """The table, or the reason why there is none."""
+    """Returns the table, or the reason why there is none."""
     rig = os.environ.get("RIG", "")
     if not os.access(os.path.join(rig, "rig.sh"), os.X_OK):
         return None, "RIG does not name the folder of the guest's scripts"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# To be sourced: one way to configure and build, for ./quickstart and ./test.
+# To be sourced by ./quickstart and ./test: configures and builds in one way.
 
-# configure_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ. What meson says
-# goes into LOG, and is shown when it went wrong.
+# configure_in DIR LOG MESON-OPTION...: configures DIR, from scratch if its options differ. meson's
+# output goes into LOG, and is shown on failure.
 configure_in() {
 	local dir=$1 log=$2 options reconfigure=""
 	shift 2
@@ -19,8 +19,8 @@ configure_in() {
 	echo "$options" > "$dir/weir-options"
 }
 
-# build_in DIR LOG MESON-OPTION...: the same, and builds. With build_keep_going=yes an error does
-# not stop what does not depend on it. build_targets=NAME... builds only these.
+# build_in DIR LOG MESON-OPTION...: configures and builds. With build_keep_going=yes, an error does
+# not stop targets that do not depend on it. build_targets=NAME... builds only these.
 build_in() {
 	local dir=$1 log=$2
 	configure_in "$@" || return 1

@@ -165,7 +165,7 @@ def main():
         for path in arguments.source:
             with open(path, encoding="utf-8") as file:
                 known = json.load(file)
-            # What --continue keeps is a row alone.
+            # --continue stores a row alone.
             documents.append(known if "rows" in known else {"rows": [known]})
     else:
         documents = list(measured(arguments))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every call that can fail does so in turn, in every scenario of tests/faults, once and then from
-# that call on, under AddressSanitizer; and the stalls. `./test` goes through a few of the calls,
-# drawn with a seed.
+# Makes every call that can fail do so in turn, in every scenario of tests/faults, once and then
+# from that call on, under AddressSanitizer; and runs the stalls. `./test` runs only a few of the
+# calls, drawn with a seed.
 #
 # usage: tools/faults.sh [--most N] [--only WORD]      builds in build/test-asan
 set -eu

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes the figures out of a picture that weir made, as SVG files for the documentation.
+"""Extracts a figure of a picture that weir made, as an SVG file for the documentation.
 
 usage: figures.py PICTURE.html FIGURE-NUMBER FILE.svg
 """
@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 
 def first_svg(figure):
-    """The first of two: the other is for telephones. What is cut at the plot's edge is an svg inside it."""
+    """Returns the first of two charts: the other is for telephones. Clipped parts are nested svg elements."""
     open_ones = 0
     for tag in re.finditer(r"<svg\b|</svg>", figure):
         open_ones += 1 if tag[0] == "<svg" else -1
@@ -32,10 +32,11 @@ opening, rest = svg.split(">", 1)
 if "xmlns=" not in opening:
     opening += ' xmlns="http://www.w3.org/2000/svg"'
 paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
-# Only what the charts need, in the colours of a light page: an image has no reader's preference.
+# Only the rules of the charts, in the colours of a light page: an image cannot know the reader's
+# preference.
 rules = [rule for rule in re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", style).split("\n")
          if rule.startswith((":root", ".chart"))]
 image = f"{opening}>\n<style>\n" + "\n".join(rules) + f"\n</style>\n{paper}{rest}\n"
-xml.etree.ElementTree.fromstring(image)  # a browser shows an error in the place of half an image
+xml.etree.ElementTree.fromstring(image)  # a browser would show an error in place of a broken image
 with open(target, "w", encoding="utf-8") as out:
     out.write(image)

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What somebody meets who installs weir's packages on a fresh Debian, and takes them away again:
+# Tests the installation of weir's packages on a fresh Debian, and their removal:
 #
 #   tools/fresh.sh FOLDER      the folder of weir_*.deb, weir-doc_*.deb, python3-weir_*.deb
 #
-# It installs and purges packages of the system that it runs in, so that should be a container, or
-# a chroot of debootstrap with /proc and /dev, made to be thrown away: it asks for WEIR_THROWAWAY=1.
-# Prints a line for each claim. Exit status 0: all are right.
+# It installs and purges packages of the system that it runs in. This should be a disposable
+# container, or a chroot made by debootstrap with /proc and /dev; WEIR_THROWAWAY=1 must confirm it.
+# Prints a line per claim. Exit status: 0 if all hold.
 set -u
 folder=$(realpath "${1:?the folder of the packages}")
 [ "${WEIR_THROWAWAY:-}" = 1 ] || {
@@ -31,20 +31,20 @@ claim() {
 	fi
 }
 
-# Caches, and what runs write that are none of weir's, are no part of it.
+# Excludes caches, and files that other programs write at run time.
 list_files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path "$folder" -o -path "$work" \
 		-o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -print | sort
 	cut -d: -f1 /etc/passwd /etc/group | sort
 }
 
-# What weir needs of others.
+# Prints the packages that weir depends on.
 needed() {
 	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/:any//' | xargs
 }
 
 completes() {
-	# As bash has it: the function is loaded from where the package has put it.
+	# As bash does it, with the function where the package has installed it.
 	bash -c '. /usr/share/bash-completion/completions/weir
 		COMP_WORDS=(weir exec del) COMP_CWORD=2 COMP_LINE="weir exec del" COMP_POINT=13
 		compopt() { :; }
@@ -64,11 +64,11 @@ autopkgtest() {
 	(cd "$folder/weir" && "debian/tests/$1")
 }
 
-# debootstrap makes none, and every installed system has one.
+# Every installed system has this file, but debootstrap does not create it.
 [ -e /etc/hosts ] || echo '127.0.0.1 localhost' > /etc/hosts
 $apt update > /dev/null 2>&1
-# What apt brings along stays when weir goes, so it comes first.
-# shellcheck disable=SC2046 # lists
+# Installs the dependencies first, since apt leaves them when weir is purged. shellcheck
+# disable=SC2046 # lists
 $apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 systemd apparmor udev \
 	$(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"
 list_files > "$work/before"

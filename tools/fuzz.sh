@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The fuzz part of ./test: builds the libFuzzer targets of tests/fuzz with clang, and runs each for
-# its share of the time, from the seeds and finds that are kept in tests/fuzz/finds/NAME.
+# The fuzzing part of ./test: builds the libFuzzer targets of tests/fuzz with clang, and runs each
+# for its share of the time, starting with the seeds and finds in tests/fuzz/finds/NAME.
 #
 # usage: fuzz.sh RESULTS SECONDS [MESON-OPTION...] appends to RESULTS: status, suite, name, reason
 #
-# In 0 seconds it builds them, and that is all.
+# With 0 seconds it only builds them.
 set -eu
 results=$1 seconds=$2
 shift 2
@@ -30,9 +30,9 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d
 fi
 rm -f build/test-fuzz-probe
 
-# All of weir is in them, and of the tests what they need: clang has looked at that. Where each runs
-# for seconds, -O1 gains more by compiling faster than it costs in inputs. A backtrace needs lines
-# and no variables.
+# The targets contain all of weir, so clang has compiled it all. A target runs only for seconds, so
+# -O1 gains more by compiling faster than it costs in inputs. A backtrace needs lines and no
+# variables.
 build_keep_going=yes build_targets=fuzzers
 if CC=clang build_in $dir build/test-fuzz.log --buildtype=debugoptimized -Doptimization=1 \
 	-Dfuzzers=true -Db_sanitize=address,undefined -Db_lundef=false \
@@ -59,9 +59,9 @@ fuzz() # target
 	mkdir -p "$dir/corpus/$name" "$dir/crashes/$name"
 	seeds=tests/fuzz/finds/$name
 	[ -d "$seeds" ] || seeds=""
-	# What hangs fails after a minute: no busy machine makes that of what takes a second. What
-	# is slow is kept and said: a line's time is somebody's wait (tests/control/latency.py
-	# has the bound).
+	# Inputs that hang fail after a minute, which is enough for an input of a second even on a
+	# busy machine. Slow inputs are kept and reported, since a client waits for each line
+	# (tests/control/latency.py has the bound).
 	slow=10
 	case $name in language | session) slow=2 ;; esac
 	rm -f "$dir/crashes/$name"/slow-unit-*
@@ -80,7 +80,7 @@ fuzz() # target
 	fi
 }
 
-# As many at once as there are processors: each has its share of the time for itself.
+# One target per processor at a time, so each has its share of the time for itself.
 at_once=$(nproc)
 for target in $targets; do
 	while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The live part of ./quickstart. Runs in network, mount and process namespaces of its own (unshare):
-# whatever way it ends, the kernel takes the interfaces, the hosts and weir away with it.
+# however it ends, the kernel removes the interfaces, the hosts and weir.
 #
 #   host a                        this namespace                        host b
 #   eth0 10.9.0.1/24 ---- weir-a  [ weir run ]  weir-b ---- eth0 10.9.0.2/24
@@ -15,7 +15,7 @@ fail() {
 	exit 1
 }
 
-# A /run of our own: for the names of the namespaces, weir's socket, and DPDK's files.
+# A private /run, for the names of the namespaces, weir's socket, and DPDK's files.
 mount -t tmpfs tmpfs /run
 mkdir -p /run/netns
 socket=/run/weir.sock
@@ -27,7 +27,7 @@ mac() {
 host() { # NAME ADDRESS
 	ip netns add "host-$1"
 	ip link add "weir-$1" type veth peer name eth0 netns "host-$1"
-	# The emulator must see frames as a wire carries them: no merged segments, real checksums.
+	# The emulator must see frames as on a wire: no merged segments, finished checksums.
 	ethtool -K "weir-$1" gro off gso off tso off tx off > /dev/null 2>&1 || true
 	ip netns exec "host-$1" ethtool -K eth0 gro off gso off tso off tx off > /dev/null 2>&1 || true
 	ip link set "weir-$1" addrgenmode none up
@@ -39,11 +39,11 @@ host() { # NAME ADDRESS
 
 host a 10.9.0.1
 host b 10.9.0.2
-# The first ping would wait for ARP, which takes the same way over the satellite.
+# Otherwise the first ping would wait for ARP, which also crosses the satellite.
 ip -n host-a neigh add 10.9.0.2 lladdr "$(mac b)" dev eth0
 ip -n host-b neigh add 10.9.0.1 lladdr "$(mac a)" dev eth0
 
-# The same scenario; only its ports get devices.
+# The same scenario, with devices for its ports.
 live=$out/live.weir
 sed -e 's/^port a$/port a device net_af_packet0,iface=weir-a/' \
 	-e 's/^port b$/port b device net_af_packet1,iface=weir-b/' "$scenario" > "$live"
@@ -74,7 +74,7 @@ echo
 echo "A change while it runs: weir ctl 'cloud down delay 40ms', and the same for up; 80 ms there and back:"
 "$weir" ctl -s "$socket" cloud down delay 40ms
 "$weir" ctl -s "$socket" cloud up delay 40ms
-# So that what is shown below is of the new delay only.
+# So that the counters below are those of the new delay only.
 "$weir" ctl -s "$socket" clear counters > /dev/null
 ping_across
 

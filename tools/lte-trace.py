@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a synthetic trace of a cellular link while driving, in mahimahi's format.
 
-Model: that of Sprout (K. Winstein et al., NSDI 2013, section 3.1): packet deliveries are a Poisson process
-whose rate is a Brownian motion, held between 0 and a most, that now and then sticks at 0 (an outage).
-The rate starts at --mean, moves by --sigma packets a second per square root of a second and is drawn back to
-the mean; an outage of --outage ms on average comes every --every seconds on average. The same seed gives
-the same file, on every machine: the random numbers are those of this file, not of a library.
+The model is that of Sprout (K. Winstein et al., NSDI 2013, section 3.1): packet deliveries are a Poisson process. Its
+rate is a Brownian motion between 0 and a maximum, which now and then stays at 0 (an outage). The rate starts at --mean,
+moves by --sigma packets a second per square root of a second, and is drawn back to the mean. Outages last --outage ms
+on average, and come every --every seconds on average. The same seed gives the same file on every machine, since the
+random numbers are generated here and not by a library.
 
 usage: lte-trace.py [--seconds 30] [--mean 700] [--sigma 200] [--outage 300] [--every 20] [--seed 1]
 """
@@ -35,7 +35,7 @@ class Chance:
 
 
 def opportunities(options):
-    """The ms of each packet that can be delivered."""
+    """Returns the time in ms of each packet that can be delivered."""
     chance = Chance(options.seed)
     rate, due, outage_until = options.mean, 0.0, 0.0
     next_outage = chance.exponential(options.every * 1000)

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Boots a folder that has a Debian, with systemd as its first process, runs a command in it, and
-# shuts it down:
+# Boots a Debian in a folder, with systemd as its first process, runs a command in it, and shuts it
+# down:
 #
 #   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3 bookworm m
 #   cp weir_*.deb m && chroot m sh -c 'apt-get install -y /weir_*.deb'
 #   tools/machine.sh m python3 tests/service/service.py --minutes 60
 #
-# The source tree is at /weir there, and the command starts in it. Takes root and systemd-nspawn
-# (package systemd-container). The network is the machine's own. Exit status: that of the command;
-# 77 where it cannot be booted here.
+# The command starts in the source tree, which is at /weir there. Needs root and systemd-nspawn
+# (package systemd-container). The network is private to the booted system. Exit status: that of the
+# command; 77 if it cannot be booted here.
 set -u
 root=$(realpath "${1:?the folder of a Debian}")
 shift
@@ -33,7 +33,7 @@ inside() {
 	nsenter -t "$leader" -a -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
 }
 end() {
-	# What systemd takes for an orderly poweroff.
+	# The signal that makes systemd power off.
 	[ -z "$leader" ] || kill -s RTMIN+4 "$leader" 2> /dev/null
 	wait $nspawn
 	rm -f "$log"
@@ -53,7 +53,7 @@ done
 	tail -n 5 "$log" >&2
 	skip "it does not boot"
 }
-# nspawn leaves /sys/module out, without which DPDK takes the kernel for one without sysfs.
+# nspawn omits /sys/module; without it DPDK assumes a kernel without sysfs.
 inside sh -c 'mkdir -p /run/sysfs && mount -t sysfs sysfs /run/sysfs && mount -o remount,rw /sys &&
 	mkdir -p /sys/module && mount --rbind /run/sysfs/module /sys/module && mount -o remount,ro /sys'
 inside sh -c 'cd /weir && exec "$@"' sh "$@"

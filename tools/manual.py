@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the manual page weir(1) from what the program says of itself, so that it cannot say anything else.
+"""Writes the manual page weir(1) from the program's own help, so that they cannot differ.
 
-usage: manual.py WEIR              (where another machine runs it: WRAPPER WEIR)
+usage: manual.py WEIR              (or WRAPPER WEIR, if another machine runs it)
 
-`weir --help` names the subcommands, and each of them has its own --help; both are given as they are.
+`weir --help` lists the subcommands, and each of them has its own --help. Both are copied unchanged.
 """
 import re
 import subprocess
@@ -16,13 +16,15 @@ def said(*words):
 
 
 def troff(text):
-    """A backslash and a hyphen-minus are escaped; a point or an apostrophe at the beginning would be a request."""
+    """Escapes backslashes and hyphen-minuses, and points and apostrophes at the beginning of a line, which would be
+    requests."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M).rstrip() + "\n"
 
 
 def commands(usage):
-    """Those that the usage lists, in its order: `  weir NAME`. What help says is the usage, and weir-scenario(5)."""
+    """Returns the subcommands that the usage lists, in order: `  weir NAME`. help is omitted: it prints the usage, and
+    weir-scenario(5)."""
     return [name for name in re.findall(r"^ {2}weir ([a-z]+)\b", usage, re.M) if name != "help"]
 
 

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# To be sourced: what ./quickstart and ./test need of the system, and how they get it.
-# Debian 12 and 13, and what is made from them. Nothing is installed that is there already, and
-# without something to install apt is not called at all.
+# To be sourced by ./quickstart and ./test: the packages that they need, and their installation on
+# Debian 12 and 13, and on their derivatives. Installed packages are not installed again, and if
+# none is missing, apt is not called.
 
 packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev libncurses-dev libmicrohttpd-dev"
 packages_live="iproute2 iputils-ping ethtool"
 packages_test="libcmocka-dev jq curl wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps libbpf-dev tmux python3-pytest python3-pytest-xdist python3-venv mypy"
 
-# Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their
-# name.
+# The names of clang's runtime libraries (sanitizers, libFuzzer) contain the version.
 packages_clang() {
 	local version
 	version=$(. /etc/os-release && echo "${VERSION_ID:-}")
@@ -18,8 +17,8 @@ packages_clang() {
 	esac
 }
 
-# ns-2.35, which RED is held against: of Debian 12, the version that the comparison is known to run
-# with.
+# ns-2.35, for the comparisons with RED. Only Debian 12 has a version for which they are known to
+# work.
 packages_ns2() {
 	case $(. /etc/os-release && echo "${VERSION_ID:-}") in
 	12) echo "ns2" ;;
@@ -30,7 +29,7 @@ packages_debian() {
 	command -v apt-get > /dev/null && command -v dpkg-query > /dev/null
 }
 
-# Those of the named packages that are not installed, one a line.
+# Prints those of the named packages that are not installed, one per line.
 packages_missing() {
 	local package
 	for package in "$@"; do
@@ -41,7 +40,7 @@ packages_missing() {
 	done
 }
 
-# packages_install WHAT-FOR PACKAGE...: says what it installs; 1 when it cannot.
+# packages_install WHAT-FOR PACKAGE...: prints what it installs; returns 1 if it fails.
 packages_install() {
 	local purpose=$1 as_root="" missing
 	shift
@@ -61,7 +60,7 @@ packages_install() {
 	fi
 	echo "Installing with ${as_root:+$as_root }apt-get, for $purpose: $missing"
 	$as_root apt-get -qq update || echo "apt-get update failed; trying with the lists that are there" >&2
-	# shellcheck disable=SC2086 # the list is to be split
+	# shellcheck disable=SC2086 # the list must be split
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 \
 		install --no-install-recommends $missing > "$packages_log" 2>&1 || {
 		echo "apt-get could not install them:" >&2

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/papers.md, the papers' figures beside weir's, from what `weir lab` has run.
+"""Writes docs/papers.md, which compares the papers' figures with weir's, from runs of `weir lab`.
 
 usage: papers.py [--weir FILE] [--rows DIR]... [--figures DIR]... [--seeds N] [--figure-seeds N] [--keep-figures]
 
---rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`, or several that make up
-the whole, run apart; what is not given is run here, which takes ten minutes of a processor and more. A figure that is in
-none of them stays as the page has it; with --keep-figures all do, and none is run.
+--rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`; several folders may
+together make up the whole. What is not given is run here, which takes at least ten minutes of processor time. A figure
+that is in none of the folders stays as it is on the page. With --keep-figures all figures stay, and none is run.
 """
 import argparse
 import json
@@ -177,7 +177,7 @@ def table(folders):
 
 
 def pictures(folder):
-    """Of each figure of a paper: its id, its caption, and the file that the picture went into."""
+    """Returns, for each figure of a paper, its id, its caption, and the file to which its picture was written."""
     page = (folder / "report.html").read_text(encoding="utf-8")
     number_of, made = 0, {}
     for figure in re.findall(r"<figure.*?</figure>", page, re.S):
@@ -195,7 +195,7 @@ def pictures(folder):
 
 
 def drawn_before():
-    """Figures that the page has, as pictures() gives them: those that were not run again stay."""
+    """Returns the figures that the page has, in the form of pictures(): those that were not run again stay."""
     made = {}
     for name, caption, file in re.findall(r"^\*\*([a-z-]+\d+)\*\*: (.*)\n\n!\[.*\]\(images/(.*)\)$",
                                           (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"), re.M):

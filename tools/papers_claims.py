@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the results sections of the papers say: each sentence with a figure or an order, and the rows of the lab that
-hold it, or the reason why none does."""
+"""The claims in the results sections of the papers: each sentence with a figure or an order, and the rows of the lab
+that reproduce it, or the reason why none does."""
 
 CLAIMS = {
     "BECN": [
@@ -69,7 +69,7 @@ CLAIMS = {
 
 
 def table(verdicts):
-    """`verdicts`: of each row, how many of its values are inside, and how many there are."""
+    """`verdicts`: for each row, how many of its values are inside the band, and how many there are."""
     lines = ["| paper | section | claim | rows | |", "|---|---|---|---|---|"]
     for paper, claims in CLAIMS.items():
         for section, claim, rows in claims:

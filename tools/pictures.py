@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the pictures of docs/, a page's each, with weir itself.
+"""Makes the pictures of the pages in docs/, with weir itself.
 
 usage: pictures.py [--weir FILE] [NAME ...]
-At the end it says which page of a statement, of those that docs/README.md lists, has no picture yet.
+At the end it lists the pages of statements, of those in docs/README.md, that have no picture yet.
 
-A row is a scenario and a capture that is made for it, or the one that comes with weir's tests;
-`weir replay --picture` draws it, and one of its figures is taken: 1 the delay of each packet over
-time, 2 the throughput, 3 how the delays are distributed, 4 the queue, 5 the probability of RED.
-What those do not show (bytes of packets) is drawn here, from the capture that weir wrote.
+A row is a scenario and a capture, which is made for it or comes with weir's tests. `weir replay --picture` draws it,
+and one of its figures is extracted: 1 the delay of each packet over time, 2 the throughput, 3 the distribution of the
+delays, 4 the queue, 5 the probability of RED. What these do not show (bytes of packets) is drawn here, from the capture
+that weir wrote.
 """
 import argparse
 import os
@@ -32,7 +32,7 @@ def steady(n, gap_ns, wire=500):
 
 
 def waves(captures, frame=accuracy.ethernet(0x88b5, bytes(46))):
-    """Half a second at 4 Mbit/s, a quarter at 16, and so on."""
+    """Half a second at 4 Mbit/s, a quarter at 16 Mbit/s, and so on."""
     packets, t = [], 0
     while t < 1500 * MS:
         packets.append((t, frame, 1000))
@@ -41,7 +41,7 @@ def waves(captures, frame=accuracy.ethernet(0x88b5, bytes(46))):
 
 
 def udp(port, ecn, wire):
-    """The headers of a datagram, as a capture of 42 bytes has them."""
+    """Returns the headers of a datagram, for a capture of 42 bytes per packet."""
     head = struct.pack(">BBHHHBBH4s4s", 0x45, ecn, wire - 14, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
                        bytes([10, 0, 1, 1]))
     head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
@@ -49,7 +49,7 @@ def udp(port, ecn, wire):
 
 
 def together(*flows):
-    """Flows of (port, ECN bits, wire length, gap in ns), for a second and a half each."""
+    """Flows of (port, ECN bits, wire length, gap in ns), for a second and a half each, in parallel."""
     def make(captures):
         return captures.write(sorted(((t, udp(port, ecn, wire), wire) for port, ecn, wire, gap in flows
                                       for t in range(0, 1500 * MS, gap)), key=lambda packet: packet[0]))
@@ -61,14 +61,14 @@ def tcp_waves(captures):
 
 
 def two_flows(captures):
-    """One of 2 Mbit/s throughout, and from 0.2 s to 0.6 s one of 12 Mbit/s beside it."""
+    """A flow of 2 Mbit/s throughout, and from 0.2 s to 0.6 s one of 12 Mbit/s beside it."""
     packets = [(i * 4 * MS, accuracy.tcp_frame(0, 1, 946), 1000) for i in range(200)]
     packets += [(200 * MS + i * 2 * MS // 3 + 1, accuracy.tcp_frame(1, 1, 946), 1000) for i in range(600)]
     return captures.write(sorted(packets))
 
 
 def ipv4(protocol, body):
-    """A whole frame, its checksum right."""
+    """Returns a whole frame with the right checksum."""
     head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 1, 0, 64, protocol, 0, bytes([10, 0, 0, 1]),
                        bytes([10, 0, 1, 1]))
     head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
@@ -76,13 +76,13 @@ def ipv4(protocol, body):
 
 
 def asked(probe):
-    """The waves, with a header in each packet that asks the first router for this probe."""
+    """The waves; a header in each packet requests this probe from the first router."""
     header = struct.pack(">8B2I", 3, probe, 0, 64, 0, 0, 0, 17, 0xffffffff, 0xffffffff)
     return lambda captures: waves(captures, ipv4(253, header + bytes(950)))
 
 
 def optioned(probe):
-    """The waves, with an option of SIRENS in each packet that asks the first router for this probe."""
+    """The waves; a SIRENS option in each packet requests this probe from the first router."""
     option = struct.pack(">8BI", 94, 12, 3, probe, 64, 0, 0, 0, 0xffffffff)
     head = struct.pack(">BBHHHBBH4s4s", 0x48, 0, 982, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 1, 1])) + option
     head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
@@ -94,7 +94,7 @@ def growing(captures):
 
 
 def xcp_requests(captures):
-    """The waves; round trips of 40 ms, a packet each 2 ms, and each sender wants 100 kbyte/s more."""
+    """The waves, with round trips of 40 ms and a packet every 2 ms; each sender requests 100 kbyte/s more."""
     header = struct.pack(">4B4I", 17, 20, 0x21, 0, 2**28 // 25, 2**28 // 500, 100000, 0)
     return waves(captures, ipv4(254, header + bytes(946)))
 
@@ -116,7 +116,7 @@ PICTURES = [
     # a download that is a quarter too fast, a second one, and a call
     ("fq-codel", ["rate 8mbit queue 1000pkt", "fq-codel"],
      together((2001, 0, 1500, 2 * MS), (2002, 0, 1500, 3 * MS), (2003, 0, 200, 20 * MS)), DELAY),
-    # Classic and L4S, a tenth too much
+    # Classic and L4S, a tenth above the rate
     ("dualpi2", ["rate 8mbit queue 250ms", "dualpi2"],
      together((2001, 0, 1000, MS), (2002, 1, 1000, 10 * MS)), DELAY),
     ("mark", ["rewrite set ip.ecn 2", "rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], tcp_waves,
@@ -128,14 +128,14 @@ PICTURES = [
     ("scheduler", ["rate 8mbit", "class voice weight 0.5 queue 25kB match tcp src port 1000",
                    "class data weight 0.5 queue 90kB", "scheduler drr quantum 10kB", "delay 20ms"], two_flows, DELAY),
     ("schedule", ["wave delay 20ms..60ms period 500ms", "delay 20ms"], steady(750, 2 * MS), DELAY),
-    # a flow that its line carries, and one a third too fast for its own
+    # a flow that its line can carry, and one a third too fast for its own line
     ("clouds", ["per flow most 16", "rate 6mbit queue 60kB", "delay 20ms"],
      together((2001, 0, 1000, 2 * MS), (2002, 0, 1000, MS)), DELAY),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 
-# name, what holds the whole scenario, capture, figure; without a capture the bundled one of TCP
-# crosses it, both ways
+# name, source of the whole scenario, capture, figure; without a capture, the bundled TCP capture
+# crosses it in both directions
 WHOLE = [
     ("becn-queue", "docs/becn.md", None, QUEUE),
     ("red-queue", "docs/red.md", None, QUEUE),
@@ -159,7 +159,7 @@ def packets_of(path):
 
 
 def wrong_bits(before, after):
-    """Number of the packet, and byte of the frame, of every wrong bit."""
+    """Yields packet number and byte of the frame of every wrong bit."""
     for number, (a, b) in enumerate(zip(packets_of(before), packets_of(after)), 1):
         for place, (x, y) in enumerate(zip(a, b)):
             if x != y:
@@ -177,7 +177,7 @@ def lengths(_before, after):
 
 
 def answers(place, unit):
-    """Of the routers' two numbers the one at this place of the frame."""
+    """Yields one of the routers' two numbers, the one at this place of the frame."""
     def look(_before, after):
         for number, frame in enumerate(packets_of(after), 1):
             yield number, struct.unpack_from(">i", frame, place)[0] / unit
@@ -190,7 +190,8 @@ def as_bytes(captures):
 
 FEEDBACK = ["hop 192.0.2.1", "feedback header window 50ms", "rate 8mbit queue 60kB"]
 
-# name, statements, capture, what is looked at, label of y, its least, its end, the step, title
+# name, statements, capture, function that reads the points, label of y, its minimum, maximum and
+# step, title
 BYTES = [
     ("corrupt", ["corrupt random 20% bits 3 correlation 60%"], as_bytes, wrong_bits, "Byte of the frame", 0, 60, 20,
      "Wrong bits of each packet"),
@@ -240,7 +241,7 @@ def scatter(path, points, label, least, most, step, title):
 def replay(weir, folder, statements, capture, *more):
     scenario = os.path.join(folder, "picture.weir")
     with open(scenario, "w", encoding="utf-8") as out:
-        # Of a template the first says what its clouds are made by.
+        # The first statement of a template is the key by which its clouds are made.
         template = statements[0].startswith("per ")
         kind, what = ("clouds", statements[0]) if template else ("cloud", "")
         out.write(f"seed 3\nport a\nport b\n{kind} down from a to b {what}\n")
@@ -250,7 +251,7 @@ def replay(weir, folder, statements, capture, *more):
 
 
 def replay_whole(weir, folder, source, capture, page):
-    """A scenario of configs/, or the block of a page that begins with a seed."""
+    """Replays a scenario of configs/, or the block of a page that begins with a seed."""
     scenario = os.path.join(ROOT, source)
     if source.endswith(".md"):
         with open(scenario, encoding="utf-8") as text:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A bill of materials of weir, as SPDX 2.3 in JSON: weir itself, and what it is linked with, by what meson says of a
-build folder and dpkg of the machine that it was made on.
+"""Prints a bill of materials of weir, as SPDX 2.3 in JSON: weir itself, and what it is linked with, according to meson
+for a build folder and to dpkg for the machine on which it was built.
 
 usage: sbom.py BUILD VERSION COMMIT SECONDS > weir.spdx.json    SECONDS: of the commit, since 1970
 
@@ -24,7 +24,8 @@ def id_of(name):
 
 
 def package_of(dependency):
-    """The Debian package that brings what pkg-config, or the compiler, has found; None: nobody says."""
+    """Returns the Debian package of a dependency that pkg-config or the compiler has found, or None if it is not
+    known."""
     folder = subprocess.run(["pkg-config", "--variable=pcfiledir", dependency], capture_output=True, text=True, check=False)
     if folder.returncode != 0 or not folder.stdout.strip():
         return None

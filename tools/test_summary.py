@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./test closes with: how many claims passed, failed and were skipped, and why.
+"""Prints the summary of ./test: how many claims passed, failed and were skipped, and why.
 
-A claim is a line of TAP in what a test printed, or the whole test where it speaks no TAP.
+A claim is a line of TAP in a test's output, or the whole test if it does not print TAP.
 
-usage: test_summary.py RESULTS.tsv [NAME=testlog.json ...]    exit status 1 when something failed
+usage: test_summary.py RESULTS.tsv [NAME=testlog.json ...]    exit status 1 if something failed
 """
 import json
 import os

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ThreadSanitizer over what threads hand to each other: a worker's rings and mailbox, a runtime that
-# is changed and read while packets flow, the thread that reads and writes files, a cloud that is
-# read while a schedule exchanges its stages, what the log and the capture of weir exec are told,
+# Runs ThreadSanitizer on data that threads hand over to each other: a worker's rings and mailbox, a
+# runtime that is changed and read while packets flow, the thread that reads and writes files, a
+# cloud that is read while a schedule exchanges its stages, the log and the capture of weir exec,
 # the socket's server, and loads. Functions marked READS_WHILE_IT_RUNS are not instrumented;
 # elsewhere any warning is a failure.
 #
 # usage: tools/tsan.sh [BUILD-DIR]        builds in build/tsan; exit status 0: silent
 #
-# What DPDK does inside its libraries is not seen. So weir is compiled with that form of its rings
-# which is made of atomics (RTE_USE_C11_MEM_MODEL), the tests' mempool has a lock of pthread's, a
-# worker says by an atomic that it has ended, and functions that only read what a worker writes are
-# marked (READS_WHILE_IT_RUNS in counter_read.h). What the libraries do by themselves, as clearing
-# memory that they take back, is not looked at.
+# ThreadSanitizer does not see what DPDK does inside its libraries. So weir is compiled with the
+# form of DPDK's rings that uses atomics (RTE_USE_C11_MEM_MODEL), the tests' mempool has a pthread
+# lock, a worker signals its end by an atomic, and functions that only read what a worker writes are
+# marked (READS_WHILE_IT_RUNS in counter_read.h). Actions of the libraries themselves, such as
+# clearing memory that they take back, are not checked.
 set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
