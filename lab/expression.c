@@ -51,7 +51,7 @@ static double name_value(struct reader *reader)
 	name[n] = 0;
 	reader->at += n;
 	if (!reader->figures->find(reader->figures->argument, name, &value))
-		return fail(reader, "nothing that was measured is called", name);
+		return fail(reader, "no measured value is called", name);
 	return value;
 }
 

@@ -40,7 +40,7 @@ static const struct field group_fields[] = {
          .min = 1024,
          .max = 60000,
          .initial = 10000,
-         .help = "of both ends, for whom `match` is to tell groups apart"},
+         .help = "first port at both ends; lets `match` distinguish groups"},
         {.name = "access",
          .type = FIELD_RATE,
          .offset = AT(access_bps),
@@ -58,25 +58,25 @@ static const struct field group_fields[] = {
          .type = FIELD_TIME,
          .offset = AT(delay_max_ns),
          .max = DELAY_MAX_NS,
-         .help = "the senders' lie evenly from delay to this"},
+         .help = "the senders' delays are spread evenly from delay to this"},
         {.name = "start",
          .type = FIELD_TIME,
          .offset = AT(start_ns),
          .max = DELAY_MAX_NS,
-         .help = "when the first may begin"},
+         .help = "when the first flow may begin"},
         {.name = "spread",
          .type = FIELD_TIME,
          .offset = AT(spread_ns),
          .max = DELAY_MAX_NS,
          .initial = 5 * SIMTIME_S,
-         .help = "over how long the beginnings are spread, uniformly"},
+         .help = "time over which the flows' beginnings are spread, uniformly"},
         GROUP_TCP_FIELDS(AT),
         FIELD_END,
 };
 
 const struct statement group_ftp = {
         .name = "ftp",
-        .help = "long-lived transfers by TCP",
+        .help = "long-lived TCP transfers",
         .role = ROLE_CLOUD,
         .fields = group_fields,
         .conf_bytes = sizeof(struct group_conf),
@@ -122,8 +122,8 @@ static int factors_read(const char *text, struct response_conf *signal, struct p
 
 err_text:
 	problem_set(problem, -1,
-	            "factors `%s`: up to %d of HOPS:FACTOR, factors above 0 and at most 1, like "
-	            "4:0.975,2:0.875,1:0.7",
+	            "factors `%s`: expected up to %d pairs HOPS:FACTOR, factors above 0 and at "
+	            "most 1, like 4:0.975,2:0.875,1:0.7",
 	            text, TCP_HOP_FACTORS_MAX);
 	return -EINVAL;
 }
@@ -149,12 +149,12 @@ int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct p
 	if (tcp->response->told)
 		tcp->hops = (uint32_t)conf->hops;
 	if (tcp->hops && tcp->packet_bytes <= FRAME_HEADERS_BYTES + OQ_BYTES) {
-		problem_set(problem, -1,
-		            "packet %" PRIu32
-		            "B: response %s has a header of %u bytes in each; it takes %u "
-		            "bytes or more",
-		            tcp->packet_bytes, tcp->response->name, OQ_BYTES,
-		            FRAME_HEADERS_BYTES + OQ_BYTES + 1);
+		problem_set(
+		        problem, -1,
+		        "packet %" PRIu32
+		        "B: response %s adds a header of %u bytes to each; give %u bytes or more",
+		        tcp->packet_bytes, tcp->response->name, OQ_BYTES,
+		        FRAME_HEADERS_BYTES + OQ_BYTES + 1);
 		return -EINVAL;
 	}
 	return conf->factors ? factors_read(conf->factors, &tcp->signal, problem) : 0;

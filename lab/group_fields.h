@@ -49,7 +49,7 @@
          .min = SIMTIME_MS, \
          .max = SIMTIME_S, \
          .initial = 100 * SIMTIME_MS, \
-         .help = "of the clock that measures round-trip times"}, \
+         .help = "tick of the clock that measures round-trip times"}, \
         {.name = "ack-delay", \
          .type = FIELD_TIME, \
          .offset = at(ack_delay_ns), \
@@ -58,19 +58,19 @@
         {.name = "syn-capable", \
          .type = FIELD_SWITCH, \
          .offset = at(syn_capable), \
-         .help = "the SYN too can be marked; off: a RED that marks nearly all " \
+         .help = "the SYN can be marked, too; off: a RED that marks nearly all " \
                  "drops nearly all SYNs"}, \
         {.name = "wait", \
          .type = FIELD_WORD, \
          .offset = at(wait), \
          .words = group_waits, \
-         .help = "becn: for what a mark stops growth: all that is outstanding, " \
-                 "as long as a round trip, nothing"}, \
+         .help = "becn: how long a mark stops growth: for all outstanding data, " \
+                 "for a round trip, not at all"}, \
         {.name = "factor", \
          .type = FIELD_PROBABILITY, \
          .offset = at(factor_q63), \
          .initial = GROUP_Q63(0.975), \
-         .help = "bcn: of the window, on a mark"}, \
+         .help = "bcn: share of the window that a mark leaves"}, \
         {.name = "factors", \
          .type = FIELD_TEXT, \
          .offset = at(factors), \
@@ -82,7 +82,7 @@
         {.name = "whole", \
          .type = FIELD_SWITCH, \
          .offset = at(cuts_to_whole), \
-         .help = "bcn: a mark leaves whole packets of the window"}, \
+         .help = "bcn: a mark cuts the window to whole packets"}, \
         {.name = "increase", \
          .type = FIELD_PROBABILITY, \
          .offset = at(increase_q63), \

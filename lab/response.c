@@ -3,7 +3,7 @@
 
 const struct response response_none = {
         .name = "none",
-        .help = "not capable of ECN, deaf to quenches",
+        .help = "not capable of ECN, ignores quenches",
 };
 
 static const struct response *const responses[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ECN-mod (Misra and Ott): every mark subtracts a share c2 of the window, every unmarked
- * acknowledgement adds c1 packets; with a marking probability p the window settles at (c1/c2)(1 -
- * p)/p. A mark ends slow start. The recovery handles losses.
+ * acknowledgement adds c1 packets; with a marking probability p the window settles at
+ * (c1/c2)(1-p)/p. A mark ends slow start. The recovery handles losses.
  */
 #include "lab/response.h"
 

@@ -35,7 +35,8 @@
  *   all.strangers         frames without a listener, or without a way
  *   all.frames            sent by hosts
  *
- * Units: as given. Determinism: the result depends on plan and seed.
+ * Units: as given.
+ * Determinism: the result depends on plan and seed.
  * Thread: one.
  */
 #ifndef WEIR_LAB_RUN_H

@@ -24,8 +24,8 @@
  * go to `wire`. After every call, `expires_ns` is when tcp_expire is to be called.
  *
  * Units: windows in packets, instants in ns.
- * Ownership: the conf stays the caller's and outlives it. Determinism: makes no draws; the caller
- * chooses where in a tick it starts.
+ * Ownership: the conf stays the caller's and outlives it.
+ * Determinism: makes no draws; the caller chooses where in a tick it starts.
  * Thread: one.
  */
 #ifndef WEIR_LAB_TCP_H
@@ -75,7 +75,7 @@ struct tcp_conf {
 	uint32_t window;       /* packets, 1 to 65535 */
 	uint32_t ssthresh;     /* initially; 0: the window */
 	uint32_t packet_bytes; /* of IPv4, TCP and data: 41 (57 with hops) to FRAME_IP_BYTES_MAX */
-	uint32_t hops;         /* requested from in the unified header of each packet; 0: no
+	uint32_t hops;         /* routers to which packets send requests, in a unified header; 0: no
 	                        * header */
 	bool syn_capable;      /* the SYN has ECT(0), too, if the response is capable */
 	simtime tick_ns, rto_first_ns, rto_min_ns, rto_max_ns;
@@ -114,7 +114,7 @@ struct tcp {
 	int64_t timed_packet;
 	simtime timed_ns;
 	int32_t srtt_8, variance_4, rto_ticks, backoff;
-	simtime rtt_ns; /* the latest, not in ticks; 0: none yet */
+	simtime rtt_ns; /* the latest, exact to the ns; 0: none yet */
 	simtime expires_ns;
 	/* of the responses */
 	int64_t hold;   /* becn: no growth up to this packet; bcn: the end of the mode */
@@ -132,12 +132,12 @@ struct recovery {
 	const char *name, *help;
 	/* Handles the third duplicate acknowledgement. */
 	void (*third)(struct tcp *tcp);
-	/* A fourth and each further one widens the window by one. */
+	/* True if the fourth and each further duplicate widens the window by one packet. */
 	bool inflates;
 	/* Handles an acknowledgement of new data that does not end the recovery: returns true if it
 	 * has done so; or NULL. */
 	bool (*partial)(struct tcp *tcp, int64_t ack);
-	/* The end of the recovery also ends the latest action. */
+	/* True if the end of the recovery also ends the latest action. */
 	bool exits;
 };
 
@@ -148,7 +148,8 @@ const struct recovery *recovery_at(uint32_t index);
 /* Sets ns-2.1b8a's values and Akujobi's packets: NewReno, no response, 100 packets of 1000
  * bytes. */
 void tcp_conf_init(struct tcp_conf *conf);
-/* Sends nothing yet. `boot_ns`: where in a tick its clock began, less than a tick. */
+/* Initialises a sender, and sends nothing yet. `boot_ns`: where in a tick its clock began, less
+ * than a tick. */
 void tcp_init(struct tcp *tcp, const struct tcp_conf *conf, struct frame_end here,
               struct frame_end there, simtime boot_ns);
 /* Begins to send: the SYN, then `packets` of data, or TCP_UNLIMITED. */
@@ -180,8 +181,8 @@ void tcp_halve(struct tcp *tcp);
  * nevertheless. */
 void tcp_halve_exactly(struct tcp *tcp);
 void tcp_timer_set(struct tcp *tcp);
-/* Restarts the timer after an acknowledgement up to `ack`, or stops it if nothing is
- * outstanding. */
+/* Restarts the timer after an acknowledgement up to `ack`, or stops it if nothing is outstanding.
+ * With a window below one packet the timer always runs: only the timer sends then. */
 void tcp_timer_renew(struct tcp *tcp, int64_t ack);
 void tcp_back_off(struct tcp *tcp);
 /* Grows by the standard for one acknowledgement. */

@@ -123,7 +123,8 @@ static int shape_read(const char *field, const char *text, double initial, bool 
 	    ((*shape > 1 && *shape <= 100) || (may_be_0 && *shape == 0)))
 		return 0;
 	problem_set(problem, -1,
-	            "%s `%.20s`: a ParetoII's shape is above 1, where it has a mean, like 1.5%s",
+	            "%s `%.20s`: the shape of a ParetoII must be above 1, where it has a mean, "
+	            "like 1.5%s",
 	            field, text, may_be_0 ? "; 0 makes all as long as the mean" : "");
 	return -EINVAL;
 }

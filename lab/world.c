@@ -13,7 +13,7 @@
 #define MBUFS_GROW   1024u
 #define MBUFS_MOST   (1u << 19)
 #define MBUFS_SPARE  64u  /* for what clouds generate */
-#define MBUFS_LOOK   256u /* frames of hosts between two checks of this */
+#define MBUFS_LOOK   256u /* frames of hosts between two checks of MBUFS_SPARE */
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
 #define QUENCH_BIT   0x80

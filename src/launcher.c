@@ -33,10 +33,11 @@ static int level_wanted(void)
 	if (level >= LEVEL_LEAST && level <= most)
 		return level;
 	if (level > most && level <= LEVEL_MOST)
-		fprintf(stderr, "weir: WEIR_LEVEL=%s: this processor has x86-64-v%d\n", text, most);
+		fprintf(stderr, "weir: WEIR_LEVEL=%s: this processor has only x86-64-v%d\n", text,
+		        most);
 	else
-		fprintf(stderr, "weir: WEIR_LEVEL=%.40s: no level; v%d to v%d would be right\n",
-		        text, LEVEL_LEAST, LEVEL_MOST);
+		fprintf(stderr, "weir: WEIR_LEVEL=%.40s is not a level; use v%d to v%d\n", text,
+		        LEVEL_LEAST, LEVEL_MOST);
 	return 0;
 }
 

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests as claims, for the tests that are scripts: each claim is a function, its name the sentence.
+"""Tests as claims, for tests that are scripts: each claim is a function, whose name is the sentence.
 
-A claim fails by raising AssertionError with the reason, and is skipped by raising Skip. The output
-is TAP, which meson and ./test read.
+A claim fails by raising AssertionError with the reason, and is skipped by raising Skip. The output is TAP, which meson
+and ./test read.
 """
 import sys
 import traceback
 
 
 class Skip(Exception):
-    """What this machine cannot do, and why."""
+    """Skips a claim: what this machine lacks, and why."""
 
 
 def run(claims, clean_up=lambda: None):
-    """claims: pairs of a name and a function without arguments; clean_up: what follows each, whether
-    it holds or not. Returns the exit status."""
+    """Runs claims, pairs of a name and a function without arguments. Calls clean_up after each of them, whether the
+    claim holds or not. Returns the exit status."""
     failed = 0
     print(f"1..{len(claims)}", flush=True)
     for number, (name, claim) in enumerate(claims, 1):

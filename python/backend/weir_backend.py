@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The build backend of the package (PEP 517, 660): a wheel is a zip of its files.
 
-It needs nothing but Python, so `pip install ./python` pulls nothing, and works without a network. The
-same files make the same bytes.
+It needs nothing but Python, so `pip install ./python` downloads nothing and works without a network. The same
+files give the same bytes.
 """
 
 import base64
@@ -41,7 +41,7 @@ def _entry_points(project):
 
 
 def _sources():
-    """(path in the wheel, path here)"""
+    """Yields (path in the wheel, path here)."""
     top = os.path.join(HERE, "src")
     for folder, names, leaves in os.walk(top):
         names[:] = sorted(name for name in names if name != "__pycache__" and ".egg" not in name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests share. WEIR names the program; WEIR_TAP makes the outcome TAP, which ./test counts."""
+"""Fixtures that the tests share. WEIR names the program; with WEIR_TAP the results are TAP, which ./test
+counts."""
 
 import os
 import pathlib
@@ -24,7 +25,7 @@ cloud up delay 1ms
 
 
 class Tap:
-    """A line a test: its name is the sentence."""
+    """Prints a line for each test, with the name of the test as a sentence."""
 
     def __init__(self):
         self.count = 0
@@ -58,7 +59,8 @@ class Tap:
 
 def pytest_configure(config):
     if os.environ.get("WEIR_TAP"):
-        # What defines it, the terminal, is off; pytest asks for it to explain an assertion.
+        # The terminal plugin, which defines `verbose`, is off; pytest reads it to explain
+        # assertions.
         config.option.verbose = 2
         config.pluginmanager.register(Tap())
 
@@ -70,16 +72,16 @@ def program():
 
 @pytest.fixture
 def client():
-    """A weir that runs between two rings, where nothing comes in; and a client of it. It needs
-    neither rights nor hugepages."""
+    """A client of a running weir between two rings at which nothing arrives. It needs neither root nor
+    hugepages."""
     with weir.run(SCENARIO, eal=["--no-huge"]) as client:
         yield client
 
 
 @pytest.fixture
 def shared_memory_as_before():
-    """What this test leaves in /dev/shm stays there. Other programs put files there, too, for as
-    long as they need them: the semaphores of Python's multiprocessing live for a moment."""
+    """Checks that the test leaves nothing in /dev/shm. Other programs also put files there for as long as
+    they need them: the semaphores of Python's multiprocessing live for a moment."""
     before = set(os.listdir("/dev/shm"))
     yield
     end = time.monotonic() + 60
@@ -90,7 +92,7 @@ def shared_memory_as_before():
 
 @pytest.fixture(scope="session")
 def exec_here(program):
-    """Skips where there can be no namespaces, or no taps (docs/exec.md)."""
+    """Skips the test if namespaces or taps cannot be made here (docs/exec.md)."""
     own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     for needed in (["test", "-w", "/dev/net/tun"], ["unshare", *own, "--net", "--mount", "true"]):
         done = subprocess.run(needed, capture_output=True, text=True, check=False)

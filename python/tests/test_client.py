@@ -25,7 +25,7 @@ def test_several_lines_are_one_transaction_or_nothing(client):
         client.change("cloud down delay 5ms", "cloud down dealy 5ms")
     assert (caught.value.line, caught.value.column, caught.value.name) == (2, 12, "dealy")
     assert client.config() == before
-    client.change("cloud down delay 7ms")  # the conversation goes on outside of the batch
+    client.change("cloud down delay 7ms")  # the conversation continues after the batch
     with weir.connect(client.path) as other:
         assert "cloud down delay 7ms" in other.config()
 
@@ -57,7 +57,8 @@ def test_an_error_is_an_exception_by_its_code(client, line, kind, column):
 
 
 def test_a_weir_that_logs_much_goes_on():
-    """A line a change, of 600 bytes and more; a pipe that nobody reads takes 64 KiB, and weir waits then."""
+    """weir logs a line of 600 bytes and more for each change. A pipe that nobody reads holds 64 KiB; then
+    weir blocks."""
     with weir.run(SCENARIO, eal=["--no-huge"], options=["--log-level", "info"]) as client:
         client._socket.settimeout(20)
         for i in range(150):
@@ -99,7 +100,7 @@ def test_a_lease_outlives_its_time_as_long_as_its_block_lasts(client):
     with client.lease("200ms", "cloud down delay 80ms"):
         kinds = (event for event in heard if event.kind == "change")
         assert next(kinds).raw["how"] == "lease"
-        # As many renewals as make a second, seen at weir, not by a clock here.
+        # Waits for the renewals of one second, measured by weir's clock and not by one here.
         for _, _ in zip(range(10), client.sample("100ms")):
             pass
         assert "cloud down delay 80ms" in client.config()
@@ -161,7 +162,7 @@ def test_the_client_of_asyncio_does_the_same(client):
 # ---- versions ----
 
 class Talker:
-    """Something at a socket that answers each line as `answers` says."""
+    """A server at a socket that answers each line as `answers` says."""
 
     def __init__(self, path: pathlib.Path, answers):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -257,7 +258,7 @@ def test_a_weir_of_before_hello_is_refused_clearly(tmp_path):
 
 def test_what_is_no_weir_is_refused_clearly(tmp_path):
     Talker(tmp_path / "s", lambda line: "220 mail ready")
-    with pytest.raises(errors.ProtocolError, match="no answer of weir"):
+    with pytest.raises(errors.ProtocolError, match="not an answer of weir"):
         weir.connect(tmp_path / "s")
     with pytest.raises(errors.Disconnected, match="no weir answers there"):
         weir.connect(tmp_path / "nothing")

@@ -19,7 +19,7 @@ SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def alone(program, tmp_path_factory):
-    """What `weir lab run` makes by itself."""
+    """The results of `weir lab run` itself."""
     out = tmp_path_factory.mktemp("alone")
     subprocess.run([program, "lab", "run", "becn-45", "--set", "flows=10,20", "--set", "duration=5s", "--set",
                     "warmup=1s", "--seeds", "2", "--out", out], capture_output=True, check=False)
@@ -43,14 +43,14 @@ def test_results_are_those_of_weir_lab_run_to_the_byte(alone, tmp_path):
 
 
 def test_a_pool_of_processes_makes_the_same(alone, tmp_path):
-    # spawn: the test's own process has threads.
+    # spawn, because the test's own process has threads.
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         study().run(pool, out=tmp_path)
     assert same(tmp_path, alone)
 
 
 def dying(point, weir):
-    """Its worker is killed once."""
+    """Kills its worker once."""
     once = pathlib.Path(os.environ["WEIR_TEST_ONCE"])
     if not once.exists():
         once.touch()
@@ -61,7 +61,7 @@ def dying(point, weir):
 def test_a_point_whose_worker_died_is_run_again(alone, tmp_path, monkeypatch):
     monkeypatch.setenv("WEIR_TEST_ONCE", str(tmp_path / "once"))
     monkeypatch.setattr(weir.lab, "run_point", dying)
-    # fork: the workers know this module.
+    # fork, so that the workers have this module.
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         study().run(pool, out=tmp_path / "out")
     assert (tmp_path / "once").exists() and same(tmp_path / "out", alone)
@@ -121,7 +121,7 @@ def test_an_experiment_of_ones_own_needs_no_shared_folder(program, tmp_path):
 
 
 def test_processes_that_run_a_point_each_make_the_same(alone, tmp_path):
-    """As a Slurm array does."""
+    """As in a Slurm array."""
     n = study().save(tmp_path)
     env = dict(os.environ, PYTHONPATH=str(SOURCES))
 

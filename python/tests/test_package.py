@@ -39,7 +39,7 @@ def test_pip_installs_it_without_a_network_and_without_anything_else(tmp_path, p
     if made.returncode != 0:
         pytest.skip("python3-venv is not installed")
     python = tmp_path / "venv/bin/python"
-    source = tmp_path / "source"  # pip leaves nothing in the tree
+    source = tmp_path / "source"  # so that pip leaves no files in the tree
     shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("__pycache__"))
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

@@ -27,7 +27,7 @@ c.close()
 print(n)
 """
 SEND = "import socket; s = socket.create_connection((sys.argv[1], 5000)); s.sendall(bytes(1000000)); s.close()"
-# Numbered datagrams, each answered by its own; prints the numbers that come back.
+# REFLECT echoes numbered datagrams. ASK sends them, and prints the numbers that return.
 REFLECT = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -80,7 +80,7 @@ def test_both_ends_know_each_other_by_name_and_address():
         said = path.client.run(["cat", "/etc/hosts"]).stdout
         assert any(line.split() == [path.server.address, "A"] for line in said.splitlines())
         assert path.client.address != path.server.address
-        assert path.client.run(["cat", "/proc/self/net/dev"]).stdout.count(":") == 2  # lo and its own
+        assert path.client.run(["cat", "/proc/self/net/dev"]).stdout.count(":") == 2  # lo and the path's
 
 
 def test_a_change_holds_for_what_comes_after_it():
@@ -103,7 +103,7 @@ def test_what_is_lost_is_the_same_with_the_same_seed_and_repeats_to_the_byte(tmp
             got = path.client.run(python(ASK, path.server.address)).stdout
         fates = (path.folder / "fates.csv").read_text().splitlines()[1:]
         ups = [row.split(",") for row in fates if ",up," in row]
-        # Of a burst, drops are told ahead of deliveries; where bursts end is a matter of time.
+        # Within a burst, drops are logged before deliveries, and burst boundaries depend on timing.
         return got, sorted((int(row[0]), row[4], row[5]) for row in ups)
 
     first, again, other = lost(7, "a"), lost(7, "b"), lost(8, "c")
@@ -209,7 +209,7 @@ def test_after_kill_9_nothing_is_left(victim, shared_memory_as_before):
     until(lambda: not any(map(alive, pids)))
     holder.stdin.close()
     holder.wait(60)
-    # The folder of a process that was killed so is all that is left, and empty.
+    # If the process that made the path was killed, its folder is left, with at most weir.log in it.
     left = os.listdir(folder) if os.path.exists(folder) else []
     if victim == "this process":
         assert set(left) <= {"weir.log"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin, with suites of its own that pytest runs."""
+"""Tests the plugin with suites of its own, which pytest runs."""
 
 import os
 import pathlib
@@ -70,7 +70,7 @@ def run(tmp_path, *options, suite=EXAMPLE, check=None):
 
 
 def plugin():
-    """Where the package is not installed, there is no entry point."""
+    """Loads the plugin by hand if the package is not installed, as there is no entry point then."""
     from importlib.metadata import entry_points
 
     found = any(e.value == "weir.pytest_plugin" for e in entry_points(group="pytest11"))
@@ -82,7 +82,7 @@ def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
     assert "3 passed" in said and "1 failed" in said, said
     assert "test_with_each[geo-satellite] PASSED" in said and "test_with_each[home-router] PASSED" in said
     assert "repeat it with --weir-seed 7" in said and "cloud up loss random 20%" in said
-    assert "cloud up from B to A" in said  # the table of what was counted
+    assert "cloud up from B to A" in said  # the table of counters
     kept = re.findall(r": (/\S+/weir/(?:crossed.pcapng|fates.csv|report.json|picture.html))$", said, re.M)
     assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
     folders = {path.parent for path in (tmp_path / "base").rglob("weir.log")}
@@ -104,7 +104,7 @@ def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
 def test_what_fails_with_a_flight_keeps_its_last_seconds(tmp_path):
     suite = EXAMPLE.replace('up="loss random 20%"', 'up="loss random 20%", flight="5s"')
     said = run(tmp_path, "-k", "fails", "--weir-seed", "7", suite=suite)
-    kept = re.search(r"its last seconds again: weir replay --recording (/\S+/weir/flight-\S+Z)$", said, re.M)
+    kept = re.search(r"to run its last seconds again: weir replay --recording (/\S+/weir/flight-\S+Z)$", said, re.M)
     assert kept and "/weir/recording" not in said, said
     again = weir.Recording(kept[1]).replay()
     assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
@@ -127,7 +127,7 @@ def test_a_marker_that_is_misspelt_fails(tmp_path):
 
 
 def children_of(name):
-    """Processes that have it on their command line."""
+    """Returns the processes with `name` on their command line."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -193,7 +193,7 @@ def test_after_kill_9_of_pytest_in_the_middle_nothing_is_left(tmp_path, shared_m
 
 
 def test_keywords_of_robot_do_the_same():
-    """As Robot calls them; and Robot itself, where it is installed."""
+    """Calls the keywords as Robot does, and then through Robot itself if it is installed."""
     from weir.robot import robot
 
     library = robot()

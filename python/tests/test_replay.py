@@ -22,7 +22,7 @@ def test_fates_and_report_count_the_same(replayed):
     assert sum(not fate.delivered for fate in fates) == down.drops["loss"] > 10
     assert {fate.delay_ns for fate in fates if fate.delivered} == {40_000_000}
     assert {fate.reason for fate in fates} == {None, "loss"}
-    assert list(replayed.fates) == list(replayed.fates)  # it can be read again
+    assert list(replayed.fates) == list(replayed.fates)  # it can be read twice
 
 
 def test_the_same_seed_gives_the_same_bytes(replayed):
@@ -86,8 +86,8 @@ def test_fates_are_a_frame_where_pandas_is(replayed):
 
 
 def test_reading_takes_no_more_memory_for_more_fates(tmp_path):
-    """A million, in a process of its own: what it takes more than for a thousand is less than 1/20
-    of the file, which has 60 MB."""
+    """Reads a million fates in a process of its own: the additional memory over a thousand fates is less than
+    1/20 of the file's 60 MB."""
     head = "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n"
     row = "{},a,17000000000000{:05},down,delivered,,17000000002801{:05},\n"
     path = tmp_path / "fates.csv"

@@ -16,7 +16,7 @@ def canonical(program, path):
 
 
 def built_again(scenario):
-    """By its methods, as a person would."""
+    """Builds the same scenario by its methods, as a person would."""
     made = Scenario(scenario.seed)
     for port in scenario.ports.values():
         made.port(port.name, interface=port.interface, device=port.device,

@@ -135,8 +135,8 @@ static int unknown_command(const char *name, const char *next)
 
 	if (statement_is_name(name)) {
 		fprintf(stderr,
-		        "weir: `%s` is no command, but a statement; write: weir exec %s ... -- "
-		        "COMMAND, or for a weir that runs: weir ctl cloud NAME %s ...\n",
+		        "weir: `%s` is not a command but a statement; write: weir exec %s ... -- "
+		        "COMMAND, or, for a running weir: weir ctl cloud NAME %s ...\n",
 		        name, name, name);
 		return 2;
 	}
@@ -163,8 +163,7 @@ static int whole(const char *name, int status)
 {
 	if (!alloc_failure_taken())
 		return status;
-	fprintf(stderr,
-	        "weir %s: no memory for all that was to be printed; some of it is missing\n", name);
+	fprintf(stderr, "weir %s: out of memory: the output is incomplete\n", name);
 	return status == 0 ? 1 : status;
 }
 

@@ -89,7 +89,8 @@ static void arrange_series(const struct chart *chart, struct plot *plot, struct 
 	}
 }
 
-/* Chooses the ranges and divides the picture. Returns where the data area begins. */
+/* Chooses the ranges and divides the picture. `left_px` and `top_px` get the corner where the data
+ * area begins. */
 static void arrange_plot(const struct chart *chart, struct plot *plot,
                          const struct plot_series *all, double *left_px, double *top_px)
 {

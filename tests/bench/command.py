@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir bench` as its users meet it: the parts, their JSON, the report, comparisons, what is wrong.
+"""Tests `weir bench` as its users see it: the parts, their JSON, the report, comparisons, errors.
 
-Nothing here asks how fast anything was. Runs are of 50 ms, and one of each.
+Nothing here checks speed. Runs last 50 ms, and there is one of each.
 
 usage: command.py WEIR
 """
@@ -110,7 +110,8 @@ def reconf_makes_a_thousand_changes_and_loses_nothing():
         assert window["lost_packets"] == 0 and window["sent_packets"] > 0, row
         assert window["missed_away_packets"] <= window["missed_packets"], row
         assert {"own_longest_poll_ns", "own_lateness_ns", "late_packets"} <= set(window), row
-    # What others had of the processor is no fault of weir's; beyond it nothing is blocked.
+    # Losses while others had the processor are not weir's fault. Apart from these, nothing is
+    # blocked.
     with_changes = row["with"]
     own = with_changes["lost_packets"] + with_changes["missed_packets"] - with_changes["missed_away_packets"]
     assert row["blocked_ns"] == own * 1000 and row["blocked_away_ns"] == with_changes["missed_away_packets"] * 1000, row
@@ -133,7 +134,7 @@ def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
     refused(["bench", "soak", "--continue", "no/such/soak.json", *SHORT], "no/such/soak.json")
     write("other.json", {"part": "cost"})
     done = weir("bench", "soak", "--continue", "other.json", *SHORT)
-    assert done.returncode == 2 and "other.json is no file of `weir bench soak --continue`" in done.stderr, done.stderr
+    assert done.returncode == 2 and "other.json: was not written by `weir bench soak --continue`" in done.stderr, done.stderr
 
 
 def a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was():
@@ -142,7 +143,7 @@ def a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was():
     while not os.path.exists("cut.json"):
         assert running.poll() is None, running.stderr.read()
         time.sleep(0.05)
-    time.sleep(4.5)  # of the six of the next part, and memory has settled after three
+    time.sleep(4.5)  # of the six of the next part; the memory has settled after three
     running.send_signal(signal.SIGINT)
     said = running.communicate()[1]
     assert running.returncode == 1 and "interrupted" in said, said
@@ -180,7 +181,7 @@ def a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one():
 
 
 def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
-    """It is stamped when it has been received, so its due time is not before its making and the delay."""
+    """Packets are stamped when they have been received, so the due time is not before the stamp and the delay."""
     said = rows("precision")
     assert len(said) >= 8, said
     for row in said:

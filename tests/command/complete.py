@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Completion: what the program offers, and that a shell types it, with the clouds of the weir that runs.
+"""Tests completion: what the program offers, and that a shell inserts it, with the clouds of the running weir.
 
 usage: complete.py WEIR ROOT
 """
@@ -25,7 +25,7 @@ LONG_S = 60
 
 
 def started():
-    """A weir that answers: its socket is there before."""
+    """Returns a weir that answers, which is later than its socket appears."""
     weir = Weir(WEIR, "complete", scenario=CLOUDS)
     client = Client(weir.path)
     client.say("hello")
@@ -86,7 +86,7 @@ def the_clouds_of_the_weir_that_runs_are_offered():
 
 
 class Shell:
-    """A shell at a terminal."""
+    """A shell on a terminal."""
 
     def __init__(self, *words, **around):
         child, self.fd = pty.fork()
@@ -118,7 +118,7 @@ def needs(shell):
 
 
 def types_the_rest(shell, weir):
-    """`down` becomes `downlink` with the running weir, and `del` `delay`."""
+    """`down` is completed to `downlink`, from the running weir, and `del` to `delay`."""
     try:
         shell.until("READY")
         shell.type(f"weir ctl -s {weir.path} cloud down\t")

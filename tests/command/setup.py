@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir setup` against five machines made of files: what each lacks is found, each command is right, --apply does it
-and --undo leaves the tree as it was. A thread stands for the kernel: it moves drivers when their files are written.
+"""Tests `weir setup` on five machines made of files: it finds what each machine lacks, its commands are right, --apply
+executes them and --undo restores the tree. A thread plays the kernel: it moves drivers when their files are written.
 
 usage: setup.py WEIR
 """
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 WEIR = os.path.abspath(sys.argv[1])
-# The processor of the fake machines that gets the worker; this machine has it, too.
+# The processor of the fake machines that gets the worker. It must also exist on this machine.
 CORE = min(os.sched_getaffinity(0))
 OTHER = 1 if CORE == 0 else 0
 CPU = f"/sys/devices/system/cpu/cpu{CORE}"
@@ -29,7 +29,7 @@ A, B = "0000:03:00.0", "0000:03:00.1"
 
 
 class Kernel(threading.Thread):
-    """Reads what is written to driver_override, unbind and drivers_probe, and does it."""
+    """Reads writes to driver_override, unbind and drivers_probe, and acts on them."""
 
     def __init__(self, tree):
         super().__init__(daemon=True)
@@ -38,7 +38,7 @@ class Kernel(threading.Thread):
 
     def listen(self, path, act):
         os.mkfifo(self.tree.at(path))
-        # Open for both: it never ends, and a writer never waits.
+        # Opened for both, so that it never reaches its end, and writers never block.
         self.pipes[os.open(self.tree.at(path), os.O_RDWR)] = act
 
     def run(self):
@@ -91,7 +91,7 @@ class Tree:
             return None
 
     def nic(self, address, driver, interface=None, up=False, node=0):
-        """`driver` is the one that the kernel has for it."""
+        """Adds a NIC. `driver` is the kernel's driver for it."""
         self.nics[address] = driver
         at = f"/sys/bus/pci/devices/{address}"
         self.put(f"{at}/class", "0x020000")
@@ -109,7 +109,7 @@ class Tree:
             self.put(f"/sys/class/net/{interface}/flags", "0x1003" if up else "0x1002")
 
     def all(self):
-        """Every file of it but pipes: what stands in it, or where it leads."""
+        """Returns every file of the tree except pipes, with its contents or the target of the link."""
         found = {}
         for folder, folders, files in os.walk(self.folder):
             for name in folders + files:
@@ -118,7 +118,8 @@ class Tree:
                     found[path] = os.readlink(path)
                 elif os.path.isfile(path):
                     with open(path, encoding="utf-8") as file:
-                        # The kernel says all that it knows, and takes one word.
+                        # The kernel lists all values with the current one in brackets; one word is
+                        # written.
                         found[path] = re.sub(r".*\[(\w+)\].*", r"\1", file.read())
                 elif os.path.isdir(path):
                     found[path] = None
@@ -135,7 +136,7 @@ class Tree:
 
 
 def good(tree, vendor="model name\t: Intel(R) Xeon(R) Test", flags="fpu constant_tsc nonstop_tsc"):
-    """Tuned, without a NIC: nothing is lacking."""
+    """A tuned machine without a NIC: nothing is lacking."""
     tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\n{vendor}\nflags\t\t: {flags}" for n in (0, 1)))
     tree.put("/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugepagesize: 2048 kB")
     tree.put("/proc/sys/kernel/sched_rt_runtime_us", "-1")
@@ -171,7 +172,7 @@ def machine(make):
 
 
 def untuned(tree):
-    """A server as it comes: two NICs with the kernel's driver, nothing is set."""
+    """A server as delivered: two NICs with the kernel's driver, nothing set."""
     good(tree)
     os.removedirs(tree.at("/etc/weir"))
     os.makedirs(tree.at("/etc/weir"))
@@ -198,7 +199,7 @@ def tuned(tree):
 
 
 def bifurcated(tree):
-    """Two nodes; the NIC is on the other one, and DPDK shares it with the kernel."""
+    """Two nodes. The NIC is on the other node, and DPDK shares it with the kernel."""
     good(tree)
     tree.put("/sys/devices/system/node/node0/cpulist", str(CORE))
     tree.put("/sys/devices/system/node/node1/cpulist", str(OTHER))
@@ -206,7 +207,7 @@ def bifurcated(tree):
 
 
 def guest(tree):
-    """Of a hypervisor that gives it no IOMMU, no frequency and no idle states."""
+    """A guest whose hypervisor gives it no IOMMU, no frequencies and no idle states."""
     good(tree, "model name\t: QEMU Virtual CPU", "fpu constant_tsc nonstop_tsc hypervisor")
     for name in ("scaling_governor", "scaling_min_freq", "cpuinfo_max_freq"):
         os.remove(tree.at(f"{CPU}/cpufreq/{name}"))
@@ -216,7 +217,7 @@ def guest(tree):
 
 
 def arm(tree):
-    """An arm64 server whose management runs over the NIC that is asked for; its boot loader is none of GRUB's."""
+    """An arm64 server that is managed over the NIC in question. Its boot loader is not GRUB."""
     good(tree)
     tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c" for n in (0, 1)))
     os.removedirs(tree.at("/etc/default/grub.d"))
@@ -262,7 +263,7 @@ def each_command_of_an_untuned_server_is_right():
             "update-grub"], found["command line"]
         assert found["lasting"]["commands"] == [f"systemctl enable weir-setup@{nic}.service" for nic in (A, B)]
         command = found["hugepages"]["commands"][0].split()
-        needed = int(found["hugepages"]["what"].split(" MiB are free and ")[1].split()[0])
+        needed = int(found["hugepages"]["what"].split(" MiB are free, but ")[1].split()[0])
         assert command[0] == "echo" and command[2:] == [">", f"{HUGE}/nr_hugepages"], command
         assert int(command[1]) == 10 + (needed + 1) // 2, (command, needed)
 
@@ -270,7 +271,7 @@ def each_command_of_an_untuned_server_is_right():
 def apply_does_it_and_undo_leaves_the_tree_as_it_was():
     with machine(untuned) as tree:
         before = tree.all()
-        # An interrupt that the kernel keeps where it is.
+        # An interrupt that the kernel does not move.
         done = tree.setup(A, B, "--apply")
         assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
         assert tree.driver(A) == tree.driver(B) == "vfio-pci", (tree.driver(A), done.stdout)
@@ -278,7 +279,7 @@ def apply_does_it_and_undo_leaves_the_tree_as_it_was():
         assert [tree.get(f"{CPU}/cpuidle/state{n}/disable") for n in range(4)] == ["0\n", "0\n", "1\n", "1\n"]
         assert tree.get("/proc/irq/7/smp_affinity_list") == f"{OTHER}\n" and tree.get("/proc/irq/8/smp_affinity_list") == "0-1\n"
         assert os.readlink(tree.at(f"{WANTS}/weir-setup@{A}.service")) == "/usr/lib/systemd/system/weir-setup@.service"
-        assert "from the next start of the machine on" in done.stdout
+        assert "takes effect after a reboot" in done.stdout
         os.rmdir(tree.at(WANTS)) if not os.listdir(tree.at(WANTS)) else None
         done = tree.setup("--undo")
         assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
@@ -292,14 +293,14 @@ def apply_does_it_and_undo_leaves_the_tree_as_it_was():
 def a_second_apply_keeps_what_was_before_the_first():
     with machine(untuned) as tree:
         assert tree.setup(A, "--apply").returncode == 0
-        # The machine is started again: what the kernel held is gone, the record is not.
+        # A reboot: the kernel's state is lost, the record is not.
         tree.put(f"{CPU}/cpufreq/scaling_governor", "schedutil")
         os.remove(tree.at(f"/sys/bus/pci/devices/{A}/driver"))
         tree.bind(A, "ixgbe")
         done = tree.setup(A, "--apply")
         assert done.returncode == 0 and tree.driver(A) == "vfio-pci", done.stderr
         assert tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n"
-        # Another NIC beside it; then all goes back.
+        # A second NIC; then everything is undone.
         assert tree.setup(B, "--apply").returncode == 0 and tree.driver(B) == "vfio-pci"
         assert tree.setup("--undo").returncode == 0
         assert tree.driver(A) == tree.driver(B) == "ixgbe"
@@ -311,7 +312,7 @@ def a_driver_that_does_not_take_the_nic_undoes_what_was_done():
         before = tree.all()
         tree.kernel.refuses.add("vfio-pci")
         done = tree.setup(A, "--apply")
-        assert done.returncode == 1 and f"vfio-pci does not take {A}" in done.stderr, done.stderr
+        assert done.returncode == 1 and f"driver vfio-pci does not bind to {A}" in done.stderr, done.stderr
         assert tree.driver(A) == "ixgbe"
         assert tree.all() == before
 
@@ -390,12 +391,12 @@ def a_service_stands_for_its_ports():
 def what_there_is_not_is_refused():
     with machine(untuned) as tree:
         for word, said in (("0000:09:00.0", f"there is no PCI device 0000:09:00.0; NICs here: {A} and {B}"),
-                           ("eth9", "`eth9` is no PCI device (0000:03:00.1), no interface, and there is no /etc/weir/eth9.weir"),
-                           ("../x", "`../x` is no PCI device")):
+                           ("eth9", "`eth9` is neither a PCI device (0000:03:00.1) nor an interface, and /etc/weir/eth9.weir does not exist"),
+                           ("../x", "`../x` is neither a PCI device")):
             done = tree.setup(word)
             assert done.returncode == 2 and said in done.stderr and done.stdout == "", done.stderr
         done = tree.setup("--undo", A)
-        assert done.returncode == 2 and "--undo undoes all" in done.stderr
+        assert done.returncode == 2 and "--undo undoes everything" in done.stderr
 
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whoever prints to standard output hears that it did not arrive: no subcommand ends with status 0 then.
+"""Every subcommand reports that its standard output could not be written: it does not end with status 0.
 
 usage: standard_output.py WEIR
 """
@@ -19,7 +19,7 @@ import tap  # noqa: E402
 WEIR = os.path.abspath(sys.argv[1])
 SCENARIO = "seed 1\nport a\nport b\ncloud down from a to b\ncloud down delay 1ms\n"
 
-# Subcommands as the program names them: one that is added later is asked for its help, too.
+# The subcommands are taken from the program, so that --help of a future one is tested, too.
 SAID = subprocess.run([WEIR, "--help"], capture_output=True, text=True, check=True).stdout
 NAMES = re.findall(r"^  weir ([a-z]+) ", SAID, re.M)
 LINES = [["--version"], ["--help"], ["help"], ["help", "--man"], ["help", "cloud", "red"], ["lab", "list"],
@@ -47,7 +47,7 @@ def closed(words):
 
 
 def gone(words, ignored):
-    """The reader went away before the first byte."""
+    """Runs with a standard output whose reader has gone before the first byte."""
     reader, writer = os.pipe()
     os.close(reader)
     done = weir(words, stdout=writer, restore_signals=not ignored)
@@ -57,7 +57,7 @@ def gone(words, ignored):
 
 def reader_gone(words):
     done = gone(words, ignored=False)
-    # A replay takes it for an error of its own outputs, too.
+    # A replay may also report it as an error of its own outputs.
     if done.returncode == -signal.SIGPIPE:
         assert "Broken pipe" not in done.stderr, done.stderr
         return
@@ -70,7 +70,7 @@ def reader_gone_and_nobody_is_told(words):
 
 
 def captures_are_not_what_is_printed_to():
-    """With standard output closed the first file that is opened would get its number."""
+    """With standard output closed, the first file that is opened would get descriptor 1."""
     weir(["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=right.pcap"], stdout=subprocess.DEVNULL)
     done = weir(["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=closed.pcap"],
                 preexec_fn=lambda: [os.close(fd) for fd in (0, 1)])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every scenario in configs/, loaded and run: what anybody can copy must work as it stands. Those in the
-documentation are run by tests/docs/examples.py.
+"""Loads and runs every scenario in configs/: they must work unchanged. Scenarios in the documentation are run by
+tests/docs/examples.py.
 
-The capture is the bundled one, both directions of real Linux TCP between hosts a and b.
+The capture is the bundled one: real Linux TCP between hosts a and b, in both directions.
 
 usage: configs.py WEIR ROOT
 """
@@ -28,7 +28,7 @@ NS = {"ns": 1, "us": 10 ** 3, "ms": 10 ** 6, "s": 10 ** 9}
 
 def replay(scenario, folder, *more):
     os.makedirs(folder, exist_ok=True)
-    # From the folder above configs/, where scenarios find their files.
+    # Runs in the folder above configs/, to which the scenarios' file names are relative.
     done = subprocess.run(
         [WEIR, "replay", "-q", "-c", scenario, "--in", f"a,b={CAPTURE}", "--split",
          "mac=02:00:00:00:00:0a", "--out", f"a={folder}/a.pcap", "--out", f"b={folder}/b.pcap",
@@ -41,8 +41,8 @@ def replay(scenario, folder, *more):
 
 
 def least_delay_ns(body, cloud):
-    """What no packet of the cloud can beat: six standard deviations below the mean of a normal
-    jitter (2e-9 of the packets are below, and the capture has 13,442), the least of a uniform one."""
+    """Returns a delay that no packet of the cloud goes below: six standard deviations below the mean for normal jitter
+    (2e-9 of the packets are below, and the capture has 13,442), the minimum for uniform jitter."""
     found = re.search(rf"^clouds? {cloud} delay (\d+)(ns|us|ms|s)(?: jitter (\d+)(ns|us|ms|s) "
                       r"distribution (\w+))?", body, re.M)
     delay = int(found[1]) * NS[found[2]]
@@ -75,7 +75,7 @@ def claims_of(path, folder):
             went = cloud["tx_packets"] + sum(cloud["drops"].values()) + cloud["held_packets"]
             assert came == went, f"{cloud['cloud']}: {came} came, {went} went"
             assert cloud["held_packets"] == 0, f"{cloud['cloud']}: a replay ends empty"
-        # Those that come from a cloud get what it has let out.
+        # The other clouds get their packets from clouds.
         first = re.findall(r"^cloud (\S+) from [ab] to", body, re.M)
         assert sum(c["rx_packets"] for c in report["clouds"] if c["cloud"] in first) == 13442, \
             "the capture has 13,442 packets"
@@ -86,7 +86,8 @@ def claims_of(path, folder):
                 assert cloud["drops"][reason] == 0, f"{cloud['cloud']}: {cloud['drops'][reason]} {reason}"
 
     def delays_every_packet_by_what_it_says():
-        # No packet of the capture comes from a household of the access network.
+        # Clouds without packets are skipped: the capture has none from a household of the access
+        # network.
         for cloud in (cloud for cloud in report["clouds"] if cloud["tx_packets"]):
             least = least_delay_ns(body, cloud["cloud"])
             assert cloud["delay_ns"]["min"] >= least, \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same seed gives the same bytes on every machine: what a capture becomes in each scenario of configs/ has the
-digest that stands in tests/configs/digests, whatever processor this is.
+"""The same seed gives the same bytes on every machine: the outputs of a capture in each scenario of configs/ have the
+digests in tests/configs/digests, on every processor.
 
 usage: digests.py WEIR ROOT             compares
        digests.py WEIR ROOT --write     writes the file: when a scenario, or what a statement does, was changed on purpose

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One weir for every processor: the launcher starts the program of the level that this one has, and all of them give
-the same bytes.
+"""One weir for every processor: the launcher starts the program for this processor's level, and the programs of all
+levels give the same bytes.
 
 usage: levels.py WEIR ROOT LEVEL...    the levels that it was built for, from the lowest on: x86-64-v2
 """
@@ -20,12 +20,12 @@ import tap  # noqa: E402
 WEIR, ROOT = map(os.path.abspath, sys.argv[1:3])
 LEVELS = [level.removeprefix("x86-64-") for level in sys.argv[3:]]
 CAPTURE = os.path.join(ROOT, "tests/replay/data/linux-tcp.pcap")
-# As /proc/cpuinfo calls what the levels have beyond the first: abm is LZCNT.
+# The flags of each level beyond v2, by their names in /proc/cpuinfo; abm is LZCNT.
 FLAGS = {"v3": "avx avx2 bmi1 bmi2 f16c fma abm movbe", "v4": "avx512f avx512bw avx512cd avx512dq avx512vl"}
 
 
 def of_this_processor():
-    """The levels that it has."""
+    """Returns the levels that this processor supports."""
     with open("/proc/cpuinfo", encoding="ascii") as file:
         has = set(re.search(r"^flags\s*:(.*)$", file.read(), re.M)[1].split())
     levels = ["v2"]
@@ -44,7 +44,7 @@ def weir(*words, level=None, program=WEIR, **more):
 
 
 def program_of(level):
-    """Where it lies: beside the launcher in a build, and installed."""
+    """Returns the path of a level's program: beside the launcher in a build, or where it is installed."""
     folder = os.path.dirname(WEIR)
     beside = os.path.join(folder, f"weir-{level}")
     return beside if os.path.exists(beside) else os.path.join(folder, f"../libexec/weir/weir-{level}")
@@ -70,7 +70,7 @@ def a_level_that_there_is_not_is_refused():
     for level in ("v1", "v5", "v", "v23", "x86-64-v3", "3", "native"):
         done = weir("--version", level=level)
         assert done.returncode == 2 and done.stdout == "", level
-        assert done.stderr == f"weir: WEIR_LEVEL={level}: no level; v2 to v4 would be right\n", done.stderr
+        assert done.stderr == f"weir: WEIR_LEVEL={level} is not a level; use v2 to v4\n", done.stderr
 
 
 def what_this_processor_has_not_is_refused():
@@ -79,12 +79,12 @@ def what_this_processor_has_not_is_refused():
         raise tap.Skip("this processor has all of them")
     for level in missing:
         done = weir("--version", level=level)
-        assert done.returncode == 2 and "this processor has x86-64-" in done.stderr, done.stderr
+        assert done.returncode == 2 and "this processor has only x86-64-" in done.stderr, done.stderr
 
 
 def it_is_found_wherever_it_was_moved_to():
     with tempfile.TemporaryDirectory() as folder:
-        # Installed, the programs lie where meson says; in a build they lie beside it.
+        # As in a build, the programs are beside the launcher; installed, they are where meson says.
         os.makedirs(f"{folder}/a b")
         shutil.copy(WEIR, f"{folder}/a b/weir")
         for level in LEVELS:
@@ -100,7 +100,8 @@ def a_program_that_is_missing_or_cannot_be_started_is_said_with_its_path():
         beside, installed = (f"{folder}/bin/{way}weir-v2" for way in ("", "../libexec/weir/"))
         assert refused(folder) == (f"weir: the program for x86-64-v2 is missing: neither {beside} nor {installed} is "
                                    "there; install weir again\n")
-        # Where it is installed, another one may lie, and is not started in its place.
+        # If the program beside the launcher cannot be started, the installed one is not started
+        # instead.
         os.makedirs(f"{folder}/libexec/weir")
         shutil.copy("/bin/true", installed)
         with open(beside, "w", encoding="ascii"):
@@ -114,11 +115,11 @@ def refused(folder):
 
 
 def its_process_is_called_weir():
-    """As pgrep and those who are told of changes see it."""
+    """For pgrep, and for those who are told who made a change."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkfifo(f"{folder}/scenario")
         child = subprocess.Popen([WEIR, "check", "-c", f"{folder}/scenario"], stdout=subprocess.DEVNULL)
-        with open(f"{folder}/scenario", "w", encoding="ascii") as scenario:  # it has opened it, too
+        with open(f"{folder}/scenario", "w", encoding="ascii") as scenario:  # blocks until weir has opened it
             with open(f"/proc/{child.pid}/comm", encoding="utf-8") as comm:
                 name = comm.read()
             scenario.write("port a\n")

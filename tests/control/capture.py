@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures of a weir that runs: a drop of every reason, marks of every place, what joins at which
-point, and what an offline capture of the same says. tshark reads them.
+"""Captures of a running weir: a drop for every reason, a mark at every place, which packets appear at which points, and
+the same in an offline capture. tshark reads the captures.
 
 usage: capture.py WEIR ROOT
 """
@@ -24,14 +24,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-LONG_S = 120  # a deadline, on a machine however busy
+LONG_S = 120  # a deadline, generous for a busy machine
 NS = 10 ** 9
 MACS = bytes.fromhex("020000000002020000000001")
 NET = "203.0.113."
 MARKABLE = 2  # ECT(0)
 
-# A cloud for each reason: its lines, and the frames that meet it: how many, how far apart (us), how
-# long, and what is special of them.
+# A cloud for each reason: its statements, and its frames: number, gap (us), length, and special
+# fields.
 CASES = {
     "down": (["down"], 5, 100, 60, {}),
     "loss": (["loss every 2"], 6, 100, 60, {}),
@@ -44,7 +44,8 @@ CASES = {
     "red-forced": (["rate 1mbit queue 100kB", "red min 1kB max 2kB weight 100%"], 30, 100, 300, {}),
     "not-capable": (["rate 1mbit queue 100kB", "mark above 1kB", "ecn on"], 30, 100, 300, {}),
     "codel": (["rate 1mbit queue 1MB", "codel target 1ms interval 10ms mtu 0B"], 60, 100, 300, {}),
-    # For longer than a worker is kept off its processor: what comes in one poll finds no delay.
+    # Longer than a worker can be kept off its processor: packets that arrive in one poll see no
+    # delay.
     "pie": (["rate 1mbit queue 1MB", "pie target 1ms tupdate 1ms max-burst 0s alpha 100 beta 1000"], 600, 2000, 300, {}),
     "dualpi2": (["rate 1mbit queue 1MB", "dualpi2 target 1ms tupdate 1ms alpha 100 beta 1000"], 200, 500, 300, {}),
     "fullest": (["rate 1mbit queue 3kB", "fq-codel"], 30, 100, 300, {}),
@@ -57,7 +58,7 @@ CASES = {
     "marks-loss": (["loss random 50% ecn"], 20, 100, 60, {"ecn": MARKABLE}),
     "copies": (["duplicate every 3", "delay 1ms"], 9, 100, 60, {}),
 }
-FULL = 9000  # frames too long to be copied: more than there are buffers to hold them
+FULL = 9000  # number of frames that are too long to be copied: more than there are buffers
 CONGESTED = re.compile(r"^[a-z0-9-]+: queue [0-9.]+ k?B(, average [0-9.]+ k?B)?$")
 REASONS = re.findall(r'X\([A-Z0-9_]+, "([a-z0-9-]+)", (EMULATED|CONGESTION|REAL)',
                      open(f"{ROOT}/src/emulation/account/reason.h", encoding="utf-8").read())
@@ -71,7 +72,7 @@ def checksum(data):
 
 
 def frame(to, size, ttl=64, ecn=0, flags=0, source="198.51.100.7", **_):
-    """UDP over IPv4, so long with the header of Ethernet."""
+    """Returns a UDP frame over IPv4. `size` includes the Ethernet header."""
     inner = struct.pack(">HHHH", 1000, 2000, size - 34, 0) + bytes(size - 42)
     head = struct.pack(">BBHHHBBH", 0x45, ecn, 20 + len(inner), 1, flags, ttl, 17, 0) + socket.inet_aton(source) + \
         socket.inet_aton(to)
@@ -83,7 +84,7 @@ def address(at, more):
 
 
 def lines(live):
-    """The scenario; what is not offline is left out."""
+    """Returns the scenario; without `live`, only the statements that work offline."""
     out = ["seed 1"]
     out += ["port a device file:in.pcap", "port b device net_null0,no-rx=1", "port c device net_null1,no-rx=1 speed 1mbit"] if live \
         else ["port a", "port b", "port c"]
@@ -100,7 +101,7 @@ def lines(live):
 
 
 def frames(gap_us):
-    """(t us, frame), the first a mark of the beginning that no cloud takes."""
+    """Returns pairs (t in us, frame). The first frame marks the beginning; no cloud takes it."""
     t, out = 0, [(0, frame("192.0.2.200", 60))]
     t += gap_us
     for at, (_, n, apart, size, more) in enumerate(CASES.values()):
@@ -145,18 +146,18 @@ def rows_of(path):
 
 
 def own(row):
-    """No packet of a router's or of `probe`."""
+    """Returns false for packets that a router or `probe` has generated."""
     return "generated" not in row.comment
 
 
 def judge(rows, clouds, kinds=dict(REASONS)):
-    """The capture against the counters of its clouds. Returns the reasons that occurred."""
+    """Compares the capture with the counters of its clouds. Returns the reasons that occurred."""
     at = collections.defaultdict(list)
     for row in rows:
         at[row.cloud.partition("/")[0], row.point].append(row)
     found = set()
-    # What a port does not take stays in its cloud, and is told when it goes, with the instant at
-    # which it was due.
+    # A packet that its port does not take stays in its cloud. It is reported when it leaves, with
+    # the time at which it was due.
     timely = [row for row in rows if row.cloud != "c-unsent"]
     back = [(a, b) for a, b in zip(timely, timely[1:]) if a.t > b.t]
     assert not back, f"{len(back)} not in the order of time: {back[0][0]} and then {back[0][1]}"
@@ -164,7 +165,7 @@ def judge(rows, clouds, kinds=dict(REASONS)):
         came = [row for row in at[name, "in"] if own(row)]
         drops = collections.Counter(row.comment.partition(":")[0] for row in at[name, "drops"])
         left = at[name, "out"]
-        # What `probe` puts in counts as generated, and is seen as it comes in.
+        # Packets of `probe` count as generated, and appear at the point "in".
         expected = cloud["rx_packets"] + (cloud["generated"] if name == "c-ask" else 0)
         assert len(at[name, "in"]) == expected, f"{name}: {len(at[name, 'in'])} in, not {expected}"
         assert len(left) == cloud["tx_packets"], f"{name}: {len(left)} out, not {cloud['tx_packets']}"
@@ -200,11 +201,11 @@ def until(what, condition):
 
 
 def taps(weir, *words):
-    """A capture that is on: what it writes goes to FOLDER/c.pcapng."""
+    """Starts a capture into FOLDER/c.pcapng, and returns when it is on."""
     path = os.path.join(weir.folder, "c.pcapng")
     process = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "capture", *words, "-o", path],
                                stderr=subprocess.PIPE, text=True)
-    # Its file is begun when the capture is on.
+    # The file is created when the capture is on.
     until("the capture does not begin", lambda: process.poll() is not None or
           any(leaf.startswith("c.pcapng.weir") for leaf in os.listdir(weir.folder)))
     return process, path
@@ -222,14 +223,14 @@ def counters(weir):
 
 
 def settled(weir, n):
-    """Whether all that can come has come, and all that can leave has left."""
+    """Returns true once all n packets have arrived and left."""
     clouds = counters(weir)
     return sum(cloud["rx_packets"] for name, cloud in clouds.items() if name != "c-asked") >= n and \
         all(cloud["held_packets"] == 0 for cloud in clouds.values())
 
 
 def run_all(gap_s):
-    """All reasons in one run; None: the capture came too late for some."""
+    """Provokes all reasons in one run. Returns None if the capture came too late for some."""
     sent = frames(gap_s * 10 ** 6)
     folder = tempfile.mkdtemp(prefix="weir-frames-")
     try:
@@ -269,8 +270,8 @@ def a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_counte
     assert all(row.comment.startswith("tx-full: ") for row in unsent)
     left = {row.id for row in rows if row.cloud == "c-unsent" and row.point == "out"}
     assert {row.id for row in unsent} <= left, "what the port has lost never left its cloud"
-    # What a weir that ends still holds is `removed`: then nobody looks any more (test_tap.c has
-    # that).
+    # Packets that weir still holds when it ends are `removed`: no capture sees that (tested by
+    # test_tap.c).
     missing = {reason for reason, _ in REASONS} - found - {"tx-full", "removed"}
     assert not missing, f"not provoked: {missing}"
     assert all(clouds[f"c-marks-{name}"]["ecn_marked"] for name in ("red", "codel", "loss")), "no marks"
@@ -309,7 +310,7 @@ def offline_the_same_is_written_and_joins():
 # ---- a weir that plays a few packets again and again ----
 
 def looping(*options):
-    """20 packets a second come to x, of which every other one is lost; none of them to y."""
+    """Plays 20 packets a second into x, which loses every other one, and none into y."""
     folder = tempfile.mkdtemp(prefix="weir-frames-")
     try:
         pcap(f"{folder}/in.pcap", [(50000 * i, frame(NET + "1", 100)) for i in range(40)])
@@ -371,13 +372,13 @@ def a_capture_says_by_which_expression_it_was_made():
 def what_cannot_be_captured_is_refused_in_the_words_of_who_asked():
     weir = looping()
     wrong = {
-        "capture nix -o x": "no cloud and no port `nix`",
+        "capture nix -o x": "no cloud or port `nix`",
         "capture": "missing here",
-        "capture x in,off -o x": "`off` is no point",
+        "capture x in,off -o x": "`off` is not a point",
         "capture x snap 0 -o x": "snap",
         "capture x match tcp portt 80 -o x": "wrong at `portt`",
         "capture x for 10 -o x": "10",
-        "capture x loud -o x": "`loud` is no point",
+        "capture x loud -o x": "`loud` is not a point",
         "capture x in loud -o x": "unknown word `loud`",
         "trace x": "next N",
         "capture x -o /nowhere/x": "/nowhere",
@@ -401,7 +402,7 @@ def captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be():
             path = f"{weir.path}-ro" if i % 2 else weir.path
             killed.append(subprocess.Popen([WEIR, "ctl", "-s", path, "capture", "x", "-o", "-"],
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-            # The head of the file comes when the capture is on.
+            # The head of the file is written when the capture is on.
             assert killed[-1].stdout.read(4) == struct.pack("<I", 0x0a0d0d0a), killed[-1].stderr.read()
         ninth = asks(weir, "capture", "x", "1", "packets", "-o", "-")
         assert ninth.returncode == 1 and b"8 captures" in ninth.stderr, ninth
@@ -416,7 +417,7 @@ def captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be():
 
 
 def of_a_reader_that_stands_still_what_is_missing_is_counted_exactly():
-    """Twice the ring's 32 MiB and more comes while nobody reads."""
+    """More than twice the ring's 32 MiB arrive while nobody reads."""
     n, size = 30000, 1400
     one = frame(NET + "1", size)
     folder = tempfile.mkdtemp(prefix="weir-frames-")
@@ -459,7 +460,7 @@ def of_a_reader_that_stands_still_what_is_missing_is_counted_exactly():
 
 
 def a_capture_of_more_than_its_reader_takes_ends_nevertheless():
-    """100 MB a second come, and 10 are read: the memory never gets empty."""
+    """100 MB a second arrive, and 10 are read: the memory never drains."""
     folder, weir = tempfile.mkdtemp(prefix="weir-frames-"), None
     try:
         pcap(f"{folder}/in.pcap", [(14 * i, frame(NET + "1", 1400)) for i in range(2000)])
@@ -476,7 +477,7 @@ def a_capture_of_more_than_its_reader_takes_ends_nevertheless():
             time.sleep(0.025)
         error = process.communicate(timeout=LONG_S)[1]
         assert process.returncode == 0, error
-        # What was in the memory, and what had been written when the time was over.
+        # The memory's contents, and what had been written when the time was over.
         assert read < 256 << 20, read
     finally:
         shutil.rmtree(folder)

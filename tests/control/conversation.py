@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A weir that runs between two ports at which nothing comes in, and those who talk to it."""
+"""A running weir between two ports at which nothing arrives, and clients that talk to it."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ class Client:
         if len(data) < 65536:
             self.socket.sendall(data)
             return self.answers(n)
-        # Answers come while it is being sent.
+        # Answers arrive while the data is being sent.
         sender = threading.Thread(target=self.socket.sendall, args=(data,))
         sender.start()
         last = self.answers(n)
@@ -58,11 +58,11 @@ class Client:
 
 
 class Weir:
-    """A weir that runs, in a folder of its own; stop() ends it, however it stands."""
+    """A weir that runs in a folder of its own. stop() ends it, whatever its state."""
 
     def __init__(self, program, name, *options, scenario=SCENARIO, files=()):
-        """`SOCKET` in an option is the path of the control socket, `FOLDER` in the scenario that in
-        which the files (name: bytes) lie."""
+        """In the options, `SOCKET` stands for the path of the control socket; in the scenario, `FOLDER` stands for the
+        folder of the files (name: bytes)."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
@@ -78,8 +78,8 @@ class Weir:
         self.start()
 
     def start(self):
-        """Again, too, when its process has ended. It needs neither rights nor hugepages, so a weir
-        that ends at its start has an error on any machine."""
+        """Starts weir, or starts it again after its process has ended. It needs neither root nor hugepages, so if it
+        ends at its start, this is an error on any machine."""
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
         for _ in range(1800):
             if self.process.poll() is not None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Events and leases of a weir that runs: clients that are killed, that never read, that only look.
+"""Tests events and leases of a running weir: clients that are killed, that never read, or that have only read access.
 
 usage: events.py WEIR
 """
@@ -21,11 +21,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 WEIR = sys.argv[1]
-LONG_S = 120  # a deadline, on a machine however busy
+LONG_S = 120  # a deadline, generous for a busy machine
 
 
 class Stream:
-    """A client that is told in JSON."""
+    """A client that talks JSON."""
 
     def __init__(self, path):
         self.client = Client(path)
@@ -33,7 +33,7 @@ class Stream:
         self.say("json on")
 
     def say(self, line):
-        """The answer; what is pushed meanwhile is passed over."""
+        """Returns the answer. Events that arrive before it are skipped."""
         self.client.socket.sendall(line.encode() + b"\n")
         while True:
             heard = self.next()
@@ -71,7 +71,7 @@ def a_client_that_is_killed_and_resumes_misses_nothing_and_hears_nothing_twice(w
         assert answer["ok"] and answer["run"] == start["run"], answer
         for i in range(40):
             assert changer.say(f"cloud up delay {round * 40 + i + 1}ms") == "ok"
-            if i == 20:  # in the middle of what comes
+            if i == 20:  # in the middle of the events
                 for _ in range(10):
                     heard.append(json.loads(reader.stdout.readline()))
                 reader.send_signal(signal.SIGKILL)
@@ -116,7 +116,7 @@ def a_client_that_never_reads_is_closed_and_told_from_where_it_may_resume(weir):
     assert lines[-1]["ok"] is False and "resume with `events from" in error["message"], error
     again = Stream(weir.path)
     answer = again.say(f"events from {error['resume']}")
-    if not answer["ok"]:  # more has happened since it was closed, and this has gone, too
+    if not answer["ok"]:  # more has happened since it was closed, so this event is gone, too
         error = answer["error"]
         assert error["code"] == "gone", error
         answer = again.say(f"events from {error['resume']}")
@@ -138,10 +138,10 @@ def a_lease_whose_client_is_killed_is_undone_after_its_time_and_that_is_told(wei
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     assert leased["lease_ns"] == 2_000_000_000 and leased["who"]["pid"] == holder.pid, leased
-    assert delay_up(weir) in ("99ms", "7ms")  # the latter: this machine was away for 2 s
+    assert delay_up(weir) in ("99ms", "7ms")  # 7ms if this machine was away for 2 s
     reverted = watcher.until(lambda event: event.get("how") == "revert")
     assert reverted["why"] == "connection-ended" and reverted["lease"] == leased["lease"], reverted
-    # Not before its time; when the machine comes to it is the machine's affair.
+    # Not before its time; how much later depends on the machine.
     assert reverted["t_ns"] - leased["t_ns"] >= 1_990_000_000, (leased, reverted)
     assert reverted["clouds"] == ["up"] and reverted["kept"] == [], reverted
     assert delay_up(weir) == "7ms", delay_up(weir)
@@ -177,7 +177,7 @@ def the_read_only_socket_shows_and_refuses(weir):
 
 
 def write_capture(path):
-    """A frame from each address of 10.0.0.0/16, 20 us apart."""
+    """Writes a capture with a frame from each address of 10.0.0.0/16, 20 us apart."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
         for i in range(65536):
@@ -217,7 +217,7 @@ def samples_come(weir):
         sampler.next()
     share = (processor_s(weir) - before) / (time.monotonic() - began)
     print(f"# control's thread takes {share * 100:.1f} % of a processor")
-    assert share < 0.5, f"{share * 100:.0f} % of a processor"  # 2 % are meant
+    assert share < 0.5, f"{share * 100:.0f} % of a processor"  # 2 % is the design target
     assert other.say("show workers")["ok"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir run --keep`: after a crash, what was in force is in force again; after an orderly end it is not.
+"""Tests `weir run --keep`: after a crash, the scenario in force is restored; after an orderly end it is not.
 
 usage: keep.py WEIR
 """
@@ -93,7 +93,7 @@ def after_a_crash_what_was_in_force_is_in_force_again(weir):
         crash(weir)
         again(weir)
         assert config(weir) == before, config(weir)
-        assert "goes on with what was in force when weir ended without a word; counters begin at 0" in weir.said()
+        assert "continues with the scenario in force when weir ended unexpectedly; counters begin at 0" in weir.said()
         until_kept(weir, "cloud up delay 77ms")
 
 
@@ -136,7 +136,7 @@ def a_scenario_file_that_is_wrong_at_sighup_does_not_count_after_a_crash(weir):
     with open(weir.command[3], "a", encoding="utf-8") as file:
         file.write("cloud up dealy 3ms\n")
     weir.process.send_signal(signal.SIGHUP)
-    until(lambda: "(what was in force stays)" in weir.said(), weir.said())
+    until(lambda: "(the scenario in force stays)" in weir.said(), weir.said())
     until(lambda: kept(weir).splitlines()[:1] not in ([], [head]), f"it is kept for the old file: {kept(weir)}")
     crash(weir)
     again(weir)
@@ -169,9 +169,9 @@ def what_is_no_scenario_is_left_aside(weir):
             file.write(wrong)
         again(weir)
         assert "cloud up delay 1ms\n" in config(weir), config(weir)
-        assert "goes on" not in weir.said()
+        assert "continues with" not in weir.said()
         crash(weir)
-    assert "what was kept is left aside: " in weir.said(), weir.said()
+    assert "the kept scenario is ignored: " in weir.said(), weir.said()
 
 
 def files_are_looked_for_beside_the_scenario_file():
@@ -183,14 +183,14 @@ def files_are_looked_for_beside_the_scenario_file():
         os.rename(weir.path + ".kept", weir.folder + "/elsewhere/kept")
         weir.command[weir.command.index("--keep") + 1] = weir.folder + "/elsewhere/kept"
         again(weir)
-        assert "goes on" in weir.said() and "file:a.pcap" in config(weir), weir.said()
+        assert "continues with" in weir.said() and "file:a.pcap" in config(weir), weir.said()
     finally:
         weir.stop()
 
 
 @with_weir()
 def a_disk_that_does_not_answer_holds_up_neither_a_change_nor_the_end(weir):
-    """A pipe that nobody reads: to open it takes forever."""
+    """The disk is a pipe that nobody reads: opening it blocks for ever."""
     until_kept(weir, "cloud up delay 1ms")
     os.remove(weir.path + ".kept")
     os.mkfifo(weir.path + ".kept")
@@ -202,14 +202,14 @@ def a_disk_that_does_not_answer_holds_up_neither_a_change_nor_the_end(weir):
 
 @with_weir()
 def what_is_being_written_at_the_end_comes_to_its_end(weir):
-    """The pipe gets a reader while weir ends, and waits for what is under way."""
+    """The pipe gets a reader while weir ends and waits for the write under way."""
     until_kept(weir, "cloud up delay 1ms")
     os.remove(weir.path + ".kept")
     os.mkfifo(weir.path + ".kept")
     say(weir, "cloud up delay 2ms")
     weir.process.terminate()
     until(lambda: "weir run: weir ends" in weir.said(), "it does not end")
-    with contextlib.ExitStack() as reader, contextlib.suppress(FileNotFoundError):  # it has ended already
+    with contextlib.ExitStack() as reader, contextlib.suppress(FileNotFoundError):  # weir has ended already
         reader.enter_context(open(os.open(weir.path + ".kept", os.O_RDONLY | os.O_NONBLOCK), "rb"))
         assert weir.process.wait(LONG_S) == 0, weir.said()
     assert weir.process.wait(LONG_S) == 0, weir.said()
@@ -221,11 +221,11 @@ def what_cannot_be_kept_is_said_once_and_weir_runs():
     try:
         answers(weir)
         say(weir, "cloud up delay 2ms", "cloud up delay 3ms")
-        until(lambda: "/nowhere/kept: what is in force cannot be kept: " in weir.said(), weir.said())
+        until(lambda: "/nowhere/kept: the scenario in force cannot be saved: " in weir.said(), weir.said())
         say(weir, "cloud up delay 4ms")
         weir.process.terminate()
         assert weir.process.wait(LONG_S) == 0, weir.said()
-        assert weir.said().count("cannot be kept") == 1, weir.said()
+        assert weir.said().count("cannot be saved") == 1, weir.said()
     finally:
         weir.stop()
 

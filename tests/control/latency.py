@@ -1,27 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long client B waits while client A says a line, whatever the line: 100 ms at most.
+"""Measures how long client B waits while client A sends a line, whatever the line: 100 ms at most.
 
 usage: latency.py WEIR [-v]
 
-A weir runs between two ports that nothing comes in at. A says each line of a corpus, alone; B
-meanwhile asks `show workers` and changes a delay, in turns. Two things are measured of each
-line:
+A weir runs between two ports at which nothing arrives. A sends each line of a corpus, alone. Meanwhile B sends `show
+workers` and changes of a delay, in turns. Two quantities are measured for each line:
 
   the processor time that control's thread took for it, from /proc: what holds B up, however busy
   the machine is;
   B's longest wait, by the clock, without what the machine took: the time that threads of weir
   and B itself were ready to run and did not, from /proc.
 
-Both may be 100 ms. On a machine that others use, too, more may be theirs, and a virtual machine
-that stands still tells its guests nothing: the time that it stood counts as their processor time.
-So a line that exceeds the bound is said again, up to five times, and the least counts. What control
-holds it holds each time. And what exceeds it is divided by how much slower than at its fastest the
-machine does a fixed piece of work, by processor time, right afterwards.
+Each may be 100 ms. On a shared machine, others may cause more, and a stopped virtual machine does not tell its guests:
+the time that it stood still counts as their processor time. So a line that exceeds the bound is sent again, up to five
+times, and the minimum counts: a delay that control causes occurs each time. A value above the bound is also divided by
+the machine's slowdown, which is measured right afterwards: the processor time of a fixed piece of work, relative to its
+minimum.
 
-A change that is large itself (files, clouds by the thousand) is the exception: changes come into
-force one after the other, so B's waits for as long as A's takes; of these lines B's `show` counts,
-and control's processor time.
+Lines that are large changes themselves (files, thousands of clouds) are an exception: changes come into force one after
+the other, so B's change waits as long as A's takes. For these lines only B's `show` and control's processor time count.
 """
 
 import os
@@ -38,7 +36,7 @@ TRIES = 5
 WRONG_MAX = 3
 
 class TooMuch(Exception):
-    """It takes no more lines to see that it is wrong."""
+    """Ends the test early: enough lines have failed."""
 
 
 class Neighbour(threading.Thread):
@@ -83,12 +81,12 @@ class Neighbour(threading.Thread):
                 if last != "ok":
                     raise RuntimeError(last)
                 time.sleep(0.003)
-        except Exception as error:  # told by who waits for it
+        except Exception as error:  # reported by the thread that waits for it
             self.failed = error
 
 
 class Pace:
-    """How fast this machine is now, beside the fastest that it has been since the start."""
+    """Measures how fast this machine is now, relative to its fastest since the start."""
 
     def __init__(self):
         self.least = min(self.work_s() for _ in range(20))
@@ -101,7 +99,7 @@ class Pace:
         return time.thread_time() - begin
 
     def slower(self):
-        """1.0: as fast as ever."""
+        """Returns the slowdown; 1.0 is as fast as ever."""
         now = [self.work_s() for _ in range(20)]
         self.least = min(self.least, *now)
         return sum(now) / len(now) / self.least
@@ -113,8 +111,8 @@ def processor_s(pid):
 
 
 def ready_s(pid, client):
-    """How long they were ready, and another had the processor: control's threads and the client's, whom a look waits for;
-    and with the workers, whom a change waits for, too."""
+    """Returns how long threads were ready to run while another had the processor: control's threads and the client's,
+    which a `show` waits for; and these together with the workers, which a change also waits for."""
     control = workers = 0
     for path in [f"/proc/{pid}/task/{task}" for task in os.listdir(f"/proc/{pid}/task")] + [f"/proc/self/task/{client}"]:
         try:
@@ -123,7 +121,7 @@ def ready_s(pid, client):
             with open(path + "/comm") as file:
                 of_worker = "worker" in file.read()
         except (FileNotFoundError, ProcessLookupError):
-            continue  # it has ended, before or while it was read
+            continue  # it has ended
         workers += ns
         control += 0 if of_worker else ns
     return control / 1e9, workers / 1e9
@@ -152,7 +150,7 @@ def filters(most):
 
 
 def statements(weir):
-    """Of each statement its name, with long arguments behind it."""
+    """Yields each statement with long arguments."""
     text = subprocess.run([weir, "help", "cloud"], capture_output=True, text=True,
                           check=True).stdout
     found = sorted({line.split()[0] for line in text.splitlines()
@@ -188,7 +186,7 @@ def others():
 
 
 def files(folder):
-    """Lists at the limit of what is taken, and beyond; valid ones, and wrong at their end."""
+    """Yields lists at the size limit and beyond, valid ones and ones with an error at the end."""
     def write(name, text):
         path = os.path.join(folder, name)
         with open(path, "w") as file:
@@ -226,7 +224,7 @@ def batches():
 
 
 def large():
-    """Changes that take long themselves: B's changes wait for them."""
+    """Yields changes that take long themselves, so that B's changes wait for them."""
     yield "65,536 clouds by a template", "clouds t from a to b per source 10.0.0.0/16 most 65536", 1
     yield "their settings", "clouds t delay 5ms", 1
     yield "show their sums", "show clouds t", 1
@@ -259,7 +257,7 @@ class Test:
     def measure(self, client, neighbour, name, text, n, counts_change):
         least = None
         for tried in range(TRIES):
-            # What takes a processor away for a second or two is over by the last one.
+            # The last try comes after any stall of a second or two.
             time.sleep(0.3 * 2 ** tried if tried else 0)
             neighbour.reset()
             before = processor_s(self.process.pid)
@@ -267,7 +265,7 @@ class Test:
             begin = time.monotonic()
             last = client.say(text, n)
             took = time.monotonic() - begin
-            # What B has begun meanwhile ends, too.
+            # Waits for the end of the request that B has begun meanwhile.
             time.sleep(0.004)
             for _ in range(3000):
                 if not neighbour.begun or neighbour.begun > begin + took or neighbour.failed:
@@ -275,8 +273,8 @@ class Test:
                 time.sleep(0.001)
             if neighbour.failed:
                 raise RuntimeError(f"B: {neighbour.failed}")
-            # Of many lines each has its bound: what lies in 100 ms counts. What B says is
-            # counted, too.
+            # Each of many lines has the bound for itself, so the share of 100 ms counts. It
+            # includes B's lines.
             processor = processor_s(self.process.pid) - before
             if n > 1:
                 processor /= max(1.0, took / BOUND_S)
@@ -313,7 +311,7 @@ class Test:
                 self.measure(client, neighbour, name, text, 1, True)
         for name, text in files(self.folder):
             self.measure(client, neighbour, name, text, 1, False)
-        # In force they cost no change anything.
+        # A trace in force must not slow down changes.
         self.measure(client, neighbour, "the trace again", self.kept, 1, False)
         self.measure(client, neighbour, "a change beside a trace of 600,000 lines",
                      "cloud up loss random 1%", 1, True)
@@ -325,7 +323,7 @@ class Test:
         self.end_in_the_middle(client)
 
     def end_in_the_middle(self, client):
-        """SIGTERM, while heavy lines are under way."""
+        """Sends SIGTERM while heavy lines are under way."""
         name = os.path.join(self.folder, "short")
         client.socket.sendall(f"cloud down loss list {name}\n".encode())
         begin = time.monotonic()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a weir that runs says of itself, in the journal and on standard error. The journal is this test, in a mount
+"""Tests the log of a running weir, in the journal and on standard error. The test plays the journal, in a mount
 namespace of its own with an empty /run.
 
 usage: log.py WEIR
@@ -24,12 +24,12 @@ SOCKET = "/run/systemd/journal/socket"
 INSIDE = "WEIR_TEST_INSIDE"
 LOSSY = SCENARIO.replace("net_ring0", "file:FOLDER/a.pcap,loop") + "cloud down loss random 50%\n"
 
-# Under nohup SIGHUP would be ignored.
+# nohup makes its children ignore SIGHUP.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def fields(datagram):
-    """An entry as the journal reads it."""
+    """Returns an entry's fields, parsed as the journal does."""
     found = {}
     while datagram:
         line, _, datagram = datagram.partition(b"\n")
@@ -50,7 +50,7 @@ class Journal:
         self.entries = []
 
     def until(self, **wanted):
-        """The next entry with these fields; those before it are kept in `entries`."""
+        """Returns the next entry with these fields. Earlier entries are kept in `entries`."""
         end = time.monotonic() + LONG_S
         while time.monotonic() < end:
             self.socket.settimeout(max(end - time.monotonic(), 0.1))
@@ -69,7 +69,7 @@ class Journal:
 
 
 class Run:
-    """A command whose standard error is a file, which it is told to be the journal's, or is not."""
+    """A command whose standard error is a file. With `journal` it is told that this is the journal."""
 
     def __init__(self, *words, journal=True):
         self.err = tempfile.TemporaryFile("w+")
@@ -167,10 +167,10 @@ def a_file_that_is_wrong_at_sighup_is_an_error_of_the_journal():
         scene.write(LOSSY + "cloud down dealy 1ms\n")
         weir.process.send_signal(signal.SIGHUP)
         error = scene.journal.until(PRIORITY="3")
-        assert "what was in force stays" in error["MESSAGE"] and ":8:" in error["MESSAGE"], error
+        assert "the scenario in force stays" in error["MESSAGE"] and ":8:" in error["MESSAGE"], error
         scene.write(LOSSY + "cloud down delay 1ms\n")
         weir.process.send_signal(signal.SIGHUP)
-        scene.journal.until(MESSAGE="read again, and in force", PRIORITY="5")
+        scene.journal.until(MESSAGE="reloaded, and in force", PRIORITY="5")
         weir.process.terminate()
         weir.wait(0)
 
@@ -225,7 +225,7 @@ def nobody_is_told_of_emulated_losses_who_has_not_asked():
 
 
 def inside():
-    """In namespaces of its own: again, with an empty /run."""
+    """Runs this script again in namespaces of its own, with an empty /run."""
     if os.environ.get(INSIDE):
         return
     flags = ["--mount"] if os.geteuid() == 0 else ["--map-root-user", "--mount"]

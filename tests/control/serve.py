@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir serve`: metrics, events and changes over HTTP, of a weir that runs with traffic, is killed and
-comes back; and those who may not ask.
+"""Tests `weir serve`: metrics, events and changes over HTTP, for a running weir with traffic that is killed and
+restarted; and clients without access.
 
 usage: serve.py WEIR
 """
@@ -20,7 +20,7 @@ import time
 
 from conversation import Client, Weir
 from serving import LONG_S, OTHERS, Serve, Stream, metrics, run_claims
-import tap  # serving has put its folder on the path
+import tap  # serving has added its folder to the path
 
 WEIR = os.path.abspath(sys.argv[1])
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -43,7 +43,7 @@ def value(samples, name, **labels):
     return samples[name, tuple(labels.items())]
 
 
-# What a metric is called, and where `show totals` has it.
+# The names of the metrics, and of their values in `show totals`.
 COUNTERS = [("weir_cloud_received_packets_total", "rx_packets"),
             ("weir_cloud_received_bytes_total", "rx_bytes"),
             ("weir_cloud_sent_packets_total", "tx_packets"),
@@ -129,7 +129,7 @@ def clouds_beyond_those_asked_for_are_summed_up():
 
 def events_resume_where_a_client_says_and_nothing_is_missing_or_twice():
     client, heard, last = Client(Scene.weir.path), [], None
-    begin = Scene.serve.ask("/events?from=oldest", "HEAD")  # no stream for who wants no body
+    begin = Scene.serve.ask("/events?from=oldest", "HEAD")  # a client that wants no body gets no stream
     assert begin[0] == 405, begin
     stream = Stream(Scene.serve, "/events")
     for i in range(60):
@@ -212,7 +212,7 @@ def a_change_with_a_lease_is_undone_by_itself():
     stream = Stream(Scene.serve, "/events")
     status, said = Scene.serve.change("cloud up delay 50ms", lease="300ms")
     assert status == 200 and said["sent"][0] == "begin lease 300000000ns", said
-    # weir may tell of the change before this one when it has answered it.
+    # The event of the previous change may come after its answer.
     changed = stream.until(lambda e: e["data"].get("how") == "lease")["data"]
     assert changed["lines"] == ["cloud up delay 50ms"], changed
     assert changed["lease_ns"] == 300 * 10**6, changed
@@ -231,7 +231,7 @@ def what_is_no_change_is_never_sent():
     assert Scene.serve.change("cloud up delay 1ms\n" * 65)[0] == 422
     try:
         status = Scene.serve.change("#" + "x" * 100000)[0]
-    except OSError:  # it does not read to the end
+    except OSError:  # serve does not read to the end
         status = 413
     assert status in (413, 422), status
     for name in ("up%0aquit", "up%20all", "", "x" * 300, "homes/%22", "up;quit"):
@@ -277,7 +277,7 @@ def a_token_comes_from_a_file_that_has_one():
         serve.stop()
 
 
-# ---- who may ask ----
+# ---- access ----
 
 def another_name_and_another_origin_are_refused():
     own = Scene.serve.authority
@@ -294,7 +294,7 @@ def another_name_and_another_origin_are_refused():
         assert status == 403, origin
     assert Scene.serve.ask("/metrics", Origin=f"http://{own}")[0] == 200
     assert Scene.serve.ask("/live", Sec_Fetch_Site="cross-site")[0] == 403
-    assert Scene.serve.ask("/", Sec_Fetch_Site="cross-site")[0] == 200  # a link to it
+    assert Scene.serve.ask("/", Sec_Fetch_Site="cross-site")[0] == 200  # following a link
     serve = Serve(WEIR, Scene.weir, "--name", "lab.example")
     assert serve.ask("/metrics", Host="lab.example")[0] == 200
     assert serve.ask("/metrics", Host="lab.example.org")[0] == 403
@@ -341,9 +341,9 @@ def at_a_unix_socket_its_group_may_ask_and_nobody_else():
 
 
 def what_cannot_be_served_is_said():
-    for listen, status, why in (("9470", 2, "is no address with a port"),
-                                ("127.0.0.1:x", 2, "is no address with a port"),
-                                ("example.org:80", 2, "is no address with a port"),
+    for listen, status, why in (("9470", 2, "is not an address with a port"),
+                                ("127.0.0.1:x", 2, "is not an address with a port"),
+                                ("example.org:80", 2, "is not an address with a port"),
                                 (Scene.serve.authority, 1, "something listens there")):
         done = subprocess.run([WEIR, "serve", "-s", Scene.weir.path, "--listen", listen],
                               capture_output=True, text=True, timeout=LONG_S, check=False)
@@ -366,7 +366,7 @@ def at_a_read_only_socket_nothing_can_be_changed():
         weir.stop()
 
 
-# ---- weir goes and comes ----
+# ---- weir ends and starts again ----
 
 def weir_killed_and_started_again_is_said_and_all_goes_on():
     stream = Stream(Scene.serve, "/live?from=oldest")
@@ -390,7 +390,7 @@ def weir_killed_and_started_again_is_said_and_all_goes_on():
     stream.until(lambda e: e.get("event") == "sample")
     stream.close()
     assert "weir_up 1\n" in Scene.serve.ask("/metrics")[2]
-    # A browser that saw the run before begins with the oldest of this one.
+    # A browser that knows the previous run begins with the oldest event of this one.
     stream = Stream(Scene.serve, "/events", Last_Event_ID=f"{first}-99")
     assert stream.next()["data"]["event"] == "started"
     stream.close()
@@ -400,11 +400,12 @@ def a_weir_that_stands_still_is_said_and_all_goes_on():
     Scene.weir.process.send_signal(signal.SIGSTOP)
     full = []
     try:
-        end = time.monotonic() + LONG_S  # what it has said just now serves for a while
+        end = time.monotonic() + LONG_S  # its last answer is cached for a while
         while "weir_up 1\n" in Scene.serve.ask("/metrics")[2]:
             assert time.monotonic() < end, "weir is there all the while"
         Scene.serve.until("weir does not answer")
-        # As many connections as weir's socket takes: who would wait for one more, waits now.
+        # Uses up the connections of weir's socket: a serve that waited for another one would block
+        # now.
         for _ in range(100):
             full.append(socket.socket(socket.AF_UNIX))
             full[-1].setblocking(False)
@@ -496,7 +497,7 @@ def a_rule_of_prometheus_fires_on_a_real_loss_and_not_on_an_emulated_one():
     alert = 'ALERTS{alertname="WeirRealLoss",alertstate="firing"}'
     try:
         prometheus.until('up{job="weir"} == 1')
-        # Emulated and congestion losses all the while, long enough for the rule to have seen them.
+        # Emulated and congestion losses all the time, long enough for the rule to see them.
         for reason in ("loss", "queue-full"):
             prometheus.until(f'increase(weir_cloud_dropped_packets_total{{reason="{reason}"}}[1m]) > 20')
         prometheus.until('count_over_time(up{job="weir"}[5m]) > 10')

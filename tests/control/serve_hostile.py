@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir serve` and those who mean it ill, or do not know better: it answers or refuses, does not grow,
-and the emulator behind it notices nothing.
+"""Tests `weir serve` with hostile or careless clients: it answers or refuses, does not grow, and does not disturb the
+emulator behind it.
 
 usage: serve_hostile.py WEIR
 """
@@ -28,7 +28,7 @@ class Scene:
 
 
 def hear(connection):
-    """All that comes until the other side closes; what it does with the rest is its affair."""
+    """Returns all that arrives until the other side closes the connection, in whatever way."""
     data = b""
     try:
         while part := connection.recv(65536):
@@ -42,13 +42,13 @@ def say(data):
     with Scene.serve.connect() as connection:
         try:
             connection.sendall(data)
-        except OSError:  # it has closed in the middle, which it may
+        except OSError:  # serve may close in the middle
             pass
         return hear(connection)
 
 
 def poke(data):
-    """Without waiting for all that may come."""
+    """Sends without waiting for the whole answer."""
     with Scene.serve.connect() as connection:
         connection.settimeout(0.02)
         try:
@@ -100,7 +100,8 @@ def ten_thousand_connections_one_after_the_other_leave_nothing_behind():
     while descriptors() > open_files + 2 and time.monotonic() < end:
         time.sleep(0.1)
     assert descriptors() <= open_files + 2, (descriptors(), open_files)
-    # A sanitizer keeps for a while what was freed; 10,000 connections that stayed would be 300 MB.
+    # A sanitizer keeps freed memory for a while; 10,000 connections that stayed open would be 300
+    # MB.
     assert memory_kb() < memory + 100000, (memory, memory_kb())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A `weir serve` in front of a weir that runs with traffic, and those who ask it."""
+"""A `weir serve` in front of a running weir with traffic, and its clients."""
 
 import http.client
 import json
@@ -16,11 +16,11 @@ from conversation import Weir
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
 
-LONG_S = 120  # a deadline, on a machine however busy
+LONG_S = 120  # a deadline, generous for a busy machine
 FRAME_BYTES = 300
 
-# The packets of 10.0.0.2 have a cloud of their own as long as there are `others`; without it the
-# template has them, and no second cloud for them: weir loses them, which is a real loss.
+# With `others`, the packets of 10.0.0.2 have a cloud of their own. Without it they belong to the
+# template, which has no second cloud for them: weir loses them, which is a real loss.
 SCENARIO = """\
 seed 1
 port a device file:FOLDER/a.pcap,loop
@@ -50,12 +50,12 @@ def capture(senders, packets=100, gap_ns=5 * 10**6):
 
 
 class Serve:
-    """One that serves `weir`; stop() ends it and sees that all was well."""
+    """A `weir serve` for `weir`. stop() ends it, and checks that it ended well."""
 
     def __init__(self, program, weir, *options, listen="127.0.0.1:0", path=None):
         self.log = open(os.path.join(weir.folder, f"serve-{time.monotonic_ns()}"), "w+",
                         encoding="utf-8")
-        # Of a sanitizer: what was freed counts as memory for long otherwise.
+        # Bounds a sanitizer's quarantine: otherwise freed memory counts for a long time.
         sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=8"
         self.process = subprocess.Popen(
             [program, "serve", "-s", path or weir.path, "--listen", listen, *options],
@@ -85,7 +85,7 @@ class Serve:
         raise AssertionError(f"weir serve never said {pattern}:\n{self.said()}")
 
     def ask(self, path, method="GET", body=None, **headers):
-        """Status, headers, text. A header's `_` is a `-`; None leaves it out."""
+        """Returns status, headers, text. A `_` in a header's name becomes `-`; a header that is None is left out."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=LONG_S)
         connection.putrequest(method, path, skip_host="Host" in headers)
         if body is not None:
@@ -116,7 +116,7 @@ class Serve:
 
 
 class Stream:
-    """Server-sent events, as they come."""
+    """A stream of server-sent events."""
 
     def __init__(self, serve, path, **headers):
         self.connection = http.client.HTTPConnection(serve.host, serve.port, timeout=LONG_S)
@@ -125,7 +125,7 @@ class Stream:
         self.answer = self.connection.getresponse()
 
     def next(self):
-        """{"id":.., "event":.., "data":object}; comments are passed over."""
+        """Returns {"id":.., "event":.., "data":object}; comments are skipped."""
         fields = {}
         while True:
             line = self.answer.readline().decode()
@@ -164,7 +164,7 @@ LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
 
 
 def metrics(text, openmetrics=False):
-    """{(name, ((label, value), ...)): value}. Raises AssertionError when it is not well formed."""
+    """Returns {(name, ((label, value), ...)): value}. Raises AssertionError if the text is not well formed."""
     samples, family, kind, seen, helped = {}, None, None, set(), None
     lines = text.split("\n")
     assert lines.pop() == "", "the last line is not ended"
@@ -209,7 +209,7 @@ def histograms(samples):
 
 
 def run_claims(program, name, scene, claims):
-    """A weir and one that serves it stand in `scene` while the claims are tried. The exit status."""
+    """Runs the claims with a weir and a serve in `scene`. Returns the exit status."""
     done = subprocess.run([program, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
     if "without libmicrohttpd" in done.stderr:
         print("1..0 # SKIP this weir was built without libmicrohttpd")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands still, and goes on: the whole process (SIGSTOP), a worker alone (ptrace), with
-changes under way.
+"""Tests stalls while changes are under way: the whole process is stopped (SIGSTOP), or one worker (ptrace), and
+continued.
 
 usage: stalls.py WEIR
 """
@@ -16,7 +16,7 @@ import time
 from conversation import Client, Weir
 
 PTRACE_ATTACH, PTRACE_DETACH, WALL = 16, 17, 0x40000000
-STOP_S = 4  # longer than any patience of control's
+STOP_S = 4  # longer than control waits for anything
 
 
 def expect(what, heard, expected):
@@ -25,7 +25,7 @@ def expect(what, heard, expected):
 
 
 def config(client):
-    """All lines of the answer to `show config`."""
+    """Returns all lines of the answer to `show config`."""
     client.socket.sendall(b"show config\n")
     lines = []
     while not lines or lines[-1] != "ok":
@@ -77,8 +77,8 @@ def a_stop_of_one_worker(weir):
     os.waitpid(worker, WALL)
     client.socket.sendall(b"cloud up delay 5ms\n")
     time.sleep(0.5)
-    # A look that waited for the worker would be answered behind the change, which weir gives up
-    # after 3 s: by the order this is seen, however long a busy machine takes.
+    # If a `show` waited for the worker, its answer would come after that to the change, which weir
+    # gives up after 3 s. The order shows it, even on a slow, busy machine.
     expect("a look meanwhile", other.say("show workers"), "ok")
     if select.select([client.socket], [], [], 0)[0]:
         raise AssertionError("a look waits for a worker that stands still")
@@ -86,14 +86,14 @@ def a_stop_of_one_worker(weir):
     if not heard.startswith("accepted, but worker 0 on processor ") or client.answers(1) != "ok":
         raise AssertionError(f"a change that is not taken is answered: {heard}")
     lines = config(other)
-    if "cloud up delay 5ms" not in lines or "stands still" not in lines[0]:
+    if "cloud up delay 5ms" not in lines or "is stalled" not in lines[0]:
         raise AssertionError(f"show config says meanwhile: {lines}")
-    if "has not taken the change before; nothing is changed" not in other.say("cloud up delay 6ms"):
+    if "has not taken the previous change; nothing is changed" not in other.say("cloud up delay 6ms"):
         raise AssertionError("a further change is not refused")
     ptrace(libc, PTRACE_DETACH, worker)
     expect("a change after it", other.say("cloud up delay 7ms"), "ok")
     lines = config(other)
-    if "cloud up delay 7ms" not in lines or "stands still" in lines[0]:
+    if "cloud up delay 7ms" not in lines or "is stalled" in lines[0]:
         raise AssertionError(f"show config says afterwards: {lines}")
     client.close()
     other.close()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A weir under a manager of services, which is this test: when it is ready, that it is well, that it ends.
+"""Tests weir under a service manager, which this test plays: it reports that it is ready, that it is alive, and that it
+ends.
 
 usage: supervised.py WEIR HOLD
 """
@@ -16,12 +17,13 @@ from conversation import Weir
 from serving import LONG_S, tap
 
 WEIR, HOLD = map(os.path.abspath, sys.argv[1:3])
-# It wants to hear in 200 ms, and is told at 100 ms. What is waited for is nothing: so a long time.
+# The watchdog's 200 ms make weir notify every 100 ms. QUIET_S waits for the absence of
+# notifications, so it is long.
 WATCHDOG_US, QUIET_S = 200000, 3
 
 
 class Manager:
-    """Its socket; and a weir that has it in its environment."""
+    """The manager's socket, and a weir that has it in its environment."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -93,7 +95,7 @@ def it_is_not_fed_while_a_worker_stands_still(manager):
                             stderr=subprocess.PIPE, text=True)
     if held.stdout.readline() != "held\n":
         raise tap.Skip(f"no thread may be stopped here: {held.stderr.read().strip()}")
-    # It may have come round once more since it was last looked at, which is told once.
+    # The worker may have completed one more poll since the last check, which is notified once.
     told, end = [], time.monotonic() + QUIET_S
     while time.monotonic() < end:
         told.append(manager.next(0.1))
@@ -128,7 +130,7 @@ def a_weir_that_ends_at_its_start_fails_the_test_that_needs_it():
 
 
 def the_unit_gives_the_watchdog_more_than_a_look_takes():
-    """Control looks ten times a second, and says so of a worker after a second."""
+    """Control checks workers ten times a second, and reports a stalled one after a second."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
     with open(os.path.join(root, "contrib/systemd/weir@.service.in"), encoding="utf-8") as file:
         unit = file.read()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir top` in a terminal that tmux emulates: sizes, colours, keys, and weir gone and back.
+"""Tests `weir top` in a terminal that tmux emulates: sizes, colours, keys, and weir that ends and is restarted.
 
 usage: top.py WEIR
 """
@@ -28,12 +28,12 @@ LONG_S = 60
 
 
 class Terminal:
-    """A terminal of that size in which weir top runs; end() ends it."""
+    """A terminal of a given size in which weir top runs; end() ends it."""
 
     made = 0
 
     def __init__(self, weir, columns, rows, term="screen-256color", environment=""):
-        # One of its own: a server that ends answers for a while.
+        # Each has a tmux server of its own: a server that is ending still answers for a while.
         Terminal.made += 1
         self.socket = os.path.join(weir.folder, f"t{Terminal.made}")
         command = (f"TERM={term} LC_ALL=C.UTF-8 {environment} {WEIR} top -s {weir.path} -i 200ms; "
@@ -46,7 +46,7 @@ class Terminal:
                               check=True).stdout
 
     def keys(self, *keys):
-        """`Enter`, `C-g` and `C-u` are keys; all else is text."""
+        """Types keys. `Enter`, `C-g` and `C-u` are names of keys; anything else is text."""
         for key in keys:
             literal = [] if key in ("Enter", "C-g", "C-u") else ["-l"]
             self.tmux("send-keys", "-t", "t", *literal, key)
@@ -55,7 +55,7 @@ class Terminal:
         return self.tmux("capture-pane", "-p", *(["-e"] if colours else []), "-t", "t")
 
     def until(self, *wanted, colours=False, gone=()):
-        """Waits for a picture that has all of these."""
+        """Waits for a picture that contains all of these."""
         end = time.monotonic() + LONG_S
         while time.monotonic() < end:
             picture = self.picture(colours)
@@ -69,11 +69,11 @@ class Terminal:
         self.tmux("resize-window", "-t", "t", "-x", str(columns), "-y", str(rows))
 
     def end(self):
-        """Its process ends before the terminal does: a SIGCONT that follows the SIGHUP of a terminal
-        that goes, holds LeakSanitizer's look at the process up for ever."""
+        """Ends weir top before its terminal: a SIGCONT that follows the SIGHUP of a terminal that is closed blocks
+        LeakSanitizer's check of the process for ever."""
         try:
             if "ended with" not in self.picture():
-                self.keys("C-g", "q")  # ^G gives up what is being typed
+                self.keys("C-g", "q")  # ^G leaves the input line
                 self.until("ended with")
         finally:
             subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True,
@@ -131,7 +131,7 @@ def keys_sort_filter_zoom_pause_and_explain(weir):
         terminal.keys("p")
         terminal.until("PAUSED")
         terminal.keys("?")
-        terminal.until("never as it should be")
+        terminal.until("should be 0")
         terminal.keys("?", "p", "q")
         terminal.until("ended with 0")
     in_terminal(weir, 80, 24, look)
@@ -174,7 +174,7 @@ def a_change_under_a_lease_stays_while_top_runs_and_goes_when_it_is_killed(weir)
         terminal.until("change> cloud ")
         terminal.keys("C-u", "lease 12s cloud up delay 33ms", "Enter")
         terminal.until("done: lease 12s cloud up delay 33ms")
-        # Longer than its time; it is renewed while another line is being typed, too.
+        # Longer than its time: it must be renewed while another line is being typed.
         terminal.keys("e")
         terminal.until("change> cloud ")
         time.sleep(16)
@@ -221,7 +221,7 @@ def a_key_dumps_the_flight_and_the_status_says_where_or_why_not(weir):
             picture = terminal.until("dumped", gone=("is being dumped",))
             if "flight dumped in" in picture:
                 break
-            assert "not dumped: the flight has nothing yet" in picture, picture
+            assert "not dumped: the flight holds nothing yet" in picture, picture
         said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, 0 MB$", picture, re.M)
         assert said and re.fullmatch(re.escape(flying.path) + r"-flight-[-T0-9]+Z", said[1]), picture
         done = subprocess.run([WEIR, "replay", "--recording", said[1], "-q"], capture_output=True,
@@ -267,14 +267,14 @@ def it_goes_on_by_itself_when_weir_is_started_again(weir):
         weir.process.wait()
         terminal.until("NOT CONNECTED")
         weir.start()
-        terminal.until("weir was started again", gone=("NOT CONNECTED",))
+        terminal.until("weir was restarted", gone=("NOT CONNECTED",))
         Client(weir.path).say("cloud down delay 33ms")
         terminal.until("cloud down delay 33ms")
     in_terminal(weir, 120, 30, look)
 
 
 class Bare:
-    """weir top at a terminal without an emulator, which controls no process of its own accord."""
+    """weir top on a terminal without an emulator. It controls no process unless one asks for it."""
 
     def __init__(self, weir, *through):
         self.master, slave = pty.openpty()
@@ -286,14 +286,14 @@ class Bare:
         self.seen = b""
 
     def until(self, wanted):
-        """Once drawn, a word is not drawn again."""
+        """Waits for a word, which is drawn only once."""
         while wanted not in self.seen:
             ready, _, _ = select.select([self.master], [], [], LONG_S)
             assert ready, f"no {wanted} came, but {self.seen}"
             self.seen += os.read(self.master, 65536)
 
     def ended(self):
-        """How it ended; it has to by itself."""
+        """Returns its exit status. It has to end by itself."""
         try:
             return self.process.wait(LONG_S)
         except subprocess.TimeoutExpired:
@@ -303,7 +303,7 @@ class Bare:
 
 
 def it_ends_by_itself_when_its_terminal_is_gone(weir):
-    for typed, seen in ((b"", b"worker"), (b"e", b"change>")):  # while a line is being typed, too
+    for typed, seen in ((b"", b"worker"), (b"e", b"change>")):  # also while a line is being typed
         for gone in (False, True):
             bare = Bare(weir)
             bare.until(b"worker")
@@ -319,8 +319,8 @@ def it_ends_by_itself_when_its_terminal_is_gone(weir):
                 os.close(bare.master)
 
 
-# The command, in a process group of which nobody in the session is the parent, and which does not
-# have the terminal. To read there is EIO.
+# Runs the command in an orphaned process group that is not in the foreground of the terminal:
+# reading the terminal fails with EIO.
 LEFT_ALONE = """
 import fcntl, os, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -1,33 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every example of every page, as pasted: each fenced block of README.md, CONTRIBUTING.md and docs/*.md.
+"""Runs every example of every page as pasted: each fenced block of README.md, CONTRIBUTING.md and docs/*.md.
 
-The blocks of a page are run one after the other in one scratch folder, in which the folders of this
-tree are, with this build's weir on the PATH. What a block is follows from its lines:
+The blocks of a page are run one after the other in one scratch folder, which has links to the folders of this tree, and
+with this build's weir on the PATH. The kind of a block follows from its lines:
 
-  a scenario     lines of the language: whole as it stands, or behind `port a`, `port b` and the clouds
-                 that it names; it must be accepted
+  a scenario     lines of the language: complete, or after `port a`, `port b` and the clouds that it names; weir
+                 must accept it
   commands       run by `bash -e`; they must succeed
-  a transcript   `$ COMMAND` and what it prints: each line of that must come, in this order; `...` stands
-                 for anything in it
+  a transcript   `$ COMMAND` and its output: each line must appear, in this order; `...` stands for anything in a line
 
-Anything else says so in a comment that no reader sees, on the line before the fence:
+The kind of any other block is given by a comment on the line before the fence, which readers do not see:
 
-  <!-- example: synopsis -->             placeholders
-  <!-- example: not run: REASON -->      it cannot be run here, or is no example: a drawing, what is printed
-  <!-- example: file NAME -->            is saved under that name; if it is a scenario it must be accepted
-  <!-- example: figures -->              a transcript of which all but the figures is compared
-  <!-- example: root [PROGRAM...] -->    commands for root; skipped without it, or without one of the programs
-  <!-- example: background -->           the same, one that runs on until the next one begins: it says
-                                         `running` when it does
-  <!-- example: built -->                commands in the shell that goes on: build/release is this build
+  <!-- example: synopsis -->             has placeholders
+  <!-- example: not run: REASON -->      cannot be run here, or is not an example: a drawing, an output
+  <!-- example: file NAME -->            is saved under that name; weir must accept it if it is a scenario
+  <!-- example: figures -->              a transcript, compared except for its figures
+  <!-- example: root [PROGRAM...] -->    commands for root; skipped without root, or without one of the programs
+  <!-- example: background -->           the same, but it runs until the next one begins; it prints `running`
+                                         when it is ready
+  <!-- example: built -->                commands after a build: build/release is this build
   <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: python -->               a program in Python, with the package of python/
   <!-- example: pytest -->               tests, with its plugin
-  <!-- example: with FILE [figures] -->  while `weir run` has that scenario in force
+  <!-- example: with FILE [figures] -->  runs while `weir run` runs that scenario
 
-What needs root is run in namespaces that a page has to itself: eth0, eth1 and eth2 are there, ends of
-veth pairs whose other ends lie in the namespaces host0, host1 and host2, with 192.0.2.10, .11 and .12.
+Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs. Their other ends are
+in the namespaces host0, host1 and host2, with the addresses 192.0.2.10, .11 and .12.
 
 usage: examples.py WEIR ROOT [PAGE...]
        examples.py WEIR ROOT even|odd    every second page: both together are all
@@ -50,7 +49,7 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BUILD = os.path.dirname(os.path.dirname(WEIR))
 TIMEOUT_S = 240
 STATEMENT = re.compile(r"(no )?clouds? |port |seed |netem ")
-# A network, processes and mounts of a page's own: what is begun in there ends with it.
+# A page has a network, processes and mounts of its own: what it starts there ends with it.
 ALONE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 INSIDE = """set -e
 mount -t tmpfs none /run
@@ -122,11 +121,11 @@ def last(out):
     return "\n".join(out.splitlines()[-12:])
 
 
-# ---- the kinds ----
+# ---- the kinds of blocks ----
 
 def is_accepted(path):
     status, out = run(["weir", "check", "-c", path])
-    # Whether this machine has the memory or the device is not the question here.
+    # The test does not require that this machine has the memory or the device.
     wrong = re.search(rf"^(weir check: )?{re.escape(path)}:\d+.*", out, re.M)
     assert status == 0 or not wrong or " of memory" in wrong[0], out
 
@@ -150,7 +149,7 @@ def shell(text, words=()):
 
 @functools.cache
 def why_no_exec():
-    """What this machine lacks for `weir exec`, or an empty text."""
+    """Returns what this machine lacks for `weir exec`, or an empty text."""
     status, out = run(["weir", "exec", "-q", "--", "true"])
     return out.strip() if status != 0 else ""
 
@@ -174,7 +173,7 @@ def commands(block, words=()):
     assert status == 0, f"status {status}\n{last(out)}"
 
 
-# A number, and what follows it: the unit comes with the size.
+# A number and its unit, which changes with the magnitude.
 FIGURE = re.compile(r"(?<![\w.])[+-]?\d[\d.,]*( ?([kMGµnm]?(bit/s|bit|s|B)|MiB|GiB|pkt|%)(?!\w))?")
 
 
@@ -211,7 +210,7 @@ def file(block):
 
 
 class Alone:
-    """The namespaces of the page that is being looked at; made when they are first needed."""
+    """The namespaces of the current page. They are created when they are first needed."""
     holder, inside, running = None, [], []
 
     @classmethod
@@ -228,13 +227,13 @@ class Alone:
                 cls.end()
                 raise tap.Skip(f"no namespaces of its own can be made here: {said.strip()}")
             with open(f"/proc/{cls.holder.pid}/task/{cls.holder.pid}/children", encoding="ascii") as children:
-                # -r: in a chroot the root of a mount namespace is another one.
+                # -r: in a chroot, a mount namespace has another root.
                 cls.inside = ["nsenter", "-n", "-m", "-p", "-r", "-t", children.read().split()[0], "--wd=" + os.getcwd()]
         return cls.inside
 
     @classmethod
     def begin(cls, text):
-        """Until it says that it runs."""
+        """Starts commands, and returns once they print that they run."""
         began, said = start([*cls.words(), "bash", "-e", "-c", text]), ""
         cls.running.append(began)
         while True:
@@ -246,7 +245,7 @@ class Alone:
 
     @classmethod
     def stop(cls):
-        """What was begun."""
+        """Stops the commands that begin() has started."""
         for began in cls.running:
             os.killpg(began.pid, 15)
             began.communicate()
@@ -262,7 +261,7 @@ class Alone:
 
 
 def in_build(block, then, before=""):
-    """`before` and `then` are run around the block, in one shell, where build/release is this build."""
+    """Runs `before`, the block and `then` in one shell, where build/release is this build."""
     os.makedirs("build")
     os.symlink(BUILD, "build/release")
     try:
@@ -280,7 +279,7 @@ def built(block):
 def installs(block):
     if not shutil.which("meson"):
         raise tap.Skip("meson is not installed")
-    # Nothing of this machine is touched, and nothing is built: who runs the test has done that.
+    # Installs into a folder, and builds nothing: the build is complete when this test runs.
     os.environ["DESTDIR"] = os.path.abspath("installed")
     try:
         in_build(block, """
@@ -306,7 +305,7 @@ def background(block):
 
 
 def with_(block):
-    """The ports of a shipped scenario have no device: eth1 and eth2 it is."""
+    """The ports of a shipped scenario have no device, so they get eth1 and eth2."""
     scenario_file, _, more = block.rest.partition(" ")
     with open(scenario_file, encoding="utf-8") as source:
         text = source.read()
@@ -389,11 +388,11 @@ def every_block_is_run_or_says_why_not():
 
 
 def every_line_for_who_knows_another_program_runs():
-    """The right-hand column of the table of recipes.md, with `true` as the command; and it has no more words
-    than what stands beside it."""
+    """Runs the right-hand column of the table in recipes.md, with `true` as the command. Each entry may have no more
+    words than the one beside it."""
     with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
         rows = re.findall(r"^\| (`.*`) \| `(weir [^`]*?)( C)?` \|$", source.read(), re.M)
-    # What stands between quotes is one word, and the command is nobody's.
+    # Quoted text counts as one word, and the command C does not count.
     for theirs, ours, _ in rows:
         count = sum(len(shlex.split(line)) - line.endswith(" C") for line in re.findall("`([^`]*)`", theirs))
         assert len(shlex.split(ours)) <= count or "format mahimahi" in ours, f"{ours} has more words than {theirs}"
@@ -404,7 +403,7 @@ def every_line_for_who_knows_another_program_runs():
     for line in lines:
         for way in ("up", "down"):
             line = line.replace(f"{way}.trace", f"{ROOT}/configs/traces/lte-driving.{way}")
-        # With its table, which says that weir was what ran it.
+        # Its table shows that weir ran it.
         status, out = run(["bash", "-c", f"{line} true"])
         assert status != 0 or "cloud down from world to command" in out, f"{line}: {out}"
         if status != 0:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that begin, do their work and end: in each of them every call fails in turn.
+"""Commands that begin, do their work and end. In each of them, every call fails in turn.
 
-A run with a fault has to end in one of two ways. As the run without it: then the fault did not matter,
-and status, outputs and the text are the same. Or with status 1 or 2, a message that says what was
-lacking, and no output under its name that is not whole; nothing else is left behind either.
+A run with a fault may end in two ways. Either it ends like the run without the fault, with the same status, outputs and
+text. Or it ends with status 1 or 2 and a message that says what was lacking, and leaves no incomplete output under its
+final name, and nothing else.
 
-A live run is never the same twice: its outputs have to be there, and whole. weir exec fails with
-status 125, or 126 if it is the command that cannot be started, and `whole` says of an output what is
-wrong with it.
+A live run never repeats exactly: its outputs have to be there, and be complete. weir exec fails with status 125, or
+with 126 if the command cannot be started; `whole` checks its outputs.
 """
 import json
 import os
@@ -20,8 +19,8 @@ import time
 from page import complaint, environment
 
 CPU = str(max(os.sched_getaffinity(0)))
-SLOW_S = 120  # of a run that takes a second, under a sanitizer on a busy machine: it hangs
-CTL_S = 30  # of one of `weir ctl`, whose own patience with a weir that does not answer is 60 s
+SLOW_S = 120  # for a run that takes a second; longer means a hang, even under a sanitizer on a busy machine
+CTL_S = 30  # for `weir ctl`, which waits 60 s for a weir that does not answer
 
 EVERY_STATEMENT = """seed 7
 port a
@@ -70,19 +69,19 @@ clouds lines delay 1ms
 
 
 class Scenario:
-    """`words` in a folder of its own, of which `out` holds what it writes."""
+    """A command, `words`, that runs in a folder of its own. It writes its outputs into `out`."""
 
     def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None, inside=None,
                  fails=(1, 2), whole=None):
         self.name, self.words, self.kinds, self.status = name, words, kinds, status
-        self.inside = inside or []  # what makes the network in which it runs
-        self.fails = fails  # with one of these
-        self.whole = whole  # of an output that is never the same: what is wrong with these bytes of this name
-        self.same = same or (lambda text: text)  # what has to be the same of its text
-        self.stop = stop  # a word of stderr at which it is told to end
-        self.keeps = keeps  # what it has until then, as its manual says
+        self.inside = inside or []  # a command that creates the network in which it runs
+        self.fails = fails  # its possible statuses on failure
+        self.whole = whole  # whole(name, data) checks an output that varies; it returns what is wrong, or None
+        self.same = same or (lambda text: text)  # reduces a text to the part that must not change
+        self.stop = stop  # a word on stderr after which it gets SIGTERM
+        self.keeps = keeps  # it may leave partial outputs, as its manual says
         self.slow_s = SLOW_S if undo is None else CTL_S
-        self.undo = undo  # it speaks with a weir that runs; what takes back what it has changed there
+        self.undo = undo  # it talks to a running weir; these lines undo its changes there
 
 
 def digits_apart(text):
@@ -90,22 +89,21 @@ def digits_apart(text):
 
 
 def rows_alone(text):
-    """Of a bench: what cannot be read of the machine is named in a remark, and is no error."""
+    """Reduces the output of a bench to its rows: if the machine cannot be examined, this is a remark and no error."""
     return digits_apart(json.dumps(json.loads(text)["rows"])) if text else ""
 
 
-# Two ends of one cable, so that every packet comes back: something is on its way all the time.
+# Two ends of one cable, so that every packet comes back, and packets are always in flight.
 CABLE = ["unshare", "--net", "--mount", "--", "sh", "-c",
          "mount -t tmpfs none /run; ip link set lo up; ip link add wa type veth peer name wb; ip link set wa up; "
          "ip link set wb up; exec \"$0\" \"$@\""]
-# A ping, a connection that is refused and a datagram, through the way out; what comes of them is
-# not asked.
+# A ping, a refused connection and a datagram, through the way out. Their results do not matter.
 COMMAND = ("ping -c 2 -i 0.01 -W 1 198.18.0.1; timeout 2 bash -c '</dev/tcp/198.18.0.1/9'; "
            "echo x >/dev/udp/198.18.0.1/53; sleep 0.02; exit 0")
 
 
 def whole_record(name, data):
-    """Of a live run: what is wrong with an output."""
+    """Checks an output of a live run; returns what is wrong, or None."""
     if name == "report":
         try:
             json.loads(data)
@@ -177,7 +175,7 @@ SCENARIOS = [
 
 
 def prepare(folder, make_capture, source):
-    """What the scenarios read."""
+    """Writes the files that the scenarios read."""
     os.makedirs(folder, exist_ok=True)
     configs = os.path.join(source, "configs")
 
@@ -214,7 +212,7 @@ def prepare(folder, make_capture, source):
 
 
 def lacks(scenario):
-    """What this machine does not have for it; or None."""
+    """Returns what this machine lacks for the scenario, or None."""
     if scenario.inside or scenario.words[0] == "exec":
         if subprocess.run(["unshare", "--net", "--mount", "--", "true"], check=False, stderr=subprocess.DEVNULL).returncode:
             return "to make a network namespace takes root, and a kernel that allows it"
@@ -228,7 +226,7 @@ class Result:
 
 
 def run(program, scenario, folder, page):
-    """One run, from an empty `out`."""
+    """Makes one run, with an empty `out`."""
     result = Result()
     shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
     os.mkdir(os.path.join(folder, "out"))
@@ -265,7 +263,7 @@ def run(program, scenario, folder, page):
 
 
 def accounts(result):
-    """Of a report: what does not add up."""
+    """Returns what does not add up in a report, or None."""
     if "report" not in result.files:
         return None
     for cloud in json.loads(result.files["report"])["clouds"]:
@@ -277,7 +275,7 @@ def accounts(result):
 
 
 def words_of(kind, stderr):
-    """What a message about such a fault does not say, or says wrongly."""
+    """Returns what is missing or wrong in the message about such a fault, or None."""
     if not stderr.strip():
         return "it says nothing"
     if "Success" in stderr or "(null)" in stderr:
@@ -288,14 +286,14 @@ def words_of(kind, stderr):
 
 
 def judge(scenario, kind, reference, result):
-    """What is wrong with a run in which a call was refused; or None."""
+    """Returns what is wrong with a run in which a call was refused, or None."""
     if result.hangs:
         return f"it had not ended after {scenario.slow_s} s"
     said = complaint(result.stderr)
     if said:
         return said
     if scenario.stop and result.status == -signal.SIGTERM and scenario.stop not in result.stderr.splitlines()[-1]:
-        result.status = 1  # it has said why it ends, and was told to when it had put all back: then a signal ends it
+        result.status = 1  # the signal came after it had cleaned up, and after it had given its reason
     if result.status < 0:
         return f"it died of signal {-result.status}"
     if result.status == scenario.status:

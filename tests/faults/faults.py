@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every call that can fail does so in turn, once, and then from that call on (faults.h).
+"""Makes every call that can fail do so in turn: once, and then from that call on (faults.h).
 
 usage: faults.py WEIR-FAULTS MAKE-CAPTURE SOURCE [--most N] [--only WORD] [--seed N]
 
---most N: of each scenario and kind only N calls, drawn with the seed; without it all of them. Prints
-TAP, and what was wrong with the call that was refused and who made it.
+--most N: only N calls of each scenario and kind, drawn with the seed; otherwise all. Prints TAP; a failure names the
+call that was refused, and its callers.
 """
 import argparse
 import os
@@ -40,14 +40,14 @@ def options():
 
 
 def drawn(given, name, calls):
-    """Which of the calls fail: all, or some."""
+    """Returns the numbers of the calls that are to fail: all, or some."""
     if not given.most or calls <= given.most:
         return list(range(1, calls + 1))
     return sorted(random.Random(f"{given.seed} {name}").sample(range(1, calls + 1), given.most))
 
 
 class Findings:
-    """By what was wrong and where the call was, so that one defect is told once."""
+    """Collects failures by the message and the place of the call, so that one defect is reported once."""
 
     def __init__(self):
         self.found, self.runs = {}, 0
@@ -65,8 +65,7 @@ class Findings:
 
 
 class Peer:
-    """The weir that a scenario speaks with: what a run has changed there, taken back after it. None of its own calls
-    fails."""
+    """The weir that a scenario talks to. It undoes the changes of each run. None of its own calls fails."""
 
     def __init__(self, given, scenario, folder):
         self.undo = scenario.undo
@@ -130,7 +129,7 @@ def main():
     claims = []
     try:
         commands.prepare(folder, given.make_capture, given.source)
-        # These take seconds, whatever they do: left to the whole sweep.
+        # These take seconds in any case, so only the full sweep runs them.
         for scenario in commands.SCENARIOS:
             if given.most and scenario.name in ("bench", "exec-between"):
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page by which a test asks weir-faults for a failure (faults.h)."""
+"""The page of shared memory by which a test makes calls of weir-faults fail (faults.h)."""
 import mmap
 import os
 import struct
@@ -18,7 +18,8 @@ class Page:
             self.map = mmap.mmap(file.fileno(), BYTES)
 
     def arm(self, kind, at, onwards=False):
-        """From now on the at-th call of that kind fails; 0: they are counted only."""
+        """From now on the at-th call of this kind fails, or, with `onwards`, this and all later ones; 0: calls are only
+        counted."""
         self.map[:] = struct.pack("<QQQ", 0, at, onwards) + bytes(BYTES - 24)
         self.map[:8] = struct.pack("<Q", KINDS[kind])
 
@@ -37,7 +38,7 @@ class Page:
         return self._word(4)
 
     def where(self):
-        """The call that was refused, and who made it: innermost first."""
+        """Returns the call that was refused, and its callers, innermost first."""
         call = self.map[8 * (6 + FRAMES):8 * (6 + FRAMES) + 64].split(b"\0")[0].decode()
         frames = [f"{self._word(6 + i) - 1:x}" for i in range(self._word(5))]
         if not frames:
@@ -48,7 +49,8 @@ class Page:
 
 
 def environment(page):
-    """Of a run, under the page if there is one: sanitizers say all they know, and leave by a status of their own."""
+    """Returns the environment of a run, with the page if there is one. Sanitizers check everything, and exit with a
+    status of their own."""
     sanitizers = {name: f"{os.environ.get(name, '')}:{options}" for name, options in (
         ("ASAN_OPTIONS", "exitcode=86:detect_leaks=1:allocator_may_return_null=1"),
         ("UBSAN_OPTIONS", "halt_on_error=1:exitcode=86:print_stacktrace=1"))}
@@ -57,7 +59,7 @@ def environment(page):
 
 
 def complaint(stderr):
-    """What a sanitizer has said, or an assertion; or None."""
+    """Returns the message of a sanitizer or an assertion, or None."""
     for line in stderr.splitlines():
         if any(word in line for word in ("Sanitizer:", "runtime error:", "Assertion", "weir_poison:")):
             at = stderr.index(line)

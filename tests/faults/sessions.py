@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control sessions with a weir that runs: every call that a change makes fails in turn.
+"""Control sessions with a running weir. Every call that a change makes fails in turn.
 
-A transaction is a few lines. With a fault it must be answered by an error, and then `show config` says
-what it said before; or by ok, and then what it would say without the fault. When the connection is
-lost it is one of the two. Packets flow on, and at its end everything adds up and all memory is back.
+A transaction is a few lines. With a fault, it may be answered by an error: then `show config` is the same as before. Or
+by ok: then it is the same as without the fault. If the connection is lost, it is one of the two. Packets keep flowing,
+and at the end everything adds up and all memory is returned.
 """
 import os
 import signal
@@ -16,7 +16,7 @@ from page import Page, complaint, environment
 SECONDS = 60
 CPU = str(max(os.sched_getaffinity(0)))
 
-# What is done, and what takes it back.
+# Each transaction, and the lines that undo it.
 TRANSACTIONS = [
     (["cloud down delay 3ms jitter 1ms distribution normal"], ["cloud down delay 1ms"]),
     (["cloud down loss random 1%"], ["no cloud down loss"]),
@@ -43,11 +43,11 @@ QUESTIONS = ["show config", "show cloud", "show cloud down", "show ports", "show
 
 
 class Lost(Exception):
-    """The connection."""
+    """The connection was lost."""
 
 
 class Client:
-    """A connection, and what was read of it."""
+    """A connection, and the bytes that have been read from it."""
 
     def __init__(self, path):
         self.client = socket.socket(socket.AF_UNIX)
@@ -68,7 +68,7 @@ class Client:
         return one.decode()
 
     def ask(self, line):
-        """The lines of the answer: the last is `ok` or begins with `err`."""
+        """Returns the lines of the answer. The last one is `ok` or begins with `err`."""
         self.sendall(line.encode() + b"\n")
         lines = [self.line()]
         while not (lines[-1] == "ok" or lines[-1].startswith("err ")):
@@ -83,7 +83,7 @@ RUNNING = []
 
 
 def end_all():
-    """Those that a claim that failed has left."""
+    """Ends the processes that a failed claim has left running."""
     for weir in RUNNING:
         if weir.child.poll() is None:
             weir.child.kill()
@@ -130,11 +130,11 @@ class Weir:
             raise Lost from reason
 
     def config(self):
-        """Without the remark that a worker is late, which a busy machine may cause."""
+        """Returns the scenario, without the remark about a late worker, which a busy machine may cause."""
         return [line for line in self.ask("show config") if not line.startswith("#")]
 
     def transaction(self, lines):
-        """Its answers, the last line of each; a batch if there are several."""
+        """Sends lines, as a batch if there are several. Returns the last line of each answer."""
         if len(lines) > 1:
             lines = ["begin", *lines, "commit"]
         answers = []
@@ -170,11 +170,11 @@ class Weir:
         assert not complaint(said), complaint(said)
         assert status == 0, f"status {status}: {said[-2000:]}"
         self.says.seek(0)
-        assert "every packet is accounted for, every buffer came back" in self.says.read()
+        assert "every packet is accounted for, every buffer was returned" in self.says.read()
 
 
 def one_fault(weir, page, kind, at, onwards, lines, before, after):
-    """What is wrong with this transaction under that fault; and whether there was a fault."""
+    """Returns what is wrong with this transaction under this fault, or None, and whether a call was refused."""
     lost, answers = False, []
     page.arm(kind, at, onwards)
     try:
@@ -194,7 +194,7 @@ def one_fault(weir, page, kind, at, onwards, lines, before, after):
     if lost:
         said = config not in (before, after) and "the connection is lost, and what is in force is neither"
     elif wrong and wrong[-1].startswith("err answer:"):
-        # It says itself that the answer is what is missing, and that `show config` says the rest.
+        # The message says that only the answer is missing, and refers to `show config`.
         said = config not in (before, after) and "the answer is missing, and what is in force is neither"
     elif wrong:
         said = config != before and f"answered {wrong}, and what is in force has changed"
@@ -251,7 +251,7 @@ def changes(given, folder, findings, kind, layout, transactions):
 
 
 def load(given, folder, findings, kind, layout):
-    """Mbufs that fail while packets flow: what was lost is counted, and everything adds up."""
+    """Lets mbuf allocations fail while packets flow: losses are counted, and everything adds up."""
     begun, found = time.monotonic(), findings()
     page = Page(os.path.join(folder, "page"), given.program)
     weir = Weir(given, folder, page, layout)

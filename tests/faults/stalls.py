@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One thread stands still, and then goes on: a worker, control, the thread that reads and writes files.
-What pipelined changes meet, and a stop of the whole process, is tried in ../control/stalls.py.
+"""Stops one thread and continues it: a worker, control, or the thread that reads and writes files. Pipelined changes,
+and a stop of the whole process, are tested in ../control/stalls.py.
 
 usage: stalls.py WEIR HOLD MAKE-CAPTURE [--all]
 
---all: also what takes as long as weir's patience, 20 s.
+--all: also the cases that take as long as weir's longest wait, 20 s.
 
-A thread is stopped by tracing it (hold.c), where this may be done.
+A thread is stopped by tracing it (hold.c), if this is permitted.
 """
 import filecmp
 import os
@@ -28,7 +28,7 @@ from page import complaint  # noqa: E402
 
 WEIR, HOLD, MAKE_CAPTURE = (os.path.abspath(program) for program in sys.argv[1:4])
 SHORT_S = 1.5
-PATIENCE_S = 60  # a busy machine; what is claimed here is that an answer comes, not when
+PATIENCE_S = 60  # for a busy machine: the claims are that answers come, not when
 
 
 class Given:
@@ -36,7 +36,7 @@ class Given:
 
 
 class Held:
-    """A thread that stands still meanwhile."""
+    """A thread that is stopped inside the `with` block."""
 
     def __init__(self, thread):
         self.thread = thread
@@ -62,19 +62,19 @@ def threads(process, name):
                 if name in comm.read():
                     found.append(int(task))
         except FileNotFoundError:
-            pass  # it has ended
+            pass  # the thread has ended
     return sorted(found)
 
 
 def weir(folder, config="session.weir"):
     made = sessions.Weir(Given, folder, None, "run-to-completion", config)
-    # DPDK calls it rte-worker-N, from 23.11 on dpdk-workerN.
+    # DPDK names it rte-worker-N, since 23.11 dpdk-workerN.
     made.worker = threads(made.child.pid, "-worker")[0]
     return made
 
 
 def says(running, words):
-    """Control looks at its workers ten times a second."""
+    """Waits for a message. Control checks its workers ten times a second."""
     until = time.monotonic() + PATIENCE_S
     while words not in running.said() and time.monotonic() < until:
         time.sleep(0.05)
@@ -82,7 +82,7 @@ def says(running, words):
 
 
 def recovers(running):
-    """Packets flow, a change is taken and is in force, and everything adds up at the end."""
+    """Checks that packets flow, a change is accepted and in force, and everything adds up at the end."""
     assert running.flows(), "no packet comes any more"
     assert running.ask("cloud down delay 7ms")[-1] == "ok"
     assert "cloud down delay 7ms" in running.config(), running.config()
@@ -90,7 +90,8 @@ def recovers(running):
 
 
 def is_taken(running):
-    """The change is answered by ok. On a busy machine the worker may stand still for so long that this is said first."""
+    """Checks that the change is answered by ok. On a busy machine, a message about the stalled worker may come before
+    it."""
     line = running.lines(1)[0]
     if line.startswith("accepted, but worker 0"):
         line = running.lines(1)[0]
@@ -100,9 +101,9 @@ def is_taken(running):
 def a_worker_that_stands_still_is_told_and_answers_come_meanwhile(folder):
     running = weir(folder)
     with Held(running.worker):
-        says(running, "has not come round")
+        says(running, "has not completed a poll")
         assert running.ask("show workers")[-1] == "ok"
-    says(running, "goes on after")
+    says(running, "polls again after")
     recovers(running)
 
 
@@ -124,8 +125,8 @@ def another_client_is_answered_while_a_change_waits_for_a_worker(folder):
     with Held(running.worker):
         running.client.sendall(b"cloud down delay 3ms\n")
         time.sleep(0.2)
-        # If it waited for the worker, too, it would be answered behind the change, which is given
-        # up after 3 s.
+        # If this waited for the worker, its answer would come after that to the change, which weir
+        # gives up after 3 s.
         answer = other.ask("show config")
         before = not select.select([running.client.client], [], [], 0)[0]
     assert answer[-1] == "ok" and before, answer
@@ -143,7 +144,7 @@ def packets_flow_while_control_stands_still(folder):
 
 
 def hand_over_a_list(running, folder, lines):
-    """A client gives a loss list; he does not wait for the answer. The thread that works on it."""
+    """A client sends a loss list, without waiting for the answer. Returns the thread that works on it."""
     name = os.path.join(folder, "list")
     with open(name, "w", encoding="ascii") as out:
         out.write("7\n" * lines)
@@ -166,7 +167,7 @@ def a_change_that_does_not_end_does_not_keep_weir_from_ending(folder):
     with Held(hand_over_a_list(running, folder, 4000000)):
         running.child.send_signal(signal.SIGTERM)
         begun = time.monotonic()
-        says(running, "does not come to its end: ended without it, and without the accounts")
+        says(running, "does not finish: weir ends without it, and without the final accounts")
         print(f"# SIGTERM, and a thread that stands still: told after {time.monotonic() - begun:.1f} s")
     assert running.child.wait(PATIENCE_S) == 1
     assert not os.path.exists(running.path), "the socket is still there"

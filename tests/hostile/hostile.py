@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures that broke other programs, each through a scenario with everything in it, both ways.
+"""Replays captures that broke other programs, each through a scenario that uses everything, in both directions.
 
-Of each: weir either replays it, and then accounts for every packet; or refuses it with one line and
-status 2, and then leaves no file. It never crashes, hangs, or wakes a sanitizer.
+weir either replays a capture and accounts for every packet, or refuses it with one line and status 2, and leaves no
+file. It never crashes, hangs, or triggers a sanitizer.
 
 usage: hostile.py WEIR ROOT    the folder is $WEIR_HOSTILE, or ../shared/pcaps/hostile beside ROOT
 """
@@ -19,7 +19,7 @@ import tap  # noqa: E402
 
 WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 FOLDER = os.environ.get("WEIR_HOSTILE") or os.path.join(ROOT, "../shared/pcaps/hostile")
-SECONDS = 300  # it does not hang: some take seconds under a sanitizer
+SECONDS = 300  # more means a hang: some captures take seconds under a sanitizer
 SCENARIO = """seed 7
 port a
 port b
@@ -37,7 +37,7 @@ cloud up delay 40ms jitter 5ms distribution uniform order keep
 
 
 def judge(path, scenario):
-    """None, or what is wrong."""
+    """Returns what is wrong, or None."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
@@ -71,7 +71,7 @@ def judge(path, scenario):
 
 def main():
     if not os.path.isdir(FOLDER):
-        print(f"1..0 # SKIP there are no hostile captures here; $WEIR_HOSTILE names their folder")
+        print("1..0 # SKIP there are no hostile captures here; $WEIR_HOSTILE names their folder")
         return 0
     names = sorted(os.listdir(FOLDER))
     with tempfile.TemporaryDirectory() as place:

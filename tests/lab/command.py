@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""weir lab as a user meets it: exit status, messages, the same bytes for the same seed, whole frames."""
+"""Tests weir lab as users see it: exit status, messages, the same bytes for the same seed, well-formed frames."""
 import json
 import os
 import pathlib
@@ -72,7 +72,8 @@ def conserves():
 
 
 def capture_is_whole(experiment, case, wanted, *more):
-    """Nothing in it is malformed, no checksum is wrong, and what it is to have is there: a filter."""
+    """Checks that a run's capture has no malformed frame and no wrong checksum, and frames that match the filter
+    `wanted`."""
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
         answer = lab("run", experiment, *SHORT, *more, "--case", case, "--pcap", pcap)
@@ -92,7 +93,7 @@ def capture_is_whole(experiment, case, wanted, *more):
 
 
 def ones(data):
-    """The Internet checksum's sum of 16-bit words."""
+    """Returns the Internet checksum's sum of 16-bit words."""
     total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
@@ -100,8 +101,9 @@ def ones(data):
 
 
 def header_is_exchanged():
-    """Every frame is IPv4 with protocol 253, and TCP behind the unified header is whole: its checksum is that of TCP alone. Requests
-    name both routers and both probes; what comes back is what the description gives each router."""
+    """Every frame with the unified header is IPv4 with protocol 253. TCP behind the header is complete, with the
+    checksum of TCP alone. Requests name both routers and both probes; the answers are what the description gives each
+    router. Only acknowledgements without information lack the header."""
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
         lab("run", "slow-start-header", *SHORT, "--set", "duration=4s", "--set", "warmup=1s", "--case", "told", "--pcap", pcap)
@@ -116,7 +118,7 @@ def header_is_exchanged():
         pseudo = ip[12:20] + struct.pack(">HH", oq[7], len(tcp))
         if (taken != length or ip[9] not in (6, 253) or ones(ip[:20]) != 0xffff):
             return False
-        if ip[9] == 6:  # an acknowledgement that has nothing to tell
+        if ip[9] == 6:  # an acknowledgement without information
             if len(ip) != 40:
                 return False
             continue
@@ -133,7 +135,7 @@ def header_is_exchanged():
 
 
 def readings():
-    """All words of `wait` are read, and each is another host."""
+    """Every value of `wait` is read, and changes the hosts' behaviour."""
     gains = set()
     for wait in ("outstanding", "round-trip", "none"):
         answer = json.loads(lab("run", "becn-mix", "-j", *SHORT, "--case", "becn", "--set", f"wait={wait}").stdout)
@@ -149,7 +151,7 @@ def too_small():
 
 
 def as_by_hand():
-    """Told by the routers, a sender grows as one that is given the same figures."""
+    """A sender that the routers inform grows like one that is given the same figures."""
     answer = json.loads(lab("run", "slow-start-header", "-j", "--seeds", "1", "--no-figures", "--set", "duration=20s").stdout)
     window = {run["case"]: run["figures"]["flow.window"] for run in answer["runs"]}
     wrong = [run for run in answer["runs"] if run["figures"]["all.broken"] or run["figures"]["all.strangers"]]
@@ -158,7 +160,7 @@ def as_by_hand():
 
 
 def merges():
-    """Runs made apart, one point and seed each, are what one run gives; a hole is named."""
+    """Separate runs of one point and one seed each, merged, equal one run of all; a missing run is named."""
     with tempfile.TemporaryDirectory() as folder:
         few = ["--set", "duration=10s", "--set", "warmup=2s", "--case", "ecn"]
         parts = []
@@ -177,7 +179,7 @@ def merges():
 
 
 def figure():
-    """What a figure of a paper needs is run, and no more."""
+    """Only the runs that a paper's figure needs are made."""
     with tempfile.TemporaryDirectory() as folder:
         answer = lab("run", "becn-fig19", "--seeds", "1", "--set", "duration=8s", "--set", "warmup=2s", "--set",
                      "flows=10,45", "--out", folder)
@@ -193,8 +195,8 @@ def over_time():
 
 
 def web_object():
-    """8 packets over an idle way of 28 ms there and back: SYN and request, SYN, windows of 2, 4 and the
-    rest are six round trips, and a little for sending."""
+    """8 packets over an idle path with a round trip of 28 ms: SYN and request, SYN, windows of 2, 4 and the rest take
+    six round trips, and little time for sending."""
     text = """link way from servers to clients
 cloud way rate 100mbit
 cloud way delay 10ms
@@ -213,8 +215,9 @@ set warmup 1s
 
 
 def fourth_figure():
-    """Limited slow-start with max_ssthresh 500: a queue of 200 packets is enough to fill 800 Mbit/s (the paper: about 700), one of 40 is not. In
-    seconds 20 to 22 it has 706 Mbit/s, and with 40 packets, of which a burst was lost on the way, 9; without delayed acknowledgements both fail."""
+    """Limited slow-start with max_ssthresh 500: a queue of 200 packets suffices to fill 800 Mbit/s (the paper: about
+    700), one of 40 does not. In seconds 20 to 22 the flow has 706 Mbit/s; with 40 packets, of which a burst was lost
+    earlier, it has 9. Without delayed acknowledgements both fail."""
     rates = {}
     for case in ("limited-500", "limited-500-40"):
         run = json.loads(lab("run", "slow-start", "-j", "--no-figures", "--seeds", "1", "--case", case, "--set", "duration=22s",
@@ -225,7 +228,7 @@ def fourth_figure():
 
 
 def rows_of(experiment, *more):
-    """What the rows of an experiment say, or what one row says, by their text."""
+    """Returns the values of an experiment's rows, or of one row, by their text."""
     answer = json.loads(lab("run", experiment, "-j", "--no-figures", *more).stdout)
     values = {what: value for row in answer.get("rows", [answer]) for what, value in row["values"].items()}
     print(f"# {experiment}: " + ", ".join(f"{what} {value:.3g}" for what, value in values.items() if value is not None))
@@ -233,15 +236,16 @@ def rows_of(experiment, *more):
 
 
 def whole(claim):
-    """Whole runs of hundreds of seconds, and captures that tshark reads: what they say is the same from every build, and a
-    sanitizer takes minutes for it. What it looks at is in brief()."""
+    """Runs a claim that takes whole runs of hundreds of seconds, or captures that tshark reads. Its result is the same
+    with every build, and a sanitizer takes minutes, so a sanitizer runs brief() in its place."""
     if SANITIZED:
         raise tap.Skip("the release runs it")
     return claim()
 
 
 def brief():
-    """For a sanitizer: a few seconds of every experiment and case that whole() leaves to the release, with a capture."""
+    """Under a sanitizer, runs a few seconds, with a capture, of every experiment and case that whole() leaves to the
+    release."""
     if not SANITIZED:
         raise tap.Skip("there is no sanitizer in it, and all of them are run whole")
     wrong = []
@@ -256,9 +260,9 @@ def brief():
 
 
 def gains_in_order():
-    """Akujobi's order: BECN gains more over plain flows than ECN, both signals together more than ECN. A run's gain has a deviation of 1 to 2
-    (ten seeds), so a difference of two means of two seeds one of 2 at most; in the papers it is 11 and in five seeds 8 to 11. A cut that
-    rounds down makes it -5."""
+    """Akujobi's order: BECN gains more over plain flows than ECN, and both signals together more than ECN. The gain of
+    a run has a deviation of 1 to 2 (ten seeds), so a difference of two means of two seeds has 2 at most. The difference
+    is 11 in the papers, and 8 to 11 over five seeds. A cut that rounds down makes it -5."""
     first, second = (rows_of(name, "--seeds", "2") for name in ("A5", "B3"))
     ecn = second["23 + 23: ECN's"]
     return (first["20 + 20: BECN's gain less ECN's, %"] > 3.6 and second["23 + 23: BECN's gain, %"] > ecn + 3.6
@@ -266,8 +270,8 @@ def gains_in_order():
 
 
 def losses_of_2001():
-    """45 flows with ECN and RED that marks below max only: the loss of one seed is known to 0.02. With RED that is not gentle it
-    is 1.68, with marks above max 0.03; neither is in the band."""
+    """45 flows with ECN and with RED that marks only below max. The loss of one seed has an error of 0.02. It is 1.68
+    if RED is not gentle, and 0.03 if RED marks above max; neither is in the band."""
     near = {what: value for row in ("A1", "A3", "A4") for what, value in rows_of(row, "--seeds", "1").items()}
     far = rows_of("becn-250ms", "--seeds", "1")
     return (4.3 < near["plain: loss, %"] < 4.9 and 1.05 < near["ECN: loss, %"] < 1.35 and 0.85 < near["BECN: loss, %"] < 1.15
@@ -277,7 +281,7 @@ def losses_of_2001():
 
 
 def red_of_2001():
-    """Every experiment of Akujobi's, a new one too, has the RED and the order of ties that ns-2.1b8a had."""
+    """Every experiment of Akujobi's, including new ones, has the RED and the order of ties of ns-2.1b8a."""
     texts = [path.read_text(encoding="utf-8") for path in (pathlib.Path(__file__).resolve().parents[2] / "lab/experiments").glob("*.lab")]
     texts = [text for text in texts if re.search(r"^paper .*Akujobi", text, re.M)]
     return len(texts) >= 10 and all(
@@ -286,8 +290,8 @@ def red_of_2001():
         for text in texts)
 
 
-# Two packets of `early` come one behind the other at the rate of the link, 100 us ahead of those of
-# `late`, and one may wait.
+# `early` sends two packets back to back at the link's rate, 100 us before those of `late`. The
+# queue holds one packet.
 TIES = """link way from left to right
 cloud way rate 10mbit queue 1pkt
 cloud way.back rate 10mbit
@@ -299,9 +303,9 @@ ftp late 1 from left to right access 10mbit delay 1ms start 2100us spread 0s sst
 
 
 def ties():
-    """Early's first is sent and late's first waits when early's second comes, at the instant when the first has been sent.
-    If that one leaves first, late's has made room and late's second is lost; else early's second is. Who has lost a packet
-    waits for the timer, who has not goes on."""
+    """Early's second packet arrives at the instant at which its first has been sent, while late's first waits. If the
+    departure comes first, late's first leaves the queue and late's second is lost; otherwise early's second is lost.
+    The sender that has lost a packet waits for the timer; the other one continues."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "ties.lab")
         path.write_text(TIES, encoding="utf-8")
@@ -324,8 +328,8 @@ set warmup 1s
 
 
 def one_file_at_a_time():
-    """A user of `surge` asks for a file when the one before it is there: of the client's ports, two a file, none is heard of
-    again when one of a later file was."""
+    """A user of `surge` requests a file only after the previous one is complete. The client uses two ports per file, so
+    no port appears again after one of a later file."""
     with tempfile.TemporaryDirectory() as folder:
         path, pcap = pathlib.Path(folder, "one.lab"), f"{folder}/run.pcap"
         path.write_text(SURGE.replace("USERS", "1"), encoding="utf-8")
@@ -342,9 +346,9 @@ def one_file_at_a_time():
 
 
 def silences():
-    """200 users without references on an idle way: a file each 3 s, the mean of a Pareto of shape 1.5, and some 0.2 s of its
-    transfer. Of a sum of n such times the error goes like n^(-1/3), 3.5 % for 24,000: a fifth is far beyond it. That silences
-    which a run cuts off are missing makes some 4 % more."""
+    """200 users without references on an idle path: a file every 3 s, the mean of a Pareto distribution of shape 1.5,
+    and some 0.2 s for its transfer. The error of a sum of n such times falls like n^(-1/3), 3.5 % for 24,000: the bound
+    of a fifth is far above it. Silences that the end of the run cuts off are missing, which adds some 4 %."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "many.lab")
         path.write_text(SURGE.replace("USERS", "200").replace("gap 10ms", "gap 10ms references off"), encoding="utf-8")
@@ -354,8 +358,9 @@ def silences():
 
 
 def whole_packets():
-    """Cut to whole packets, BCN-TCP takes less from Reno: 4.7 instead of 5.4 times its goodput. Over five seeds of 300 s a
-    run's deviation is 0.08, so of a difference of two runs of 100 s 0.2: 0.7 less 0.3 is two of them."""
+    """BCN-TCP that cuts to whole packets takes less from Reno: 4.7 instead of 5.4 times its goodput. Over five seeds of
+    300 s, a run's deviation is 0.08, so a difference of two runs of 100 s has one of 0.2: the bound 0.3 is two of them
+    below 0.7."""
     ratio = {}
     for whole in ("on", "off"):
         answer = lab("run", "bcn-mix", "-j", "--seeds", "1", "--no-figures", "--case", "same", "--set", "duration=120s", "--set",
@@ -367,9 +372,9 @@ def whole_packets():
 
 
 def steady():
-    """With 15 flows a router that tells the sender keeps a steadier queue, and the link busier, than one that marks: a
-    deviation of 0.49 of ECN's and 1.4 % more of the link (five seeds of 400 s, +- 0.004 and 0.02; an eighth of the time makes
-    that three times as much)."""
+    """With 15 flows, a router that tells the sender keeps the queue steadier and the link busier than one that marks:
+    its queue has 0.49 of ECN's deviation, and the link carries 1.4 % more (five seeds of 400 s, +- 0.004 and 0.02; an
+    eighth of the time makes that three times as much)."""
     answer = lab("run", "becn-45", "-j", "--seeds", "1", "--no-figures", "--set", "flows=15", "--set", "duration=65s", "--set",
                  "warmup=15s")
     figures = {run["case"]: run["figures"] for run in json.loads(answer.stdout)["runs"]}
@@ -380,8 +385,8 @@ def steady():
 
 
 def beside_ecn_mod():
-    """Flows without ECN beside as many of ECN-mod get less, and do not starve: a third of its goodput (0.327 +- 0.005, five seeds of
-    400 s)."""
+    """Flows without ECN get less than as many ECN-mod flows beside them, but do not starve: a third of their goodput
+    (0.327 +- 0.005, five seeds of 400 s)."""
     answer = lab("run", "ecn-mod-fifo", "-j", "--seeds", "1", "--no-figures", "--case", "unaware", "--set", "duration=120s", "--set",
                  "warmup=20s")
     figures = json.loads(answer.stdout)["runs"][0]["figures"]
@@ -391,8 +396,9 @@ def beside_ecn_mod():
 
 
 def voice_load():
-    """Calls that do not end talk 352 of 1002 ms, 50 datagrams a second. 100 s of 500 are 50,000 s of a call, whose
-    talking has a standard deviation of 0.41 %; rounded up, half a datagram a talkspurt, it would be 1.8 % more."""
+    """Calls that do not end talk 352 of 1002 ms, with 50 datagrams a second. 100 s of 500 calls are 50,000 s of talk
+    and silence; the talk has a standard deviation of 0.41 %. If talkspurts were rounded up, by half a datagram each, it
+    would be 1.8 % more."""
     text = """link way from a to b
 cloud way rate 100mbit
 cloud way.back rate 100mbit
@@ -408,7 +414,7 @@ set warmup 10s
 
 
 def same_workload():
-    """What people ask for does not hang on how the network answers."""
+    """The requests of users do not depend on how the network responds."""
     answer = json.loads(lab("run", "becn-web", "-j", "--seeds", "1", "--set", "duration=90s", "--set",
                             "warmup=50s", "--no-figures", "--set", "flows=35").stdout)
     asked = {run["case"]: run["figures"]["http.objects"] + run["figures"]["http.unfinished"]
@@ -417,8 +423,8 @@ def same_workload():
 
 
 def tshark_counts_the_same(experiment, case, groups, *more):
-    """From the first packet on: what tshark takes for sent again is what the hosts have sent again. A packet that is on its
-    host's own link when all ends was never seen: a run ends where there is none."""
+    """From the first packet on, tshark counts as many retransmissions as the hosts. A packet on its host's own link at
+    the end of the run is never captured, so the run ends when there is none."""
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not there")
     with tempfile.TemporaryDirectory() as folder:
@@ -433,7 +439,7 @@ def tshark_counts_the_same(experiment, case, groups, *more):
         return ours == theirs > 10
 
 
-# Another band than the paper's, so that a row cannot be inside.
+# A band that differs from the paper's, so that a row cannot be inside.
 NEVER = """link l from a to b
 cloud l rate 10mbit queue 20kB
 cloud l delay 5ms
@@ -447,7 +453,7 @@ row Z3 "what nobody measures" "only.l.colour" paper 1 accept 0 2
 
 
 def red():
-    """Text, JSON, report and exit status say that a row is outside, and why."""
+    """Text, JSON, report and exit status report that a row is outside its band, and why."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "never.lab")
         path.write_text(NEVER, encoding="utf-8")
@@ -467,7 +473,8 @@ FILES = ("results.csv", "results.json", "report.html")
 
 
 def goes_on():
-    """Stopped after the first runs and continued, a campaign leaves what one leaves that was not stopped."""
+    """A campaign that is stopped after the first runs and continued leaves the same files as one that was not
+    stopped."""
     few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", "duration=25s", "--set", "warmup=5s"]
     with tempfile.TemporaryDirectory() as folder:
         stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"], stderr=subprocess.PIPE,
@@ -475,7 +482,7 @@ def goes_on():
         time.sleep(0.5)
         stopped.send_signal(signal.SIGINT)
         said = stopped.communicate(timeout=100)[1]
-        # Its signal handler goes with the last run: from then on SIGINT ends it as any program.
+        # The signal handler is removed after the last run. From then on SIGINT ends the process.
         if stopped.returncode in (0, -signal.SIGINT):
             raise tap.Skip("it was over before it could be stopped")
         match = re.search(r"interrupted after (\d+) of (\d+) runs, which are in", said)
@@ -493,7 +500,7 @@ def goes_on():
 
 
 def not_of_another_text():
-    """What was run of another text of the experiment is not taken for runs of this one."""
+    """Runs of an older text of the experiment are not taken for runs of the current one."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "never.lab")
         path.write_text(NEVER, encoding="utf-8")
@@ -505,14 +512,13 @@ def not_of_another_text():
 
 
 def full_disk():
-    """A file system of no more room: the files of before stay, and nothing else."""
+    """On a full file system the old files are kept, and no other file is left."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "never.lab")
         path.write_text(NEVER, encoding="utf-8")
         lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
         before = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
-        # No file may grow beyond a kilobyte: what the disk says when it is full, without filling
-        # one.
+        # Limits file sizes to a kilobyte: writes fail as on a full disk, without filling one.
         answer = subprocess.run(
             [WEIR, "lab", "run", str(path), "--seeds", "1", "--seed", "7", "--out", f"{folder}/out"], capture_output=True,
             text=True, timeout=100, check=False,

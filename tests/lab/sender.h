@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sender alone, without a network: what it sends is noted, and the test plays its peer.
+ * A sender alone, without a network: the packets that it sends are recorded, and the test plays its
+ * peer.
  * Thread: one.
  */
 #ifndef WEIR_TESTS_LAB_SENDER_H
@@ -48,7 +49,7 @@ static inline void sender_open(struct sender *sender, const struct recovery *rec
 	sender->tcp.argument = sender;
 }
 
-/* The packets sent since it was asked last, by number: `1 2 3`. */
+/* Returns the numbers of the packets sent since the last call: `1 2 3`. */
 static inline const char *sender_sent(struct sender *sender)
 {
 	size_t at = 0;
@@ -66,7 +67,7 @@ static inline const char *sender_sent(struct sender *sender)
 	return sender->text;
 }
 
-/* Everything up to this packet is acknowledged. */
+/* Acknowledges everything up to this packet. */
 static inline void sender_ack_flags(struct sender *sender, simtime now, int64_t packet,
                                     uint8_t flags, uint8_t echoed_ttl)
 {
@@ -88,7 +89,7 @@ static inline void sender_ack(struct sender *sender, simtime now, int64_t packet
 	sender_ack_flags(sender, now, packet, 0, 0);
 }
 
-/* SYN sent at 0 and acknowledged after 100 ms: two packets are out. */
+/* Sends SYN at 0, and acknowledges it after 100 ms: two packets are in flight. */
 static inline void sender_connect(struct sender *sender)
 {
 	struct segment answer = {
@@ -105,7 +106,7 @@ static inline void sender_connect(struct sender *sender)
 	tcp_segment(&sender->tcp, 100 * SIMTIME_MS, &answer);
 }
 
-/* In slow start, each packet acknowledged alone at an instant, up to `packet`. */
+/* In slow start: acknowledges each packet up to `packet` separately, at one instant. */
 static inline void sender_ack_each(struct sender *sender, simtime now, int64_t packet)
 {
 	while (sender->tcp.acked < packet)

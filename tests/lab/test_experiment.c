@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Experiments as text: what is read, and what is said of what is wrong. */
+/* Experiments as text: how they are read, and the messages for errors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,9 +9,11 @@
 #include <cmocka.h>
 
 #include "lab/expression.h"
+#include "lab/lab_merge.h"
 #include "lab/lab_point.h"
 #include "lab/lab_store.h"
 #include "runner/group.h"
+#include "unit/folder.h"
 
 static const char good[] = "title A title\n"
                            "set flows 3\n"
@@ -54,18 +56,19 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	} cases[] = {
 	        {"title x\nlinc l from a to b", "e:2: unknown word `linc`; did you mean `link`?"},
 	        {"set a", "e:1: write: set NAME VALUE"},
-	        {"case x", "e:1: case x is not ended: write `end` behind its lines"},
+	        {"case x", "e:1: case x is not ended: write `end` after its lines"},
 	        {"end", "e:1: there is no case to end"},
 	        {"case x\nset nothing 1\nend",
-	         "e:2: `nothing` is no parameter: a case gives another value to one that is set "
+	         "e:2: `nothing` is not a parameter: a case can only change one that is set "
 	         "before all cases"},
-	        {"sweep flows 1 2", "e:1: `flows` is no parameter; `set flows VALUE` makes it one"},
+	        {"sweep flows 1 2",
+	         "e:1: `flows` is not a parameter; `set flows VALUE` makes it one"},
 	        {"point c 1 2", "e:1: write: point CASE X Y, below the figure that it belongs to"},
 	        {"bars t l x", "e:1: `x`: write NAME=EXPRESSION"},
-	        {"case c\nend\ntrace t c w l set z=1", "e:3: `z` is no parameter"},
+	        {"case c\nend\ntrace t c w l set z=1", "e:3: `z` is not a parameter"},
 	        {"trace t c w", "e:1: there is no case `c` above this line"},
 	        {"row A w e paper p accept 2 1",
-	         "e:1: `2 1` is no band; two numbers, the smaller one first"},
+	         "e:1: `2 1` is not a band; write two numbers, the smaller one first"},
 	};
 	char message[EXPERIMENT_MESSAGE];
 
@@ -82,9 +85,9 @@ static void what_cannot_be_built_is_said_with_its_line(void **state)
 		const char *text, *message;
 	} cases[] = {
 	        {"link l from a to b\nftp f $n from a to b",
-	         "e:2: `$n`: there is no such parameter; `set n VALUE` makes it"},
+	         "e:2: `$n`: there is no such parameter; `set n VALUE` defines it"},
 	        {"link l from a to a",
-	         "e:1: link `l`: a name of 1 to 26 bytes, and two switches that differ"},
+	         "e:1: link `l`: a name has 1 to 26 bytes, and its two switches must differ"},
 	        {"link l from a to b\ncloud l rate 10", "e: `cloud l rate 10`:"},
 	        {"link l from a to b\nftp f 1 from a to b response vegas", "e:2: "},
 	};
@@ -157,6 +160,43 @@ static void expressions_are_worked_out(void **state)
 		        expression_value(wrong[i], &figures, &value, message, sizeof(message)), 0);
 }
 
+static void merge_refuses(struct experiment *experiment, const char *parameters,
+                          const char *expected)
+{
+	char message[EXPERIMENT_MESSAGE], here[] = ".";
+	char *folders[] = {here};
+	struct lab_arguments arguments = {.merge = true, .folders = folders, .n_folders = 1};
+	struct campaign *campaign = NULL;
+	uint32_t n = 0;
+	FILE *file = fopen("results.json", "w");
+
+	assert_non_null(file);
+	fprintf(file,
+	        "[{\"experiment\":\"e\",\"runs\":["
+	        "{\"case\":\"one\",\"seed\":1,\"parameters\":{\"flows\":\"20\"},\"figures\":{}},"
+	        "{\"case\":\"one\",\"seed\":1,\"parameters\":{%s},\"figures\":{}}]}]",
+	        parameters);
+	assert_int_equal(fclose(file), 0);
+	assert_int_not_equal(
+	        lab_merge(&experiment, 1, &arguments, &campaign, &n, message, sizeof(message)), 0);
+	assert_string_equal(message, expected);
+	campaign_free(campaign);
+}
+
+static void a_merge_says_what_is_wrong_with_the_value_of_a_sweep(void **state)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct experiment *experiment = read_text(good, message);
+
+	(void)state;
+	assert_non_null(experiment);
+	merge_refuses(experiment, "", "e: a run has no value of flows");
+	merge_refuses(experiment, "\"flows\":\"000000000000000000000000000000000000000000000021\"",
+	              "e: `000000000000000000000000000000000000000000000021` is too long a value "
+	              "of flows: at most 47 bytes");
+	experiment_free(experiment);
+}
+
 GROUP(experiment)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +205,9 @@ GROUP(experiment)
 	        cmocka_unit_test(what_cannot_be_built_is_said_with_its_line),
 	        cmocka_unit_test(every_experiment_that_is_built_in_can_be_made_in_every_case),
 	        cmocka_unit_test(expressions_are_worked_out),
+	        cmocka_unit_test_setup_teardown(
+	                a_merge_says_what_is_wrong_with_the_value_of_a_sweep, enter_folder,
+	                leave_folder),
 	};
 
 	return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);

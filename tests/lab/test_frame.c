@@ -122,7 +122,7 @@ static void assert_end(const struct frame_end *a, const struct frame_end *b)
 	assert_int_equal(a->port, b->port);
 }
 
-/* Member by member: between them lies what nobody wrote. */
+/* Member by member: the padding between them is undefined. */
 static void assert_segment(const struct segment *a, const struct segment *b)
 {
 	assert_end(&a->from, &b->from);
@@ -162,7 +162,7 @@ static void a_segment_is_read_as_it_was_written(void **state)
 	}
 }
 
-/* Every byte behind Ethernet is under a checksum. */
+/* Every byte behind the Ethernet header is under a checksum. */
 static void a_changed_byte_is_noticed_wherever_it_is(void **state)
 {
 	(void)state;
@@ -203,7 +203,8 @@ static void a_datagram_carries_its_number(void **state)
 	rte_pktmbuf_free(mbuf);
 }
 
-/* A source quench (RFC 792) of this router about the packet in `cause`, as a cloud sends it. */
+/* Writes a source quench (RFC 792) of this router about the packet in `cause`, as a cloud sends
+ * it. */
 static void quench_write(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
                          uint8_t octet_4)
 {

@@ -60,7 +60,7 @@ static void timers_of_one_instant_go_off_in_the_order_in_which_they_were_set(voi
 	heap_release(&heap);
 }
 
-/* Twenty thousand random moves, against looking at all of them. */
+/* Twenty thousand random moves, compared with a search of all timers. */
 static void the_first_is_always_the_earliest(void **state)
 {
 	static struct bell bells[TIMERS];
@@ -104,8 +104,8 @@ static void dance_set(uint32_t i, simtime at_ns)
 	timer_set(&dance.heap, &dance.timers[i], at_ns);
 }
 
-/* It was the earliest, and of those the one set first; then up to three others are moved, and it is
- * itself half of the times: before them, after them, or not at all. */
+/* Asserts that this timer was the earliest, and of those the one set first. Then it moves up to
+ * three others; it moves itself half of the times, before them, after them, or not at all. */
 static void dance_step(void *argument, simtime now)
 {
 	uint32_t me = (uint32_t)((struct timer *)argument - dance.timers);

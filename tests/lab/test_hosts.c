@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TCP senders against sequences written by hand. */
+/* TCP senders compared with sequences written by hand. */
 #include "sender.h"
 #include "runner/group.h"
 
@@ -94,7 +94,7 @@ static void a_syn_negotiates_and_is_not_capable_itself(void **state)
 	assert_int_equal(s.sent[0].flags, FRAME_TCP_SYN | FRAME_TCP_ECE | FRAME_TCP_CWR);
 	assert_int_equal(s.sent[0].ecn, FRAME_ECN_NOT);
 	assert_int_equal(s.sent[0].data_bytes, 0);
-	/* 100 packets of 960 bytes do not fit 16 bits. */
+	/* The window of 100 packets of 960 bytes does not fit into 16 bits. */
 	assert_int_equal(s.sent[0].window_scale, 1);
 }
 
@@ -114,7 +114,7 @@ static void a_transfer_ends_when_its_last_packet_is_acknowledged(void **state)
 	assert_true(s.tcp.expires_ns == SIMTIME_NEVER);
 }
 
-/* Eight packets are out, 7 to 14; 7 is lost. */
+/* Sends eight packets, 7 to 14; 7 is lost. */
 static void lose_7(struct sender *s, const struct recovery *recovery)
 {
 	sender_open(s, recovery, &response_none);
@@ -149,7 +149,7 @@ static void the_third_duplicate_sends_the_packet_again_and_halves(void **state)
 		assert_string_equal(sender_sent(&s), "15");
 		sender_ack(&s, MS(410), 6);
 		assert_string_equal(sender_sent(&s), "16");
-		/* everything: recovery is over */
+		/* everything is acknowledged: recovery is over */
 		sender_ack(&s, MS(500), 16);
 		assert_int_equal(s.tcp.dupwnd, 0);
 		assert_string_equal(sender_sent(&s), "17 18 19 20");
@@ -183,7 +183,7 @@ static void reno_leaves_recovery_at_the_first_new_data(void **state)
 	sender_ack(&s, MS(500), 9); /* 10 is lost, too */
 	assert_int_equal(s.tcp.dupwnd, 0);
 	assert_string_equal(sender_sent(&s), "");
-	/* Of the same window: no second cut. */
+	/* Losses in the same window: no second cut. */
 	sender_ack(&s, MS(510), 9);
 	sender_ack(&s, MS(510), 9);
 	sender_ack(&s, MS(510), 9);
@@ -219,7 +219,7 @@ static void a_timeout_goes_back_to_the_first_packet(void **state)
 	sender_ack_each(&s, MS(200), 2);
 	sender_ack_each(&s, MS(300), 6);
 	sender_sent(&s);
-	/* a round trip of one tick: srtt 8, variance 2, then 1: less than the least, 1 s */
+	/* a round trip of one tick: srtt 8, variance 2, then 1: less than the minimum of 1 s */
 	first = s.tcp.expires_ns;
 	assert_true(first == MS(300) + SIMTIME_S);
 	tcp_expire(&s.tcp, first);
@@ -250,8 +250,8 @@ static void the_timeout_doubles_until_64_times(void **state)
 	assert_string_equal(sender_sent(&s), "0 0 0 0 0 0 0 0 0");
 }
 
-/* ns-2.1b8a's rtt_timeout: the least and the most bound the product, not the estimate (ns-2.35's
- * rfc2988_ false). Of one tick measured it is 3 ticks. */
+/* ns-2.1b8a's rtt_timeout: minimum and maximum limit the product, not the estimate (ns-2.35's
+ * rfc2988_ false). With one tick measured, the product is 3 ticks. */
 static void the_timeout_is_bounded_after_the_backoff(void **state)
 {
 	static const simtime waits_ms[] = {1000, 1000, 1200, 2400, 4800, 9600, 19200, 19200};
@@ -281,13 +281,13 @@ static void a_sample_of_a_packet_sent_once_ends_the_backoff(void **state)
 	sender_connect(&s);
 	tcp_expire(&s.tcp, s.tcp.expires_ns);
 	assert_int_equal(s.tcp.backoff, 2);
-	sender_ack_each(&s, SIMTIME_S * 2, 2); /* 1 was sent twice; it is not measured */
+	sender_ack_each(&s, SIMTIME_S * 2, 2); /* 1 was sent twice, so it is not measured */
 	assert_int_equal(s.tcp.backoff, 2);
 	sender_ack(&s, SIMTIME_S * 2 + MS(100), 3);
 	assert_int_equal(s.tcp.backoff, 1);
 }
 
-/* The formula, for round trips that are even: a first sample of 5 ticks, then 9. */
+/* The formula, for round trips of whole ticks: a first sample of 5 ticks, then 9. */
 static void round_trip_times_are_measured_in_ticks(void **state)
 {
 	struct sender s;
@@ -299,7 +299,7 @@ static void round_trip_times_are_measured_in_ticks(void **state)
 	assert_int_equal(s.tcp.srtt_8, 40);
 	assert_int_equal(s.tcp.variance_4, 10);
 	assert_int_equal(s.tcp.rto_ticks, (10 * 8 + 40) / 8);
-	/* sent at 500, back at 1430: 9.3 ticks; what began at an even tick counts 9 */
+	/* sent at 500, back at 1430: 9.3 ticks; it began at a whole tick, so it counts as 9 */
 	sender_ack(&s, MS(1430), 1);
 	assert_int_equal(s.tcp.srtt_8, 40 + 4);
 	assert_int_equal(s.tcp.variance_4, 10 + 4 - 2);
@@ -314,7 +314,7 @@ static void where_in_a_tick_it_was_sent_counts(void **state)
 	sender_open(&s, &recovery_newreno, &response_none);
 	s.tcp.boot_ns = MS(50);
 	tcp_start(&s.tcp, 0, TCP_UNLIMITED);
-	sender_ack(&s, MS(160), 0); /* 1.6 ticks and half a one */
+	sender_ack(&s, MS(160), 0); /* 1.6 ticks, and half a tick */
 	assert_int_equal(s.tcp.srtt_8, 16);
 }
 

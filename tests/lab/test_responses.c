@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What senders do about echoes and quenches, against sequences written by hand. */
+/* The responses of senders to echoes and quenches, compared with sequences written by hand. */
 #include <errno.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #define MS(n) ((n)*SIMTIME_MS)
 
-/* Sixteen packets are out, 15 to 30, and the window is 16. */
+/* Sends sixteen packets, 15 to 30; the window is 16. */
 static void open_16(struct sender *s, const struct response *response)
 {
 	sender_open(s, &recovery_newreno, response);
@@ -46,12 +46,13 @@ static void an_echo_halves_once_a_window_and_is_answered_by_cwr(void **state)
 	assert_int_equal(s.tcp.ssthresh, 8);
 	assert_int_equal(s.tcp.recover, 30);
 	assert_string_equal(sender_sent(&s), "");
-	/* further echoes of the window: no cut, no growth */
+	/* further echoes in the same window: no cut, no growth */
 	for (int64_t packet = 16; packet <= 22; packet++)
 		sender_ack_flags(&s, MS(500), packet, FRAME_TCP_ECE, 0);
 	assert_true(s.tcp.cwnd == 8);
 	assert_string_equal(sender_sent(&s), "");
-	/* window 8 over 23 acknowledged: 31 may go, and says that the window was reduced */
+	/* window 8 beyond 23 acknowledged: 31 may be sent, and reports that the window was
+	 * reduced */
 	sender_ack_flags(&s, MS(500), 23, FRAME_TCP_ECE, 0);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK | FRAME_TCP_CWR);
@@ -60,7 +61,7 @@ static void an_echo_halves_once_a_window_and_is_answered_by_cwr(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK);
 	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
-	/* of the next window: the next cut */
+	/* an echo in the next window: the next cut */
 	sender_ack_flags(&s, MS(600), 31, FRAME_TCP_ECE, 0);
 	assert_true(s.tcp.cwnd == 4);
 	assert_int_equal(s.tcp.counters.cuts, 2);
@@ -80,7 +81,7 @@ static void a_loss_in_the_window_of_an_echo_is_sent_again_without_a_cut(void **s
 	assert_int_equal(s.tcp.dupwnd, 3);
 }
 
-/* As in ns-2, whose slowdown() halves what window() says. */
+/* As in ns-2, whose slowdown() halves the value of window(). */
 static void an_echo_that_ends_a_recovery_halves_the_window_with_its_duplicates(void **state)
 {
 	struct sender s;
@@ -133,7 +134,7 @@ static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(v
 	assert_true(s.tcp.cwnd == 8);
 	assert_int_equal(s.tcp.counters.cuts, 1);
 	assert_int_equal(s.tcp.counters.quenches, 2);
-	/* what was out when it came does not grow the window; what is sent later does */
+	/* packets that were in flight when it came do not increase the window; later packets do */
 	sender_ack_each(&s, MS(500), 30);
 	assert_true(s.tcp.cwnd == 8);
 	sender_ack(&s, MS(600), 31);
@@ -142,8 +143,8 @@ static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(v
 	assert_true(s.tcp.cwnd == (8 + 1.0 / 8) / 2);
 }
 
-/* Both papers of BECN say one-half of the congestion window; ns-2's slowdown(), that ECN cuts by,
- * rounds down. */
+/* Both papers of BECN specify one-half of the congestion window; ns-2's slowdown(), which makes the
+ * cut of ECN, rounds down. */
 static void a_quench_halves_exactly_and_an_echo_rounds_down(void **state)
 {
 	static const struct {
@@ -177,7 +178,7 @@ static void a_quench_halves_exactly_and_an_echo_rounds_down(void **state)
 	}
 }
 
-/* 2.5 and twice its reciprocal is more than 3, what begins at 2 is not. */
+/* 2.5, increased twice by its reciprocal, is more than 3; a window that begins at 2 is not. */
 static void the_half_that_is_kept_sends_a_packet_earlier(void **state)
 {
 	struct sender s;
@@ -285,11 +286,11 @@ static void an_echo_and_a_quench_of_one_window_make_one_cut(void **state)
 	sender_ack_flags(&s, MS(500), 20, FRAME_TCP_ECE, 0);
 	assert_true(s.tcp.cwnd == 8);
 	assert_int_equal(s.tcp.counters.cuts, 1);
-	/* the receiver is told of the cut that the quench made */
+	/* the receiver is informed of the cut that the quench caused */
 	sender_ack_each(&s, MS(510), 23);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK | FRAME_TCP_CWR);
-	/* and the other way round */
+	/* and in the opposite order */
 	open_16(&s, &response_ecn_becn);
 	sender_ack_flags(&s, MS(440), 15, FRAME_TCP_ECE, 0);
 	quench_flags(&s, 20, true);
@@ -309,7 +310,7 @@ static void bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window(void *
 	assert_int_equal(s.tcp.ssthresh, 12);
 	sender_ack_flags(&s, MS(500), 16, FRAME_TCP_ECE, 0);
 	assert_true(s.tcp.cwnd == 9);
-	assert_int_equal(s.tcp.hold, 30); /* from the first mark on */
+	assert_int_equal(s.tcp.hold, 30); /* since the first mark */
 	sender_ack_each(&s, MS(500), 30);
 	assert_true(s.tcp.cwnd == 9);
 	sender_ack(&s, MS(600), 31);
@@ -372,7 +373,7 @@ static void the_factor_follows_the_hops_that_the_receiver_saw(void **state)
 	        {FRAME_TTL - 4, 0.975},
 	        {FRAME_TTL - 9, 0.975},
 	        {FRAME_TTL, 0.7},
-	        {0, 0.5}, /* not told */
+	        {0, 0.5}, /* not informed */
 	};
 
 	(void)state;
@@ -419,7 +420,7 @@ static void limited_slow_start_grows_by_half_its_limit_a_round_trip(void **state
 	assert_true(s.tcp.cwnd == 101); /* K = int(101 / 50) = 2 */
 	sender_ack(&s, MS(300), 100);
 	assert_true(fabs(s.tcp.cwnd - 101 - 480.0 / 960) < 1e-9);
-	/* far out: K = 14, int(960 / 14) = 68 of 960 bytes */
+	/* far beyond: K = 14, int(960 / 14) = 68 of 960 bytes */
 	s.tcp.cwnd = before = 707;
 	sender_ack(&s, MS(310), 101);
 	assert_true(fabs(s.tcp.cwnd - before - 68.0 / 960) < 1e-9);
@@ -429,7 +430,7 @@ static void limited_slow_start_grows_by_half_its_limit_a_round_trip(void **state
 	assert_true(fabs(s.tcp.cwnd - before - 1.0 / 14) < 1e-9);
 }
 
-/* What the routers of a path said, of TTLs from 64 downwards. */
+/* Gives the sender the reports of the routers of a path, for TTLs from 64 downwards. */
 static void told(struct sender *s, uint8_t probe, uint32_t first, uint32_t second)
 {
 	const struct frame_oq oq = {
@@ -474,7 +475,7 @@ static void the_extended_slow_start_takes_its_thresholds_from_every_router_once(
 	assert_true(s.tcp.informed);
 	assert_int_equal(s.tcp.slow_start_max, 100);
 	assert_int_equal(s.tcp.ssthresh, 5137); /* 3/4 x 1.6 Gbit/s x 50 ms / 1460 bytes */
-	/* later figures are those of its own packets */
+	/* later figures result from its own packets */
 	told(&s, OQ_QUEUE, 30, 20);
 	told(&s, OQ_LINK, 1000, 1000);
 	assert_int_equal(s.tcp.slow_start_max, 100);
@@ -490,7 +491,7 @@ static void a_path_that_is_not_whole_or_comes_too_late_informs_nobody(void **sta
 	struct sender s;
 
 	(void)state;
-	/* a third router says nothing */
+	/* a third router does not report */
 	extended_open(&s);
 	s.tcp.asking.hops = 3;
 	told(&s, OQ_QUEUE, 300, 200);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TCP receivers against sequences written by hand. */
+/* TCP receivers compared with sequences written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct receiver {
 	struct tcp_conf conf;
 	struct sink sink;
 	struct segment last;
-	struct frame_oq oq; /* of the last, if it has one */
+	struct frame_oq oq; /* of the last segment, if it has one */
 	bool has_oq;
 	uint32_t n;
 };
@@ -52,7 +52,7 @@ static void give(struct receiver *r, uint32_t packet)
 	give_flags(r, 0, packet, FRAME_TCP_ACK, FRAME_ECN_ECT0);
 }
 
-/* Up to which packet the latest acknowledgement goes. */
+/* Returns the packet up to which the latest acknowledgement goes. */
 static uint32_t acked(const struct receiver *r)
 {
 	return (r->last.ack - PEER_SYN - 1) / 960;
@@ -107,7 +107,7 @@ static void a_gap_makes_duplicates_until_it_is_filled(void **state)
 	give(&r, 4);
 	assert_int_equal(acked(&r), 5);
 	assert_int_equal(r.n, 6);
-	assert_int_equal(r.sink.counters.in_order, 6); /* the SYN among them */
+	assert_int_equal(r.sink.counters.in_order, 6); /* including the SYN */
 	assert_int_equal(r.sink.counters.duplicates, 1);
 	sink_release(&r.sink);
 }
@@ -124,7 +124,7 @@ static void ce_is_echoed_until_cwr_comes(void **state)
 	assert_true(r.last.flags & FRAME_TCP_ECE);
 	give(&r, 3);
 	assert_true(r.last.flags & FRAME_TCP_ECE);
-	/* CWR clears, a mark on the same packet sets again */
+	/* CWR clears the echo, and a mark on the same packet sets it again */
 	give_flags(&r, 0, 4, FRAME_TCP_ACK | FRAME_TCP_CWR, FRAME_ECN_CE);
 	assert_true(r.last.flags & FRAME_TCP_ECE);
 	give_flags(&r, 0, 5, FRAME_TCP_ACK | FRAME_TCP_CWR, FRAME_ECN_ECT0);
@@ -177,7 +177,7 @@ static void a_delayed_acknowledgement_waits_for_the_second_packet(void **state)
 	sink_expire(&r.sink, r.sink.expires_ns);
 	assert_int_equal(r.n, 2);
 	assert_int_equal(acked(&r), 3);
-	/* out of order: at once */
+	/* out of order: acknowledged at once */
 	give(&r, 5);
 	assert_int_equal(r.n, 3);
 	give(&r, 4);
@@ -235,12 +235,12 @@ static void what_routers_wrote_goes_back_and_answers_in_a_row_share_a_header(voi
 	assert_int_equal(r.oq.n, 2);
 	assert_int_equal(r.oq.answers[0].number[0], 800);
 	assert_int_equal(r.oq.answers[1].number[1], 600);
-	/* nobody wrote into these: an acknowledgement without a header */
+	/* no router wrote into these: an acknowledgement without a header */
 	asked(&r, 3, OQ_LINK, 62, OQ_NOBODY);
 	asked(&r, 4, OQ_QUEUE, 64, OQ_NOBODY);
 	assert_int_equal(r.n, 3);
 	assert_false(r.has_oq);
-	/* another probe is another run, and goes later */
+	/* another probe begins another run, and is reported later */
 	asked(&r, 5, OQ_LINK, 62, 400);
 	asked(&r, 6, OQ_QUEUE, 64, 200);
 	assert_int_equal(r.n, 4);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barford's and Crovella's web users: the quantile functions against distribution functions written
- * down here once more, and what a group draws, by 100,000 draws each. A bound is 3.29 standard
- * errors: a right one misses it with one seed in a thousand, and the seed is fixed.
+ * Barford's and Crovella's web users: the quantile functions compared with distribution functions
+ * that are written again here, and the draws of a group, 100,000 each. A bound is 3.29 standard
+ * errors: a correct value exceeds it with one seed in a thousand, and the seed is fixed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -76,24 +76,24 @@ static void each_quantile_function_inverts_its_distribution(void **state)
 	}
 }
 
-/* Computed apart, with Python's statistics.NormalDist. */
+/* The values were computed with Python's statistics.NormalDist. */
 static void medians_and_tails_are_those_of_the_table(void **state)
 {
 	(void)state;
 	assert_near(surge_file_bytes(0.5), 11579.5976, 0.001);     /* e^9.357 */
-	assert_near(surge_file_bytes(0.9679962615), 133000, 0.01); /* the body's end */
+	assert_near(surge_file_bytes(0.9679962615), 133000, 0.01); /* the end of the body */
 	assert_near(surge_file_bytes(0.999), 3106103.518,
 	            0.5); /* 133 kB (0.0320037 / 0.001)^(1/1.1) */
 	assert_near(surge_references(0.5), 1.33008886, 1e-7);     /* 2^(1/2.43) */
 	assert_near(surge_active_off_s(0.5), 0.55932673, 1e-7);   /* 1.46 (ln 2)^(1/0.382) */
 	assert_near(surge_inactive_off_s(0.5), 1.58740105, 1e-7); /* 2^(1/1.5) */
 	assert_near(surge_inactive_off_s(0.999), 100, 1e-6);
-	/* The ends of what is drawn: a packet at least, and no more than a count can hold. */
+	/* The limits of a draw: at least one packet, and no more than a count can hold. */
 	assert_true(surge_file_bytes(0x1p-54) > 0);
 	assert_true(surge_references(0x1p-54) >= 1);
 }
 
-/* A group that draws; what is not set here is not read by draws. */
+/* Opens a group that draws; fields that are not set here are not read by draws. */
 static void group_open(struct web *web, struct web_conf *conf)
 {
 	struct problem problem = {.text = ""};
@@ -104,7 +104,7 @@ static void group_open(struct web *web, struct web_conf *conf)
 	assert_int_equal(web_model_choose(web, &problem), 0);
 }
 
-/* Share p of n draws. */
+/* The bound for the share p of all draws. */
 static double share_bound(double p)
 {
 	return 3.29 * sqrt(p * (1 - p) / DRAWS);
@@ -126,7 +126,7 @@ static void a_group_draws_the_files_of_the_table(void **state)
 
 		assert_true(packets >= 1 && objects >= 1 && objects <= WEB_OBJECTS_MAX);
 		n_one += packets == 1;
-		/* Packet 139 ends at 133,440 bytes: who has more is of the tail. */
+		/* Packet 139 ends at 133,440 bytes: files with more packets belong to the tail. */
 		n_tail += packets > 139;
 		n_two += objects >= 2;
 		n_three += objects >= 3;
@@ -141,7 +141,7 @@ static void a_group_draws_the_files_of_the_table(void **state)
 		assert_int_equal(web.model->objects(&web, web_index(i, 0, 0)), 1);
 }
 
-/* (x / scale)^shape of the Weibull and alpha ln x of the Pareto are exponential: mean and
+/* (x / scale)^shape of the Weibull and alpha ln x of the Pareto are exponential, with mean and
  * deviation 1. */
 static void a_group_is_silent_as_the_table_says(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Voice calls: how much they send. That their load is what it should be, command.py measures. */
+/* Voice calls: how much they send. command.py measures that their load is as specified. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop of a run: what leaves a cloud is at its host at that instant, whoever sends then. */
+/* The loop of a run: a packet that leaves a cloud is at its host at that instant, whichever host
+ * sends then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -32,7 +33,7 @@ static const struct platform platform = {
         .memory_free = memory_free,
 };
 
-/* Two hosts with a link between them, whose clouds have routers: they are shared. */
+/* Two hosts with a link between them. Its clouds have routers, so they are shared. */
 struct pair {
 	struct world world;
 	struct host *left, *right;
@@ -107,8 +108,8 @@ static void left_sends(void *argument, simtime now)
 	datagram_send(pair->left, pair->left_port, pair->right, pair->right_port);
 }
 
-/* When a datagram from the right is at the left, which sends another one at that instant, or
- * SIMTIME_NEVER. */
+/* Returns when a datagram from the right arrives at the left, which sends another one at that
+ * instant, or never if SIMTIME_NEVER. */
 static simtime left_receives_at(simtime left_sends_ns)
 {
 	struct pair pair;
@@ -134,7 +135,7 @@ static void what_leaves_a_cloud_as_another_host_sends_is_received_at_that_instan
 	assert_int_equal(left_receives_at(alone + 1), alone);
 }
 
-/* Two ways of two links lead from A to T, and from T to A. */
+/* Two paths of two links lead from A to T, and from T to A. */
 static void of_ways_with_as_few_links_the_link_defined_first_is_taken(void **state)
 {
 	static const char *const links[][2] = {{"A", "B"}, {"C", "T"}, {"B", "T"}, {"A", "C"}};

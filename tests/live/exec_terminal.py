@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""weir exec at a terminal: a shell starts it as a job, and what is typed does to the command what it does
-without weir. Usage: exec_terminal.py WEIR [PREFIX...], PREFIX being what leads into the namespace."""
+"""Tests weir exec on a terminal: a shell starts it as a job, and keys affect the command as they would without weir.
+Usage: exec_terminal.py WEIR [PREFIX...], where PREFIX is a command that enters the namespace."""
 import fcntl
 import os
 import pty
@@ -15,7 +15,7 @@ import termios
 import time
 
 PATIENCE_S = 60
-# Programs of one process that say when they have begun: a shell that is stopped or killed by a key
+# Single-process programs that report when they have started: a shell that a key stops or kills
 # while it starts a program hangs by itself (vfork in dash).
 UNTIL_THERE = """import os, sys, time
 print("begun", flush=True)
@@ -38,14 +38,14 @@ while True:
 
 
 class Terminal:
-    """A shell with job control behind a terminal of 80 columns."""
+    """A shell with job control on a terminal of 80 columns."""
 
     def __init__(self, prefix):
         self.seen = ""
         pid, self.fd = pty.fork()
         if pid == 0:
             os.environ.update(PS1="ready> ", HISTFILE="/dev/null", TERM="dumb")
-            # What is started in the background has these ignored, and so would have all below.
+            # A background job has these signals ignored, and would pass that on to its children.
             for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP:
                 signal.signal(number, signal.SIG_DFL)
             command = prefix + ["bash", "--norc", "--noprofile", "-i"]
@@ -60,7 +60,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def expect(self, pattern):
-        """Waits until it can be read, and forgets all up to its end."""
+        """Waits until the output matches, and discards the output up to the end of the match."""
         until = time.monotonic() + PATIENCE_S
         os.set_blocking(self.fd, False)
         while True:
@@ -69,7 +69,7 @@ class Terminal:
                 self.seen = self.seen[found.end():]
                 return found
             if time.monotonic() > until:
-                # In the namespace of the test: who waits for whom.
+                # Shows the processes in the test's namespace, and what they wait for.
                 subprocess.run(["ps", "-eo", "pid,ppid,pgid,tpgid,stat,wchan:20,args"], check=False)
                 sys.exit(f"FAIL: no {pattern!r} in {self.seen!r}")
             try:
@@ -144,8 +144,8 @@ def types(weir, prefix, folder):
     t.type("fg\n")
     t.expect("goes on")
     t.type("\x03")
-    # The shell may have prompted twice when the job stopped, and forgets what is typed before the
-    # job is gone.
+    # The shell may prompt twice when the job stops, and discards input that is typed before the job
+    # has ended.
     t.expect("KeyboardInterrupt")
     t.expect("inside> ")
     t.type("ip -br addr show weir0; exit 5\n")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the tests of weir exec, behind topology.sh: a machine with a way out.
+# Sourced by the tests of weir exec, after topology.sh: a machine with a route to another one.
 #
 #   the test's namespace, where weir exec is started          namespace B
 #     192.0.2.2/24, 2001:db8:1::2/64  --- veth ---  192.0.2.1/24, 2001:db8:1::1/64
-#     a narrow route (MTU 1300) to 203.0.113.1 and 2001:db8:2::1, which are B's, too
+#     a route with MTU 1300 to 203.0.113.1 and 2001:db8:2::1, which also belong to B
 #
-# $as is nothing for root, or what makes an ordinary user; `each_user TEST` runs a function as both.
+# $as is empty for root, or a command prefix that switches to an ordinary user. `each_user TEST`
+# runs a function as both.
 
 need setpriv python3
 [ -c /dev/net/tun ] || skip "there is no /dev/net/tun"
@@ -20,7 +21,7 @@ ip -n B addr add 192.0.2.1/24 dev in
 ip -n B addr add 203.0.113.1/32 dev in
 ip -n B addr add 2001:db8:1::1/64 dev in nodad
 ip -n B addr add 2001:db8:2::1/128 dev in nodad
-# Its own address is there at once, or it would come while a test compares.
+# Makes the link-local address valid at once; otherwise it would appear while a test compares.
 sysctl -qw net.ipv6.conf.out.accept_dad=0
 ip link set out up
 ip -n B link set in up
@@ -28,7 +29,7 @@ ip route add default via 192.0.2.1
 ip -6 route add default via 2001:db8:1::1
 ip route add 203.0.113.0/24 via 192.0.2.1 mtu 1300
 ip -6 route add 2001:db8:2::/64 via 2001:db8:1::1 mtu 1300
-# As Debian sets it where systemd runs.
+# Debian sets this where systemd runs.
 sysctl -qw net.ipv4.ping_group_range="0 2147483647"
 
 weir_for_all

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the live tests of weir-host, behind topology.sh: weir-host in host A.
+# Sourced by the live tests of weir-host, after topology.sh: weir-host in host A.
 #
-# Needs WEIR_HOST, the path of the program, or WEIR_HOST_MISSING, why there is none.
+# Needs WEIR_HOST, the path of the program, or WEIR_HOST_MISSING, the reason why there is none.
 
 [ -z "${WEIR_HOST_MISSING:-}" ] || skip "weir-host was not built: $WEIR_HOST_MISSING"
 [ -n "${WEIR_HOST:-}" ] || fail "WEIR_HOST is not set: the path of weir-host"
 
-# A congestion control is the kernel's, not a namespace's: another weir-host may have it.
+# Congestion controls belong to the kernel, not to a namespace: another weir-host may have
+# registered this one.
 host_can() # response
 {
 	"$WEIR_HOST" "$1" --check >"$work/check" 2>&1 || skip "$(cat "$work/check")"
@@ -18,7 +19,7 @@ host_start() # arguments of weir-host
 	: >"$work/host.out"
 	ip netns exec A "$WEIR_HOST" "$@" -j >"$work/host.out" 2>"$work/host.err" &
 	host_pid=$!
-	# topology.sh ends what is named here.
+	# topology.sh kills the processes in $background.
 	background="${background:-} $host_pid"
 	until_true host_runs_or_died || fail "weir-host did not start within $PATIENCE_S s"
 	said 'weir-host: running' "$work/host.err" ||
@@ -30,7 +31,7 @@ host_runs_or_died()
 	said 'weir-host: running' "$work/host.err" || ! kill -0 $host_pid 2>/dev/null
 }
 
-# The counters now, a line of JSON.
+# Prints the current counters, as a line of JSON.
 host_totals()
 {
 	lines=$(wc -l <"$work/host.out")
@@ -44,7 +45,7 @@ host_lines_after()
 	[ "$(wc -l <"$work/host.out")" -gt "$1" ]
 }
 
-# Ends it: it must end well, and leave nothing in the kernel.
+# Ends weir-host. It must end well, and leave nothing in the kernel.
 host_stop() # name of the congestion control
 {
 	kill -TERM $host_pid
@@ -60,7 +61,7 @@ host_has_let_go() # name of the congestion control
 
 host_leaves_nothing() # name of the congestion control
 {
-	# Connections that have ended let it go a moment later.
+	# Connections that have ended release it a moment later.
 	until_true host_has_let_go "$1" || fail "$1 is still registered"
 	$in_a ip -o link show eth0 | grep -q xdp && fail "an XDP program is left at A's interface"
 	return 0

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Source quenches by hand, about TCP segments that a host has just sent, back to it.
+"""Sends handmade source quenches to a host, about TCP segments that it has just sent.
 
 usage: quench.py INTERFACE NAMESPACE KIND COUNT [together | within]
 
-INTERFACE is the end here of the pair whose other end is eth0 of the host in NAMESPACE.
+INTERFACE is this end of the pair whose other end is eth0 of the host in NAMESPACE.
 
-  marked dropped   what the bit says; `both` in turn, marked first
-  port address     of another connection: the quoted source port, the quoted destination
-  stale            about a segment that is acknowledged
-  future           about a sequence number that nobody has sent yet
+  marked dropped   the value of the bit; `both` alternates, marked first
+  port address     quotes another connection: another source port, another destination
+  stale            about a segment that has been acknowledged
+  future           about a sequence number that has not been sent yet
   checksum         with a wrong checksum
 
-From one to the next it waits until all that was sent before the sender can have heard of it is acknowledged, and then
-what was sent until that moment: a round trip and more, however slow the machine. `together`: all at once, about one segment.
-`within`: with acknowledgements between them, but before all that was out at the first is acknowledged; status 3 if the machine
-was too slow for that.
+Between two quenches it waits until all data is acknowledged that was sent before the sender can have received the first
+one, and then all data that was sent until that moment: more than a round trip, however slow the machine. `together`:
+all at once, about one segment. `within`: with acknowledgements between them, but before all data that was in flight at
+the first one is acknowledged; status 3 if the machine was too slow for that.
 """
 import ctypes
 import os
@@ -48,17 +48,17 @@ def enter(namespace):
 
 
 class Wire:
-    """What passes the host's interface: the segments that it sends, and the acknowledgements that it gets."""
+    """The packets at the host's interface: the segments that it sends, and the acknowledgements that it receives."""
 
     def __init__(self, interface):
         self.socket = packet_socket(interface)
         self.socket.settimeout(10)
-        self.port = None  # the sender's: of the first connection that sends full segments
+        self.port = None  # the port of the sender: of the first connection that sends full segments
         self.latest = None
-        self.sent = self.acknowledged = None  # sequence numbers: behind the last
+        self.sent = self.acknowledged = None  # sequence numbers after the last byte
 
     def next(self):
-        """(frame, end of its data) of a segment with data, or (None, None) for anything else."""
+        """Returns (frame, end of its data) for a segment with data, or (None, None) for any other packet."""
         frame, address = self.socket.recvfrom(65535)
         if frame[12:14] != b"\x08\x00" or frame[23] != 6:
             return None, None
@@ -82,7 +82,7 @@ class Wire:
         return frame, end
 
     def drain(self):
-        """Takes in what has passed already: what comes next is new."""
+        """Reads the packets that have passed already, so that the next one is new."""
         self.socket.setblocking(False)
         try:
             while True:
@@ -91,7 +91,7 @@ class Wire:
             self.socket.settimeout(10)
 
     def segment(self):
-        """A new one, with data that was not sent before."""
+        """Returns a segment with data that has not been sent before."""
         self.drain()
         while True:
             known = self.sent

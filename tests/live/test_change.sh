@@ -3,8 +3,8 @@
 #
 #   A flood of UDP <--> wa [ clouds down, up: changed a hundred times ] wb <--> B
 #
-# A hundred random changes under load, of delay, jitter, rate, loss, clouds removed and made again:
-# each is taken, nothing is lost by weir itself, everything adds up at the end.
+# A hundred random changes under load: of delay, jitter, rate and loss, and clouds that are removed
+# and added. Each change is accepted, weir itself loses nothing, and everything adds up at the end.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -45,7 +45,7 @@ for change in $(seq 100); do
 	7) line="no cloud $name loss" ;;
 	8) line="no cloud $name" ;;
 	esac
-	# What is not there cannot be removed, and what was removed is made again first.
+	# What is missing cannot be removed; a removed cloud is added again first.
 	ctl "cloud $name from $from to $to" >/dev/null 2>&1 || true
 	ctl "$line" >"$work/answer" 2>&1 || grep -q 'not-found\|no such\|has no\|not there' "$work/answer" ||
 		fail "change $change, $line: $(cat "$work/answer")"
@@ -55,6 +55,6 @@ background=
 within "packets lost by weir itself" \
 	"$(ctl -j show cloud | jq '[.clouds[].drops | .["no-buffer"] + .["tx-full"] + .removed] | add // 0')" 0 0
 weir_stop
-grep -q 'every packet is accounted for, every buffer came back' "$work/weir.out" ||
+grep -q 'every packet is accounted for, every buffer was returned' "$work/weir.out" ||
 	fail "it does not add up"
 echo "ok: a hundred changes under load"

@@ -3,7 +3,7 @@
 #
 #   a person at a terminal (a pty) --- weir ctl --- weir run
 #
-# The shell: prompt, completion with TAB, ^C, a batch, history that is still there the next time.
+# The shell: prompt, completion with TAB, ^C, a batch, history that persists until the next time.
 
 . "$(dirname "$0")/topology.sh"
 need python3

@@ -3,8 +3,7 @@
 #
 #   A -- wa [ clouds down, up ] wb -- B          weir ctl, nc and others at the control socket
 #
-# Who may connect and who may not, what is answered, and that nobody at the socket harms the
-# packets.
+# Who may connect, what weir answers, and that no client of the socket affects the packets.
 
 . "$(dirname "$0")/topology.sh"
 need python3 cmp
@@ -17,7 +16,8 @@ SCENARIO
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 weir_start --cores "$cpu"
 
-# answers STATUS WORDS command...: weir ctl ends with the status, and what it says has the words
+# answers STATUS WORDS command...: weir ctl must end with the status, and its output must match
+# WORDS
 answers()
 {
 	expected=$1
@@ -47,7 +47,7 @@ answers 1 'did you mean `down`' ctl show cloud dwon
 answers 1 'has no unit' ctl cloud down delay 6
 answers 1 '"column":18' ctl -j cloud down delay 6
 answers 0 'achieved' ctl show cloud down
-shows() # FILTER command...: the JSON answer is as the filter of jq says
+shows() # FILTER command...: the JSON answer must satisfy jq's filter
 {
 	filter=$1
 	shift
@@ -62,7 +62,7 @@ shows '.ok and (.config | contains("cloud down delay 6ms"))' show config
 shows '.ok' clear counters
 echo "ok: JSON"
 
-# ---- a change keeps what is in flight: 6 ms become 1 ms while ten pings are on their way
+# ---- a change keeps packets in flight: 6 ms become 1 ms while ten pings are on their way
 ctl cloud down delay 500ms >/dev/null
 $in_a ping -q -c 10 -i 0.02 -W 20 10.9.0.2 >"$work/ping" &
 background=$!
@@ -82,10 +82,10 @@ ctl show config | cmp - "$work/before" || fail "a batch that was wrong changed s
 printf 'cloud up delay 7ms\nno cloud down loss\ncloud down rate 10mbit' >"$work/right"
 answers 0 '^ok$' ctl -f - <"$work/right"
 ctl show config | grep -q '^cloud down rate 10mbit$' || fail "the batch was not executed"
-answers 2 'has no place in a file' sh -c "echo commit | '$WEIR' ctl -s '$socket' -f -"
+answers 2 'does not belong in a file' sh -c "echo commit | '$WEIR' ctl -s '$socket' -f -"
 answers 1 'line 2: x: ' sh -c "printf 'cloud up delay 8ms\nshow cloud x\nclear counters\n' | '$WEIR' ctl -s '$socket'"
 
-# ---- files: another user's are read with his rights, and root's are not
+# ---- files: another user's are read with that user's rights, and root's are not readable then
 if command -v setpriv >/dev/null; then
 	as_nobody() { (cd "$work/nobody" && setpriv --reuid 65534 --regid 65534 --clear-groups "$WEIR" ctl -s "$socket" "$@"); }
 	mkdir "$work/nobody"
@@ -107,7 +107,7 @@ if command -v setpriv >/dev/null; then
 	echo "ok: files"
 fi
 
-# ---- those who misbehave: seventeen clients, lines without end, answers that nobody reads
+# ---- bad clients: seventeen at once, lines without end, answers that nobody reads
 python3 - "$socket" <<'PYTHON' || fail "the socket is not bounded"
 import socket, sys, time
 
@@ -128,7 +128,7 @@ for s in clients:
     s.sendall(b"clear counters\n")
     assert line(s) == "ok\n"
 extra = connect()
-assert line(clients[0]).startswith("err server: silent for longest of all"), "the longest silent one"
+assert line(clients[0]).startswith("err server: this client was silent for longest"), "the longest silent one"
 assert clients[0].recv(1) == b""
 clients[0] = extra
 clients[0].sendall(b"x" * 1000000 + b"\nclear counters\n")
@@ -150,7 +150,7 @@ PYTHON
 $in_a ping -q -c 5 -i 0.05 -W 20 10.9.0.2 | grep -q ' 0% packet loss' || fail "no ping any more"
 echo "ok: bounded"
 
-# ---- show config makes the same weir again
+# ---- the output of show config makes the same weir
 ctl show config >"$work/config"
 weir_stop
 cp "$work/config" "$work/scenario.weir"

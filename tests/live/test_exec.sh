@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec, as root and as an ordinary user: a command's packets cross weir, and the rest is as
-# without it. Delay, TCP and UDP of both families, refusals, names, path MTU, traceroute; three, one
-# inside the other.
+# weir exec, as root and as an ordinary user: a command's packets cross weir, and all else is as
+# without weir. Delay, TCP and UDP of both families, refused connections, names, path MTU,
+# traceroute; three weir exec, nested.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 need iperf3 traceroute getent
 
-# ---- what is there to be reached: echoes what it gets, by TCP and UDP
+# ---- the servers: echo what they receive, by TCP and UDP
 $in_b python3 -c '
 import socket, threading
 def tcp(family, address):

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec: whatever ends it, nothing is left: no process, no interface, no address, no rule, no
-# setting. And what the terminal's user types does to the command what it does without weir.
+# weir exec: however it ends, nothing is left: no process, interface, address, rule or setting. And
+# keys typed on the terminal affect the command as they would without weir.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 need pgrep bash
 
-# What a user of this machine could see of it; the sleepers are the command's own descendants.
+# Prints what this machine's users can see of weir exec. The sleepers are descendants of the
+# command.
 state()
 {
 	ip -o addr | sed 's/valid_lft.*//'
@@ -27,7 +28,7 @@ is_as_before()
 	cmp -s "$work/before" "$work/after"
 }
 
-killed() # whom
+killed() # what is killed, expected status
 {
 	state >"$work/before"
 	$as "$weir" exec -q delay 5ms -- \
@@ -93,7 +94,7 @@ print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"; ping -4 -
 	[ "$status" = 3 ] || fail "$who: between: status $status instead of B's 3: $(cat "$work/out")"
 	grep -q 'hello A' "$work/out" && grep -q 'in time' "$work/out" ||
 		fail "$who: between: $(cat "$work/out")"
-	# A that would not end by itself ends with B.
+	# A does not end by itself: it must end with B.
 	$as "$weir" exec -q --between 'A: exec sleep 989' 'B: true' || fail "$who: between: status $?"
 	! pgrep -f '^sleep 989$' || fail "$who: A has outlived B"
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec --pcap, judged by tshark: what crossed each end of the path, as often as weir counts it,
-# and later at the other end by the delay, never by less.
+# weir exec --pcap, checked with tshark: the packets at each end of the path, as many as weir
+# counts. At the other end they appear later by at least the delay.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 need tshark python3
 
-# One line a frame; columns are separated by a tab.
+# Prints a line per frame, with columns separated by tabs.
 fields() # NAME... of tshark
 {
 	set -- $(printf ' -e %s' "$@")
@@ -22,7 +22,7 @@ capture() # exec's arguments
 	mkdir -m 777 "$work/record"
 	$as "$weir" exec -q --pcap "$work/record/pcap" --report "$work/record/report" "$@" \
 		>"$work/out" 2>"$work/err" || fail "$who: $(cat "$work/out" "$work/err")"
-	! grep -q without "$work/err" || fail "$who: $(cat "$work/err")"
+	! grep -q lacks "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
 counted() # CLOUD FIELD
@@ -30,7 +30,7 @@ counted() # CLOUD FIELD
 	jq ".clouds[] | select(.cloud == \"$1\") | .$2" "$work/record/report"
 }
 
-seen() # INTERFACE DIRECTION: 1 in, 2 out, for the host there
+seen() # INTERFACE DIRECTION: 1 in, 2 out, as seen by the host there
 {
 	awk -F '\t' -v i="$1" -v d="$2" '$1 == i && $2 % 4 == d { n++ } END { print n + 0 }' "$work/directions"
 }
@@ -80,7 +80,7 @@ assert min(delays) < decimal.Decimal("0.079"), sorted(delays)[:5]
 END
 }
 
-# A tap hands over super-frames and leaves checksums to others; neither is on the path.
+# A tap hands over super-frames and leaves checksums unfinished; neither may appear on the path.
 tcp_is_whole_frames_with_right_sums()
 {
 	capture delay 1ms --between 'A: python3 -c "import socket; s = socket.create_server((\"A\", 7007)).accept()[0]

@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec --record: what a command met runs again, with real TCP, and with a change on the way.
+# weir exec --record: the recording of a command with real TCP, and with a change during the run,
+# can be replayed.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 need jq curl
 
-counts() # of a report
+counts() # in a report
 {
 	jq -c '[.clouds[] | {cloud, rx_packets, tx_packets, tx_bytes, duplicated, drops, delay_ns}]' "$1"
 }
 
-# What it counted live is what it counts again, and every departure was compared.
+# The replay has the same counters as the live run, and every departure was compared.
 runs_again() # exec's arguments
 {
 	rm -rf "$work/record"
@@ -22,7 +23,7 @@ runs_again() # exec's arguments
 	grep -q "recorded in $work/record/R" "$work/err" || fail "$who: $(cat "$work/err")"
 	$as "$weir" replay -q --recording "$work/record/R" --report "$work/record/again" \
 		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
-	grep -q 'with the same bytes: all' "$work/said" || fail "$who: $(cat "$work/said")"
+	grep -q 'compared: all left at the same nanosecond with the same bytes' "$work/said" || fail "$who: $(cat "$work/said")"
 	[ "$(counts "$work/record/live")" = "$(counts "$work/record/again")" ] ||
 		fail "$who: $(counts "$work/record/live") live, $(counts "$work/record/again") again"
 }
@@ -53,12 +54,12 @@ a_folder_that_holds_a_recording_is_refused()
 	runs_again delay 1ms -- true
 	$as "$weir" exec -q --record "$work/record/R" delay 1ms -- true 2>"$work/err" &&
 		fail "$who: it was taken"
-	grep -q 'a recording lies there' "$work/err" || fail "$who: $(cat "$work/err")"
+	grep -q 'the folder holds a recording already' "$work/err" || fail "$who: $(cat "$work/err")"
 	$as "$weir" exec -q --snap 96B delay 1ms -- true 2>"$work/err" && fail "$who: a snap of what?"
-	grep -q -e '--snap: of which recording' "$work/err" || fail "$who: $(cat "$work/err")"
+	grep -q -e '--snap needs --record' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
-# The change is older than the flight, and in force in it.
+# The change is older than the flight, so it is in force from the beginning of the flight.
 a_flight_of_a_command_runs_again_from_the_middle_on()
 {
 	rm -rf "$work/record"
@@ -74,7 +75,7 @@ a_flight_of_a_command_runs_again_from_the_middle_on()
 	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.min' "$work/record/again")" -eq 30000000 ] ||
 		fail "$who: $(cat "$work/record/again")"
 	$as "$weir" exec -q --flight 1s delay 1ms -- true 2>"$work/err" && fail "$who: dumped by whom?"
-	grep -q -e '--flight: nobody could ask for it' "$work/err" || fail "$who: $(cat "$work/err")"
+	grep -q -e '--flight needs a control socket' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
 each_user what_a_command_met_runs_again

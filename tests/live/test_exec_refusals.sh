@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec: machines that lack something, and words that are wrong. One line says what is missing
-# or wrong and what would help, the status is 125, and the command has not run.
+# weir exec: machines that lack something, and wrong arguments. One line says what is missing or
+# wrong and what would help, the status is 125, and the command has not run.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 
-refused() # what the line says, then what is run
+refused() # the expected message, then the command to run
 {
 	says=$1
 	shift
@@ -22,11 +22,11 @@ refused() # what the line says, then what is run
 
 run="$weir exec -q delay 1ms -- echo it runs"
 
-# ---- machines; the empty folder is in a mount namespace that ends with the command
+# ---- machines; the empty folder is in a mount namespace of the command
 refused 'there is no /dev/net/tun: modprobe tun' unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
-# In a chroot nobody makes a user namespace.
+# In a chroot no user namespace can be created.
 if unshare -Ur true 2>/dev/null; then
-	refused 'a network namespace cannot be made' \
+	refused 'a network namespace cannot be created' \
 		unshare -Ur sh -c "echo 0 >/proc/sys/user/max_net_namespaces; exec $run"
 fi
 if $user unshare -U true 2>/dev/null; then
@@ -35,7 +35,7 @@ if $user unshare -U true 2>/dev/null; then
 		exec setpriv --inh-caps=-all --bounding-set=-all $run"
 fi
 
-# ---- without IPv6 the command has none, and all else works; without a way out it is said at once
+# ---- without IPv6 the command has none, and all else works; without a route, errors come at once
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
 "$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" || fail "without IPv6"
 ! grep -q inet6 "$work/out" || fail "an IPv6 address where there is none: $(cat "$work/out")"
@@ -45,23 +45,23 @@ grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out
 
 # ---- words
 refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
-# Behind statements a program is the command. Alone, it could be a statement that is misspelt.
+# After statements, a program's name starts the command. Alone, it could be a misspelt statement.
 refused 'ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec ping 192.0.2.1
 refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec delay 40 ping 192.0.2.1
-# And what would be the command, but is not installed, is named, whatever else is wrong then.
-refused 'if `no-such-ping` is the command: there is no such program here' "$weir" 1ms 1% no-such-ping -c 3 192.0.2.1
-refused 'if `no-such-curl` is the command: there is no such program here' "$weir" exec delay 1ms no-such-curl http://192.0.2.1
+# A command that is not installed is named, whatever else is wrong.
+refused 'if `no-such-ping` is the command, there is no such program here' "$weir" 1ms 1% no-such-ping -c 3 192.0.2.1
+refused 'if `no-such-curl` is the command, there is no such program here' "$weir" exec delay 1ms no-such-curl http://192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
 refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
 refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
 refused '/no/such.weir: cannot be opened' "$weir" exec -c /no/such.weir -- echo it runs
 printf 'port a\nport b\nport c\ncloud down from a to b\n' >"$work/three.weir"
-refused 'a path of two ports' "$weir" exec -c "$work/three.weir" -- echo it runs
-refused 'no command behind --' "$weir" exec delay 1ms --
+refused 'the scenario must have two ports' "$weir" exec -c "$work/three.weir" -- echo it runs
+refused 'no command after --' "$weir" exec delay 1ms --
 refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
-refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
+refused 'cannot mount a private file over /etc/hosts, .*; create it' \
 	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
-# The root of a chroot that is an ordinary folder, with mounts in it.
+# A chroot whose root is an ordinary folder, with mounts in it.
 cat >"$work/enter" <<EOF
 set -e
 mkdir "$work/root" && cd "$work/root"
@@ -75,8 +75,8 @@ for place in /*; do
 done
 exec chroot . "$weir" exec -q --between 'A: true' 'B: true'
 EOF
-refused '/ is no mount point in this chroot: .*mount --bind' unshare -m sh "$work/enter"
-refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
+refused '/ is not a mount point in this chroot: .*mount --bind' unshare -m sh "$work/enter"
+refused 'already has its commands' "$weir" exec --between 'A: true' 'B: true' -- true
 refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pcapng -- echo it runs
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
 refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec -s: the path is changed while the command runs, as root and as an ordinary user. What is
-# recorded is of the clouds that there were at the beginning, whatever becomes of them; the socket
-# is gone with the command.
+# weir exec -s: the path is changed while the command runs, as root and as an ordinary user. Records
+# contain the initial clouds, whatever happens to these; the socket disappears with the command.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 
-# ---- pings before and after a change, each of which is answered before the next begins
+# ---- pings before and after a change, each answered before the next begins
 cat >"$work/change.sh" <<END
 set -e
 ping -n -c 2 -i 0.2 A | grep -c 'time=[2-9][0-9]\.' >&2
@@ -27,7 +26,7 @@ it_is_changed_while_it_runs()
 	[ ! -e "$folder/s" ] || fail "$who: the socket is still there"
 }
 
-# ---- clouds go while decisions about them may be on their way to the log
+# ---- clouds are removed while decisions about them may be on their way to the log
 cat >"$work/remove.sh" <<END
 set -e
 for i in 1 2 3 4 5; do
@@ -49,7 +48,7 @@ the_record_outlives_its_clouds()
 	grep -q '</html>' "$folder/p.html" || fail "$who: the picture does not end"
 }
 
-# ---- a socket at which another weir answers is not taken, and the command does not run
+# ---- a socket at which another weir answers is not taken over, and the command does not run
 a_socket_in_use_is_refused()
 {
 	folder=$(mktemp -d "$work/at.XXXX")

@@ -5,10 +5,11 @@
 #     server B
 #                          [ strip <========== 5 ms <==================== answer ]
 #
-# Linux TCP with a fixed window through three routers that are asked in its own packets: `show path`
-# names them, their capacities exactly; what is available and the queuing delay are within 5 % of
-# what their own clouds say at that time; and TCP is unharmed: it fills the bottleneck, and no
-# packet is lost or cut. Before, with nothing on the path, `probe` asks the same routers.
+# Linux TCP with a fixed window through three routers, which its own packets query. `show path`
+# lists the routers with their exact capacities. The available rates and the queuing delay are
+# within 5 % of the values of the routers' own clouds at that time. TCP is unaffected: it fills the
+# bottleneck, and no packet is lost or truncated. Before that, `probe` queries the same routers on
+# the idle path.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -50,8 +51,8 @@ near() # what value expected
 	within "$1" "$2" $(($3 - $3 / 20)) $(($3 + $3 / 20 + 1))
 }
 
-# The path has what the latest packet found, and the meter may have begun another window since: then
-# they speak of two windows, and of one again a moment later.
+# The path holds the values of the latest packet, and the meter may have begun another window since.
+# Then they refer to two windows; a moment later they agree again.
 of_one_window()
 {
 	for i in 1 3; do
@@ -60,12 +61,12 @@ of_one_window()
 	[ "$(path 2 delay_us)" = "$(meter 2 delay_ns)" ]
 }
 
-sent() # hop: kbit/s that its counters say it has sent
+sent() # hop: kbit/s that it has sent, by its counters
 {
 	jq ".clouds[] | select(.cloud == \"down-$1\") | .tx_bytes * 8000000 / $took | floor" "$work/during.json"
 }
 
-# A connection of four seconds; what its third says is what is judged.
+# A connection of four seconds, of which the third is judged.
 measure()
 {
 	$in_b iperf3 -s -1 >/dev/null &
@@ -74,13 +75,13 @@ measure()
 	$in_a iperf3 -c 10.9.0.2 -t 4 -w 300K --json >"$work/client" 2>&1 &
 	client=$!
 	sleep 2
-	# From here on for a second: what has left each link.
+	# Counts what leaves each link during the next second.
 	clear_counters
 	from=$(date +%s%N)
 	sleep 1
 	ctl show path up-0
 	for _ in 1 2 3 4 5; do
-		# One answer, so that all is of one moment.
+		# One answer, so that all values are of one moment.
 		ctl -j show cloud >"$work/during.json"
 		took=$(($(date +%s%N) - from))
 		of_one_window && break
@@ -106,9 +107,9 @@ measure()
 
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 
-# A tail loss probe is no loss: Linux sends one when the machine is slow.
+# Linux sends tail loss probes when the machine is slow; they do not mean a loss.
 $in_a sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_early_retrans'
-# The first one: the next may find what this one has sent in the window before.
+# Only the first one is checked: the next one may see the packets of this one in its last window.
 ctl -j probe down >"$work/probe.json"
 ctl probe down
 # 9 packets: three routers, three probes.
@@ -119,7 +120,7 @@ within "requests of probe that came through" "$(jq .arrived "$work/probe.json")"
 
 undisturbed measure || fail "what the path says is not what the routers count, or TCP is harmed"
 
-# Nobody asks any more: what is known grows old.
+# Nothing queries the routers any more: the values age.
 before=$(jq '.path[0].age_ns / 1000000 | floor' "$work/up-0.json")
 sleep 1
 after=$(ctl -j show cloud up-0 | jq '.path[0].age_ns / 1000000 | floor')

@@ -3,7 +3,7 @@
 #
 #   a file:in.pcap,out=back.pcap ---> [ cloud down 100 ms ] ---> wb -- B
 #
-# A capture file as a port: it plays in real time, by its time stamps; what is sent to it is
+# A capture file as a port: it plays in real time, by its time stamps, and packets sent to it are
 # written.
 
 . "$(dirname "$0")/topology.sh"
@@ -38,8 +38,8 @@ frames_came()
 	[ "$(frames)" -ge 100 ]
 }
 
-# Instants of the frames of B's tcpdump, and how far each is from the spacing of the file. The file
-# is played when weir starts, so each measurement has a weir of its own.
+# Compares the times of the frames in B's tcpdump with the spacing in the file. The file is played
+# when weir starts, so each measurement starts a weir.
 measure()
 {
 	weir_stop

@@ -3,10 +3,10 @@
 #
 #   A -- wa [ cloud down ] ---> file:,out=back.pcap on a disk of 256 KiB
 #
-# The disk is full, then has room, then is full again: both are said at once, what could not be
-# written is counted as `not written` and nothing else, what could is kept, and whoever reads
-# captures reads it. The same under a limit of file size. And a replay onto a full disk leaves
-# nothing and says so.
+# The disk is full, then has room, then is full again. weir reports both at once, and counts the
+# lost packets as `not written` and as nothing else. The written ones are kept, in a file that
+# capture readers can read. The same holds for a file size limit. A replay onto a full disk leaves
+# nothing and reports it.
 
 . "$(dirname "$0")/topology.sh"
 need tcpdump iperf3 python3
@@ -37,7 +37,7 @@ not_written()
 	ctl -j show ports | jq '.ports[1].not_written'
 }
 
-# What has come so far is in the file or counted: the thread that writes has nothing to do.
+# All packets so far are in the file or counted: the writing thread is idle.
 settled()
 {
 	counted=$(not_written)
@@ -45,13 +45,14 @@ settled()
 	[ "$(not_written)" = "$counted" ]
 }
 
-is_said() # words, how often
+is_said() # words, number of times
 {
 	until_true said "$1" "$work/weir.err" "$2" && [ "$(grep -c "$1" "$work/weir.err")" = "$2" ] ||
 		fail "\`$1\` was not said $2 times: $(cat "$work/weir.err")"
 }
 
-# Every frame that was handed to the port is in the file or counted, and the file is whole.
+# Checks that every frame that was handed to the port is in the file or counted, and that the file
+# is complete.
 check_file() # the file
 {
 	tcpdump -r "$1" -n >"$work/read" 2>"$work/tcpdump" || fail "$(cat "$work/tcpdump")"
@@ -81,16 +82,16 @@ ctl show ports | grep -q 'warning: port b: .* packets could not be written to it
 ctl -j show cloud down | jq -e '[.drops // {} | .. | numbers] | add // 0 | . == 0' >/dev/null ||
 	fail "the cloud counts the loss as its own"
 
-# Room again.
+# The disk has room again.
 until_true settled || fail "what is not written never ends"
 before=$(not_written)
 mount -o remount,size=64m "$work/disk"
-is_said 'port b: .* is written again; [0-9]* frames are missing in it' 1
+is_said 'port b: .* can be written again; [0-9]* frames are missing in it' 1
 flood 0.5
 sleep 0.3
 [ "$(not_written)" = "$before" ] || fail "frames are lost although there is room"
 
-# And full again: said once more. Only the file itself is as large as the disk.
+# The disk is full again, which is reported once more. Only the file itself fills the disk.
 used=$(du -k "$work"/disk/* | awk '{ print $1 }')
 mount -o remount,size=$((used + 64))k "$work/disk"
 flood 2.5
@@ -100,7 +101,7 @@ check_file "$work/disk/back.pcap"
 [ "$(ls "$work/disk")" = back.pcap ] || fail "something else was left: $(ls "$work/disk")"
 umount "$work/disk"
 
-# A limit of file size, which would be a signal's death.
+# A file size limit, whose signal would kill weir by default.
 sed -i "s,$work/disk,$work," "$work/scenario.weir"
 (
 	ulimit -f 200 # of 512 bytes or of 1,024
@@ -113,7 +114,7 @@ is_said 'port b: .*back.pcap cannot be written: File too large' 1
 weir_stop
 check_file "$work/back.pcap"
 
-# Full from the start: refused, and nothing is left.
+# A disk that is full from the start: weir refuses to run, and leaves nothing.
 mount -t tmpfs -o size=4k none "$work/disk"
 head -c 4096 /dev/zero >"$work/disk/full" || true
 sed -i "s,out=.*,out=$work/disk/new.pcap," "$work/scenario.weir"
@@ -125,7 +126,7 @@ grep -q 'scenario.weir:2:15: port b: .*/new.pcap: cannot be written: No space le
 [ "$(ls "$work/disk")" = full ] || fail "a file was left: $(ls "$work/disk")"
 echo "ok: $(tail -1 "$work/weir.err")"
 
-# A replay can be done again, so it is all or nothing: for each of its outputs alone.
+# A replay can be repeated, so its outputs are all written or none. Checks each output alone.
 printf 'port a\nport b\ncloud down from a to b\n' >"$work/replay.weir"
 for output in --out --report --log --picture; do
 	case $output in

@@ -4,14 +4,14 @@
 #   A 10.9.0.1 -- wa [ -> R1 -> R2 -> R3 -> ] wb -- 10.9.0.2 B      R1 192.0.2.1, 2001:db8::1, ...
 #                    [ <- R1 <- R2 <- R3 <- ]                       between R2 and R3: mtu 1400
 #
-# traceroute shows the three routers in their order, and that in reverse from B; tracepath finds the
-# smallest mtu; ping is told of it, or its packets are fragmented; and routers answer ping.
+# traceroute shows the three routers in order, and in reverse order from B; tracepath finds the
+# smallest mtu; a ping that is too big gets an error or is fragmented; and the routers answer ping.
 
 . "$(dirname "$0")/topology.sh"
 need traceroute tracepath
 make_hosts
 
-# IPv6 too, with neighbours that are known: their discovery is no matter of this test.
+# IPv6 with static neighbours: this test is not about their discovery.
 v6_host() # namespace, address, the other's, the other's namespace
 {
 	ip netns exec "$1" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0 ||
@@ -45,7 +45,7 @@ SCENARIO
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 weir_start --cores "$cpu"
 
-# The second column of what says " N  ADDRESS ...", in one line.
+# Prints the second column of lines " N  ADDRESS ...", in one line.
 addresses()
 {
 	sed -n 's/^ *[0-9][0-9]*  *\([0-9a-f.:]*\) .*/\1/p' | tr '\n' ' '
@@ -57,7 +57,7 @@ expect() # what, expected, seen
 	echo "ok: $1: $3"
 }
 
-# One at a time, and patient: a busy machine is late, but loses nothing.
+# One probe at a time, with long timeouts: a busy machine is late, but loses nothing.
 trace() # runner, options, target
 {
 	"$@" >"$work/tool" 2>&1 || fail "$*: $(cat "$work/tool")"
@@ -75,7 +75,7 @@ expect 'traceroute from the other side' '192.0.2.3 192.0.2.2 192.0.2.1 10.9.0.1 
 expect 'traceroute -6 from the other side' '2001:db8::3 2001:db8::2 2001:db8::1 2001:db8:9::1 ' \
 	"$(trace $in_b traceroute -6 $options 2001:db8:9::1)"
 
-# Those that it names, each once; and the mtu of the whole.
+# Prints each hop that it names once, and the mtu of the path.
 path() # runner, options, target
 {
 	"$@" >"$work/tool" 2>&1 || fail "$*: $(cat "$work/tool")"
@@ -86,9 +86,8 @@ expect 'tracepath' "${v4}pmtu 1400" "$(path $in_a tracepath -n 10.9.0.2)"
 cat "$work/tool"
 expect 'tracepath -6' "${v6}pmtu 1400" "$(path $in_a tracepath -6 -n 2001:db8:9::2)"
 
-# What is known of the path is forgotten: the router has to fragment, not A. (Whole packets of at
-# most 1500 bytes: DPDK's af_packet driver puts fragments together, and cuts off what is longer than
-# a frame.)
+# Flushes the cached path MTU, so that the router has to fragment, not A. (Packets have at most 1500
+# bytes: DPDK's af_packet driver reassembles fragments, and truncates what is longer than a frame.)
 $in_a ip route flush cache
 $in_a ip -6 route flush cache
 generated()
@@ -118,8 +117,8 @@ jq -e '.drops."ttl-expired" > 0 and .drops."too-big" > 0 and .generated > 0' "$w
 	>/dev/null || fail "counters: $(cat "$work/tool")"
 weir_stop
 
-# The two directions belong to two workers, and answers leave at the port of the one, made by the
-# other. Nothing can go through a cloud of another worker, and that is said.
+# The two directions belong to two workers. An answer leaves at the port of one worker, but is made
+# by the other. No packet can pass a cloud of another worker, so weir refuses.
 "$WEIR" run -c "$work/scenario.weir" -s "$socket" --cores "$cpu,$cpu" >"$work/tool" 2>&1 &&
 	fail 'through a cloud of another worker was not refused'
 grep -q 'belong to different workers' "$work/tool" || fail "$(cat "$work/tool")"

@@ -3,9 +3,9 @@
 #
 #   A -- wa [ clouds ] wb -- B
 #
-# An interface is one port's, of one weir: another port of it, or another weir, is refused and told
-# who has it. It is known by its index: a new name changes nothing. And a weir that is killed leaves
-# nothing that the next one does not put right.
+# An interface belongs to one port of one weir. Another port, or another weir, is refused, with the
+# name of the owner. weir identifies an interface by its index: renaming it changes nothing. And the
+# next weir cleans up everything that a killed weir has left.
 
 . "$(dirname "$0")/topology.sh"
 make_hosts
@@ -55,7 +55,7 @@ refused "other.weir:1:15: port x: interface wb is a port of another weir, proces
 refused "interface wa is a port of another weir, process $weir_pid;" 'port x device net_af_xdp7,iface=wa'
 refused "interface wa is a port of another weir, process $weir_pid;" 'port x interface wa'
 
-# ---- weir check looks, and takes nothing away
+# ---- weir check only looks at interfaces, and does not take them from a running weir
 checked() # words, scenario lines
 {
 	printf '%b\n' "$2" >"$work/other.weir"
@@ -72,12 +72,12 @@ checked 'warning: port x: there is no interface eth9 in this network namespace' 
 checked 'warning: port x: there is no PCI device 0000:99:00.0' 'port x device 0000:99:00.0'
 ip link add spare type veth peer name other
 ip link set spare mtu 4000
-checked '# port x: interface spare (veth, MTU 4000), down; by a packet socket' 'port x interface spare'
+checked '# port x: interface spare (veth, MTU 4000), down; through a packet socket' 'port x interface spare'
 checked 'warning: port x: interface spare is down: .*ip link set spare up' 'port x interface spare'
 ip link set spare up
 checked 'warning: port x: interface spare has no carrier: ' 'port x interface spare'
 ip link set other up
-checked '# port x: interface spare (veth, MTU 4000), up; by a packet socket' 'port x interface spare'
+checked '# port x: interface spare (veth, MTU 4000), up; through a packet socket' 'port x interface spare'
 ip addr add 10.8.0.1/24 dev spare
 checked 'warning: port x: interface spare has an address of this machine.s, 10.8.0.1' 'port x interface spare'
 if ip link add bridge type bridge 2>/dev/null; then
@@ -95,7 +95,7 @@ ip link del spare
 ping_crosses || fail "no ping while others were refused"
 grep -q DUP "$work/ping" && fail "packets are doubled"
 
-# In other network namespaces interfaces have the same names, and the same numbers.
+# Interfaces in different network namespaces can have the same names and the same indexes.
 for host in A B; do
 	printf 'port x device net_af_packet0,iface=eth0\n' >"$work/other.weir"
 	ip netns exec $host "$WEIR" run -c "$work/other.weir" -s "$work/other.$host" --cores "$cpu" \
@@ -111,8 +111,7 @@ wait $background || true
 background=
 echo "ok: interfaces of the same name in other network namespaces"
 
-# ---- another name. weir looks at its ports a few times a second, so what it says of them comes a
-# moment later.
+# ---- renaming. weir checks its ports a few times a second, so it reports changes a moment later.
 links_are() # of port a and of port b: true or false
 {
 	[ "$(ctl -j show ports | jq -r '[.ports[].link_up | tostring] | join(" ")')" = "$1 $2" ]
@@ -123,15 +122,15 @@ until_true links_are true false || fail "it is not noticed that wb is down"
 ip link set wb name wc
 ip link set wc up
 until_true links_are true true || fail "it stays down"
-until_true said 'port b: its interface is called wc now' "$work/weir.err" || fail "the name is not said"
+until_true said 'port b: its interface is now called wc' "$work/weir.err" || fail "the name is not said"
 ping_crosses || fail "no ping after the interface got another name"
-[ "$(grep -c 'port b: its interface is called wc now' "$work/weir.err")" = 1 ] || fail "the name is not said once"
-# Another one takes the old name, and is down: that is none of this port's business.
+[ "$(grep -c 'port b: its interface is now called wc' "$work/weir.err")" = 1 ] || fail "the name is not said once"
+# Another interface, which is down, takes the old name: this must not affect the port.
 ip link add wb type veth peer name bw
-sleep 0.5 # for weir to look at it, and to do nothing
+sleep 0.5 # time for weir to check its ports
 links_are true true || fail "the state of another interface is taken for a port's"
 ping_crosses || fail "no ping after another interface took the name"
-# And two at once.
+# Two interfaces exchange their names.
 ip link set wa down
 ip link set wc down
 until_true links_are false false || fail "it is not noticed that both are down"
@@ -151,12 +150,12 @@ ip link del wb
 ip link set wa down && ip link set wa name wb && ip link set wb up
 ip link set wc down && ip link set wc name wa && ip link set wa up
 
-# ---- the way in, and an interface that is down at the start
+# ---- weir reports how it reaches an interface, and one that is down at the start
 printf '%s\n' 'seed 1' 'port a interface wa' 'port b interface wb' 'cloud down from a to b' \
 	'cloud up from b to a' >"$work/scenario.weir"
 ip link set wb down
 weir_start --cores "$cpu"
-until_true said 'weir run: port a: interface wa (veth, MTU 1500), by a packet socket$' "$work/weir.err" ||
+until_true said 'weir run: port a: interface wa (veth, MTU 1500), through a packet socket$' "$work/weir.err" ||
 	fail "the way in is not said"
 until_true said 'weir run: port b: interface wb is down: no packet passes until it is up (ip link set wb up)$' \
 	"$work/weir.err" || fail "it is not said that wb is down"
@@ -188,8 +187,8 @@ weir_start --cores "$cpu"
 [ -z "$(leftovers)" ] || fail "a weir that runs has a folder: $(leftovers)"
 killed
 [ -z "$(leftovers)" ] || fail "a weir that was killed leaves $(leftovers)"
-# DPDK keeps more if it is asked to; then the next one tidies up, and leaves alone what is not
-# weir's, or runs.
+# With this option, DPDK keeps a folder. The next weir removes it, but leaves alone folders of other
+# programs and of running processes.
 weir_start --cores "$cpu" -- --telemetry
 mine=$(leftovers)
 [ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"
@@ -207,7 +206,7 @@ mkdir "$work/huge" /run/dpdk/rte
 mount -t hugetlbfs none "$work/huge" 2>/dev/null || mount -t tmpfs none "$work/huge"
 pid=$(sh -c 'echo $$')
 touch "$work/huge/weir-$pid-0123abcdmap_0" "$work/huge/rtemap_0"
-# DPDK itself removes what no process of its holds.
+# DPDK itself removes files that no process has locked.
 exec 9<"$work/huge/rtemap_0"
 flock -s 9
 weir_start --cores "$cpu"

@@ -3,8 +3,8 @@
 #
 #   A -- wa [ clouds of 5 ms ] wb -- B        wb goes down for a second, and up again
 #
-# It is said, nothing breaks, what was due while it was down is counted as tx full and does not come
-# out stale, and packets flow again.
+# weir reports it, and nothing breaks. Packets that were due meanwhile are counted as tx full and
+# are not sent late, and packets flow again.
 
 . "$(dirname "$0")/topology.sh"
 make_hosts

@@ -6,11 +6,11 @@
 #     weir-host      <---------- source quenches (RTT 200 ms)
 #                          [ cloud up: 100 ms                                         ]
 #
-# Ten connections of Linux over a long way, with plain Reno, Reno with ECN, weir_becn and
-# weir_ecn_becn, one after the other, WEIR_ROUND_TRIPS of WEIR_RTT_MS each: 40 of 200 ms, and 500 ms
-# for a satellite's. The throughput of each is printed. What must hold: each quench that the router
-# has sent has come to its connection; there is at most one cut a connection and round trip; and
-# with quenches fewer packets are lost than with plain Reno, for about as much throughput.
+# Ten connections of Linux over a long path, with plain Reno, Reno with ECN, weir_becn and
+# weir_ecn_becn, one after the other, for WEIR_ROUND_TRIPS (40) of WEIR_RTT_MS (200; 500 for a
+# satellite) each. Prints the throughput of each. Claims: each quench of the router reaches its
+# connection; there is at most one cut per connection and round trip; and with quenches fewer
+# packets are lost than with plain Reno, at about the same throughput.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -32,7 +32,7 @@ cloud down delay $((rtt_ms / 2))ms
 cloud up delay $((rtt_ms / 2))ms
 SCENARIO
 for host in A B; do
-	# Room for rate x delay, twice.
+	# Room for twice the product of rate and delay.
 	ip netns exec $host sysctl -qw net.ipv4.tcp_rmem="4096 131072 16777216" \
 		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
 done
@@ -43,7 +43,8 @@ all_has_arrived()
 	ctl -j show cloud | jq -e '[.clouds[].held_packets] | add == 0' >/dev/null
 }
 
-# NAME.client and NAME.cloud in $work: what iperf3 and weir say of $flows connections.
+# Writes what iperf3 and weir report for $flows connections into NAME.client and NAME.cloud in
+# $work.
 measure() # name congestion-control ecn
 {
 	$in_a sysctl -qw net.ipv4.tcp_ecn="$3"
@@ -69,7 +70,7 @@ mbit() # name
 	jq '.end.sum_received.bits_per_second / 1e6 * 100 | round / 100' "$work/$1.client"
 }
 
-lost() # name: by the emulated queue
+lost() # name: packets that the emulated queue has lost
 {
 	of_cloud "$1" '.drops["red-early"] + .drops["red-forced"] + .drops["queue-full"]'
 }
@@ -97,8 +98,8 @@ for name in reno ecn becn ecn-becn; do
 done
 
 for name in becn ecn-becn; do
-	# None is lost on its way, none is doubted, and each has had its effect or came within the
-	# window of one that had.
+	# No quench is lost or doubted, and each one cuts the window or comes within the round trip
+	# of one that did.
 	sent=$(of_cloud $name .becn_sent)
 	within "$name: quenches sent" "$sent" 5 100000 || exit 1
 	within "$name: quenches that came to a connection" "$(of_host $name 'marked + .dropped')" \
@@ -112,10 +113,10 @@ for name in becn ecn-becn; do
 	within "$name: real losses, weir's own" \
 		"$(of_cloud $name '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed')" 0 0 || exit 1
 done
-# The echo of a mark comes a round trip behind its quench, and must not cut once more for it.
+# The echo of a mark comes a round trip after its quench, and must not cut once more for it.
 within "ecn-becn: cuts by echoes" "$(of_host ecn-becn echoes)" 0 "$(of_host ecn-becn 'within + .losses')" || exit 1
-# A machine that is busy in one of the two runs and not in the other makes some 10 % of difference.
-# A host that does not grow again after its cuts, or cuts at each quench of a round trip, has less.
+# A machine that is busy in only one of the two runs causes a difference of some 10 %. A host that
+# does not grow again after its cuts, or cuts at each quench of a round trip, has less.
 least=$(jq -n "$(mbit reno) * 2 / 3")
 if ! within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$least" 100; then
 	clear_counters

@@ -6,8 +6,7 @@
 #     weir-host      <---------- ICMPv6 type 200
 #                          [ cloud up: 20 ms                                        ]
 #
-# The same over IPv6: weir's quenches are found, and each that weir has sent comes to its
-# connection.
+# The same over IPv6: weir-host recognises weir's quenches, and each of them reaches its connection.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -60,7 +59,7 @@ within "quenches sent" "$sent" 2 100000 || exit 1
 within "quenches that came: marked, stale and foreign" "$(jq '.marked + .stale + .foreign' "$work/host")" \
 	"$sent" "$sent" || exit 1
 within "stale ones" "$(jq .stale "$work/host")" 0 $((sent / 2)) || exit 1
-# One that is about the last packets finds the connection closed when the machine is busy.
+# On a busy machine, a quench about the last packets finds the connection closed.
 within "foreign ones" "$(jq .foreign "$work/host")" 0 $((sent / 2)) || exit 1
 within "malformed ones" "$(jq .malformed "$work/host")" 0 0 || exit 1
 within "cuts by them" "$(jq .cuts "$work/host")" 1 "$sent" || exit 1

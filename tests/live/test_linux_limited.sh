@@ -6,10 +6,10 @@
 #     weir_limited         [ strip <============ 100 ms ========================== answer ]
 #     weir-host  <-- show path up-0
 #
-# Linux with limited slow-start, fed by what the routers say in the host's own packets (R2: 100
-# Mbit/s, room for 200 packets): it takes the figures while it is in slow start, ends it where they
-# say, and loses nothing; plain Reno doubles its window until R2's queue is full, and loses packets
-# by the burst. One connection each, of 8 seconds. SACK=0 takes Linux's SACK away.
+# Linux with limited slow-start, with the values that the routers write into the host's own packets
+# (R2: 100 Mbit/s, room for 200 packets). It takes these values during slow start, ends slow start
+# accordingly, and loses nothing. Plain Reno doubles its window until R2's queue is full, and loses
+# packets in bursts. One connection each, of 8 seconds. SACK=0 disables SACK in Linux.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -44,7 +44,7 @@ for host in A B; do
 done
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 
-connect() # congestion-control; what is said of it is in $work/client, threshold, window and dropped
+connect() # congestion-control; results in $work/client, threshold, window and dropped
 {
 	clear_counters
 	$in_b iperf3 -s -1 >/dev/null &
@@ -69,8 +69,8 @@ lose_nothing()
 {
 	connect weir_limited
 	within "packets lost with limited slow-start" "$dropped" 0 0 &&
-		# 3/4 of 100 Mbit/s in 100 ms, in segments of 1448 bytes: 647; less what went by
-		# when the router measured.
+		# 3/4 of 100 Mbit/s x 100 ms, in segments of 1448 bytes, are 647; less the traffic
+		# that passed while the router measured.
 		within "segments at which slow start ended" "$threshold" 550 720
 }
 
@@ -82,7 +82,7 @@ within "packets that the proxies could not do their part with" \
 	"$(ctl -j show cloud | jq '[.clouds[].feedback // empty | .malformed + .no_room] | add')" 0 0 || exit 1
 host_stop weir_limited
 
-# When weir goes, weir-host says so, and ends.
+# When weir ends, weir-host reports it, and ends.
 host_start limited -s "$socket" --path up-0
 weir_stop
 status=0

@@ -5,10 +5,10 @@
 #     weir_becn     <---'  [ cloud up 100 ms   ]
 #     weir-host       quench.py: source quenches at wa, about segments that A has just sent
 #
-# Linux with weir_becn: a quench halves the congestion window of the connection that it is about; k
-# quenches, more than a round trip apart, make k cuts, and ten at once, or within one round trip,
-# make one. What is foreign, stale, not sent yet or has a wrong checksum does nothing, and a
-# connection with another congestion control is left alone. When weir-host ends, by SIGTERM or by
+# Linux with weir_becn: a quench halves the congestion window of its connection. k quenches that are
+# more than a round trip apart make k cuts; ten at once, or within one round trip, make one.
+# Quenches that are foreign, stale, about unsent data, or have a wrong checksum have no effect, and
+# connections with another congestion control are left alone. When weir-host ends, by SIGTERM or by
 # SIGKILL, nothing of it is left.
 
 . "$(dirname "$0")/topology.sh"
@@ -29,7 +29,7 @@ connect() # congestion-control seconds
 	$in_b iperf3 -s -1 >/dev/null 2>&1 &
 	server=$!
 	listening
-	# Few enough bytes that there is no queue anywhere: a round trip has 200 ms.
+	# Too few bytes for a queue anywhere: a round trip takes 200 ms.
 	$in_a iperf3 -c 10.9.0.2 -C "$1" -t "$2" -w 128K >"$work/client" 2>&1 &
 	client=$!
 	background="$background $server $client"
@@ -48,8 +48,8 @@ tcp() # cwnd or ssthresh, in segments, of the connection that sends
 	$in_a ss -tin dst 10.9.0.2 | grep -o "\b$1:[0-9]*" | cut -d: -f2 | sort -n | tail -1
 }
 
-# The window once it has stopped growing: the socket's buffer, and no longer the window, holds the
-# sender back.
+# Prints the window once it has stopped growing: then the socket's buffer limits the sender, not the
+# window.
 settled_window()
 {
 	for _ in $(seq 60); do
@@ -60,19 +60,20 @@ settled_window()
 	skip "the machine is too busy: the window does not settle within a minute"
 }
 
-# What the counters have grown by while quench.py runs: a line `counter n` each.
+# Counts what happens while quench.py runs, in $work/before and $work/after.
 since() # arguments of quench.py
 {
 	for _ in 1 2 3 4 5; do
 		status=0
 		host_totals >"$work/before"
 		$quench wa A "$@" || status=$?
-		# A cut acts on the next acknowledgement. What comes twice would come at once.
+		# A cut takes effect at the next acknowledgement. A quench that acts twice would do
+		# so at once.
 		until_true all_have_come "$2" || fail "of $2 quenches came: $(cat "$work/before" "$work/after")"
 		sleep 0.25
 		host_totals >"$work/after"
 		case $1 in stale | future) break ;; esac
-		# Held up on its way, a quench comes behind the acknowledgement of its segment.
+		# A delayed quench arrives after the acknowledgement of its segment.
 		[ $status = 3 ] || [ "$(grown stale)" != 0 ] || break
 		sleep 1
 	done
@@ -92,7 +93,7 @@ grown() # counter
 	echo $(($(jq ".$1" "$work/after") - $(jq ".$1" "$work/before")))
 }
 
-# Each counter named has grown by so much, and all others by nothing.
+# Checks that each named counter has grown by this number, and all others by nothing.
 grew() # what, then counter=n ...
 {
 	said=$1

@@ -3,8 +3,8 @@
 #
 #   A <--> wa [ clouds down, up: from files ] wb <--> B
 #
-# A whole scenario in the place of the one that runs: by weir ctl load, by SIGHUP, and out again by
-# weir ctl save. What is wrong changes nothing; what stays as it is keeps its counters.
+# Replaces the running scenario: by weir ctl load, and by SIGHUP; weir ctl save writes it. A wrong
+# scenario changes nothing; unchanged clouds keep their counters.
 
 . "$(dirname "$0")/topology.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,12 +13,12 @@ scenario <<SCENARIO
 cloud down delay 20ms
 cloud up delay 20ms
 SCENARIO
-sed -i 's/^seed 1$/seed 42/' "$work/scenario.weir" # that of configs/
-# Under nohup SIGHUP would be ignored.
+sed -i 's/^seed 1$/seed 42/' "$work/scenario.weir" # the seed of configs/
+# nohup makes its children ignore SIGHUP.
 weir_by="env --default-signal=HUP"
 weir_start "$@"
 
-rtt() # the least, in ms: the machine adds to each
+rtt() # the minimum, in ms: the machine adds to the others
 {
 	$in_a ping -q -i 0.02 -c 15 10.9.0.2 | sed -n 's|.*= \([0-9.]*\)/.*|\1|p'
 }
@@ -33,7 +33,7 @@ config() # what is in force
 	ctl show config
 }
 
-# ---- what runs, loaded again ----
+# ---- the running scenario, loaded again ----
 within "rtt before" "$(rtt)" 40 300
 before=$(received down)
 [ "$before" = 15 ] || fail "$before packets came, 15 were sent"
@@ -47,11 +47,11 @@ config | diff "$work/config" - || fail "what runs, loaded, is something else"
 [ "$(received down)" = 15 ] || fail "what runs, loaded, has lost its counters"
 echo "ok: what runs, loaded again, is as it was"
 
-# ---- another one ----
+# ---- another scenario ----
 sed 's/down delay 20ms/down delay 70ms/' "$work/scenario.weir" >"$work/other.weir"
 ctl load "$work/other.weir" >/dev/null
 within "rtt with the other scenario" "$(rtt)" 90 300
-# What was achieved counts from the change on, in the cloud that it changed.
+# In a cloud that was changed, `achieved` counts from the change on.
 ctl -j show cloud down | jq -e '.rx_packets == 30 and .since.what == "change" and .since.rx_packets == 15
 	and .since.delay_ns.min >= 70e6 and .since.line_ns.p50 >= 70e6 and .delay_ns.min < 70e6' >/dev/null ||
 	fail "since the change: $(ctl -j show cloud down | jq -c .since)"
@@ -62,7 +62,7 @@ ctl show cloud down all | grep -q 'achieved since the start, ' || fail "$(ctl sh
 echo "ok: achieved since the last change"
 [ "$(received up)" = 30 ] || fail "a cloud that did not change has lost its counters"
 
-# ---- files by the rights, and from the folder, of the client ----
+# ---- files are read with the rights of the client, and relative to its folder ----
 mkdir "$work/elsewhere"
 echo 1 >"$work/elsewhere/drops.txt"
 {
@@ -75,9 +75,9 @@ ctl load "$work/scenario.weir" >/dev/null
 (cd / && ctl load "$work/elsewhere/listed.weir" >/dev/null) || fail "a file beside the scenario is not taken"
 config | grep -q 'loss list drops.txt' || fail "the list beside it is not in force"
 
-# ---- errors leave all as it was ----
+# ---- errors change nothing ----
 config >"$work/config"
-refused() # what it must say; the file
+refused() # the expected message; the file
 {
 	if ctl load "$2" >/dev/null 2>"$work/said"; then
 		fail "$2 was taken"
@@ -95,9 +95,8 @@ refused "line 1, seed 2.*line 3, port b.*, port c" "$work/ports.weir"
 refused "No such file" "$work/nowhere.weir"
 echo "ok: errors change nothing, and name their lines"
 
-# ---- all that are shipped, one over the other ----
-# A file that was saved names others as the one did that was loaded: from beside it, or from where
-# that was loaded.
+# ---- all shipped scenarios, one after the other ---- A saved scenario names files as the loaded
+# one did: relative to the scenario's folder, or to the folder where it was loaded.
 n=0
 for file in "$root"/configs/*.weir; do
 	(cd "$root" && ctl load "$file" >/dev/null) || fail "$file was not taken"
@@ -116,18 +115,18 @@ hup_said()
 	tail -n "+$((lines + 1))" "$work/weir.err" | grep -q "$1"
 }
 
-hup() # what weir must say
+hup() # the expected message
 {
 	lines=$(wc -l <"$work/weir.err")
 	kill -HUP "$weir_pid"
 	until_true hup_said "$1" || fail "after SIGHUP weir said: $(tail -n "+$((lines + 1))" "$work/weir.err")"
 }
 sed -i 's/down delay 20ms/down delay 50ms/' "$work/scenario.weir"
-hup "scenario.weir: read again, and in force"
+hup "scenario.weir: reloaded, and in force"
 within "rtt after SIGHUP" "$(rtt)" 70 300
 cp "$work/elsewhere/drops.txt" "$work/beside.txt"
 echo 'cloud down loss list beside.txt' >>"$work/scenario.weir"
-hup "scenario.weir: read again, and in force"
+hup "scenario.weir: reloaded, and in force"
 config | grep -q 'loss list beside.txt' || fail "after SIGHUP the list beside it is not in force"
 config >"$work/config"
 before=$(received down)
@@ -140,5 +139,5 @@ hup "scenario.weir: .*cannot be read"
 config | diff "$work/config" - || fail "SIGHUP with a wrong file changed something"
 [ "$(received down)" = "$before" ] || fail "SIGHUP with a wrong file touched the counters"
 weir_stop
-grep -q 'every buffer came back' "$work/weir.out" || fail "it does not add up"
+grep -q 'every buffer was returned' "$work/weir.out" || fail "it does not add up"
 echo "ok: SIGHUP reads the file again"

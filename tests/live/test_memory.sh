@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# No topology: weir in control groups, and under limits of the process, that leave it little memory.
-# It runs or is refused, with status 2 and what would be right; it is never killed. weir check says
-# what weir run does.
+# No topology: weir in control groups, and under process limits, that leave it little memory. It
+# runs, or refuses with status 2 and a suggestion; it is never killed. weir check predicts what weir
+# run does.
 
 . "$(dirname "$0")/topology.sh"
 
@@ -25,19 +25,20 @@ printf '%s\n' 'port a device net_null0' 'port b device net_null1' 'cloud down fr
 	'cloud down rate 1gbit' 'cloud down delay 500ms' >"$work/large.weir"
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
-# What reserves huge pages is the same in weir run, weir check and weir bench machine.
+# Prints the suggestion about huge pages, which is the same in weir run, weir check and weir bench
+# machine.
 hint() # output
 {
 	grep -o '[0-9]* are needed\|dpdk-hugepages.py -r [0-9]*M' "$1" | sort | tr '\n' ' '
 }
 
-# Runs in the group, or under the limits of this shell, until it runs or ends: 0, 2, or what it died
-# of.
+# Runs weir in the group, or under the limits of this shell, until it is running or has ended. Sets
+# $tried to 0, 2, or its status if it died.
 try() # scenario, arguments of weir run
 {
 	config=$1
 	shift
-	# What the one before said is not this one's.
+	# Discards the messages of the previous weir.
 	: >"$work/weir.err"
 	sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" \
 		"$WEIR" run -c "$config" -s "$socket" --cores "$cpu" "$@" >"$work/weir.out" 2>"$work/weir.err" &
@@ -47,14 +48,14 @@ try() # scenario, arguments of weir run
 		kill -0 $pid 2>/dev/null || break
 		sleep 0.1
 	done
-	sleep 0.3 # packets come as fast as they can: what is held fills up
+	sleep 0.3 # packets arrive at full speed: the held ones fill the memory
 	kill -TERM $pid 2>/dev/null || true
 	tried=0
 	wait $pid || tried=$?
 }
 
-# Every step of a limit from nothing to plenty is refused or runs; both happen.
-sweep() # what limits, its scale of MiB
+# Tries limits from too small to ample. Each is refused or runs, and both must happen.
+sweep() # what is limited, its values in MiB, words of the refusal
 {
 	refused=0
 	ran=0
@@ -74,8 +75,8 @@ sweep() # what limits, its scale of MiB
 	echo "ok: $1: $refused were refused, $ran ran"
 }
 
-# A sanitizer takes memory and addresses of its own, of which weir knows nothing: there only what is
-# decided before memory is taken is claimed.
+# A sanitizer uses memory and addresses of its own, which weir does not count. Under one, only the
+# decisions before memory is allocated are checked.
 sanitized=${WEIR_SANITIZED:-}
 if ldd "$WEIR" | grep -q 'lib[a-z]*san'; then
 	sanitized=yes
@@ -91,18 +92,18 @@ group=
 limit_data() { (ulimit -d $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
 limit_addresses() { (ulimit -v $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
 if [ -z "$sanitized" ]; then
-	sweep data '30 60 90 120 200 400' 'the limit of data (ulimit -d) is'
-	sweep addresses '90 150 200 300 400 800' 'the limit of address space (ulimit -v) is'
+	sweep data '30 60 90 120 200 400' 'the limit on data (ulimit -d) is'
+	sweep addresses '90 150 200 300 400 800' 'the limit on address space (ulimit -v) is'
 fi
 
-# More than any machine has.
+# More memory than any machine has.
 try "$work/small.weir" --memory 16777216MiB
 [ "$tried" = 2 ] || fail "--memory of 16 TiB: status $tried"
 tail -1 "$work/weir.err" | grep -q 'at most --memory [0-9]*MiB' || fail "$(cat "$work/weir.err")"
 echo "ok: $(tail -1 "$work/weir.err")"
 
 "$WEIR" check -c "$work/small.weir" >"$work/check"
-if grep -q '# hugepages: ' "$work/check"; then # else enough are free here
+if grep -q '# hugepages: ' "$work/check"; then # otherwise enough are free here
 	try "$work/small.weir"
 	"$WEIR" bench machine -c "$work/small.weir" >"$work/machine"
 	for said in "$work/check" "$work/machine"; do
@@ -129,7 +130,7 @@ fi
 echo $((150 << 20)) >"$group/$limit"
 try "$work/large.weir"
 [ "$tried" = 2 ] || fail "a large scenario in 150 MiB: status $tried"
-tail -1 "$work/weir.err" | grep -q "MiB are there ($limit of the cgroup .*$name is 150 MiB, .*cloud .down. (1gbit x 500ms)" ||
+tail -1 "$work/weir.err" | grep -q "MiB are available ($limit of the cgroup .*$name is 150 MiB, .*cloud .down. (1gbit x 500ms)" ||
 	fail "$(cat "$work/weir.err")"
 echo "ok: $(tail -1 "$work/weir.err")"
 
@@ -139,8 +140,8 @@ in_group()
 	sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" "$@"
 }
 in_group "$WEIR" check -c "$work/large.weir" >"$work/check" 2>"$work/check.err" && fail "weir check likes it"
-[ "$(sed 's/^weir check: //' "$work/check.err" | sed 's/[0-9]* MiB of it in use//; s/[0-9]* MiB are there//')" = \
-	"$(tail -1 "$work/weir.err" | sed 's/^weir run: //; s/[0-9]* MiB of it in use//; s/[0-9]* MiB are there//')" ] ||
+[ "$(sed 's/^weir check: //' "$work/check.err" | sed 's/[0-9]* MiB of it in use//; s/[0-9]* MiB are available//')" = \
+	"$(tail -1 "$work/weir.err" | sed 's/^weir run: //; s/[0-9]* MiB of it in use//; s/[0-9]* MiB are available//')" ] ||
 	fail "check: $(cat "$work/check.err")"
 grep -q "^# memory: $limit of the cgroup .*$name is 150 MiB" "$work/check" || fail "$(tail -3 "$work/check")"
 in_group "$WEIR" check -j -c "$work/small.weir" >"$work/json" || [ -n "$sanitized" ] || fail "weir check -j: $(cat "$work/json")"

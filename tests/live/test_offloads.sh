@@ -3,9 +3,9 @@
 #
 #   A -- wa [ clouds ] wb -- B
 #
-# Interfaces as Linux makes them, with all offloads on: their checksums are unfinished and their TCP
-# comes in super-frames. Ports that are interfaces finish them: TCP, IPv4 and IPv6, UDP, tags and
-# jumbo frames pass, and a super-frame is many packets to a bucket.
+# Interfaces as Linux sets them up, with all offloads on: checksums are unfinished, and TCP comes in
+# super-frames. A port that is an interface completes the checksums and splits super-frames: TCP,
+# IPv4 and IPv6, UDP, tags and jumbo frames pass, and a bucket counts a super-frame as many packets.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 tcpdump sha256sum
@@ -20,7 +20,7 @@ for host in A B; do
 	ip link set $side up
 	ip -n $host link set eth0 up
 done
-# Only neighbours are quiet: this machine's end shall not answer for itself.
+# Neighbour discovery is off here: this machine's end must not answer for itself.
 for side in wa wb; do sysctl -qw net.ipv6.conf.$side.disable_ipv6=1; done
 ip -n A addr add 10.9.0.1/24 dev eth0
 ip -n B addr add 10.9.0.2/24 dev eth0
@@ -36,7 +36,7 @@ cloud down from a to b
 cloud up from b to a
 cloud down delay 1ms
 SCENARIO
-# The bare name of an interface is a device, too.
+# The name of an interface alone is also a device.
 sed -i 's/^port b wb/port b device wb/' "$work/scenario.weir"
 weir_start --cores "$cpu"
 
@@ -54,7 +54,7 @@ nothing_lost()
 	done
 }
 
-# ---- what comes out is what went in, whatever carries it
+# ---- the bytes that come out are those that went in, with every protocol
 head -c 30000000 /dev/urandom >"$work/sent"
 for to in 10.9.0.2 fd00:9::2; do
 	$in_b timeout 120 python3 -c '

@@ -6,13 +6,13 @@
 #   host A -- virtio -- hub 0 -- e1000e or vmxnet3 [ weir, two clouds of 20 ms ] NIC -- hub
 #     1 -- virtio -- host B
 #
-# Ping and iperf3 cross; a link that goes down and up again is survived and said; afterwards the
-# NICs can be bound back to their kernel driver, and with that are refused.
+# Ping and iperf3 cross. weir survives and reports a link that goes down and up again. Afterwards
+# the NICs can be bound to their kernel driver again, and then weir refuses them.
 #
-# Needs RIG, a folder with rig.sh and nics.sh (they boot the guest; RIG_DIR as they say), and
+# Needs RIG, a folder with rig.sh and nics.sh (they boot the guest, and document RIG_DIR), and
 # WEIR_GUEST, a weir built for any x86-64 (meson setup -Dmarch=corei7): the guest has no AVX.
-# Without them it is skipped. It takes some minutes: the guest runs a hundred times slower, so times
-# are not checked beyond "at least 40 ms".
+# Without them the test is skipped. It takes some minutes: the guest runs a hundred times slower, so
+# the only check of times is "at least 40 ms".
 
 set -eu
 skip()
@@ -64,7 +64,7 @@ tail -1 /tmp/err | grep -q "bound to $1, not to a driver for DPDK: dpdk-devbind.
 echo "ok: $1: $(tail -1 /tmp/ping); $(grep receiver /tmp/iperf | tr -s ' ')"
 GUEST
 
-# Cuts and mends the cable when the guest is ready for it.
+# Pulls the cable and plugs it in again when the guest is ready for it.
 cable()
 {
 	python3 - "$share" <<'PYTHON'

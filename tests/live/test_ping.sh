@@ -3,8 +3,8 @@
 #
 #   A 10.9.0.1 -- wa [ cloud down 50 ms, cloud up 50 ms ] wb -- 10.9.0.2 B
 #
-# ping sees 100 ms and loses nothing; without hugepages it does so too; a worker a port, and a
-# pipeline of workers, give the same.
+# ping measures 100 ms and loses nothing, also without hugepages. With a worker per port, and with a
+# pipeline of workers, the result is the same.
 
 . "$(dirname "$0")/topology.sh"
 make_hosts
@@ -28,7 +28,8 @@ across()
 
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
-# The number of a worker, and where it is bound, differ; a processor that is away is told by this.
+# A worker's number and its processor differ. weir must report the right processor, since reports of
+# a processor that was taken away name it.
 for cores in "0,0" "$cpu,0"; do
 	weir_start --cores "$cores"
 	told=$(ctl -j show workers | jq -r '[.workers[].cpu | tostring] | join(",")')

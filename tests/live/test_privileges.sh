@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What a weir that root starts may still do once its ports are open: what docs/run.md says of each
-# kind of port, in every thread. And that it is enough: the end puts everything back.
+# The capabilities that a weir started by root keeps once its ports are open: those that docs/run.md
+# lists for each kind of port, in every thread. And they suffice: at its end weir restores
+# everything.
 
 . "$(dirname "$0")/topology.sh"
 need setpriv awk
@@ -34,7 +35,7 @@ state_of_machine()
 	[ ! -e "$socket" ] || echo "$socket"
 }
 
-# Of every thread of weir: what it has is exactly this, and no exec gives it more.
+# Checks every thread of weir: it has exactly these capabilities, and no exec can add any.
 privileges() # permitted capabilities
 {
 	threads=0
@@ -66,7 +67,7 @@ live()
 	failed=0
 	weir_stop
 	[ "$failed" = 0 ] || fail "$kind: it did not end well"
-	grep -q 'every packet is accounted for, every buffer came back' "$work/weir.out" ||
+	grep -q 'every packet is accounted for, every buffer was returned' "$work/weir.out" ||
 		fail "$kind: it does not add up"
 	state_of_machine >"$work/after"
 	cmp -s "$work/before" "$work/after" ||
@@ -87,7 +88,7 @@ socket=$work/of-another/socket
 live "a socket in another's folder" $OTHERS net_null0 net_null1
 socket=$own
 
-# Who has no capabilities has none to give up, and weir changes nothing.
+# A process without capabilities has none to drop, and weir changes nothing.
 printf '#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all "%s" "$@"\n' "$WEIR" >"$work/bare"
 chmod +x "$work/bare"
 clouds net_null0 net_null1 >"$work/scenario.weir"
@@ -96,12 +97,12 @@ grep -q '^NoNewPrivs:.0' "/proc/$weir_pid/status" || fail "weir changed a proces
 weir_stop
 echo "ok: without capabilities nothing happens"
 
-# libxdp keeps 80 bytes of each umem for itself: AddressSanitizer says so, and it is not weir's to
-# free.
+# libxdp does not free 80 bytes of each umem: AddressSanitizer reports it, and weir cannot free
+# them.
 echo 'leak:libxdp' >"$work/libxdp.supp"
 export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
 
-# This driver may be missing, or the kernel without what it needs: then weir refuses with status 2.
+# This driver, or what it needs in the kernel, may be missing: then weir refuses with status 2.
 clouds net_af_xdp0,iface=wa net_af_xdp1,iface=wb >"$work/scenario.weir"
 status=0
 "$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/weir.out" 2>"$work/weir.err" &

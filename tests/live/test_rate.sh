@@ -4,8 +4,8 @@
 #   A iperf3 client ---> wa [ cloud down 100 Mbit/s, 5 ms ] wb ---> iperf3 server B
 #                   <---    [ cloud up 5 ms               ]    <---
 #
-# Ten seconds of Linux TCP; after five the rate is changed to 50 Mbit/s while it flows. What arrives
-# is what the rate allows, before and after; the change loses nothing, and the connection lives.
+# Ten seconds of Linux TCP; after five the rate is changed to 50 Mbit/s. The goodput is what the
+# rate allows, before and after; the change loses nothing, and the connection survives.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -18,7 +18,7 @@ SCENARIO
 
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
-# Mean of the receiver's seconds FROM to TO, in bit/s.
+# Prints the mean of the receiver's seconds FROM to TO, in bit/s.
 received()
 {
 	jq "[.intervals[$1:$2][].sum.bits_per_second] | add / length" "$work/server.json"
@@ -41,7 +41,7 @@ measure()
 	if grep -q reset "$work/client"; then
 		fail "the connection was reset"
 	fi
-	# The first second is slow start, and the sixth holds the change.
+	# The first second is slow start, and the change is in the sixth.
 	within "goodput at 100 Mbit/s" "$(received 1 5)" \
 		"$(echo | awk '{ print 0.97 * 100e6 * 1448 / 1514 }')" \
 		"$(echo | awk '{ print 1.03 * 100e6 * 1448 / 1514 }')" &&

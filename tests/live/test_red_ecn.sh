@@ -6,12 +6,12 @@
 #                                                          captured at the server's interface
 #
 # Linux TCP through RED: without ECN it loses packets, with net.ipv4.tcp_ecn=1 and `ecn on` it loses
-# none, and slows down all the same: the receiver sees CE and echoes ECE, the sender answers with
-# CWR. Twice two connections, of three seconds each.
+# none, but slows down: the receiver sees CE and echoes ECE, and the sender answers with CWR. Two
+# connections of three seconds in each case.
 #
-# A machine that stands still for a moment lets the queue grow beyond 2 max: `mark-to` has RED mark
-# there, too, what can be marked. And what Linux sends again is not capable: it does so for a loss,
-# of which there is none, and as a tail loss probe when it is late, which is switched off.
+# If the machine stalls for a moment, the queue grows beyond 2 max: `mark-to` makes RED mark capable
+# packets there, too. Retransmissions of Linux are not capable. They happen after a loss, of which
+# there is none, and as tail loss probes, which are switched off.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 tshark tcpdump
@@ -32,7 +32,8 @@ ecn() # 0 or 1, in both hosts
 	$in_b sysctl -qw net.ipv4.tcp_ecn="$1"
 }
 
-# Two connections of three seconds; their capture at the server's interface is $work/NAME.pcap.
+# Makes two connections of three seconds, and captures them at the server's interface in
+# $work/NAME.pcap.
 connect() # name
 {
 	clear_counters
@@ -44,7 +45,7 @@ connect() # name
 	listening
 	$in_a iperf3 -c 10.9.0.2 -t 3 -P 2 >"$work/client" 2>&1 || fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"
-	# The last packet of the capture, behind all of the connections'.
+	# The last packet of the capture, after all packets of the connections.
 	until_true $in_a ping -q -c 1 -W 2 10.9.0.2 >/dev/null || fail "no ping behind the connections"
 	until_true captured "$1" icmp || fail "tshark does not write what it captures"
 	kill -INT $capture
@@ -57,7 +58,7 @@ captured() # name filter of tcpdump
 	$in_b tcpdump -r "$work/$1.pcap" -n "$2" 2>/dev/null | grep -q .
 }
 
-packets() # name filter: how many of the capture fit
+packets() # name filter: prints how many packets of the capture match
 {
 	tshark -r "$work/$1.pcap" -Y "$2" 2>/dev/null | wc -l
 }
@@ -92,7 +93,7 @@ measure()
 	within "CWR from the sender, behind its SYN" \
 		"$(packets ecn 'tcp.flags.cwr == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.1')" \
 		1 "$marked" || return 1
-	# Nothing was lost; a tail loss probe may send something again that was only late.
+	# Nothing was lost; a tail loss probe may retransmit a packet that was only late.
 	within "retransmissions with ECN" "$(packets ecn 'tcp.analysis.retransmission')" 0 10 || return 1
 	within "wrong IP checksums" \
 		"$(tshark -r "$work/ecn.pcap" -o ip.check_checksum:TRUE -Y 'ip.checksum.status == 0' 2>/dev/null | wc -l)" \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# No topology: what weir run refuses. One line that says what would be right, status 2, nothing left
-# behind.
+# No topology: what weir run refuses, with one line that says what would be right, and with status
+# 2, leaving nothing behind.
 
 . "$(dirname "$0")/topology.sh"
 make_hosts
@@ -17,7 +17,7 @@ refused() # WORDS of the message, scenario lines, then -- and arguments
 	timeout 60 "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" || status=$?
 	[ "$status" = 2 ] || fail "$lines: status $status, not 2: $(cat "$work/weir.err")"
-	# A remark about hugepages may stand before the refusal.
+	# A remark about hugepages may precede the refusal.
 	tail -1 "$work/weir.err" | grep -q "$words" || fail "$lines: $(cat "$work/weir.err")"
 	[ "$(grep -vc hugepages "$work/weir.err")" = 1 ] || fail "$lines: more than a line"
 	[ ! -e "$socket" ] || fail "$lines: the socket was left behind"
@@ -29,9 +29,9 @@ a='port a device net_af_packet0,iface=wa'
 refused 'no interface nowhere' 'port a device net_af_packet0,iface=nowhere'
 refused 'scenario.weir:1:15: port a: DPDK cannot open device net_nothing0' 'port a device net_nothing0'
 refused 'scenario.weir:1:15: port a: there is no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
-# The port's own line, not the first.
+# The message names the port's own line, not the first.
 refused 'scenario.weir:3:15: port a: there is no PCI device' 'seed 1\nport b device net_null0\nport a device 0000:7f:1f.7'
-# One that the kernel has: it stays the kernel's.
+# A device that a kernel driver has remains the kernel's.
 for taken in /sys/bus/pci/devices/*/driver; do
 	driver=$(basename "$(readlink -f "$taken")")
 	address=$(basename "${taken%/driver}")
@@ -45,19 +45,19 @@ done
 refused 'scenario.weir:1:6: port a: it has no device' 'port a'
 refused 'has no port' 'seed 1'
 refused 'in use already' "$a\nport b device net_af_packet0,iface=wb"
-refused 'launch: net_null0 .* does not send at an instant that it is told' 'port a device net_null0 launch 20us'
+refused 'launch: net_null0 .* cannot send at a given time' 'port a device net_null0 launch 20us'
 refused 'launch: a capture has no clock' "port a device file:$0,out=$work/x launch 20us"
 refused 'no/such.pcap' 'port a device file:no/such.pcap'
 refused 'loops.*is unknown' 'port a device file:x.pcap,loops'
-refused 'processor 999 is not one' "$a" --cores 999
-refused 'is no list of processors' "$a" --cores 1-
+refused 'processor 999 is not available' "$a" --cores 999
+refused 'is not a list of processors' "$a" --cores 1-
 refused 'three workers or more' "$a" --layout pipeline
 refused 'is unknown; it is .run-to-completion. or .pipeline.' "$a" --layout both
 refused 'has no unit' "$a" --memory 512
 refused 'no such option --coros; did you mean --cores?' "$a" --coros 1
 refused 'scenario.weir:1:' 'prot a'
 
-# Without capabilities: said, with the remedy.
+# Without capabilities weir refuses, and names the remedy.
 if command -v setpriv >/dev/null; then
 	printf '%s\n' "$a" >"$work/scenario.weir"
 	weir_for_all

@@ -3,8 +3,8 @@
 #
 #   A flood of UDP ---> wa [ cloud down 200 ms, 1 % loss ] wb ---> B
 #
-# SIGTERM under load: weir says what it counted, everything adds up, every buffer is back, and the
-# machine is as it was: interfaces, folders, socket.
+# SIGTERM under load: weir prints its counters, everything adds up, every buffer is returned, and
+# the machine is as before: interfaces, folders, socket.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -49,7 +49,7 @@ for signal in TERM INT; do
 	kill $background 2>/dev/null || true
 	wait
 	background=
-	grep -q 'every packet is accounted for, every buffer came back' "$work/weir.out" ||
+	grep -q 'every packet is accounted for, every buffer was returned' "$work/weir.out" ||
 		fail "after SIG$signal it does not add up"
 	held=$(awk '$1 == "down" { gsub(",", ""); print $7 }' "$work/weir.out")
 	[ "${held:-0}" -gt 0 ] || fail "nothing was in flight: that was no load"
@@ -59,7 +59,7 @@ for signal in TERM INT; do
 	echo "ok: SIG$signal under load, $held packets in flight"
 done
 
-# Killed, it cannot clean up; the kernel takes the promiscuity back all the same.
+# A killed weir cannot clean up, but the kernel ends the promiscuous mode.
 weir_start --cores "$cpu"
 kill -KILL "$weir_pid"
 wait "$weir_pid" 2>/dev/null || true
@@ -67,6 +67,6 @@ weir_pid=
 ip -d link show wa | grep -q 'promiscuity 0' || fail "wa is still promiscuous after SIGKILL"
 echo "ok: SIGKILL leaves no promiscuous interface"
 
-# And the next one takes the place of the stale socket.
+# The next weir replaces the stale socket.
 weir_start --cores "$cpu"
 weir_stop

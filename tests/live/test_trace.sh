@@ -4,9 +4,9 @@
 #   A iperf3 client ---> wa [ cloud down: a mahimahi LTE trace, 20 ms ] wb ---> iperf3 server B
 #                   <---    [ cloud up 20 ms                          ]    <---
 #
-# More than the trace offers, as UDP, for ten seconds: what arrives is what the trace offers in that
-# time, packet by packet, within 3 %. The trace is the first of ../shared/traces, or the bundled
-# one.
+# Sends more UDP than the trace offers, for ten seconds: the number of packets that arrive is what
+# the trace offers in that time, within 3 %. The trace is the first of ../shared/traces, or the
+# bundled one.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 awk
@@ -23,7 +23,7 @@ SCENARIO
 
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
-# The opportunities of the trace from one instant to another of the run, both in ms.
+# Prints the opportunities of the trace between two instants of the run, both in ms.
 offered()
 {
 	awk -v from="$1" -v to="$2" '
@@ -36,15 +36,15 @@ offered()
 		}' "$trace"
 }
 
-# ms of the run
+# Prints the time since the start of the run, in ms.
 run_ms()
 {
 	echo $(($(date +%s%N) / 1000000 - start_ms))
 }
 
-# Two looks at the counters, some 9 s apart, while the queue is never empty. A frame of 1514 bytes
-# takes one opportunity. A look is at some instant between two that are known, on a busy machine not
-# close together: NAME, NAME_from and NAME_to.
+# Reads the counters twice, some 9 s apart, while the queue is never empty. A frame of 1514 bytes
+# takes one opportunity. The counters are read at some instant between two known ones, which may be
+# far apart on a busy machine: sets NAME, NAME_from and NAME_to.
 look() # name
 {
 	from=$(run_ms)
@@ -68,7 +68,7 @@ measure()
 	sleep 1
 	ctl -j show cloud down >"$work/all.json"
 	wait $server || fail "the iperf3 server ended with an error"
-	# 20 ms on the line after the link
+	# 20 ms on the line, after the link
 	least=$(offered $((first_to - 20)) $((last_from - 20)))
 	most=$(offered $((first_from - 20)) $((last_to - 20)))
 	received=$(jq '.end.sum.packets - .end.sum.lost_packets' "$work/server.json")
@@ -81,8 +81,8 @@ measure()
 }
 
 weir_start --cores "$cpu"
-# The run began a moment ago: what weir says is looked for every 50 ms. At some 500 packets a second
-# an error of 50 ms is half a percent of 9 s.
+# The run began a moment ago, since weir's message is polled every 50 ms. At some 500 packets a
+# second an error of 50 ms is half a percent of 9 s.
 start_ms=$(($(date +%s%N) / 1000000 - 30))
 undisturbed measure || fail "what arrives is not what the trace offers"
 

@@ -7,11 +7,12 @@
 #   | 10.9.0.1/24 -+--veth--+- wa    weir run   (port a, b)  wb -+--veth--+- 10.9.0.2/24 |
 #   +--------------+        +--------------------------------+        +--------------+
 #
-# Everything is made in unshared network, mount and process namespaces, so nothing can be left
-# behind: the script runs itself again in them. On every exit weir is stopped; if it had died
-# before, or does not end with the status expected, the test fails, whatever else it found.
+# The script runs itself again in network, mount and process namespaces of its own, so nothing can
+# be left behind. On every exit weir is stopped. If it died before that, or does not end with the
+# expected status, the test fails, whatever its own result.
 #
-# Needs WEIR, the path of the program; without root, or a tool, the test is skipped (status 77).
+# Needs WEIR, the path of the program. Without root, or without a tool, the test is skipped (status
+# 77).
 
 set -eu
 
@@ -34,8 +35,8 @@ need()
 	done
 }
 
-# weir where an ordinary user may read it, as $weir: a clone may lie in the home of root. With it go
-# the programs of the levels.
+# Copies weir to where an ordinary user may read it, as $weir: a clone may be in root's home. The
+# programs of the levels are copied, too.
 weir_for_all()
 {
 	chmod 755 "$work"
@@ -55,13 +56,14 @@ if [ -z "${WEIR_UNSHARED:-}" ]; then
 	exec unshare --net --mount --pid --fork --kill-child --mount-proc -- "$0" "$@"
 fi
 
-# Before everything that is not of the test: a shared machine would spoil the figures.
+# Takes precedence over other processes: on a shared machine they would distort the figures.
 renice -n -15 $$ >/dev/null 2>&1 || true
 
-# How long a test waits for what must come: no claim about time, so far more than any machine takes.
+# How long a test waits for something that must happen. This is not a claim about time, so it is far
+# more than any machine takes.
 PATIENCE_S=60
 
-until_true() # a command, which may wait so, too: until it succeeds
+until_true() # a command, which may itself call this function: repeats it until it succeeds
 {
 	local deadline
 	deadline=$(($(date +%s) + PATIENCE_S))
@@ -71,15 +73,15 @@ until_true() # a command, which may wait so, too: until it succeeds
 	done
 }
 
-# From A to B and back. When a link has come up, Linux begins to send on it up to a second later, at
-# each of its ends: until then nothing comes, and weir cannot help it.
+# Pings from A to B. When a link has come up, Linux begins to send on it up to a second later, at
+# each end. Until then nothing arrives, which is not weir's fault.
 ping_crosses()
 {
 	until_true $in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >"$work/ping"
 }
 
-# In a file, a number of times at least.
-said() # words, file, how often
+# Checks that a file contains the words, in at least so many lines.
+said() # words, file, number of lines
 {
 	[ "$(grep -c -e "$1" "$2" || true)" -ge "${3:-1}" ]
 }
@@ -87,14 +89,14 @@ said() # words, file, how often
 work=$(mktemp -d)
 socket=$work/socket
 weir_pid=
-weir_status=0 # what weir shall end with
+weir_status=0 # the expected status of weir
 
 weir_alive()
 {
 	[ -n "$weir_pid" ] && kill -0 "$weir_pid" 2>/dev/null
 }
 
-# Stops weir, and says how it ended.
+# Stops weir, and reports an unexpected end.
 weir_stop()
 {
 	status=0
@@ -125,11 +127,11 @@ clean_up()
 		cat "$work"/weir.err "$work"/weir.out >&2 2>/dev/null || true
 		[ "$result" = 0 ] && result=1
 	fi
-	# There are none yet when a test is skipped early, and that is no failure.
+	# If a test is skipped early, the namespaces do not exist yet, which is not a failure.
 	ip netns del A 2>/dev/null || true
 	ip netns del B 2>/dev/null || true
 	umount "$work"/* 2>/dev/null || true
-	# A bind mount may be of the same file system, which --one-file-system does not notice.
+	# A bind mount may be of the same file system; then --one-file-system does not detect it.
 	if grep -q " $work/" /proc/self/mountinfo; then
 		echo "FAIL: something is still mounted in $work, which is left as it is" >&2
 		[ "$result" = 0 ] && result=1
@@ -141,14 +143,15 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-# ip netns and DPDK want their folders, and they shall not be the machine's.
+# ip netns and DPDK need these folders, and must not use the machine's.
 mkdir -p /run/netns /run/dpdk
 mount -t tmpfs none /run/netns || skip "no permission to mount"
 mount -t tmpfs none /run/dpdk
 ip link add probe type veth peer name eborp 2>/dev/null || skip "this kernel has no veth"
 ip link del probe
 
-# Not functions: what is started in the background must be the command itself, to be killed.
+# Variables and not functions: a background process must be the command itself, so that it can be
+# killed.
 in_a="ip netns exec A"
 in_b="ip netns exec B"
 
@@ -176,12 +179,12 @@ make_hosts()
 	ip link set lo up
 	make_host A wa 10.9.0.1/24
 	make_host B wb 10.9.0.2/24
-	# No ARP across the clouds under test: its delay would be the first packet's.
+	# Avoids ARP across the clouds under test, which would delay the first packet.
 	$in_a ip neigh replace 10.9.0.2 lladdr "$($in_b cat /sys/class/net/eth0/address)" dev eth0
 	$in_b ip neigh replace 10.9.0.1 lladdr "$($in_a cat /sys/class/net/eth0/address)" dev eth0
 }
 
-# Two ports and two clouds; further lines of the scenario from standard input.
+# Writes a scenario with two ports and two clouds; further lines come from standard input.
 scenario()
 {
 	{
@@ -196,7 +199,7 @@ scenario()
 
 weir_start() # further arguments of weir run
 {
-	# What an earlier one said is not this one's.
+	# Discards the messages of the previous weir.
 	: >"$work/weir.err"
 	${weir_by:-} "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &
@@ -204,7 +207,7 @@ weir_start() # further arguments of weir run
 	weir_runs
 }
 
-weir_runs() # what was just started
+weir_runs() # waits for the weir that was just started
 {
 	until_true weir_runs_or_died || fail "weir did not start within $PATIENCE_S s"
 	weir_alive || fail "weir did not start"
@@ -220,7 +223,7 @@ ctl()
 	"$WEIR" ctl -s "$socket" "$@"
 }
 
-# Counters from zero, inside a measurement too: how long a worker was away is remembered.
+# Resets the counters. In a measurement, use this function: it remembers how long a worker was away.
 away=0
 clear_counters()
 {
@@ -229,10 +232,10 @@ clear_counters()
 	ctl clear counters >/dev/null
 }
 
-# Runs a measurement until its figure is right, five times at most. What spoils a figure is a
-# processor that was taken away, from a worker (over 2 ms, and weir says so) or from the hosts,
-# which nobody says: so what fails three times while no worker was disturbed fails, and what was
-# disturbed too often is skipped.
+# Repeats a measurement until its figure is right, five times at most. A figure is spoilt if a
+# processor is taken away from a worker (for over 2 ms, which weir reports) or from the hosts (which
+# nothing reports). So a figure that is wrong three times while no worker was disturbed is a
+# failure; if workers were disturbed too often, the test is skipped.
 undisturbed() # a function that measures and returns 1 if the figure is wrong
 {
 	quiet=0
@@ -262,13 +265,13 @@ listening() # in B: waits until the iperf3 that was just started there listens
 	until_true listens 5201 || fail "iperf3 -s does not listen"
 }
 
-# The median of a column of numbers.
+# Prints the median of a column of numbers.
 median()
 {
 	sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# within WHAT VALUE LEAST MOST: whether LEAST <= VALUE <= MOST, and says so
+# within WHAT VALUE LEAST MOST: checks that LEAST <= VALUE <= MOST, and prints the result
 within()
 {
 	if awk -v v="$2" -v l="$3" -v m="$4" 'BEGIN { exit !(v != "" && v + 0 >= l && v + 0 <= m) }'; then

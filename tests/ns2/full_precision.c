@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into ns-2, which prints the value of a traced variable with "%g": six digits. With it
- * there are seventeen, so that averages can be compared. */
+/* Preloaded into ns-2, which prints the value of a traced variable with "%g", that is six digits.
+ * This prints seventeen, so that averages can be compared. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

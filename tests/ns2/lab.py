@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of the lab beside the same runs of ns-2.35: loss, goodput, utilisation and mean queue, each
-within 10 % or two standard errors of the difference, and the processor's time.
+"""Compares runs of the lab with the same runs of ns-2.35: loss, goodput, utilisation and mean queue, each within 10 %
+or two standard errors of the difference, and processor time.
 
 usage: lab.py WEIR [--full [--part K/N] [--cache FILE] [--table]] [--seeds N] | --speed
 
-Without --full: five points, three seeds, 200 s each. With it: flows 5 to 60, delays 10 to 250 ms, drop
-tail, RED and ECN, other settings of RED than the papers', some with little loss, ten seeds, 500 s; corners and middle of that range first.
+Without --full: five points, three seeds, 200 s each. With --full: flows 5 to 60, delays 10 to 250 ms, drop tail, RED
+and ECN, settings of RED that differ from the papers', some with little loss, ten seeds, 500 s; the corners and the
+middle of the range come first.
 
-That takes ns-2 half an hour of a processor. --cache FILE keeps each run that is over, a line of JSON each, and takes from there
-what it has of this executable and this script for ns-2: what was interrupted goes on where it stopped, and parts may be run
-apart (--part 1/3: every third point) and their files put one behind the other. --table prints what the cache has, runs nothing.
+A full run takes ns-2 half an hour of processor time. --cache FILE stores each finished run as a line of JSON, and
+reuses the runs of this executable and this ns-2 script. An interrupted sweep continues where it stopped, and parts may
+be run separately (--part 1/3: every third point) and their files concatenated. --table prints the cached runs, and runs
+nothing.
 """
 import concurrent.futures
 import hashlib
@@ -34,12 +36,12 @@ SEEDS = int(sys.argv[sys.argv.index("--seeds") + 1]) if "--seeds" in sys.argv el
 DURATION, WARMUP = (500, 100) if FULL else (200, 50)
 MEASURES = ("loss", "goodput", "utilisation", "queue")
 
-# experiment, case, what both are told, what only ns-2 is told, what only weir is told
+# experiment, case, settings of both, settings of ns-2 only, settings of weir only
 RED = {"queue": "RED"}
 ECN = {"queue": "RED", "ecn": 1}
 OTHER = ({"min": 5, "max": 30, "linterm": 50, "weight": 0.005},
          {"min": "5kB", "max": "30kB", "max-p": "0.02", "weight": "0.005"})
-# Little loss: here it shows which of an arrival and a departure at one instant comes first.
+# Little loss: it depends on whether an arrival or a departure at the same instant comes first.
 LITTLE = [({"min": 8, "max": 24, "linterm": 1 / 0.15, "weight": 0.003},
            {"min": "8kB", "max": "24kB", "max-p": "0.15", "weight": "0.003"}),
           ({"min": 10, "max": 30}, {"min": "10kB", "max": "30kB"})]
@@ -56,7 +58,7 @@ DELAYS = ("10ms", "40ms", "100ms", "250ms")
 
 
 def grid():
-    """The corners of the range, its middle, and then the rest."""
+    """Returns the points: the corners of the range, its middle, and then the rest."""
     first = [(flows, delay) for flows in FLOWS[::4] for delay in DELAYS[::3]] + [(30, "40ms"), (30, "100ms")]
     return first + [(flows, delay) for flows in FLOWS for delay in DELAYS if (flows, delay) not in first]
 
@@ -84,7 +86,7 @@ def points():
     return found[part - 1::parts]
 
 
-# ---- what is over already ----
+# ---- finished runs ----
 
 def option(name, otherwise):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else otherwise
@@ -96,7 +98,7 @@ def digest(path):
 
 
 class Cache:
-    """Runs by who made them, of what, with which seed."""
+    """Finished runs, by the program, its settings and the seed."""
 
     def __init__(self, path):
         self.path, self.runs = path, {}
@@ -104,7 +106,7 @@ class Cache:
         if path and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 for line in file:
-                    if line.endswith("\n"):  # else it was cut short
+                    if line.endswith("\n"):  # otherwise it is incomplete
                         key, run = json.loads(line)
                         self.runs[key] = run
 
@@ -166,7 +168,7 @@ def two_errors(ours, theirs):
 
 
 def differ(ours, theirs):
-    """Whether they do: by more than 10 % and by more than two standard errors."""
+    """Returns true if the means differ by more than 10 % and by more than two standard errors."""
     mine, other = statistics.mean(ours), statistics.mean(theirs)
     return abs(mine - other) > max(0.1 * abs(other), two_errors(ours, theirs))
 
@@ -196,7 +198,7 @@ def compare(point):
 
 
 def table():
-    """Of the points that both have with every seed, as Markdown."""
+    """Prints the points that both programs have run with every seed, as Markdown."""
     left = []
     print("| | " + " | ".join(f"{measure}: weir | ns-2 | apart" for measure in MEASURES) + " |")
     print("|---" * (1 + 3 * len(MEASURES)) + "|")
@@ -227,7 +229,7 @@ def check(point):
 
 
 def speed():
-    """45 flows, 500 s, side by side, the best of three each."""
+    """Runs 45 flows for 500 s with both programs, and takes the best of three."""
     best = {"ns-2": math.inf, "weir": math.inf}
     for _ in range(3):
         for who, words in (

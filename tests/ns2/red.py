@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same arrivals through the RED queue of ns-2.35 and through ours: the average at each arrival, and
-what became of the packet. ns-2's random numbers are those of its generator with the same seed, exported
-by another run of it.
+"""Compares the same arrivals in the RED queue of ns-2.35 and in weir's: the average at each arrival, and the fate of
+the packet. weir gets the random numbers of ns-2's generator for the same seed, which another run of ns-2 exports.
 
 usage: red.py RED_DECIDE FULL_PRECISION_MODULE
 """
@@ -37,7 +36,7 @@ DRAWS = """$defaultRNG seed {seed}
 for {{set i 0}} {{$i < {n}}} {{incr i}} {{ puts [$defaultRNG uniform 0 1] }}
 """
 
-# use_mark_p_ would drop capable packets above mark_p_ instead of forcing above max.
+# use_mark_p_ would drop capable packets above mark_p_, instead of forced drops above max.
 QUEUE = """set ns [new Simulator]
 $defaultRNG seed {seed}
 Queue/RED set bytes_ {bytes}
@@ -92,8 +91,8 @@ def ns2(script, **values):
 
 
 def arrivals():
-    """Instants in ns and sizes: a load that swings about the rate, with bursts and pauses, so that the
-    queue crosses each threshold both ways, overflows, and is idle."""
+    """Returns instants in ns and sizes. The load varies around the rate, with bursts and pauses, so that the queue
+    crosses each threshold in both directions, overflows, and is idle."""
     dice = random.Random(1)
     now, made = 0, []
     for i in range(ARRIVALS):

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RED's decisions on a list of arrivals, to compare with another implementation's.
+ * Prints RED's decisions on a list of arrivals, to compare them with another implementation's.
  *
  * usage: red_decide UNIT GENTLE WAIT ADAPTIVE MAX_P LIMIT < ARRIVALS
  *   UNIT byte or packet; GENTLE, WAIT, ADAPTIVE 0 or 1; LIMIT in packets of 1000 bytes or packets,
- *   as ns-2 has it: full is what waits if that is at least the limit.
- * A line in: instant in ns, bytes, a uniform draw. Draws are taken in their order, one whenever RED
- * looks at it, as a program with a random generator does. A line out: average, max_p, verdict.
+ *   as in ns-2: the queue is full if at least LIMIT waits.
+ *
+ * Input, a line each: instant in ns, bytes, a uniform draw. Draws are used in their order, one
+ * whenever RED needs one, as from a random generator. Output, a line each: average, max_p, verdict.
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static double as_double(quantity_q64 x)
 	return (double)(uint64_t)(x >> 64) + (double)(uint64_t)x * 0x1p-64;
 }
 
-/* In ns-2 a draw is made between the thresholds, but for the first packet there. */
+/* In ns-2 a draw is made between the thresholds, except for the first packet there. */
 static bool drew(const struct red *red, const struct red_rule *rule, bool above_before,
                  const struct red_arrival *arrival)
 {

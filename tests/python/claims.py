@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the package in python/, by pytest, as claims in TAP.
+"""Runs the pytest tests of the package in python/, as claims in TAP.
 
 usage: claims.py WEIR CORPUS ROOT FILE
 """
@@ -12,7 +12,7 @@ WEIR, CORPUS, ROOT, FILE = map(os.path.abspath, sys.argv[1:5])
 
 
 def python_with_pytest():
-    """The system's, for which Debian packages pytest and more, or the one that runs this."""
+    """Returns the system's Python, for which Debian packages pytest, or the one that runs this script."""
     for python in ("/usr/bin/python3", sys.executable):
         if os.path.exists(python) and subprocess.run(
                 [python, "-c", "import sys, pytest; sys.exit(sys.version_info < (3, 11))"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""again.py WEIR SOURCE: a live run, recorded, runs again: every departure at the same nanosecond."""
+"""again.py WEIR SOURCE: replays recordings of live runs: every departure is at the same nanosecond."""
 import json
 import os
 import random
@@ -62,7 +62,7 @@ def assert_runs_again(scene):
     assert "known up to" not in said, said
     before, after = said.split(" left; ")
     again, compared = int(before.split()[-1]), int(after.split()[0])
-    # What was due when weir ended, and had not left its engine, is not on the tape.
+    # Packets that were due when weir ended, but had not left its engine, are not on the tape.
     try:
         left = scene.assert_equal(again - compared)
     except AssertionError as reason:
@@ -103,7 +103,7 @@ def random_scenarios_run_again_with_random_changes():
                 raise AssertionError(f"{text}{reason}")
 
 
-# Whatever reads a header, and so can be lied to.
+# Statements that read headers, so that headers with wrong contents can mislead them.
 READS_HEADERS = """\
 seed 7
 port a
@@ -128,7 +128,7 @@ cloud up delay 40ms jitter 5ms distribution uniform order keep
 def hostile_packets_run_again():
     for seed, (name, options) in enumerate(WORKERS.items()):
         with tempfile.TemporaryDirectory() as folder:
-            # Clouds of several workers have nothing to do with each other.
+            # Clouds of several workers cannot be connected.
             text = READS_HEADERS.replace(" through down", "") if options else READS_HEADERS
             scene = record(folder, text, "ab", options, seed=seed + 20, packets=6000,
                            write=write_hostile, changes=[
@@ -140,7 +140,7 @@ def hostile_packets_run_again():
 
 
 def levels():
-    """Those that weir has a program for, and this processor runs."""
+    """Returns the levels that weir has a program for, and that this processor supports."""
     found = []
     for level in ("v2", "v3", "v4"):
         done = subprocess.run([WEIR, "--version"], capture_output=True, env=around(level))
@@ -164,7 +164,7 @@ def what_one_level_of_the_processor_recorded_runs_again_on_all_others():
                 scene.assert_equal()
 
 
-# ---- a recording that is not what it was ----
+# ---- a damaged recording ----
 
 LOSSY = """\
 seed 42
@@ -180,7 +180,7 @@ cloud up delay 2ms jitter 1ms
 
 
 class Kept:
-    """One recording that many claims look at."""
+    """One recording that many claims read."""
 
     folder = None
 
@@ -193,7 +193,7 @@ class Kept:
 
 
 def with_file(name, change, *options, status=0):
-    """The recording with another file in the place of one: what a repetition says."""
+    """Replaces one file of the recording, and returns the output of a replay."""
     scene = Kept.scene()
     path = scene.at(f"R/{name}")
     with open(path, "rb") as file:
@@ -212,7 +212,7 @@ def a_bit_that_is_flipped_is_found_where_it_first_matters():
     scene.again("--log", scene.at("fates.csv"))
     with open(scene.at("fates.csv")) as file:
         rows = [line.split(",") for line in file]
-    # One in the middle that comes in at port b and is delivered, the only one at its instant.
+    # A delivered packet in the middle that arrives at port b, and is the only one at its instant.
     delivered = [(int(row[6]), int(row[0])) for row in rows
                  if row[1] == "b" and row[4] == "delivered"]
     instants = [t for t, _ in delivered]
@@ -254,13 +254,14 @@ def a_change_that_is_moved_is_found_at_the_packet_where_it_first_matters():
         packet = next(i for i in range(change, len(kept))
                       if kept[i][:12] == struct.pack("<I", 6) + kept[i][4:8] + struct.pack("<I", 1))
         high, low = struct.unpack_from("<II", kept[packet], 12)
-        # One nanosecond behind the packet ahead of which it came.
+        # The change now comes one nanosecond after the packet that it preceded.
         late = kept[change][:32] + struct.pack("<Q", (high << 32 | low) + 1) + kept[change][40:]
         moved = kept[:change] + kept[change + 1:packet + 1] + [late] + kept[packet + 1:]
         with open(path, "wb") as file:
             file.write(b"".join(moved))
         said = scene.again(outputs=False, status=1)
-        # It leaves at 2 ms, and not at 3 ms: as many have left as came ahead of the change.
+        # This packet leaves at 2 ms instead of 3 ms. As many packets have left as arrived before
+        # the change.
         ahead = sum(block[:4] == struct.pack("<I", 6) and block[8:12] == struct.pack("<I", 1)
                     for block in kept[:change])
         number = int(said.split("packet ")[1].split()[0])
@@ -285,7 +286,7 @@ def a_recording_that_is_cut_anywhere_replays_up_to_there():
         try:
             done = with_file("ingress.pcapng", lambda data: data[:cut], status=0)
         except AssertionError as reason:
-            # Not even the head is there: that is said, and nothing else.
+            # Not even the head is complete: this is an error, without further output.
             assert status is None and "status 2" in str(reason), f"cut at {cut}: {reason}"
         assert done is None or "known up to" in done or "0 packets" in done, f"at {cut}: {done}"
 
@@ -313,7 +314,8 @@ def a_bit_flipped_anywhere_ends_no_repetition_by_a_signal():
 def what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker():
     with tempfile.TemporaryDirectory() as folder:
         scene = record(folder, LOSSY, "ab", WORKERS["a pipeline"], packets=500, changes=())
-        # No device took it: the worker that sends says so, which has no clouds and no last word.
+        # The device did not take a packet. The last worker of the pipeline records this; it has no
+        # clouds, and does not write an end of its tape.
         entry = struct.pack("<IBBHIIQQ", 32, 7, 0, 0, 60, 1, 0, 1)
         block = struct.pack("<IIII", 0x80776972, 52, 3, 0) + entry + struct.pack("<I", 52)
         with open(scene.at("R/ingress.pcapng"), "ab") as file:
@@ -348,7 +350,7 @@ def of_a_packet_and_its_copy_that_are_alike_one_can_be_lost():
         assert "1 were lost by weir itself" in said and len(after) == len(before) - 1, said
 
 
-# More than 4 MiB is held, so that many packets find no memory, in each kind of place.
+# More than 4 MiB are held, so many packets find no memory, in each kind of place.
 SHORT = """\
 seed 5
 port a
@@ -374,7 +376,7 @@ cloud ca delay 300ms jitter 5ms order allow
 """
 
 
-# Clouds that do not meet: no device can hold up what happens in them.
+# Clouds that are not connected: no device can delay them.
 SHORT_APART = """\
 seed 6
 port a
@@ -397,8 +399,9 @@ def what_found_no_memory_finds_none_again():
             scene = record(folder, text, "abc"[:text.count("\nport")], ["--memory", "4MiB", *options], changes=())
             assert "no-buffer" in scene.said, scene.said
             said = scene.again("--log", scene.at("fates.csv"))
-            # On a machine that is busy, where clouds meet: that is said, and no more can be asked.
-            if text == SHORT and "for what was due where clouds meet, when the next came" in said:
+            # On a busy machine, with connected clouds: weir reports it, and nothing else can be
+            # checked.
+            if text == SHORT and "for departures that had to wait where clouds meet" in said:
                 continue
             assert "and find none here" in said and "known up to" not in said, said
             with open(scene.at("R/outcome.json")) as file:
@@ -408,7 +411,7 @@ def what_found_no_memory_finds_none_again():
             found = int(re.search(r"(\d+) found no memory", said).group(1))
             assert lost == found == live > 1000, (lost, found, live)
             scene.assert_equal()
-            # What the machine did to the test is what differs without.
+            # --ideal removes the effects of the machine, so only these packets change.
             changes = diff(scene.at("R"), "--ideal")["changes"]
             cured = sum(row["packets"] for row in changes if row["from"] == "no-buffer")
             assert 0.9 * lost < cured <= lost, (cured, lost)
@@ -426,7 +429,7 @@ def of_a_weir_that_is_killed_what_was_written_replays():
         assert "1 changes" in said and "known up to +0." in said, said
 
 
-# ---- what is asked of a recording ----
+# ---- questions about a recording ----
 
 def the_way_of_a_packet_is_told_in_words():
     said = Kept.scene().again("--packet", "17", outputs=False)
@@ -450,7 +453,7 @@ def what_would_have_happened_is_told():
 
 
 def fates(path):
-    """What became of each packet of a log, and of its copy: fate or reason, and delay."""
+    """Returns the fate or reason of each packet of a log, and of its copy, and its delay."""
     with open(path) as file:
         rows = [line.rstrip("\n").split(",") for line in file][1:]
     return {(row[1], row[0], "copy" in row[7]):
@@ -504,8 +507,8 @@ def two_recordings_are_the_same_or_not():
 
 def what_cannot_be_compared_is_said_with_status_2():
     scene = Kept.scene()
-    for words, why in (([scene.at("R")], b"with what is"), ([], b"one recording or two"),
-                       ([scene.at("R"), scene.folder], b"this is no recording"),
+    for words, why in (([scene.at("R")], b"compare it with another recording"), ([], b"one recording or two"),
+                       ([scene.at("R"), scene.folder], b"this folder holds no recording"),
                        ([scene.at("R"), "--set", "cloud nix delay 1ms"], b"nix"),
                        ([scene.at("R"), scene.at("R"), "--ideal"], b"here are two")):
         done = subprocess.run([WEIR, "diff", *words], capture_output=True)
@@ -516,7 +519,7 @@ def what_cannot_be_compared_is_said_with_status_2():
         with open(scene.at("R/scenario.weir"), "w") as file:
             file.write(text.replace("seed 42", "seed 43"))
         done = subprocess.run([WEIR, "diff", scene.at("R"), scene.at("R")], capture_output=True)
-        assert done.returncode == 2 and b"differs from the run" in done.stderr, done
+        assert done.returncode == 2 and b"differs from the recorded run" in done.stderr, done
     finally:
         with open(scene.at("R/scenario.weir"), "w") as file:
             file.write(text)
@@ -535,7 +538,7 @@ def a_repetition_ends_when_it_is_asked_to():
 
 def with_a_snap_headers_are_kept_and_fates_are_the_same():
     with tempfile.TemporaryDirectory() as folder:
-        # Which bit is corrupted follows from how long the frame is: that is behind the snap.
+        # The corrupted bit depends on the length of the frame, and may be beyond the snap length.
         changes = [line for line in STATEMENTS if "corrupt" not in line]
         scene = record(folder, LOSSY, "ab", ["--snap", "96B"], packets=3000, changes=changes)
         scene.again("--log", scene.at("fates.csv"))
@@ -558,8 +561,8 @@ def statements_that_look_behind_the_snap_are_named_by_both():
             for named in ("cloud up corrupt random: ", "cloud up rewrite: ",
                           "cloud down at ... corrupt bit-error: "):
                 assert named in said, f"{named}: {said}"
-            # It is by lengths on the wire.
-            assert "only 96 bytes" in said and "loss bit-error:" not in said, said
+            # `loss bit-error` is not affected: it uses lengths on the wire.
+            assert "only the first 96 bytes" in said and "loss bit-error:" not in said, said
 
 
 def what_a_change_brings_is_said_when_it_comes_and_of_what_would_have_been():
@@ -575,7 +578,7 @@ cloud up rate 90mbit
 cloud up class voice weight 1 match ip[200] = 3
 cloud up class rest weight 1
 """
-    named = ["cloud far match udp[90:2] = 7 or udp[1:1] = 9: it may compare bytes", "cloud computed match tcp[((",
+    named = ["cloud far match udp[90:2] = 7 or udp[1:1] = 9: it may compare more bytes", "cloud computed match tcp[((",
              "cloud up class voice match ip[200] = 3: it may"]
     came = "cloud up corrupt random: "
     with tempfile.TemporaryDirectory() as folder:
@@ -595,7 +598,7 @@ cloud up class rest weight 1
             for line in [*named, came]:
                 assert words.count(line) == 1, f"{line}: {words}"
             assert "cloud near match" not in words, words
-        assert "what would be: cloud near rewrite: " in done.stderr.decode(), done
+        assert "the changed rerun: cloud near rewrite: " in done.stderr.decode(), done
         with open(scene.at("R/changes.jsonl")) as file:
             rows = [json.loads(line) for line in file]
         warned = next(i for i, row in enumerate(rows) if "warning" in row)
@@ -633,7 +636,7 @@ def what_is_compressed_runs_again_whole_and_cut_and_with_bits_flipped():
             said = scene.again(outputs=False)
             known.append(float(re.search(r"known up to \+([0-9.]+) s", said).group(1)))
             assert "the zstd stream is cut off" in said, said
-        # It is written every 0.1 s, of 0.8 s.
+        # The stream is flushed every 0.1 s, in a run of 0.8 s.
         assert known == sorted(known) and len(set(known)) >= 5, known
         for _ in range(25):
             data = bytearray(whole)
@@ -663,7 +666,7 @@ def a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_th
 
 
 def came_in(path):
-    """By port, instant and frame of each packet of an ingress.pcapng."""
+    """Returns the packets of an ingress.pcapng by port, with instant and frame."""
     with open(path, "rb") as file:
         data = file.read()
     packets = {}
@@ -675,7 +678,7 @@ def came_in(path):
 
 
 def straight(scene, device):
-    """A scenario of clouds that do nothing, with that device for each port: what a check says of it."""
+    """Writes a scenario of clouds that do nothing, with this device for each port. Returns the result of weir check."""
     with open(scene.at("straight.weir"), "w") as out:
         out.write("seed 1\n" + "".join(f"port {port} device {device.format(port=port)}\n" for port in "ab")
                   + "cloud down from a to b\ncloud up from b to a\n")
@@ -683,7 +686,7 @@ def straight(scene, device):
 
 
 def played(of, name, speed):
-    """By port, what came in when a recording was played to a weir: all that it has."""
+    """Plays a recording into a weir. Returns all packets that arrived, by port."""
     done = straight(of, f"file:{of.at(name)},interface={{port}},speed={speed}")
     assert done.returncode == 0, done
     os.rename(of.at("straight.weir"), of.at("live.weir"))
@@ -711,8 +714,8 @@ def a_recording_is_a_live_source_at_any_speed():
         before = came_in(slow.at("R/ingress.pcapng"))
         first = min(t for packets in before.values() for t, _ in packets)
         last = max(t for packets in before.values() for t, _ in packets)
-        # However busy the machine, none comes too early; a quarter of a second is less than what
-        # half of the speed would take longer.
+        # No packet is too early, however busy the machine. Half of the speed would delay them by
+        # more than the quarter of a second that is allowed.
         for speed in (0.5, 2, 4):
             after = played(slow, "R/ingress.pcapng", speed)
             for port, packets in after.items():
@@ -723,8 +726,8 @@ def a_recording_is_a_live_source_at_any_speed():
 
 
 def foreign_pcapng(order, units):
-    """Two sections, each with the interfaces west and east in another order, and what else may stand there. `units`:
-    if_tsresol, and how many there are in a second."""
+    """Returns a capture with two sections. Each has the interfaces west and east, in different orders, and other valid
+    blocks. `units`: if_tsresol, and the number of units in a second."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         length = struct.pack(order + "I", len(body) + 12)
@@ -781,12 +784,12 @@ def of_any_pcapng_one_interface_is_played():
 def what_cannot_be_played_is_said():
     scene = Kept.scene()
     for device, why in (
-            ("file:{0}/R,speed=0", "`speed=0` is no speed; it goes from 0.001 to 1000, as 2 or 0.5"),
-            ("file:{0}/R,speed=2x", "is no speed"), ("file:{0}/R,speed=1e3", "is no speed"),
+            ("file:{0}/R,speed=0", "`speed=0` is not a speed: a speed is from 0.001 to 1000, such as 2 or 0.5"),
+            ("file:{0}/R,speed=2x", "is not a speed"), ("file:{0}/R,speed=1e3", "is not a speed"),
             ("file:{0}/R,interface=", "`interface=` is unknown"),
-            ("file:{0}/R/files", "is a folder without a recording"),
+            ("file:{0}/R/files", "this folder holds no recording"),
             ("file:{0}/R,interface=nix", "it has no interface `nix`; it has a, b"),
-            ("file:{0}/a.pcap,interface=a", "it is no pcapng: only that has interfaces with names")):
+            ("file:{0}/a.pcap,interface=a", "it is not a pcapng: only a pcapng has interfaces with names")):
         with open(scene.at("wrong.weir"), "w") as out:
             out.write(f"port a device {device.format(scene.folder)}\nport b device file:,out={scene.at('x')}\n"
                       "cloud down from a to b\n")
@@ -799,13 +802,13 @@ def a_folder_that_holds_a_recording_is_refused():
     scene = Kept.scene()
     done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"), "-s", scene.at("other"), "-q",
                            "--record", scene.at("R")], capture_output=True)
-    assert done.returncode == 2 and b"a recording lies there" in done.stderr, done
+    assert done.returncode == 2 and b"the folder holds a recording already" in done.stderr, done
 
 
 def what_is_no_recording_is_refused():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([WEIR, "replay", "--recording", folder], capture_output=True)
-        assert done.returncode == 2 and b"this is no recording" in done.stderr, done
+        assert done.returncode == 2 and b"this folder holds no recording" in done.stderr, done
 
 
 claims = [(f"a_run_of_{name.replace(' ', '_')}_runs_again_to_the_nanosecond", runs_again(options))

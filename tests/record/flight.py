@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""flight.py WEIR SOURCE: what a flight keeps of a live run, dumped in the middle, runs again from its snapshot on."""
+"""flight.py WEIR SOURCE: dumps the flight of a live run during the run, and replays the dump from its snapshot on."""
 import collections
 import ctypes
 import glob
@@ -23,11 +23,11 @@ from scene import (PATIENCE_S, UNDER_WAY, WEIR, Client, Scene, blocks, end_start
 
 SOURCE = os.path.abspath(sys.argv[2])
 SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
-# As they lie in a file (tape_entry.h).
+# The values in the file (tape_entry.h).
 END, SNAPSHOT, LAST = 10, 11, 1
 ENTRY = 0x80776972
 UNDER_WAY_NS = 20_000_000
-TGKILL = 234  # of x86-64
+TGKILL = 234  # on x86-64
 
 HOLDS = """\
 seed 42
@@ -47,7 +47,7 @@ def dump(client, folder):
 
 
 def come_in(client, packets):
-    """Waits until so many have come to the first port."""
+    """Waits until this many packets have arrived at the first port."""
     end = time.monotonic() + PATIENCE_S
     while json.loads(client.say("show ports"))["ports"][0]["rx_packets"] < packets:
         assert time.monotonic() < end, f"{packets} packets do not come"
@@ -56,7 +56,8 @@ def come_in(client, packets):
 
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000,
         write=write_capture, packets=0):
-    """A run with random changes, dumped in D, in the middle of all that, when so many packets have come."""
+    """Makes a run with random changes, and dumps its flight into D during these changes, once `packets` have
+    arrived."""
     rng = random.Random(seed)
     scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed, write=write)
     scene.scenario(text)
@@ -68,11 +69,11 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
     scene.taken = disturb(lasts_s, clients, clouds, rng, changes) if clouds and changes else time.sleep(lasts_s)
     if packets:
         come_in(first, packets)
-        time.sleep(0.5)  # two snapshots of a second's flight
+        time.sleep(0.5)  # enough for two snapshots of a flight of one second
     answer = dump(first, scene.at("D"))
     end = time.monotonic() + 10
-    # It has none yet at the beginning, and while the engine cannot be written down; on a machine
-    # that is busy an event may be dumped just now.
+    # The flight holds nothing at the beginning, and while the engine cannot be written down. On a
+    # busy machine, an event may be dumped at this moment.
     while ("nothing yet" in answer or "being dumped" in answer) and time.monotonic() < end:
         time.sleep(0.2)
         answer = dump(first, scene.at("D"))
@@ -85,13 +86,13 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
 
 
 class Dumped:
-    """What is in the ingress.pcapng of a dump."""
+    """The contents of the ingress.pcapng of a dump."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
             self.data = file.read()
         self.frames, self.begins, self.ends = collections.Counter(), {}, {}
-        self.behind = 0  # the latest part of a snapshot
+        self.behind = 0  # the end of the last part of a snapshot
         for at, kind, length in blocks(self.data):
             if kind == 6:
                 kept = struct.unpack_from("<I", self.data, at + 20)[0]
@@ -107,7 +108,7 @@ class Dumped:
 
 
 def base_of(live, again):
-    """A live port dates by the clock of the machine: by how much it is later."""
+    """Returns the offset of a live port, which dates packets by the machine's clock."""
     where = {}
     for t, frame in live:
         where.setdefault(frame, []).append(t)
@@ -116,8 +117,8 @@ def base_of(live, again):
 
 
 def assert_left_as_live(scene, dumped):
-    """What weir let out live between the snapshots and the dump, and what its repetition lets out: the same frames
-    at the same instants. Returns how many packets that left were held by the snapshots."""
+    """Compares what weir let out live between the snapshots and the dump with what the replay lets out: the same frames
+    at the same instants. Returns how many of these packets the snapshots held."""
     begin, end = max(dumped.begins.values()), min(dumped.ends.values())
     came_in = {frame for port in scene.ports for _, frame in read_capture(scene.at(f"{port}.pcap"))}
     first = {port: read_capture(scene.at(f"again-{port}.pcap")) for port in scene.ports}
@@ -130,8 +131,8 @@ def assert_left_as_live(scene, dumped):
             continue
         here = collections.Counter((t, frame) for t, frame in again if begin < t <= end)
         there = collections.Counter((t - base, frame) for t, frame in live if begin < t - base <= end)
-        # What was on its way from one worker to another when weir ended had left its engine: it
-        # is the end of all.
+        # Packets that were on their way between workers when weir ended had left their engine; this
+        # is the end of the run.
         missing, over = here - there, there - here
         under_way = scene.workers > 1 and missing and sum(missing.values()) <= UNDER_WAY and (
             min(missing)[0] >= max(there, default=(0,))[0] - UNDER_WAY_NS)
@@ -143,12 +144,12 @@ def assert_left_as_live(scene, dumped):
 
 
 def assert_runs_again(scene, folder="D"):
-    """Returns the looks at counters, and the packets that were held."""
+    """Returns the number of comparisons of counters, and of packets that the snapshots held."""
     said = scene.again(record=folder)
     dumped = Dumped(scene.at(f"{folder}/ingress.pcapng"))
     assert dumped.begins.keys() == dumped.ends.keys(), (dumped.begins, dumped.ends)
     assert "known up to" not in said, said
-    looks = int(re.search(r"(\d+) looks at what had left, when, and at counters: all agree", said).group(1))
+    looks = int(re.search(r"(\d+) comparisons of departures, their times and counters: all agree", said).group(1))
     return looks, assert_left_as_live(scene, dumped)
 
 
@@ -167,7 +168,7 @@ def random_scenarios_run_again_from_the_middle_on():
     failures = []
     for case in range(first, first + cases):
         rng = random.Random(case + 700)
-        # Of changes none takes a delay away: there is always a packet under way.
+        # No change removes a delay, so packets are always in flight.
         text = random_scenario(rng) + DELAYS_UDP
         name, options = list(WORKERS.items())[case % 3]
         with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +176,7 @@ def random_scenarios_run_again_from_the_middle_on():
                 lasts_s = 1.2 + rng.random() * 1.4
                 flight = rng.choice(["1s", "1s", "2s", "8.4MB"])
                 if case == first:
-                    # It begins in the midst of packets, not with the run.
+                    # The flight begins during the traffic, not at the start of the run.
                     lasts_s, flight = 2.6, "1s"
                 scene = fly(folder, text, "abc", options, case + 1, flight, lasts_s)
                 assert scene.taken > 0, "no change was taken"
@@ -212,7 +213,7 @@ ROOM_AT_FIRST = 8 << 20  # recording.h
 
 
 def write_of_many(path, seed, packets, gap_ns):
-    """Packets of so many sources, in turn."""
+    """Writes a capture with this many sources, in turn."""
     rng, t_ns = random.Random(seed), 1000 * 10**9
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
@@ -236,7 +237,7 @@ def a_scenario_with_thousands_of_clouds_flies_and_runs_again():
         assert looks > 0 and held > 0, f"{looks} looks at counters, {held} packets held"
 
 
-# ---- a dump that is not what it was ----
+# ---- a damaged dump ----
 
 class Kept:
     folder = None
@@ -250,7 +251,7 @@ class Kept:
 
 
 def replayed(change):
-    """Status and words of a repetition of the dump with another ingress.pcapng."""
+    """Returns status and output of a replay of the dump with a changed ingress.pcapng."""
     scene = Kept.scene()
     path = scene.at("D/ingress.pcapng")
     with open(path, "rb") as file:
@@ -287,11 +288,11 @@ def a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so():
         cut = rng.randrange(dumped.behind)
         status, said = replayed(lambda data: data[:cut])
         assert status == 2 or "known up to" in said or " 0 packets came in" in f" {said}", f"cut at {cut}: {said}"
-        assert "all agree" not in said or " 0 looks" in said, f"cut at {cut}: {said}"
+        assert "all agree" not in said or " 0 comparisons" in said, f"cut at {cut}: {said}"
 
 
 def snapshot_parts(data):
-    """Where the bytes of the snapshots are."""
+    """Yields the begin and end of each snapshot's bytes."""
     for at, kind, length in blocks(data):
         if kind == ENTRY and data[at + 20] == SNAPSHOT:
             yield at + 16 + 32, at + length - 4
@@ -302,7 +303,7 @@ def a_byte_of_the_snapshot_that_differs_is_found():
     parts = list(snapshot_parts(Dumped(Kept.scene().at("D/ingress.pcapng")).data))
     whole = sum(end - begin for begin, end in parts)
     for _ in range(6 if SANITIZED else 25):
-        where = rng.randrange(whole - 8)  # it is filled up behind
+        where = rng.randrange(whole - 8)  # the end is padding
         at = next(begin + where - sum(e - b for b, e in parts[:i]) for i, (begin, end) in enumerate(parts)
                   if where < sum(e - b for b, e in parts[:i + 1]))
 
@@ -311,7 +312,7 @@ def a_byte_of_the_snapshot_that_differs_is_found():
             return data
 
         status, said = replayed(flip)
-        assert status == 2 and "worker 0: the snapshot that it begins with is damaged" in said, f"at {at}: {said}"
+        assert status == 2 and "worker 0: its initial snapshot is damaged" in said, f"at {at}: {said}"
 
 
 def a_bit_that_is_flipped_anywhere_ends_no_repetition_by_a_signal():
@@ -335,10 +336,10 @@ def a_dump_without_its_snapshot_is_refused():
 
     for change in (without, without_its_end):
         status, said = replayed(change)
-        assert status == 2 and "worker 0: the snapshot that it begins with is missing, or its end is" in said, said
+        assert status == 2 and "worker 0: its initial snapshot is missing or incomplete" in said, said
 
 
-# ---- when it is dumped ----
+# ---- the times of dumps ----
 
 def started(folder, *options, text=HOLDS):
     scene = Scene(folder, "ab", packets=6000, gap_ns=400000)
@@ -402,7 +403,7 @@ def workers_of(pid):
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/comm") as file:
-            # DPDK calls it rte-worker-N, from 23.11 on dpdk-workerN.
+            # DPDK names it rte-worker-N, since 23.11 dpdk-workerN.
             if "-worker" in file.read():
                 found.append(int(task))
     return sorted(found)
@@ -438,7 +439,7 @@ def without_a_flight_that_is_said():
         assert '"ok":true' in client.say("cloud up delay 21ms").decode()
         client.close()
         said = scene.stop()
-        assert "SIGUSR1 dumps the flight, and there is none" in said, said
+        assert "SIGUSR1 dumps the flight, but there is none" in said, said
         assert not os.path.exists(scene.at("D"))
 
 
@@ -452,7 +453,7 @@ def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
         with open(scene.at("one/ingress.pcapng"), "rb") as file:
             before = file.read()
         done = subprocess.run([*ctl, scene.at("one")], capture_output=True, text=True)
-        assert done.returncode != 0 and "a recording lies there" in done.stderr, done
+        assert done.returncode != 0 and "the folder holds a recording already" in done.stderr, done
         with open(scene.at("one/ingress.pcapng"), "rb") as file:
             assert file.read() == before, "the first one was written over"
         assert '"ok":true' in dump(client, scene.at("two"))

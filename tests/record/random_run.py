@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scenarios and changes at random, for live runs that run again (again.py, flight.py)."""
+"""Random scenarios and changes, for live runs that are replayed (again.py, flight.py)."""
 import os
 import tempfile
 import time
@@ -22,7 +22,7 @@ def statement(rng, statements=STATEMENTS):
 
 
 def disturb(lasts_s, clients, clouds, rng, statements):
-    """Changes of two clients, at any instant. How many were taken."""
+    """Two clients make changes at random instants. Returns how many were accepted."""
     taken = 0
     end = time.monotonic() + lasts_s
     while time.monotonic() < end:
@@ -36,7 +36,7 @@ def disturb(lasts_s, clients, clouds, rng, statements):
 
 
 def random_scenario(rng):
-    """Three clouds between three ports."""
+    """Returns a random scenario of three clouds between three ports."""
     lines = [f"seed {rng.randrange(1 << 31)}", "port a", "port b", "port c"]
     for cloud, way in (("ab", "a to b"), ("ba", "b to a"), ("ca", "c to a")):
         lines.append(f"cloud {cloud} from {way}")
@@ -46,8 +46,8 @@ def random_scenario(rng):
 
 
 def of_shipped_scenarios(source, step, claim):
-    """claim(folder, text, options, index) for each `step`-th scenario of configs/, with the files
-    that it names; workers in turns as WORKERS, but with two ports for the pipeline."""
+    """Calls claim(folder, text, options, index) for each `step`-th scenario of configs/, with the files that it names.
+    The workers alternate as in WORKERS, but a pipeline has two ports."""
     configs = os.path.join(source, "configs")
     names = sorted(name for name in os.listdir(configs) if name.endswith(".weir"))[::step]
     failures = []

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A live weir between captures, recorded, and run again.
+"""A live weir between captures, recorded and replayed.
 
-Ports are captures that play in real time, whose outputs have the instants at which packets were due:
-so what a live run let out can be compared with what its repetition lets out, byte for byte, by
-nothing of weir's.
+Ports are captures that play in real time. Their outputs have the instants at which packets were due. So the output of
+the live run can be compared with that of the replay, byte for byte, without any code of weir's.
 """
 import collections
 import os
@@ -23,7 +22,7 @@ started = []
 
 
 def end_started():
-    """A weir that a claim has left running, for it failed, would take the processor of the next."""
+    """Ends processes that a failed claim has left running, since they would slow down the next one."""
     for process in started:
         if process.poll() is None:
             process.kill()
@@ -54,7 +53,7 @@ def ip_frame(rng, number, bytes_):
 
 
 def write_capture(path, seed, packets, gap_ns):
-    """Bursts and pauses; every length from the smallest to a jumbo frame."""
+    """Writes bursts and pauses; every length from the smallest to a jumbo frame."""
     rng = random.Random(seed)
     t_ns = 1000 * 10**9
     with open(path, "wb") as out:
@@ -69,7 +68,8 @@ def write_capture(path, seed, packets, gap_ns):
 
 
 def hostile_frame(rng, frame):
-    """What no stack sends: cut off anywhere, with bits and lengths that lie, in tags and headers that are stacked."""
+    """Returns a frame that no stack sends: truncated anywhere, or with wrong bits and lengths, or with stacked tags and
+    headers."""
     data = bytearray(frame)
     kind = rng.randrange(8)
     if kind == 0:
@@ -80,17 +80,17 @@ def hostile_frame(rng, frame):
     elif kind == 2:
         data[12:12] = b"".join(rng.choice([b"\x81\0", b"\x88\xa8", b"\x91\0"]) + rng.randbytes(2)
                                for _ in range(rng.randrange(1, 20)))
-    elif kind == 3:  # lengths of IP, and of its header
+    elif kind == 3:  # lengths of the packet and of the IP header
         data[14] = rng.choice([0x40, 0x44, 0x45, 0x4f, 0x60, 0xf5])
         data[16:18] = struct.pack(">H", rng.choice([0, 1, 19, 20, 21, 40, 65535]))
     elif kind == 4:  # time to live, fragments, protocols
         data[20:24] = rng.randbytes(2) + bytes([rng.choice([0, 1, 2]), rng.choice([1, 6, 17, 47, 58, 255])])
-    elif kind == 5:  # IPv6 whose extension headers do not end
+    elif kind == 5:  # IPv6 with endless extension headers
         count = rng.randrange(40)
         data[12:] = (b"\x86\xdd\x60\0\0\0" + struct.pack(">H", 8 * count) + b"\0\2" + rng.randbytes(32)
                      + b"".join(bytes([rng.choice([0, 43, 44, 60, 51]), rng.choice([0, 0, 255])]) + rng.randbytes(6)
                                 for _ in range(count)))
-    elif kind == 6:  # of TCP the offset and the options
+    elif kind == 6:  # TCP's data offset and options
         data[46:48] = rng.randbytes(2)
         data[54:] = rng.randbytes(max(0, len(data) - 54))
     else:
@@ -99,7 +99,7 @@ def hostile_frame(rng, frame):
 
 
 def write_hostile(path, seed, packets, gap_ns):
-    """What a real Linux said (tests/replay/data), and between it what is hostile."""
+    """Writes packets of a real Linux (tests/replay/data), with hostile ones between them."""
     rng = random.Random(seed)
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../replay/data/linux-tcp.pcap")
     said = [frame for _, frame in read_capture(data) if len(frame) >= 54]
@@ -118,7 +118,7 @@ def write_hostile(path, seed, packets, gap_ns):
 
 
 def read_capture(path):
-    """Pairs of an instant and a frame."""
+    """Returns pairs of an instant and a frame."""
     with open(path, "rb") as file:
         data = file.read()
     at, packets = 24, []
@@ -130,7 +130,7 @@ def read_capture(path):
 
 
 def blocks(data):
-    """The blocks of a pcapng: where each begins, its type and length."""
+    """Yields the blocks of a pcapng: offset, type and length."""
     at = 0
     while at + 12 <= len(data):
         kind, length = struct.unpack_from("<II", data, at)
@@ -139,12 +139,13 @@ def blocks(data):
 
 
 def around(level):
-    """The environment for the program of a level of x86-64, as "v3"; None: for the one that weir chooses."""
+    """Returns the environment for the program of a level of x86-64, such as "v3"; None: for the one that weir
+    chooses."""
     return os.environ | {"WEIR_LEVEL": level} if level else None
 
 
 class Scene:
-    """A folder with the captures of ports and what runs between them."""
+    """A folder with the captures of ports, and a run of weir between them."""
 
     def __init__(self, folder, ports, packets=8000, gap_ns=100000, seed=1, write=write_capture):
         self.folder, self.ports = folder, ports
@@ -157,7 +158,7 @@ class Scene:
         return os.path.join(self.folder, name)
 
     def scenario(self, text):
-        """The text, with a device for each port."""
+        """Returns the text, preceded by a device for each port."""
         for port in self.ports:
             device = f"file:{self.at(port)}.pcap,out={self.at('live-' + port)}.pcap"
             text = re.sub(rf"(?m)^port {port}\b.*$", f"port {port} device {device}", text)
@@ -198,20 +199,21 @@ class Scene:
         return said
 
     def assert_equal(self, due=0):
-        """What left live, and what leaves again: the same frames at the same instants. A live port
-        dates them by the clock of the machine, so that all of a port are as much later. Two that
-        several workers let out at one instant have no order."""
+        """Compares what left live with what leaves in the replay: the same frames at the same instants. A live port
+        dates them by the machine's clock, so all times of a port have the same offset. Packets that several workers let
+        out at one instant have no order."""
         left = 0
         for port in self.ports:
             live = read_capture(self.at(f"live-{port}.pcap"))
             again = read_capture(self.at(f"again-{port}.pcap"))
-            # What was on its way from one worker to the other when weir ended has left its cloud;
-            # `due` had not come into an outlet, for the device was full.
+            # Packets on their way between workers when weir ended have left their cloud. `due`
+            # packets had not reached an outlet, because the device was full.
             assert 0 <= len(again) - len(live) <= UNDER_WAY + due, (
                 f"port {port}: {len(live)} left, {len(again)} again")
             if not live:
                 continue
-            # What is under way to the last worker may be due before what has left from another one.
+            # A packet on its way to the last worker may be due before one that has left from
+            # another worker.
             base = min(live)[0] - min(again)[0]
             missing = collections.Counter(again)
             missing.subtract((t - base, frame) for t, frame in live)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""BECN at 0.5, 1 and 2 times the rate: which packets were marked, dropped, quenched, and why; and tshark
-as the judge of the quenches.
+"""BECN at 0.5, 1 and 2 times the rate: which packets were marked, dropped, quenched, and why. tshark checks the
+quenches.
 
-RED draws which packets it chooses; that is red's to prove. Here the average is computed beside, in double
-precision, from what came and what was dropped, and from it and the fate that the log tells follows
-whether there has to be a quench, and which.
+RED chooses packets at random, which is red.py's to test. Here the average is computed independently, in double
+precision, from the arrivals and drops. The average and the logged fate determine whether there has to be a quench, and
+which.
 
 usage: becn.py WEIR ROOT
 """
@@ -67,7 +67,7 @@ def frame(packet):
 
 
 def dice(seed):
-    """The same with every version of Python: a number from 0 to n - 1 at each call."""
+    """Returns a generator that gives the same with every version of Python: a number from 0 to n - 1 per call."""
     state = seed
 
     def roll(n):
@@ -78,7 +78,7 @@ def dice(seed):
 
 
 def traffic(times):
-    """At so many times the rate, in bursts of two on average; every kind of capability, IPv4 and IPv6."""
+    """Returns packets at `times` the rate, in bursts of two on average: all ECN codepoints, IPv4 and IPv6."""
     roll, packets, t_ns = dice(20), [], 1_000_000_000
     for number in range(1, PACKETS + 1):
         size = (100, 600, 1000, 1514)[roll(4)]
@@ -109,7 +109,7 @@ def replay(packets, becn, *options, through="", more="", name="one"):
 
 
 def quenches(path):
-    """Number of the packet, whether it was marked, and the instant, of each; the layout is checked."""
+    """Returns the packet's number, the bit for marked, and the instant of each quench, and checks its layout."""
     found = []
     with open(path, "rb") as file:
         data = file.read()
@@ -125,7 +125,8 @@ def quenches(path):
         assert (ip[1] >> 4 if six else ip[1]) & 3 == 0, "a quench is not capable of ECN"
         assert icmp[:2] == (b"\xc8\0" if six else b"\x04\0"), icmp[:2]
         assert icmp[4] in (0x80, 0) and icmp[5:8] == b"\0\0\0", icmp[4:8]
-        # The sum of UDP is the number; the quoted header is the one that came, one hop on.
+        # The UDP checksum is the packet's number. The quoted header is the original one, one hop
+        # further.
         number = struct.unpack_from(">H", icmp, 8 + (40 if six else 20) + 6)[0]
         found.append((number, icmp[4] == 0x80, seconds * second + ns, bytes(icmp[8:])))
         at += 16 + size
@@ -142,7 +143,7 @@ def fates():
 
 
 def averages(packets, told):
-    """RED's average at each arrival, from a FIFO of 10 Mbit/s that holds what was not dropped."""
+    """Yields RED's average at each arrival, from a FIFO of 10 Mbit/s that holds the packets that were not dropped."""
     average, waiting, free, idle, begin = 0.0, collections.deque(), 0.0, 0.0, True
     for packet in packets:
         now = packet.t_ns + 2_000_000
@@ -160,7 +161,8 @@ def averages(packets, told):
 
 
 def expected(packet, average, told, threshold):
-    """Why, what became of it, and what the sender has to hear: None, True (marked) or False (dropped)."""
+    """Returns the zone, the kind of packet and its fate, and the quench that the sender must get: None, True (marked)
+    or False (dropped)."""
     fate, reason, detail = told
     zone = "below min" if average < MIN else "above max" if average >= MAX else \
         "below threshold" if average < threshold else "from threshold"
@@ -180,7 +182,7 @@ def expected(packet, average, told, threshold):
 
 
 def play(times, becn, threshold):
-    """The table: how many packets were in each row, and how many of them were told of, and how."""
+    """Returns the table: the number of packets per row, where a row includes the quench."""
     packets = traffic(times)
     clouds = replay(packets, becn)
     told, said = fates(), {}
@@ -214,7 +216,7 @@ def print_table(title, rows):
         print("#   {:16} {:12} {:11} {:16} {:5}".format(*row, n))
 
 
-# What has to come out: zone, packet, its fate, what its sender hears, and how many.
+# The expected tables: zone, packet, fate, quench, number of packets.
 TABLES = {
     (0.5, ""): """
 below min        capable      passed      -                1760
@@ -324,11 +326,11 @@ def tshark(path, *options):
 
 
 def judge(path):
-    """How many quenches tell of a mark, and of a drop, as tshark reads them; nothing is wrong with any."""
+    """Returns how many quenches report a mark, and how many a drop, as tshark reads them. None may be malformed."""
     rows = [line.rsplit(";", 1) for line in tshark(path, "-T", "fields", "-E", "separator=;", "-E", "occurrence=f",
                                                    *[word for field in FIELDS for word in ("-e", field)])]
     assert {row[0] for row in rows} <= {V4, V6}, {row[0] for row in rows}
-    # Wireshark's errors are 0x800000; deprecated and unknown types are less.
+    # Wireshark's errors have severity 0x800000; deprecated and unknown types have less.
     assert all(int(row[1] or 0) < 0x600000 for row in rows), {row[1] for row in rows}
     marked, dropped = (len(tshark(path, "-Y", BIT.format(word))) for word in ("80:00:00:00", "00:00:00:00"))
     assert marked + dropped == len(rows), (marked, dropped, len(rows))

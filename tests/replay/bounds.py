@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What captures may claim, at the limits of it: the longest packets, lengths of 32 bits, the end of time.
+"""Captures at the limits of what they may contain: the longest packets, lengths of 32 bits, the end of time.
 
 usage: bounds.py WEIR ROOT
 """
@@ -21,8 +21,8 @@ HEADER = 16       # OQ_BYTES
 NS = 10**9
 MACS = bytes.fromhex("020000000002020000000001")
 WHO = bytes([198, 51, 100, 7, 203, 0, 113, 8])
-# Far more than any of these takes, also under a sanitizer on a busy machine; without bounds they
-# take hours.
+# Far more than any of these takes, even under a sanitizer on a busy machine; without the bounds
+# they would take hours.
 SECONDS = 120
 
 
@@ -34,7 +34,7 @@ def checksum(data):
 
 
 def ipv4(total=100, ttl=64, frame=None, protocol=17, more=b""):
-    """A frame of `frame` bytes, whose IP packet says that it has `total`; what lies behind it is padding."""
+    """Returns a frame of `frame` bytes whose IP packet claims the length `total`; the rest is padding."""
     head = struct.pack(">BBHHHBBH", 0x45, 2, total, 1, 0, ttl, protocol, 0) + WHO
     head = head[:10] + struct.pack(">H", checksum(head)) + head[12:]
     inner = more or struct.pack(">HHHH", 1000, 2000, max(total - 20, 8), 0)
@@ -44,7 +44,7 @@ def ipv4(total=100, ttl=64, frame=None, protocol=17, more=b""):
 
 
 def capture(path, frames):
-    """frames: of each the instant in ns, its bytes, and how long it was on the wire (None: as long)."""
+    """frames: the instant in ns, the bytes, and the length on the wire (None: that of the bytes) of each."""
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, LONGEST, 1))
         for t, frame, wire in frames:
@@ -78,7 +78,7 @@ def weir(folder, lines, frames, back=(), out=True):
 
 
 def replay(folder, *arguments, **more):
-    """It succeeds, what it writes can be read by everybody, and the counters of its clouds."""
+    """Replays, which must succeed with readable outputs. Returns the counters of the clouds."""
     done = weir(folder, *arguments, **more)
     assert done.returncode == 0, f"{arguments[0]}: {done.returncode}: {done.stderr}"
     for name in ("to-a", "to-b"):
@@ -100,7 +100,7 @@ def is_read_by_weir(folder, path):
     assert records(f"{folder}/through.pcap") == records(path), path
 
 
-# ---- the longest packets ----
+# ---- packets of maximum length ----
 
 def no_statement_makes_a_packet_longer_than_the_longest():
     lengths = [LONGEST - 1, LONGEST]
@@ -148,7 +148,7 @@ def a_header_does_not_make_a_length_that_a_capture_claims_wrap():
 
 
 def an_answer_goes_into_what_has_room_for_it_and_no_further():
-    """A request on the way down, stripped there, and its answer, which is a header and one value, on the way back."""
+    """A request on the way down, stripped there, and on the way back its answer, which is a header and one value."""
     said = HEADER + 8
     lines = ["cloud d from a to b", "cloud d feedback proxy insert", "cloud e from d to b",
              "cloud e hop 192.0.2.1", "cloud e feedback header", "cloud e rate 1gbit", "cloud f from e to b",
@@ -166,7 +166,7 @@ def an_answer_goes_into_what_has_room_for_it_and_no_further():
 # ---- the end of time ----
 
 def what_leaves_after_the_end_of_time_is_an_error_that_names_it():
-    """The longest packet takes 2097152 s at 1 bit/s: the 3585th of those that come in 2024 leaves behind 2^63 ns."""
+    """The longest packet takes 2097152 s at 1 bit/s: of packets in 2024, the 3585th leaves after 2^63 ns."""
     start = 1704067200
     takes = LONGEST * 8
     last_right = (2**63 // NS - start) // takes
@@ -184,7 +184,7 @@ def what_leaves_after_the_end_of_time_is_an_error_that_names_it():
 
 
 def every_way_to_the_end_of_time_is_an_error():
-    """Frames that a capture claims to be very long, at rates of 1 bit/s and by traces."""
+    """Frames that a capture claims to be very long, at rates of 1 bit/s and with traces."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/ms", "w", encoding="utf-8") as out:
             out.write("4294967295\n")

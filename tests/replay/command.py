@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir replay` as its users meet it: options, messages, files, signals, pipes.
+"""Tests `weir replay` as its users see it: options, messages, files, signals, pipes.
 
 usage: command.py WEIR MAKE_CAPTURE
 """
@@ -44,7 +44,7 @@ def weir(*words, **more):
 
 
 def as_nobody(*arguments):
-    """As a user without rights, who may read neither this build folder nor what lies above it."""
+    """Runs weir as a user without rights, who cannot read this build folder or the folders above it."""
     programs = [WEIR, *glob.glob(f"{WEIR}-v[234]")]
     copies = [shutil.copy(program, os.path.basename(program)) for program in programs]
     os.chmod(".", 0o777)
@@ -80,7 +80,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
     for words, says in (
             ([], "no scenario is given"),
             (["-c", "s.weir"], "no capture is given"),
-            (["-c", "s.weir", "--in", "a=in"], "nothing is asked for"),
+            (["-c", "s.weir", "--in", "a=in"], "no output is requested"),
             (["-c", "none.weir", "--in", "a=in", "--out", "b=out"], "none.weir"),
             (["-c", "bad.weir", "--in", "a=in", "--out", "b=out"], "bad.weir:4:"),
             (["-c", "s.weir", "--in", "a", "--out", "b=out"], "like --in a=FILE"),
@@ -89,7 +89,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port `down`"),
             (["-c", "s.weir", "--in", "a=none", "--out", "b=out"], "No such file"),
             (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type IEEE802_11 (105)"),
-            (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is no capture"),
+            (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is not a readable capture"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=in"], "is read"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=s.weir"], "is read"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=none/out"], "none/out: cannot be written"),
@@ -142,7 +142,7 @@ def the_report_has_the_keys_of_the_contract_in_their_order():
     assert list(report) == ["seed", "duration_ns", "clouds", "ports"], list(report)
     assert report["seed"] == "18446744073709551615"
     cloud = report["clouds"][0]
-    assert list(cloud)[:len(CLOUD_KEYS)] == CLOUD_KEYS, list(cloud)  # more of its own may follow
+    assert list(cloud)[:len(CLOUD_KEYS)] == CLOUD_KEYS, list(cloud)  # a cloud may add keys of its own
     assert [reason for reason in cloud["drops"] if reason in DROPS] == DROPS, cloud["drops"]
     for histogram in ("delay_ns", "lateness_ns"):
         assert list(cloud[histogram]) == ["min", "p50", "p99", "p99.9", "max"]
@@ -181,7 +181,7 @@ def a_stopped_replay_leaves_nothing():
             data = read("in")
             pipe.write(data)
             pipe.flush()
-            # It has begun when its files are there; then it waits for more.
+            # The replay has begun when its files exist; then it waits for input.
             while len(files()) < 7:
                 assert replay.poll() is None
                 time.sleep(0.01)
@@ -235,7 +235,7 @@ def a_corrupt_capture_is_processed_up_to_there_and_that_is_said():
     scenario("seed 1\n" + PORTS)
     make("in", packets=100, bytes=60)
     data = bytearray(read("in"))
-    at = 24 + 40 * (16 + 60) + 8  # the length that the record of the 41st frame says
+    at = 24 + 40 * (16 + 60) + 8  # the length in the record of the 41st frame
     data[at:at + 4] = b"\xff\xff\xff\x7f"
     with open("in", "wb") as out:
         out.write(data)
@@ -273,7 +273,7 @@ def it_needs_no_root():
 
 def memory_does_not_grow_with_the_capture():
     scenario("seed 1\n" + LOSSY)
-    # Children's peak only ever rises: the short capture first.
+    # The peak memory of children only rises, so the short capture comes first.
     peak = []
     for packets in (100000, 1000000):
         make("in", packets=packets, bytes=60, bytes_max=200)
@@ -288,8 +288,8 @@ def the_picture_needs_nothing_else_and_is_the_same_again():
     base = ["-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out"]
     good(*base, "--picture", "p.html")
     page = read("p.html").decode()
-    for text in ("<svg", "Delay", "Queue", "Throughput", "delivered", "lost as asked for", "random 10%", "seed 1",
-                 "\nasked for: 20 ms", "\nlost as asked for: ", "\nleft the cloud: "):
+    for text in ("<svg", "Delay", "Queue", "Throughput", "delivered", "lost as configured", "random 10%", "seed 1",
+                 "\nconfigured: 20 ms", "\nlost as configured: ", "\nleft the cloud: "):
         assert text in page, f"{text} is missing"
     assert not re.search(r"<script|<link|@import|(src|href)\s*=\s*[\"'](?!#)", page)
     good(*base, "--picture", "again.html", "--log", "log.csv")
@@ -313,7 +313,7 @@ def tools_of_others_see_the_same_packets_later():
     scenario(PORTS + "cloud down delay 100ms\n")
     make("in", packets=500, bytes=60, bytes_max=1500, pcapng=1, gap_ns=999)
     good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out")
-    # editcap moves in whole nanoseconds, too, and tshark prints what both wrote.
+    # editcap moves by whole nanoseconds, too, and tshark prints both files.
     subprocess.run(["editcap", "-F", "nsecpcap", "-t", "0.1", "in", "moved"], check=True)
     seen = [subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.time_epoch", "-e",
                             "frame.len", "-e", "frame.cap_len", "-e", "data.data"],
@@ -327,9 +327,9 @@ def what_is_not_as_it_should_be_is_said():
     make("in", packets=100, cut_bytes=7, back_every=10, back_ns=2500000, gap_ns=1000000)
     make("stray", packets=10)
     done = good("-c", "s.weir", "--in", "a=in", "--in", "c=stray", "--report", "r.json", text=True)
-    for text in ("after frame 99: truncated dump file", "9 packets were stamped before",
+    for text in ("after frame 99: truncated dump file", "9 packets are stamped earlier than the one ahead",
                  "by 1.5 ms at most", "port c: 10 packets came in and no cloud took them",
-                 "port b: 99 packets left and were not written; --out b=PCAP would"):
+                 "port b: 99 packets left and were not written; --out b=PCAP would write them"):
         assert text in done.stderr, f"{text}: {done.stderr}"
     port = json.loads(read("r.json"))["ports"][1]
     assert (port["clock_back"], port["clock_back_max_ns"]) == (9, 1500000), port
@@ -341,9 +341,9 @@ def a_split_that_takes_all_or_nothing_is_said():
     make("both", packets=20)
     for rule, text, packets in (
             ("port=9", "both: --split port=9: no frame matches, so all 20 packets came in at port b and none at a: "
-             "clouds from a had nothing to do", [0, 20]),
+             "clouds from a got no packets", [0, 20]),
             ("first", "both: --split first: every frame matches, so all 20 packets came in at port a and none at b: "
-             "clouds from b had nothing to do", [20, 0])):
+             "clouds from b got no packets", [20, 0])):
         done = good("-c", "s.weir", "--in", "a,b=both", "--split", rule, "--report", "r.json", text=True)
         assert text in done.stderr, done.stderr
         split = {"capture": "both", "rule": rule, "ports": ["a", "b"], "packets": packets}
@@ -351,7 +351,7 @@ def a_split_that_takes_all_or_nothing_is_said():
 
 
 def in_a_picture_a_quantity_has_one_unit():
-    """On axes, under the pointer, in tables: delays of 280 and 850 ms, rates of 10 and 2 Mbit/s."""
+    """On axes, under the pointer and in tables: delays of 280 and 850 ms, rates of 10 and 2 Mbit/s."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
     good("-q", "-c", f"{root}/configs/geo-satellite.weir", "--in", f"a,b={root}/tests/replay/data/linux-tcp.pcap",
          "--split", "mac=02:00:00:00:00:0a", "--picture", "p.html")
@@ -364,7 +364,7 @@ def in_a_picture_a_quantity_has_one_unit():
 
 
 def a_picture_of_a_template_shows_the_packets_of_its_clouds():
-    """One flow: so its only cloud is drawn as the plain one is, packet for packet."""
+    """With one flow, the template's only cloud is drawn like a plain one, packet for packet."""
     make("in", packets=300)
     drawn = []
     for kind, per in (("cloud", ""), ("clouds", " per flow")):

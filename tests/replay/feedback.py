@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The feedback header through `weir replay`: tshark judges the checksums, and the table of the path is held
-against what the counters of the routers' clouds come to.
+"""The feedback header through `weir replay`: tshark checks the checksums, and the table of the path is compared with
+the counters of the routers' clouds.
 
 usage: feedback.py WEIR ROOT
 """
@@ -26,7 +26,7 @@ CHECKS = [word for name in ("ip", "udp", "tcp") for word in ("-o", f"{name}.chec
 NS = 10 ** 9
 WINDOW = NS // 10
 
-# R1, R2, R3: rates in bit/s. R2 is congested by the bursts of the test.
+# R1, R2, R3: rates in bit/s. The test's bursts congest R2.
 RATES = (20_000_000, 10_000_000, 30_000_000)
 
 
@@ -63,7 +63,7 @@ def ipv6(source, to, protocol=UDP, size=60, ttl=64, tags=b"", header=b""):
 
 
 def down(i, **more):
-    """A packet of either version, over either transport, with 0, 1 or 2 tags."""
+    """Returns a packet of either version, over either transport, with 0, 1 or 2 tags."""
     if i % 2:
         return ipv4(HOST4, PEER4, (UDP, TCP)[i // 2 % 2], tags=TAGS[i % 3], **more)
     return ipv6(HOST6, PEER6, (UDP, TCP)[i // 2 % 2], tags=TAGS[i % 3], **more)
@@ -150,7 +150,7 @@ def hosts_get_their_packets_as_they_were_and_tshark_finds_them_right():
         is_right(to_a, 700)
         is_right(to_b, 600)
         assert frames_of(to_a) == [frame for _, frame in b], "the way back has no router"
-        # Three routers have counted the TTL down, and that is all.
+        # Three routers have decremented the TTL; nothing else has changed.
         assert frames_of(to_b) == [down(i, size=i % 1200, ttl=61) for i in range(600)]
 
 
@@ -184,15 +184,15 @@ def the_path_names_three_routers_and_is_right_within_five_percent():
             assert [row["link_kbps"] for row in path] == [rate // 1000 for rate in RATES]
             for i, (row, rate) in enumerate(zip(path, RATES), 1):
                 own = clouds[f"down-{i}"]
-                # Frames of 1200 bytes, 1216 with the header, all the run long.
+                # Frames of 1200 bytes, 1216 with the header, during the whole run.
                 sent = own["tx_bytes"] * 8 / (n / 10 * 0.012)
                 near(row["available_kbps"] * 1000, rate - sent, f"available at {i}")
-                # In a burst the k-th of ten waits for k - 1 ahead of it.
+                # In a burst, the k-th of ten packets waits for k - 1 packets.
                 delay = own["delay_ns"]["min"]
                 assert row["age_ns"] < 150_000_000, row
                 assert row["loss"] == row["error"] == 0
                 assert delay == -(-1216 * 8 * NS // rate), "the least is the time of sending"
-            # R1 gets the burst at once; what it lets out comes more slowly than R3 sends.
+            # R1 gets the burst at once. Its output is slower than the rate of R3.
             serial = [1216 * 8 * 1e6 / rate for rate in RATES]
             waits = [4.5 * serial[0], 4.5 * (serial[1] - serial[0]), 0]
             for row, wait in zip(path, waits):
@@ -208,7 +208,7 @@ def losses_of_the_queue_and_of_the_link_are_told_apart():
     with tempfile.TemporaryDirectory() as folder:
         clouds, _, _ = replay(folder, text, a)
         path = clouds["down-4"]["path"]
-        # 19.456 Mbit/s into 10.
+        # 19.456 Mbit/s enter a link of 10 Mbit/s.
         near(path[1]["loss"], 1 - 10 / 19.456, "loss at the bottleneck")
         near(path[2]["error"], 0.1, "errors of the last link")
         assert path[0]["loss"] == path[0]["error"] == path[1]["error"] == path[2]["loss"] == 0
@@ -245,7 +245,7 @@ def what_is_wrong_is_said():
     cases = {
         "cloud x feedback header": "only a router answers",
         "cloud x feedback sirens": "only a router answers",
-        "cloud x feedback proxy answer": "add `of`",
+        "cloud x feedback proxy answer": "`answer` needs `of CLOUD`",
         "cloud x feedback proxy answer of y": "there is no cloud of that name",
         "cloud x feedback proxy answer of x": "strips nothing",
         "cloud x feedback proxy insert hops 65": "64",
@@ -255,7 +255,7 @@ def what_is_wrong_is_said():
         f"{RED}cloud x becn": "a quench comes from a router's address",
         f"{RED}cloud x hop 192.0.2.1\ncloud x becn threshold 14kB": "it is below the min of `red`",
         f"{RED}cloud x hop 192.0.2.1\ncloud x becn threshold 46kB": "it is above the max of `red`",
-        "cloud x hop 192.0.2.1\ncloud x becn": "there is nothing that chooses packets to tell of",
+        "cloud x hop 192.0.2.1\ncloud x becn": "no management chooses packets here",
     }
     with tempfile.TemporaryDirectory() as folder:
         for line, says in cases.items():

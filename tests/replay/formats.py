@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir replay` of what people have: compressed captures, pipes, captures without Ethernet headers.
+"""`weir replay` with common inputs: compressed captures, pipes, captures without Ethernet headers.
 
 usage: formats.py WEIR CAPTURE
 """
@@ -50,7 +50,8 @@ def good(*words, **more):
 
 
 def records(path):
-    """The link type of a pcap in this machine's byte order, and (time, length on the wire, bytes)."""
+    """Returns the link type of a pcap in this machine's byte order, and (time, length on the wire, bytes) of each
+    packet."""
     data, at, found = read(path), 24, []
     fraction_ns = {0xa1b23c4d: 1, 0xa1b2c3d4: 1000}[struct.unpack("=I", data[:4])[0]]
     while at < len(data):
@@ -61,7 +62,7 @@ def records(path):
 
 
 def as_link(link, frame):
-    """A frame of Ethernet as another link type has it, or None."""
+    """Converts an Ethernet frame to another link type; returns None if this is impossible."""
     mac, protocol, rest = frame[6:12], frame[12:14], frame[14:]
     kind = 0 if mac[5] == 10 else 4
     if link in (RAW, IPV4):
@@ -227,7 +228,7 @@ def what_asks_for_addresses_of_ethernet_is_refused_with_the_words():
     good("--in", "a=raw", "--report", "r")
     for words, says in ((["--in", "a,b=raw", "--split", "first"], "ip=ADDRESS"),
                         (["--in", "a,b=raw", "--split", "mac=02:00:00:00:00:0a"], "ip=ADDRESS"),
-                        (["--in", "a=raw", "--in", "b=sll"], "of link type LINUX_SLL, and those before it are of RAW")):
+                        (["--in", "a=raw", "--in", "b=sll"], "of link type LINUX_SLL, but those before it are of RAW")):
         done = weir(*words, "--report", "r2", text=True)
         assert done.returncode == 2 and says in done.stderr, done.stderr
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`hop` through `weir replay`, with tshark as the judge: of what routers answer, and of fragments.
+"""`hop` through `weir replay`; tshark checks the routers' answers, and fragments.
 
 usage: hop.py WEIR ROOT
 """
@@ -69,7 +69,8 @@ def capture(path, frames):
 
 
 def replay(folder, frames, *options, config=None):
-    """Three routers, at the first and the last of which all are alike; what left at a and b."""
+    """Replays frames through three routers; `frames` are the packets that enter at a. Returns the captures at a and
+    b."""
     if config is None:
         config = f"{folder}/s.weir"
         with open(config, "w", encoding="utf-8") as out:
@@ -86,7 +87,7 @@ def replay(folder, frames, *options, config=None):
 
 
 def tshark(path, *fields, options=()):
-    """Of each packet, the first occurrence of each field: an answer has its quotation's too."""
+    """Returns the first occurrence of each field of each packet: an answer also has the fields of its quotation."""
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not installed")
     done = subprocess.run(["tshark", "-r", path, *CHECKS, *options, "-T", "fields", "-E", "separator=;", "-E",
@@ -98,7 +99,7 @@ def tshark(path, *fields, options=()):
 def is_well_formed(path, *options):
     for number, row in enumerate(tshark(path, *SUMS, *WRONG, options=options), 1):
         sums, (malformed, message, _) = row[:len(SUMS)], row[len(SUMS):]
-        # 1: right; 2: cannot be known, of UDP that is quoted in part.
+        # 1: right; 2: unknown, for UDP that is quoted in part.
         assert set(sums) <= {"1", ""} or (sums[1] == "2" and set(sums) <= {"1", "2", ""}), \
             f"packet {number}: checksums {sums}"
         assert malformed == "", f"packet {number} is malformed: {malformed} {message}"

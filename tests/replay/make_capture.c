@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * make_capture [--NAME VALUE]... FILE: a capture as trace.h describes it, for the shell tests and
- * for measuring. Values are plain numbers in the unit of the name.
+ * make_capture [--NAME VALUE]... FILE: makes a capture as described in trace.h, for the shell tests
+ * and for measurements. Values are plain numbers in the unit of the name.
  */
 #include <stdio.h>
 #include <stdlib.h>

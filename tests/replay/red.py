@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""RED on a capture of real TCP, through 3 Mbit/s: what a replay says of it, and that it says it again.
+"""RED on a capture of real TCP, through 3 Mbit/s: what a replay reports, and that it repeats it.
 
 usage: red.py WEIR CAPTURE
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happened once happens again: `loss list` with the log of an earlier `weir replay --log`.
+"""Repeats earlier losses: `loss list` with the log of an earlier `weir replay --log`.
 
 usage: repeat.py WEIR MAKE_CAPTURE
 """
@@ -29,7 +29,7 @@ cloud down delay 20ms jitter 3ms order allow
 """
 TEMPLATE = SCENARIO.replace("cloud down from a to b", "clouds down from a to b per {per}").replace(
     "\ncloud down", "\nclouds down")
-# `most`: room for 65,536 clouds, 40 times, takes a sanitizer half a minute.
+# `most`: creating 65,536 clouds 40 times takes a sanitizer half a minute.
 PERS = ["source 10.0.0.0/8 most 500", "destination 0.0.0.0/0 most 500", "flow most 500"]
 LOSSES = [
     "loss random 3%",
@@ -56,7 +56,7 @@ def replay(loss, name, seed, per=None, capture="in.pcap"):
 
 
 def write_hosts(name, hosts):
-    """Packets of UDP in a pcap of nanoseconds, each from a host and to another, in no order."""
+    """Writes UDP packets into a nanosecond pcap, each from a host to another, in random order."""
     with open(name, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
         for i in range(PACKETS):
@@ -94,7 +94,7 @@ def a_templates_log_repeats_every_loss_in_each_of_its_clouds():
         lost = sum(row["reason"] == "loss" for row in rows)
         assert 100 < lost < PACKETS / 2, f"{loss}: {lost} lost"
         assert all(cloud.startswith("down/") for cloud in clouds), clouds
-        # one cloud would prove nothing about finding one's own
+        # one cloud would not show that each cloud finds its own rows
         assert len(clouds) > 2 and len(losing) > 2, f"{per}: {len(losing)} of {len(clouds)} lose"
         replay("loss list first.csv", "again", 7, per, "hosts.pcap")
         assert same("first.csv", "again.csv"), f"{loss} per {per}: another log"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rewrite` through `weir replay`, with tshark as the judge: of fields, and of every checksum.
+"""`rewrite` through `weir replay`; tshark checks fields, and every checksum.
 
 usage: rewrite.py WEIR ROOT
 """
@@ -98,7 +98,7 @@ def tshark(path, *fields):
 
 
 def judged(rules, *fields):
-    """The fields of each packet afterwards; asserts that all checksums that there are are good."""
+    """Returns the fields of each packet afterwards. Asserts that all checksums are right."""
     with tempfile.TemporaryDirectory() as folder:
         capture(f"{folder}/in.pcap", FRAMES)
         before = tshark(f"{folder}/in.pcap", *STATUS)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replays against exact expectations. Captures are made by trace.c, so what must come out is known
- * to the byte and the nanosecond. Each test works in a folder of its own, which is removed. The
- * mempool aborts when an mbuf is freed twice, and replay_run itself finds those that are not freed.
+ * Replays compared with exact expectations. trace.c makes the captures, so the output is known to
+ * the byte and the nanosecond. Each test works in a folder of its own, which is removed. The
+ * mempool aborts when an mbuf is freed twice, and replay_run itself detects mbufs that are not
+ * freed.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,7 +36,7 @@
 
 /* A replay from port a to b, and back if there is a second output. */
 struct run {
-	const char *scenario; /* what comes after the ports */
+	const char *scenario; /* the part behind the ports */
 	const char *in;       /* "in" if NULL */
 	const char *out;      /* "out" if NULL */
 	const char *in_b, *out_a;
@@ -43,7 +44,7 @@ struct run {
 	const char *log;
 	uint64_t seed; /* 0: 42 */
 	uint32_t burst;
-	int wanted; /* what replay_run must return */
+	int wanted; /* the expected result of replay_run */
 	struct replay_result result;
 	struct problem problem;
 };
@@ -135,7 +136,7 @@ static int count_files(void)
 
 /* ---- time and bytes ---- */
 
-/* Every frame of `in` is in `out`, this much later, and otherwise as it was. */
+/* Asserts that every frame of `in` is in `out`, later by this much and otherwise unchanged. */
 static void assert_shifted(const char *in, const char *out, uint64_t later_ns, uint64_t n)
 {
 	struct capture *one = open_output(in), *two = open_output(out);
@@ -307,7 +308,7 @@ static void bursts_of_any_size_give_the_same_bytes(void **state)
 	}
 }
 
-/* Many packets at each instant, and departures at the instants of arrivals. */
+/* Many packets at each instant, and departures at the same instants as arrivals. */
 static void bursts_do_not_matter_where_instants_coincide(void **state)
 {
 	static const uint32_t bursts[] = {32, 1, 3, 7};
@@ -365,7 +366,7 @@ static void a_log_changes_nothing_and_is_itself_reproducible(void **state)
 	run_done(&again);
 }
 
-/* The log's departures, sorted by time, are the output's. */
+/* The departures of the log, sorted by time, are those of the output. */
 static void the_log_tells_of_each_packet_what_the_output_shows(void **state)
 {
 	struct trace trace = {
@@ -407,7 +408,7 @@ static void the_log_tells_of_each_packet_what_the_output_shows(void **state)
 			assert_int_equal(packet % 5, 0);
 			continue;
 		}
-		/* `order keep`, the default: departures come in the order of the log. */
+		/* `order keep`, the default: departures are in the order of the log. */
 		assert_string_equal(fate, "delivered");
 		assert_int_equal(sscanf(rest, ",%llu,", &t_out), 1);
 		assert_true(capture_next(output, &frame));
@@ -421,15 +422,15 @@ static void the_log_tells_of_each_packet_what_the_output_shows(void **state)
 	run_done(&run);
 }
 
-/* ---- what the statements promise ---- */
+/* ---- the claims of the statements ---- */
 
 static void one_percent_of_a_million_is_lost_within_the_binomial_bound(void **state)
 {
 	struct trace trace = {
 	        .packets = 1000000, .bytes = 60, .start_ns = START_NS, .gap_ns = 1000};
 	struct run run = {.scenario = "cloud down from a to b\ncloud down loss random 1%"};
-	/* The number lost is binomial (n, p), nearly normal with this deviation; 3.2905 of them on
-	 * either side hold 99.9 %. */
+	/* The number of lost packets is binomial (n, p), nearly normal with this deviation; 3.2905
+	 * of these on either side contain 99.9 %. */
 	double bound = 3.2905 * sqrt(1e6 * 0.01 * 0.99);
 	const struct counters *counters;
 
@@ -473,8 +474,8 @@ static void every_1000_burst_3_loses_exactly_the_last_3_of_each_1002(void **stat
 	run_done(&run);
 }
 
-/* 7 Mbit/s: 1000 bytes take 1142857.142857... ns, so that a remainder which is not carried shows.
- */
+/* 7 Mbit/s: 1000 bytes take 1142857.142857... ns, so a remainder that is not carried is
+ * detected. */
 static void a_saturated_leaky_bucket_spaces_a_million_packets_exactly(void **state)
 {
 	struct trace trace = {.packets = 1000000,
@@ -543,7 +544,7 @@ static void every_split_rule_parts_the_directions_alike(void **state)
 		                  .out_a = i ? "out-a" : "first-a"};
 
 		run_replay(&run);
-		/* Frames of fewer than 38 bytes would not show a port; there are none. */
+		/* Frames of fewer than 38 bytes have no visible port; there are none. */
 		assert_int_equal(run.result.ports[0].rx_packets, 15000);
 		assert_int_equal(run.result.ports[1].rx_packets, 15000);
 		if (i)
@@ -566,7 +567,7 @@ static void packets_that_no_cloud_takes_and_no_file_gets_are_counted(void **stat
 	run_done(&run);
 }
 
-/* ---- what can be wrong ---- */
+/* ---- errors ---- */
 
 static void a_cut_capture_is_replayed_as_far_as_it_goes_and_said(void **state)
 {
@@ -662,7 +663,7 @@ static void a_full_disk_ends_the_replay_and_leaves_nothing(void **state)
 	assert_int_equal(count_files(), 1);
 	run_done(&run);
 
-	trace.packets = 3; /* found out at the end only */
+	trace.packets = 3; /* the error appears only at the end */
 	make_input(&trace, "in");
 	run_replay(&small);
 	assert_string_equal(small.problem.text,
@@ -694,7 +695,7 @@ static void a_scenario_that_holds_more_than_the_memory_is_told_so(void **state)
 static int link_ops(void **state)
 {
 	(void)state;
-	(void)poison_is_real(); /* that is enough */
+	(void)poison_is_real(); /* this call suffices */
 	return 0;
 }
 

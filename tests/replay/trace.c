@@ -14,7 +14,7 @@
 #define PCAPNG_IF     1u
 #define PCAPNG_PACKET 6u
 
-/* Any pattern will do that does not repeat soon. */
+/* Any pattern that does not repeat soon will do. */
 static uint64_t scatter(uint64_t i)
 {
 	i = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -39,7 +39,7 @@ uint32_t trace_bytes(const struct trace *trace, uint64_t i)
 	return trace->bytes + (uint32_t)(i % (trace->bytes_max - trace->bytes + 1));
 }
 
-/* Ethernet, IPv4 and UDP, whose payload begins with the number. */
+/* Writes Ethernet, IPv4 and UDP; the payload begins with the number. */
 static void fill_frame(const struct trace *trace, uint64_t i, uint8_t *frame, uint32_t bytes)
 {
 	static const uint8_t start[42] = {

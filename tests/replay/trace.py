@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recorded traces through `weir replay`: what leaves is what the file offers, to the packet.
+"""Recorded traces through `weir replay`: the output is exactly what the file offers.
 
-The traces are those of the mahimahi project, in ../shared/traces beside the tree, or where WEIR_TRACES
-says; without them that is skipped, and only the bundled ones are tried.
+The traces are those of the mahimahi project, in ../shared/traces beside the tree, or in WEIR_TRACES. Without them, only
+the bundled traces are tested.
 
 usage: trace.py WEIR ROOT
 """
@@ -28,7 +28,7 @@ def opportunities(path):
 
 
 def capture(path, instants, length):
-    """Frames of this length, of which the capture keeps 14 bytes."""
+    """Writes frames of this length, of which the capture has 14 bytes."""
     frame = bytes.fromhex("020000000002" "020000000001" "88b5")
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
@@ -50,19 +50,19 @@ def departures(trace, instants, length, queue, more=()):
 
 
 def saturated_delivers_every_opportunity(trace):
-    """A queue that is never empty, over the whole trace and a part of its second round."""
+    """The queue is never empty, over the whole trace and part of its second round."""
     at = opportunities(trace)
     n = len(at) + len(at) // 10
     out = departures(trace, [0] * n, 1514, n)
-    # opportunities at 0 ms go by before the first packet is there
+    # opportunities at 0 ms pass before the first packet arrives
     offered = [ms * 10**6 for ms in at if ms > 0] + [(at[-1] + ms) * 10**6 for ms in at]
     assert len(out) == n
     assert out == offered[:n], next((i, a, b) for i, (a, b) in enumerate(zip(out, offered)) if a != b)
 
 
 def any_window_is_within_a_packet(trace):
-    """At every instant what has left is what was offered, less a packet that is not finished: so over any
-    window, between two instants, it differs from what the trace offers by less than a packet."""
+    """At every instant the output equals what was offered, less an unfinished packet. So in any window between two
+    instants, it differs from the offer of the trace by less than a packet."""
     at = [ms for ms in opportunities(trace) if ms > 0]
     n, counted = 20000, 600
     out = departures(trace, [0] * n, counted + 10, n)

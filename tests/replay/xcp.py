@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The shipped scenarios of routers that write into packets by rules and meters: XCP. What each request
-becomes is tests/unit/test_xcp.c; here, what comes of it through `weir replay`.
+"""XCP, a router that writes into packets, through `weir replay`: the results for streams of requests.
+tests/unit/test_xcp.c tests single requests.
 
 usage: xcp.py WEIR ROOT
 """
@@ -31,7 +31,7 @@ def checksum(data):
 
 
 def frame(gap_ns):
-    """A request: round trip 80 ms, packets so far apart."""
+    """Returns a request: round trip 80 ms, packets `gap_ns` apart."""
     xcp = struct.pack(">4B2IiI", 17, 20, 0x21, 0, int(RTT * 2 ** 28), gap_ns * 2 ** 28 // NS, ASKED, 0)
     udp = struct.pack(">HHHH", 1000, 2000, WIRE - 14 - 40, 0) + bytes(WIRE - 14 - 48)
     head = struct.pack(">BBHHHBBH", 0x45, 0, WIRE - 14, 1, 0, 64, 254, 0) + bytes([198, 51, 100, 7, 203, 0, 113, 8])
@@ -39,7 +39,7 @@ def frame(gap_ns):
 
 
 def replay(folder, times, *options):
-    """What became of the requests of two seconds at so many times the rate, and the report of the cloud."""
+    """Returns the answers to two seconds of requests at `times` the rate, and the report of the cloud."""
     gap = int(WIRE * NS / CAPACITY / times)
     with open(f"{folder}/in.pcap", "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
@@ -66,11 +66,12 @@ def what_is_spare_is_shared_out_in_each_round_trip():
     with tempfile.TemporaryDirectory() as folder:
         deltas, down = replay(folder, 0.5)
         assert down["feedback"]["written"] == down["rx_packets"] == len(deltas)
-        # F = 0.4 (C - y), less than what is shuffled; a packet's part is that of one round trip.
+        # F = 0.4 (C - y) exceeds the shuffled traffic, 0.1 y, so none is shuffled. F is divided
+        # among the packets of one round trip.
         spare, packets = 0.4 * (CAPACITY - CAPACITY / 2), RTT * CAPACITY / 2 / WIRE
         settled = [delta for t, delta in deltas if t > NS]
-        # 49 or 50 packets come in an interval, so y and the parts differ by 2 % each, and of 50 the
-        # last may find nothing left.
+        # An interval has 49 or 50 packets, so y and the parts differ by 2 % each, and the last of
+        # 50 may find nothing left.
         near = [delta for delta in settled if abs(delta - spare / packets) < 0.04 * spare / packets]
         assert len(near) > 0.97 * len(settled), sorted(settled)[:30]
         xcp = down["xcp"]
@@ -83,7 +84,7 @@ def senders_are_told_to_go_slower_when_more_comes_than_the_link_carries():
         deltas, down = replay(folder, 1.5)
         settled = [delta for t, delta in deltas if NS > t > NS // 2]
         assert settled and all(delta < 0 for delta in settled), settled[:9]
-        # The queue is shared out, too: more is taken than what comes too fast.
+        # The queue is also shared out: more is taken away than the excess rate.
         taken = -sum(settled) / (0.5 / RTT)
         assert taken > 0.4 * 0.5 * CAPACITY, taken
         assert down["delay_ns"]["max"] > 100 * MS, "there was no queue"

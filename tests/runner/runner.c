@@ -3,8 +3,8 @@
  * Runs groups of claims (group.h).
  *
  *   unit              every group, each in a process of its own
- *   unit NAME...      these; a single one in this process, for a debugger
- *   unit --list       their names
+ *   unit NAME...      these groups; a single one in this process, for a debugger
+ *   unit --list       prints their names
  *
  * Exit status: 0 if every claim of every group holds.
  */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The AppArmor profile of the service: AppArmor's parser takes it, the unit names it, and it covers what the unit and
-meson.build put in place. Nothing is loaded into the kernel here: whether a running weir gets by with it is tried where
-a kernel has AppArmor.
+"""The AppArmor profile of the service: AppArmor's parser accepts it, the unit names it, and it covers the files of the
+unit and of meson.build. Nothing is loaded into the kernel: this does not test whether a running weir works under the
+profile.
 
 usage: profile.py
 """
@@ -27,7 +27,7 @@ def read(path):
 
 
 def parser(text):
-    """What AppArmor's parser makes of a profile; it comes with the abstractions that this one includes."""
+    """Returns the result of AppArmor's parser. The parser's package has the abstractions that the profile includes."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     if not shutil.which("apparmor_parser", path=path):
         raise tap.Skip("apparmor_parser is not installed")

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""weir@.service in a machine: traffic and changes, crashes, a process that hangs, a broken file, a full disk, and who
-may not read what. Runs in a machine whose first process is systemd, with weir's package installed, as root; all that
-it makes is named weirtest, and gone at the end. tools/machine.sh boots such a machine.
+"""Tests weir@.service: traffic and changes, crashes, a hanging process, a broken file, a full disk, and access rights.
+Runs as root on a machine whose first process is systemd, with weir's package installed. Everything that it creates is
+named weirtest, and removed at the end. tools/machine.sh boots such a machine.
 
-usage: service.py [--minutes M]    so long packets flow, with a change each second (0.2)
+usage: service.py [--minutes M]    how long packets flow, with a change each second (0.2)
 """
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -52,7 +51,7 @@ def answers():
 
 
 def until(true, patience=PATIENCE_S):
-    """Seconds that it takes."""
+    """Waits until true() returns true. Returns the seconds that this took."""
     start = time.monotonic()
     while not true():
         assert time.monotonic() - start < patience, f"{unit('StatusText')}\n{journal()}"
@@ -72,10 +71,6 @@ def write_config(text):
 def ping(count="5", interval="0.05", size="56"):
     done = run("ip", "netns", "exec", "weirtest-a", "ping", "-q", "-c", count, "-i", interval, "-s", size, "198.51.100.2")
     return float(re.search(r"= ([\d.]+)/", done.stdout)[1]), re.search(r"(\d+) received", done.stdout)[1]
-
-
-def cloud(name="down"):
-    return json.loads(ctl("-j", "show", "totals").stdout)
 
 
 def rss_kib():
@@ -105,7 +100,7 @@ def machine():
 
 
 def again():
-    """A service that runs, with the file's scenario."""
+    """Restarts the service, with the file's scenario."""
     write_config(SCENARIO)
     run("systemctl", "reset-failed", UNIT, check=False)
     run("systemctl", "restart", UNIT)
@@ -124,7 +119,7 @@ def it_runs_as_its_own_user_without_rights_that_ports_do_not_need():
         status = file.read()
     owner = run("id", "-u", "weir").stdout.strip()
     assert re.search(rf"^Uid:\s+{owner}\s+{owner}\s+{owner}\s+{owner}$", status, re.M)
-    # CAP_NET_ADMIN alone, for an interface's offloads at the end.
+    # Only CAP_NET_ADMIN, to restore an interface's offloads at the end.
     assert int(re.search(r"^CapEff:\s+(\w+)$", status, re.M)[1], 16) & ~(1 << 12) == 0, status
     assert re.search(r"^NoNewPrivs:\s+1$", status, re.M) and re.search(r"^Seccomp:\s+2$", status, re.M)
 
@@ -137,7 +132,7 @@ def systemd_calls_its_exposure_two_or_less():
 
 
 def packets_flow_through_changes():
-    """Each second a change, and no packet that was lost by weir."""
+    """Makes a change each second; weir loses no packet."""
     traffic = subprocess.Popen(["ip", "netns", "exec", "weirtest-a", "ping", "-q", "-i", "0.002", "-w", str(max(1, int(MINUTES * 60))),
                                 "198.51.100.2"], stdout=subprocess.PIPE, text=True)
     first, changes, end = None, 0, time.monotonic() + MINUTES * 60
@@ -150,7 +145,7 @@ def packets_flow_through_changes():
     out, last = traffic.communicate()[0], rss_kib()
     sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", out).groups())
     print(f"# {MINUTES} minutes: {sent} sent, {received} received, {changes} changes, RSS {first} to {last} KiB")
-    # What was on its way when ping ended.
+    # Packets in flight when ping ended.
     assert sent - received <= 60 and sent > MINUTES * 60 * 100, out
     assert "real loss" not in journal("-p", "warning"), journal("-p", "warning")
     assert last - first <= 1024, (first, last)
@@ -170,7 +165,7 @@ def a_crash_is_over_within_a_second_and_what_was_in_force_is_back():
         assert ctl("show", "config").stdout == config
     print(f"# back after {', '.join(f'{s:.2f}' for s in took)} s")
     assert min(took) <= RESTART_S, took
-    assert "goes on with" in journal() or "in force" in journal(), journal()
+    assert "continues with" in journal() or "in force" in journal(), journal()
 
 
 def kept():
@@ -187,7 +182,7 @@ def one_that_hangs_is_killed_by_the_watchdog():
     os.kill(int(before), signal.SIGSTOP)
     took = until(lambda: unit("MainPID") not in (before, "0") and answers())
     print(f"# stopped, and back after {took:.1f} s")
-    # Half of it passes before it is fed, and SIGABRT finds nobody: TimeoutAbortSec=2s.
+    # The watchdog's time, and TimeoutAbortSec=2s, as a stopped process does not react to SIGABRT.
     assert took <= WATCHDOG_S + 2 + RESTART_S + 1, took
     assert "atchdog" in run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "40").stdout
 
@@ -230,7 +225,7 @@ def a_full_disk_is_said_and_leaves_nothing_half_written():
 
 
 def as_the_service(command):
-    """In its file system and name spaces, as its user, without rights."""
+    """Runs a command with the service's file system and namespaces, as its user, without capabilities."""
     return run("nsenter", "-t", unit("MainPID"), "-m", "setpriv", "--reuid", "weir", "--regid", "weir", "--clear-groups",
                "--bounding-set", "-all", "sh", "-c", command, check=False)
 

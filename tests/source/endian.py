@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A big-endian processor is refused when meson configures, by a cross file that names one.
+"""meson refuses to configure for a big-endian processor, which a cross file names.
 
-usage: endian.py ROOT AR COMPILER...    those of this build: there may be no others
+usage: endian.py ROOT AR COMPILER...    those of this build, since there may be no others
 """
 import os
 import subprocess

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests belong to a folder: its own, and those of the table tests/folders.
+"""Lists the tests of a folder: its own, and those in the table tests/folders.
 
-usage: folders.py ROOT BUILD FOLDER    prints their names in meson; exit status 1: there are none
+usage: folders.py ROOT BUILD FOLDER    prints their names in meson; exit status 1 if there are none
        folders.py ROOT BUILD           claims about the table
 """
 import fnmatch
@@ -18,7 +18,7 @@ TABLE = "tests/folders"
 
 
 def rows():
-    """{folder: patterns of names}; a row goes on in lines that begin with a blank."""
+    """Returns {folder: patterns of names}. A row continues in lines that begin with a blank."""
     found, patterns = {}, []
     with open(os.path.join(ROOT, TABLE), encoding="utf-8") as table:
         for line in table:
@@ -32,7 +32,7 @@ def rows():
 
 
 def own_folder(test):
-    """Where a test lies: that of its script or program; a group lies where its runner says."""
+    """Returns the folder of a test's script or program. A group's folder follows from the name of its runner."""
     for word in test["cmd"]:
         for top in (BUILD, ROOT):
             if word.startswith(top + "/tests/"):
@@ -42,7 +42,7 @@ def own_folder(test):
 
 
 def tests():
-    """{name: its own folder}"""
+    """Returns {name: its own folder}."""
     with open(os.path.join(BUILD, "meson-info", "intro-tests.json"), encoding="utf-8") as intro:
         return {test["name"]: own_folder(test) for test in json.load(intro)}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What meson.build asks of compiler and linker to make mistakes harder to use is in the program, and in all of it.
+"""The hardening options of meson.build have taken effect in the program, and in all of it.
 
 usage: hardening.py WEIR BUILD-FOLDER SANITIZER OPTIMIZATION
 """
@@ -27,12 +27,12 @@ def readelf(*words):
 
 
 def segments():
-    """Name and flags of each."""
+    """Returns the name and flags of each segment."""
     return re.findall(r"^  ([A-Z_]+) +(?:0x[0-9a-f]+ +){5}([RWE ]{3})", readelf("-l"), re.M)
 
 
 def symbols():
-    """Names that are imported, without versions."""
+    """Returns the imported names, without versions."""
     return {name.split("@")[0] for name in re.findall(r" UND (\S+)", readelf("--dyn-syms"))}
 
 
@@ -71,7 +71,7 @@ def glibc_checks_lengths():
 
 
 def bytes_of(function, n):
-    """The first n bytes of a function, from the file."""
+    """Returns the first n bytes of a function, from the file."""
     found = re.search(rf"^ *\d+: ([0-9a-f]+) +\d+ FUNC .* {function}$", readelf("-s"), re.M)
     if not found:
         raise tap.Skip("the program is stripped")
@@ -95,7 +95,7 @@ def branches_land_where_they_may():
 
 
 def every_file_of_the_program_is_compiled_so():
-    """A folder with arguments of its own would not be seen in the program, of which other parts have what it lacks."""
+    """If a folder lacked the options, the program as a whole would not show it, as other parts have them."""
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
         commands = json.load(file)
     seen = 0
@@ -105,8 +105,8 @@ def every_file_of_the_program_is_compiled_so():
             continue
         words = shlex.split(command["command"])
         guarded = "-fstack-protector-strong" in words and "-fno-stack-protector" not in words
-        # Its guards would take more than the 0.5 % of a packet that hardening may:
-        # docs/performance.md.
+        # The engine has no guards: they would take more than the 0.5 % of a packet's time that
+        # hardening may cost: docs/performance.md.
         engine = re.search(r"src/(emulation|feedback)/", path)
         assert guarded != bool(engine), path
         assert "-fPIE" in words or "-fPIC" in words, path

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages: weir(1) has every subcommand with every option of its help, the handwritten ones name no other.
+"""The manual pages: weir(1) has every subcommand with every option of its help, and the handwritten pages have the same
+options.
 
 usage: manual.py WEIR
 """
@@ -34,7 +35,7 @@ def page_has_all(name):
 
 
 def handwritten_is_right(name):
-    """Options that the page explains are the command's, and the other way round."""
+    """The page explains exactly the options of the command."""
     text = plain((ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8"))
     options, theirs = set(OPTION.findall(text.partition("SH OPTIONS")[2])), set(OPTION.findall(said(name)))
     known = {"--help"}
@@ -50,13 +51,13 @@ def is_clean(page, text):
 
 
 def commands():
-    """Those that `weir --help` lists."""
+    """Returns the subcommands that `weir --help` lists."""
     usage = subprocess.run([WEIR, "--help"], capture_output=True, text=True, check=True).stdout
     return list(dict.fromkeys(re.findall(r"^ {2}weir ([a-z]+)\b", usage, re.M)))
 
 
 def every_command_has_a_page():
-    """It is written, installed, and named in weir(1) and in nothing else that weir has not."""
+    """Every command has a page that is installed, and that weir(1) lists; no other page is listed."""
     build = (ROOT / "src" / "meson.build").read_text(encoding="utf-8")
     names = commands()
     assert len(names) >= 8, names
@@ -70,7 +71,7 @@ def every_command_has_a_page():
 
 
 def page_begins_right(name):
-    """Its title, and a name that `apropos` takes."""
+    """The page has a title, and a name that `apropos` accepts."""
     text = plain((ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8"))
     assert f".TH WEIR-{name.upper()} 1 " in text, "no title"
     assert re.search(rf"^\.SH NAME\nweir-{name} - [a-z]", text, re.M), "no name"

@@ -19,7 +19,7 @@ import tap  # noqa: E402
 
 ROOT = os.path.abspath(sys.argv[1])
 
-# Who may include headers of whom: a folder sees itself and what stands behind it.
+# Which layer may include headers of which: a folder sees itself and the folders listed for it.
 LAYERS = {
     "emulation": [],
     "feedback": ["emulation"],
@@ -31,7 +31,7 @@ LAYERS = {
 }
 
 
-# Layers with folders of their own, which form a graph without circles.
+# Layers with subfolders whose includes form a graph without cycles.
 ROOMS = ("emulation", "feedback", "dataplane", "control")
 
 
@@ -39,10 +39,10 @@ def folder(layer):
     return layer if layer in ("lab", "linux") else f"src/{layer}"
 
 
-# All that the engine may include beside its own headers: no clock, no device, no file, no socket.
-# forbidden.h, which is compiled ahead of it, needs some more to be able to forbid names in them. Of
-# two headers only what is named here: tables that clouds share are made by control, and addresses
-# have a text.
+# All that the engine may include besides its own headers: no clock, no device, no file, no socket.
+# forbidden.h is compiled ahead of it, and includes some more, to be able to forbid their names. Of
+# two headers only the names listed here are allowed: control creates tables that clouds share, and
+# addresses can be written as text.
 ENGINE_ONLY = {"pthread.h": ("pthread_once", "pthread_once_t", "pthread_mutex_t", "pthread_mutex_lock",
                              "pthread_mutex_unlock"),
                "arpa/inet.h": ("inet_pton", "inet_ntop")}
@@ -56,7 +56,7 @@ ENGINE_HEADERS = set(ENGINE_ONLY) | set("""
 
 @functools.cache
 def all_files():
-    """Paths below ROOT, without what is built or produced."""
+    """Returns the paths below ROOT, without built or generated files."""
     paths = []
     for folder, names, leaves in os.walk(ROOT):
         names[:] = sorted(n for n in names if n not in (".git", "out", "__pycache__")
@@ -77,7 +77,7 @@ def text(path):
 
 
 def lines_with(path, pattern):
-    """The lines of a file that match, with their numbers and what matched: most files have none."""
+    """Yields the matching lines of a file: number, match, line. Most files have none."""
     body = text(path)
     for found in re.finditer(pattern, body, re.M):
         begin = body.rfind("\n", 0, found.start()) + 1
@@ -100,8 +100,8 @@ def layer_of(path):
 
 @functools.cache
 def included(layer, header):
-    """The file that an include of this layer names: its path below the layer of the header, whose folders have
-    names of their own; of report and lab, which are one folder each, with that folder."""
+    """Returns the file that an include of this layer names, or None. The header's path is relative to its layer if the
+    layer has subfolders; for report and lab, which have none, it includes their folder."""
     for place in [layer] + LAYERS[layer]:
         path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report") else folder(place), header)
         if layer_of(path) == place and os.path.exists(os.path.join(ROOT, path)):
@@ -122,8 +122,8 @@ def a_folder_includes_only_from_the_folders_below_it():
 
 
 def rooms_of(layer):
-    """The folders of a layer and who includes whom: {folder: {folder: ["file: header", ...]}}. Files that lie in the
-    layer itself are the folder "."."""
+    """Returns which folder of a layer includes which: {folder: {folder: ["file: header", ...]}}. The folder "." stands
+    for files in the layer itself."""
     graph = {}
     for path in files(".c", ".h", under=folder(layer)):
         room = os.path.relpath(os.path.dirname(path), folder(layer))
@@ -147,7 +147,7 @@ def reachable(graph, room):
 
 
 def circles(graph):
-    """The edges that lie on a circle, each with the includes that make it."""
+    """Returns the edges that are part of a cycle, each with its includes."""
     below = {room: reachable(graph, room) for room in graph}
     return [f"{room} -> {other}: " + ", ".join(graph[room][other])
             for room in sorted(graph) for other in sorted(graph[room])
@@ -187,7 +187,7 @@ def the_engine_includes_no_clock_device_file_or_socket():
 
 
 def errors_of(body):
-    """What the compiler says of the lines of a file of the engine: {line: message}."""
+    """Returns the compiler's errors in a file of the engine: {line: message}."""
     flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
                            check=True).stdout.split()
     emulation = os.path.join(ROOT, "src", "emulation")
@@ -223,10 +223,11 @@ def a_breach_of_the_engines_layer_does_not_compile():
 
 
 def who_runs_unattended_prints_in_one_place():
-    """`weir run`, `exec` and `serve` log through run_log.c. What else they print is for who has typed the command."""
-    may = {"src/dataplane/machine/run_log.c",    # that place
+    """`weir run`, `exec` and `serve` log through run_log.c. Their other output is for the person who typed the
+    command."""
+    may = {"src/dataplane/machine/run_log.c",    # the log itself
            "src/control/exec/exec_command.c",    # the table at the end
-           "src/control/serve/serve_missing.c"}  # weir was built without it: as a wrong option
+           "src/control/serve/serve_missing.c"}  # for a build without it: like a wrong option
     folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve", "src/control/socket",
                "src/control/stream", "src/control/service")
     printed = {path for folder in folders for path in files(".c", under=folder)
@@ -256,7 +257,7 @@ def no_file_names_a_path_of_somebodys_machine():
 
 
 def a_name_of_a_python_file_is_given_once():
-    """A second one takes the place of the first, also for what stands above it: a claim less, another scenario."""
+    """A second definition replaces the first, also for the code above it: a claim is lost, or a scenario changes."""
     wrong = []
     for path in files(".py"):
         given = {}
@@ -352,8 +353,8 @@ def rows_of_the_lab():
 
 
 def the_page_of_origins_names_tests_and_rows_that_there_are():
-    """A link to a file of ours has the file's name, or a name that stands in the file: of a test twice, where it is and
-    where it is run."""
+    """A link to a file of this tree has the file's name, or a name in the file. The name of a test occurs twice: where
+    it is defined, and where it is run."""
     page, wrong, n = text("docs/origins.md"), [], 0
     for name, target in re.findall(r"\[`([^`]+)`\]\(\.\./((?:tests|src|lab|linux)/[^)]+)\)", page):
         n += 1
@@ -367,14 +368,14 @@ def the_page_of_origins_names_tests_and_rows_that_there_are():
     named = set(re.findall(r"\b[A-E]\d+\b", page))
     for letter, first, last in re.findall(r"\b([A-E])(\d+) to [A-E](\d+)\b", page):
         named |= {f"{letter}{i}" for i in range(int(first), int(last) + 1)}
-    rows = rows_of_the_lab() | {"D1", "D2"}  # which `weir bench` measures
+    rows = rows_of_the_lab() | {"D1", "D2"}  # measured by `weir bench`
     wrong += [f"row {row} is in no experiment" for row in sorted(named - rows)]
     wrong += [f"row {row} of the lab is not in the page" for row in sorted(rows - named)]
     nothing(wrong, "docs/origins.md")
 
 
 def every_row_of_the_lab_is_a_claim_of_a_paper():
-    """And each claim names rows that there are. D3 is no claim: the paper gives no figure for it."""
+    """And each claim names existing rows. D3 has no claim, since the paper gives no figure for it."""
     named = {row for said in re.findall(r'"((?:[A-E]\d+ ?)+)"', text("tools/papers_claims.py")) for row in said.split()}
     wrong = [f"row {row} is in no experiment" for row in sorted(named - rows_of_the_lab())]
     wrong += [f"row {row} holds no claim" for row in sorted(rows_of_the_lab() - named - {"D3"})]
@@ -383,14 +384,14 @@ def every_row_of_the_lab_is_a_claim_of_a_paper():
 
 
 WIDTH = 100
-# Made by tools/papers.py, from runs of ns-2, and by tools/accuracy.py: whole sentences of theirs
-# stand in strings.
+# Generated by tools/papers.py, from runs of ns-2, and by tools/accuracy.py, whose strings have
+# whole sentences.
 GENERATED = {"docs/papers.md", "docs/ns2.md", "docs/accuracy.md"}
 
 
 def prose(body):
-    """Lines of Markdown that can be wrapped. Not: a row of a table, which ends with its line; a block of code, which is
-    to be copied; a heading and an image with its description, which are one line by their syntax."""
+    """Yields the lines of Markdown that can be wrapped. Excluded are rows of tables, which end with their line; code,
+    which is copied; and headings and images with their descriptions, which are one line by their syntax."""
     code = False
     for number, line in enumerate(body.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -400,7 +401,7 @@ def prose(body):
 
 
 def a_tap_test_that_skips_all_ends_with_0():
-    """meson takes any other status behind a plan of none for an error, 77, too."""
+    """After an empty plan, meson takes any other status for an error, even 77."""
     wrong = []
     for path in files(".py"):
         lines = text(path).splitlines()
@@ -410,8 +411,8 @@ def a_tap_test_that_skips_all_ends_with_0():
 
 
 def no_line_is_wider_than_100_columns():
-    """A tab is eight. A line of one word cannot be broken: a link, or the name of a test in a table of C. Of scripts the
-    comments: no formatter breaks their code."""
+    """A tab counts as eight columns. A line of one word cannot be broken: a link, or the name of a test in a C table.
+    In scripts only comments are checked, since no formatter breaks their code."""
     wrong = []
     for path in files(".c", ".h", ".md", ".py", ".sh", ".build", ".weir", "test", "quickstart"):
         body = text(path)
@@ -427,7 +428,8 @@ def no_line_is_wider_than_100_columns():
 
 
 def every_ablation_matches_the_code():
-    """tests/speed/ablate turns techniques off by edits of this tree: what no longer matches would measure nothing."""
+    """tests/speed/ablate turns techniques off by edits of this tree: an edit that does not match would measure
+    nothing."""
     done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/speed/ablate"), "--check"], capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
@@ -441,7 +443,7 @@ def the_code_is_formatted():
     if not re.search(r"version 14\.", version):
         raise tap.Skip("clang-format 14 is what .clang-format is for; here is "
                        + version.strip().split("version ")[-1])
-    # What was found right once is not looked at again while it stays the same: a line of
+    # Files that were found right are not checked again until they change: each has a line in
     # BUILD/formatted.
     stamp = os.path.join(sys.argv[2], "formatted") if len(sys.argv) > 2 else os.devnull
     with open(stamp, "a+", encoding="ascii") as known:

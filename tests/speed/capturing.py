@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a capture of everything costs at a given rate: runs in turns with and without one, each of which plays
-the same packets from a file. Printed are what weir has lost, how late packets were handed over, and whether
-what came at each point is what was written and what the ring could not take, together.
+"""Measures what a capture of everything costs at a given rate: runs with and without a capture, in turns, each of which
+plays the same packets from a file. Prints the packets that weir has lost, the lateness of packets when they were handed
+over, and whether the written packets and those that the ring could not take add up to the packets at each point.
 
-By hand, on a machine without load; it takes two processors, and the folder of temporary files 80 bytes a packet.
+To be run by hand, on an idle machine. It takes two processors, and 80 bytes per packet in the folder of temporary
+files.
 
 usage: capturing.py WEIR [--mpps 1] [--seconds 3] [--turns 5] [--snap 128] [STATEMENT...]   (delay 10ms)
 """
@@ -24,7 +25,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "control"))
 from conversation import Weir  # noqa: E402
 
-QUIET_S = 3  # in which a capture begins, ahead of the first packet
+QUIET_S = 3  # in which the capture starts, before the first packet
 FRAME = bytes.fromhex("020000000002020000000001" "0800" "4500002e00010000401100" "00c6336407cb007108"
                       "03e807d0001a0000").ljust(60, b"\0")
 
@@ -32,7 +33,7 @@ FRAME = bytes.fromhex("020000000002020000000001" "0800" "4500002e00010000401100"
 def packets(path, n, apart_ns):
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
-        rows = [struct.pack("<IIII", 1, 0, 14, 14) + bytes(14)]  # the beginning, which no cloud takes
+        rows = [struct.pack("<IIII", 1, 0, 14, 14) + bytes(14)]  # a mark of the beginning, which no cloud takes
         for i in range(n):
             t = QUIET_S * 10 ** 9 + i * apart_ns
             rows.append(struct.pack("<IIII", 1 + t // 10 ** 9, t % 10 ** 9, len(FRAME), len(FRAME)) + FRAME)
@@ -43,7 +44,7 @@ def packets(path, n, apart_ns):
 
 
 def written(tail):
-    """(written, missing) by interface: the last blocks of the file are the statistics of the interfaces."""
+    """Returns (written, missing) by interface, from the interface statistics in the last blocks of the file."""
     blocks, at = [], len(tail)
     while at >= 4:
         length = struct.unpack_from("<I", tail, at - 4)[0]
@@ -63,7 +64,7 @@ def said(weir, *words):
 def one(arguments, path, n, captures):
     scenario = f"seed 1\nport a device file:{path}\nport b device net_null0,no-rx=1\ncloud down from a to b match ip\n"
     scenario += "".join(f"cloud down {line}\n" for line in arguments.statements)
-    # The last processor is the worker's alone, as far as it is up to what runs here.
+    # The last processor is only for the worker, as far as this test can ensure it.
     cpus = sorted(os.sched_getaffinity(0))
     weir = Weir(arguments.weir, "capturing", "--cores", str(cpus[-1]), scenario=scenario)
     os.sched_setaffinity(0, cpus[:-1] or cpus)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What looking costs the emulator: a weir that runs as fast as it can between two null devices, in turns
-while `weir serve` is scraped each second, `weir top` draws twice a second and a client reads
-`events`, and while nobody looks.
+"""Measures what observers cost the emulator: a weir runs at full speed between two null devices, in turns with
+observers (`weir serve` is scraped each second, `weir top` draws twice a second, and a client reads `events`) and
+without.
 
-What is counted is processor time of the worker for each packet, so that what else runs on the machine
-counts as little as it can. Printed are the medians over the turns, and how they differ.
+It measures the worker's processor time per packet, which other processes on the machine affect little. Prints the
+medians over the turns, and their difference.
 
 usage: looking.py WEIR [--turns 20] [--seconds 5] [SCENARIO...]   (delay-10ms, full)
 """
@@ -30,7 +30,7 @@ from urllib.request import urlopen
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "control"))
 from conversation import Client  # noqa: E402
 
-# As src/control/bench/bench_scenarios.c has them.
+# Copied from src/control/bench/bench_scenarios.c.
 SCENARIOS = {"delay-10ms": ["delay 10ms"],
              "full": ["delay 10ms jitter 1ms order allow", "loss random 1%",
                       "rate 400gbit algorithm token-bucket burst 100kB queue 10MB"]}
@@ -75,7 +75,7 @@ class Run:
 
 
 class Lookers:
-    """`weir serve`, `weir top` in a terminal of its own, and `weir ctl events`."""
+    """The observers: `weir serve`, `weir top` in a terminal of its own, and `weir ctl events`."""
 
     def __init__(self, weir, socket):
         here = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}

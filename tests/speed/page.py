@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of `weir serve` in a headless Chromium, while 65,536 clouds run and each second brings a
-change: its memory, its frames a second, and whether it asks any other host for anything.
+"""Measures the page of `weir serve` in a headless Chromium, with 65,536 clouds and a change each second: its memory,
+its frames per second, and whether it requests anything from another host.
 
-A weir of one worker plays a capture of as many senders as there are clouds, in a loop; nothing leaves
-the machine. Chromium is driven by a pipe (--remote-debugging-pipe). At the end it says, from the
-second minute on, how much the page's heap and nodes have grown, how many frames a second there were,
-and all addresses that were asked for. The exit status is 1 if one of them is of another host.
+A weir of one worker plays a capture with as many senders as clouds, in a loop; nothing leaves the machine. Chromium is
+controlled through a pipe (--remote-debugging-pipe). At the end the script prints the growth of the page's heap and
+nodes since the second minute, the frames per second, and all requested addresses. The exit status is 1 if one of these
+is on another host.
 
 usage: page.py WEIR [--minutes 10] [--clouds 65536] [--pictures FOLDER]
 """
@@ -30,8 +30,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def capture(path, senders, seconds, size=300):
-    """One packet of each sender, evenly over so many seconds; behind every eighth one of the few that
-    send most."""
+    """Writes one packet of each sender, evenly spread over this many seconds, and after every eighth packet one of the
+    few senders that send most."""
     order = []
     for i in range(senders):
         order += [i, i // 8 % 64] if i % 8 == 0 else [i]
@@ -77,10 +77,10 @@ def wait_for(what, true, process=None, patience=120):
 
 
 class Browser:
-    """Chromium behind a pipe of its protocol: messages are JSON, each ended by a 0."""
+    """Chromium behind a pipe of its protocol: messages are JSON, each followed by a NUL byte."""
 
     def __init__(self, program, folder, *options):
-        ours_out, theirs_in = os.pipe(), os.pipe()  # (read, write) seen from here: replies, calls
+        ours_out, theirs_in = os.pipe(), os.pipe()  # (read, write), as seen here: replies, calls
 
         def put_in_place():
             os.dup2(theirs_in[0], 63)
@@ -165,7 +165,7 @@ class Browser:
             file.write(base64.b64decode(data))
 
     def memory(self):
-        """After what can be thrown away was: bytes of the heap, and nodes."""
+        """Returns the bytes of the heap and the number of nodes after a garbage collection."""
         self.call("HeapProfiler.collectGarbage")
         metrics = {m["name"]: m["value"] for m in self.call("Performance.getMetrics")["metrics"]}
         return metrics["JSHeapUsedSize"], metrics["Nodes"]
@@ -193,7 +193,7 @@ def pictures(browser, folder):
 
 
 def changes(weir, socket, end):
-    """One a second, until `end` is set."""
+    """Makes a change each second, until `end` is set."""
     n = 0
     while not end.wait(1):
         n += 1

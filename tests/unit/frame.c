@@ -49,8 +49,8 @@ static uint32_t sum_offset(uint8_t protocol)
 	return protocol == FRAME_TCP ? 16 : protocol == FRAME_UDP ? 6 : 2;
 }
 
-/* The sum over pseudo-header and transport of what stands there, checksum included: 0xffff if
- * right. */
+/* Returns the ones' complement sum over the pseudo-header and the transport part as they are,
+ * checksum included: 0xffff if the checksum is right. */
 static uint16_t transport_sum(const uint8_t *frame, const struct frame_shape *shape, uint32_t bytes)
 {
 	const uint8_t *ip = frame + frame_network(shape);

@@ -219,7 +219,7 @@ static void take_change(struct recorded_rig *rig, uint32_t worker)
 	apply(rig, worker, rig->scenarios[number], now);
 }
 
-/* Into the worker's first cloud, of the two that the scenarios have. */
+/* Inserts into the worker's first cloud; the scenarios have two. */
 static void take_insertion(struct recorded_rig *rig, uint32_t worker)
 {
 	static const uint8_t frames[120];
@@ -246,7 +246,7 @@ static void take_message(struct recorded_rig *rig, uint32_t worker)
 	}
 }
 
-/* One poll of a worker, as worker.c has it. */
+/* Does one poll of a worker, as worker.c does. */
 static void poll(struct recorded_rig *rig, uint32_t worker)
 {
 	rig->now[worker] += dice(4) ? dice(200000) : 0;

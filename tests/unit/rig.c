@@ -19,7 +19,7 @@
 #include "engine/engine_state.h"
 
 static struct rte_mempool *pool, *foreign;
-static uint32_t rigs_open; /* for good, after a test that failed: mbufs are not asked after then */
+static uint32_t rigs_open; /* stays above 0 once a test failed: mbufs are not checked then */
 
 int rig_group_setup(void **state)
 {
@@ -243,7 +243,7 @@ void rig_unset(struct rig *rig, const char *cloud, const char *statement)
 	assert_int_equal(cloud_conf_remove(cloud_conf_of(rig, cloud), statement), 0);
 }
 
-/* Whether the cloud is in the slot where it was; none moves. */
+/* Returns true if the cloud is still in its slot. Clouds never move to another slot. */
 static bool is_there(const struct rig *rig, const struct cloud *cloud, uint32_t slot)
 {
 	const struct cloud_table *cloud_table = rig->engine->cloud_table;
@@ -251,7 +251,7 @@ static bool is_there(const struct rig *rig, const struct cloud *cloud, uint32_t 
 	return slot < cloud_table->n_slots && cloud_table->slots[slot] == cloud;
 }
 
-/* Packets that nobody sent. */
+/* Returns the number of packets that no port received. */
 static uint64_t counters_made(const struct counters *counters)
 {
 	return counters->generated + counters->duplicated;
@@ -271,7 +271,7 @@ void rig_apply(struct rig *rig, simtime now)
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
 		fail_msg("%s", problem.text);
 	engine_apply(rig->engine, change, now);
-	/* What is gone is freed with the change. */
+	/* The clouds that are gone are freed with the change. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (before[i] && !is_there(rig, before[i], i))
 			rig->dropped += counters_drops(&before[i]->counters) -
@@ -386,7 +386,7 @@ void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t)
 	rig_ingress(rig, &mbuf, 1);
 }
 
-/* Of bytes wherever they lie. */
+/* Returns the digest of bytes at any alignment, in any number. */
 static uint32_t digest_of(const uint8_t *data, uint32_t bytes, uint32_t digest)
 {
 	uint64_t word;
@@ -473,8 +473,9 @@ void rig_run_out(struct rig *rig)
 		uint32_t before = rig->n_departures;
 
 		rig_advance(rig, RTE_MAX(next, rig->now));
-		/* An event that lets nothing out brings another, but not for ever: a schedule has
-		 * one a few microseconds while a packet is under way for seconds. */
+		/* An event without departures leads to another event, but not for ever. The limit
+		 * is high because a schedule has an event every few microseconds while a packet is
+		 * in flight for seconds. */
 		idle = rig->n_departures == before ? idle + 1 : 0;
 		if (idle > 2000000)
 			fail_msg("no progress at %lu ns, %lu held", rig->now,

@@ -8,9 +8,9 @@
 #define HEADERS_FROM 12
 #define HEADERS_TO   42
 
-/* Steps of 31 through 2048 values meet each of them once, 991 steps further is the next value: so
- * the pattern of each number is a part of one circle, from its own place on. Copying it is what
- * makes a test of a million frames short under AddressSanitizer. */
+/* Steps of 31 modulo 2048 visit every value once, and 991 steps lead to the next value. So the
+ * pattern of each number is a part of one circle, which begins at a place of its own. To copy it
+ * keeps a test of a million frames short under AddressSanitizer. */
 #define CIRCLE     2048
 #define STEP       31
 #define TO_NEXT    991

@@ -9,8 +9,8 @@
 #include "poison_ops.h"
 #include "rig.h"
 
-/* Without AddressSanitizer. A test touches little of it: one piece of the filling is a file, mapped
- * over and over, and only pages that are written to are copied. */
+/* Without AddressSanitizer, the filling is a file of this size that is mapped over and over. A test
+ * writes to few of its pages, and only these are copied. */
 #define FILLING_BYTES (UINT64_C(1) << 20)
 #define SPARES        8u
 

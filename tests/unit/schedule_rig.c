@@ -9,7 +9,7 @@
 struct manner {
 	uint32_t burst;
 	bool shared; /* another cloud leads to the same port */
-	bool often;  /* the engine is asked to advance between packets */
+	bool often;  /* the engine is advanced between packets */
 	simtime origin;
 };
 

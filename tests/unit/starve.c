@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked with --wrap: calls from this program's objects come here, those of libraries do not. */
+/* The program is linked with --wrap: calls from its own objects arrive here, calls from libraries
+ * do not. */
 #include "starve.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of aqm.h: what a management is told, when, and what its verdicts do. */
+/* The contract of aqm.h: the callbacks that an AQM receives, their order, and the effects of its
+ * verdicts. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -10,14 +11,14 @@
 
 #define MBIT UINT64_C(1000000)
 
-/* ---- a management that writes down what it is told, and says what the test wants ---- */
+/* ---- an AQM that records its callbacks, and returns the verdicts that the test sets ---- */
 
 enum told { TOLD_ARRIVE, TOLD_SETTLED, TOLD_DEPART, TOLD_IDLE };
 
 struct entry {
 	enum told told;
 	simtime now;
-	uint64_t waiting_bytes, held_packets; /* or the sojourn time and the rest of TOLD_DEPART */
+	uint64_t waiting_bytes, held_packets; /* in TOLD_DEPART: the sojourn time, and the rest */
 	uint32_t wire_bytes;
 	enum aqm_outcome outcome;
 };
@@ -25,7 +26,7 @@ struct entry {
 static struct {
 	struct entry entries[256];
 	uint32_t n;
-	struct aqm_verdict arrive, depart[16]; /* depart: of the next, and so on */
+	struct aqm_verdict arrive, depart[16]; /* depart: of the next packets, in order */
 	uint32_t departs;
 } book;
 
@@ -150,7 +151,7 @@ static void put_probe(struct rig *rig, uint64_t change)
 	assert_int_equal(cloud_conf_put(rig->scenario->clouds[0], conf), 0);
 }
 
-/* A byte a microsecond. */
+/* The rate is a byte a microsecond. */
 static struct rig *probed(uint64_t burst_bytes, uint64_t limit_packets)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .statements = probe_statements});
@@ -206,7 +207,8 @@ static void a_leaky_bucket_takes_a_packet_when_it_begins_to_send_it(void **state
 	rig_close(rig);
 }
 
-/* The token bucket takes one when that before it has left; it waits until it leaves. */
+/* The token bucket takes a packet when the packet before it has left; the packet counts as waiting
+ * until it leaves. */
 static void a_token_bucket_takes_a_packet_when_the_one_before_it_has_left(void **state)
 {
 	static const struct entry expected[] = {
@@ -321,7 +323,8 @@ static void verdicts_at_arrival_come_ahead_of_the_limit(void **state)
 	}
 }
 
-/* Whatever holds the packet, and whoever else sees its bytes: only this one's are changed. */
+/* Whichever mbufs hold the packet, and whether its bytes are shared or not: only this packet's
+ * bytes are changed. */
 static void a_mark_is_on_the_packet_and_on_nobody_elses(void **state)
 {
 	(void)state;
@@ -332,7 +335,7 @@ static void a_mark_is_on_the_packet_and_on_nobody_elses(void **state)
 				struct aqm_verdict verdict = {.action = AQM_MARK};
 				struct rte_mbuf *mbuf;
 
-				/* what rig_close compares is what the other owner has */
+				/* rig_close compares the bytes of the other owner */
 				if (at_depart)
 					book.depart[0] = verdict;
 				else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bands of aqm.h: when a management that has queues of its own is asked and told what, where
- * packets wait, and what becomes of them when it changes or goes. */
+/* The bands of aqm.h: which callbacks an AQM with queues of its own receives and when, where
+ * packets wait, and what becomes of them when the AQM changes or is removed. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -12,12 +12,12 @@
 
 #define MBIT UINT64_C(1000000)
 
-/* ---- two bands, for even and odd packets; the even go first; all is written down ---- */
+/* ---- two bands, for even and odd packets; the even ones go first; callbacks are recorded ---- */
 
 static struct {
-	char text[2000]; /* a letter, and a number: of the band, or of the packet */
+	char text[2000]; /* words and numbers: of the band, or of the packet */
 	uint32_t drop;   /* depart() drops the packet of this number */
-	uint32_t victim; /* from this band when there is no room; else nobody */
+	uint32_t victim; /* the band that fullest() returns; 2: none */
 	bool inherits;
 } book;
 
@@ -117,7 +117,7 @@ static struct aqm_verdict depart(struct aqm *aqm, const struct aqm_view *view, s
 	(void)aqm;
 	(void)now;
 	note("depart ", held->number);
-	/* with those of all bands, and itself */
+	/* the packets of all bands, and this one */
 	note("of ", view->waiting_packets);
 	assert_int_equal(view->waiting_bytes, view->waiting_packets * 100);
 	if (held->number == book.drop)
@@ -181,7 +181,7 @@ static void put(struct rig *rig, uint64_t change)
 	rig_apply(rig, rig->now);
 }
 
-/* 100 B take 100 us; room for so many besides the one that is being sent. */
+/* 100 B take 100 us. `limit` packets may wait besides the packet that is being sent. */
 static struct rig *open_banded(uint64_t limit)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .statements = banded_statements});
@@ -242,8 +242,8 @@ static void after_a_drop_the_bands_are_asked_again_at_the_same_instant(void **st
 	rig_close(rig);
 }
 
-/* Four wait, and no more may: the fifth that waits costs the front of the band that the management
- * names, or goes itself; then it has not entered. */
+/* Four packets wait, and no more may. For the fifth, the front of the band that the AQM names is
+ * dropped. If it names none, the fifth is dropped itself, and has not entered. */
 static void a_full_queue_asks_whose_front_goes(void **state)
 {
 	static const uint64_t numbers[] = {1, 2, 4, 6, 5};
@@ -265,8 +265,9 @@ static void a_full_queue_asks_whose_front_goes(void **state)
 	rig_close(rig);
 }
 
-/* What waited when it comes is not sorted and not asked about; what its bands have stays in them
- * over a change that inherits, and goes on band by band when there is none, or it goes. */
+/* Packets that wait when the AQM comes into force are not sorted, and cause no callbacks. Packets
+ * in its bands stay there over a change that inherits. After another change, or when the AQM is
+ * removed, they leave band by band. */
 static void a_change_keeps_what_waits(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `becn`: of which packets the sender is told, what, and when nothing is said. */
+/* `becn`: for which packets the sender is notified, with what, and when it is not. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -14,8 +14,7 @@
 #include "seen.h"
 
 #define HOP "hop 192.0.2.1 2001:db8::99"
-/* Below 2 packets that wait nothing happens, from 2 on all are marked, from 4 on all are
- * dropped. */
+/* While less than 2 packets wait, all pass; from 2 on all are marked, from 4 on all are dropped. */
 #define STEPS "red min 2pkt max 2pkt weight 1 mark-to 4pkt"
 
 #define NOT_ECT 0
@@ -30,7 +29,7 @@ static void run_out(struct rig *rig)
 		assert_int_equal(seen[i].segments, 1);
 }
 
-/* Of what left at the port where the packets come in. */
+/* Returns how many quenches left at the port where the packets come in, and the last one. */
 static uint32_t quenches(const struct seen **last)
 {
 	uint32_t n = 0;
@@ -57,7 +56,7 @@ static void put(struct rig *rig, const char *statement)
 	rig_put(rig, "x", conf);
 }
 
-/* 1000 B last a millisecond; statements that are not NULL. */
+/* 1000 B take a millisecond. Statements that are NULL are left out. */
 static struct rig *open(const char *rate, const char *aqm, const char *ecn, const char *becn)
 {
 	const char *lines[] = {HOP, rate, ecn, aqm, becn};
@@ -116,7 +115,8 @@ static void send_frame(struct rig *rig, const uint8_t *frame, uint32_t bytes, si
 	rig_ingress(rig, &mbuf, 1);
 }
 
-/* So many wait, all marked already, one is being sent; they say nothing below STEPS' 4. */
+/* Sends packets until `waiting` wait while one is being sent. All are marked already, so below 4
+ * packets, which is where STEPS drops, they cause no quench. */
 static void fill(struct rig *rig, uint32_t waiting, simtime now)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -179,7 +179,7 @@ static const struct rule rules[] = {
         {NARROW, FAR, ON, "becn", 8, NOT_ECT, DROPPED, SILENCE},
         {NARROW, FAR, ON, "becn on-overflow off", 8, ECT_0, DROPPED, SILENCE},
         {NARROW, FAR, ON, "becn on-drop off", 8, ECT_0, DROPPED, 0},
-        /* threshold = min is BECN alone, = max ECN alone; the average of an overflow counts too */
+        /* threshold = min: BECN alone; = max: ECN alone. An overflow compares the average, too */
         {NARROW, FAR, ON, "becn threshold 50pkt", 8, ECT_0, DROPPED, 0},
         {NARROW, FAR, ON, "becn threshold 51pkt", 8, ECT_0, DROPPED, SILENCE},
         {NARROW, NEVER, ON, "becn threshold 3pkt", 8, ECT_0, DROPPED, 0},
@@ -188,7 +188,7 @@ static const struct rule rules[] = {
         {WIDE, SLOPE, ON, "becn threshold 3pkt", 4, ECT_0, DROPPED, 0},
         {WIDE, SLOPE, ON, "becn threshold 4pkt", 4, ECT_0, DROPPED, SILENCE},
         {WIDE, STEPS, ON, "becn threshold 2pkt", 2, ECT_0, MARKED, 0x80},
-        /* `mark above`: what waits, in the place of the average */
+        /* `mark above`: the length of the queue, in the place of the average */
         {WIDE, "mark above 2pkt", NULL, "becn", 1, ECT_0, PASSED, SILENCE},
         {WIDE, "mark above 2pkt", NULL, "becn", 2, ECT_0, MARKED, 0x80},
         {WIDE, "mark above 2pkt", NULL, "becn", 9, CE, PASSED, SILENCE},
@@ -236,7 +236,7 @@ static void try_rule(const struct rule *rule, const struct frame_shape *shape)
 		assert_int_equal(quench->bytes, head + (shape->ip == 6 ? 96 : 56));
 		assert_int_equal(quench->frame[icmp], shape->ip == 6 ? 200 : 4);
 		assert_int_equal(quench->frame[icmp + 4], rule->said);
-		/* The header as it came to the queue: not marked, a hop less to live. */
+		/* The header as it came to the queue: not marked, its hop limit less by one. */
 		frame[head + (shape->ip == 6 ? 7 : 8)]--;
 		if (shape->ip == 4)
 			mend(frame + head);
@@ -256,7 +256,8 @@ static void the_sender_is_told_what_the_papers_say(void **state)
 	}
 }
 
-/* What is pushed out was told of already, if this queue has marked it. */
+/* If this queue has marked a packet, its sender was notified then, and is not notified again when
+ * the packet is pushed out. */
 static void what_drop_head_pushes_out_is_told_of_once(void **state)
 {
 	static const struct {
@@ -298,7 +299,7 @@ static void what_drop_head_pushes_out_is_told_of_once(void **state)
 	}
 }
 
-/* ---- what must not be said ---- */
+/* ---- packets that cause no notification ---- */
 
 static void nothing_is_said_about_what_no_router_answers(void **state)
 {
@@ -333,7 +334,7 @@ static void nothing_is_said_about_what_no_router_answers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		/* What is not said takes nothing from the limit. */
+		/* A notification that is not sent takes nothing from the limit. */
 		struct rig *rig = open(WIDE, STEPS, ON, "becn limit 1 burst 1");
 		uint8_t frame[FRAME_BYTES_MAX];
 		uint32_t bytes = make(frame, &rows[i].shape, ECT_0);
@@ -373,7 +374,7 @@ static void a_limit_holds_in_virtual_time_and_over_a_change(void **state)
 {
 	static const struct {
 		simtime at;
-		uint32_t n, said; /* of the marks, altogether */
+		uint32_t n, said; /* said: the sum of all rows so far */
 		const char *change;
 	} rows[] = {
 	        {1, 5, 2, NULL}, /* the burst */
@@ -403,7 +404,7 @@ static void a_limit_holds_in_virtual_time_and_over_a_change(void **state)
 		assert_int_equal(counters(rig)->ecn_marked, marks);
 		if (counters(rig)->becn_sent != rows[i].said)
 			fail_msg("row %zu: %u said", i, (unsigned)counters(rig)->becn_sent);
-		/* Without a limit nobody counts. */
+		/* Without a limit, withheld notifications are not counted. */
 		held_back = i + 1 < LENGTH(rows) ? (double)(marks - rows[i].said) : -1;
 		assert_true(withheld(rig) == held_back);
 	}
@@ -415,7 +416,8 @@ static void a_limit_holds_in_virtual_time_and_over_a_change(void **state)
 
 #define FNV_PRIME UINT64_C(1099511628211)
 
-/* Sends the same for each size of bursts; a digest of all that left, and when. */
+/* Sends the same traffic, in bursts of the given size. Returns a digest of all departures and their
+ * times. */
 static uint64_t played(uint16_t burst, uint64_t *sent)
 {
 	struct rig *rig = open("rate 10mbit queue 30kB", "red min 5kB max 15kB weight 0.02", ON,
@@ -441,7 +443,8 @@ static uint64_t played(uint16_t burst, uint64_t *sent)
 		}
 	}
 	run_out(rig);
-	/* Each port for itself: which is emptied first says nothing. */
+	/* Each port has a digest of its own: the order in which ports are emptied does not
+	 * matter. */
 	for (uint32_t i = 0; i < n_seen; i++) {
 		uint64_t *digest = &digests[seen[i].port];
 
@@ -466,7 +469,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	assert_int_equal(others, sent);
 }
 
-/* ---- what is wrong with it ---- */
+/* ---- errors ---- */
 
 static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 {
@@ -494,7 +497,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {{HOP, WIDE, "mark above 20kB"},
 	         "becn threshold 19kB",
 	         "below that of `mark above`"},
-	        {{HOP, WIDE, "mark above 20kB"}, "becn threshold 30pkt", "say both in bytes"},
+	        {{HOP, WIDE, "mark above 20kB"}, "becn threshold 30pkt", "give both in bytes"},
 	        {{HOP, WIDE, "mark above 20kB"}, "becn threshold 20kB", ""},
 	};
 

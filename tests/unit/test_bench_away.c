@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose fault it is that packets wait or are missed: the thread's, or that of who had its
- * processor. Two clocks that are made up, and a ring at one packet a microsecond. */
+/* Whether packets wait or are missed because of the thread itself, or because others had its
+ * processor. Uses two synthetic clocks, and a ring that receives a packet a microsecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,14 +15,15 @@
 
 #define US SIMTIME_US
 
-/* A thread, its rounds, and what it has of its processor. */
+/* A thread, its current time, and its time on the processor. */
 struct thread {
 	struct bench_away away;
 	simtime now;
 	uint64_t cpu_ns;
 };
 
-/* A round: the thread works, and others have the processor. What is said of them. */
+/* Does one round: the thread works for own_ns, and others have the processor for others_ns. Returns
+ * how much of the round is attributed to the others. */
 static uint64_t round_of(struct thread *thread, uint64_t own_ns, uint64_t others_ns)
 {
 	thread->now += own_ns + others_ns;
@@ -63,7 +64,7 @@ static void a_thread_that_works_for_long_is_not_away(void **state)
 	assert_int_equal(thread.away.longest_own_ns, 2000 * US);
 }
 
-/* Rounds that are too short to be looked into are looked into together. */
+/* Rounds too short to be examined one by one are examined together. */
 static void short_absences_are_seen_within_a_millisecond(void **state)
 {
 	struct thread thread = thread_make();
@@ -72,11 +73,11 @@ static void short_absences_are_seen_within_a_millisecond(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		sum += round_of(&thread, US, 9 * US);
-	/* The own part of a round behind an absence is excused, too. */
+	/* The thread's own part of a round behind an absence is excused, too. */
 	assert_in_range(sum, 8000 * US, 10000 * US);
 }
 
-/* 10 ms of others are worked off for 40 ms at most; what takes longer is the thread's own. */
+/* Behind 10 ms of others, the thread is excused for 40 ms at most. Any time beyond is its own. */
 static void behind_an_absence_the_thread_is_excused_for_four_times_as_long(void **state)
 {
 	struct thread thread = thread_make();
@@ -90,7 +91,7 @@ static void behind_an_absence_the_thread_is_excused_for_four_times_as_long(void 
 		excused += round_of(&thread, 1000 * US, 0);
 	assert_int_equal(excused, 3000 * US);
 	assert_int_equal(thread.away.longest_own_ns, 1000 * US);
-	/* One absence upon the other. */
+	/* A second absence begins before the first has been worked off. */
 	round_of(&thread, US, 100 * US);
 	round_of(&thread, US, 100 * US);
 	assert_in_range(thread.away.behind_until_ns - thread.now, 400 * US, 800 * US);
@@ -107,7 +108,7 @@ static void one_that_has_caught_up_is_excused_no_longer(void **state)
 	assert_int_equal(thread.away.longest_own_ns, 1000 * US);
 }
 
-/* Of 100 us that others had until 1000 us. */
+/* Others had the processor for 100 us, until 1000 us. */
 static void what_others_have_made_late_is_left_out_until_the_worker_has_caught_up(void **state)
 {
 	const struct bench_sink sink = {
@@ -129,7 +130,8 @@ static void what_others_have_made_late_is_left_out_until_the_worker_has_caught_u
 		                 rows[i].own);
 }
 
-/* A worker at a ring that a packet enters each microsecond. Empties it at the end of the round. */
+/* Polls a ring that a packet enters each microsecond. Takes up to `taken` packets out of it at the
+ * end of the round. */
 static void poll(struct bench_source *source, uint64_t *waiting, uint64_t own_us,
                  uint64_t others_us, uint64_t taken)
 {
@@ -164,7 +166,7 @@ static void what_others_have_left_waiting_is_their_fault_until_it_is_worked_off(
 
 	(void)state;
 	poll(&source, &waiting, 0, 1024, 64);
-	poll(&source, &waiting, 100, 0, 2000); /* 36 too many, and then none waits */
+	poll(&source, &waiting, 100, 0, 2000); /* 36 do not fit; then none waits */
 	assert_int_equal(source.missed, 36);
 	assert_int_equal(source.missed_away, 36);
 	assert_int_equal(waiting, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `weir bench clock` says of a clock, told by clocks whose errors are known. */
+/* The findings of `weir bench clock`, on clocks whose errors are known. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +14,14 @@
 #define TICKS_A_NS 2
 #define SECONDS    5.0
 
-/* A counter of two ticks a ns beside a raw clock that is put forward once. */
+/* A counter of two ticks a ns beside a raw clock that jumps forward once. */
 struct model {
 	struct bench_clock_source base;
 	uint64_t true_ns;
 	uint64_t jump_at_ns, jump_ns;
-	uint64_t samples, wrong_sample; /* which one is 1 us wrong; 0: none */
+	uint64_t samples, wrong_sample; /* the number of the sample that is 1 us wrong; 0: none */
 	uint64_t waits, waits_max;      /* 0: no end */
-	bool stands;                    /* the counter does */
+	bool stands;                    /* the counter stands still */
 };
 
 static void model_sample(struct bench_clock_source *source, struct clock_sample *sample)
@@ -69,8 +69,8 @@ static void a_clock_that_is_exact_is_said_to_be(void **state)
 	assert_int_equal(result.samples, 500);
 	assert_int_equal(result.disturbed, 0);
 	assert_int_equal(result.distance_ns.count, 500);
-	assert_int_equal(result.interval_ns.count, 490); /* the first ten have none before them */
-	/* Rounding to whole ns, of each line and of both ends. */
+	assert_int_equal(result.interval_ns.count, 490); /* the first ten end none */
+	/* The errors are those of rounding to whole ns, of each line and of both ends. */
 	assert_true(result.interval_ns.max <= 2);
 	assert_true(result.distance_ns.max <= 2);
 }
@@ -84,7 +84,7 @@ static void a_jump_is_seen_in_each_interval_across_it(void **state)
 	model.jump_at_ns = 2555 * SIMTIME_MS;
 	model.jump_ns = 3000;
 	assert_int_equal(bench_clock_watch(&model.base, SECONDS, &result), 0);
-	/* 3 us in an interval; what the clock makes up for in 100 ms is a tenth of it. */
+	/* An interval shows 3 us, less the tenth that the clock corrects within 100 ms. */
 	assert_int_equal(above(&result.interval_ns, 2500), 10);
 	assert_true(result.interval_ns.max >= 2900 && result.interval_ns.max <= 3100);
 	assert_true(result.distance_ns.max >= 2900 && result.distance_ns.max <= 3100);
@@ -96,7 +96,7 @@ static void a_disturbed_sample_counts_apart(void **state)
 	static struct bench_clock result;
 
 	(void)state;
-	model.wrong_sample = 400; /* the second of a pair, or the first: both disagree */
+	model.wrong_sample = 400; /* the first or second of a pair: both disagree */
 	assert_int_equal(bench_clock_watch(&model.base, SECONDS, &result), 0);
 	assert_int_equal(result.samples, 500);
 	assert_int_equal(result.disturbed, 1);

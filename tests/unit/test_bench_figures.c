@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Medians, the IMIX, the noise loop, and what counts as a regression. */
+/* Medians, the IMIX, the noise loop, and the rules for regressions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "measure/bench_spread.h"
 #include "runner/group.h"
 
-/* Of no calm turn there are no figures, and of none a nought would be one. */
+/* If there was no calm turn, there are no figures. A 0 would look like one. */
 static void precision_without_a_calm_turn_has_dashes(void **state)
 {
 	json_t *document = json_pack(
@@ -101,7 +101,7 @@ static void the_imix_is_spread_evenly(void **state)
 
 	(void)state;
 	bench_frames_fill(&frames, 0);
-	/* 4 of 48: one in each twelve. */
+	/* 4 of 48 frames are large: one in each twelve. */
 	for (uint32_t from = 0; from < 48; from += 12) {
 		int large = 0;
 
@@ -130,7 +130,7 @@ static void the_noise_loop_watches_as_long_as_asked_and_meets_its_grid(void **st
 
 	(void)state;
 	memset(&noise, 0, sizeof(noise));
-	/* ticks taken as ns: the length of a tick does not matter here */
+	/* ticks count as ns: the length of a tick does not matter here */
 	bench_noise_watch(&noise, 1, 2000000, 1000);
 	assert_in_range(noise.duration_ns, 2000000, 60000000000);
 	/* every instant of the grid is noticed, however late */
@@ -156,7 +156,7 @@ static void a_ratio_beyond_bound_and_spread_is_worse(void **state)
 	        {0.50, 0.49, 0.51, BENCH_SAME},
 	        {0.40, 0.39, 0.41, BENCH_SAME}, /* within the bound */
 	        {0.30, 0.29, 0.31, BENCH_WORSE},
-	        {0.30, 0.20, 0.50, BENCH_SAME}, /* its runs reach the old ones */
+	        {0.30, 0.20, 0.50, BENCH_SAME}, /* its runs overlap the old ones */
 	        {0.80, 0.79, 0.81, BENCH_BETTER},
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir bench latency`, told by a cable and devices whose latencies are known. */
+/* `weir bench latency`, on a cable and devices whose latencies are known. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define SECONDS 0.1
 #define FRAMES  1001
 
-/* Every hundredth frame meets a receiver that is away for a millisecond. */
+/* For every hundredth frame, the receiver is away for a millisecond. */
 struct loop {
 	struct rfc2544_tester base;
 	uint64_t tx_ns, rx_ns;
@@ -52,7 +52,8 @@ static struct bench_latency *measure(struct loop *loop, uint32_t bytes, double l
 	return result;
 }
 
-/* To the resolution of the histogram, of the whole loop. */
+/* Asserts that the values differ by no more than the histogram's resolution, which depends on the
+ * latency of the whole loop. */
 static void assert_near(uint64_t value, uint64_t ought, uint64_t loop)
 {
 	uint64_t apart = value > ought ? value - ought : ought - value;

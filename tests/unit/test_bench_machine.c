@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine as its files describe it, and what the doctor says of it: a tree of such files, made
- * for each case. */
+/* How the machine is read from its files, and the doctor's findings. Each case has a tree of such
+ * files of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static int make_root(void **state)
 	return machine_begin();
 }
 
-/* Bare metal, tuned: nothing to complain of. */
+/* Makes a well-tuned machine of bare metal, without findings. */
 static void put_good_machine(void)
 {
 	put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Test 9000\n"
@@ -117,7 +117,7 @@ static void a_tuned_machine_gets_no_complaint(void **state)
 	}
 }
 
-/* `show workers` has the same findings, those that make packets late. */
+/* `show workers` has those of the findings that make packets late. */
 static void expect_late(const struct doctor *doctor, const struct finding *found)
 {
 	static const char *const late[] = {"processors", "hypervisor", "isolcpus",
@@ -217,6 +217,8 @@ static void a_machine_without_these_files_is_unknown_and_no_fault(void **state)
 	doctor = examine(NULL);
 	assert_int_equal(finding(&doctor, "frequency governor")->state, DOCTOR_UNKNOWN);
 	assert_int_equal(finding(&doctor, "interrupts")->state, DOCTOR_UNKNOWN);
+	assert_int_equal(finding(&doctor, "SMT")->state, DOCTOR_UNKNOWN);
+	assert_string_equal(finding(&doctor, "SMT")->what, "not known");
 }
 
 static void a_file_that_is_there_and_cannot_be_read_is_named(void **state)
@@ -227,7 +229,7 @@ static void a_file_that_is_there_and_cannot_be_read_is_named(void **state)
 	(void)state;
 	bench_machine_read(root, 0, &machine);
 	assert_string_equal(machine.unread, "");
-	/* A folder opens, and does not read. */
+	/* A folder can be opened, but not read. */
 	put("/proc/cpuinfo/x", "\n");
 	bench_machine_read(root, 0, &machine);
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of `weir bench`, and the scenarios it measures. */
+/* The command line of `weir bench`, and the scenarios that it measures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 
 #define WORDS_MAX 12
 
-/* Parses a line; what it says to a person goes into `said`. */
+/* Parses a line; its message goes into `said`. */
 static int parse(const char *line, struct bench_arguments *arguments, char said[400])
 {
 	static char text[300];
@@ -68,7 +68,7 @@ static bool is_changed(const struct statement *statement)
 		if (strncmp(*line, words, n) == 0 && ((*line)[n] == ' ' || !(*line)[n]))
 			return true;
 	}
-	/* Of netem's, the variant is the number that it begins with. */
+	/* netem's own variant is the number that it begins with. */
 	return statement->variant && strcmp(statement->variant, "early") == 0;
 }
 
@@ -130,7 +130,7 @@ static void loads_are_meant_by_what_is_in_their_names(void **state)
 	assert_int_equal(parse("precision --load hold", &arguments, said), OPTIONS_WRONG);
 	assert_non_null(strstr(said, "`hold`"));
 	assert_int_equal(parse("cost --load held", &arguments, said), OPTIONS_WRONG);
-	assert_non_null(strstr(said, "--load is for precision"));
+	assert_non_null(strstr(said, "--load applies only to precision"));
 }
 
 static void compare_takes_one_file_or_two(void **state)
@@ -173,25 +173,25 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"--scenario x", "like `delay-10ms`"},
 	        {"--scenario full -c x.weir", "or your own"},
 	        {"cost compare old.json", "no other part"},
-	        {"cost --hours 1", "--hours is for soak"},
+	        {"cost --hours 1", "--hours applies only to soak"},
 	        {"soak --hours 0", "--hours"},
-	        {"reconf --continue x.json", "--continue is for soak"},
+	        {"reconf --continue x.json", "--continue applies only to soak"},
 	        {"rfc2544 --device net_null0", "takes two"},
 	        {"rfc2544 --device a --device b --device c", "two already"},
-	        {"rfc2544 --device a --device b -c x.weir", "either another one"},
+	        {"rfc2544 --device a --device b -c x.weir", "either between two devices"},
 	        {"precision --frame 64", "cost, rfc2544 and latency"},
 	        {"compare old.json --frame 64", "cost, rfc2544 and latency"},
-	        {"cost --device a --device b", "is for rfc2544"},
+	        {"cost --device a --device b", "applies only to rfc2544"},
 	        {"clock -c x.weir", "cost, rfc2544 and machine"},
-	        {"depth --scenario full", "is for cost"},
-	        {"clouds --full", "is for cost"},
-	        {"cost --line-rate 10gbit", "is for rfc2544"},
-	        {"rfc2544 --cable 3", "is for latency"},
+	        {"depth --scenario full", "applies only to cost"},
+	        {"clouds --full", "applies only to cost"},
+	        {"cost --line-rate 10gbit", "applies only to rfc2544"},
+	        {"rfc2544 --cable 3", "applies only to latency"},
 	        {"latency --cable -1", "0 to 10000"},
 	        {"latency --device a", "takes two"},
 	        {"latency --frame 9000", "latency takes lengths"},
-	        {"cost --rfc-times", "is for rfc2544"},
-	        {"cost --bound 25%", "is for compare"},
+	        {"cost --rfc-times", "applies only to rfc2544"},
+	        {"cost --bound 25%", "applies only to compare"},
 	        {"rfc2544 --frame imix", "one length"},
 	        {"--frame 9000", "64 to 1518"},
 	        {"compare old.json new.json -j", "only the verdict"},
@@ -206,7 +206,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 		assert_int_equal(parse(rows[i].line, &arguments, said), OPTIONS_WRONG);
 		if (!strstr(said, rows[i].says))
 			fail_msg("`%s` says: %s", rows[i].line, said);
-		/* one line, to a person */
+		/* the message has a single line */
 		assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 		assert_memory_equal(said, "weir bench: ", 12);
 	}
@@ -230,7 +230,7 @@ static void every_scenario_is_one_that_weir_takes(void **state)
 	assert_string_equal(BENCH_SCENARIO_DELAY->name, "delay-10ms");
 }
 
-/* Else the rows with headers would measure what looks away. */
+/* Otherwise the rows with headers would measure stages that ignore the packets. */
 static void the_headers_ask_the_router_and_are_right(void **state)
 {
 	struct headers headers;

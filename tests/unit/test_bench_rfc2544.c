@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The searches of RFC 2544 against a device that is a formula: it forwards so many frames a second,
- * and holds so many in a queue; what does not fit is lost. */
+/* The searches of RFC 2544 against a device that is a formula: it forwards a number of frames a
+ * second, and holds a number in a queue. Frames that do not fit are lost. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 struct device {
 	struct rfc2544_tester base;
 	double capacity_pps, queue_frames;
-	double most_pps;    /* that the tester can send; 0: anything */
-	uint32_t disturbed; /* trials from now on that lose a frame to somebody else */
+	double most_pps;    /* maximum of the tester; 0: unlimited */
+	uint32_t disturbed; /* how many of the next trials lose a frame to a disturbance */
 	uint32_t trials;
 	double last_pps;
 	int fails; /* -errno of every trial, or 0 */
@@ -170,7 +170,7 @@ static void the_longest_burst_is_what_the_queue_takes(void **state)
 	struct rfc2544_result *result = run(&device);
 
 	(void)state;
-	/* While a burst of 20000 comes in at the line's rate, half of it leaves. */
+	/* While a burst of 20000 frames arrives at the line's rate, half of them leave. */
 	assert_true(bench_repeats_mean(&result->burst_frames) <= 20000);
 	assert_true(bench_repeats_mean(&result->burst_frames) > 20000 * 0.99 - 1);
 	free(result);
@@ -182,7 +182,8 @@ static void the_buffer_is_what_the_burst_leaves_less_what_has_left(void **state)
 	struct rfc2544_result *result = run(&device);
 
 	(void)state;
-	/* RFC 9004: 20000 frames at the line's rate, of which the throughput's share leaves. */
+	/* RFC 9004: 20000 frames arrive at the line's rate, and leave at the rate of the
+	 * throughput. */
 	assert_true(fabs(result->implied_buffer_ns - 20e6) < 0.3e6);
 	assert_true(fabs(result->corrected_buffer_ns -
 	                 result->implied_buffer_ns * (1 - result->ndr.pps / LINE)) < 1);
@@ -248,7 +249,7 @@ static void a_disturbed_trial_is_repeated(void **state)
 	(void)state;
 	assert_true(of_disturbed->ndr.pps == LINE);
 	assert_int_equal(of_disturbed->disturbed, 0);
-	/* the first trial, which only asks what can be offered, tolerates any loss */
+	/* the first trial only measures the rate that can be offered, and tolerates any loss */
 	assert_int_equal(of_disturbed->trials, of_calm->trials + RFC2544_RETRIES - 1);
 	free(of_calm);
 	free(of_disturbed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bit errors: fixed point against long doubles, and the gaps between errors. */
+/* Bit errors: fixed point compared with long doubles, and the gaps between errors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@ static long double as_double(probability_q127 p)
 	return ldexpl((long double)p, -127);
 }
 
-/* x86's long doubles have 64 bits of mantissa: expm1l and log1pl are good to 1e-18 or so, and a
- * relative error of 1e-15 is a thousand times what they may do themselves. */
+/* x86's long doubles have a mantissa of 64 bits: expm1l and log1pl are exact to about 1e-18. The
+ * bound, a relative error of 1e-15, is a thousand times that. */
 static void within_is_exact_from_1e_18_to_one(void **state)
 {
 	static const struct ratio rows[] = {{1, 18}, {1, 12}, {3, 10}, {1, 9}, {1, 6},
@@ -63,7 +63,7 @@ static void nought_is_never_and_one_is_always(void **state)
 	}
 }
 
-/* The two questions are answered from one draw, so they never contradict each other. */
+/* Both answers come from one draw, so they never contradict each other. */
 static void a_packet_is_struck_exactly_when_the_gap_ends_in_it(void **state)
 {
 	static const struct ratio rows[] = {{1, 1}, {1, 3}, {1, 5}};
@@ -87,7 +87,7 @@ static void a_packet_is_struck_exactly_when_the_gap_ends_in_it(void **state)
 	}
 }
 
-/* Where the upper 63 bits are equal the lower 64 decide. */
+/* If the upper 63 bits are equal, the lower 64 decide. */
 static void the_last_of_127_bits_decides(void **state)
 {
 	struct draw_key key = draw_key_make(3, "x", "y");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a scenario needs: the arithmetic by hand, and the engine itself, which must hold the worst
- * that a port brings in the memory that the budget gives it.
+ * The memory that a scenario needs: the arithmetic by hand, and the engine itself. In the memory of
+ * the budget, the engine must hold the worst load of a port.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ static void packets_in_flight_are_rate_times_delay(void **state)
 	        /* 10 Gbit/s is 14.88 million frames of 64 bytes a second, with preamble and gap */
 	        {"cloud x delay 500ms\n", 0, 625000000, 500000000, 7440477, 406372},
 	        {"cloud x delay 500ms\n", 1000000000, 62500000, 500000000, 744048, 40638},
-	        /* the link counts frames without FCS: 60 and 1514 bytes; the queue has rate x
-	         * delay, and at least 64000 bytes, and one is being sent */
+	        /* the link counts frames without FCS: 60 and 1514 bytes. The queue has rate x
+	         * delay, and at least 64000 bytes; one more packet is being sent */
 	        {"cloud x rate 10mbit\ncloud x delay 40ms\n", 0, 50000, 40000000, 834 + 1067 + 1,
 	         34 + 43 + 1},
 	        {"cloud x rate 10mbit queue 100pkt\ncloud x delay 40ms\n", 0, 50000, 40000000,
@@ -49,10 +49,10 @@ static void packets_in_flight_are_rate_times_delay(void **state)
 	        {"cloud x rate 10mbit queue 50ms\ncloud x delay 40ms\n", 0, 50000, 40000000,
 	         834 + 1042 + 1, 34 + 42 + 1},
 	        {"cloud x rate 10mbit queue 6000B\n", 0, 0, 0, 100 + 1, 4 + 1},
-	        /* a link faster than its port gets no more than that brings */
+	        /* a link faster than its port receives no more than the port delivers */
 	        {"cloud x rate 100gbit queue 1pkt\ncloud x delay 500ms\n", 0, 6250000000, 500000000,
 	         7440477 + 2, 406372 + 2},
-	        /* the jitter counts with its greatest */
+	        /* the jitter counts with its maximum */
 	        {"cloud x delay 500ms jitter 100ms\n", 0, 625000000, 600000000, 8928572, 487647},
 	        {"cloud x delay 500ms jitter 100ms distribution normal\n", 0, 625000000, 1150000000,
 	         17113096, 934656},
@@ -225,22 +225,23 @@ static void what_does_not_fit_is_said_with_what_would(void **state)
 	sums = (struct budget_sums){.needed_bytes = needed, .there_bytes = needed - 1};
 	budget_refuse(&budget, &sums, "", &problem);
 	snprintf(expected, sizeof(expected),
-	         "the scenario needs %llu MiB of memory, %llu MiB are there; cloud `y` (10gbit x "
+	         "the scenario needs %llu MiB of memory, but %llu MiB are available; cloud `y` "
+	         "(10gbit x "
 	         "1s) "
 	         "needs %llu MiB of it: give it a `rate`, or shorten its delay",
 	         (unsigned long long)(needed >> 20) + 1, (unsigned long long)(needed - 1) >> 20,
 	         (unsigned long long)(budget.clouds[1].bytes >> 20) + 1);
 	assert_string_equal(problem.text, expected);
 	budget_refuse(&budget, &sums, "ulimit -d is 5 MiB", &problem);
-	assert_non_null(strstr(problem.text, " MiB are there (ulimit -d is 5 MiB); cloud `y`"));
-	/* No change of its clouds would help. */
+	assert_non_null(strstr(problem.text, " MiB are available (ulimit -d is 5 MiB); cloud `y`"));
+	/* A change of the clouds would not help. */
 	sums = (struct budget_sums){.needed_bytes = needed + (9 << 20),
 	                            .there_bytes = 8 << 20,
 	                            .beside_bytes = 9 << 20};
 	budget_refuse(&budget, &sums, "", &problem);
-	assert_string_equal(problem.text, "weir and its ports need 10 MiB of memory beside what "
-	                                  "packets take, 8 MiB are there; give it more, or take "
-	                                  "fewer ports or workers");
+	assert_string_equal(problem.text, "weir and its ports need 10 MiB of memory apart from "
+	                                  "that for packets, but 8 MiB are available; give it "
+	                                  "more, or use fewer ports or workers");
 	budget_release(&budget);
 	scenario_free(scenario);
 }
@@ -251,7 +252,7 @@ struct trial {
 	const char *text;     /* the scenario after its ports */
 	uint64_t port_bps;    /* of port a */
 	uint32_t frame_bytes; /* without FCS */
-	simtime length_ns;    /* how long the port sends without a pause */
+	simtime length_ns;    /* how long the port sends back to back */
 };
 
 static void set_rig(struct rig *rig, const struct scenario *scenario)
@@ -271,7 +272,7 @@ static void set_rig(struct rig *rig, const struct scenario *scenario)
 	rig_apply(rig, 0);
 }
 
-/* The port sends frames back to back; every frame must find memory. */
+/* Sends frames back to back from the port; every frame must find memory. */
 static void hold(const struct trial *trial)
 {
 	uint64_t speeds[SCENARIO_PORTS_MAX] = {trial->port_bps};
@@ -294,7 +295,7 @@ static void hold(const struct trial *trial)
 		if (t >= trial->length_ns)
 			break;
 		rig_send(rig, 0, trial->frame_bytes, t);
-		rig_collect(rig); /* arrivals at a shared port let others leave */
+		rig_collect(rig); /* at a shared port, arrivals let other packets leave */
 		if (i % 32 == 31)
 			rig_advance(rig, t);
 	}
@@ -322,7 +323,7 @@ static void the_engine_holds_the_worst_within_the_budget(void **state)
 	        {"cloud x delay 10ms jitter 5ms order allow\n", 1000000000, 60, 30 * SIMTIME_MS},
 	        {"cloud x delay 10ms jitter 3ms distribution normal order allow\n", 1000000000, 60,
 	         30 * SIMTIME_MS},
-	        /* slots of the second and the third level, and packets over their edges */
+	        /* slots of the second and third level, and packets across their edges */
 	        {"cloud x delay 1s jitter 500ms order allow\n", 10000000, 60, 6 * SIMTIME_S},
 	        {"cloud x delay 5s jitter 1s order allow\n", 2000000, 60, 20 * SIMTIME_S},
 	        {"cloud x rate 10mbit\ncloud x delay 40ms\n", 100000000, 60, 300 * SIMTIME_MS},
@@ -331,7 +332,7 @@ static void the_engine_holds_the_worst_within_the_budget(void **state)
 	        /* shares port c with x, so both are on the wheel */
 	        {"cloud y from b to c\ncloud y delay 10ms\ncloud x delay 20ms\n", 1000000000, 60,
 	         60 * SIMTIME_MS},
-	        /* in their mbufs */
+	        /* these packets stay in their mbufs */
 	        {"cloud x delay 10ms\n", 1000000000, 1514, 30 * SIMTIME_MS},
 	        {"cloud x delay 10ms jitter 5ms order allow\n", 1000000000, 1514, 30 * SIMTIME_MS},
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a burst says of its packets, however it came about: against a list of what each is. */
+/* The properties of a burst's packets, however the burst was formed, compared with a list of
+ * facts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "random/draw.h"
 #include "runner/group.h"
 
-/* An mbuf with what lies behind it, and a frame. */
+/* An mbuf with its private area, and a frame. */
 struct lone_mbuf {
 	struct rte_mbuf mbuf;
 	uint8_t private[PACKET_PRIVATE_BYTES];
@@ -61,7 +62,7 @@ static void headers_are_read_once_and_again_when_they_are_forgotten(void **state
 	burst_headers_forget(&burst, 0);
 	assert_int_equal(burst_headers(&burst, 0)->ip, 0);
 	assert_int_equal(burst_headers(&burst, 0)->ethertype, 0x0806);
-	/* In another burst it is another packet. */
+	/* In another burst, the mbuf is another packet: its headers are read again. */
 	memcpy(lone.frame + 12, "\x08\x00", 2);
 	burst_one(&burst, &lone.mbuf, 0, 0, 2, lone.mbuf.pkt_len, 0);
 	assert_memory_equal(burst_headers(&burst, 0), &first, sizeof(first));
@@ -98,7 +99,7 @@ static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
 		lone.mbuf.refcnt = rows[i].references;
 		lone.mbuf.nb_segs = rows[i].segments;
 		burst_one(&burst, &lone.mbuf, 0, 0, 1, lone.mbuf.pkt_len, 0);
-		/* Asked for anew, and as it is kept; alone, and of all. */
+		/* Computed first, then read back; for one packet, and for all. */
 		for (uint32_t k = 0; k < 2; k++) {
 			if (burst_usual(&burst, 0) != rows[i].usual ||
 			    burst_all_usual(&burst) != rows[i].usual)
@@ -113,9 +114,9 @@ static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
 	}
 }
 
-/* ---- what becomes of a burst ---- */
+/* ---- the life of a burst ---- */
 
-/* What a packet is. */
+/* The facts of a packet. */
 struct fact {
 	struct rte_mbuf *mbuf;
 	simtime t;
@@ -130,7 +131,7 @@ struct facts {
 	struct fact fact[BURST_ROOM];
 };
 
-/* Only what the burst itself says is looked at. */
+/* Compares only with the burst's own data. */
 static void assert_says(struct burst *burst, const struct facts *facts)
 {
 	uint64_t bytes = 0;
@@ -160,8 +161,8 @@ static void assert_says(struct burst *burst, const struct facts *facts)
 	}
 }
 
-/* Packets as they are received, or as a replay or another worker has them: then each differs in
- * what `unlike` has a bit for. */
+/* Packets as they are received; or as they come from a replay or another worker: then they differ
+ * in the properties whose bits are set in `unlike`. */
 enum unlike { INSTANTS = 1, NUMBERS = 2, LENGTHS = 4, UNLIKE_ALL = 7 };
 
 #define LONE_MAX (4 * BURST_ROOM)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading, merging and writing captures. Each test works in a folder of its own, which is its
- * working folder and is removed. */
+/* Reading, merging and writing captures. Each test has a temporary folder as its working folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -91,11 +90,11 @@ static void put_word(uint8_t *to, uint32_t word, bool swapped)
 	memcpy(to, &word, sizeof(word));
 }
 
-/* The instant that libpcap says, or the one before if that is later. */
+/* Asserts that the frame's instant is libpcap's, or `before_ns` if that is later. Returns it. */
 static uint64_t expect_instant(const struct capture_frame *frame, const struct pcap_pkthdr *header,
                                uint64_t before_ns)
 {
-	/* A pcap's seconds have no sign; a fraction that libpcap takes for negative is none. */
+	/* A pcap's seconds have no sign. A fraction that libpcap reads as negative counts as 0. */
 	uint64_t fraction_ns = header->ts.tv_usec < 0 ? 0 : (uint64_t)header->ts.tv_usec;
 	uint64_t t_ns = (uint32_t)header->ts.tv_sec * UINT64_C(1000000000) + fraction_ns;
 
@@ -103,7 +102,8 @@ static uint64_t expect_instant(const struct capture_frame *frame, const struct p
 	return frame->t_ns;
 }
 
-/* libpcap's verdict on a whole file is what capture_next must say, whoever has read the record. */
+/* capture_next must agree with libpcap about a whole file, whichever of the two reads the
+ * record. */
 static void the_short_way_and_libpcap_agree_about_every_record(void **state)
 {
 	/* seconds, fraction, length, length on the wire; the frame has 64 bytes */
@@ -202,7 +202,8 @@ static void time_that_runs_backwards_stands_still_and_is_counted(void **state)
 static void a_capture_that_is_cut_gives_what_it_has_and_says_so(void **state)
 {
 	struct trace trace = {.packets = 10, .bytes = 60, .start_ns = START_NS, .gap_ns = 1};
-	/* In the last frame, at its first byte, in its record's header; at the end of another. */
+	/* Cuts within the last frame, at its first byte, within the header of its record, at the
+	 * end of the frame before, and within that frame. */
 	static const struct {
 		uint64_t cut_bytes, frames;
 		bool damaged;
@@ -239,11 +240,11 @@ static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 	        {"none", "cannot be read: No such file"},
 	        {".", "cannot be read: Is a directory"},
 	        {"empty", "the file is empty"},
-	        {"text", "is no capture"},
+	        {"text", "is not a readable capture"},
 	        {"bzip2", "unpack it with bunzip2"},
 	        {"raw", "link type RAW (12); here weir takes Ethernet"},
 	        {"wifi", "link type IEEE802_11 (105)"},
-	        {"half", "is no capture"},
+	        {"half", "is not a readable capture"},
 	};
 
 	(void)state;
@@ -336,7 +337,7 @@ static bool exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* Files in the working folder. */
+/* Returns the number of files in the working folder. */
 static int count_files(void)
 {
 	FILE *list = popen("ls -A | wc -l", "r");
@@ -410,7 +411,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	struct dump *dump;
 
 	(void)state;
-	/* A limit of file size is what an unprivileged test can have of a full disk. */
+	/* An unprivileged test cannot fill a disk; a limit of the file size replaces this. */
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &limit);
 	small.rlim_max = limit.rlim_max;
@@ -424,7 +425,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	assert_int_equal(count_files(), 0);
 
-	/* And the device that is always full, which is written directly. */
+	/* The device that is always full is written to directly. */
 	assert_int_equal(dump_open("/dev/full", NULL, NULL, &dump, &problem), 0);
 	assert_int_equal(dump_finish(dump, &problem), -ENOSPC);
 	assert_string_equal(problem.text,

@@ -78,7 +78,7 @@ static void packets_of_a_cloud_that_is_removed_still_leave(void **state)
 		assert_int_equal(rig->n_departures, 20);
 		for (uint32_t i = 0; i < 20; i++)
 			assert_int_equal(rig->departures[i].due_ns, (51 + i) * SIMTIME_MS);
-		/* the next change takes it away, with all its memory */
+		/* the next change removes the cloud, with all its memory */
 		rig_apply(rig, rig->now);
 		assert_int_equal(engine_memory_used(rig->engine), 0);
 		rig_close(rig);
@@ -161,9 +161,9 @@ static void two_clouds_from_one_port_are_refused_and_nothing_changes(void **stat
 	rig_delay(rig, "x", 7 * SIMTIME_MS, SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
 	rig_cloud(rig, "y", 0, 2);
 	assert_int_equal(refused(rig, &problem), -EINVAL);
-	assert_string_equal(problem.text,
-	                    "a leads to cloud x already, which takes the rest: nothing is "
-	                    "left for y");
+	assert_string_equal(
+	        problem.text,
+	        "a already leads to cloud x, which takes the rest: nothing is left for y");
 	rig_send(rig, 0, 60, 10);
 	rig_remove(rig, "y");
 	rig_run_out(rig);
@@ -193,7 +193,7 @@ static void a_change_that_is_never_applied_leaves_no_trace(void **state)
 	change_free(change);
 	assert_false(engine_report(rig->engine, "y", rig_report(rig, "x")));
 	rig_send(rig, 0, 60, 5);
-	rig_send(rig, 0, 60, 6); /* the third is lost */
+	rig_send(rig, 0, 60, 6); /* the third packet is lost */
 	rig_send(rig, 0, 60, 7);
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 3);
@@ -201,8 +201,8 @@ static void a_change_that_is_never_applied_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
-/* What is in flight when the second cloud comes lies in the first one's own log or wheel; what
- * comes later on the shared wheel. They leave in the order of time nevertheless. */
+/* The packets in flight when the second cloud comes are in the first one's own log or wheel; later
+ * packets are on the shared wheel. All leave in the order of time nevertheless. */
 static void a_second_cloud_to_a_port_shares_it_with_what_is_in_flight(void **state)
 {
 	static const struct {
@@ -249,7 +249,7 @@ static void a_second_cloud_to_a_port_shares_it_with_what_is_in_flight(void **sta
 		}
 		what_is_due_first_left_first(rig);
 		assert_int_equal(rig->n_departures, 300);
-		/* the first cloud's packets leave when they would have left alone */
+		/* the first cloud's packets leave at the same times as without the second cloud */
 		for (uint32_t i = 0; i < 300; i++) {
 			if (rig->departures[i].frame_bytes == 500)
 				continue;
@@ -262,8 +262,8 @@ static void a_second_cloud_to_a_port_shares_it_with_what_is_in_flight(void **sta
 	}
 }
 
-/* A hundred changes of everything while packets flow. Without loss and with room enough every
- * packet that went in comes out, whole; conservation is asserted by the rig after each step. */
+/* A hundred changes of everything while packets flow. Without loss and with enough room, every
+ * packet that went in comes out, intact. The rig asserts conservation after each step. */
 static void a_hundred_changes_under_load_lose_nothing(void **state)
 {
 	static const uint64_t seeds[] = {1, 2, 3, 4, 5, 6};
@@ -287,7 +287,7 @@ static void a_hundred_changes_under_load_lose_nothing(void **state)
 				rig_remove(rig, names[i]);
 				there[i] = false;
 			} else if (!there[i]) {
-				/* to port 3 or 4: it comes to be shared */
+				/* to port 3 or 4, which becomes shared */
 				rig_cloud(rig, names[i], i, 3 + (uint32_t)(d >> 59 & 1));
 				there[i] = true;
 			} else if (d >> 58 & 1) {
@@ -348,7 +348,7 @@ static void a_thousand_changes_do_not_make_the_engine_grow(void **state)
 	rig_close(rig);
 }
 
-/* A timer of a cloud may outlive it, and its index may be another cloud's by then. */
+/* A timer may outlive its cloud, and its index may belong to another cloud by then. */
 static void timers_of_clouds_that_are_gone_wake_nobody(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -368,7 +368,7 @@ static void timers_of_clouds_that_are_gone_wake_nobody(void **state)
 	rig_apply(rig, SIMTIME_S);
 	rig_remove(rig, "keep");
 	rig_apply(rig, SIMTIME_S);
-	rig_apply(rig, SIMTIME_S); /* nobody is left */
+	rig_apply(rig, SIMTIME_S); /* no cloud is left */
 	rig_advance(rig, 7 * SIMTIME_S);
 	rig_cloud(rig, "z", 0, 1);
 	rig_cloud(rig, "y", 2, 1);
@@ -432,7 +432,7 @@ static void only_clouds_of_owned_ports_are_this_engines(void **state)
 	rig_close(rig);
 }
 
-/* Without those in the queue, and as many as the moments know. */
+/* The times exclude the queue, and are as many as the moments count. */
 static void times_on_a_line_with_a_jitter_are_counted_apart(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5});
@@ -461,7 +461,7 @@ static void times_on_a_line_with_a_jitter_are_counted_apart(void **state)
 	assert_true(report->line_ns.min >= 16 * SIMTIME_MS);
 	assert_true(report->line_ns.max <= 24 * SIMTIME_MS);
 	assert_true(report->delay_ns.max > 600 * SIMTIME_MS); /* 100 packets, 7 ms more each */
-	/* Another delay begins anew. */
+	/* Another delay starts the statistics anew. */
 	rig_delay(rig, "x", 50 * SIMTIME_MS, 4 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
 	rig_apply(rig, rig->now);
 	rig_send(rig, 0, 1000, rig->now);
@@ -473,7 +473,7 @@ static void times_on_a_line_with_a_jitter_are_counted_apart(void **state)
 	rig_close(rig);
 }
 
-/* `at 1ms delay 40ms`, of a cloud with another delay. */
+/* Returns `at 1ms delay 40ms`, for a cloud with another delay. */
 static struct conf *later_delay(void)
 {
 	struct at_conf *at = (struct at_conf *)conf_make(statement_find("at", NULL));
@@ -509,7 +509,7 @@ static void a_link_that_comes_leaves_the_delay_that_a_schedule_has_set(void **st
 	rig_close(rig);
 }
 
-/* Of what leaves the link, and finds no memory on the line, too. */
+/* Packets that leave the link, but find no memory on the line, draw a jitter, too. */
 static void a_packet_draws_its_jitter_once_whether_there_is_memory_or_not(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5, .memory_bytes = 64 << 10});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change, and an engine, for which there is no memory. */
+/* Changes, and the making of an engine, without enough memory. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -50,7 +50,7 @@ static void out_of_memory_in_prepare_leaves_the_engine_untouched(void **state)
 	rig_send(rig, 0, 1000, 100);
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 46);
-	/* and with memory it goes through */
+	/* with memory, the change succeeds */
 	rig_apply(rig, rig->now);
 	rig_close(rig);
 }
@@ -72,7 +72,7 @@ static void template_add(struct rig *rig, const char *name, uint32_t from)
 	rig_loss_every(rig, name, 10, 1);
 }
 
-/* A template that is there and changes, one that goes, and one that comes. */
+/* One template exists and changes, one is removed, and one is added. */
 static void out_of_memory_for_a_template_leaves_the_engine_untouched(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -131,7 +131,7 @@ static void out_of_memory_in_engine_make_is_said(void **state)
 	rig_close(rig);
 }
 
-/* Where a frame goes in an mbuf follows from its size (hold.h). */
+/* The place of a frame in an mbuf follows from the size of the private area (hold.h). */
 static void a_pool_with_another_private_area_is_refused(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});

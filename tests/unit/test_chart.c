@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report library: charts, the page that holds them, and the numbers and texts in both. Longer
- * than most, since what a chart promises (bounded, well-formed, the same bytes) is asked of all its
- * parts with one set of data.
+ * The report library: charts, the page that holds them, and the numbers and texts in both. This
+ * file is longer than most, since the promises of a chart (bounded, well-formed, the same bytes)
+ * are checked for all its parts with one set of data.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 #define MANY      1000000
 
-/* What was written to a stream. */
+/* The output to a stream. */
 struct text {
 	char *bytes;
 	size_t n;
@@ -71,7 +71,7 @@ static size_t count_of(const char *text, const char *what)
 	return n;
 }
 
-/* Fixed seed (xorshift64), so that every run sees the same data. */
+/* Returns a number in 0..1. The seed is fixed (xorshift64), so that every run has the same data. */
 static double draw(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -108,7 +108,7 @@ struct tags {
 	size_t depth, roots;
 };
 
-/* s stands on '<'. Returns the character after the tag, or NULL. */
+/* Checks the tag at s, which points to '<'. Returns the character after the tag, or NULL. */
 static const char *tag_check(struct tags *tags, const char *s)
 {
 	bool closing = s[1] == '/';
@@ -294,8 +294,8 @@ static void without_data_the_axes_are_drawn_and_say_so(void **state)
 static void a_million_points_make_a_bounded_file(void **state)
 {
 	(void)state;
-	/* series.h promises these, for data that fill the picture evenly, which is the worst that
-	 * is likely; and of each series some 12 kB for what the strips say (hover.h). */
+	/* The bounds that series.h promises, for data that fill the picture evenly, which is the
+	 * worst likely case; and some 12 kB for the texts of each series' strips (hover.h). */
 	enum { STRIPS = 12000 };
 	static const struct {
 		enum series_kind kind;
@@ -324,7 +324,7 @@ static void a_million_points_make_a_bounded_file(void **state)
 
 /* ---- values under the pointer ---- */
 
-/* The tooltip of the strip in which this share of the width lies. */
+/* Returns the tooltip of the strip at this share of the width. */
 static const char *title_at(const char *text, double share)
 {
 	size_t strip = (size_t)(share * count_of(text, "class=\"hover\""));
@@ -367,7 +367,7 @@ static void every_strip_says_the_range_of_all_that_lies_in_it(void **state)
 	assert_int_equal(count_of(text.bytes, "class=\"hover\""), 72);
 	assert_true(begins(title_at(text.bytes, 0), "0 ns to 13.89 ms\nhere &amp; there: 1 ms\n"
 	                                            "steps: 1 ms\nlimit: 5 ms</title>"));
-	/* The step holds on to the end, and both losses lie in one strip. */
+	/* The step extends to the end, and both losses lie in one strip. */
 	assert_true(begins(title_at(text.bytes, 0.9),
 	                   "888.9 ms to 902.8 ms\nhere &amp; there: 2 ms to 3 ms\nsteps: 1 ms\n"
 	                   "limit: 5 ms\nlost: 2</title>"));
@@ -386,7 +386,8 @@ static void bins_say_their_heights_and_an_empty_strip_says_nothing(void **state)
 
 	(void)state;
 	assert_true(is_well_formed(text.bytes));
-	/* A fifth of the strips, the one that two bins share included, and that of the line. */
+	/* A fifth of the strips, including the strip that two bins share, and the strip of the
+	 * line. */
 	assert_in_range(count_of(text.bytes, "class=\"hover\""), 15, 17);
 	assert_true(begins(title_at(text.bytes, 0), "0 to 0.1389\nshare: 0.25</title>"));
 	assert_non_null(strstr(text.bytes, "\nshare: 0.25 to 0.75</title>"));
@@ -511,7 +512,7 @@ static void the_locale_does_not_change_the_bytes(void **state)
 
 /* ---- axes ---- */
 
-/* The leading digit of a positive number, if it is a single one. */
+/* Returns true if the leading digit of a positive number is its only one, and is 1, 2 or 5. */
 static bool is_round(double step)
 {
 	double digit = step / pow(10, floor(log10(step) + 1e-9));
@@ -623,8 +624,8 @@ static double attribute(const char *element, const char *name)
 	return strtod(s + strlen(name), NULL);
 }
 
-/* Labels of the x axis are the middle-anchored ticks in one row; widths as estimated, so with the
- * margin that has. */
+/* The labels of the x axis are the middle-anchored ticks in one row. Their widths are estimates,
+ * hence the margin. */
 static void labels_of_the_x_axis_do_not_overlap(void **state)
 {
 	(void)state;
@@ -682,7 +683,7 @@ static void the_legend_stands_above_the_data_however_long(void **state)
 	const char *origin = strstr(text.bytes, "<g transform=\"translate(");
 	assert_non_null(origin);
 	double top_px = strtod(strchr(origin, ' ') + strlen(" transform=\"translate(72 "), NULL);
-	assert_true(lowest_px > 100); /* it did wrap */
+	assert_true(lowest_px > 100); /* the label did wrap */
 	assert_true(top_px > lowest_px);
 	free(text.bytes);
 }

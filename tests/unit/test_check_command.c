@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir check` and the choice of subcommands, from the command line to what is printed. */
+/* `weir check` and the choice of subcommands, from the command line to the output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Managements of classes: one of a class that is alone decides as one of a link without classes;
- * two of two classes decide each by what happens in its own, whoever the scheduler sends first. */
+/* AQMs of classes. The AQM of a class that is alone decides like that of a link without classes.
+ * The AQMs of two classes decide independently, each by the events in its own class, whichever
+ * class the scheduler sends first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +20,11 @@
 
 static const char *const schedulers[] = {"scheduler scfq", "scheduler priority", "scheduler drr"};
 
-/* ---- what became of each packet ---- */
+/* ---- the fate of each packet ---- */
 
 struct told {
 	bool lost, marked;
-	simtime taken; /* by the link: dropped, or sent from then on */
+	simtime taken; /* by the link: when it was dropped, or began to be sent */
 	uint32_t order;
 };
 
@@ -58,7 +59,7 @@ static struct trial *open_link(struct told *notebook)
 	return trial;
 }
 
-/* All of them at once, as a change does. Ended by NULL. */
+/* Sets all statements at once, as a change does. The list ends with NULL. */
 static void set(struct trial *trial, const char *const *lines)
 {
 	for (; *lines; lines++)
@@ -67,7 +68,7 @@ static void set(struct trial *trial, const char *const *lines)
 	rig_apply(trial->rig, trial->now);
 }
 
-/* Two of three can be marked. */
+/* Two packets of three can be marked. */
 static bool is_capable(uint32_t i)
 {
 	return i % 3 != 0;
@@ -112,7 +113,7 @@ static void run(struct told *notebook, const char *scheduler, const char *ecn, c
 	snprintf(its_ecn, sizeof(its_ecn), "%s%s", in, ecn);
 	snprintf(its_aqm, sizeof(its_aqm), "%s%s", in, aqm);
 	set(trial, lines);
-	/* draws follow from the class's name, too: here they are to be the same */
+	/* draws depend on the class's name, too; here they have to be the same */
 	if (scheduler)
 		aqm_key(classes_of(trial)->class[0].queue.aqm, 1, "");
 	for (uint32_t i = 1; i < N; i++)
@@ -121,7 +122,7 @@ static void run(struct told *notebook, const char *scheduler, const char *ecn, c
 	trial_close(trial);
 }
 
-/* Each management of the table of statements that a class may have. */
+/* Asserts that the list has each AQM of the table of statements that a class may have. */
 static void assert_each_is_there(const char *const *aqms, size_t n)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -134,7 +135,7 @@ static void assert_each_is_there(const char *const *aqms, size_t n)
 	}
 }
 
-/* It loses nothing but where it cannot mark. */
+/* Returns true if the AQM drops only packets that cannot be marked. */
 static bool only_marks(const char *aqm)
 {
 	return strncmp(aqm, "mark ", 5) == 0 || strstr(aqm, "ce-threshold");
@@ -187,8 +188,8 @@ static void a_class_alone_decides_as_a_link_without_classes(void **state)
 
 /* ---- two classes ---- */
 
-/* What a class's management was asked, asked again of its rule: arrivals in their order, and at the
- * instants when the link took a packet of any class, what waited then. */
+/* Replays the input of a class's AQM through its rule: the arrivals in their order; and for each
+ * instant when the link took a packet of any class, what waited then. */
 struct again {
 	const char *aqm;
 	struct draw_key key;
@@ -261,8 +262,8 @@ static void take_again(struct again *again, const struct again *other, uint32_t 
 	again->waiting_packets--;
 }
 
-/* The link took them in the order in which it sent them; what CoDel drops is taken at the instant
- * of the one behind it, and before that. */
+/* Compares by the order in which the link took the packets. A packet that CoDel drops is taken at
+ * the same instant as the packet behind it, and before that. */
 static int by_instant(const void *a, const void *b)
 {
 	const struct told *x = &told[*(const uint32_t *)a], *y = &told[*(const uint32_t *)b];
@@ -288,7 +289,7 @@ static void assert_told_again(struct again again[2])
 	for (uint32_t i = 1; i < N; i++) {
 		if (!told[i].lost)
 			told[i].taken -= load_bytes(i) * SIMTIME_US;
-		/* lost when it came: it was never taken */
+		/* otherwise it was lost on arrival: the link never took it */
 		if (!told[i].lost || is(&again[class_of_packet(i)], "codel"))
 			taken[n++] = i;
 	}
@@ -336,7 +337,7 @@ static void two_classes_have_two_managements(void **state)
 			snprintf(some, sizeof(some), "class some %s", pairs[p][0]);
 			snprintf(rest, sizeof(rest), "class rest %s", pairs[p][1]);
 			set(trial, lines);
-			/* one that comes into force begins at once */
+			/* an AQM that comes into force begins at once */
 			for (uint32_t c = 0; c < 2; c++) {
 				again[c].key = classes_of(trial)->class[c].queue.aqm->key;
 				pie_advance(&again[c].pie, &pie_rule, SIMTIME_S);
@@ -348,7 +349,7 @@ static void two_classes_have_two_managements(void **state)
 			trial_run_out(trial);
 			assert_told_again(again);
 			for (uint32_t c = 0; c < 2; c++) {
-				/* the first of a strict priority never waits for long */
+				/* the first class of a strict priority never waits for long */
 				if (s == 1 && c == 0)
 					continue;
 				assert_true(again[c].lost > 20 && again[c].marked > 10);
@@ -360,9 +361,9 @@ static void two_classes_have_two_managements(void **state)
 	free(came);
 }
 
-/* RFC 8289, section 4.4. A class with 5 % of the link, five packets of 210 B in it, and one more
- * whenever one goes: they wait for 21 ms, less than an MTU in their class, and more than that
- * before the link. */
+/* RFC 8289, section 4.4. A class has 5 % of the link. It holds five packets of 210 B, and receives
+ * one more whenever one leaves. They wait for 21 ms. The bytes that wait in the class are less than
+ * an MTU; those before the link are more. */
 static void codel_sees_what_waits_in_other_classes(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes: who is sent when, and that nothing is lost on the way. The rig's filter `K of N` chooses
+/* Classes: the order of transmission, and that nothing is lost. The rig's filter `K of N` chooses
  * by the number of a packet. */
 #include "trial.h"
 #include "runner/group.h"
@@ -14,7 +14,7 @@ static void put(struct rig *rig, const char *statement)
 	assert_int_equal(cloud_conf_put(rig->scenario->clouds[0], trial_conf(statement)), 0);
 }
 
-/* A byte a microsecond, and these statements. */
+/* Opens a link of a byte a microsecond, with these statements. */
 static struct rig *shared(const char *const *lines)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -35,7 +35,8 @@ static const struct class_report *class_of(struct rig *rig, uint32_t i)
 	return &report->classes[i];
 }
 
-/* Packets of odd numbers are the second class's. Each class is offered more than the whole rate. */
+/* Packets of odd numbers belong to the second class. Each class is offered more than the whole
+ * rate. */
 static void saturate(struct rig *rig, uint64_t n, const uint32_t *lengths, uint32_t n_lengths)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -45,16 +46,16 @@ static void saturate(struct rig *rig, uint64_t n, const uint32_t *lengths, uint3
 	}
 }
 
-/* A million packets come, and shares are as exact as the theory says: what two classes were sent,
- * divided by their weights, differs by less than Lmax/W of one and the other. Over 1.2 x 10^7 bytes
- * that is within 0.1 %. */
+/* With a million packets, the shares are as exact as the theory states: the bytes sent of each
+ * class, divided by its weight, differ by less than Lmax/W of the one plus that of the other. Over
+ * 1.2 x 10^7 bytes that is within 0.1 %. */
 static void saturated_classes_get_their_weights_shares(void **state)
 {
 	static const uint32_t lengths[] = {200, 1500, 1400, 60, 900, 1000, 64};
 	static const struct {
 		const char *voice, *data, *scheduler;
 		double voice_share;
-		double slack_bytes; /* of |S1/W1 - S2/W2|; W the shares */
+		double slack_bytes; /* of |S1/W1 - S2/W2|; W are the shares */
 	} rows[] = {
 	        {"class voice weight 0.8 queue 50pkt match 0 of 2",
 	         "class data weight 0.2 queue 50pkt", "scheduler scfq", 0.8,
@@ -65,7 +66,7 @@ static void saturated_classes_get_their_weights_shares(void **state)
 	        {"class voice weight 0.123456789 queue 50pkt match 0 of 2",
 	         "class data weight 0.9 queue 50pkt", "scheduler scfq", 0.123456789 / 1.023456789,
 	         1500 / 0.12 + 1500 / 0.87},
-	        /* drr: a quantum and a packet of each */
+	        /* drr: a quantum and a packet of each class */
 	        {"class voice weight 0.8 queue 50pkt match 0 of 2",
 	         "class data weight 0.2 queue 50pkt", "scheduler drr", 0.8,
 	         (4 * 1514 + 1500) / 0.8 + (1514 + 1500) / 0.2},
@@ -85,7 +86,8 @@ static void saturated_classes_get_their_weights_shares(void **state)
 			fail_msg("row %zu: %.0f and %.0f bytes, %.0f apart", i, voice, data, apart);
 		if (i == 0)
 			assert_in_range((uint64_t)(1e6 * voice / (voice + data)), 799200, 800800);
-		/* the link was never idle: all that time it sent, but for what is in its hand */
+		/* the link was never idle: it sent all the time, except for the packet in
+		 * transmission */
 		assert_in_range(voice + data, (double)rig->now / 1000 - 1500,
 		                (double)rig->now / 1000);
 		rig_run_out(rig);
@@ -116,8 +118,9 @@ static void an_idle_class_wastes_nothing(void **state)
 	}
 }
 
-/* Voice of 200 B each 5 ms beside data that is always there: a packet that comes to an empty class
- * waits for one packet of data, and takes L/(W R) itself; the bound of class.h, and it is met. */
+/* Voice of 200 B comes each 5 ms beside data that always waits. A packet that comes to an empty
+ * class waits for one packet of data, and takes L/(W R) itself: the bound of class.h, which is
+ * reached. */
 static void voice_is_delayed_by_no_more_than_the_theory_says(void **state)
 {
 	static const char *const lines[] = {"class voice weight 0.8 match 0 of 8",
@@ -133,7 +136,8 @@ static void voice_is_delayed_by_no_more_than_the_theory_says(void **state)
 	while (n_voice < 500) {
 		bool voice = (rig->sent + 1) % 8 == 0;
 
-		/* 7 packets of data in 4.9 ms, which take 10.5; voice at any instant of those */
+		/* 7 packets of data in 4.9 ms, which take 10.5 ms; voice at any instant within
+		 * these */
 		if (voice)
 			now += n_voice++ * 1399;
 		came[rig->sent + 1] = now;
@@ -170,9 +174,9 @@ static void the_first_class_goes_first(void **state)
 	rig_close(rig);
 }
 
-/* By hand: lengths 1000, weights 1 : 1. Number 1 is taken at once, with the tag 2000 (in units of
- * one byte of half the rate); then 2 and 3 have the same tag, and the class defined first goes
- * first. */
+/* By hand: lengths 1000, weights 1 : 1. Packet 1 is taken at once, with the tag 2000 (in units of
+ * one byte at half the rate). Packets 2 and 3 then have the same tag, and the class defined first
+ * goes first. */
 static void tags_decide_and_ties_go_to_the_class_defined_first(void **state)
 {
 	static const char *const lines[] = {"class even match 0 of 2", "class odd", NULL};
@@ -205,7 +209,7 @@ static void each_class_has_its_own_limit_and_counts_for_itself(void **state)
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 6);
 	assert_int_equal(class_of(rig, 1)->counters.tx_packets, 4);
-	assert_int_equal(rig->departures[5].number, 19); /* the latest of the odd */
+	assert_int_equal(rig->departures[5].number, 19); /* the latest of the odd packets */
 	rig_close(rig);
 }
 
@@ -217,7 +221,7 @@ static void an_aqm_of_a_class_acts_on_that_class(void **state)
 	struct rig *rig = shared(lines);
 
 	(void)state;
-	/* the rig's frames are no IP: not capable */
+	/* the rig's frames are not IP, so they are not capable */
 	for (uint32_t i = 0; i < 20; i++)
 		rig_send(rig, 0, 1000, 0);
 	assert_int_equal(class_of(rig, 0)->counters.dropped, 0);
@@ -227,8 +231,8 @@ static void an_aqm_of_a_class_acts_on_that_class(void **state)
 	rig_close(rig);
 }
 
-/* Classes come, change and go while packets wait: all of them leave, each once, and those that were
- * in one class throughout in order. */
+/* Classes are added, changed and removed while packets wait. All packets leave, each once; those
+ * that stayed in one class leave in order. */
 static void a_change_keeps_what_waits_in_any_class(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -271,7 +275,7 @@ static void a_change_keeps_what_waits_in_any_class(void **state)
 		assert_true(rig->departures[i].intact);
 		assert_false(left[number]);
 		left[number] = true;
-		/* even ones may overtake those that came before there was a class for them */
+		/* even packets may overtake those that came before their class existed */
 		assert_true(!(number & 1) || number > last);
 		last = number & 1 ? number : last;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock against a model: a counter of a known rate beside an exact raw clock, and readings that
- * come with the noise of reading one clock after the other (uniform, 0 to 60 ns late, and now and
- * then, one in 64, up to 2 us). No real clock is read.
+ * The clock against a model: a counter of a known rate beside an exact raw clock. Readings have the
+ * noise of reading one clock after the other: uniform, 0 to 60 ns late, and one in 64 up to 2 us
+ * late. No real clock is read.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 struct model {
 	double ticks_per_ns;
 	uint64_t raw_ns; /* of the last change of rate */
-	double ticks;    /* there */
+	double ticks;    /* at that instant */
 	uint64_t readings;
 	struct draw_key key;
 	bool noisy;
@@ -127,8 +127,8 @@ static void noisy_readings_leave_an_error_below_100_ns_after_a_minute(void **sta
 	}
 }
 
-/* Such was the figure of the EAL on a real machine: 1,494 ppm off. Here the counter itself changes
- * its rate by as much in the middle of a run, which is worse. */
+/* A real machine's EAL had such an error: 1,494 ppm. Here the counter itself changes its rate by as
+ * much in the middle of a run, which is worse. */
 static void a_drift_of_1500_ppm_is_corrected_within_three_seconds(void **state)
 {
 	static const double drifts[] = {1500e-6, -1500e-6, 100e-6, -30e-6};
@@ -185,7 +185,7 @@ static void the_clock_never_steps_where_two_lines_meet(void **state)
 			if (i > 0)
 				assert_true(after > clock_ns(&clock, tsc[i - 1]));
 		}
-		/* what a worker sees that reads just before and just after */
+		/* the times that a worker reads right before and right after */
 		simtime here = clock_ns(&clock, sample.tsc);
 
 		assert_true(clock_ns(&clock, sample.tsc + 1000) > here);
@@ -201,7 +201,7 @@ static void a_correction_that_comes_late_does_no_harm(void **state)
 
 	start(&clock, &model, AT_NS);
 	for (int i = 0; i < 300; i++) {
-		/* mostly 100 ms, every tenth time 3 s */
+		/* usually 100 ms, every tenth time 3 s */
 		t += i % 10 == 9 ? 3 * SIMTIME_S : 100 * SIMTIME_MS;
 		struct clock_sample sample = model_sample(&model, AT_NS + CLOCK_START_NS + t);
 

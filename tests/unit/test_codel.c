@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CoDel: its control law, and its decisions beside the RFC's algorithm in double precision. */
+/* CoDel: its control law, and its decisions compared with the RFC's algorithm in double
+ * precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static void spacings_are_the_interval_by_the_root_of_the_count(void **state)
 	}
 }
 
-/* A queue that stands: a packet is taken every 10 us, each has waited for 20 ms. */
+/* A standing queue: a packet is taken every 10 us, and each has waited for 20 ms. */
 static void a_standing_queue_is_drained_faster_and_faster(void **state)
 {
 	struct codel codel = {0};
@@ -59,7 +60,7 @@ static void a_standing_queue_is_drained_faster_and_faster(void **state)
 			continue;
 		n++;
 		next = n == 1 ? (double)now + 1e8 : next + 1e8 / sqrt(n);
-		/* what comes behind at the same instant goes */
+		/* the next packets at the same instant pass */
 		assert_false(codel_select(&codel, &rfc, 20 * SIMTIME_MS, 28500, now));
 	}
 	assert_int_equal(codel.count, 200);
@@ -69,7 +70,7 @@ static void who_falls_below_target_starts_anew_and_who_is_soon_back_remembers(vo
 {
 	static const struct {
 		simtime away_ns;
-		uint32_t count; /* on coming back, after 10 selected ones */
+		uint32_t count; /* after the return, when 10 were selected before */
 	} rows[] = {{200 * SIMTIME_MS, 9}, {1500 * SIMTIME_MS, 9}, {1700 * SIMTIME_MS, 1}};
 
 	(void)state;
@@ -80,7 +81,7 @@ static void who_falls_below_target_starts_anew_and_who_is_soon_back_remembers(vo
 		for (; codel.count < 10; now += SIMTIME_MS)
 			codel_select(&codel, &rfc, 20 * SIMTIME_MS, 30000, now);
 		assert_true(codel.dropping);
-		/* either of the two is short enough */
+		/* either condition alone is short enough */
 		if (i & 1)
 			assert_false(codel_select(&codel, &rfc, 5 * SIMTIME_MS - 1, 30000, now));
 		else
@@ -114,15 +115,15 @@ static void a_mark_lets_the_packet_go_and_moves_the_schedule_on(void **state)
 }
 
 /* The published trace of ns-3's codel-queue-disc-test-suite, "Basic drop operations" and "Basic
- * mark operations": 20 packets of 1000 B come at 0, maxpacket is 1500 B. At 10 ms one goes; at 210
- * ms one is dropped and one goes, and one more goes; at 420 ms, past 310 and 380.7 but not 438.4,
- * two are dropped and one goes. Of capable packets one is marked where one is dropped, at 420 ms
- * the first only. */
+ * mark operations": 20 packets of 1000 B arrive at 0; maxpacket is 1500 B. At 10 ms one leaves. At
+ * 210 ms one is dropped and one leaves, then one more leaves. At 420 ms, past 310 and 380.7 but not
+ * 438.4, two are dropped and one leaves. If the packets are capable, one is marked where one would
+ * be dropped; at 420 ms only the first. */
 static void decisions_are_those_of_ns_3s_test(void **state)
 {
 	static const struct {
 		simtime now;
-		uint32_t dropped, marked, left; /* in this dequeue, and what is left after it */
+		uint32_t dropped, marked, left; /* in this dequeue; left: in the queue after it */
 	} rows[2][4] = {{{10, 0, 0, 19}, {210, 1, 0, 17}, {210, 0, 0, 16}, {420, 2, 0, 13}},
 	                {{10, 0, 0, 19}, {210, 0, 1, 18}, {210, 0, 0, 17}, {420, 0, 1, 16}}};
 	static const struct codel_rule rule = {
@@ -155,7 +156,7 @@ static void decisions_are_those_of_ns_3s_test(void **state)
 	}
 }
 
-/* ---- the RFC's algorithm, beside ---- */
+/* ---- the RFC's algorithm, for comparison ---- */
 
 #define N 60000
 
@@ -165,14 +166,14 @@ struct reference {
 	double came[N + 1];
 	uint32_t bytes[N + 1];
 	bool lost[N + 1];
-	uint32_t head, tail; /* what waits: head <= i < tail */
+	uint32_t head, tail; /* the packets head <= i < tail wait */
 	uint64_t queued;
 	double first_above, drop_next;
 	uint32_t count, lastcount;
 	bool dropping;
 	double interval, target;
 	uint64_t maxpacket;
-	double free_at; /* when the link is */
+	double free_at; /* when the link becomes free */
 };
 
 struct taken {
@@ -190,7 +191,7 @@ static struct taken reference_take(struct reference *r, double now)
 	}
 	taken.packet = r->head++;
 	r->queued -= r->bytes[taken.packet];
-	/* in whole ns: sums of what is exact in ns are compared */
+	/* in whole ns: the sums compared are exact in ns */
 	if (llround((now - r->came[taken.packet]) * 1e9) < llround(r->target * 1e9) ||
 	    r->queued <= r->maxpacket) {
 		r->first_above = 0;
@@ -233,7 +234,7 @@ static uint32_t reference_dequeue(struct reference *r, double now)
 	return taken.packet;
 }
 
-/* The link is free at some instants up to `now`, and takes what there is. */
+/* Lets the link take the waiting packets at the instants up to `now` when it is free. */
 static void reference_advance(struct reference *r, double now)
 {
 	while (r->free_at > 0 && r->free_at <= now + 1e-10) {
@@ -313,7 +314,7 @@ static void count_marks(void *argument, struct rte_mbuf *mbuf)
 	n_marked += (rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 15)[0] & 3) == 3;
 }
 
-/* 25 % too much for 5 s, of frames with these ECN bits. */
+/* Offers 25 % too much for 5 s, in frames with these ECN bits. */
 static struct trial *overload(const char *codel, const char *ecn, uint8_t bits)
 {
 	static const struct frame_shape shape = {
@@ -361,8 +362,8 @@ static void capable_packets_are_marked_and_others_dropped(void **state)
 	}
 }
 
-/* 250 packets come at once, each takes a ms: the 5th finds that it is too long, the one at 105 ms
- * goes, the next at 205 ms; then there are not enough left. */
+/* 250 packets come at once, and each takes a ms. The 5th has waited too long; the packet at 105 ms
+ * is dropped, and the one at 205 ms. Then too few are left. */
 static void a_drop_is_told_at_its_instant(void **state)
 {
 	struct trial *trial = trial_open("rate 8mbit queue 100000pkt", 1);

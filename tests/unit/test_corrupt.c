@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Corruption: how many bits, which checksums, and whose bytes. */
+/* Corruption: the number of bits, the checksums, and whose bytes change. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -70,7 +70,7 @@ static void as_many_bits_are_inverted_as_asked_for(void **state)
 	}
 }
 
-/* Who else has a reference reads the bytes that were there. */
+/* Another owner of a reference still reads the original bytes. */
 static void a_packet_that_is_shared_is_copied_before_it_is_written(void **state)
 {
 	static const char *const rows[] = {"corrupt random 100% bits 8", "corrupt bit-error 1%",
@@ -151,7 +151,7 @@ static void named_checksums_are_wrong_and_nothing_else(void **state)
 	static const struct {
 		const char *statement;
 		struct frame_shape shape;
-		uint32_t wrong; /* as frame_wrong_sums says */
+		uint32_t wrong; /* as frame_wrong_sums returns it */
 	} rows[] = {
 	        {"corrupt checksum ip", {.ip = 4, .protocol = FRAME_TCP, .payload_bytes = 9}, 1},
 	        {"corrupt checksum tcp", {.ip = 4, .protocol = FRAME_TCP, .payload_bytes = 9}, 2},
@@ -200,7 +200,8 @@ static void put_u16(uint8_t *at, uint32_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* Gives the frame another checksum, and its last two bytes of payload what makes that right. */
+/* Gives the frame another checksum, and changes the last two bytes of its payload so that this
+ * checksum is right. */
 static void make_sum(uint8_t *frame, uint32_t bytes, uint8_t *sum, uint32_t wanted)
 {
 	uint32_t word = get_u16(frame + bytes - 2) + (get_u16(sum) + 65535 - wanted) % 65535;
@@ -209,7 +210,7 @@ static void make_sum(uint8_t *frame, uint32_t bytes, uint8_t *sum, uint32_t want
 	put_u16(sum, wanted);
 }
 
-/* A UDP checksum of 1 would become 0, which says that there is none. */
+/* If a UDP checksum of 1 became 0, it would mean that there is none. */
 static void every_udp_checksum_is_wrong_and_none_becomes_nought(void **state)
 {
 	static const struct frame_shape shape = {

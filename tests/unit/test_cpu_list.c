@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of processors, on however many this machine lets the test use, and PCI addresses. */
+/* Lists of processors, with as many as this machine lets the test use, and PCI addresses. */
 #include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -70,9 +70,9 @@ static void what_is_no_list_is_refused_with_an_example(void **state)
 		char wanted[64];
 
 		assert_int_equal(cpu_list_parse(texts[i], &list, &problem), -EINVAL);
-		snprintf(wanted, sizeof(wanted), "`%s` is no list of processors", texts[i]);
-		/* `0,` and the like may end at a processor that is not there, first */
-		if (!strstr(problem.text, "is not one that weir may use"))
+		snprintf(wanted, sizeof(wanted), "`%s` is not a list of processors", texts[i]);
+		/* texts such as `0,` may fail earlier, at a processor that is not available */
+		if (!strstr(problem.text, "is not available to weir"))
 			assert_non_null(strstr(problem.text, wanted));
 	}
 }
@@ -84,13 +84,13 @@ static void a_processor_that_is_not_there_is_named_with_those_that_are(void **st
 	(void)state;
 
 	assert_int_equal(cpu_list_parse("1023", &list, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "processor 1023 is not one that weir may use here"));
+	assert_non_null(strstr(problem.text, "processor 1023 is not available to weir"));
 	assert_int_equal(cpu_list_parse("99999999999999999999", &list, &problem), -EINVAL);
 	assert_int_equal(cpu_list_parse("4294967296", &list, &problem), -EINVAL);
 }
 
-/* What of this machine's processors may be named by a process that is bound to the first, if the
- * kernel said that these are isolated. */
+/* Computes which of this machine's processors a process that is bound to the first may name, if the
+ * kernel reported that these are isolated. */
 static void named_by_one_that_is_bound(const char *isolated, cpu_set_t *allowed, cpu_set_t *after)
 {
 	char path[] = "/tmp/weir-isolated-XXXXXX";
@@ -112,7 +112,8 @@ static void named_by_one_that_is_bound(const char *isolated, cpu_set_t *allowed,
 	assert_true(CPU_EQUAL(after, &first));
 }
 
-/* isolcpus= takes a processor out of every affinity, for those who ask for it by its number. */
+/* isolcpus= removes a processor from every affinity, and leaves it to those who request it by
+ * number. */
 static void an_isolated_processor_may_be_named_though_no_affinity_has_it(void **state)
 {
 	cpu_set_t mine, allowed, after;
@@ -125,7 +126,7 @@ static void an_isolated_processor_may_be_named_though_no_affinity_has_it(void **
 		other++;
 	named_by_one_that_is_bound("\n", &allowed, &after);
 	assert_int_equal(CPU_COUNT(&allowed), 1);
-	/* 1,000 is on no machine that tests run on: the kernel refuses it. */
+	/* No machine that runs tests has a processor 1,000: the kernel refuses it. */
 	named_by_one_that_is_bound("1000\n", &allowed, &after);
 	assert_int_equal(CPU_COUNT(&allowed), 1);
 	if (other == CPU_SETSIZE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `delay ... limit N`: what comes while the cloud holds N packets is dropped. What it holds at an
- * instant follows from the fates of the packets before, which a witness is told: who was let in and
- * is due later. So each case is played, and every drop and every packet let in is compared with
- * that count.
+ * `delay ... limit N`: packets that arrive while the cloud holds N packets are dropped. The number
+ * held at an instant follows from the fates of the packets before, which a witness receives: those
+ * that were let in, and are due later. So each case is played, and every drop and every packet let
+ * in is compared with that count.
  */
 #include "account/witness.h"
 #include "trial.h"
@@ -62,7 +62,7 @@ struct limit_case {
 	bool two; /* another cloud leads to the same port: they are shared */
 };
 
-/* Each in force from the packet of that number on. */
+/* A statement that takes effect from the packet of this number on. */
 struct change_case {
 	uint64_t packet;
 	const char *statement;
@@ -117,7 +117,7 @@ static simtime arrival(uint64_t i)
 	return 1000000 + (i & ~UINT64_C(1)) * 60000 + (i % 4 == 3 ? 60000 : 0);
 }
 
-/* In bursts of this size; polled after every `poll` packets, 0: not before the end. */
+/* Plays a case in bursts of this size. Polls after every `poll` packets; 0: only at the end. */
 static void play(const struct limit_case *row, const struct change_case *change, uint16_t burst,
                  uint32_t poll, struct notebook *book)
 {
@@ -181,7 +181,7 @@ static void what_comes_while_so_many_are_held_is_dropped_and_nothing_else(void *
 			const struct told *told = &book.told[i];
 			uint64_t held = held_before(&book, i);
 
-			/* What was lost before it came so far says nothing. */
+			/* Packets that were lost before they came so far do not matter. */
 			if (!told->delivered && !told->limited)
 				continue;
 			if (told->limited != (held >= cases[c].limit))
@@ -238,8 +238,8 @@ static void neither_bursts_nor_late_polls_change_what_is_dropped(void **state)
 	}
 }
 
-/* Five of 10 ms, one a millisecond: the sixth to tenth find five, the eleventh comes when the first
- * is there. */
+/* Five packets with a delay of 10 ms, one a millisecond: the sixth to tenth find five held. The
+ * eleventh comes when the first is due. */
 static void a_packet_counts_until_its_due_time_and_not_at_it(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -271,7 +271,7 @@ static void a_limit_that_changes_holds_for_what_comes_and_keeps_what_is_held(voi
 		rig_send(rig, 0, 100, i);
 	put(rig, "delay 100ms limit 3pkt");
 	rig_apply(rig, 50);
-	rig_send(rig, 0, 100, 51); /* dropped: eight are there */
+	rig_send(rig, 0, 100, 51); /* dropped: eight are held */
 	put(rig, "delay 100ms limit 9pkt");
 	rig_apply(rig, 60);
 	rig_send(rig, 0, 100, 61); /* the ninth */

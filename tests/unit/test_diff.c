@@ -89,7 +89,8 @@ static void the_earliest_of_each_change_are_named_and_the_first_of_all(void **st
 static void delays_differ_with_their_sign(void **state)
 {
 	(void)state;
-	/* 10 earlier by 7, 1 to 10 later, 30 equal: each below 32, where a bucket is one value. */
+	/* 10 packets are earlier by 7, 30 equal, 10 later by 1 to 10; below 32, a bucket holds one
+	 * value. */
 	for (uint64_t packet = 1; packet <= 50; packet++) {
 		put(0, delivered(packet, 100));
 		put(1, delivered(packet, packet <= 10   ? 93
@@ -113,7 +114,7 @@ static void the_least_and_the_greatest_difference_are_exact(void **state)
 		                         : packet == 2 ? 100000001
 		                                       : 123456789));
 	}
-	/* Another one in the bucket of the greatest. */
+	/* A second packet in the bucket of the greatest difference. */
 	put(0, delivered(4, 0));
 	put(1, delivered(4, 23456780));
 	assert_int_equal(fate_differences_delay(differences, 0), 98765432 - 100000000);

@@ -11,8 +11,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Philox4x32-10 as it is published: any counter of four words. philox_block() fixes the fourth
- * at 0, so the vectors check this one, and this one checks it. */
+/* Computes Philox4x32-10 as published, for any counter of four words. philox_block() fixes the
+ * fourth at 0, so the vectors verify this function, and this function verifies philox_block(). */
 static void philox_reference(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
 	uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
@@ -162,7 +162,7 @@ static void lanes_of_one_index_are_different_draws(void **state)
 
 /* 2^20 draws into 256 equal cells, by the top byte and by the bottom byte. The statistic has a
  * chi-square distribution of 255 degrees of freedom, whose 99.9 % quantile is 330.5 and whose 0.1 %
- * quantile is 190.9: fixed seeds, so it is one experiment, not a lottery. */
+ * quantile is 190.9. The seeds are fixed, so the outcome never varies. */
 static void draws_are_uniform_by_chi_square(void **state)
 {
 	static const uint64_t seeds[] = {1, 2, 3, 42};

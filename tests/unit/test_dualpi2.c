@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DualPI2: its probabilities beside RFC 9332 in double precision, and its two queues. */
+/* DualPI2: its probabilities compared with RFC 9332 in double precision, and its two queues. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct pi2_rule rfc = {
 
 /* ---- the controller ---- */
 
-/* Delays that wander between nothing and 60 ms. */
+/* Returns the next of a series of delays that wander between 0 and 60 ms. */
 static simtime wander(uint64_t i, simtime delay)
 {
 	uint64_t draw = draw_u64((struct draw_key){{9, 9}}, i, 0);
@@ -63,7 +63,7 @@ static void probabilities_are_the_rfcs_to_a_billionth(void **state)
 	assert_in_range(saturated, 100, 199000);
 }
 
-/* An hour without a packet, at once and in steps. */
+/* An hour without a packet, in one step and in several. */
 static void what_was_not_asked_for_is_made_up_for(void **state)
 {
 	for (uint32_t i = 0; i < 5; i++) {
@@ -85,7 +85,7 @@ static void what_was_not_asked_for_is_made_up_for(void **state)
 	}
 }
 
-/* recur() selects as many as the sum of the probabilities says, evenly. */
+/* recur() selects as many as the sum of the probabilities, evenly spread. */
 static void selections_are_evenly_spread(void **state)
 {
 	static const double p[] = {0, 0.001, 0.1, 1.0 / 3, 0.5, 0.999, 1};
@@ -139,7 +139,7 @@ struct in_flight {
 	uint32_t last;
 };
 
-/* By the bits with which they came, which are the source port less 2000. */
+/* One for each value of the ECN bits on arrival, which is the source port minus 2000. */
 static struct in_flight in_flights[4];
 static simtime *came;
 
@@ -155,7 +155,7 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 	in_flight->marked += (frame[15] & 3) == CE;
 	in_flight->longest_ns = simtime_max(in_flight->longest_ns, delay);
 	in_flight->sum_ns += delay;
-	/* each queue is first in, first out */
+	/* each queue is a FIFO */
 	assert_true(number > in_flight->last);
 	in_flight->last = (uint32_t)number;
 }
@@ -200,7 +200,7 @@ static double figure(struct trial *trial, const char *name)
 	return 0;
 }
 
-/* Classic senders fill their queue; L4S packets, within their share, go ahead of it: each waits for
+/* Classic senders fill their queue. L4S packets, within their share, go ahead of it: each waits for
  * the packet that is being sent, and one more of Classic's share. */
 static void l4s_packets_do_not_wait_behind_classic_ones(void **state)
 {
@@ -220,8 +220,8 @@ static void l4s_packets_do_not_wait_behind_classic_ones(void **state)
 	trial_close(trial);
 }
 
-/* Both overloaded, marks and drops switched off: of the bytes Classic gets its share, to the last
- * packet of each. */
+/* Both queues are overloaded; marks and drops are off. Classic gets its share of the bytes, exact
+ * to the last packet of each queue. */
 static void classic_gets_its_share_beside_l4s(void **state)
 {
 	static const struct {
@@ -248,10 +248,10 @@ static void classic_gets_its_share_beside_l4s(void **state)
 	}
 }
 
-/* Both classes of packets at 10 % too much, Classic not capable: what is dropped of it is p'^2,
- * what is marked of L4S 2 p' (its queue is short, for it goes first: no marks of its own). At the
- * steady state 0.1/1.1 x (1/0.8) of Classic has to go, for it alone gives way: p' = 0.337, L4S
- * marks 67 %. */
+/* Both classes of packets exceed the rate by 10 %, and Classic is not capable. The share of Classic
+ * that is dropped is p'^2, the share of L4S that is marked is 2 p' (its queue is short because it
+ * goes first, so it has no marks of its own). In the steady state, 0.1/1.1 x (1/0.8) of Classic has
+ * to go, since only Classic gives way: p' = 0.337, and L4S marks 67 %. */
 static void marks_and_drops_are_coupled(void **state)
 {
 	struct trial *trial = open_dual("rate 8mbit queue 100000pkt", "dualpi2", 32);
@@ -279,12 +279,13 @@ static void marks_and_drops_are_coupled(void **state)
 	trial_close(trial);
 }
 
-/* Alone, L4S is marked by its ramp: nothing below, all above; a packet alone never is. */
+/* If L4S is alone, its ramp marks it: none below the ramp, all above. A packet alone is never
+ * marked. */
 static void l4s_is_marked_by_its_own_delay(void **state)
 {
 	static const struct {
 		const char *dualpi2;
-		uint32_t n; /* come at one instant, each takes 500 us */
+		uint32_t n; /* arrive at one instant, each takes 500 us */
 		uint32_t marked;
 	} rows[] = {
 	        /* their delays: 0, 0.5, 1.0, 1.5 ... ms; at 1.0 the sum is 0.5, at 1.5 it is 1.5 */
@@ -310,7 +311,7 @@ static void l4s_is_marked_by_its_own_delay(void **state)
 	}
 }
 
-/* 60 % too much of one kind, that does not give way. */
+/* One kind exceeds the rate by 60 %, and does not give way. */
 static void overload_drops_what_marks_do_not_stop(void **state)
 {
 	static const uint8_t kinds[] = {NOT_ECT, ECT_0, ECT_1};
@@ -320,7 +321,8 @@ static void overload_drops_what_marks_do_not_stop(void **state)
 		struct trial *trial = open_dual("rate 8mbit queue 100000pkt", "dualpi2", 32);
 		uint64_t drops;
 
-		/* it takes a Classic delay to have a probability: one in three is */
+		/* the probability follows from the delay of Classic, so one packet in three is
+		 * Classic */
 		for (uint32_t k = 0; k < 30000; k++)
 			send(trial, k % 3 == 0 ? NOT_ECT : kinds[i], 1000, k * 625 * SIMTIME_US);
 		drops = trial_counters(trial)->drops[REASON_DUALPI2];
@@ -331,7 +333,7 @@ static void overload_drops_what_marks_do_not_stop(void **state)
 	}
 }
 
-/* CE goes with L4S, what is no IP with Classic. */
+/* CE waits with L4S, frames that are not IP wait with Classic. */
 static void who_waits_where(void **state)
 {
 	struct trial *trial = open_dual("rate 8kbit queue 100000pkt", "dualpi2 alpha 0 beta 0", 32);
@@ -339,14 +341,14 @@ static void who_waits_where(void **state)
 
 	(void)state;
 	trial->look = NULL;
-	trial_send_frame(trial, no_ip, 64); /* is sent */
+	trial_send_frame(trial, no_ip, 64); /* this one is being sent */
 	trial_send_frame(trial, no_ip, 64);
 	send(trial, ECT_0, 100, 10 * SIMTIME_US);
 	send(trial, NOT_ECT, 100, 10 * SIMTIME_US);
 	send(trial, CE, 100, 10 * SIMTIME_US);
 	send(trial, ECT_1, 100, 10 * SIMTIME_US);
 	trial->now = 64 * SIMTIME_MS + 200 * SIMTIME_MS - 1;
-	/* both of L4S are gone before any of Classic */
+	/* both L4S packets leave before any Classic packet */
 	trial_send_frame(trial, no_ip, 64);
 	assert_int_equal(rig_report(trial->rig, "x")->queue_packets, 4);
 	assert_int_equal(rig_report(trial->rig, "x")->queue_bytes, 64 + 100 + 100 + 64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Duplicates: what is copied, how copies look, and when there is no memory. */
+/* Duplicates: what is copied, what copies look like, and what happens without memory. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -65,7 +65,7 @@ static void one_of_every_n_is_copied(void **state)
 	trial_assert_bursts_agree("duplicate random 30% correlation 50%", 2000, 60);
 }
 
-/* Whatever the mbuf: small, chained, larger than a segment of the pool, shared, cloned. */
+/* Any shape of mbuf: small, chained, larger than a segment of the pool, shared, cloned. */
 static void a_copy_follows_its_original_and_has_the_same_bytes(void **state)
 {
 	static const uint32_t lengths[] = {0, 1, 14, 60, 513, 1518, 9000};
@@ -127,7 +127,7 @@ static void all_duplicated_before_a_queue_of_one_packet_adds_up(void **state)
 	trial_send(trial, 3000, 125);
 	counters = trial_counters(trial);
 	assert_int_equal(counters->duplicated, 3000);
-	/* 1 ms a packet, 3 ms of packets: the first is sent at once, then one in each ms waits. */
+	/* 1 ms a packet, within 3 ms: the first is sent at once, then one waits in each ms. */
 	assert_int_equal(counters->tx_packets + counters->drops[REASON_QUEUE_FULL] +
 	                         rig_report(trial->rig, "x")->held_packets,
 	                 6000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is told without being asked again: the ring of events, subscriptions, samples; and changes
- * for a time. Against an emulator that is a fake, on a clock that is the test's. */
+/* Everything that is pushed without a request: the ring of events, subscriptions, samples; and
+ * leases, which are changes for a time. The emulator is a fake, and the test sets the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void the_ring_keeps_the_latest_events_whole_whatever_their_lengths(void *
 		assert_false(event_log_get(log, event_log_first(log) - 1, &json, &text));
 		assert_false(event_log_get(log, n + 1, &json, &text));
 	}
-	/* 16 KiB hold 136 of 120 bytes at least; 500 is the most. */
+	/* 16 KiB hold at least 136 events of 120 bytes; the maximum is 500. */
 	assert_true(event_log_next(log) - event_log_first(log) >= 136);
 	event_log_free(log);
 }
@@ -106,13 +106,13 @@ static void expect_scenario(const struct scenario *scenario, const char *expecte
 	free(text);
 }
 
-/* Makes the change, lets somebody change more, and undoes the change. */
+/* Makes the change, then the changes of others, and undoes the change. */
 static void check_undo(const char *before, const char *const *lines, const char *const *others,
                        const char *expected, bool kept)
 {
 	struct scenario *from = scenario_of(before), *now = scenario_of(before);
 	struct difference difference;
-	bool any = false;
+	bool stayed[8], any = false;
 
 	for (; *lines != NULL; lines++)
 		edit(now, *lines);
@@ -150,13 +150,13 @@ static void what_somebody_else_has_changed_since_stays(void **state)
 	check_undo(two, LINES("cloud x delay 80ms", "cloud y delay 1ms"),
 	           LINES("cloud x delay 81ms"),
 	           PORTS "cloud x from a to b\ncloud x delay 81ms\ncloud y from b to a\n", true);
-	/* what was taken away comes back in its place */
+	/* a removed statement or cloud returns to its place */
 	check_undo(two, LINES("no cloud x"), none, two, false);
 	check_undo(two, LINES("no cloud x delay"), LINES("cloud y delay 3ms"),
 	           PORTS "cloud x from a to b\ncloud x delay 10ms\ncloud y from b to a\n"
 	                 "cloud y delay 3ms\n",
 	           false);
-	/* a cloud that was made goes, unless somebody else has changed it */
+	/* a cloud that was added is removed, unless somebody else has changed it */
 	check_undo(two, LINES("cloud z from a to b match \"udp\"", "cloud z delay 5ms"), none, two,
 	           false);
 	check_undo(two, LINES("cloud z from a to b match \"udp\"", "cloud z delay 5ms"),
@@ -165,10 +165,10 @@ static void what_somebody_else_has_changed_since_stays(void **state)
 	                 "cloud z from a to b match udp\ncloud z loss random 1%\n"
 	                 "cloud z delay 5ms\n",
 	           true);
-	/* a cloud that somebody else has removed is not made again */
+	/* a cloud that somebody else has removed is not added again */
 	check_undo(two, LINES("cloud y delay 5ms"), LINES("no cloud y"),
 	           PORTS "cloud x from a to b\ncloud x delay 10ms\n", true);
-	/* all `at` of a cloud are one */
+	/* all `at` of a cloud count as one statement */
 	check_undo(two, LINES("cloud x at 1s delay 5ms", "cloud x at 2s delay 6ms"),
 	           LINES("cloud x loss random 1%"),
 	           PORTS "cloud x from a to b\ncloud x loss random 1%\ncloud x delay 10ms\n"
@@ -176,8 +176,8 @@ static void what_somebody_else_has_changed_since_stays(void **state)
 	           false);
 }
 
-/* Leases that overlap anyhow, undone in any order, leave what was there at first: 2,000 times up to
- * six changes of three clouds with four statements each. */
+/* Overlapping leases that are undone in any order leave the original scenario: 2,000 rounds of up
+ * to six changes of three clouds with four statements each. */
 static void leases_that_are_undone_in_any_order_leave_what_was_there(void **state)
 {
 	static const char before[] =
@@ -279,7 +279,7 @@ static void expect_begins(struct session *session, const char *line, uint64_t no
 	free(text);
 }
 
-/* What is pushed, as objects in an array. */
+/* Returns all pushed messages, as objects in an array. */
 static json_t *pushed(struct session *session)
 {
 	json_t *all = json_array();
@@ -360,11 +360,11 @@ static void who_resumes_hears_each_event_once_and_is_told_when_one_is_gone(void 
 		        expected);
 	json_decref(events);
 	expect_begins(talk->session, "json off\nevents from 13\n", 0,
-	              "ok\nerr events: event 13 is ahead of this run, of which the next one is 12");
+	              "ok\nerr events: event 13 is ahead of this run, whose next event is 12");
 	for (uint32_t i = 0; i < EVENT_LOG_MAX; i++)
 		event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "x");
 	expect_begins(talk->session, "events from 2\n", 0,
-	              "err events: event 2 is gone, for weir keeps the latest ones only; resume "
+	              "err events: event 2 is gone: weir keeps only the latest events; resume "
 	              "with `events from ");
 	expect_begins(talk->session, "events from oldest\n", 0, "events from ");
 	expect_begins(talk->session, "events frm 2\n", 0, "err events: write `events`, ");
@@ -382,7 +382,8 @@ static void a_reader_that_lags_behind_the_ring_is_told_from_where_it_may_resume(
 	session_push(talk->session, 0);
 	text = heard(talk->session);
 	snprintf(expected, sizeof(expected),
-	         "err events: read too slowly, and what comes next is gone; resume with `events "
+	         "err events: the client read too slowly, and the next events are gone; resume "
+	         "with `events "
 	         "from %llu`\n",
 	         (unsigned long long)event_log_first(control->events));
 	assert_string_equal(text, expected);
@@ -396,7 +397,7 @@ static void a_reader_is_late_only_while_something_is_to_be_pushed(void **state)
 
 	free(say_at(talk->session, "events\n", 0));
 	event_tell(&talk->fake.control, RUN_LOG_DEBUG, "remark", json_object(), "x");
-	session_push_late(talk->session, 0, 30 * SIMTIME_S); /* its socket is not looked at yet */
+	session_push_late(talk->session, 0, 30 * SIMTIME_S); /* its socket was not polled yet */
 	expect_begins(talk->session, "events off\n", SIMTIME_S, "ok\n");
 	expect_begins(talk->session, "events from oldest\n", 40 * SIMTIME_S, "events from 1 ");
 	session_push_late(talk->session, 40 * SIMTIME_S, 30 * SIMTIME_S);
@@ -546,12 +547,12 @@ static void a_change_whose_lease_finds_no_room_is_not_made(void **state)
 	for (uint32_t i = 0; i < LEASES_MAX - 1; i++)
 		expect_begins(others[i], "begin lease 5s\ncloud up delay 1ms\ncommit\n", 0,
 		              "ok\nok\nlease ");
-	/* Both find room when they begin. */
+	/* There is room for either lease when the batches begin. */
 	expect_begins(talk->session, "begin lease 5s\ncloud up delay 3ms\n", 0, "ok\nok\n");
 	expect_begins(others[LEASES_MAX - 1], "begin lease 5s\ncloud down delay 80ms\ncommit\n", 0,
 	              "ok\nok\nlease 64: ");
 	expect_begins(talk->session, "commit\n", 0,
-	              "err lease: 64 leases are under way, and that is the most; nothing is "
+	              "err lease: 64 leases are under way, which is the maximum; nothing is "
 	              "changed");
 	assert_string_equal(delay_of(talk, "up"), "1ms");
 	expect_begins(talk->session, "cloud up delay 4ms\n", 0, "ok\n");
@@ -564,7 +565,7 @@ static void a_renewal_counts_though_weir_was_away_while_it_waited(void **state)
 	struct talk *talk = *state;
 
 	free(say_at(talk->session, LEASE, 0));
-	talk->fake.now_ns = 7 * SIMTIME_S; /* nobody has looked at the leases since */
+	talk->fake.now_ns = 7 * SIMTIME_S; /* the leases were not polled since */
 	expect_begins(talk->session, "renew\n", 0, "lease 1: undone in 5.000 s");
 	poll_leases(talk, 12 * SIMTIME_S - 1);
 	assert_string_equal(delay_of(talk, "down"), "80ms");
@@ -572,7 +573,7 @@ static void a_renewal_counts_though_weir_was_away_while_it_waited(void **state)
 	assert_string_equal(delay_of(talk, "down"), "40ms");
 }
 
-/* It goes before its turn, and between the posting and the answer. */
+/* One client leaves between the posting and the answer, the other before its turn. */
 static void a_lease_whose_client_goes_before_it_is_answered_is_undone_or_never_made(void **state)
 {
 	struct talk *talk = *state;
@@ -616,7 +617,7 @@ static void a_lease_that_cannot_be_undone_is_told_once_and_tried_again(void **st
 	json_decref(events);
 }
 
-/* ---- what is watched ---- */
+/* ---- watches ---- */
 
 static void the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_second(void **state)
 {
@@ -687,8 +688,8 @@ static void the_points_of_schedules_are_told_with_their_instants(void **state)
 
 #define SCHEDULES 400
 
-/* 400 schedules of two points a second; a step has room for 16 of them, so each has its turn once
- * in 2.5 s. Clouds come, go and change meanwhile. */
+/* 400 schedules of two points a second. A step has room for 16 of them, so each has its turn once
+ * in 2.5 s. Meanwhile clouds are added, removed and changed. */
 static void of_many_schedules_each_has_its_turn_and_no_point_is_lost(void **state)
 {
 	struct talk *talk = *state;
@@ -732,7 +733,8 @@ static void of_many_schedules_each_has_its_turn_and_no_point_is_lost(void **stat
 		json_decref(events);
 	}
 	for (int i = 0; i < SCHEDULES; i++) {
-		/* At 1 s, 1.5 s, 2 s ...; the last one told is 2.5 s old, and half a period. */
+		/* At 1 s, 1.5 s, 2 s ...; the last one told is at most 2.5 s and half a period
+		 * old. */
 		assert_in_range(latest_ns[i], 17 * SIMTIME_S, 20 * SIMTIME_S);
 		assert_int_equal(points[i], latest_ns[i] / (500 * SIMTIME_MS) - 1);
 	}
@@ -753,7 +755,7 @@ static void differences_of_samples_add_up_to_the_counters(void **state)
 		c->tx_bytes += i * i;
 		talk->fake.now_ns = i * 100 * SIMTIME_MS;
 		session_poll(talk->session, i * 100 * SIMTIME_MS);
-		if (i % 3 == 0) /* a slow reader: its next sample is of a longer time */
+		if (i % 3 == 0) /* a slow reader: its next sample covers a longer time */
 			continue;
 		samples = pushed(talk->session);
 		for (size_t k = 0; k < json_array_size(samples); k++) {
@@ -767,7 +769,7 @@ static void differences_of_samples_add_up_to_the_counters(void **state)
 		}
 		json_decref(samples);
 	}
-	/* Of two clouds. */
+	/* The sum of two clouds. */
 	assert_int_equal(sum, 2 * c->rx_packets);
 	expect_begins(talk->session, "json off\nsample 1ms\n", 0, "ok\nerr sample: ");
 	expect_begins(talk->session, "sample off\n", 0, "ok\n");

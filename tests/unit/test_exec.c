@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of `weir exec`: which statements they become, which command they start, and what the
- * command reads instead of its resolver's file. What needs namespaces is in tests/live. */
+/* The command line of `weir exec`: the statements that it becomes, the command that it starts, and
+ * the text that the command reads instead of its resolver's file. Tests that need namespaces are in
+ * tests/live. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -20,7 +21,7 @@
 
 static struct exec_arguments arguments;
 
-/* The words of a command line, which are written with `|` between them. */
+/* Parses a command line, in which `|` separates the words. */
 static int parse(const char *line)
 {
 	static char text[1000], *words[WORDS_MAX + 1];
@@ -33,7 +34,7 @@ static int parse(const char *line)
 	return exec_arguments_parse(n, words, &arguments);
 }
 
-/* What of the scenario stands behind its first lines. */
+/* Asserts the scenario of a command line, without the lines ahead of the clouds. */
 static void assert_clouds(const char *line, const char *wanted)
 {
 	char message[SCENARIO_FILE_ERROR] = "", *printed;
@@ -65,7 +66,7 @@ static void statements_hold_for_both_directions_unless_one_is_named(void **state
 	assert_clouds("exec|delay 40ms|--up|rate 2mbit queue 9kB|--|true",
 	              DOWN "cloud down delay 40ms\n" UP
 	                   "cloud up rate 2mbit queue 9kB\ncloud up delay 40ms\n");
-	/* An option may stand before its statements' opposite, and after. */
+	/* An option may precede the statements of both directions, or follow them. */
 	assert_clouds("exec|--down|loss random 1%|-q|delay|1ms|--|true",
 	              DOWN "cloud down loss random 1%\ncloud down delay 1ms\n" UP
 	                   "cloud up delay 1ms\n");
@@ -78,9 +79,9 @@ static void a_statement_ends_where_the_next_one_begins(void **state)
 	        "exec|--down|delay 40ms jitter 1ms loss random 1% rate 10mbit queue 60kB|--|a",
 	        DOWN "cloud down loss random 1%\ncloud down rate 10mbit queue 60kB\n"
 	             "cloud down delay 40ms jitter 1ms\n" UP);
-	/* A schedule is no whole without the statement that it is about. */
+	/* A schedule ends with the statement that it sets. */
 	assert_clouds("exec|--down|at 3s delay 50ms|--|a", DOWN "cloud down at 3s delay 50ms\n" UP);
-	/* netem has words of the same names, and takes all the rest. */
+	/* netem has words of the same names, and takes all that follow. */
 	assert_clouds("exec|--down|netem delay 40ms loss 1%|--|a",
 	              DOWN "cloud down loss random 1%\ncloud down delay 40ms\n" UP);
 }
@@ -95,7 +96,7 @@ static void a_value_alone_is_the_statement_that_its_unit_means(void **state)
 	        {"10mbit|queue|50ms", "rate 10mbit queue 50ms"},
 	        {"1%", "loss random 1%"},
 	        {"1%|correlation|25%", "loss random 1% correlation 25%"},
-	        /* What a statement can take is its. */
+	        /* A word that the statement before it can take belongs to that statement. */
 	        {"40ms|reorder|5%|25%", "delay 40ms\ncloud down reorder 5% 25%"},
 	        {"loss|gilbert-elliott|p|1%|r|10%|40ms",
 	         "loss gilbert-elliott p 1% r 10%\ncloud down delay 40ms"},
@@ -114,7 +115,7 @@ static void a_value_alone_is_the_statement_that_its_unit_means(void **state)
 		snprintf(wanted, sizeof(wanted), DOWN "cloud down %s\n" UP, rows[i].statements);
 		assert_clouds(line, wanted);
 		free(text);
-		/* The same as words of their own. */
+		/* The same text as separate words. */
 		snprintf(line, sizeof(line), "exec|%s|--|a", rows[i].words);
 		assert_int_equal(parse(line), OPTIONS_RUN);
 	}
@@ -132,20 +133,20 @@ static void a_program_behind_whole_statements_is_the_command(void **state)
 	        {"exec|--up|1%|true|--report|r", "true", ""},
 	        {"exec|-q|--seed=3|1%|true", "true", "1%"},
 	        {"exec|netem|delay|40ms|true|rate", "true", "netem delay 40ms"},
-	        /* It is a value there, and a command here. */
+	        /* `tail` is a value after `drop`, and a command behind that. */
 	        {"exec|rate|1mbit|queue|9kB|drop|tail|tail|-f", "tail",
 	         "rate 1mbit queue 9kB drop tail"},
 	};
 
 	(void)state;
-	assert_int_equal(chdir(SOURCE_ROOT), 0); /* there are the scenarios that have names */
+	assert_int_equal(chdir(SOURCE_ROOT), 0); /* the scenarios with names are there */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(rows[i].line), OPTIONS_RUN);
 		assert_string_equal(arguments.command[EXEC_NEAR][0], rows[i].command);
 		assert_string_equal(arguments.both, rows[i].statements);
 		assert_null(arguments.report);
 	}
-	/* No command: what is wrong is to be said, and nothing is started. */
+	/* No word is a command, so the error has to be reported, and nothing is started. */
 	setenv("SHELL", "/bin/some-shell", 1);
 	static const char *const lines[] = {"exec|true|40ms", "exec|delay|true", "exec|40ms|40ms",
 	                                    "exec|40ms|no-such-program", "exec|40ms|latency|1ms"};
@@ -221,7 +222,7 @@ static void a_resolver_that_is_only_here_is_reached_by_the_gateway(void **state)
 	        {"# here\nnameserver ::1\nnameserver 9.9.9.9\n", "# here\nnameserver 198.18.0.1\n",
 	         "::1"},
 	        {"nameserver fe80::1\n", "nameserver 198.18.0.1\n", "fe80::1"},
-	        /* What is asked first can be reached from anywhere. */
+	        /* The nameserver that is asked first can be reached from anywhere. */
 	        {"nameserver 9.9.9.9\nnameserver 127.0.0.1\n", "", NULL},
 	        {"nameserver 10.0.0.1", "", NULL},
 	        {"options edns0\n", "", NULL},

@@ -12,7 +12,7 @@
 #include "one_processor.h"
 #include "runner/group.h"
 
-/* The last number heard of each port, and how many in all. */
+/* The last number received from each port, and the number of all. */
 struct ear {
 	struct witness witness;
 	uint64_t last[2], heard;
@@ -52,7 +52,7 @@ static void what_finds_no_room_is_counted_and_the_rest_comes_in_order(void **sta
 	assert_non_null(fate_queue);
 	for (uint64_t i = 1; i <= FATE_QUEUE_ROOM + 1000; i++)
 		tell(fate_queue, 0, i);
-	/* A ring has one place less than its size. */
+	/* A ring has room for one less than its size. */
 	assert_int_equal(fate_queue_missed(fate_queue), 1001);
 	fate_queue_empty(fate_queue, &ear.witness);
 	assert_int_equal(ear.heard, FATE_QUEUE_ROOM - 1);
@@ -76,7 +76,7 @@ static void *work(void *port)
 	return NULL;
 }
 
-/* Two workers tell so much each. Returns how much found no room; the rest is heard. */
+/* Two workers put in `much` fates each. Returns how many found no room; all others are received. */
 static uint64_t work_and_hear(uint64_t much)
 {
 	struct ear ear = {.witness.tell = hear};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The unified feedback header and SIRENS: every byte of both, what a hop writes, what proxies
- * do. */
+/* The unified feedback header and SIRENS: every byte of both, and what a hop and a proxy do with
+ * them. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -25,7 +25,7 @@ static void put_u16(uint8_t *at, uint32_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* A number of so many bytes in network order. */
+/* A number of 32 bits in network order. */
 #define U32(n) (uint8_t)((n) >> 24), (uint8_t)((n) >> 16), (uint8_t)((n) >> 8), (uint8_t)(n)
 #define NONE   0xff, 0xff, 0xff, 0xff
 
@@ -47,7 +47,8 @@ static void set_ttl(uint8_t *frame, const struct frame_shape *shape, uint8_t ttl
 		mend(ip);
 }
 
-/* A frame with `n` bytes of a header between IP and the transport, made anew and not by weir. */
+/* Makes a frame with `n` bytes of a header between IP and the transport, independently of weir's
+ * code. */
 static uint32_t frame_with(uint8_t *frame, const struct frame_shape *shape, uint8_t ttl,
                            const uint8_t *header, uint32_t n)
 {
@@ -69,7 +70,7 @@ static uint32_t frame_with(uint8_t *frame, const struct frame_shape *shape, uint
 	return bytes + n;
 }
 
-/* ---- a rig of one cloud, and the last that left it ---- */
+/* ---- a rig of one cloud, and the last packet that left it ---- */
 
 static uint8_t left[LEFT];
 static uint32_t n_left, left_bytes, left_wire_bytes, left_port;
@@ -129,7 +130,7 @@ static void pass_shaped(struct rig *rig, enum rig_shape shape, uint32_t port, co
 		advance(rig, RTE_MAX(next, rig->now));
 }
 
-/* Sends it at t, and waits until it has left. */
+/* Sends the frame at t, and waits until it has left. */
 static void pass(struct rig *rig, uint32_t port, const uint8_t *frame, uint32_t bytes, simtime t)
 {
 	pass_shaped(rig, RIG_PLAIN, port, frame, bytes, t);
@@ -175,7 +176,7 @@ static void a_hop_writes_eight_bytes_and_counts_the_ttl_down(void **state)
 		uint8_t frame[LEFT], expected[LEFT];
 		struct rig *rig = open_cloud(router);
 		uint32_t bytes = frame_with(frame, shape, 64, ask, sizeof(ask));
-		/* Of what is cut in three, the header may not be in the first segment. */
+		/* In a frame of three segments, the header may lie beyond the first. */
 		bool whole = kind != RIG_SEGMENTED || bytes / 3 + 1 >= frame_transport(shape) + 16;
 		bool ip = kind != RIG_SEGMENTED || bytes / 3 + 1 >= frame_transport(shape);
 
@@ -191,8 +192,8 @@ static void a_hop_writes_eight_bytes_and_counts_the_ttl_down(void **state)
 static void a_request_for_another_ttl_or_for_nothing_is_left_alone(void **state)
 {
 	static const uint8_t rows[][4] = {
-	        {3, 1, 0, 63}, /* the next hop's */
-	        {3, 1, 0, 65}, /* that of one before */
+	        {3, 1, 0, 63}, /* for the next hop */
+	        {3, 1, 0, 65}, /* for a hop before */
 	        {0, 1, 0, 64}, /* no mode */
 	        {3, 0, 0, 64}, /* no probe */
 	        {3, 1, 0, 255},
@@ -217,7 +218,7 @@ static void a_request_for_another_ttl_or_for_nothing_is_left_alone(void **state)
 	rig_close(rig);
 }
 
-/* MIN and MAX, of each number by itself; the TTL does not matter. */
+/* MIN and MAX apply to each number separately; the TTL does not matter. */
 static void the_least_and_the_greatest_are_kept_number_by_number(void **state)
 {
 	static const struct {
@@ -246,7 +247,7 @@ static void the_least_and_the_greatest_are_kept_number_by_number(void **state)
 			headers_put_u32(ask + 8 + 4 * k, rows[i].then[k]);
 		frame_with(expected, &shapes[5], 63, ask, sizeof(ask));
 		pass(rig, 0, frame, bytes, (i + 1) * 10 * SIMTIME_MS);
-		/* What the one before has taken of the window is long over. */
+		/* The window in which the packet before was sent is long over. */
 		assert_left(expected, bytes);
 	}
 	rig_close(rig);
@@ -271,7 +272,7 @@ static void what_it_says_is_what_the_meter_reads(void **state)
 		pass(rig, 0, frame, bytes, 10 * SIMTIME_MS + probe);
 		said = oq_get(left + frame_transport(&shapes[1]) + 8);
 		r = &rig_report(rig, "x")->observed.meter;
-		/* 5 of 125 bytes left, 1 ms each; 2 were lost, 12 found no room. */
+		/* 5 packets of 125 bytes left, 1 ms each; 2 were lost, 12 found no room. */
 		if (probe == 1) {
 			assert_int_equal(said.number[0], 1000);
 			assert_int_equal(said.number[1], 500);
@@ -286,7 +287,7 @@ static void what_it_says_is_what_the_meter_reads(void **state)
 		}
 		if (probe == 3)
 			break;
-		/* The windows that follow would tell of the probes themselves. */
+		/* The next windows would count the probes themselves. */
 		rig_close(rig);
 		rig = open_cloud(lossy);
 		for (uint32_t i = 0; i < 19; i++)
@@ -386,7 +387,8 @@ static void a_malformed_header_passes_untouched_and_is_counted(void **state)
 	rig_close(rig);
 }
 
-/* Requests of all kinds, so many at a time; what left, and what was counted. */
+/* Sends requests of all kinds, in bursts of this size. Returns a digest of all that left, and sets
+ * the counts. */
 static uint64_t play_requests(uint16_t burst, uint64_t *written, uint64_t *malformed)
 {
 	struct rig *rig =
@@ -399,7 +401,7 @@ static uint64_t play_requests(uint16_t burst, uint64_t *written, uint64_t *malfo
 
 	for (uint32_t i = 0; i < 6400; i++) {
 		uint64_t dice = draw_u64(key, i, 0);
-		/* Runs of one kind, with strangers between. */
+		/* Runs of one kind, with other packets between. */
 		uint64_t run = dice & 7 ? draw_u64(key, i / 12, 1) : dice >> 3;
 		uint8_t header[24] = {(uint8_t)(run & 3), (uint8_t)(1 + (run >> 2) % 3), 0, 64};
 		uint8_t frame[LEFT];
@@ -415,7 +417,7 @@ static uint64_t play_requests(uint16_t burst, uint64_t *written, uint64_t *malfo
 		if ((dice >> 50 & 15) == 0)
 			frame[14 + 9] = 252;
 		if ((dice >> 54 & 15) == 0) {
-			/* The IP packet ends in the header, or behind it. */
+			/* The IP packet ends within the header, or behind it. */
 			put_u16(frame + 16, 20 + (uint32_t)(dice >> 58 & 31));
 			mend(frame + 14);
 		}
@@ -501,7 +503,7 @@ static uint32_t frame_with_option(uint8_t *frame, uint8_t ttl, const uint8_t *op
 static const char *const sirens_router[] = {"hop 192.0.2.1 mtu 1400", "feedback sirens window 1ms",
                                             "rate 10mbit queue 50pkt", NULL};
 
-/* An odd place in the header, so that the number straddles its words. */
+/* The option is at an odd place in the header, so that the number straddles its words. */
 static void an_option_is_answered_and_the_header_checksum_made_right(void **state)
 {
 	static const struct {
@@ -546,7 +548,7 @@ static void sirens_counts_bytes_as_an_interface_does(void **state)
 	options[3] = 3;
 	bytes = frame_with_option(frame, 64, options);
 	pass(rig, 0, frame, bytes, 3 * SIMTIME_MS);
-	/* What comes to the cloud is counted first. */
+	/* The cloud counts the packet before it answers. */
 	assert_int_equal(headers_u32(left + at), 3 * bytes);
 	rig_close(rig);
 }
@@ -614,7 +616,7 @@ static void a_packet_passes_as_it_is_where_a_header_has_no_room(void **state)
 		struct frame_shape shape;
 		uint8_t ttl, no_room;
 	} rows[] = {
-	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 957}, 64, 1}, /* 1001 with it */
+	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 957}, 64, 1}, /* 1001 in all */
 	        {{.ip = 6, .protocol = FRAME_UDP, .payload_bytes = 937}, 64, 1},
 	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 80, .fragment = 9}, 64, 1},
 	        {{.ip = 6, .protocol = FRAME_UDP, .payload_bytes = 80, .fragment = 9}, 64, 1},
@@ -704,9 +706,9 @@ static void answers_that_follow_one_another_are_stacked(void **state)
 	(void)state;
 	ask(rig, 1, 64, 20000, 100, 1);
 	ask(rig, 1, 63, 30000, 200, 2);
-	ask(rig, 1, 62, UINT32_MAX, UINT32_MAX, 3); /* nobody there */
+	ask(rig, 1, 62, UINT32_MAX, UINT32_MAX, 3); /* no router answers */
 	ask(rig, 3, 64, 7, 70, 4);
-	ask(rig, 3, 62, 8, 80, 5); /* does not follow */
+	ask(rig, 3, 62, 8, 80, 5); /* does not continue the run */
 	expect_answer(rig,
 	              (const uint8_t[]){0,         0, 0,          0,        1,          16,      64,
 	                                FRAME_UDP, 0, 0,          0,        0,          0,       0,
@@ -720,7 +722,7 @@ static void answers_that_follow_one_another_are_stacked(void **state)
 	              (const uint8_t[]){0, 0, 0, 0, 3, 8, 62, FRAME_UDP, 0, 0, 0, 0, 0, 0, 0, 0,
 	                                U32(8), U32(80)},
 	              24, 8);
-	expect_answer(rig, NULL, 0, 9); /* all is told */
+	expect_answer(rig, NULL, 0, 9); /* everything was reported before */
 	assert_int_equal(rig_report(rig, "y")->counters.feedback_answered, 3);
 	rig_close(rig);
 }
@@ -742,7 +744,7 @@ static void no_more_than_eight_answers_are_stacked_and_old_ones_are_let_go(void 
 	expect_answer(rig, (const uint8_t[]){0, 0, 0, 0, 1, 16, 56,     FRAME_UDP, 0,      0,
 	                                     0, 0, 0, 0, 0, 0,  U32(8), U32(16),   U32(9), U32(18)},
 	              32, ++t);
-	/* 17 runs of one: of the first there is nothing left. */
+	/* 17 runs of one answer each: nothing of the first is left. */
 	for (uint8_t i = 0; i < 17; i++)
 		ask(rig, 2, 64, i, 0, ++t);
 	expect_answer(rig,
@@ -780,7 +782,7 @@ static void the_path_shows_the_latest_of_each_router(void **state)
 	assert_int_equal(seen->hops[1].probe[OBSERVED_QUEUE].value[1], 10);
 	assert_int_equal(seen->hops[2].ttl, 62);
 	assert_int_equal(seen->hops[2].probe[OBSERVED_QUEUE].value[0], 2);
-	/* A change of the proxy keeps what it has heard. */
+	/* A change of the proxy keeps the values that it has received. */
 	rig_put(rig, "x", trial_conf("feedback proxy strip mtu 1500"));
 	rig_apply(rig, 40);
 	assert_int_equal(rig_report(rig, "x")->observed.n_hops, 3);
@@ -802,7 +804,7 @@ static void a_header_that_is_there_takes_the_request(void **state)
 	frame_with(expected, &shapes[0], 64, header, sizeof(header));
 	pass(rig, 0, frame, bytes, 1);
 	assert_left(expected, bytes);
-	pass(rig, 0, expected, bytes, 2); /* one that asks already */
+	pass(rig, 0, expected, bytes, 2); /* the packet carries a request already */
 	assert_left(expected, bytes);
 	assert_int_equal(counters(rig)->feedback_inserted, 1);
 	rig_close(rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the files are looked for that a scenario file names. */
+/* Where weir looks for the files that a scenario file names. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@ static const struct file *file_of(const struct conf *conf)
 	return *(struct file *const *)(const void *)((const char *)conf + field->offset);
 }
 
-/* What a scenario in `folder` says that names the file; "": it is taken. The content of the file
- * says which one it was. */
+/* Loads a scenario in `folder` that names the file. Returns the error message, or "" if the
+ * scenario is accepted; then the content shows which file was read. */
 static const char *load_in(const char *folder, const char *name, const char *content)
 {
 	static char message[SCENARIO_FILE_ERROR];
@@ -47,7 +47,7 @@ static const char *load_in(const char *folder, const char *name, const char *con
 	if (scenario_file_load(scenario_path, &scenario, message, sizeof(message)) != 0)
 		return message;
 	assert_string_equal(file_of(scenario->clouds[0]->confs[0])->text, content);
-	/* It keeps the name that was written. */
+	/* The file keeps the name as written. */
 	assert_string_equal(file_of(scenario->clouds[0]->confs[0])->name, name);
 	scenario_free(scenario);
 	unlink(scenario_path);
@@ -74,7 +74,7 @@ static void a_file_of_a_scenario_is_looked_for_beside_it_first(void **state)
 	assert_int_equal(mkdir("inner", 0700), 0);
 	snprintf(inner, sizeof(inner), "%s/inner/", folder);
 	write_text("lost.txt", "1\n");
-	/* Beside it is none: here. */
+	/* There is none beside the scenario, so the file here is read. */
 	assert_string_equal(load_in("inner/", "lost.txt", "1\n"), "");
 	write_text("inner/lost.txt", "2\n");
 	assert_string_equal(load_in("inner/", "lost.txt", "2\n"), "");
@@ -92,14 +92,14 @@ static void a_file_of_a_scenario_is_looked_for_beside_it_first(void **state)
 	assert_string_equal(load_in("inner/", "/none.txt", ""),
 	                    "inner/x.weir:4:19: the file `/none.txt` cannot be read: No such file "
 	                    "or directory");
-	/* One that is there and cannot be read is not passed over. */
+	/* A file that exists but cannot be read is not skipped. */
 	assert_int_equal(unlink("inner/lost.txt"), 0);
 	assert_int_equal(mkdir("inner/lost.txt", 0700), 0);
 	assert_string_equal(load_in("inner/", "lost.txt", ""),
 	                    "inner/x.weir:4:19: the file `lost.txt` cannot be read: it is not an "
 	                    "ordinary file");
 	rmdir("inner/lost.txt");
-	/* A message is one line of text, whatever folders are called. */
+	/* A message is one line of text, whatever the folders' names are. */
 	assert_int_equal(mkdir("in\nner\xff", 0700), 0);
 	snprintf(expected, sizeof(expected),
 	         "neither beside the scenario, in its folder, nor in %s", folder);
@@ -129,7 +129,7 @@ static void a_port_knows_the_folder_of_its_scenario(void **state)
 	copy = scenario_copy(scenario);
 	scenario_free(scenario);
 	assert_string_equal(copy->ports[0].folder, wanted);
-	/* What is shown and compared is what was written. */
+	/* The name as written is shown and compared. */
 	assert_string_equal(copy->ports[0].device, "file:in.pcap");
 	scenario_free(copy);
 	unlink(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a filter may cost, and that nobody is asked for a name. The functions that would ask stand
- * here in libc's place: libpcap calls these. */
+/* The cost of filters, and that no filter causes a lookup of a name. This file replaces libc's
+ * functions that look up names; libpcap calls these instead. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,8 @@ static void note(const char *name)
 	snprintf(asked_for, sizeof(asked_for), "%s", name);
 }
 
-/* Names of ports lie in a file of this machine, and numbers are nobody's names. */
+/* Accepts numeric addresses, and records a lookup of any other node. Without a node, the name is
+ * that of a port, which libc reads from a local file. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **result)
 {
@@ -193,8 +194,8 @@ static void numbers_and_the_words_of_pcap_filter_are_taken(void **state)
 	}
 }
 
-/* The words of the list, and words that are none, in whatever order: 30,000 of them. Of a list that
- * is longer than libpcap's this finds the word, because libpcap looks it up. */
+/* 30,000 filters of words from the list and of other words, in any order. If the list has a word
+ * that libpcap's does not have, libpcap looks it up, and the test fails. */
 static void of_whatever_words_nobody_is_asked(void **state)
 {
 	static const char *const vocabulary[] = {
@@ -235,7 +236,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* "port 1 or port 2 or ... `end`", up to so many bytes. */
+/* Writes "port 1 or port 2 or ... `end`", up to this number of bytes. */
 static void ports(char *words, size_t bytes, const char *end)
 {
 	size_t n = 0;
@@ -245,9 +246,9 @@ static void ports(char *words, size_t bytes, const char *end)
 	strcpy(words + n, end);
 }
 
-/* Of the audit: 1.8 s, 39 s, and no end. Both of a length took 0.2 s of processor time here, 0.94 s
- * with AddressSanitizer on a busy machine; 6 s is six times that, and a guess without bisection
- * takes 50 times as many compilations. */
+/* In the audit, these took 1.8 s, 39 s, and for ever. Both filters of a length took 0.2 s of
+ * processor time here, and 0.94 s with AddressSanitizer on a busy machine. The bound of 6 s is six
+ * times that; a search without bisection takes 50 times as many compilations. */
 static void a_long_filter_that_is_wrong_is_refused_at_once_and_where_it_goes_wrong(void **state)
 {
 	static const size_t lengths[] = {426, 500, 976, 1326, 4000};
@@ -276,12 +277,12 @@ static void a_filter_that_is_too_long_says_the_limit_and_what_is_shorter(void **
 	(void)state;
 	ports(words, 4000, "udp");
 	assert_int_equal(filter_check(words, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "bytes; at most 512 are taken: `portrange`"));
+	assert_non_null(strstr(problem.text, "bytes; at most 512 are allowed: use `portrange`"));
 	strcpy(words, "port 1");
 	while (strlen(words) < 480)
 		strcat(words, " or 2");
 	assert_int_equal(filter_check(words, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "steps; at most 4096 are taken"));
+	assert_non_null(strstr(problem.text, "steps; at most 4096 are allowed"));
 }
 
 static void the_same_words_are_compiled_once_for_all_clouds(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring of a flight beside a list of all that was ever put into it: whatever came, what the ring
- * shows begins with a whole snapshot and goes on to the end without a hole, and all changes ahead
- * of it are listed.
+ * The ring of a flight, compared with a list of everything that was put into it. After any input,
+ * what the ring shows begins with a whole snapshot and continues to the end without a gap; and all
+ * changes before that are listed.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,8 +22,8 @@
 #define PART_BYTES (UINT32_C(128) << 10)
 #define LARGEST    (sizeof(struct tape_entry) + PART_BYTES)
 #define LIST_MAX   20000u
-/* What a ring may leave unused: of chunks of 1 MiB, the end of that ahead of a snapshot, of the
- * latest, and what did not suffice for an entry. */
+/* The most that a ring may leave unused, with chunks of 1 MiB: the end of the chunk ahead of a
+ * snapshot, the end of the latest chunk, and an end too small for an entry. */
 #define UNUSED (3 * MIB)
 
 /* ---- a ring, and the list ---- */
@@ -32,13 +32,13 @@ struct pair {
 	struct flight_ring *ring;
 	uint64_t bytes_max;
 	simtime keep_ns;
-	uint32_t n, life; /* life: the first entry that no gap parts from the latest */
+	uint32_t n, life; /* life: the first entry with no gap between it and the latest */
 	struct tape_entry list[LIST_MAX];
-	bool begins[LIST_MAX]; /* part 0 of a snapshot that is whole */
-	uint32_t snapshot;     /* its part 0 was the latest */
+	bool begins[LIST_MAX]; /* part 0 of a complete snapshot */
+	uint32_t snapshot;     /* the place of the latest part 0 */
 	uint64_t changes;
 	simtime now;
-	bool starved; /* an allocation was refused: a snapshot may be missing in the middle */
+	bool starved; /* an allocation failed: a snapshot may be missing in the middle */
 };
 
 static uint64_t random_state;
@@ -68,7 +68,8 @@ static void pair_close(struct pair *pair)
 	free(pair);
 }
 
-/* Its place in the list is in `word`, and in all that stands behind it. */
+/* Returns the entry with its contents. Its place in the list is in `word`, and in all bytes behind
+ * the entry. */
 static const struct tape_entry *fill(const struct tape_entry *entry)
 {
 	static _Alignas(8) uint8_t room[LARGEST];
@@ -78,7 +79,8 @@ static const struct tape_entry *fill(const struct tape_entry *entry)
 	return (const struct tape_entry *)(const void *)room;
 }
 
-/* It is what fill() makes of the one in the list: behind that stands one byte, over and over. */
+/* Asserts that the entry is what fill() makes of the listed one: behind it, one byte is
+ * repeated. */
 static void assert_filled(const struct tape_entry *entry, const struct tape_entry *listed)
 {
 	const uint8_t *behind = (const uint8_t *)(entry + 1);
@@ -117,7 +119,8 @@ static void put_gap(struct pair *pair)
 	pair->life = pair->n;
 }
 
-/* Of so many parts the first ones; the whole, if these are all. */
+/* Puts the first `parts` of a snapshot of `whole` parts; if the numbers are equal, it is
+ * complete. */
 static void put_snapshot(struct pair *pair, uint32_t parts, uint32_t whole)
 {
 	for (uint32_t part = 0; part < parts; part++) {
@@ -136,7 +139,7 @@ static void put_snapshot(struct pair *pair, uint32_t parts, uint32_t whole)
 	}
 }
 
-/* ---- what it shows ---- */
+/* ---- the contents of a view ---- */
 
 static uint64_t bytes_from(const struct pair *pair, uint32_t from)
 {
@@ -147,7 +150,7 @@ static uint64_t bytes_from(const struct pair *pair, uint32_t from)
 	return bytes;
 }
 
-/* The latest whole snapshot before `n` that no gap parts from the latest entry. */
+/* Returns the latest complete snapshot before `n` with no gap between it and the latest entry. */
 static uint32_t begin_before(const struct pair *pair, uint32_t n)
 {
 	for (uint32_t i = n; i > pair->life; i--) {
@@ -166,7 +169,8 @@ static uint32_t begin_behind(const struct pair *pair, uint32_t from)
 	return UINT32_MAX;
 }
 
-/* All changes ahead of the first, then all up to `end`. Returns the place of the first. */
+/* Asserts that the view shows all changes ahead of its first entry, then all entries up to `end`.
+ * Returns the place of the first. */
 static uint32_t assert_shows(const struct pair *pair, const struct flight_view *view, uint32_t end)
 {
 	const struct tape_entry *entry;
@@ -188,7 +192,7 @@ static uint32_t assert_shows(const struct pair *pair, const struct flight_view *
 	first = at = entry->word;
 	assert_true(first < end && pair->begins[first]);
 	assert_int_equal(view->from_ns, entry->t_ns);
-	/* None is missing. */
+	/* No change is missing. */
 	for (; ahead < first; ahead++)
 		assert_int_not_equal(pair->list[ahead].kind, TAPE_CHANGE);
 	for (; entry; entry = flight_cursor_next(&cursor), at++) {
@@ -204,7 +208,8 @@ static uint32_t assert_shows(const struct pair *pair, const struct flight_view *
 	return first;
 }
 
-/* Longer ago than it has to reach back: a later snapshot would have done, when the latest came. */
+/* Asserts that the view reaches back no further than necessary: if it began at the next snapshot,
+ * it would have been too short when the latest snapshot came. */
 static void assert_no_longer(const struct pair *pair, uint32_t first)
 {
 	const uint32_t next = begin_behind(pair, first + 1);
@@ -232,7 +237,8 @@ static void assert_holds(struct pair *pair)
 	assert_true(view.bytes <= pair->bytes_max + LARGEST);
 	if (pair->keep_ns) {
 		assert_no_longer(pair, first);
-		/* As long as it has to, if there was so much memory. */
+		/* If it is shorter than keep_ns although memory sufficed, it begins with the first
+		 * snapshot there is. */
 		if (view.from_ns + pair->keep_ns > pair->now && !pair->starved &&
 		    bytes_from(pair, pair->life) + UNUSED < pair->bytes_max)
 			assert_int_equal(first, begin_behind(pair, pair->life));
@@ -240,7 +246,7 @@ static void assert_holds(struct pair *pair)
 	flight_view_release(pair->ring, &view);
 }
 
-/* Whatever may come. `gaps`: one of so many; 0: none. */
+/* Puts anything. `gaps`: one gap in this number; 0: none. */
 static void put_any(struct pair *pair, uint32_t gaps)
 {
 	const uint32_t which = dice(100);
@@ -248,7 +254,7 @@ static void put_any(struct pair *pair, uint32_t gaps)
 	pair->now += dice(3) * SIMTIME_MS;
 	if (which < 3)
 		put_snapshot(pair, 1 + which, 1 + which);
-	else if (which < 5) /* one that does not fit one chunk */
+	else if (which < 5) /* a snapshot that does not fit into one chunk */
 		put_snapshot(pair, 12, 12);
 	else if (which < 6)
 		put_snapshot(pair, 2, 3);
@@ -315,7 +321,7 @@ static void without_a_whole_snapshot_it_has_nothing(void **state)
 	assert_int_equal(view.n_changes, 1);
 	assert_shows(pair, &view, pair->n);
 	flight_view_release(pair->ring, &view);
-	/* The rest of one whose beginning was lost is no beginning. */
+	/* If the beginning of a snapshot was lost, its rest is no beginning. */
 	put_gap(pair);
 	put(pair,
 	    (struct tape_entry){.kind = TAPE_SNAPSHOT, .flags = TAPE_LAST, .n = 2, .number = 8}, 8);
@@ -345,7 +351,7 @@ static void behind_a_gap_it_begins_anew(void **state)
 	pair_close(pair);
 }
 
-/* What a snapshot stands on is not known any more. */
+/* The scenario that the snapshot refers to is unknown then. */
 static void behind_a_gap_in_which_a_change_may_be_missing_it_is_none(void **state)
 {
 	struct pair *pair = pair_open(8 * MIB, 0, 2);
@@ -359,7 +365,7 @@ static void behind_a_gap_in_which_a_change_may_be_missing_it_is_none(void **stat
 	pair_close(pair);
 }
 
-/* Chunks are filled to the last byte, and the change is what needs one more. */
+/* Chunks are filled to the last byte, and the change needs one more. */
 static void a_change_that_finds_no_room_is_listed(void **state)
 {
 	const uint32_t eighth = PART_BYTES - (uint32_t)sizeof(struct tape_entry);
@@ -386,14 +392,14 @@ static void a_change_that_finds_no_room_is_listed(void **state)
 	pair_close(pair);
 }
 
-/* The ring becomes empty for want of memory, and what was in it came before. */
+/* For want of memory, the ring becomes empty. The changes that it held come before this one. */
 static void a_change_that_finds_no_memory_is_listed_behind_those_that_came_before(void **state)
 {
 	struct pair *pair = pair_open(8 * MIB, 0, 6);
 	struct flight_view view;
 
 	(void)state;
-	put_change(pair); /* there is room for more of its kind */
+	put_change(pair); /* the list of changes has room for more */
 	put_snapshot(pair, 1, 1);
 	put_change(pair);
 	for (uint32_t i = 0; i < 7; i++)
@@ -411,7 +417,7 @@ static void a_change_that_finds_no_memory_is_listed_behind_those_that_came_befor
 	pair_close(pair);
 }
 
-/* Several at once, each of another moment. */
+/* Several views at once, each of another moment. */
 static void a_view_shows_its_moment_while_the_ring_goes_on(void **state)
 {
 	struct held {
@@ -448,7 +454,7 @@ static void what_comes_behind_half_a_snapshot_takes_no_more_memory_than_it_may(v
 	put_snapshot(pair, 1, 1);
 	put_packets(pair, 64);
 	put_snapshot(pair, 2, 3);
-	/* One allocation for each MiB. */
+	/* Each MiB takes one allocation. */
 	starve_after(8);
 	for (uint32_t i = 0; i < 40 * 8; i++)
 		put_packets(pair, PART_BYTES);

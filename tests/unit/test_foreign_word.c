@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people type who come from elsewhere, wherever it can be typed, and what the answer names. */
+/* The words that people bring from other tools, in every place where they can be typed, and what
+ * the answer names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ static int make_folder(void **state)
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	snprintf(scenario_path, sizeof(scenario_path), "%s/x.weir", folder);
-	/* A scenario that has a name, as it is found from here. */
+	/* A scenario with a name, as it is found from here. */
 	return chdir(folder) || mkdir("configs", 0700) || mknod("configs/wifi.weir", 0600, 0);
 }
 
@@ -54,9 +55,9 @@ static int start(void **state)
 	                             "0.1%\ncloud down delay 40ms\n");
 }
 
-/* ---- the places where it can be typed ---- */
+/* ---- the places where they can be typed ---- */
 
-/* `weir LINE`, the words of which are written with `|` between them. */
+/* Runs `weir LINE`; in the line, `|` separates the words. */
 static int run(const char *line, char *text)
 {
 	char copy[1000], *words[24] = {(char *)(uintptr_t) "weir"};
@@ -85,7 +86,7 @@ static int in_file(const char *line, char *text)
 	return run(command, text);
 }
 
-/* On the socket: 2 where it is refused. */
+/* Sends a line to the socket. Returns 2 if it is refused. */
 static int on_socket(struct talk *talk, const char *line, char *text)
 {
 	const char *output;
@@ -101,7 +102,7 @@ static int on_socket(struct talk *talk, const char *line, char *text)
 
 enum { FILES = 1, SOCKET = 2, EXEC = 4, COMMAND = 8, LINES = FILES | SOCKET };
 
-/* Behind the name of a cloud, in every place. */
+/* Gives these words behind the name of a cloud, in one of the places. */
 static int behind_cloud(struct talk *talk, int place, const char *words, char *text)
 {
 	char line[400];
@@ -113,7 +114,7 @@ static int behind_cloud(struct talk *talk, int place, const char *words, char *t
 	return place == FILES ? in_file(line, text) : on_socket(talk, line, text);
 }
 
-/* ---- the mistakes ---- */
+/* ---- mistakes ---- */
 
 static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_word(void **state)
 {
@@ -133,7 +134,7 @@ static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_
 	        {"loss random 1 ecn", "as a fraction it is 100%, in netem 1%"},
 	        {"match udp", "cloud NAME from PLACE to PORT match udp port 53"},
 	        {"priority 3", "cloud NAME from PLACE to PORT priority 10"},
-	        /* and others: other tools' names */
+	        /* others: names of other tools */
 	        {"packet-loss 10%", "in weir it is `loss 10%`"},
 	        {"Packet_Loss 10%", "in weir it is `loss 10%`"},
 	        {"bw 1gbit", "in weir it is `rate 1gbit`"},
@@ -151,7 +152,7 @@ static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_
 	        /* a word of another statement */
 	        {"delay 40ms bandwidth 2mbit", "in weir it is `rate 2mbit`"},
 	        {"rate 10mbit limit 9pkt", "in weir it is `rate 10mbit queue 9pkt`"},
-	        {"half-life 3s", "`half-life` is no statement, but a word of `delay`"},
+	        {"half-life 3s", "`half-life` is not a statement but a word of `delay`"},
 	        /* positions instead of names */
 	        {"delay 40ms 10ms", "says what it is: `jitter`"},
 	        {"rate 10mbit 60kB", "`queue`"},
@@ -175,7 +176,7 @@ static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_
 	        {"rate 10mbit queue 100packets", "write 100pkt"},
 	        {"delay 40ms jitter 5ms distribution gaussian", "did you mean `normal`?"},
 	        {"ecn yes", "did you mean `on`?"},
-	        {"delay 40ms off", "`off` stands alone behind a statement: `delay off`"},
+	        {"delay 40ms off", "`off` stands alone after a statement: `delay off`"},
 	        /* probabilities */
 	        {"loss 1", "`loss 1` has two readings: as a fraction it is 100%, in netem 1%"},
 	        {"loss 0.1", "as a fraction it is 10%, in netem 0.1%"},
@@ -214,7 +215,7 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	        {LINES, "show stats", "in weir it is `show cloud`"},
 	        {LINES, "show interfaces", "in weir it is `show ports`"},
 	        {LINES, "show running-config", "in weir it is `show config`"},
-	        /* exec takes them */
+	        /* only exec accepts these */
 	        {LINES, "cloud down 40ms", "needs the statement before it: `delay 40ms`"},
 	        {LINES, "cloud down 10mbit", "needs the statement before it: `rate 10mbit`"},
 	        {LINES, "cloud down 3%", "needs the statement before it: `loss random 3%`"},
@@ -232,16 +233,16 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	        {COMMAND, "start", "in weir it is `weir run -c FILE`"},
 	        {COMMAND, "stats", "in weir it is `weir ctl show cloud`"},
 	        {COMMAND, "mm-delay|40", "in weir it is `weir exec delay 40ms -- COMMAND`"},
-	        {COMMAND, "run|lab.weir", "a scenario is given as -c lab.weir"},
+	        {COMMAND, "run|lab.weir", "give a scenario as -c lab.weir"},
 	        {COMMAND, "chekc", "did you mean `check`?"},
 	        {COMMAND, "help|bandwidth", "in weir it is `rate 10mbit`"},
-	        {COMMAND, "exec|--latency=250ms|--|true", "without dashes: delay 250ms"},
-	        {COMMAND, "exec|--delay|40ms|--|true", "without dashes: delay 40ms"},
+	        {COMMAND, "exec|--latency=250ms|--|true", "have no dashes: delay 250ms"},
+	        {COMMAND, "exec|--delay|40ms|--|true", "have no dashes: delay 40ms"},
 	        {COMMAND, "exec|delay|40|sh|x", "if `sh` is the command, write `--` before it"},
 	        {COMMAND, "exec|40|sh|x", "`40ms` is a delay, `40mbit` a rate, `40%` a loss"},
 	        {COMMAND, "exec|sh|-c|true", "if `sh` is the command, write `--` before it"},
 	        {COMMAND, "40ms|1%|no-such-ping|-c|3|198.18.0.1",
-	         "if `no-such-ping` is the command: there is no such program here"},
+	         "if `no-such-ping` is the command, there is no such program here"},
 	        {COMMAND, "exec|wfi|--|true", "did you mean `wifi`?"},
 	};
 	char text[TEXT_MAX];
@@ -264,7 +265,7 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	}
 }
 
-/* ---- what is taken ---- */
+/* ---- short forms that are accepted ---- */
 
 static void what_can_mean_one_thing_only_is_taken_and_printed_as_weir_writes_it(void **state)
 {
@@ -284,7 +285,7 @@ static void what_can_mean_one_thing_only_is_taken_and_printed_as_weir_writes_it(
 	        {"wave rate 1Mbit/s..10Mbit/s period 9s", "wave rate 1mbit..10mbit period 9s"},
 	        {"loss random 0", "loss random 0%"},
 	        {"loss random 0.01", "loss random 1%"},
-	        /* A weight or a factor is no chance. */
+	        /* A weight or a factor is no probability. */
 	        {"red min 15kB max 45kB weight 1", "red min 15kB max 45kB weight 100%"},
 	        {"class voice weight 1 match udp", "class voice weight 100% match udp"},
 	        {"ecn off", "ecn off"},
@@ -297,7 +298,7 @@ static void what_can_mean_one_thing_only_is_taken_and_printed_as_weir_writes_it(
 		char *printed;
 
 		snprintf(text, sizeof(text), TOP "cloud down %s\n", rows[i][0]);
-		/* Some want a queue, or a management of it; the words are what is looked at. */
+		/* Some statements need a queue or an AQM; only the words matter here. */
 		if (strncmp(rows[i][0], "red", 3) == 0)
 			strcat(text, "cloud down rate 10mbit queue 60kB\n");
 		if (strncmp(rows[i][0], "class", 5) == 0)
@@ -352,7 +353,7 @@ static void a_statement_that_is_off_is_not_there(void **state)
 		free(printed);
 		scenario_free(scenario);
 	}
-	/* While it runs, too; and once more, when it is gone. */
+	/* At run time, too; and once more when the loss is gone. */
 	assert_int_equal(on_socket(talk, "cloud down loss off", text), 0);
 	assert_int_equal(on_socket(talk, "show config", text), 0);
 	assert_null(strstr(text, "loss"));
@@ -416,7 +417,7 @@ static void help_explains_fields_places_and_every_subcommand(void **state)
 {
 	static const char *const rows[][2] = {
 	        {"match", "match udp port 53"},
-	        {"priority", "which cloud is asked first: the lowest"},
+	        {"priority", "order in which clouds are tried: the lowest first"},
 	        {"PLACE", "cloud core from access to b"},
 	        {"SELECTION", "priority N"},
 	        {"source", "a cloud for each source address in this prefix"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FQ-CoDel: who is sent when, who is dropped, and that nothing gets lost on the way. */
+/* FQ-CoDel: the order of transmission, which packets are dropped, and that nothing gets lost. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 static uint8_t frames[FLOWS][FRAME_BYTES_MAX];
 static uint32_t lengths[FLOWS];
 
-/* A packet of this flow and length; the ECN bits too. */
+/* Makes the frame of this flow, with this length and these ECN bits. */
 static void flow_make(uint32_t flow, uint32_t bytes, uint8_t ecn)
 {
 	struct frame_shape shape = {.ip = 4,
@@ -35,7 +35,7 @@ static uint32_t flow_of(const struct rte_mbuf *mbuf)
 	return (uint32_t)(udp[0] << 8 | udp[1]) - 2000;
 }
 
-/* ---- what left ---- */
+/* ---- departures ---- */
 
 #define LEFT_MAX 200000
 static struct left {
@@ -88,12 +88,12 @@ static double figure(struct trial *trial, const char *name)
 	return 0;
 }
 
-/* ---- the schedule ---- */
+/* ---- the order of transmission ---- */
 
-/* By hand. A of 1000 B, a quantum of 1000 B: A, B and C come at one instant with 3, 2 and 1
- * packets. A1 is taken at once; A's credit is used up. In the list of new queues are A, B, C: A
- * goes to the old; B1, then B has no credit, C1; the old are A, B, C: A2, B2, C is empty and
- * leaves; A3. */
+/* By hand. Packets have 1000 B, and the quantum is 1000 B. A, B and C arrive at one instant with 3,
+ * 2 and 1 packets. A1 is taken at once, which uses up A's credit. The list of new queues is A, B,
+ * C: A moves to the old ones; B1 is sent, then B has no credit; C1 is sent. The list of old queues
+ * is A, B, C: A2, B2, C is empty and leaves; A3. */
 static void new_flows_go_first_and_old_ones_in_turn(void **state)
 {
 	static const struct {
@@ -108,7 +108,7 @@ static void new_flows_go_first_and_old_ones_in_turn(void **state)
 	send(trial, 0, 3);
 	send(trial, 1, 2);
 	send(trial, 2, 1);
-	/* a new one comes while A3 is sent, with A4 behind that: it goes first */
+	/* a new flow comes while A3 is sent, with A4 behind it: the new flow goes first */
 	trial->now = 5500 * SIMTIME_US;
 	send(trial, 0, 1);
 	send(trial, 3, 1);
@@ -123,8 +123,8 @@ static void new_flows_go_first_and_old_ones_in_turn(void **state)
 	trial_close(trial);
 }
 
-/* Flows that always have something get the same bytes, whatever their packets' lengths: they differ
- * by less than a quantum and the longest packet of each. */
+/* Flows that are never empty get the same number of bytes, whatever the lengths of their packets:
+ * they differ by less than a quantum and the longest packet of each. */
 static void flows_share_the_link_whatever_their_packets_lengths(void **state)
 {
 	static const uint32_t sizes[FLOWS] = {60, 200, 552, 1000, 1400, 1500, 1514, 90};
@@ -135,7 +135,7 @@ static void flows_share_the_link_whatever_their_packets_lengths(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < FLOWS; i++)
 		flow_make(i, sizes[i], 0);
-	/* enough of each for 2 s */
+	/* enough of each flow for 2 s */
 	for (uint32_t i = 0; i < FLOWS; i++)
 		send(trial, i, 300000 / sizes[i]);
 	trial->now = SIMTIME_S;
@@ -151,9 +151,9 @@ static void flows_share_the_link_whatever_their_packets_lengths(void **state)
 	trial_close(trial);
 }
 
-/* A packet now and then beside two floods waits for the one that is being sent, and goes; in a FIFO
- * it would wait for seconds. In the beginning all are new, and go in turn: 1514 B of credit are two
- * packets of 1500 B, for something is left after the first. */
+/* An occasional packet beside two floods waits only for the packet that is being sent; in a FIFO it
+ * would wait for seconds. At first all flows are new, and are served in turn: a credit of 1514 B
+ * allows two packets of 1500 B, because some credit is left after the first. */
 static void a_sparse_flow_does_not_wait_behind_floods(void **state)
 {
 	struct trial *trial = open_fq("rate 8mbit queue 2000pkt", "fq-codel", 32);
@@ -171,7 +171,7 @@ static void a_sparse_flow_does_not_wait_behind_floods(void **state)
 		send(trial, 1, 10);
 		send(trial, 2, 1);
 		trial->now = came + 19 * SIMTIME_MS;
-		/* what is asked at an instant has happened by then */
+		/* a packet sent at this instant makes all earlier events happen */
 		send(trial, 0, 1);
 		for (; sparse < n_left; sparse++) {
 			if (left[sparse].flow != 2)
@@ -189,7 +189,7 @@ static void a_sparse_flow_does_not_wait_behind_floods(void **state)
 	trial_close(trial);
 }
 
-/* ---- who is dropped ---- */
+/* ---- drops ---- */
 
 static void a_full_queue_drops_half_of_the_fullest_flow_from_its_head(void **state)
 {
@@ -197,16 +197,16 @@ static void a_full_queue_drops_half_of_the_fullest_flow_from_its_head(void **sta
 	        open_fq("rate 8mbit queue 100pkt", "fq-codel target 1s interval 4s", 32);
 
 	(void)state;
-	flow_make(0, 1000, 0); /* 80 packets: the fullest */
+	flow_make(0, 1000, 0); /* 80 packets: the fullest flow */
 	flow_make(1, 1400, 0); /* 20 packets */
 	flow_make(2, 100, 0);
-	send(trial, 0, 81); /* one is sent */
+	send(trial, 0, 81); /* one packet is being sent */
 	send(trial, 1, 20);
 	assert_int_equal(counters_drops(trial_counters(trial)), 0);
 	send(trial, 2, 1);
 	assert_int_equal(trial_counters(trial)->drops[REASON_FULLEST], 40);
 	assert_int_equal(figure(trial, "drops fullest"), 40);
-	/* the oldest of them: 2 to 41 */
+	/* the oldest packets of that flow: 2 to 41 */
 	for (uint32_t i = 1; i <= 102; i++)
 		assert_int_equal((trial->fate[i] & TRIAL_LOST) != 0, i >= 2 && i <= 41);
 	trial_run_out(trial);
@@ -243,7 +243,7 @@ static void what_is_itself_too_long_is_dropped(void **state)
 	trial_close(trial);
 }
 
-/* One flood, one flow within its share: only the flood loses, or is marked. */
+/* One flood, and one flow within its share: only packets of the flood are lost or marked. */
 static void codel_acts_on_the_flow_that_stands_and_on_no_other(void **state)
 {
 	/* RFC 8290, section 5.2.6: marks by default */
@@ -284,8 +284,8 @@ static void codel_acts_on_the_flow_that_stands_and_on_no_other(void **state)
 
 /* ---- sorting ---- */
 
-/* 1000 flows into 1024 queues: how many of those are used is 1024 (1 - (1 - 1/1024)^1000) = 638.6,
- * with a standard deviation below 12. */
+/* 1000 flows into 1024 queues: the expected number of used queues is 1024 (1 - (1 - 1/1024)^1000) =
+ * 638.6, with a standard deviation below 12. */
 static void flows_are_spread_over_the_queues(void **state)
 {
 	struct trial *trial = open_fq("rate 8kbit queue 100000pkt", "fq-codel", 32);
@@ -303,7 +303,7 @@ static void flows_are_spread_over_the_queues(void **state)
 	trial_close(trial);
 }
 
-/* Packets of one flow stay in their order, whatever happens. */
+/* Asserts that the packets of each flow left in order. */
 static void flows_keep_their_order(void)
 {
 	uint32_t last[FLOWS] = {0};
@@ -316,8 +316,8 @@ static void flows_keep_their_order(void)
 
 /* ---- changes ---- */
 
-/* FQ-CoDel comes, changes, and goes, also to others with bands, while packets wait: all leave, and
- * each flow's in order. */
+/* FQ-CoDel is added, changed, removed, and replaced by others with bands, while packets wait: all
+ * packets leave, those of each flow in order. */
 static void a_change_keeps_what_waits(void **state)
 {
 	static const char *const lines[] = {
@@ -366,12 +366,13 @@ static void a_change_keeps_what_waits(void **state)
 	flows_keep_their_order();
 	assert_int_equal(n_left + counters_drops(trial_counters(trial)), sent);
 	assert_true(n_left > 3000);
-	/* lengths were counted anew with each overhead */
+	/* each overhead computed the lengths anew */
 	assert_int_equal(rig_report(trial->rig, "x")->queue_bytes, 0);
 	trial_close(trial);
 }
 
-/* Classes take over what waits in bands; a cloud that goes gives everything back (rig_close). */
+/* Classes take over packets that wait in bands; a cloud that is removed returns all mbufs
+ * (rig_close). */
 static void classes_take_over_and_clouds_go(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames of a live run on their way from the workers into a capture of several interfaces. */
+/* Frames of a live run on their way from the workers into a capture with several interfaces. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,7 +143,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Every frame is taken or counted, whole, and those of a worker in order. */
+/* Every frame is taken, intact, or counted; those of one worker are in order. */
 static void put_and_take(void)
 {
 	struct frame_queue *frame_queue = frame_queue_make();
@@ -194,7 +194,7 @@ static void workers_that_share_a_processor_do_not_wait_for_each_other(void **sta
 	assert_true(one_processor_end(&one) < FRAMES / 10);
 }
 
-/* libpcap judges. */
+/* libpcap reads the capture back. */
 static void a_capture_of_two_interfaces_is_read_back_to_the_nanosecond(void **state)
 {
 	const struct pcapng_interface interfaces[] = {{"world", "far", 0}, {"command", "", 0}};

@@ -77,8 +77,8 @@ static void mbufs_of_every_kind_pass_as_they_are(void **state)
 	}
 }
 
-/* The border between copying and keeping, wherever it is set; beyond what a chunk or an mbuf of the
- * pool can take it is lowered. */
+/* The border between copied and kept frames may have any value. If it exceeds what a chunk or an
+ * mbuf of the pool can take, it is lowered. */
 static void the_border_between_copied_and_kept_frames_may_lie_anywhere(void **state)
 {
 	static const uint32_t borders[] = {1,    60,   64,   512,    1984,
@@ -124,7 +124,7 @@ static void frames_may_lie_anywhere_in_their_mbufs(void **state)
 	}
 }
 
-/* All of them at once, so that they lie beside each other in the logs. */
+/* All at once, so that they lie side by side in the logs. */
 static void kinds_may_be_mixed_in_a_burst(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The gateway of `weir exec` where it cannot start. What passes it is in tests/live. */
+/* The gateway of `weir exec` when it cannot start. Its traffic is tested in tests/live. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "gateway/gateway.h"
 #include "runner/group.h"
 
-/* Descriptor 0 is the first one that a source of zeros would close. */
+/* Zeros taken for descriptors would close descriptor 0 first. */
 static void a_gateway_without_descriptors_closes_none_of_others(void **state)
 {
 	const struct gateway_options options = {.net = -1, .tap = -1, .opening = -1};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that a cloud generates: where they leave, when, in which order, and that all adds up. */
+/* Packets that a cloud generates: where and when they leave, in which order, and that the counters
+ * add up. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -10,8 +11,8 @@
 #include "engine/cloud.h"
 #include "engine/engine_state.h"
 
-/* A statement of the test's own: answers every packet with one of 64 bytes that begins with 1000
- * more than its number. */
+/* A statement of this test: answers every packet with one of 64 bytes, which begins with the
+ * packet's number plus 1000. */
 #define ANSWER_BYTES 64
 #define ANSWER       1000
 
@@ -119,12 +120,13 @@ static void an_answer_leaves_where_the_packet_came_at_the_same_instant(void **st
 	assert_int_equal(c->generated, 2);
 	assert_int_equal(c->tx_packets, 4);
 	assert_int_equal(c->tx_bytes, 2 * 100 + 2 * ANSWER_BYTES);
-	/* What is generated is not delayed, and is not in the statistics of the delay. */
+	/* Generated packets are not delayed, and are not in the statistics of the delay. */
 	assert_int_equal(rig_report(rig, "down")->delay_ns.count, 2);
 	rig_close(rig);
 }
 
-/* The hop of a chain: its answer leaves at the chain's port, from where the packet is by then. */
+/* The hop of a chain: its answer leaves at the port of the first cloud, at the time when the packet
+ * reaches the hop. */
 static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 {
 	struct rig *rig = open_with(NULL);
@@ -145,8 +147,8 @@ static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 	rig_close(rig);
 }
 
-/* Two ways to one port, one of them over a second cloud, and answers at the port of a third cloud,
- * whose line is its own. */
+/* Opens two paths to one port, one of them through a second cloud, and answers at the port of a
+ * third cloud, which has a line of its own. */
 static struct rig *open_crowd(bool makes_room, struct witness *witness)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){
@@ -165,8 +167,9 @@ static struct rig *open_crowd(bool makes_room, struct witness *witness)
 	return rig;
 }
 
-/* What is due has left all clouds if the engines are settled; if not, a line of its own is emptied
- * into the outlet: nobody else is concerned. */
+/* If the engines are settled, all packets that are due have left their clouds. Otherwise, a cloud's
+ * own line is emptied only into the outlet, which concerns no other cloud; such a cloud is not
+ * compared. */
 static void assert_same_counts(const struct rig *rig, const struct rig *other, bool settled)
 {
 	const struct cloud_table *one = rig->engine->cloud_table, *two = other->engine->cloud_table;
@@ -198,8 +201,8 @@ static void assert_same_departures(const struct rig *rig, const struct rig *othe
 	}
 }
 
-/* Packet i of a flow, to two engines: the outlets of the prompt one are emptied at once, those of
- * the slow one during 90 packets of 700. */
+/* Sends packet i of a flow to two engines. The outlets of the prompt one are emptied at once, those
+ * of the slow one during 90 packets of each 700. */
 static void send_to_both(struct rig *prompt, struct rig *slow, uint32_t port, uint32_t i)
 {
 	const uint32_t bytes = i % 11 ? 100 : 1400;
@@ -226,7 +229,7 @@ static void assert_leave_alike(struct rig *prompt, struct rig *slow)
 	assert_same_departures(prompt, slow, 1);
 }
 
-/* A live device may take nothing for a while: the wheel goes on, and only leaving is late. */
+/* A live device may take nothing for a while. The wheel goes on; only the departures are late. */
 static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **state)
 {
 	static const uint32_t ports[] = {0, 1, 0, 2, 0, 1};
@@ -246,7 +249,7 @@ static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **s
 	rig_close(slow);
 }
 
-/* A change of delays and of losses, ahead of which the engine is settled. */
+/* Changes delays and losses, after the engine is settled. */
 static void change_crowd(struct rig *rig, uint32_t number)
 {
 	assert_true(engine_settle(rig->engine, rig->now));
@@ -258,7 +261,7 @@ static void change_crowd(struct rig *rig, uint32_t number)
 
 static void a_change_behind_a_full_outlet_finds_clouds_as_if_there_were_room(void **state)
 {
-	/* Each way has more packets than the slow one's devices take. */
+	/* Each path has more packets than the devices of the slow engine take. */
 	static const uint32_t ports[] = {0, 1, 1, 2, 0, 1};
 	struct rig *prompt = open_crowd(true, NULL), *slow = open_crowd(false, NULL);
 	uint64_t most = 0;
@@ -281,7 +284,7 @@ static void a_change_behind_a_full_outlet_finds_clouds_as_if_there_were_room(voi
 	rig_close(slow);
 }
 
-/* What found no memory stays on its line, in order, and leaves from there. */
+/* A packet that finds no memory stays on its line, in order, and leaves from there. */
 static void an_engine_that_is_settled_without_memory_says_so(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .memory_bytes = 256 << 10});
@@ -324,7 +327,7 @@ static void hear(struct witness *witness, const struct fate *fate)
 	(void)fate;
 }
 
-/* So that a real loss can be told of the packet that it was (tx_queue.c). */
+/* Then the report of a real loss can name the packet (tx_queue.c). */
 static void what_waits_behind_an_outlet_keeps_its_name(void **state)
 {
 	struct witness witness = {.tell = hear, .way = 1u << FATE_LEFT};
@@ -344,9 +347,9 @@ static void what_waits_behind_an_outlet_keeps_its_name(void **state)
 	rig_close(rig);
 }
 
-/* Two directions, 40 packets from the one side, then 40 from the other, and so on, 500 ns apart, in
- * bursts of at most `burst`. A packet of `up` is sent for 1,000 ns, so its queue empties while
- * packets of `down` arrive, at the same instants. */
+/* Two directions: 40 packets from one side, then 40 from the other, and so on, 500 ns apart, in
+ * bursts of at most `burst`. To send a packet of `up` takes 1,000 ns, so the queue of `up` empties
+ * while packets of `down` arrive, at the same instants. */
 static struct rig *both_ways(uint16_t burst, bool polled)
 {
 	struct rig *rig = open_with(NULL);
@@ -398,7 +401,7 @@ static void answers_leave_in_the_order_of_time_whatever_the_size_of_bursts(void 
 		struct rig *rig = both_ways(bursts[way / 2], way % 2);
 
 		assert_int_equal(rig->n_departures, single->n_departures);
-		/* Each port's departures: between ports there is no order. */
+		/* Compares the departures of each port: there is no order between ports. */
 		for (uint32_t port = 0; port < 2; port++) {
 			uint32_t k = 0;
 
@@ -430,8 +433,8 @@ static void without_a_cloud_that_generates_clouds_stay_alone_at_their_ports(void
 	assert_null(rig->engine->wheel);
 	echo(rig, "down");
 	rig_apply(rig, 10);
-	/* `down` generates and `up` leads where its answers leave; `other` has nothing to do with
-	 * it. */
+	/* `down` generates, and `up` leads to the port where its answers leave; `other` has no part
+	 * in this. */
 	assert_non_null(rig->engine->cloud_table->slots[0]->events);
 	assert_non_null(rig->engine->cloud_table->slots[1]->events);
 	assert_null(rig->engine->cloud_table->slots[2]->events);
@@ -505,8 +508,8 @@ a_cloud_that_comes_to_lead_to_a_port_is_in_order_with_what_is_on_its_way_there(v
 	rig_close(rig);
 }
 
-/* An answer that is held when its cloud is removed still leaves, and so does what the cloud queues;
- * a cloud that then comes to lead to that port is in order with them. */
+/* An answer that is held when its cloud is removed still leaves, and so do the packets in the
+ * cloud's queue. A cloud that comes to lead to that port later delivers in order with them. */
 static void a_cloud_that_is_removed_still_delivers_its_answers(void **state)
 {
 	struct rig *rig = open_with(NULL);
@@ -553,7 +556,7 @@ static void without_an_mbuf_an_answer_counts_as_generated_and_dropped(void **sta
 	rig_close(rig);
 }
 
-/* Who does not make room at once gets the answers later, with their own times. */
+/* If no room is made at once, the answers leave later, with their own times. */
 static void an_answer_waits_for_room_in_the_outlet(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .statements = with_echo});
@@ -579,7 +582,7 @@ static void an_answer_waits_for_room_in_the_outlet(void **state)
 	rig_close(rig);
 }
 
-/* ---- what the witness is told ---- */
+/* ---- the fates that the witness receives ---- */
 
 struct notebook {
 	struct witness witness;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where headers are: every shape of frame, and every length at which one can be cut off. */
+/* The places of headers: every shape of frame, and every length at which it can be cut off. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,8 @@ static const struct frame_shape shapes[] = {
         {.ip = 6, .protocol = FRAME_UDP, .fragment = 185, .payload_bytes = 40},
 };
 
-/* The bytes are at the end of a block of their own: the sanitizer sees what is read behind them. */
+/* The bytes are at the end of a block of their own, so that the sanitizer detects reads beyond
+ * them. */
 static bool find(const uint8_t *frame, uint32_t bytes, uint32_t wire_bytes, struct headers *headers)
 {
 	uint8_t *exact = malloc(bytes ? bytes : 1);
@@ -37,7 +38,7 @@ static bool find(const uint8_t *frame, uint32_t bytes, uint32_t wire_bytes, stru
 
 	assert_non_null(exact);
 	memcpy(exact, frame, bytes);
-	/* Whatever was there before. */
+	/* The previous contents must not matter. */
 	memset(&other, 0xff, sizeof(other));
 	memset(headers, 0, sizeof(*headers));
 	found = headers_find(exact, bytes, wire_bytes, headers);
@@ -116,7 +117,7 @@ static void what_is_not_ip_has_no_headers(void **state)
 	assert_false(find(frame, bytes, bytes, &headers));
 	assert_int_equal(headers.ethertype, 0x0806);
 	frame_make(frame, &v4);
-	frame[12] = 0x86; /* IPv6, in which stands version 4 */
+	frame[12] = 0x86; /* IPv6, but the version is 4 */
 	frame[13] = 0xdd;
 	assert_false(find(frame, bytes, bytes, &headers));
 	assert_int_equal(headers.ip, 0);
@@ -132,7 +133,7 @@ static void lengths_that_contradict_themselves_hide_the_header(void **state)
 	        {14, 0x44, false}, /* a header of 16 bytes */
 	        {17, 19, false},   /* a packet shorter than its header */
 	        {14, 0x4f, false}, /* a header of 60 bytes in 20 */
-	        {17, 20, true},    /* nothing behind the header */
+	        {17, 20, true},    /* no data behind the header */
 	};
 
 	(void)state;
@@ -170,7 +171,7 @@ static void an_authentication_header_counts_in_words_of_four_bytes(void **state)
 	struct headers headers;
 
 	(void)state;
-	/* One of 24 bytes in the place of three of 8. */
+	/* One extension of 24 bytes in the place of three of 8. */
 	frame[14 + 6] = 51;
 	frame[54] = FRAME_UDP;
 	frame[55] = 4;
@@ -200,7 +201,7 @@ static void an_ip_length_of_zero_is_the_rest_of_the_frame(void **state)
 	assert_int_equal(headers.transport_bytes, 70000 - 54);
 }
 
-/* Usual frames take a short way through the code; a tag in front leads them the long way. */
+/* Usual frames take a short path through the code; a tag in front sends them the long way. */
 static void a_tag_changes_nothing_but_offsets(void **state)
 {
 	uint32_t found = 0, seed = 1;

@@ -81,7 +81,8 @@ static void an_empty_histogram_says_nought(void **state)
 	assert_int_equal(h.max, 0);
 }
 
-/* Up to 63 every value has a bucket of its own: percentiles are those of the sorted list. */
+/* Up to 63, every value has a bucket of its own, so the percentiles are those of the sorted
+ * list. */
 static void percentiles_of_small_values_are_exact(void **state)
 {
 	static const struct {
@@ -115,7 +116,7 @@ static void percentiles_are_right_to_1_point_6_percent(void **state)
 	(void)state;
 	assert_non_null(values);
 	for (uint32_t i = 0; i < N; i++) {
-		/* over ten octaves, and each octave over all its values */
+		/* over twenty octaves, and in each octave over all its values */
 		values[i] = (UINT64_C(1) << (10 + draw_u64(key, i, 0) % 20)) +
 		            draw_u64(key, i, 1) % (UINT64_C(1) << 10);
 		values[i] += values[i] * (draw_u64(key, i, 2) % 1024) / 1024;
@@ -178,8 +179,8 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 	histogram_clear(&twin);
 	histogram_clear(&single);
 	for (uint32_t n = 0; n <= LENGTH(from); n++) {
-		/* Of a third all lie in one octave, up to its ends; some are as long as the last
-		 * bucket. */
+		/* In every third round, all spans lie in one octave, up to its ends; some are as
+		 * long as those of the last bucket. */
 		uint64_t least = n % 3 ? 0 : UINT64_C(1) << (n % 49);
 
 		for (uint32_t i = 0; i < n; i++) {
@@ -201,7 +202,8 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 	}
 }
 
-/* What came first is taken away; the rest is as if it had come alone, within its buckets. */
+/* The values that came first are subtracted. The rest is as if it had come alone, to the resolution
+ * of the buckets. */
 static void what_is_left_is_what_came_later(void **state)
 {
 	static struct histogram all, later;
@@ -232,7 +234,8 @@ static void what_is_left_is_what_came_later(void **state)
 	histogram_part_free(&part);
 }
 
-/* 40 ms, then 80, then 60: the 60 read as 60, though neither least nor greatest of all. */
+/* 40 ms, then 80, then 60: the 60 is read exactly, though it is neither the least nor the greatest
+ * value. */
 static void a_constant_that_came_later_reads_exactly_as_it_is(void **state)
 {
 	static struct histogram rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cloud that is a router: what it forwards, what it answers, what it leaves alone. */
+/* A cloud that is a router: what it forwards, what it answers, and what it leaves alone. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -22,7 +22,7 @@
 #define HOP  "hop 192.0.2.1 2001:db8::99"
 #define LEFT (FRAME_BYTES_MAX + 16)
 
-/* ---- a rig whose packets are frames, and all that has left ---- */
+/* ---- a rig whose packets are frames, and all departures ---- */
 
 static struct rig *open_with(struct witness *witness)
 {
@@ -122,8 +122,8 @@ static void one_less_is_left_to_live_and_all_else_is_as_it_was(void **state)
 
 		frame_with_ttl(expected, shape, (uint8_t)(ttl - 1));
 		for (int kind = 0; kind < RIG_SHAPES; kind++) {
-			/* Of what is cut in three, the IP header may not be in the first
-			 * segment. */
+			/* In a frame of three segments, the IP header may extend beyond the
+			 * first. */
 			bool whole = kind != RIG_SEGMENTED ||
 			             bytes / 3 + 1 >= frame_network(shape) + head;
 			struct rte_mbuf *mbuf = packet_with(rig, (enum rig_shape)kind, 0, frame,
@@ -137,7 +137,7 @@ static void one_less_is_left_to_live_and_all_else_is_as_it_was(void **state)
 			assert_int_equal(seen[0].bytes, bytes);
 			assert_memory_equal(seen[0].frame, whole ? expected : frame, bytes);
 		}
-		/* What others hold was not written on. */
+		/* The bytes that others share were not changed. */
 		for (uint32_t k = 0; k < rig->n_shared; k++)
 			assert_memory_equal(rte_pktmbuf_mtod(rig->shared[k], void *), frame,
 			                    RTE_MIN(bytes, 200u));
@@ -160,7 +160,7 @@ static void a_wrong_checksum_stays_wrong(void **state)
 	rig_close(rig);
 }
 
-/* A frame of `bytes`: as it stands in the table, then zeros. */
+/* Each frame has the bytes of the table in their place. */
 static void what_routers_do_not_forward_passes_untouched(void **state)
 {
 	static const struct frame_shape icmp6 = {.ip = 6, .protocol = FRAME_ICMPV6, .host = 5};
@@ -231,7 +231,7 @@ static void what_expires_is_dropped_and_its_sender_is_told(void **state)
 				assert_memory_equal(ip + 8, router6, 16);
 			else
 				assert_memory_equal(ip + 12, ((uint8_t[]){192, 0, 2, 1}), 4);
-			/* As it came. */
+			/* As the packet came. */
 			assert_memory_equal(icmp + 8, frame + 14, bytes - 14);
 			assert_int_equal(counters(rig)->drops[REASON_TTL_EXPIRED], 1);
 			assert_int_equal(counters(rig)->generated, 1);
@@ -288,7 +288,7 @@ what_is_too_long_and_must_stay_whole_is_dropped_and_its_sender_told_the_mtu(void
 	} rows[] = {
 	        {4, 1400, 1400, 0},    {4, 1400, 1401, 1400}, {4, 256, 257, 256},
 	        {6, 1400, 1400, 0},    {6, 1400, 1401, 1400}, {6, 1000, 1280, 0},
-	        {6, 1000, 1281, 1280}, /* a link of IPv6 takes 1280 */
+	        {6, 1000, 1281, 1280}, /* a link of IPv6 takes at least 1280 */
 	};
 
 	(void)state;
@@ -303,7 +303,7 @@ what_is_too_long_and_must_stay_whole_is_dropped_and_its_sender_told_the_mtu(void
 		snprintf(statement, sizeof(statement), HOP " mtu %u", rows[i].mtu);
 		rig = open_hop(statement);
 		shape.payload_bytes = rows[i].bytes - head - 8;
-		shape.padding_bytes = 40; /* is not counted */
+		shape.padding_bytes = 40; /* is not part of the packet */
 		frame_make(frame, &shape);
 		if (rows[i].ip == 4) {
 			frame[14 + 6] = 0x40; /* DF */
@@ -325,7 +325,7 @@ what_is_too_long_and_must_stay_whole_is_dropped_and_its_sender_told_the_mtu(void
 
 /* ---- fragments ---- */
 
-/* Puts together what has left: the data of the packet, and asserts that each part is right. */
+/* Reassembles the data of the packet from the departures, and asserts that each part is right. */
 static uint32_t reassemble(const uint8_t *packet, uint32_t network, uint32_t mtu, uint8_t *data,
                            bool *more)
 {
@@ -359,7 +359,7 @@ static void a_packet_that_may_be_divided_is_and_its_parts_make_it_again(void **s
 	static const struct {
 		struct frame_shape shape;
 		uint32_t mtu, fragments;
-		bool more; /* as it came */
+		bool more; /* in the packet as it came */
 	} rows[] = {
 	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 1392}, 1400, 2, false},
 	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 1472}, 1400, 2, false},
@@ -377,7 +377,7 @@ static void a_packet_that_may_be_divided_is_and_its_parts_make_it_again(void **s
 	         400,
 	         3,
 	         false},
-	        /* a fragment already: the last, and one in the middle */
+	        /* the packet is a fragment already: the last, and one in the middle */
 	        {{.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 801, .fragment = 185},
 	         500,
 	         2,
@@ -421,11 +421,11 @@ static void a_packet_that_may_be_divided_is_and_its_parts_make_it_again(void **s
 	}
 }
 
-/* RFC 791: the copied bit says which options go into every fragment. */
+/* RFC 791: the copied bit determines which options go into every fragment. */
 static void options_are_copied_as_they_must(void **state)
 {
-	/* 12 words: no operation; router alert (copied); record route (not); a security option
-	 * (copied) of an odd length; the end. */
+	/* 12 words: no operation; router alert (copied); record route (not copied); a security
+	 * option (copied) of an odd length; the end. */
 	static const uint8_t options[12 * 2] = {1, 0x94, 4,    0, 0, 7, 7, 4,    0,   0,
 	                                        0, 0,    0x82, 5, 9, 9, 9, 0x01, 0x00};
 	static const uint8_t rest[12] = {0x94, 4, 0, 0, 0x82, 5, 9, 9, 9};
@@ -448,7 +448,7 @@ static void options_are_copied_as_they_must(void **state)
 	rig_close(rig);
 }
 
-/* An option that claims more bytes than there are ends them; nothing behind is read. */
+/* An option that claims more bytes than there are ends the list; nothing behind it is read. */
 static void options_that_contradict_themselves_are_not_copied(void **state)
 {
 	static const uint8_t lengths[] = {0, 1, 5, 255};
@@ -494,8 +494,9 @@ static void fragments_of_a_cut_capture_have_what_is_there(void **state)
 	rig_close(rig);
 }
 
-/* Nothing half: a packet of more fragments than there is room for, or than there are mbufs, is lost
- * as a whole, and weir says that it is its own fault. And what came broken is not mended. */
+/* A packet is never sent in part. If it needs more fragments than there is room or there are mbufs,
+ * it is lost as a whole, and the drop counts as weir's own fault. A wrong checksum is not
+ * repaired. */
 static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 {
 	struct rig *rig = open_hop(HOP " mtu 256");
@@ -513,7 +514,7 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 	mend(frame + 14);
 	send_frame(rig, 0, frame, bytes, 1);
 	assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], 1);
-	frame[17]--; /* a byte less goes */
+	frame[17]--; /* a byte less is divided */
 	mend(frame + 14);
 	send_frame(rig, 0, frame, bytes - 1, 2);
 	assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], 1);
@@ -525,7 +526,7 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 	send_frame(rig, 0, frame, bytes - 1, 3);
 	assert_int_equal(counters(rig)->drops[REASON_TOO_BIG], 1);
 	frame[14 + 11] ^= 1;
-	/* Enough for some of the fragments. */
+	/* The mbufs suffice for some of the fragments. */
 	mbuf = packet_with(rig, RIG_FOREIGN, 0, frame, 9000, bytes - 1, 4);
 	while (n < RIG_MBUFS && (all[n] = rte_pktmbuf_alloc(rig->pool)))
 		n++;
@@ -568,7 +569,8 @@ static void the_number_of_fragments_is_known_before_one_is_made(void **state)
 	rig_close(rig);
 }
 
-/* The place of a fragment has 13 bits: what ends beyond 65535 bytes would spill into the flags. */
+/* The offset of a fragment has 13 bits: data that ends beyond 65535 bytes would overflow into the
+ * flags. */
 static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
 {
 	struct rig *rig = open_hop(HOP " mtu 256");
@@ -577,8 +579,7 @@ static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
 	uint32_t bytes;
 
 	(void)state;
-	/* Of 800 bytes behind 64728 the last is number 65528; behind 64736 there is none
-	 * of 65536. */
+	/* 800 bytes at 64728 end at 65528; 800 bytes at 64736 would end at 65536. */
 	for (uint32_t i = 0; i < 2; i++) {
 		shape.fragment = 8091 + i;
 		bytes = frame_make(frame, &shape);
@@ -597,7 +598,7 @@ static void it_answers_ping_and_says_that_its_udp_ports_are_closed(void **state)
 {
 	static const struct {
 		struct frame_shape shape;
-		uint8_t type, code; /* 255: silence */
+		uint8_t type, code; /* 255: no answer */
 	} rows[] = {
 	        {{.ip = 4, .protocol = FRAME_ICMP, .host = 5, .payload_bytes = 1000}, 0, 0},
 	        {{.ip = 6, .protocol = FRAME_ICMPV6, .host = 5, .payload_bytes = 40}, 129, 0},
@@ -615,7 +616,7 @@ static void it_answers_ping_and_says_that_its_udp_ports_are_closed(void **state)
 		struct rig *rig = open_hop(HOP);
 		const uint8_t *ip = seen[0].frame + 14, *icmp = ip + (six ? 40 : 20);
 		uint8_t frame[LEFT];
-		/* It need not be forwarded, so 1 is enough. */
+		/* The packet need not be forwarded, so a TTL of 1 is enough. */
 		uint32_t bytes = frame_with_ttl(frame, &rows[i].shape, 1);
 
 		if (six)
@@ -656,20 +657,20 @@ static uint64_t told(struct rig *rig, uint32_t n, simtime t)
 static void errors_have_a_limit_that_is_exact(void **state)
 {
 	struct rig *rig = open_hop(HOP " limit 3 burst 4");
-	/* A token is there after 1/3 s, which is no whole number of ns. */
+	/* A token is there after 1/3 s, which is not a whole number of ns. */
 	const simtime third = SIMTIME_S / 3 + 1;
 
 	(void)state;
 	assert_int_equal(told(rig, 10, 5), 4);
 	assert_int_equal(told(rig, 10, 5 + third - 1), 0);
 	assert_int_equal(told(rig, 10, 5 + third), 1);
-	/* Three tokens a second, whatever is asked in between. */
+	/* Three tokens a second, however often it is tried in between. */
 	assert_int_equal(told(rig, 10, 5 + SIMTIME_S - 1), 1);
 	assert_int_equal(told(rig, 10, 5 + SIMTIME_S), 1);
 	assert_int_equal(told(rig, 10, 5 + 3 * SIMTIME_S / 2), 1);
 	assert_int_equal(told(rig, 10, 5 + 1000000 * SIMTIME_S), 4);
 	assert_int_equal(counters(rig)->drops[REASON_TTL_EXPIRED], 70);
-	/* A change keeps what is there, as far as it fits, and the time since. */
+	/* A change keeps the tokens, as far as they fit, and the time since. */
 	assert_int_equal(told(rig, 1, 5 + 2000000 * SIMTIME_S), 1);
 	rig_put(rig, "x", trial_conf(HOP " limit 3 burst 2"));
 	seen_advance(rig, 5 + 2000000 * SIMTIME_S);
@@ -714,7 +715,7 @@ static void identifications_count_on_over_a_change(void **state)
 	rig_close(rig);
 }
 
-/* For statements that will: a source quench, say. */
+/* For other statements that send messages, such as a source quench. */
 static void another_statement_may_speak_from_its_address(void **state)
 {
 	struct rig *rig = open_hop("hop 192.0.2.1 limit 0");
@@ -725,11 +726,11 @@ static void another_statement_may_speak_from_its_address(void **state)
 	(void)state;
 	cause.frame = frame;
 	cause.bytes = cause.wire_bytes = frame_make(frame, &udp4);
-	/* While the packet is under way: it is still held. */
+	/* While the packet is in flight: it is still held. */
 	send_frame(rig, 0, frame, cause.bytes, 40);
 	assert_true(hop_tell(cloud, &cause, ICMP_SOURCE_QUENCH, 0));
 	cause.bytes = cause.wire_bytes = frame_make(frame, &udp6);
-	/* It has no address of that kind. */
+	/* The hop has no address of that kind. */
 	assert_false(hop_tell(cloud, &cause, ICMP_SOURCE_QUENCH, 0));
 	assert_false(hop_tell(cloud, &cause, ICMP_TIME_EXCEEDED, 0));
 	seen_advance(rig, 40);
@@ -792,7 +793,7 @@ static void an_answer_crosses_the_clouds_of_the_way_back(void **state)
 	} fates[] = {
 	        {"down", 1, 0, 0},
 	        {"down-2", 1, 0, PACKET_GENERATED | PACKET_BACK},
-	        {"down-2", 1, 0, 0}, /* dropped */
+	        {"down-2", 1, 0, 0}, /* for the dropped packet itself */
 	        {"up-2", 0, 1, PACKET_GENERATED | PACKET_FOREIGN},
 	        {"up-1", 0, 1, PACKET_GENERATED | PACKET_FOREIGN},
 	};
@@ -809,7 +810,7 @@ static void an_answer_crosses_the_clouds_of_the_way_back(void **state)
 		assert_int_equal(n_seen, 1);
 		assert_int_equal(seen[0].port, 0);
 		assert_int_equal(seen[0].due_ns, 20 * SIMTIME_MS);
-		/* Its own router does not count, the other does. */
+		/* The router that answers does not count, the other one does. */
 		assert_int_equal(seen[0].frame[14 + (six ? 7 : 8)], 63);
 		assert_int_equal(rig_report(rig, "down-2")->counters.onward, 1);
 		assert_int_equal(rig_report(rig, "up-2")->counters.answers, 1);
@@ -846,20 +847,21 @@ static void a_way_back_that_is_none_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(prepare(rig, NULL, &problem), 0);
-	/* Another worker's. */
+	/* The cloud belongs to another worker. */
 	assert_int_equal(prepare(rig, half, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "different workers"));
-	/* Leads to the other port. */
+	/* The cloud leads to the other port. */
 	rig_put(rig, "down-2", trial_conf("hop 192.0.2.2 through down"));
 	assert_int_equal(prepare(rig, NULL, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "right is a cloud that leads to port a"));
+	assert_non_null(strstr(problem.text, "use a cloud that leads to port a"));
 	rig_put(rig, "down-2", trial_conf("hop 192.0.2.2 through none"));
 	assert_int_equal(prepare(rig, NULL, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "there is none of that name"));
+	assert_non_null(strstr(problem.text, "which does not exist"));
 	rig_close(rig);
 }
 
-/* The cloud that answers, and the one that they cross, go while an answer is held. */
+/* The cloud that answers, and the cloud that its answers cross, are removed while an answer is
+ * held. */
 static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 {
 	struct rig *rig = chain(NULL);
@@ -868,7 +870,7 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 
 	(void)state;
 	send_frame(rig, 0, frame, bytes, 0);
-	seen_advance(rig, 12 * SIMTIME_MS); /* it is in up-2 */
+	seen_advance(rig, 12 * SIMTIME_MS); /* the answer is in up-2 */
 	send_frame(rig, 0, frame, bytes, 12 * SIMTIME_MS);
 	rig_remove(rig, "down-2");
 	rig_remove(rig, "up-1");
@@ -876,8 +878,8 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 	rig_apply(rig, 13 * SIMTIME_MS);
 	rig_apply(rig, 14 * SIMTIME_MS);
 	seen_run_out(rig);
-	/* The one in up-2 leaves at the end of it; the second is forwarded by down to port b, with
-	 * no hop there any more. */
+	/* The answer in up-2 leaves at the end of up-2. `down` forwards the second packet to port
+	 * b, where there is no hop any more. */
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[0].due_ns, 17 * SIMTIME_MS);
 	assert_int_equal(seen[0].port, 0);
@@ -889,8 +891,8 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 
 /* ---- whatever the size of bursts ---- */
 
-/* Both ways, some expire, some are too big, some are fragmented, some pass; with a limit on
- * answers. */
+/* Both directions; some packets expire, some are too big, some are fragmented, some pass. The
+ * answers are limited. */
 static uint32_t mixed(uint16_t burst, struct seen *copy)
 {
 	struct rig *rig = chain(NULL);
@@ -959,7 +961,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	free(other);
 }
 
-/* A frame that goes on, or one that has a reason not to, or not to be usual. */
+/* Makes a frame that is forwarded, or one that has a reason not to be, or not to be usual. */
 static uint32_t frame_any(uint8_t *frame, uint64_t dice)
 {
 	static const uint8_t addresses[][4] = {
@@ -977,11 +979,11 @@ static uint32_t frame_any(uint8_t *frame, uint64_t dice)
 	if (shape.ip == 4 && shape.n_tags == 0 && (dice >> 48 & 7) == 0)
 		memcpy(ip + 12 + (dice >> 51 & 4), addresses[dice >> 54 & 7], 4);
 	if ((dice >> 60 & 3) == 0)
-		ip[11] = (uint8_t)(dice >> 62); /* a wrong sum, perhaps one that carries */
+		ip[11] = (uint8_t)(dice >> 62); /* a wrong checksum, perhaps one that carries */
 	return bytes;
 }
 
-/* So many at a time, at one instant. */
+/* Plays the frames in bursts of this size, 32 at one instant. */
 static uint32_t play_any(uint16_t burst, struct seen *copy)
 {
 	struct draw_key key = draw_key_make(1, "hop", "any");
@@ -990,7 +992,7 @@ static uint32_t play_any(uint16_t burst, struct seen *copy)
 	uint16_t n = 0;
 
 	for (uint32_t i = 0; i < 3200; i++) {
-		/* Of some bursts all are usual. */
+		/* In some bursts, all packets are usual. */
 		uint64_t dice =
 		        draw_u64(key, i, 0) | (i / 32 % 4 ? 0 : UINT64_C(0x0707ff07fc3fff00));
 		uint8_t frame[LEFT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weir-host's command line: what it takes, and what it says to what it does not. */
+/* weir-host's command line: what it accepts, and the messages for what it does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 
 #define WORDS_MAX 12
 
-/* In the place of responses.c, which has the BPF programs. */
+/* Replaces responses.c, which has the BPF programs. */
 const struct response responses[] = {
         {.word = "becn", .name = "weir_becn", .quenched = true},
         {.word = "limited", .name = "weir_limited", .informed = true},
 };
 const uint32_t responses_n = 2;
 
-/* A line as a shell would split it. */
+/* Parses a line, split as by a shell. */
 static int parse(struct options *options, const char *line, char error[OPTIONS_ERROR_BYTES])
 {
 	static char words[256];

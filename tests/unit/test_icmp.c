@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a router says about a packet, byte by byte; and about which packets it says nothing. */
+/* The ICMP messages of a router, byte by byte; and the packets about which it sends none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const struct icmp_source router = {
         .identification = 0x1234,
 };
 
-/* Of `bytes`, which begin with a checksum field of 0 or not: DPDK's sum over them, folded. */
+/* Returns DPDK's sum over `bytes`, folded, whether their checksum field is 0 or not. */
 static uint32_t sum_over(const void *bytes, uint32_t n, uint32_t start)
 {
 	uint32_t sum = start + rte_raw_cksum(bytes, n);
@@ -52,7 +52,7 @@ static struct made *make(const struct frame_shape *shape, enum icmp_error error,
 
 static void an_ipv4_error_is_right_in_every_byte(void **state)
 {
-	/* UDP with 4 bytes of data, so an IP packet of 32, behind two tags. */
+	/* UDP with 4 bytes of data, so the IP packet has 32 bytes, behind two tags. */
 	const struct frame_shape shape = {.ip = 4,
 	                                  .protocol = FRAME_UDP,
 	                                  .n_tags = 2,
@@ -68,7 +68,7 @@ static void an_ipv4_error_is_right_in_every_byte(void **state)
 	        {ICMP_TIME_EXCEEDED, 0, {11, 0}, 32},
 	        {ICMP_TOO_BIG, 1400, {3, 4, 0, 0, 0, 0, 0x05, 0x78}, 32},
 	        {ICMP_PORT_UNREACHABLE, 0, {3, 3}, 32},
-	        /* 56 bytes of IP, whatever there is to quote */
+	        /* at most 56 bytes of IP, however much there is to quote */
 	        {ICMP_SOURCE_QUENCH, 0, {4, 0}, 28},
 	        {ICMP_SOURCE_QUENCH, 0x80000000, {4, 0, 0, 0, 0x80}, 28},
 	};
@@ -94,7 +94,7 @@ static void an_ipv4_error_is_right_in_every_byte(void **state)
 		assert_memory_equal(at + 42, rows[i].icmp, 2);
 		assert_memory_equal(at + 46, rows[i].icmp + 4, 4);
 		assert_int_equal(sum_over(at + 42, 8 + quoted, 0), 0xffff);
-		/* The packet, and not the padding behind it. */
+		/* The packet is quoted, the padding behind it is not. */
 		assert_memory_equal(at + 50, made->frame + 22, quoted);
 		assert_int_equal(made->source.identification, 0x1235);
 	}
@@ -147,8 +147,8 @@ static void an_ipv6_error_is_right_in_every_byte(void **state)
 	}
 }
 
-/* 576 and 1280 bytes of IP (RFC 1812 4.3.2.3, RFC 4443 2.4 c), also when that is an odd number of
- * data or all of a shorter packet. */
+/* 576 and 1280 bytes of IP (RFC 1812 4.3.2.3, RFC 4443 2.4 c), also when the number of quoted bytes
+ * is odd, or the packet is shorter and quoted as a whole. */
 static void it_quotes_as_much_as_fits_and_no_more(void **state)
 {
 	static const struct {
@@ -204,7 +204,8 @@ static void a_router_has_not_words_for_everything(void **state)
 	assert_false(icmp_can_tell(&half, ICMP_SOURCE_QUENCH, &v6));
 }
 
-/* A byte of the frame becomes another, and the IPv4 header's checksum is right again. */
+/* Replaces a byte of the frame, and corrects the IPv4 header's checksum if `mend` is set. Returns
+ * icmp_may_tell() of it. */
 static bool may_tell(const struct frame_shape *shape, uint32_t at, uint8_t byte, bool mend)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -272,7 +273,7 @@ static void nothing_is_said_about_what_must_not_be_answered(void **state)
 	        {&six, ICMP_V6, 127, false},
 	        {&six, ICMP_V6, 137, false},
 	        {&six, ICMP_V6, 199, true},
-	        {&six, ICMP_V6, 200, false}, /* what stands for a source quench */
+	        {&six, ICMP_V6, 200, false}, /* the substitute for a source quench */
 	        {&six, IP + 24, 0xff, false},
 	        {&six, IP + 8, 0xff, false},
 	};
@@ -282,7 +283,7 @@ static void nothing_is_said_about_what_must_not_be_answered(void **state)
 		if (may_tell(rows[i].shape, rows[i].at, rows[i].byte, true) != rows[i].may)
 			fail_msg("row %zu", i);
 	}
-	/* The address of Ethernet stands at 0, so it does not fit in the table. */
+	/* The Ethernet address is at offset 0, which the table cannot express. */
 	{
 		uint8_t frame[FRAME_BYTES_MAX];
 		uint32_t bytes = frame_make(frame, &udp);
@@ -292,7 +293,7 @@ static void nothing_is_said_about_what_must_not_be_answered(void **state)
 		frame[0] = 0x01;
 		assert_false(icmp_may_tell(&headers, frame, bytes));
 	}
-	/* A header that came broken. */
+	/* A header with a wrong checksum. */
 	assert_false(may_tell(&udp, IP + 8, 63, false));
 }
 
@@ -341,7 +342,7 @@ static void an_echo_request_becomes_its_reply(void **state)
 		assert_int_equal(frame_wrong_sums(reply, &shapes[i]), 0);
 		assert_int_equal(headers_u16(reply + at + 4),
 		                 address == 4 ? 0x1234 : headers_u16(request + at + 4));
-		/* A reply is no request. */
+		/* A reply is not a request. */
 		assert_false(icmp_is_echo_request(&headers, reply));
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The in-flight count beside a list that is searched from end to end. */
+/* The in-flight count, compared with a list that is searched from end to end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void it_counts_what_is_later_than_now_in_whatever_order_it_was_noted(void
 {
 	static const struct {
 		simtime origin;
-		uint64_t gap_ns, delay_ns, spread_ns; /* of steps; of what is noted */
+		uint64_t gap_ns, delay_ns, spread_ns; /* of steps; of the noted times */
 	} rows[] = {
 	        {0, 3, 10, 20},
 	        {0, 1000, 40000000, 1},
@@ -96,7 +96,7 @@ static void it_counts_what_is_later_than_now_in_whatever_order_it_was_noted(void
 
 		while (bench->n < 4000) {
 			now += below(bench, 2 * rows[i].gap_ns);
-			/* Now and then far ahead: over several digits at once. */
+			/* Sometimes the time jumps far ahead, over several digits at once. */
 			if (below(bench, 200) == 0)
 				now += below(bench, rows[i].delay_ns + rows[i].spread_ns);
 			if (below(bench, 4) > 0)
@@ -122,7 +122,7 @@ static void an_instant_counts_until_it_comes_and_not_when_it_has_come(void **sta
 	note(bench, 50);
 	assert_int_equal(in_flight_count(bench->in_flight, &bench->arena, 49), 3);
 	assert_int_equal(in_flight_count(bench->in_flight, &bench->arena, 50), 1);
-	/* What is due by now was never on its way. */
+	/* A packet that is due by now was never in flight. */
 	note(bench, 50);
 	note(bench, 12);
 	assert_int_equal(in_flight_count(bench->in_flight, &bench->arena, 50), 1);

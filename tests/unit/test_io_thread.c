@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files read ahead and written behind: the same bytes with an I/O thread and without, and the same
- * errors. Each test works in a folder of its own, which is its working folder and is removed. */
+ * errors. Each test has a temporary folder as its working folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void write_pieces(struct io_thread *io_thread)
 	test_free(piece);
 }
 
-/* In turns as pieces that are looked at, and through the stream. */
+/* Reads pieces in turns, in the block and through the stream. */
 static void read_pieces(struct io_thread *io_thread)
 {
 	int fd = open("file", O_RDONLY);
@@ -153,7 +153,7 @@ static void a_read_that_fails_is_an_error_of_the_stream_and_no_end(void **state)
 		FILE *stream;
 		char byte;
 
-		/* A folder can be opened and not read. */
+		/* A folder can be opened, but not read. */
 		assert_int_equal(block_reader_open(&block_reader, open(".", O_RDONLY),
 		                                   &(struct block_start){0}, io_thread),
 		                 0);
@@ -176,7 +176,7 @@ static void a_full_disk_is_told_by_the_flush_and_before_when_there_was_more(void
 	static uint8_t data[100000];
 
 	(void)state;
-	/* A limit of file size is what an unprivileged test can have of a full disk. */
+	/* An unprivileged test cannot fill a disk; a limit of the file size replaces this. */
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &limit);
 	small = (struct rlimit){.rlim_cur = 150000, .rlim_max = limit.rlim_max};
@@ -197,7 +197,7 @@ static void a_full_disk_is_told_by_the_flush_and_before_when_there_was_more(void
 			block_writer_put(&block_writer, data, sizeof(data));
 		assert_int_equal(block_writer.error, EFBIG);
 		setrlimit(RLIMIT_FSIZE, &limit);
-		/* It stays one, whatever comes after. */
+		/* The error remains, whatever follows. */
 		assert_int_equal(block_writer_flush(&block_writer), EFBIG);
 		block_writer_close(&block_writer);
 		block_writer_close(&block_writer);

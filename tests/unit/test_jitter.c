@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jitter on a line: order, bursts, changes, and what is refused. How it is distributed:
+ * Jitter on a line: order, bursts, changes, and refused values. The distribution is tested in
  * ../statistics/test_delay.c.
  */
 #include <math.h>
@@ -83,7 +83,7 @@ static void packets_of(struct rig *rig, uint16_t burst, uint32_t n, simtime orig
 	assert_int_equal(rig->n_departures, n);
 }
 
-/* Nobody waits for the one ahead either: the delays themselves keep order. */
+/* No packet waits for the packet ahead: the delays themselves keep the order. */
 static void kept_order_needs_no_waiting(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void long_and_short_delays_are_what_they_say(void **state)
 		struct rig *rig = open_with(rows[i].statement, false, 0);
 		const struct histogram *h;
 
-		/* as far apart as the delays are wide, to see all of them */
+		/* as far apart as the range of delays, so that every delay is visible */
 		for (uint32_t k = 0; k < 300; k++)
 			rig_send(rig, 0, 60, k * (rows[i].most - rows[i].least));
 		rig_run_out(rig);
@@ -164,7 +164,7 @@ static void long_and_short_delays_are_what_they_say(void **state)
 	}
 }
 
-/* A change of the delay, or of how far it spreads, does not throw the dice anew. */
+/* A change of the delay, or of its spread, does not draw anew. */
 static void a_change_goes_on_from_the_same_probability(void **state)
 {
 	struct rig *rig = open_with("delay 40ms jitter 4ms distribution normal", false, 0);
@@ -183,7 +183,7 @@ static void a_change_goes_on_from_the_same_probability(void **state)
 	rig_close(rig);
 }
 
-/* A shorter delay lets nobody overtake those on their way; the report says what that costs. */
+/* With a shorter delay, no packet overtakes those in flight; the report shows the cost. */
 static void waiting_for_the_packet_ahead_is_reported(void **state)
 {
 	struct rig *rig = open_with("delay 100ms", false, 0);
@@ -206,7 +206,8 @@ static void waiting_for_the_packet_ahead_is_reported(void **state)
 }
 
 /* The mean and the standard deviation of the time on the line, to a billionth, whatever the queue
- * before it adds; from the jitter's first packet on, and again after the counters are cleared. */
+ * before it adds. They count from the first packet with jitter, and again from a reset of the
+ * counters. */
 static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
 {
 	static const char *const orders[] = {"order keep", "order allow"};
@@ -225,7 +226,7 @@ static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
 		set(rig, statement);
 		rig_rate(rig, "x", 100000, 0, LIMIT_BYTES, 1000000);
 		rig_apply(rig, SIMTIME_S);
-		/* 100 bytes take 8 ms at that rate: each waits longer, up to 2 s */
+		/* 100 bytes take 8 ms at that rate: each packet waits longer, up to 2 s */
 		for (uint32_t i = 0; i < 500; i++)
 			rig_send(rig, 0, 100, SIMTIME_S + i * 4 * MS);
 		rig_run_out(rig);
@@ -249,8 +250,8 @@ static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
 	}
 }
 
-/* Squares are added up in 64 bits where they fit, a burst at a time: with 300 ms of jitter they fit
- * in some bursts. */
+/* Squares are summed in 64 bits if they fit, a burst at a time. With 300 ms of jitter they fit in
+ * some bursts only. */
 static void the_report_is_of_every_packet_of_a_burst(void **state)
 {
 	static const char *const delays[] = {"delay 10ms jitter 1ms order allow",
@@ -364,9 +365,9 @@ static void a_bad_table_is_refused_with_its_line(void **state)
 	static const struct {
 		const char *text, *problem;
 	} rows[] = {
-	        {"", "t.dist: the table is empty; it needs one delay at least, like 40.2ms"},
-	        {"# nothing\n\n", "t.dist: the table is empty; it needs one delay at least, like "
-	                          "40.2ms"},
+	        {"", "t.dist: the table is empty; it needs at least one delay, like 40.2ms"},
+	        {"# nothing\n\n",
+	         "t.dist: the table is empty; it needs at least one delay, like 40.2ms"},
 	        {"40\nx\n", "t.dist:2: `x` is not a delay; write one in each line, 0 to a day, in "
 	                    "ms or with its unit, like 40.2ms"},
 	        {"40\n41min\n", "t.dist:2: `41min` is not a delay; write one in each line, 0 to a "
@@ -442,7 +443,7 @@ static void with_a_jitter_measured_delays_are_a_shape(void **state)
 	conf_free(&conf->conf);
 }
 
-/* Of 4 entries: quantiles at 1/8, 3/8, 5/8, 7/8, lines in between. */
+/* With 4 entries: quantiles at 1/8, 3/8, 5/8, 7/8, and straight lines in between. */
 static void a_netem_table_is_in_units_of_the_jitter_and_interpolated(void **state)
 {
 	struct delay_conf *conf = table_conf("8192 -8192 -4096 0", 40 * MS, 8 * MS);
@@ -469,7 +470,7 @@ static void a_netem_table_is_in_units_of_the_jitter_and_interpolated(void **stat
 	conf_free(&conf->conf);
 }
 
-/* Of a million lines 65,536 are kept, and the distribution is theirs to 1/131072. */
+/* Of a million lines, 65,536 are kept; their distribution differs by at most 1/131072. */
 static void long_lists_are_thinned(void **state)
 {
 	char *text = malloc(1000000 * 8);
@@ -505,14 +506,14 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 	                                     "add `jitter` and a time, like 5ms"},
 	        {"delay 40ms jitter 5ms correlation 25% half-life 1ms",
 	         "a correlation from packet to packet and a half-life in time exclude each other; "
-	         "give one of them"},
+	         "give only one of them"},
 	        {"delay 40ms jitter 5ms weight 25%",
-	         "a weight is for `distribution bimodal` only; leave it away"},
+	         "a weight is for `distribution bimodal` only; leave it out"},
 	        {"delay 0ms jitter 5ms distribution gamma",
-	         "a gamma or lognormal delay is more than 0; give it a mean, like 40ms"},
+	         "a gamma or lognormal delay must be more than 0; give it a mean, like 40ms"},
 	        {"delay 1ms jitter 11ms distribution lognormal",
 	         "the jitter of a gamma or lognormal delay is at most 10 times the delay; make it "
-	         "less"},
+	         "smaller"},
 	        {"delay 1ms jitter 10ms distribution lognormal", ""},
 	        {"delay 40ms jitter 5ms correlation 0%", ""},
 	};
@@ -522,7 +523,8 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 		assert_string_equal(trial_problem(rows[i].statement), rows[i].problem);
 }
 
-/* What is asked for, as the report compares it, is what the distribution drawn from has. */
+/* The values asked for, which the report compares, are those of the distribution that is drawn
+ * from. */
 static void what_was_asked_for_is_what_is_drawn(void **state)
 {
 	static const char *const statements_of[] = {
@@ -548,7 +550,7 @@ static void what_was_asked_for_is_what_is_drawn(void **state)
 		assert_int_equal(delay_asked(delay, &asked), 0);
 		assert_int_equal(delay_distribution_make(delay, &distribution), 0);
 		distribution_moments(&distribution, &mean, &deviation);
-		/* the tail that the table ends takes up to 1e-3 of pareto's deviation */
+		/* the table ends the tail, which takes up to 1e-3 of pareto's deviation */
 		assert_true(fabs(40e6 + mean - asked.mean_ns) < 1e-4 * deviation);
 		assert_true(fabs(deviation / asked.deviation_ns - 1) < 1e-3);
 		distribution_release(&distribution);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is kept of the scenario in force, in which order things happen; the weir that goes on with
- * it is that of tests/control/keep.py. */
+/* Keeping the scenario in force, and the order of the steps. tests/control/keep.py tests the weir
+ * that continues with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,8 @@ static int place_leave(void **state)
 	return 0;
 }
 
-/* What a weir that begins now goes on with: 1, and *scenario; or 0. */
+/* Returns 1 and sets *scenario if a weir that starts now continues with the kept scenario,
+ * otherwise 0. */
 static int begun_again(const struct place *place, struct scenario **scenario)
 {
 	char message[SCENARIO_FILE_ERROR];
@@ -85,8 +86,8 @@ static bool goes_on(const struct place *place)
 	return result == 1;
 }
 
-/* The thread that writes is begun, and the end comes at once; 200 times, as who is first is left to
- * the machine. */
+/* The writing thread starts, and the end comes at once. 200 rounds, since chance decides which is
+ * first. */
 static void what_is_still_being_written_at_the_end_becomes_no_file(void **state)
 {
 	struct place *place = *state;
@@ -118,7 +119,7 @@ static void without_an_orderly_end_it_stays(void **state)
 	assert_true(goes_on(place));
 }
 
-/* SIGHUP: the file of 1000 s is in force, that of 2000 s is being read. */
+/* SIGHUP: the file of 1000 s is in force, while that of 2000 s is being read. */
 static void while_the_scenario_file_is_read_again_what_was_in_force_is_not_its(void **state)
 {
 	struct place *place = *state;
@@ -133,7 +134,8 @@ static void while_the_scenario_file_is_read_again_what_was_in_force_is_not_its(v
 	keep_poll(&keep, true);
 	keep_poll(&keep, true);
 	assert_false(goes_on(place));
-	/* It is in force, or wrong: what is in force goes with it. */
+	/* The file is in force now, or was wrong: the scenario in force belongs to it either
+	 * way. */
 	keep_poll(&keep, false);
 	assert_true(goes_on(place));
 	keep_poll(&keep, false);
@@ -146,7 +148,7 @@ static void a_scenario_file_that_is_written_after_it_was_read_counts(void **stat
 	struct place *place = *state;
 	struct keep keep;
 
-	/* Between reading it and the first poll, weir starts DPDK and its ports. */
+	/* Between reading the file and the first poll, weir starts DPDK and its ports. */
 	put(place->config, SCENARIO "cloud up delay 5ms\n", 2000);
 	keep_init(&keep, &place->fake.control, &place->file);
 	keep_poll(&keep, false);

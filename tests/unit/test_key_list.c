@@ -93,7 +93,7 @@ static void key_lists_share_chunks_and_each_goes_back_when_it_is_empty(void **st
 	assert_int_equal(bench.arena.used_chunks, 3); /* 40 blocks */
 	for (uint32_t i = 0; i < 40; i += 2)
 		key_list_clear(&bench.yard, &key_lists[i]);
-	/* what is free is used before another chunk */
+	/* free blocks are used before another chunk */
 	for (uint32_t i = 0; i < 40; i += 2)
 		assert_true(add(&bench, &key_lists[i], i));
 	assert_int_equal(bench.arena.used_chunks, 3);

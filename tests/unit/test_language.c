@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scenario language over a table of statements of its own, with a field of every type: the
- * language must not know any statement by name.
+ * language must not depend on the name of any statement.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -215,7 +215,7 @@ const struct statement *statement_find(const char *name, const char *variant)
 	return NULL;
 }
 
-/* ---- a scenario by lines ---- */
+/* ---- a scenario made line by line ---- */
 
 static void edit(struct scenario *scenario, const char *line)
 {
@@ -378,7 +378,7 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"cloud down spill randm 1%", ERROR_UNKNOWN_WORD, 18,
 	         "unknown word `randm`; did you mean `random`?"},
 	        {"cloud down spill", ERROR_MISSING_WORD, 18,
-	         "`spill` needs to know how: `random` or `every`"},
+	         "`spill` needs a variant: `random` or `every`"},
 	        {"cloud down paint 40ms 2kbit shap round", ERROR_UNKNOWN_WORD, 29,
 	         "unknown word `shap`; did you mean `shape`?"},
 	        {"cloud down paint 40ms shap round", ERROR_UNKNOWN_WORD, 23,
@@ -418,6 +418,13 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"cloud up from b to", ERROR_MISSING_WORD, 20,
 	         "the line ends too early; what must follow is the name of a port"},
 	        {"port c device", ERROR_MISSING_WORD, 15, NULL},
+	        {"port c interface", ERROR_MISSING_WORD, 18,
+	         "the line ends too early; what must follow is the name of an interface"},
+	        {"probe down to", ERROR_MISSING_WORD, 15,
+	         "the line ends too early; what must follow is an address"},
+	        {"clouds many from a to b per", ERROR_MISSING_WORD, 29,
+	         "the line ends too early; what must follow is `source` PREFIX, `destination` "
+	         "PREFIX or `flow`"},
 	        {"seed", ERROR_MISSING_WORD, 6, NULL},
 	        {"cloud down paint", ERROR_MISSING_WORD, 18,
 	         "`paint` needs `dry`: TIME (ns, us, ms or s)"},
@@ -459,9 +466,11 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"port aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ERROR_BAD_NAME, 6, NULL},
 	        {"cloud \"my cloud\" from a to b", ERROR_BAD_NAME, 7, NULL},
 	        {"port c interface \"my x\"", ERROR_BAD_NAME, 18,
-	         "`my x` cannot be an interface; one has 1 to 15 letters, as `ip link` shows it"},
+	         "`my x` cannot be the name of an interface; a name has 1 to 15 letters, as `ip "
+	         "link` shows it"},
 	        {"port c device \"interface:my x\"", ERROR_BAD_NAME, 15,
-	         "`my x` cannot be an interface; one has 1 to 15 letters, as `ip link` shows it"},
+	         "`my x` cannot be the name of an interface; a name has 1 to 15 letters, as `ip "
+	         "link` shows it"},
 	        {"port c device \"interface:my\tx\"", ERROR_BAD_NAME, 15, NULL},
 	        {"port c device interface:", ERROR_BAD_NAME, 15, NULL},
 	        /* characters */
@@ -618,14 +627,15 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	} rows[] = {
 	        {"port a\nport b\ncloud x from a to b\ncloud x piant 1s\n",
 	         "f:4:9: unknown word `piant`; did you mean `paint`?"},
-	        {"port a\nshow ports\n", "f:2:1: `show` asks or commands a running weir; here "
-	                                 "stand only lines that describe a "
-	                                 "scenario"},
+	        {"port a\nshow ports\n", "f:2:1: `show` is a command for a running weir; only "
+	                                 "lines that describe a scenario are allowed "
+	                                 "here"},
 	        {"port a\ncloud x from a to b\n",
 	         "f:2:19: there is no port `b`; the only one is `a`"},
 	        {"cloud x from a to b\n",
 	         "f:1:19: there is no port `b`, nor any other; first write: port b"},
-	        /* a cloud may come from one that is made later, so this is seen at the end */
+	        /* a cloud may come from one that is defined later, so this is detected at the
+	         * end */
 	        {"port a\nport b\ncloud x from c to b\n",
 	         "f:3:14: there is no port or cloud `c`; ports are `a` and `b`"},
 	        {"port a\nport b\ncloud down from a to b\ncloud x from dwon to b\n",
@@ -639,8 +649,8 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	        {"port a\nport b\ncloud x from x to b\n",
 	         "f:3:14: cloud `x` comes from itself: a loop; let it come from a port"},
 	        {"port a\nport b\ncloud x from a to b match src hots 10.0.0.1\n",
-	         "f:3:31: the filter goes wrong at `hots`: no word of a filter, and a name is not "
-	         "looked up: write the address; see pcap-filter(7)"},
+	         "f:3:31: the filter goes wrong at `hots`: this is not a word of filters, and "
+	         "names are not looked up: write the address; see pcap-filter(7)"},
 	        {"port a\nport b\ncloud x from a to b priority 3 match udp or or tcp\n",
 	         "f:3:45: the filter goes wrong at `or`: syntax error; see pcap-filter(7)"},
 	        {"port a\nport b\ncloud x from a to b match udp or dscp 3\n",
@@ -649,10 +659,9 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	        {"port a\nport b\ncloud x from a to b match udp and tcp\n",
 	         "f:3:27: `match udp and tcp` contradicts itself: no packet fits it"},
 	        {"port a\nport b\nclouds x from a to b per source 10.0.0.1/16\n",
-	         "f:3:33: `10.0.0.1/16` is no prefix; write one like 10.0.0.0/16 or "
+	         "f:3:33: `10.0.0.1/16` is not a prefix; write one like 10.0.0.0/16 or "
 	         "2001:db8::/112, without bits set beyond its length"},
-	        /* the whole is checked at the end, and the last line that made what is wrong is
-	           named */
+	        /* the whole is checked at the end; the error names the last line that caused it */
 	        {"port a\nport b\ncloud x from a to b\ncloud x paint 1s heated on\nseed 1\n",
 	         "f:4:25: cloud `x`, `paint`: heated paint needs a `mark`"},
 	        {"port a\nport b\ncloud x from a to b\ncloud x paint 1s\ncloud x paint 2s heated "
@@ -774,7 +783,7 @@ static void completion_offers_what_may_follow(void **state)
 	scenario_free(scenario);
 }
 
-/* What `help` answers to a line that begins with it; freed by the caller. */
+/* Returns the answer of `help` to a line that begins with it. The caller frees it. */
 static char *helped(const char *line, struct language_error *error)
 {
 	struct command command;
@@ -799,7 +808,7 @@ static void help_tells_what_the_tables_say(void **state)
 	        {"help",
 	         "  port NAME [device TEXT] [SETTING...] a port, and the DPDK device behind it"},
 	        {"help port",
-	         "  rx-latency TIME          what the device takes until weir stamps "},
+	         "  rx-latency TIME          time that the device takes until weir stamps "},
 	        {"help cloud", "  paint TIME [RATE] [shape square|round] [glossy] [heated on|off] "
 	                       "[bucket LIMIT] [from TEXT]\n      puts paint on packets\n"},
 	        {"help cloud paint",

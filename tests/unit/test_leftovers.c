@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What killed weirs have left: folders and files of weir's names whose process is gone and that
- * nobody holds. Everything else stays, whatever it is called.
+ * Leftovers of killed weirs: folders and files with weir's names whose process is gone, and which
+ * no process holds, are removed. Everything else stays, whatever its name.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -119,7 +119,7 @@ static void what_is_not_weirs_or_alive_or_held_stays(void **state)
 	assert_false(is_there("%s", held));
 }
 
-/* A link could lead anywhere: neither it nor what it leads to is touched. */
+/* A link could lead anywhere: neither the link nor its target is touched. */
 static void a_link_is_not_followed(void **state)
 {
 	char name[100];
@@ -148,7 +148,7 @@ static void huge_pages_of_a_dead_process_are_given_back(void **state)
 	put("huge/weir-%d-11111111map_0", dead);
 	snprintf(held, sizeof(held), "huge/weir-%d-11111111map_0", dead);
 	fd = open(held, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(flock(fd, LOCK_SH), 0); /* as DPDK does while it runs */
+	assert_int_equal(flock(fd, LOCK_SH), 0); /* as DPDK does at run time */
 	assert_int_equal(leftovers_remove(folder, "run", NULL), 2);
 	close(fd);
 	assert_true(is_there("%s", held));

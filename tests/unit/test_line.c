@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line, seen from outside: packets go in at instants and come out at instants. */
+/* The line as seen from outside: packets enter and leave at certain instants. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -94,7 +94,8 @@ static void order_keep_never_lets_a_packet_overtake(void **state)
 	}
 }
 
-/* With a gap wider than the jitter, order does not matter and the delay drawn is the delay seen. */
+/* With a gap wider than the jitter, order does not matter: the delay drawn is the delay
+ * measured. */
 static void the_delay_of_a_packet_is_the_draw_of_its_ordinal(void **state)
 {
 	static struct distribution uniform;
@@ -171,7 +172,7 @@ static void a_delay_is_never_negative(void **state)
 	}
 }
 
-/* What is on the way stays on its way; what comes after the change has the new delay. */
+/* Packets in flight keep their delay; packets after the change have the new one. */
 static void a_shorter_delay_makes_later_packets_wait_in_order_keep(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -214,7 +215,7 @@ static void a_shorter_delay_lets_later_packets_overtake_in_order_allow(void **st
 	rig_close(rig);
 }
 
-/* A wheel looks 52 days ahead. One that nobody has looked at for longer, or that was made at
+/* A wheel looks 52 days ahead. A wheel that was not advanced for longer, or that was made at
  * instant 0 and has its first packet at an instant since 1970, must not take the future for the
  * past. */
 static void a_wheel_that_stood_still_is_brought_to_the_present(void **state)
@@ -254,7 +255,7 @@ static void order_may_change_from_keep_to_allow_and_back_while_packets_are_on_th
 		uint64_t place; /* in the order of departure */
 	} rows[] = {
 	        {0, 1, 1000, ORDER_KEEP, 1001, 2},   {2, 3, 500, ORDER_ALLOW, 503, 1},
-	        {4, 5, 996, ORDER_ALLOW, 1001, 3}, /* ties with the first, and came after it */
+	        {4, 5, 996, ORDER_ALLOW, 1001, 3}, /* ties with the first, and came later */
 	        {6, 7, 100, ORDER_KEEP, 1001, 4},  /* held back */
 	        {8, 9, 10, ORDER_ALLOW, 19, 0},      {10, 11, 990, ORDER_ALLOW, 1001, 5},
 	        {12, 13, 5000, ORDER_KEEP, 5013, 6}, {14, 15, 0, ORDER_KEEP, 5013, 7},
@@ -292,7 +293,7 @@ static void a_line_without_a_delay_statement_lets_packets_leave_as_they_come(voi
 	rig_close(rig);
 }
 
-/* A poll that received nothing is no packet: it must not hold back those that come after it. */
+/* A poll that received nothing is no packet, and must not hold back the packets after it. */
 static void an_empty_burst_leaves_no_trace(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -311,7 +312,7 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
-/* However they come: with a struct packet each, or at one instant without. */
+/* Whether each packet has a struct packet, or the burst was received at one instant without. */
 static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **state)
 {
 	(void)state;
@@ -342,7 +343,7 @@ static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **sta
 	}
 }
 
-/* Packets that are on a line when a cloud comes to be behind it go on into that cloud. */
+/* If packets are on a line when another cloud is put behind it, they continue into that cloud. */
 static void go_on_into_a_cloud_that_comes_later(enum delay_order order)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .live = true});
@@ -350,7 +351,7 @@ static void go_on_into_a_cloud_that_comes_later(enum delay_order order)
 	uint32_t seen = 0;
 
 	rig_cloud(rig, "x", 0, 1);
-	/* `order allow` goes by a wheel. */
+	/* `order allow` uses a wheel. */
 	rig_delay(rig, "x", 10 * SIMTIME_MS, order == ORDER_ALLOW, DELAY_BIMODAL, order);
 	rig_apply(rig, 0);
 	for (uint32_t i = 0; i < LENGTH(mbufs); i++) {
@@ -386,8 +387,8 @@ static void packets_on_a_line_go_on_into_a_cloud_that_comes_behind_it(void **sta
 	go_on_into_a_cloud_that_comes_later(ORDER_ALLOW);
 }
 
-/* Departures wait for an mbuf, and go on with the first one that is free: packets that are held in
- * mbufs of their own would otherwise never give theirs back. */
+/* Departures wait for an mbuf, and continue with the first free one: otherwise packets that are
+ * held in mbufs of their own would never return them. */
 static void a_pool_that_is_nearly_empty_does_not_stop_the_line(void **state)
 {
 	static const struct {
@@ -439,7 +440,7 @@ static void an_empty_pool_makes_packets_late_and_loses_none(void **state)
 	rig_cloud(rig, "x", 0, 1);
 	rig_delay(rig, "x", SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
-	/* of another pool, or their own mbufs would be spare */
+	/* from another pool, or their own mbufs would be available */
 	for (uint32_t i = 0; i < 50; i++) {
 		struct rte_mbuf *mbuf = rig_packet(rig, RIG_FOREIGN, 0, i + 1, 60, 0, i);
 
@@ -506,7 +507,7 @@ static void memory_that_is_used_up_drops_with_no_buffer_and_comes_back(void **st
 		assert_in_range(first, 3000, 4500);
 		rig_advance(rig, SIMTIME_S);
 		assert_int_equal(rig->n_departures, 5000 - first);
-		/* what the wheel still keeps goes back when time leaves its slots */
+		/* chunks that the wheel still keeps are returned when time leaves their slots */
 		rig_advance(rig, SIMTIME_S + DELAY_MAX_NS);
 		assert_true(engine_memory_used(rig->engine) <= CHUNK_BYTES);
 		for (uint32_t i = 0; i < 5000; i++)

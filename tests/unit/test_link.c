@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The link: rate, queue, and what a change does to both. */
+/* The link: rate, queue, and the effects of a change on both. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -44,7 +44,8 @@ static void a_saturated_leaky_bucket_spaces_departures_by_8l_over_r(void **state
 	rig_close(rig);
 }
 
-/* The million of the issue: through the whole engine, refilled as it drains. */
+/* The million packets of the issue, through the whole engine; the queue is refilled as it
+ * drains. */
 static void a_million_packets_through_a_saturated_link_end_within_a_nanosecond(void **state)
 {
 	const uint64_t n = 1000000, rate = 999999937;
@@ -93,7 +94,7 @@ static void a_limit_in_bytes_counts_what_waits_and_not_what_is_being_sent(void *
 	assert_int_equal(rig_report(rig, "x")->held_packets, 4); /* one is sent, three wait */
 	assert_int_equal(rig_report(rig, "x")->queue_bytes, 3000);
 	assert_int_equal(full(rig), 6);
-	/* at the instant when the head has left there is room again */
+	/* at the instant when the head leaves, there is room again */
 	rig_send(rig, 0, 1000, SIMTIME_MS - 1);
 	assert_int_equal(full(rig), 7);
 	rig_send(rig, 0, 1000, SIMTIME_MS);
@@ -104,7 +105,8 @@ static void a_limit_in_bytes_counts_what_waits_and_not_what_is_being_sent(void *
 	rig_close(rig);
 }
 
-/* Whoever polled: the packet of a burst, and the instant that the clock says, are one reading. */
+/* Whether the engine was polled or not: the instant of a packet and the current time of the clock
+ * are one reading. */
 static void a_head_leaves_before_a_packet_that_comes_at_the_same_instant(void **state)
 {
 	(void)state;
@@ -120,7 +122,7 @@ static void a_head_leaves_before_a_packet_that_comes_at_the_same_instant(void **
 		rig_send(rig, 0, 1000, SIMTIME_MS);
 		assert_int_equal(full(rig), 0);
 		assert_int_equal(engine_departure(rig->engine, 0), 2 * SIMTIME_MS);
-		/* A driver that wants it the other way round lets it come a nanosecond earlier. */
+		/* For the other order, a driver delivers the packet a nanosecond earlier. */
 		rig_send(rig, 0, 1000, 2 * SIMTIME_MS - 1);
 		assert_int_equal(full(rig), 1);
 		rig_run_out(rig);
@@ -167,13 +169,13 @@ static void dropping_the_head_keeps_the_latest_and_what_is_being_sent(void **sta
 		uint64_t burst_bytes;
 		enum limit_unit unit;
 		uint64_t limit;
-		uint64_t numbers[5]; /* that leave, of 8 of 1000 B */
+		uint64_t numbers[5]; /* that leave, of 8 packets of 1000 B */
 	} rows[] = {
 	        {0, LIMIT_PACKETS, 2, {1, 7, 8}},
 	        {0, LIMIT_BYTES, 3999, {1, 6, 7, 8}},
 	        {0, LIMIT_TIME, SIMTIME_MS, {1, 8}},
-	        {0, LIMIT_BYTES, 999, {1}},       /* longer than the queue: it goes itself */
-	        {1, LIMIT_PACKETS, 3, {1, 7, 8}}, /* in the hand, but it waits */
+	        {0, LIMIT_BYTES, 999, {1}},       /* longer than the queue: dropped itself */
+	        {1, LIMIT_PACKETS, 3, {1, 7, 8}}, /* it was taken by the link, but still waits */
 	        {1, LIMIT_PACKETS, 1, {1}},
 	};
 
@@ -202,7 +204,7 @@ static void dropping_the_head_keeps_the_latest_and_what_is_being_sent(void **sta
 	}
 }
 
-/* 1000 B count as 1024, or as 986: the rate, the limit and what is reported. */
+/* 1000 B count as 1024, or as 986, for the rate, for the limit and in the report. */
 static void overhead_counts_for_the_rate_and_for_the_queue(void **state)
 {
 	struct rig *rig = linked(8 * MBIT, 0, LIMIT_BYTES, 3071);
@@ -219,7 +221,7 @@ static void overhead_counts_for_the_rate_and_for_the_queue(void **state)
 	rig_advance(rig, 1024 * SIMTIME_US);
 	assert_int_equal(rig->departures[0].due_ns, 1024 * SIMTIME_US);
 	assert_int_equal(rig_report(rig, "x")->queue_bytes, 1024);
-	/* half of the second is sent when lengths become others: 474 of 986 are left */
+	/* half of the second packet is sent when the lengths change: 474 of 986 B are left */
 	rig_advance(rig, 1536 * SIMTIME_US);
 	strcpy(rate->overhead, "-14");
 	rig_apply(rig, 1536 * SIMTIME_US);
@@ -243,10 +245,10 @@ static void a_limit_in_time_follows_the_rate(void **state)
 	assert_int_equal(full(rig), 9);
 	rig_rate(rig, "x", 4 * MBIT, 0, LIMIT_TIME, 10 * SIMTIME_MS);
 	rig_apply(rig, 0);
-	assert_int_equal(rig_report(rig, "x")->queue_bytes, 10000); /* nobody is thrown out */
+	assert_int_equal(rig_report(rig, "x")->queue_bytes, 10000); /* nothing is dropped */
 	rig_send(rig, 0, 60, 0);
 	assert_int_equal(full(rig), 10);
-	/* 6 of 11 have left at 12 ms: one is sent, 4000 bytes wait */
+	/* at 12 ms, 6 of 11 packets have left: one is being sent, 4000 bytes wait */
 	rig_advance(rig, 12 * SIMTIME_MS);
 	assert_int_equal(rig_report(rig, "x")->queue_bytes, 4000);
 	rig_send(rig, 0, 1000, 12 * SIMTIME_MS);
@@ -303,9 +305,9 @@ static void a_change_of_rate_acts_on_what_is_queued_and_on_the_packet_being_sent
 	for (uint32_t i = 0; i < 4; i++)
 		rig_send(rig, 0, 1000, 0);
 	rig_rate(rig, "x", 4 * MBIT, 0, LIMIT_PACKETS, 100);
-	rig_apply(rig, 1500 * SIMTIME_US); /* half of the second is sent */
+	rig_apply(rig, 1500 * SIMTIME_US); /* half of the second packet is sent */
 	rig_rate(rig, "x", 16 * MBIT, 0, LIMIT_PACKETS, 100);
-	rig_apply(rig, 3500 * SIMTIME_US); /* half of the third */
+	rig_apply(rig, 3500 * SIMTIME_US); /* half of the third packet */
 	rig_run_out(rig);
 	assert_int_equal(rig->departures[0].due_ns, 1000 * SIMTIME_US);
 	assert_int_equal(rig->departures[1].due_ns, 2500 * SIMTIME_US);
@@ -363,7 +365,7 @@ static void a_rate_that_is_added_holds_what_comes_after_it(void **state)
 	rig_close(rig);
 }
 
-/* What left while there was no rate is not owed to the next one. */
+/* Packets that left while there was no rate do not count against the next rate. */
 static void a_rate_that_comes_back_begins_without_debt(void **state)
 {
 	struct rig *rig = linked(8 * MBIT, 0, LIMIT_PACKETS, 100);
@@ -385,7 +387,7 @@ static void a_rate_that_comes_back_begins_without_debt(void **state)
 	rig_close(rig);
 }
 
-/* From a bucket of tokens that was emptied to a leaky one: the debt is worked off first. */
+/* From an emptied token bucket to a leaky bucket: the debt is worked off first. */
 static void an_algorithm_may_change_under_load(void **state)
 {
 	struct rig *rig = linked(8 * MBIT, 5000, LIMIT_PACKETS, 100);
@@ -437,7 +439,8 @@ static void one_bit_a_second_and_400_gbit_a_second_are_exact(void **state)
 	}
 }
 
-/* The wheel of shared clouds looks 52 days ahead, a link need not: 20 MB at one bit a second. */
+/* The wheel of shared clouds looks 52 days ahead; a link may look further: 20 MB at one bit a
+ * second. */
 static void a_shared_link_may_take_years_over_a_packet_and_holds_up_nobody(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -459,7 +462,7 @@ static void a_shared_link_may_take_years_over_a_packet_and_holds_up_nobody(void 
 	rig_apply(rig, 0);
 	mbuf = rig_packet(rig, RIG_PLAIN, 0, 3001, 60, 1000, 0);
 	rig_ingress(rig, &mbuf, 1);
-	/* after 750 MB: 190 years */
+	/* behind 750 MB: 190 years */
 	for (uint32_t i = 0; i < 3; i++) {
 		rig_send(rig, 2, 60, SIMTIME_S + i * 30 * 86400 * SIMTIME_S);
 		rig_advance(rig, SIMTIME_S + i * 30 * 86400 * SIMTIME_S + SIMTIME_MS);
@@ -493,8 +496,8 @@ static void a_packet_of_an_impossible_length_on_the_wire_does_no_harm(void **sta
 	rig_close(rig);
 }
 
-/* Shared links wake by timers that lie in the same memory as the packets: when there is none left,
- * packets are dropped, but the rest does not stand still. */
+/* The timers that wake shared links are in the same memory as the packets. If there is none left,
+ * packets are dropped, but everything else goes on. */
 static void shared_links_go_on_when_memory_is_used_up(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .memory_bytes = 8 * CHUNK_BYTES});

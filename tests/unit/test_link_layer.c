@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Link headers that are none of Ethernet, on their way through weir. */
+/* Link headers other than Ethernet, on their way through weir. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +128,7 @@ static void one_wrong_bit_in_the_addresses_does_not_change_the_link_header(void 
 		assert_memory_equal(back, header, 16);
 		ethernet[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 	}
-	/* Whatever stands there, some header comes of it. */
+	/* Any contents are turned into some header. */
 	for (uint32_t value = 0; value < 256; value++) {
 		memset(ethernet, (int)value, sizeof(ethernet));
 		link_layer_leave(link_layer, ethernet, back);
@@ -149,7 +149,7 @@ static void more_than_65536_headers_and_one_that_is_cut_are_damage(void **state)
 		memcpy(header + 4, &i, sizeof(i));
 		assert_null(link_layer_enter(link_layer, header, 20, ethernet, &sender));
 	}
-	/* The same again, of another protocol: nothing new. */
+	/* The same header with another protocol reports nothing new. */
 	header[1] = 6;
 	assert_null(link_layer_enter(link_layer, header, 20, ethernet, &sender));
 	header[4] ^= 0xff;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What conforms to a token bucket goes through an idle link without being queued, and so does what
- * has left when the next packet of its burst comes, on three ways (cloud_link.h), and it makes no
- * difference which. */
+/* Packets that conform to a token bucket pass an idle link without being queued, and so do packets
+ * that have left when the next packet of their burst comes. There are three paths (cloud_link.h),
+ * and all have the same result. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -34,8 +34,8 @@ static void arrivals_make(struct arrival *arrivals)
 	}
 }
 
-/* The bucket itself: tokens in the time that it takes to earn them. Without a depth it is the leaky
- * one. */
+/* Computes the departures of the bucket itself, with tokens measured by the time to earn them.
+ * Without a depth, it is the leaky bucket. */
 static void departures_expect(const struct arrival *arrivals, uint64_t depth, simtime *due)
 {
 	uint64_t tokens = depth * BYTE_NS;
@@ -59,7 +59,7 @@ static void departures_expect(const struct arrival *arrivals, uint64_t depth, si
 struct way {
 	const char *name;
 	bool shared;      /* another cloud leads to the same port */
-	const char *also; /* a statement more: somebody who wants to be told; or NULL */
+	const char *also; /* one more statement, which observes packets; or NULL */
 };
 
 static struct rig *open_way(const struct way *way, uint64_t depth)
@@ -100,7 +100,8 @@ static void send_all(struct rig *rig, const struct arrival *arrivals, uint32_t b
 	rig_run_out(rig);
 }
 
-/* How many leave at the instant when they come. */
+/* Asserts the departures on every path. Returns how many packets leave at the instant of their
+ * arrival. */
 static uint32_t assert_all_ways(uint64_t depth)
 {
 	static struct arrival arrivals[PACKETS];
@@ -136,7 +137,7 @@ static uint32_t assert_all_ways(uint64_t depth)
 static void on_every_way_each_packet_leaves_when_its_tokens_are_there(void **state)
 {
 	(void)state;
-	/* Else this test would say nothing about one of them. */
+	/* Otherwise one of the cases would not be tested. */
 	assert_in_range(assert_all_ways(DEPTH), PACKETS / 4, PACKETS * 3 / 4);
 }
 
@@ -146,8 +147,8 @@ static void on_every_way_a_leaky_bucket_sends_one_packet_after_the_other(void **
 	assert_int_equal(assert_all_ways(0), 0);
 }
 
-/* At a rate that divides nothing, with a jitter, a limit that drops and a length that does not
- * count all: what leaves when, and what is held between two bursts. */
+/* A rate that divides nothing, a jitter, a limit that drops, and an overhead. Compares the
+ * departures of bursts with those one by one, and the packets held after each burst. */
 static void what_has_left_when_the_next_comes_differs_in_nothing_from_what_was_queued(void **state)
 {
 	static struct arrival arrivals[PACKETS];
@@ -216,8 +217,8 @@ static void what_conforms_is_not_in_the_queue(void **state)
 	}
 }
 
-/* The jitter is drawn for each packet that enters the line, in order: a link that holds up nobody
- * does not show. */
+/* The jitter is drawn for each packet that enters the line, in order: a link that delays no packet
+ * has no effect. */
 static void a_bucket_that_holds_up_nobody_changes_no_delay(void **state)
 {
 	struct rig *rigs[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A whole scenario in the place of the one in force: what a file says, over whatever runs. */
+/* Loading a whole scenario over the one in force: what a file contains, over anything that runs. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "runner/group.h"
 #include "service/succession.h"
 
-#define ORIGIN (10 * SIMTIME_S) /* live a change never comes at 0 */
+#define ORIGIN (10 * SIMTIME_S) /* live, no change comes at 0 */
 
 static struct scenario *loaded(const char *path)
 {
@@ -25,8 +25,8 @@ static struct scenario *loaded(const char *path)
 	return scenario;
 }
 
-/* What was saved of a scenario of configs/ names its files as that did: from there, or from the
- * root. */
+/* A text saved from a scenario of configs/ names its files like the original: relative to configs/,
+ * or to the root. */
 static struct scenario *of_text(const char *text)
 {
 	char message[SCENARIO_FILE_ERROR];
@@ -53,7 +53,7 @@ static struct rig *rig_of(const struct rig_setup *setup, struct scenario *scenar
 	return rig;
 }
 
-/* As `load` does it. */
+/* Does what `load` does. */
 static void load_over(struct rig *rig, struct scenario *next, simtime now)
 {
 	struct succession_refusal refusals[SUCCESSION_REFUSALS_MAX];
@@ -64,9 +64,9 @@ static void load_over(struct rig *rig, struct scenario *next, simtime now)
 	rig_apply(rig, now);
 }
 
-/* ---- what runs, loaded again ---- */
+/* ---- the scenario in force, loaded again ---- */
 
-/* Everything that a change may make anew, of all clouds. */
+/* Everything that a change may replace, of all clouds. */
 struct parts {
 	uint32_t n;
 	const void *part[1 << 20];
@@ -103,7 +103,8 @@ static void send_some(struct rig *rig, simtime from)
 	}
 }
 
-/* `text`: what is loaded over it, as it was saved; NULL: as `show config` has it. */
+/* `text`: the saved scenario that is loaded over the one in force; NULL: as `show config` prints
+ * it. */
 static void expect_nothing_new(struct scenario *scenario, const char *text)
 {
 	static struct parts before, after;
@@ -145,7 +146,7 @@ static void what_runs_loaded_again_changes_nothing(void **state)
 	globfree(&configs);
 }
 
-/* The order of lines that are about different things is the user's. */
+/* The order of unrelated lines is left to the user. */
 static void what_runs_said_in_another_order_changes_nothing(void **state)
 {
 	static const char *const rows[][2] = {
@@ -185,7 +186,7 @@ static void what_runs_said_in_another_order_changes_nothing(void **state)
 	}
 }
 
-/* A class is removed by hand: the file that is saved then is what runs. */
+/* A class is removed by hand; the file that is saved then is the scenario in force. */
 static void what_is_saved_after_a_class_went_is_what_runs(void **state)
 {
 	struct scenario *scenario =
@@ -198,7 +199,7 @@ static void what_is_saved_after_a_class_went_is_what_runs(void **state)
 	expect_nothing_new(scenario, NULL);
 }
 
-/* ---- one over another ---- */
+/* ---- one scenario over another ---- */
 
 static int compare_departures(const void *a, const void *b)
 {
@@ -213,7 +214,7 @@ static int compare_departures(const void *a, const void *b)
 	return memcmp(&x->digest, &y->digest, sizeof(x->digest));
 }
 
-/* What leaves of the same packets. `first`: NULL, or what runs before the other is loaded. */
+/* Plays the same packets. `first`: NULL, or the scenario in force before the other is loaded. */
 static struct rig *rig_played(const char *first, const char *path)
 {
 	const struct rig_setup setup = {.seed = 42, .filters = &filters, .hosts = 50};
@@ -245,7 +246,7 @@ static void expect_alike(const char *path, struct rig *fresh, const char *first)
 	rig_close(rig);
 }
 
-/* Each over four others, with the packets of a fresh run, and its configuration. */
+/* Each over four others: the packets and the configuration are those of a fresh run. */
 static void over_any_other_a_scenario_is_as_if_it_had_been_the_first(void **state)
 {
 	glob_t configs;
@@ -268,7 +269,7 @@ static void over_any_other_a_scenario_is_as_if_it_had_been_the_first(void **stat
 	globfree(&configs);
 }
 
-/* Packets that are on their way when everything changes around them keep it. */
+/* Packets in flight keep their delay when everything around them changes. */
 static void what_is_on_its_way_arrives_when_it_would_have(void **state)
 {
 	const struct rig_setup setup = {.seed = 42, .filters = &filters};
@@ -291,7 +292,7 @@ static void what_is_on_its_way_arrives_when_it_would_have(void **state)
 	rig_close(rig);
 }
 
-/* ---- what cannot change ---- */
+/* ---- changes that are refused ---- */
 
 static void ports_and_the_seed_are_refused_and_nothing_is_changed(void **state)
 {
@@ -349,7 +350,7 @@ GROUP(load)
 	        cmocka_unit_test(ports_and_the_seed_are_refused_and_nothing_is_changed),
 	};
 
-	/* Files are named from the root of the source. */
+	/* File names are relative to the root of the source. */
 	if (chdir(SOURCE_ROOT) != 0)
 		return 1;
 	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena and the log, over memory of exactly the size that was promised: ASan guards its
+/* The arena and the log, in memory of exactly the promised size: AddressSanitizer guards its
  * ends. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void open_with(uint32_t chunks)
 	memset(&packets, 0, sizeof(packets));
 }
 
-/* Every chunk can be had again, and no more than there were. */
+/* Asserts that every chunk can be allocated again, and no more. */
 static void close_with(uint32_t chunks)
 {
 	uint32_t n = 0;
@@ -49,7 +49,7 @@ static uint8_t byte_of(uint64_t number, uint32_t i)
 	return (uint8_t)(number * 251 + i);
 }
 
-/* In whole blocks, as hold_fill does: the worst that is written behind a record. */
+/* Writes in whole blocks, like hold_fill: the most that is written beyond a record. */
 static bool append(uint64_t number, uint32_t stored)
 {
 	uint8_t frame[CHUNK_BYTES + COPY_BLOCK_BYTES];
@@ -136,7 +136,7 @@ static void a_full_arena_says_so_and_what_was_there_stays(void **state)
 		front_is(m, 100);
 		log_pop(&packets, &arena);
 	}
-	assert_int_equal(arena.used_chunks, 2); /* the first one is back, and is used again */
+	assert_int_equal(arena.used_chunks, 2); /* the first chunk is used again */
 	for (uint32_t i = 0; i < 31; i++)
 		assert_true(append(n + i, 100));
 	assert_false(append(n, 100));
@@ -148,7 +148,7 @@ static void a_full_arena_says_so_and_what_was_there_stays(void **state)
 	close_with(3);
 }
 
-/* However long it runs, a log that holds little uses little: chunks go round. */
+/* A log that holds little uses little, however long it runs: its chunks are reused. */
 static void a_million_records_pass_through_two_chunks(void **state)
 {
 	uint64_t in = 0, out = 0;
@@ -168,7 +168,7 @@ static void a_million_records_pass_through_two_chunks(void **state)
 	close_with(2);
 }
 
-/* The same as so many pops. */
+/* Has the effect of this number of pops. */
 static void pop_past(uint64_t pops)
 {
 	struct log_walk walk;

@@ -15,7 +15,7 @@ static struct rig *lossy(uint64_t seed)
 	return rig;
 }
 
-/* n packets in bursts; lost[i] says whether packet first + i was lost. */
+/* Sends n packets in bursts; lost[i] is set if packet first + i was lost. */
 static void send_all(struct rig *rig, uint32_t n, uint32_t burst, bool *lost)
 {
 	uint64_t first = rig->sent + 1;
@@ -181,8 +181,8 @@ static void another_seed_or_another_name_loses_other_packets(void **state)
 	assert_memory_not_equal(lost[0], lost[2], N);
 }
 
-/* Packet i is lost if draw i is below the probability: a change of probability goes on with draw i,
- * it does not begin again. */
+/* Packet i is lost if draw i is below the probability. After a change of the probability, the draws
+ * continue with draw i; they do not begin again. */
 static void a_change_of_the_probability_keeps_the_draws_going(void **state)
 {
 	enum { N = 3000 };
@@ -204,8 +204,8 @@ static void a_change_of_the_probability_keeps_the_draws_going(void **state)
 	rig_close(rig);
 }
 
-/* The counter reaches N, then B packets in a row are lost and it starts
- * again: of each N - 1 + B packets the last B. */
+/* The counter reaches N, then B packets in a row are lost, and it starts again: of each N - 1 + B
+ * packets, the last B. */
 static void periodic_loss_is_exact_to_the_packet(void **state)
 {
 	enum { N = 20000 };
@@ -236,7 +236,7 @@ static void periodic_loss_is_exact_to_the_packet(void **state)
 	}
 }
 
-/* A change of the delay is none of the loss's business. */
+/* A change of the delay does not affect the loss. */
 static void a_change_elsewhere_does_not_disturb_the_period(void **state)
 {
 	enum { N = 1003 };

@@ -31,7 +31,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	trial_assert_bursts_agree("loss bit-error 1e-4", 2000, 200);
 }
 
-/* One draw a packet: what a short one loses, a longer one in its place loses too. */
+/* There is one draw a packet: if a packet is lost, a longer one in its place is lost, too. */
 static void a_longer_packet_is_lost_whenever_a_shorter_one_is(void **state)
 {
 	struct trial *small = trial_open("loss bit-error 1e-4", 1);

@@ -24,7 +24,7 @@ static void nought_loses_nothing_and_one_hundred_percent_everything(void **state
 	}
 }
 
-/* At 0.1 % two bursts of this seed do not touch, so that runs are bursts. */
+/* At 0.1 %, no two bursts of this seed touch, so each run is one burst. */
 static void every_run_is_as_long_as_it_was_asked_for(void **state)
 {
 	struct trial *trial = trial_open("loss burst 0.1% length 5..9", 4);

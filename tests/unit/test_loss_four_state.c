@@ -28,9 +28,9 @@ static void probabilities_of_nought_and_one_hundred_percent_are_exact(void **sta
 	}
 }
 
-/* Where p13 + p14 = 1 state 1 is left at every packet, so that no two in a row are received there;
- * where p31 + p32 = 1 no two in a row are lost in state 3. In binary most of these sums are not
- * exactly 1. */
+/* If p13 + p14 = 1, state 1 is left at every packet, so no two in a row are received there. If p31
+ * + p32 = 1, no two in a row are lost in state 3. In binary, most of these sums are not exactly
+ * 1. */
 static void probabilities_that_sum_to_one_leave_no_gap(void **state)
 {
 	static const char *const rows[] = {

@@ -21,7 +21,8 @@ static struct file *file_of(const char *text)
 	return file;
 }
 
-/* What the text says of the cloud, or template, x; drop_table_release. */
+/* Reads the losses of the cloud x, or of the template x, from the text. Freed by
+ * drop_table_release. */
 static struct drop_table *table_of(const char *text, bool many)
 {
 	struct file *file = file_of(text);
@@ -88,7 +89,7 @@ static void a_list_has_the_numbers_that_stand_in_it(void **state)
 		}
 		if (*lost)
 			assert_true(has(&list, *lost, 0));
-		/* Backwards, which the short cut does not serve. */
+		/* Backwards, which the short cut does not handle. */
 		for (uint64_t number = 19; number > 0; number--) {
 			bool expected = false;
 
@@ -154,7 +155,7 @@ static void a_template_takes_a_list_of_numbers_and_no_log_of_another(void **stat
 	               "lost.txt: the log has no packet in a cloud `x`; it has `x/10.0.0.1`");
 }
 
-/* Of 65,536 clouds each would read it otherwise. */
+/* Otherwise each of 65,536 clouds would read it. */
 static void a_file_is_read_once_for_all_that_ask_the_same_of_it(void **state)
 {
 	struct file *file = file_of(LOG "4,a,1,x/1,dropped,loss,,\n");
@@ -197,14 +198,13 @@ static void what_cannot_be_understood_is_said_with_its_line(void **state)
 	        {"# nothing\n",
 	         "lost.txt: there is no packet number in it; write one in each line"},
 	        {"1\n\nx2\n",
-	         "lost.txt:3: `x2` is not the number of a packet; write a whole number "
-	         "from 1 on in each line, or take the log of a `weir replay --log`"},
-	        {"0",
-	         "lost.txt:1: `0` is not the number of a packet; write a whole number from 1 on "
-	         "in each line, or take the log of a `weir replay --log`"},
+	         "lost.txt:3: `x2` is not the number of a packet; write a whole number from 1 on "
+	         "in each line, or use the log of a `weir replay --log`"},
+	        {"0", "lost.txt:1: `0` is not the number of a packet; write a whole number from 1 "
+	              "on in each line, or use the log of a `weir replay --log`"},
 	        {"9223372036854775808",
 	         "lost.txt:1: `9223372036854775808` is not the number of a packet; write a whole "
-	         "number from 1 on in each line, or take the log of a `weir replay --log`"},
+	         "number from 1 on in each line, or use the log of a `weir replay --log`"},
 	        {"packet,port\n", "lost.txt:1: this is not the first line of a log; the lines of a "
 	                          "log are packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"},
 	        {LOG, "lost.txt: the log has no packets"},
@@ -254,7 +254,7 @@ static void the_packets_of_the_list_are_lost_and_no_others(void **state)
 	trial_send(trial, 1500, 60);
 	trial_assert_lost(trial, lost);
 	trial_assert_bursts_agree(statement(), 1500, 60);
-	/* The content that was read counts until the statement is given again. */
+	/* The content that was read stays in force until the statement is given again. */
 	write_file("1501\n");
 	trial_send(trial, 1, 60);
 	assert_int_equal(trial_count(trial, TRIAL_LOST), 4);

@@ -41,7 +41,7 @@ static void a_number_twice_or_beyond_the_length_is_refused(void **state)
 {
 	(void)state;
 	assert_string_equal(trial_problem("loss pattern 3,4,3 of 7"),
-	                    "packet 3 is there twice; give it once");
+	                    "packet 3 is given twice; give it once");
 	assert_string_equal(trial_problem("loss pattern 8,1 of 7"),
 	                    "there is no packet 8 of 7: the numbers go from 1 to 7");
 	assert_string_equal(trial_problem("loss pattern 7,1 of 7"), "");

@@ -34,7 +34,7 @@ static void the_segment_with_the_byte_is_lost_and_k_retransmissions(void **state
 		assert_int_equal(last_is_lost(trial), byte == 901);
 	}
 	for (int i = 0; i < 5; i++) {
-		/* A retransmission may be cut differently; what counts is the byte. */
+		/* A retransmission may be segmented differently; only the byte counts. */
 		send_segment(trial,
 		             (struct frame_shape){.sequence = 77 + 950, .payload_bytes = 51});
 		assert_int_equal(last_is_lost(trial), i < 2);
@@ -71,7 +71,7 @@ static void a_flow_without_syn_begins_with_its_first_segment(void **state)
 	(void)state;
 	send_segment(trial, (struct frame_shape){.sequence = 4000000000u, .payload_bytes = 10});
 	assert_true(last_is_lost(trial));
-	/* What comes from before it is byte 0 or less. */
+	/* Bytes before the first sequence have numbers of 0 and below. */
 	send_segment(trial, (struct frame_shape){.source_port = 5, .sequence = 100});
 	send_segment(trial,
 	             (struct frame_shape){.source_port = 5, .sequence = 90, .payload_bytes = 10});
@@ -94,7 +94,7 @@ static void bytes_are_numbered_through_the_wrap_of_sequence_numbers(void **state
 		send_segment(trial,
 		             (struct frame_shape){.sequence = sequence, .payload_bytes = 100});
 		assert_false(last_is_lost(trial));
-		sequence += UINT32_C(1) << 30; /* as if the segments between took another way */
+		sequence += UINT32_C(1) << 30; /* as if the segments between took another path */
 	}
 	send_segment(trial, (struct frame_shape){.sequence = sequence, .payload_bytes = 100});
 	assert_true(last_is_lost(trial));
@@ -186,7 +186,8 @@ static void padding_is_no_payload(void **state)
 	trial_close(trial);
 }
 
-/* A table of 8 is one set: the ninth flow displaces the one that was silent for the longest. */
+/* A table of 8 flows is one set: the ninth flow displaces the one that was silent for the longest
+ * time. */
 static void the_flow_that_was_silent_longest_is_forgotten(void **state)
 {
 	struct trial *trial = trial_open("loss tcp-byte 1 flows 8", 1);
@@ -195,7 +196,7 @@ static void the_flow_that_was_silent_longest_is_forgotten(void **state)
 	for (uint16_t port = 1; port <= 8; port++)
 		send_segment(trial, (struct frame_shape){.source_port = port, .payload_bytes = 1});
 	assert_int_equal(trial_count(trial, TRIAL_LOST), 8);
-	/* 1 speaks again, so that 2 is the one. */
+	/* Flow 1 sends again, so flow 2 is the one displaced. */
 	send_segment(trial, (struct frame_shape){.source_port = 1, .payload_bytes = 1});
 	send_segment(trial, (struct frame_shape){.source_port = 9, .payload_bytes = 1});
 	assert_int_equal(trial_count(trial, TRIAL_LOST), 9);
@@ -219,7 +220,7 @@ static void a_change_keeps_the_flows_and_counts_anew(void **state)
 	assert_true(last_is_lost(trial));
 	send_segment(trial, (struct frame_shape){.sequence = 101, .payload_bytes = 100});
 	assert_false(last_is_lost(trial));
-	/* Another table: byte 1 is what comes next. */
+	/* In another table, byte 1 is the next one. */
 	trial_set(trial, "loss tcp-byte 1 flows 64");
 	send_segment(trial, (struct frame_shape){.sequence = 201, .payload_bytes = 100});
 	assert_true(last_is_lost(trial));

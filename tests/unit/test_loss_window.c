@@ -40,7 +40,7 @@ static void a_window_as_long_as_its_period_loses_all(void **state)
 	trial_close(trial);
 }
 
-/* Beyond 2.1 s, 4.3 s and 60 s, where 32 bits of ns and of us end. */
+/* Beyond 2.1 s, 4.3 s and 60 s, where 32 bits of ns or of us overflow. */
 static void long_windows_are_exact(void **state)
 {
 	struct trial *trial = trial_open("loss window from 100s for 70s every 500s", 1);
@@ -56,7 +56,7 @@ static void long_windows_are_exact(void **state)
 	trial_close(trial);
 }
 
-/* As in a replay, whose instants are those of the capture. */
+/* As in a replay, whose instants come from the capture. */
 static void time_counts_from_the_beginning_of_the_run(void **state)
 {
 	const simtime epoch = UINT64_C(1700000000) * SIMTIME_S;
@@ -66,7 +66,7 @@ static void time_counts_from_the_beginning_of_the_run(void **state)
 	(void)state;
 	trial_send(trial, 10, 60);
 	trial_assert_lost(trial, lost);
-	/* A window that is set later counts from there, too. */
+	/* A window that is set later counts from the same beginning. */
 	trial_set(trial, "loss window from 12us for 1us");
 	trial_send(trial, 10, 60);
 	assert_int_equal(trial->fate[13], TRIAL_LOST);
@@ -78,8 +78,8 @@ static void a_period_shorter_than_the_window_is_refused(void **state)
 {
 	(void)state;
 	assert_string_equal(trial_problem("loss window from 1s for 2s every 1s"),
-	                    "the next window would begin before this one ends: `every` is at least "
-	                    "as long as `for`");
+	                    "the next window would begin before this one ends: `every` must be at "
+	                    "least as long as `for`");
 }
 
 GROUP(loss_window)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory there is, on machines made of files: cgroups of both versions, of both at once,
- * nested, in containers, without limits, not readable; limits of the process; huge pages. And what
- * of it a weir takes.
+ * The available memory, on machines that are made of files: cgroups of both versions, of both at
+ * once, nested, in containers, without limits, unreadable; limits of the process; huge pages. And
+ * how much of it a weir takes.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@
 
 #define MIB       (UINT64_C(1) << 20)
 #define MACHINE   (20000 * MIB)
-#define UNLIMITED "9223372036854771712" /* what v1 says when there is no limit */
+#define UNLIMITED "9223372036854771712" /* v1's value for no limit */
 
 #define V1_MOUNT                                                                                   \
 	"31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"                               \
@@ -63,7 +63,7 @@ static struct machine_memory read_memory(void)
 		assert_string_equal(found.pages.text, what);                                       \
 	} while (0)
 
-/* A group of version 1 or 2 in MiB. */
+/* Makes a group of version 1 or 2, with values in MiB. */
 static void group_v1(const char *path, const char *limit, uint64_t used, uint64_t files)
 {
 	char name[300];
@@ -131,15 +131,15 @@ static void of_version_1_the_tightest_group_on_the_way_up_counts(void **state)
 	ASSERT_PAGES(138,
 	             "memory.limit_in_bytes of the cgroup /lab/weir is 150 MiB, 12 MiB of it in "
 	             "use");
-	/* A neighbour in the group above uses what this one may have. */
+	/* A neighbour in the parent group uses part of the memory that this group may have. */
 	group_v1("/lab", "209715200", 180, 0);
 	ASSERT_PAGES(20,
 	             "memory.limit_in_bytes of the cgroup /lab is 200 MiB, 180 MiB of it in use");
-	/* Pages of files are given back. */
+	/* Pages of files are reclaimable. */
 	group_v1("/lab", "209715200", 180, 100);
 	ASSERT_PAGES(120,
 	             "memory.limit_in_bytes of the cgroup /lab is 200 MiB, 80 MiB of it in use");
-	/* An old kernel, where the one above leaves alone what is below. */
+	/* An old kernel, where the limit of a parent does not include its children. */
 	put("/sys/fs/cgroup/memory/lab/memory.use_hierarchy", "0\n");
 	ASSERT_PAGES(138,
 	             "memory.limit_in_bytes of the cgroup /lab/weir is 150 MiB, 12 MiB of it in "
@@ -164,7 +164,7 @@ static void of_version_2_max_and_high_count(void **state)
 	group_v2("/system.slice", "1073741824", "max", 1000, 0);
 	ASSERT_PAGES(24,
 	             "memory.max of the cgroup /system.slice is 1024 MiB, 1000 MiB of it in use");
-	/* More in use than may be: nothing is left. */
+	/* More is in use than allowed: nothing is left. */
 	group_v2("/system.slice", "1073741824", "max", 1100, 0);
 	ASSERT_PAGES(0,
 	             "memory.max of the cgroup /system.slice is 1024 MiB, 1024 MiB of it in use");
@@ -186,7 +186,7 @@ static void of_both_at_once_the_one_with_the_controller_counts(void **state)
 	ASSERT_PAGES(100, "memory.max of the cgroup /lab is 100 MiB, 0 MiB of it in use");
 }
 
-/* A container sees its group as the root of the mount, by its whole name or, in a name space of
+/* A container sees its group as the root of the mount, by its full name or, in a namespace of
  * groups, as /. */
 static void a_container_sees_its_own_part(void **state)
 {
@@ -207,7 +207,7 @@ static void a_container_sees_its_own_part(void **state)
 		group_v2("", "104857600", "max", 12, 0);
 		ASSERT_PAGES(88, "memory.max of the cgroup / is 100 MiB, 12 MiB of it in use");
 	}
-	/* A group inside of the container's. */
+	/* A group inside the container's group. */
 	put("/proc/self/cgroup", "0::/docker/0123/in it\n");
 	put("/proc/self/mountinfo", V2_MOUNT, "/docker/0123");
 	group_v2("/in it", "52428800", "max", 12, 0);
@@ -234,7 +234,7 @@ static void a_mount_with_blanks_in_its_name_is_found(void **state)
 	ASSERT_PAGES(100, "memory.max of the cgroup /lab is 100 MiB, 0 MiB of it in use");
 }
 
-/* Whatever stands there instead: no limit is invented, nothing outside of the mount is read. */
+/* Whatever the files contain: no limit is invented, and nothing outside the mount is read. */
 static void what_cannot_be_read_limits_nothing(void **state)
 {
 	static const char *const groups[] = {"",
@@ -280,14 +280,14 @@ static void limits_of_the_process_count(void **state)
 	    "Max data size             104857600            unlimited            bytes     \n"
 	    "Max locked memory         8388608              8388608              bytes     \n"
 	    "Max address space         209715200            unlimited            bytes     \n");
-	ASSERT_PAGES(90, "the limit of data (ulimit -d) is 100 MiB, 10 MiB of it in use");
+	ASSERT_PAGES(90, "the limit on data (ulimit -d) is 100 MiB, 10 MiB of it in use");
 	memory = read_memory();
 	assert_int_equal(memory.address.free_bytes, 150 * MIB);
 	assert_string_equal(
 	        memory.address.text,
-	        "the limit of address space (ulimit -v) is 200 MiB, 50 MiB of it in use");
+	        "the limit on address space (ulimit -v) is 200 MiB, 50 MiB of it in use");
 	assert_int_equal(memory.locked.free_bytes, 7 * MIB);
-	/* Who may lock as much as he likes has no limit of it. */
+	/* With CAP_IPC_LOCK, locked memory is unlimited. */
 	put("/proc/self/status", "CapEff:\t0000000000004000\n");
 	assert_int_equal(read_memory().locked.free_bytes, UINT64_MAX);
 	put("/proc/self/limits",
@@ -318,7 +318,7 @@ static void huge_pages_count_as_far_as_groups_let_them(void **state)
 	put("/sys/fs/cgroup/hugetlb/lab/hugetlb.1GB.limit_in_bytes", UNLIMITED "\n");
 	assert_int_equal(read_memory().huge_free_bytes, 20 * MIB + 1024 * MIB);
 	assert_int_equal(read_memory().huge_forbidden, 0);
-	/* To DPDK a page is a file. */
+	/* For DPDK, a page is a file. */
 	put("/proc/self/limits",
 	    "Max file size             2097152              unlimited   bytes\n");
 	assert_int_equal(read_memory().huge_free_bytes, 20 * MIB);
@@ -327,14 +327,14 @@ static void huge_pages_count_as_far_as_groups_let_them(void **state)
 	    "Max file size             2096128              unlimited   bytes\n");
 	assert_int_equal(read_memory().huge_free_bytes, 0);
 	assert_int_equal(read_memory().huge_forbidden, 'f');
-	/* DPDK maps much more than it takes: that fails where addresses are few. */
+	/* DPDK maps much more than it uses, which fails if the address space is limited. */
 	put("/proc/self/limits",
 	    "Max address space         209715200            unlimited   bytes\n");
 	assert_int_equal(read_memory().huge_free_bytes, 0);
 	assert_int_equal(read_memory().huge_forbidden, 'v');
 }
 
-/* ---- what a weir takes of it ---- */
+/* ---- how much of it a weir takes ---- */
 
 #define PORTS "port a device net_null0\nport b device net_null1\ncloud x from a to b\n"
 #define PCI   "port a device 0000:03:00.0\nport b device net_null1\ncloud x from a to b\n"
@@ -378,8 +378,8 @@ static struct machine_memory machine_with(uint64_t pages_mib)
 	                               .locked.free_bytes = UINT64_MAX};
 }
 
-/* From nothing to plenty: refused up to a bound, which is what it says that it needs; from there on
- * it takes more and more room for changes, and never more than there is. */
+/* From nothing to plenty: refused up to a bound, which is the need that the message states. From
+ * there on, weir takes more and more room for changes, but never more than there is. */
 static void room_for_changes_is_taken_as_far_as_there_is_memory(void **state)
 {
 	uint64_t least = 0, before = 0;
@@ -397,7 +397,7 @@ static void room_for_changes_is_taken_as_far_as_there_is_memory(void **state)
 		if (planned.rc == 0 && least == 0)
 			least = mib;
 		if (planned.rc < 0) {
-			assert_non_null(strstr(planned.text, "MiB are there (a limit); "));
+			assert_non_null(strstr(planned.text, "MiB are available (a limit); "));
 			continue;
 		}
 		assert_true(taken >= before);
@@ -422,8 +422,9 @@ static void what_was_asked_for_is_had_or_refused_with_what_would_be_right(void *
 	planned = plan_of(PORTS, &machine, UINT64_C(1) << 40);
 	assert_int_equal(planned.rc, -ENOMEM);
 	assert_non_null(strstr(planned.text, "--memory 1048576MiB: "));
-	assert_non_null(strstr(planned.text, "1000 MiB are there (a limit); at most --memory "));
-	/* And that is right, and not much more would be. */
+	assert_non_null(
+	        strstr(planned.text, "1000 MiB are available (a limit); at most --memory "));
+	/* That value fits, and little more would not. */
 	assert_int_equal(sscanf(strstr(planned.text, "at most --memory "),
 	                        "at most --memory %lluMiB", &right),
 	                 1);
@@ -431,7 +432,7 @@ static void what_was_asked_for_is_had_or_refused_with_what_would_be_right(void *
 	assert_int_equal(plan_of(PORTS, &machine, (right + 2) * MIB).rc, -ENOMEM);
 	machine = machine_with(10);
 	assert_non_null(strstr(plan_of(PORTS, &machine, 100 * MIB).text,
-	                       "not even --memory 4MiB would do"));
+	                       "not even --memory 4MiB would fit"));
 }
 
 static void in_huge_pages_packet_buffers_take_nothing_of_the_limits(void **state)
@@ -442,10 +443,10 @@ static void in_huge_pages_packet_buffers_take_nothing_of_the_limits(void **state
 
 	machine.huge_free_bytes = needed + EAL_OWN_MIB * MIB;
 	small = plan_of(PORTS, &machine, 0).plan.needed_bytes - EAL_OWN_MIB * MIB;
-	/* The sum is the same, but for the EAL's own. */
+	/* The sum is the same, except for the EAL's own memory. */
 	assert_in_range(small, needed - MIB, needed + MIB);
-	/* 24 MiB of the process and 1 MiB of its events are left, what small packets take, and
-	 * DPDK's variables of lcores. */
+	/* The limits still have to cover 24 MiB of the process, 1 MiB of its events, the memory for
+	 * small packets, and DPDK's variables of lcores. */
 	machine.pages.free_bytes = 31 * MIB + EAL_LCORE_BYTES;
 	assert_int_equal(plan_of(PORTS, &machine, 0).rc, 0);
 	machine.huge_free_bytes = 20 * MIB;
@@ -461,7 +462,7 @@ static void few_addresses_or_little_locked_memory_are_refused_by_name(void **sta
 	machine.address = (struct memory_limit){100 * MIB, "ulimit -v is low"};
 	planned = plan_of(PORTS, &machine, 0);
 	assert_int_equal(planned.rc, -ENOMEM);
-	assert_non_null(strstr(planned.text, "100 MiB are there (ulimit -v is low)"));
+	assert_non_null(strstr(planned.text, "100 MiB are available (ulimit -v is low)"));
 	assert_string_equal(planned.plan.limit, "ulimit -v is low");
 	machine = machine_with(1000);
 	machine.locked = (struct memory_limit){8 * MIB, "ulimit -l is low"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marking above a threshold, and what ECN does to a frame. */
+/* Marking above a threshold, and the effects of ECN on a frame. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -29,7 +29,7 @@ static void set_bits(uint8_t *frame, const struct frame_shape *shape, uint8_t bi
 		ip[1] = (uint8_t)((ip[1] & 0xcf) | bits << 4);
 		return;
 	}
-	/* the sum of the test's own: one's complement of the words */
+	/* the checksum, computed independently: one's complement of the words */
 	ip[1] = (uint8_t)((ip[1] & 0xfc) | bits);
 	ip[10] = ip[11] = 0;
 	uint32_t sum = 0;
@@ -48,7 +48,7 @@ static uint8_t bits_of(const uint8_t *frame, const struct frame_shape *shape)
 	return (shape->ip == 6 ? ip[1] >> 4 : ip[1]) & 3;
 }
 
-/* At a byte a microsecond, everything at one instant. */
+/* A byte a microsecond; all packets come at one instant. */
 static struct trial *marking(const char *mark, const char *ecn)
 {
 	struct trial *trial = trial_open("rate 8mbit queue 20kB", 1);
@@ -105,7 +105,7 @@ static void who_is_capable_is_marked_and_who_is_not_is_dropped(void **state)
 			set_bits(frame, &shapes[s], rows[i].bits);
 			memcpy(expected, frame, bytes);
 			set_bits(expected, &shapes[s], rows[i].after);
-			/* one is sent, one waits: the third finds one */
+			/* one is being sent, one waits: the third packet finds one waiting */
 			trial_send_frames(trial, 3, frame, bytes);
 			trial_run_out(trial);
 			counters = trial_counters(trial);
@@ -144,12 +144,12 @@ static void a_checksum_that_was_wrong_stays_wrong_by_as_much(void **state)
 	trial_close(trial);
 }
 
-/* Frames of 1000 B at 8 Mbit/s; one is sent, so the n-th finds n - 2 waiting. */
+/* Frames of 1000 B at 8 Mbit/s. One is being sent, so the n-th finds n - 2 waiting. */
 static void the_threshold_counts_what_waits_in_its_unit(void **state)
 {
 	static const struct {
 		const char *mark;
-		uint32_t first; /* that is marked */
+		uint32_t first; /* the first marked packet */
 	} rows[] = {
 	        {"mark above 1B", 3},  {"mark above 1000B", 3}, {"mark above 1001B", 4},
 	        {"mark above 5kB", 7}, {"mark above 1pkt", 3},  {"mark above 5pkt", 7},
@@ -168,7 +168,7 @@ static void the_threshold_counts_what_waits_in_its_unit(void **state)
 		set_bits(frame, &shape, CAPABLE_0);
 		trial_send_frames(trial, 25, frame, bytes);
 		trial_run_out(trial);
-		assert_int_equal(n_got, 21); /* 20 wait, and one is sent */
+		assert_int_equal(n_got, 21); /* 20 wait, and one is being sent */
 		for (uint32_t k = 0; k < n_got; k++)
 			assert_int_equal(bits_of(got[k], &shape),
 			                 k + 1 < rows[i].first ? CAPABLE_0 : EXPERIENCED);

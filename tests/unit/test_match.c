@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets an expression fits: exact fields against libpcap, and the classifier against all
- * rows. */
+/* Which packets match an expression: exact fields compared with libpcap, and the classifier
+ * compared with a search of all rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,13 +28,13 @@ static uint64_t roll(struct dice *dice, uint64_t sides)
 	return draw_u64(dice->key, dice->drawn++, 0) % sides;
 }
 
-/* ---- what is exact ---- */
+/* ---- exact expressions ---- */
 
 static void conjunctions_of_simple_conditions_are_exact_and_nothing_else_is(void **state)
 {
 	static const struct {
 		const char *text;
-		uint32_t rows; /* 0: it contradicts itself */
+		uint32_t rows; /* 0: contradictory */
 		bool filter;
 	} cases[] = {
 	        {"src host 10.0.0.1", 1, false},
@@ -59,7 +59,7 @@ static void conjunctions_of_simple_conditions_are_exact_and_nothing_else_is(void
 	        {"arp", 1, false},
 	        {"udp and tcp", 0, false},
 	        {"src 10.0.0.1 and src net 11.0.0.0/8", 0, false},
-	        {"ip and src 2001:db8::1", 1, false}, /* fits nothing, and is found out by no bit */
+	        {"ip and src 2001:db8::1", 1, false}, /* matches nothing, which no bit reveals */
 	        {"", 0, true},
 	        {"10.0.0.1", 0, true},
 	        {"udp or tcp", 0, true},
@@ -132,7 +132,7 @@ static void a_prefix_says_how_many_addresses_it_has(void **state)
 
 /* ---- frames ---- */
 
-/* Anything, without a tag: libpcap does not see through those. Returns the length. */
+/* Makes any frame without a tag, since libpcap does not look behind tags. Returns the length. */
 static uint32_t frame_any(struct dice *dice, uint8_t *frame)
 {
 	static const uint8_t protocols[] = {FRAME_TCP, FRAME_UDP, FRAME_ICMP, FRAME_ICMPV6};
@@ -161,7 +161,7 @@ static uint32_t frame_any(struct dice *dice, uint8_t *frame)
 	} else if (kind == 1) { /* MPLS */
 		memcpy(frame + 12, "\x88\x47\x00\x01\x01\x40", 6);
 		frame[16] = (uint8_t)(0x01 + 0x10 * roll(dice, 3));
-	} else if (kind == 2) { /* something */
+	} else if (kind == 2) { /* any type */
 		frame[12] = (uint8_t)roll(dice, 256);
 	}
 	return bytes;
@@ -214,14 +214,14 @@ static void exact_fields_fit_what_libpcap_fits(void **state)
 		struct match match;
 		char text[200];
 
-		/* `mpls` shifts what libpcap looks at behind it. */
+		/* `mpls` shifts the offsets that libpcap uses behind it. */
 		if (strncmp(first, "mpls", 4) == 0 || strncmp(second, "mpls", 4) == 0 || i % 3 == 0)
 			second = NULL;
 		snprintf(text, sizeof(text), "%s%s%s", first, second ? " and " : "",
 		         second ? second : "");
 		assert_true(match_parse(text, &match));
 		if (pcap_compile(pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) < 0) {
-			/* libpcap says itself that nothing fits: `udp and tcp` */
+			/* libpcap itself detects that nothing matches: `udp and tcp` */
 			assert_non_null(strstr(pcap_geterr(pcap), "rejects all"));
 			pcap_close(pcap);
 			continue;
@@ -300,7 +300,7 @@ static struct rte_mbuf *mbuf_make(const struct rig *rig, const uint8_t *frame, u
 	return mbuf;
 }
 
-/* What asking each in turn says. */
+/* Returns the first cloud that matches, by trying each in turn. */
 static struct cloud *first_that_fits(const struct classifier_part *parts, uint32_t n,
                                      struct classifier_filter *const *made, struct burst *burst,
                                      uint32_t i)
@@ -319,7 +319,7 @@ static struct cloud *first_that_fits(const struct classifier_part *parts, uint32
 	return NULL;
 }
 
-/* Of many exact branches, some filters and perhaps a rest. */
+/* Makes parts of many exact branches, some filters, and perhaps a rest. Returns how many. */
 static uint32_t parts_any(struct dice *dice, struct classifier_part *parts, struct cloud *clouds,
                           struct match *rows)
 {
@@ -402,7 +402,8 @@ static void a_classifier_finds_the_first_that_fits(void **state)
 
 /* ---- a few conditions, about IPv4 ---- */
 
-/* What a glance tells, what no IPv4 packet fits, and what takes more than a glance. */
+/* Conditions that a glance decides, conditions that no IPv4 packet matches, and conditions that
+ * take more than a glance. */
 static const struct {
 	const char *words;
 	enum { TELLS, NEVER, MORE } glance;
@@ -424,7 +425,7 @@ static const struct {
         {"vlan 100", MORE},
 };
 
-/* IPv4 of every kind, but for one in `other`. */
+/* Makes an IPv4 packet of any kind; one in `other` is IPv6. */
 static struct rte_mbuf *ipv4_any(struct dice *dice, const struct rig *rig, uint64_t other)
 {
 	struct frame_shape shape = {.ip = roll(dice, other) ? 4 : 6,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a meter reads, and of which window. */
+/* The readings of a meter, and their windows. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -51,7 +51,7 @@ static void nothing_is_measured_before_a_window_has_ended(void **state)
 	rig_close(rig);
 }
 
-/* Three packets of 100 us each at once, and five that find no room, in the first window. */
+/* In the first window, three packets of 100 us each come at once, and five that find no room. */
 static void a_reading_is_exactly_that_of_the_last_whole_window(void **state)
 {
 	const simtime origin = 12345;
@@ -67,18 +67,19 @@ static void a_reading_is_exactly_that_of_the_last_whole_window(void **state)
 	assert_true(r->measured);
 	assert_int_equal(r->from_ns, origin);
 	assert_int_equal(r->link_bps, RATE);
-	/* One is sent, three wait, the fifth is dropped. */
+	/* One is being sent, three wait, the fifth is dropped. */
 	assert_int_equal(r->sent_bps, 4 * 100 * 8 * 1000);
 	assert_int_equal(r->available_bps, RATE - 3200000);
 	assert_int_equal(r->utilisation_ppm, 400000);
 	assert_int_equal(r->loss_ppb, 200000000);
 	assert_int_equal(r->error_ppb, 0);
-	/* 3, 2 and 1 of them wait for 100 us each. */
+	/* 3, 2 and 1 packets wait for 100 us each. */
 	assert_int_equal(r->queue_milli, 600);
 	assert_int_equal(r->queue_packets_max, 3);
 	/* 0, 100, 200 and 300 us. */
 	assert_int_equal(r->delay_ns, 150 * SIMTIME_US);
-	/* Its last bit leaves in the second window, and the fourth has seen nothing. */
+	/* The last bit of the packet leaves in the second window; the fourth window has no
+	 * packet. */
 	send_at(rig, 1, 100, origin + 2 * SIMTIME_MS);
 	assert_int_equal(reading(rig)->from_ns, origin + SIMTIME_MS);
 	assert_int_equal(reading(rig)->sent_bps, 200 * 8 * 1000);
@@ -109,7 +110,7 @@ static void a_queue_that_nothing_leaves_for_windows_is_there_all_the_same(void *
 	rig_close(rig);
 }
 
-/* Of a token bucket a packet that waits does so until it leaves. */
+/* With a token bucket, a packet that waits does so until it leaves. */
 static void a_token_bucket_delays_only_what_exceeds_it(void **state)
 {
 	struct rig *rig = open_metered("meter window 1ms", 200);
@@ -200,7 +201,7 @@ static void a_change_of_something_else_keeps_the_reading(void **state)
 	rig_close(rig);
 }
 
-/* Arrivals of which each is a surprise; the same in bursts of several sizes. */
+/* Plays random arrivals in bursts of this size. Returns the last reading. */
 static struct meter_reading reading_of_bursts(uint32_t size)
 {
 	struct rig *rig = open_metered("meter window 100us", 0);

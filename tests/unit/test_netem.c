@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of tc-netem(8): what they become, and what is wrong with them. What tc itself makes of
- * units and shortened words was tried with iproute2 6.1.
+ * Lines of tc-netem(8): the statements that they become, and their errors. tc's treatment of units
+ * and shortened words was tried with iproute2 6.1.
  */
 #include "trial.h"
 #include "runner/group.h"
@@ -19,8 +19,8 @@
 
 #define PORTS "port a\nport b\ncloud x from a to b\n"
 
-/* The statements of cloud x of a scenario in which this line stands, a line each; freed by the
- * caller. */
+/* Returns the statements of cloud x of a scenario with this line, each on a line. The caller frees
+ * them. */
 static char *became(const char *before, const char *line)
 {
 	char text[2000], message[SCENARIO_FILE_ERROR], *printed;
@@ -46,7 +46,7 @@ static void assert_becomes(const char *before, const char *line, const char *wan
 	free(printed);
 }
 
-/* Every parameter of the manual, cut short, with tc's units and initial values. */
+/* Every parameter of the manual, shortened, with tc's units and initial values. */
 static void a_line_becomes_the_statements_that_it_says(void **state)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static void exact_keeps_netems_recurrence(void **state)
 	assert_becomes("", "cloud x netem-exact loss 1%", "cloud x loss random 1%\n");
 }
 
-/* The line is the whole of what netem would do; what netem has not stays. */
+/* The line replaces everything that netem has; statements that netem does not have stay. */
 static void a_line_takes_the_place_of_what_netem_has(void **state)
 {
 	(void)state;
@@ -188,7 +188,7 @@ static void what_it_became_can_be_loaded_again(void **state)
 	free(printed);
 }
 
-/* Where it is, and what would be right. */
+/* The place of the error, and the correction. */
 static void what_is_wrong_is_said_with_its_place(void **state)
 {
 	static const struct {
@@ -198,28 +198,29 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 	         "t:4:15: netem does not know `delya`; did you mean `delay`?"},
 	        {"", "netem jitter 5ms", "t:4:15: netem does not know `jitter`; it knows"},
 	        {"", "netem delay 10 ms", "t:4:24: netem does not know `ms`"},
-	        {"", "netem delay", "t:4:21: the netem line ends too early; delay follows"},
-	        {"", "netem delay 1m", "t:4:21: delay `1m` is not a time of tc's"},
+	        {"", "netem delay",
+	         "t:4:21: the netem line ends too early; what must follow is delay"},
+	        {"", "netem delay 1m", "t:4:21: delay `1m` is not a time as in tc"},
 	        {"", "netem delay -5ms", "t:4:21: delay `-5ms` is not a time"},
 	        {"", "netem delay 86401s",
-	         "t:4:21: delay `86401s` is not a time of tc's, at most a day"},
+	         "t:4:21: delay `86401s` is not a time as in tc, at most a day"},
 	        {"", "netem loss 101%", "t:4:20: loss `101%` is not a percentage"},
 	        {"", "netem loss 1%%", "t:4:20: loss `1%%` is not a percentage"},
 	        {"", "netem loss rand 1%", "t:4:20: loss `rand` is not a percentage, `random`"},
-	        {"", "netem loss 1% loss 2%", "t:4:23: there is a loss already"},
+	        {"", "netem loss 1% loss 2%", "t:4:23: a loss was given already"},
 	        {"", "netem loss state 1% 130%", "t:4:29: p31 `130%` is not"},
 	        {"", "netem loss state 60% 60% 50%",
 	         "t:4:15: cloud `x`, `loss`: p31 and p32 are more"},
-	        {"", "netem ecn", "t:4:15: ecn marks what a loss has chosen"},
+	        {"", "netem ecn", "t:4:15: ecn marks packets that a loss has chosen"},
 	        {"", "netem loss 0% ecn", "t:4:23: ecn marks"},
 	        {"", "netem reorder 25%", "t:4:15: packets that are sent at once"},
-	        {"", "netem delay 1ms gap 5", "t:4:25: a gap is one between"},
+	        {"", "netem delay 1ms gap 5", "t:4:25: a gap lies between"},
 	        {"", "netem delay 1ms distribution normal", "t:4:25: a distribution needs"},
 	        {"", "netem delay 9ms 1ms distribution nosuch",
 	         "t:4:29: there is no table `nosuch`"},
 	        {"", "netem delay 9ms 1ms distribution ./nosuch.dist",
 	         "t:4:29: the file `./nosuch.dist` cannot be read"},
-	        {"", "netem rate 1mb", "t:4:20: rate `1mb` is not a rate of tc's"},
+	        {"", "netem rate 1mb", "t:4:20: rate `1mb` is not a rate as in tc"},
 	        {"", "netem rate 5%", "t:4:20: rate `5%` is not a rate; a share"},
 	        {"", "netem rate 500gbit", "t:4:15: rate `500000000000bit` is out of range"},
 	        {"", "netem slot 5ms 1ms", "t:4:24: the slot's maximum `1ms` is not"},
@@ -250,7 +251,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 static void both_figures_are_said_where_netem_misses_its_words(void **state)
 {
 	static const struct {
-		const char *line, *said; /* NULL: nothing */
+		const char *line, *said; /* NULL: no message */
 	} rows[] = {
 	        {"cloud x netem loss 1%", NULL},
 	        {"cloud x netem loss 1% 25%", "loss 1% 25%: with netem's recurrence 0.000242% of "
@@ -260,11 +261,11 @@ static void both_figures_are_said_where_netem_misses_its_words(void **state)
 	         "reorder 25% 50%: with netem's recurrence 6.94% of the packets are sent at once; "
 	         "here it is 25%"},
 	        {"cloud x netem-exact duplicate 10% 25%",
-	         "duplicate 10% 25%: netem's recurrence, kept as it is: 1.75% of the packets are "
+	         "duplicate 10% 25%: netem's recurrence is kept: 1.75% of the packets are "
 	         "sent "
 	         "twice, not 10%"},
 	        {"cloud x netem delay 9ms 1ms 25%", "delay with the correlation 25%: netem's"},
-	        {"cloud x netem limit 5", "limit 5: nothing is held here that it could limit"},
+	        {"cloud x netem limit 5", "limit 5: has no effect: no packet is held here"},
 	        {"cloud x netem limit 5 delay 1ms", NULL},
 	};
 
@@ -286,7 +287,7 @@ static void both_figures_are_said_where_netem_misses_its_words(void **state)
 
 /* ---- the recurrence ---- */
 
-/* Computed with numbers of any length, elsewhere. */
+/* The values were computed elsewhere, with integers of unlimited length. */
 static void the_recurrence_is_that_of_32_bit_numbers(void **state)
 {
 	static const uint32_t fresh[] = {0, 0xffffffff, 0x80000000, 0xdeadbeef};
@@ -342,7 +343,7 @@ static void what_netem_makes_of_a_share_is_symmetric_and_exact_at_the_ends(void 
 	assert_true(fabs(netem_rate(0.25, 0.5) - 0.069444) < 1e-4);
 }
 
-/* ---- marking instead of losing ---- */
+/* ---- marking instead of dropping ---- */
 
 struct seen {
 	uint64_t n;
@@ -357,7 +358,7 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 	memcpy(seen->frame, rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, seen->frame), mbuf->pkt_len);
 }
 
-/* The two bits of the header, set in the frame, or read from it. */
+/* Returns the byte of the header with the ECN bits, to set or to read them. */
 static uint8_t *ecn_byte(uint8_t *frame, const struct frame_shape *shape)
 {
 	return frame + frame_network(shape) + 1;
@@ -368,7 +369,7 @@ static uint32_t ecn_shift(const struct frame_shape *shape)
 	return shape->ip == 4 ? 0 : 4;
 }
 
-/* With the header checksum of the bits that are set. */
+/* Makes a frame with these ECN bits, and the header checksum that they need. */
 static uint32_t frame_with_ecn(uint8_t *frame, const struct frame_shape *shape, uint8_t codepoint)
 {
 	uint32_t bytes = frame_make(frame, shape), sum = 0;
@@ -408,7 +409,7 @@ static void ecn_marks_what_can_be_marked_and_loses_the_rest(void **state)
 		uint8_t frame[FRAME_BYTES_MAX];
 
 		trial->shape = (enum rig_shape)(i / LENGTH(losses) / LENGTH(shapes));
-		/* headers are looked for in the first segment, which is too short here */
+		/* headers are searched in the first segment, which is too short here */
 		if (trial->shape == RIG_SEGMENTED)
 			trial->shape = RIG_PLAIN;
 		trial->look = look;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mempool of what runs offline. No EAL is started here: that is the first claim. */
+/* The mempool of offline programs. No EAL is started here: that is the first claim. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,8 @@ static void mbufs_have_the_room_that_a_pool_s_have(void **state)
 		assert_int_equal(mbufs[i]->priv_size, PACKET_PRIVATE_BYTES);
 		assert_int_equal(rte_pktmbuf_tailroom(mbufs[i]),
 		                 RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM);
-		/* Whole and nobody else's: ASan and the next one's header would tell. */
+		/* The mbufs do not overlap: AddressSanitizer and the header of the next mbuf would
+		 * show it. */
 		memset(packet_of(mbufs[i]), (int)i, PACKET_PRIVATE_BYTES);
 		memset(rte_pktmbuf_append(mbufs[i], 1518), (int)i, 1518);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line as a table: reading, errors and help; and the tables of the subcommands. */
+/* The command line as a table: parsing, errors and help; and the tables of the subcommands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static const struct options table_until_word = {
 
 static char said[SAID];
 
-/* Reads a line; what is said to a person on `stream` goes into `said`. */
+/* Reads a line; stores the output on `stream` in `said`. */
 static int read_line(const struct options *options, const char *line, FILE *stream,
                      struct heard *heard, struct options_words *words)
 {
@@ -190,8 +190,8 @@ static void help_has_each_row_with_its_range_and_is_80_columns_wide(void **state
 	                    "      --count N        how many; 1 to 32; 7 if not given\n"
 	                    "      --layout LAYOUT  run-to-completion: each worker receives, "
 	                    "emulates and\n"
-	                    "                       sends; pipeline: workers of their own for "
-	                    "each, 3 or\n"
+	                    "                       sends; pipeline: separate workers for each "
+	                    "of these, 3 or\n"
 	                    "                       more; run-to-completion if not given\n"
 	                    "      --memory SIZE    how much; 4MiB to 16777216MiB\n"
 	                    "      --pair A=B       both\n"
@@ -218,7 +218,7 @@ static void the_tables_of_the_subcommands_hold_together(void **state)
 			}
 		}
 		assert_true(n > 0 && n <= OPTIONS_MAX);
-		/* a line of help for each, none cut short */
+		/* a line of help for each option, none cut short */
 		said_begin(stdout);
 		options_print_help(stdout, all[t]);
 		said_end(stdout, said, sizeof(said));

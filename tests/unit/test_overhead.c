@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a frame is on a link. */
+/* The length of a frame on a link. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture file as a port, on a fake clock. Its thread reads ahead on its own time; what is
- * claimed is that no frame comes before its instant, and that all come, in order, once it is there.
+ * A capture file as a port, on a fake clock. Its thread reads ahead in its own time. The claims: no
+ * frame comes before its instant, and after it all come, in order.
  */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,8 +82,8 @@ static void check_frame(struct rte_mbuf *mbuf, uint32_t frame)
 	assert_int_equal(bytes[mbuf->pkt_len - 1], frame & 0xff);
 }
 
-/* Milliseconds and more that a test waits for the file's thread: how long a busy machine takes is
- * no claim. */
+/* How long a test waits for the file's thread, in polls of at least a millisecond. The speed of a
+ * busy machine is not tested. */
 #define PATIENCE 60000
 
 /* Takes `n` frames that are due by `now`, waiting for the file's thread. */
@@ -113,7 +114,7 @@ static void frames_come_at_their_instants_and_not_before(void **state)
 	char line[200];
 	(void)state;
 
-	usleep(20000); /* for the thread to read ahead: nothing may come of it */
+	usleep(20000); /* the thread may read ahead; nothing must be delivered */
 	assert_int_equal(paced_file_receive(file, &mbuf, 1, START - 1), 0);
 	take(file, START, 0, 1);
 	take(file, START + GAP_NS - 1, 1, 0);
@@ -181,7 +182,7 @@ static void what_is_sent_is_written_with_the_instants_at_which_it_was_due(void *
 	capture_close(capture);
 }
 
-/* A limit of file size stands for the disk: 50 frames fit. */
+/* A limit of the file size stands for a full disk: 50 frames fit. */
 static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept(void **state)
 {
 	const struct rlimit limit = {24 + 50 * (16 + 60) + 40, RLIM_INFINITY};
@@ -268,6 +269,33 @@ static void a_device_text_that_is_wrong_is_refused_and_leaves_no_file(void **sta
 	}
 }
 
+/* A truncated path would name another file. */
+static void a_path_that_is_too_long_is_refused_instead_of_cut(void **state)
+{
+	static const char *const forms[] = {"file:", "file:,out="};
+	static char device[PATH_MAX + 32];
+	char says[64];
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const size_t bytes = strlen(forms[i]);
+		struct paced_file *file;
+		struct problem problem;
+
+		/* `/tmp/././...` is a folder that exists. */
+		snprintf(device, sizeof(device), "%s/tmp", forms[i]);
+		for (size_t at = strlen(device); at < bytes + PATH_MAX; at++)
+			device[at] = "/."[at % 2];
+		device[bytes + PATH_MAX] = '\0';
+		snprintf(says, sizeof(says), "the path has %d bytes; at most %d", PATH_MAX,
+		         PATH_MAX - 1);
+		assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem),
+		                 -ENAMETOOLONG);
+		assert_non_null(strstr(problem.text, says));
+		assert_int_equal(paced_file_check(device, NULL, &problem), -ENAMETOOLONG);
+	}
+}
+
 static void a_capture_is_looked_for_beside_the_scenario_first(void **state)
 {
 	const char *name = strrchr(in_path, '/') + 1;
@@ -281,16 +309,16 @@ static void a_capture_is_looked_for_beside_the_scenario_first(void **state)
 	assert_int_equal(paced_file_check(device, beside, &problem), 0);
 	assert_int_equal(paced_file_open(device, beside, pool, &file, &problem), 0);
 	assert_int_equal(paced_file_close(file, &problem), 0);
-	/* Here there is none. */
+	/* There is none in the working folder. */
 	assert_true(paced_file_check(device, NULL, &problem) < 0);
 	assert_int_equal(paced_file_check(device, "/nowhere/", &problem), -ENOENT);
 	assert_non_null(strstr(problem.text, name));
 	assert_non_null(strstr(problem.text, "neither in /nowhere/ nor where weir was started"));
 	assert_int_equal(paced_file_open(device, "/nowhere/", pool, &file, &problem), -ENOENT);
-	/* A name from the root is what it says. */
+	/* An absolute name is used as it is. */
 	snprintf(device, sizeof(device), "file:%s", in_path);
 	assert_int_equal(paced_file_check(device, "/nowhere/", &problem), 0);
-	/* What is written lies here, and is not looked for. */
+	/* An output file is written in the working folder, and is not searched for. */
 	assert_int_equal(paced_file_check("file:,out=there.pcap", "/nowhere/", &problem), 0);
 }
 
@@ -332,6 +360,7 @@ GROUP(paced_file)
 	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
 	        cmocka_unit_test(a_capture_is_looked_for_beside_the_scenario_first),
 	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),
+	        cmocka_unit_test(a_path_that_is_too_long_is_refused_instead_of_cut),
 	};
 
 	return cmocka_run_group_tests_name("paced_file", tests, start, stop);

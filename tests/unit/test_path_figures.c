@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What weir-host makes of `show path -j`. */
+/* The figures that weir-host computes from `show path -j`. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,13 +25,13 @@ static void the_least_of_each_figure_is_taken_fresh_and_whole_or_not_at_all(void
 	        {"{\"path\":[]}", 0, 0},
 	        {"{\"path\":[" HOP("80000", "500", "1") "]}", 80000, 500},
 	        {"{\"path\":[" HOP("80000", "20", "1") "," HOP("500", "500", "2") "]}", 500, 20},
-	        /* one router has not said what its queue is */
+	        /* one router has not reported its queue */
 	        {"{\"path\":[" HOP("80000", "20", "1") "," HOP("500", "null", "2") "]}", 500, 0},
 	        {"{\"path\":[" HOP("null", "20", "1") "," HOP("500", "30", "2") "]}", 0, 20},
-	        /* said 10 s ago, and longer */
+	        /* reported 10 s ago, and earlier */
 	        {"{\"path\":[" HOP("80000", "20", "10000000000") "]}", 80000, 20},
 	        {"{\"path\":[" HOP("80000", "20", "10000000001") "]}", 0, 0},
-	        /* nothing available is not nothing known */
+	        /* nothing available is not the same as nothing known */
 	        {"{\"path\":[" HOP("0", "0", "1") "]}", 1, 1},
 	};
 	struct path path = {.fd = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PIE: its probability and its decisions beside RFC 8033 in double precision. */
+/* PIE: its probability and its decisions compared with RFC 8033 in double precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,8 @@ static bool reference_select(struct reference *r, uint64_t waiting, bool derando
 	return false;
 }
 
-/* Delays that wander between nothing and 60 ms, and are nothing for a while now and then. */
+/* Returns the next of a series of delays that wander between 0 and 60 ms, and are 0 for a while now
+ * and then. */
 static double wander(uint64_t i, double delay)
 {
 	uint64_t draw = draw_u64((struct draw_key){{9, 9}}, i, 0);
@@ -110,7 +111,7 @@ static void compare_updates(bool decay_half)
 		delay = wander(i, delay);
 		pie.delay_ns = (simtime)llround(delay * 1e9);
 		r.delay = (double)pie.delay_ns * 1e-9;
-		/* just before it nothing has changed */
+		/* right before the update, nothing has changed */
 		pie_advance(&pie, &rule, i * rule.tupdate_ns - 1);
 		p = (double)pie.probability / 0x1p63;
 		most = fmax(most, fabs(p - r.p));
@@ -124,14 +125,14 @@ static void compare_updates(bool decay_half)
 			assert_int_equal(pie_select(&pie, &rule, 0, 0),
 			                 reference_select(&r, 0, false, 1));
 	}
-	/* all rows of the table were met, and the cap */
+	/* all rows of the table were used, and the cap */
 	assert_int_equal(tunings, 0x7f);
 	assert_true(highest > 0.2);
 	if (most > 1e-9)
 		fail_msg("%.3g apart", most);
 }
 
-/* The decay of section 4.2 and appendix A, and that of appendix B. */
+/* The decay of section 4.2 and appendix A, and the decay of appendix B. */
 static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
 {
 	(void)state;
@@ -140,8 +141,8 @@ static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
 }
 
 /* "A time constant around 50 T_UPDATE" (section 4.2): with alpha and beta 0, 50 updates without a
- * queue leave 0.98^50 = 0.364 of it; with 7 ms of one, less than half the target, appendix A leaves
- * it. */
+ * queue leave 0.98^50 = 0.364 of the probability. With a delay of 7 ms, which is less than half the
+ * target, appendix A leaves it unchanged. */
 static void the_probability_decays_when_nothing_waits(void **state)
 {
 	static const struct {
@@ -170,8 +171,8 @@ static void the_probability_decays_when_nothing_waits(void **state)
 	}
 }
 
-/* The table of section 4.2: from p, with a delay 10 ms above target that does not move, by
- * 0.125 x 0.010 / divisor. */
+/* The table of section 4.2: the step from p is 0.125 x 0.010 / divisor, for a constant delay of 10
+ * ms above target. */
 static void steps_are_tuned_by_the_table(void **state)
 {
 	static const struct {
@@ -233,7 +234,7 @@ static void decisions_are_the_rfcs_with_the_same_draws(void **state)
 	}
 }
 
-/* MAX_BURST is 10 updates: for those a full queue drops nothing. */
+/* MAX_BURST is 10 updates: during these, nothing is dropped, even if the queue is full. */
 static void a_burst_is_allowed_for_ten_updates(void **state)
 {
 	struct pie pie = {0};
@@ -245,7 +246,7 @@ static void a_burst_is_allowed_for_ten_updates(void **state)
 		pie_advance(&pie, &rfc, i * rfc.tupdate_ns);
 		assert_int_equal(pie_select(&pie, &rfc, 100000, 0), i >= 10);
 	}
-	/* peace: the next one has its allowance again, but not before */
+	/* after a quiet time, the next burst has its allowance again, but not before */
 	pie.delay_ns = 0;
 	while (pie.probability > 0)
 		pie_advance(&pie, &rfc, pie.update);
@@ -254,7 +255,7 @@ static void a_burst_is_allowed_for_ten_updates(void **state)
 	assert_int_equal(pie.burst_ns, rfc.max_burst_ns);
 }
 
-/* Whether a day is passed over at once, or update by update. */
+/* A day that passes in one step is compared with one that passes update by update. */
 static void what_was_not_asked_for_is_made_up_for(void **state)
 {
 	static const simtime delays[] = {0, 5 * SIMTIME_MS, 14 * SIMTIME_MS, 16 * SIMTIME_MS,
@@ -287,7 +288,7 @@ static void values_that_are_extreme_stay_within_0_and_1(void **state)
 	        pie_step(PIE_GAIN_MAX * 1000000, PIE_GAIN_MAX * 1000000, INT64_MAX, INT64_MAX, 0),
 	        INT64_MAX);
 	assert_int_equal(pie_step(PIE_GAIN_MAX * 1000000, 0, -INT64_MAX, 0, 11), -INT64_MAX);
-	/* a Hz times a second, less a ns, by 2048 */
+	/* a Hz times a second, less a ns, divided by 2048 */
 	assert_true(fabs((double)pie_step(1000000, 0, 999999999, 0, 11) - 0x1p52) < 0x1p24);
 	assert_int_equal(pie_step(1000000, 2000000, -500000000, 250000000, 0), 0);
 }
@@ -326,10 +327,10 @@ static void send_frames(struct trial *trial, uint64_t n, uint8_t bits)
 	trial_send_frames(trial, n, frame, bytes);
 }
 
-/* 25 % more than the rate, that do not give way, for 80 s: in the steady state what is dropped is
- * the fifth that is too much, and the queue is at its target. Of 80,000 draws at p = 0.2 the share
- * is within 4 standard deviations, 0.0057; before it came there the queue grew by 0.25 x some
- * seconds. */
+/* 25 % more than the rate, from a source that does not give way, for 80 s. In the steady state, the
+ * fifth that exceeds the rate is dropped, and the queue is at its target. With 80,000 draws at p =
+ * 0.2, the share is within 4 standard deviations, 0.0057; before the steady state, the queue grew
+ * by 0.25 x some seconds. */
 static void an_overload_is_dropped_and_the_delay_is_the_target(void **state)
 {
 	struct trial *trial = open_pie("pie", "ecn off", BURST_MAX);
@@ -364,7 +365,7 @@ static void packets_are_marked_below_the_threshold_and_dropped_from_it_on(void *
 	} rows[] = {
 	        {"pie", "ecn off", 2, false, true, 10000},
 	        {"pie", "ecn on", 0, false, true, 10000},
-	        /* marking does not help here: it comes to 10 % */
+	        /* marks do not slow this source down, so the probability reaches 10 % */
 	        {"pie", "ecn on", 2, true, true, 10000},
 	        {"pie mark-ecn-threshold 100%", "ecn on", 2, true, false, 2000},
 	        {"pie mark-ecn-threshold 0%", "ecn on", 2, false, true, 10000},

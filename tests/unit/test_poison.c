@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fixture watches the engine, so it is tested itself: what it must see, it sees. */
+/* The fixture watches the engine, so it is tested itself: it must detect every fault that it is
+ * meant to detect. */
 #include "rig.h"
 #include "unable.h"
 #include "runner/group.h"
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs it in a child; returns how that ended, and what it had to say. */
+/* Runs `crime` in a child. Returns the child's status, and its output in `said`. */
 static int child_status(void (*crime)(struct rte_mempool *pool), struct rte_mempool *pool,
                         char *said, size_t room)
 {
@@ -27,7 +28,7 @@ static int child_status(void (*crime)(struct rte_mempool *pool), struct rte_memp
 		const struct rlimit no_core = {0, 0};
 
 		setrlimit(RLIMIT_CORE, &no_core);
-		signal(SIGABRT, SIG_DFL); /* CMocka's would run the test on */
+		signal(SIGABRT, SIG_DFL); /* CMocka's handler would continue the test */
 		signal(SIGSEGV, SIG_DFL);
 		dup2(pipe_ends[1], STDERR_FILENO);
 		close(pipe_ends[0]);
@@ -38,7 +39,7 @@ static int child_status(void (*crime)(struct rte_mempool *pool), struct rte_memp
 	while ((got = read(pipe_ends[0], said + at, room - 1 - at)) > 0)
 		at += (size_t)got;
 	said[at] = 0;
-	/* What does not fit is of no interest, but the child must not block on it. */
+	/* The output that does not fit does not matter, but the child must not block on it. */
 	for (char rest[512]; read(pipe_ends[0], rest, sizeof(rest)) > 0;)
 		;
 	close(pipe_ends[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A policer: what passes is exactly what the bucket holds. */
+/* A policer: exactly the tokens of the bucket pass. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -30,8 +30,8 @@ static void a_full_bucket_lets_its_burst_pass_and_no_more(void **state)
 	}
 }
 
-/* 8 Mbit/s is a byte a microsecond: a bucket of 1000 B that was emptied takes the next packet of
- * 100 B after 100 us, not 1 ns before. */
+/* 8 Mbit/s is a byte a microsecond: an emptied bucket of 1000 B accepts the next packet of 100 B
+ * after 100 us, not 1 ns before. */
 static void the_bucket_fills_exactly_at_the_rate(void **state)
 {
 	struct trial *trial = trial_open("police 8mbit burst 1000B", 1);
@@ -46,7 +46,7 @@ static void the_bucket_fills_exactly_at_the_rate(void **state)
 	trial_send(trial, 2, 100);
 	assert_int_equal(trial->fate[12], TRIAL_DELIVERED);
 	assert_int_equal(trial->fate[13], TRIAL_LOST);
-	/* After a day it holds its burst, not a day's worth. */
+	/* After a day, the bucket has its burst, not the tokens of a day. */
 	trial->now = DELAY_MAX_NS;
 	trial_send(trial, 100, 100);
 	assert_int_equal(trial_count(trial, TRIAL_DELIVERED), 21);
@@ -59,11 +59,11 @@ static void a_change_keeps_what_is_in_the_bucket(void **state)
 
 	(void)state;
 	trial->gap_ns = 0;
-	trial_send(trial, 6, 100); /* 400 are left */
+	trial_send(trial, 6, 100); /* 400 tokens are left */
 	trial_set(trial, "police 8mbit burst 5000B");
 	trial_send(trial, 10, 100);
 	assert_int_equal(trial_count(trial, TRIAL_DELIVERED), 10);
-	trial->now += SIMTIME_MS; /* 1000 are there */
+	trial->now += SIMTIME_MS; /* 1000 tokens are there */
 	trial_send(trial, 1, 100);
 	trial_set(trial, "police 8mbit burst 300B");
 	trial_send(trial, 10, 100);

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What device texts mean beneath their words, and that a second process does not get what one has.
- * The interface is lo, which is everywhere; that nobody else has claimed it is a matter of the
- * machine, so it is claimed in a network namespace of the test's own where that can be had.
+ * The devices behind the text of a port, and that a second process is refused a device that another
+ * one has. The interface is lo, which exists everywhere. Whether another process has claimed it
+ * depends on the machine, so the claims are made in a network namespace of the test, if possible.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 
 #include "folder.h"
+#include "port/packet_port.h"
 #include "port/port.h"
 #include "port/port_identity.h"
 #include "unable.h"
@@ -67,7 +71,7 @@ static void texts_that_mean_one_interface_or_device_are_known(void **state)
 	        {"net_af_packet0,iface=eth9", "net_af_packet1,iface=eth99"},
 	        {"net_null0,size=64", "net_null1,size=64"},
 	        {"net_ring0", "net_ring1"},
-	        {"net_vhost0,iface=/tmp/s0", "net_vhost1,iface=/tmp/s0"}, /* sockets: DPDK's */
+	        {"net_vhost0,iface=/tmp/s0", "net_vhost1,iface=/tmp/s0"}, /* sockets: up to DPDK */
 	        {"0000:03:00.0", "0000:03:00.1"},
 	        {"0000:03:00.0", "0001:03:00.0"},
 	        {"file:x.pcap", "file:x.pcap"},
@@ -115,7 +119,7 @@ static void two_ports_of_a_scenario_are_refused_with_both_names(void **state)
 	assert_int_equal(problem.port, 3);
 	assert_string_equal(problem.text,
 	                    "port c: net_af_xdp0,iface=lo is interface lo, which port a "
-	                    "(net_af_packet0,iface=lo) has: each port needs one of its own");
+	                    "(net_af_packet0,iface=lo) already uses: each port needs its own");
 	ports[2].device = NULL;
 	assert_int_equal(port_check_distinct(&scenario, &problem), 0);
 }
@@ -133,7 +137,7 @@ static struct port_identity claimed(const char *device, int expected, struct pro
 	return identity;
 }
 
-/* A process that claims, says that it has, and waits until it is killed. */
+/* Starts a process that claims the device, reports this, and waits until it is killed. */
 static pid_t claim_elsewhere(const char *device, bool other_namespace)
 {
 	int ways[2];
@@ -190,14 +194,14 @@ static void what_another_process_has_is_refused_with_its_number_until_it_is_kill
 		assert_memory_equal(problem.text, expected, strlen(expected));
 		kill_it(pid);
 		identity = claimed(devices[i][1], 0, &problem);
-		/* Given back, it is free. */
+		/* After its release, the device is free. */
 		identity_release(&identity);
 		identity = claimed(devices[i][1], 0, &problem);
 		identity_release(&identity);
 	}
 }
 
-/* Of the same name and index, and another one. */
+/* An interface of the same name and index, and another one. */
 static void the_interface_of_another_network_namespace_is_another_one(void **state)
 {
 	struct port_identity identity;
@@ -213,7 +217,8 @@ static void the_interface_of_another_network_namespace_is_another_one(void **sta
 	kill_it(pid);
 }
 
-/* What a device makes may be the cable to another weir; what is not there cannot be taken. */
+/* A device that weir creates may be the cable to another weir; a device that does not exist cannot
+ * be taken. */
 static void what_is_made_or_not_there_is_not_claimed(void **state)
 {
 	static const char *const devices[] = {"net_tap0,iface=tap7", "net_af_packet0,iface=eth99",
@@ -228,6 +233,37 @@ static void what_is_made_or_not_there_is_not_claimed(void **state)
 		identity_release(&one);
 		identity_release(&other);
 	}
+}
+
+/* A missing privilege is not the only possible reason. */
+static void a_packet_socket_that_cannot_be_opened_is_refused_with_the_reason(void **state)
+{
+	const int lowest = fcntl(0, F_DUPFD_CLOEXEC, 0);
+	const int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	struct problem opened = {.text = ""}, received = {.text = ""};
+	struct packet_port *packets;
+	struct interface interface;
+	struct rlimit before, none;
+	int rc[2];
+	(void)state;
+
+	assert_true(lowest > 0);
+	close(lowest);
+	if (fd < 0)
+		UNABLE("this process has no right to packet sockets");
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)lowest;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	rc[0] = interface_open("lo", &interface, &opened);
+	rc[1] = packet_port_open("lo", 1, NULL, &packets, &received);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(rc[0], -EMFILE);
+	assert_int_equal(rc[1], -EMFILE);
+	assert_string_equal(opened.text,
+	                    "interface lo: cannot open a packet socket: Too many open files");
+	assert_string_equal(received.text, opened.text);
 }
 
 static int start(void **state)
@@ -245,6 +281,7 @@ GROUP(port_identity)
 	                what_another_process_has_is_refused_with_its_number_until_it_is_killed),
 	        cmocka_unit_test(the_interface_of_another_network_namespace_is_another_one),
 	        cmocka_unit_test(what_is_made_or_not_there_is_not_claimed),
+	        cmocka_unit_test(a_packet_socket_that_cannot_be_opened_is_refused_with_the_reason),
 	};
 
 	return cmocka_run_group_tests_name("port_identity", tests, start, leave_folder);

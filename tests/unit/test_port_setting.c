@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Latencies of devices: what is known of them is subtracted, live, from the time on the line. */
+/* Latencies of devices: in a live run, the known latencies are subtracted from the time on the
+ * line. */
 #include "rig.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
@@ -10,7 +11,7 @@
 #define T0       UINT64_C(1000000)
 #define N        400
 
-/* A rig whose port 0 has both latencies as its receiver, and port 1 as its sender. */
+/* Opens a rig whose ports 0 and 1 have both latencies; port 0 receives, and port 1 sends. */
 static struct rig *rig_between(bool live)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 11, .live = live});
@@ -100,7 +101,8 @@ static struct rig *run_jitter(bool live, bool shared)
 		rig_cloud(rig, "y", 2, 1);
 	rig_delay(rig, "x", 2 * SIMTIME_US, 2 * SIMTIME_US, DELAY_UNIFORM, ORDER_ALLOW);
 	rig_apply(rig, 0);
-	/* So far apart that nobody overtakes: departures can be compared one by one. */
+	/* So far apart that no packet overtakes another, so that departures can be compared one by
+	 * one. */
 	for (uint32_t i = 0; i < N; i++)
 		rig_send(rig, 0, 100, T0 + i * 10 * SIMTIME_US);
 	rig_run_out(rig);
@@ -123,7 +125,7 @@ static void with_jitter_each_packet_is_earlier_by_as_much_as_it_was_held(void **
 			assert_int_equal(with->departures[i].due_ns,
 			                 simtime_max(t, due - simtime_min(due, EARLY_NS)));
 		}
-		/* A delay from 0 to 4 us: some are below 770 ns, most are not. */
+		/* With a delay from 0 to 4 us, some packets are below 770 ns, most are not. */
 		assert_in_range(bounded, N / 10, N / 3);
 		rig_close(with);
 		rig_close(without);
@@ -164,7 +166,7 @@ static void of_a_chain_the_last_cloud_is_shortened(void **state)
 	assert_int_equal(rig_report(rig, "first")->delay_ns.max, 10 * SIMTIME_US);
 	assert_int_equal(rig_report(rig, "second")->delay_ns.max, 5 * SIMTIME_US);
 
-	/* Alone it is the last. */
+	/* Alone, the first cloud is the last one. */
 	rig_remove(rig, "second");
 	rig_apply(rig, 2 * T0);
 	rig_send(rig, 0, 100, 2 * T0);

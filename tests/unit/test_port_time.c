@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's clock: followed, and its time stamps, whatever they say. The device is a fake. */
+/* A device's clock: how it is followed, and its time stamps, whatever their values. The device is a
+ * fake. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static void follow(struct port_time *time, simtime from, simtime to)
 		                 &(struct clock_sample){.tsc = ticks_at(ns), .raw_ns = ns});
 }
 
-/* weir's clock reads 5 s when the port starts. */
+/* The port starts when weir's clock reads 5 s. */
 static struct port_time started(void)
 {
 	const simtime begin = 5 * SIMTIME_S;
@@ -82,12 +83,12 @@ static void a_stamp_becomes_an_instant_of_weirs_clock_to_the_device_s_tick(void 
 	struct port_time time = started();
 	(void)state;
 
-	/* The 100 ms until the line is put right again. */
+	/* The 100 ms until the line is corrected. */
 	for (simtime ns = 35 * SIMTIME_S; ns < 35100 * SIMTIME_MS; ns += 1234567) {
 		struct stamp stamp = {.there = true, .ticks = ticks_at(ns)};
 
-		/* A tick is 6.4 ns: one is cut off here, and one was at the sample the line begins
-		 * with. */
+		/* A tick is 6.4 ns: one is cut off here, and one at the sample with which the line
+		 * begins. */
 		assert_in_range(age_of(&time, &stamp, ns + 900), 900 - 13, 900 + 13);
 	}
 	assert_int_equal(time.ahead + time.backward + time.stale + time.unstamped, 0);
@@ -98,7 +99,7 @@ static void a_device_is_told_to_send_at_its_own_tick_of_an_instant_of_weirs_cloc
 	struct port_time time = started();
 	(void)state;
 
-	/* Before and behind the instant at which the line was put right. */
+	/* Before and after the correction of the line. */
 	for (simtime ns = 34900 * SIMTIME_MS; ns < 35100 * SIMTIME_MS; ns += 1234567) {
 		struct stamp stamp = {.there = false};
 		struct rte_mbuf *mbuf = (struct rte_mbuf *)(void *)&stamp;
@@ -159,7 +160,7 @@ static void whatever_a_device_says_instants_go_forward_and_not_beyond_the_readin
 
 		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
 		now += random >> 54;
-		/* one in four anything, the others within 4 us */
+		/* one in four is arbitrary, the others are within 4 us */
 		stamp.ticks = random >> 62          ? ticks_at(now) - (random >> 40) % 600
 		              : random & (1u << 20) ? random * random
 		                                    : random >> 26;
@@ -214,8 +215,8 @@ static void a_device_whose_clock_goes_is_followed_and_one_whose_does_not_is_refu
 	before = clock_now(&clock);
 	read_half_tsc(NULL, &stamp.ticks);
 	after = clock_now(&clock);
-	/* Both are the TSC: what is left are the readings of the samples, under 1 us even where
-	 * the processor was taken away in one of the eight. */
+	/* Both clocks are the TSC. The rest is the error of the samples' readings: under 1 us, even
+	 * if the processor was taken away during one of the eight. */
 	assert_in_range(after - age_of(&time, &stamp, after) + 1000, before, after + 1000);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prefetchers, in a log that goes over many chunks. What they fetch cannot be seen; where they are,
+/* Prefetchers, in a log of many chunks. Their prefetches cannot be observed; their positions
  * can. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static int close_all(void **state)
 	return 0;
 }
 
-/* A burst whose packets are large and small by turns; all are due at one instant. */
+/* Pushes a burst of packets that are large and small in turn; all are due at one instant. */
 static void push(uint16_t n)
 {
 	struct rte_mbuf *burst[BURST_MAX];
@@ -76,7 +76,7 @@ static void push(uint16_t n)
 	pushed += n;
 }
 
-/* Sends the prefetcher, and then takes up to n packets. */
+/* Lets the prefetcher go ahead, and then takes up to n packets. */
 static void take(uint32_t n)
 {
 	static struct outlet outlet;
@@ -91,7 +91,7 @@ static void take(uint32_t n)
 	left += gone;
 }
 
-/* Packets between the one that leaves next and the prefetcher, by walking from one to the other. */
+/* Returns the number of packets from the one that leaves next to the prefetcher, by walking. */
 static uint32_t walked(void)
 {
 	const struct chunk *chunk = packets.head;
@@ -155,7 +155,7 @@ static void at_the_end_of_the_log_it_waits_for_more(void **state)
 	assert_int_equal(prefetch.ahead, walked());
 }
 
-/* Its chunk goes back to the arena with the last packet that it has seen. */
+/* The chunk of the prefetcher returns to the arena with the last packet that it has seen. */
 static void it_sets_out_anew_when_all_that_it_has_seen_has_left(void **state)
 {
 	(void)state;

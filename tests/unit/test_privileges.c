@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process gives up once its ports are open. Each claim is tried in a child, because there is
- * no way back. */
+/* The privileges that a process gives up once its ports are open. Each claim is tried in a child,
+ * because there is no way back. */
 #include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@
 
 #define NET_ADMIN (UINT64_C(1) << CAP_NET_ADMIN)
 
-/* A hexadecimal line of a thread's status, or UINT64_MAX. */
+/* Returns a hexadecimal line of a thread's status, or UINT64_MAX. */
 static uint64_t status_of(const char *thread, const char *field)
 {
 	char path[64], line[128];
@@ -58,8 +58,8 @@ static bool has_capabilities(void)
 	return (own("CapPrm") & NET_ADMIN) && (own("CapEff") & (UINT64_C(1) << CAP_SETPCAP));
 }
 
-/* qemu-user has a thread of its own in the process that it emulates, which blocks all signals and
- * so keeps its capabilities: what weir refuses, rightly. This process has not started one yet. */
+/* Under qemu-user, the emulated process has one more thread. It blocks all signals, so it keeps its
+ * capabilities, which weir rightly refuses. This process has not started a thread yet. */
 static bool an_emulator_has_a_deaf_thread(void)
 {
 	uint64_t wanted = UINT64_C(1) << (SIGRTMIN - 1);
@@ -131,7 +131,7 @@ static void stop(struct thread *thread)
 	pthread_join(thread->thread, NULL);
 }
 
-/* Runs `claim` in a child; it returns NULL or what was wrong. */
+/* Runs `claim` in a child; `claim` returns NULL, or what is wrong. */
 static void in_a_child(const char *(*claim)(void))
 {
 	int status;
@@ -179,7 +179,7 @@ static const char *all_threads(void)
 		wrong = wrong_with(number, kept);
 	for (size_t i = 0; i < 4 && !wrong; i++)
 		wrong = wrong_with(threads[i].number, kept);
-	/* A thread that is made later has what its maker has. */
+	/* A thread that is made later has the privileges of its creator. */
 	if (!wrong) {
 		struct thread later;
 
@@ -213,7 +213,7 @@ static const char *deaf_thread(void)
 	start(&thread, DEAF);
 	if (privileges_give_up(scenario, NULL, &problem) == 0)
 		wrong = "a thread that blocks signals was overlooked";
-	else if (!strstr(problem.text, "one is deaf"))
+	else if (!strstr(problem.text, "one of them deaf"))
 		wrong = "the thread is not named";
 	stop(&thread);
 	scenario_free(scenario);
@@ -228,7 +228,8 @@ static void a_thread_that_takes_no_signals_is_named(void **state)
 	in_a_child(deaf_thread);
 }
 
-/* The folder belongs to nobody, and is closed to all others; root owns it in the first case. */
+/* Tries a folder that belongs to `owner` and is closed to all others. Returns NULL, or what is
+ * wrong. */
 static const char *folder_of(uid_t owner, uint64_t kept)
 {
 	struct scenario *scenario = scenario_with("net_null0");

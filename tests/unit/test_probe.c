@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `probe`: its packets, their way through the routers, and the conversation that waits for the
+/* `probe`: its packets, their path through the routers, and the conversation that waits for the
  * answers. */
 #include "trial.h"
 #include "runner/group.h"
@@ -53,7 +53,7 @@ static void there_is_a_packet_for_each_router_and_probe(void **state)
 				assert_int_equal(rte_raw_cksum(frame + 14, 20), 0xffff);
 		}
 	}
-	/* TTLs below 1 there are none. */
+	/* No TTL is below 1. */
 	make(&probe, "feedback proxy insert hops 9 ttl 5 probe loss", false, NULL);
 	assert_int_equal(probe.n, 5);
 	assert_int_equal(probe.frames[22], 5);
@@ -64,7 +64,7 @@ static void there_is_a_packet_for_each_router_and_probe(void **state)
 	assert_memory_equal(probe.frames + 30, ((const uint8_t[]){203, 0, 113, 9}), 4);
 }
 
-/* ---- their way ---- */
+/* ---- their path ---- */
 
 static struct rig *open_path(void)
 {
@@ -120,13 +120,13 @@ static void routers_answer_although_no_host_sends_anything(void **state)
 		report = rig_report(rig, "y");
 		assert_int_equal(report->counters.drops[REASON_PROBE], 9);
 		assert_int_equal(report->counters.feedback_stripped, 0);
-		/* The third router, which nobody is, has said nothing. */
+		/* There is no third router, so it has not answered. */
 		assert_int_equal(report->observed.n_hops, 2);
 		assert_int_equal(report->observed.hops[0].probe[OBSERVED_LINK].value[0], 100000);
 		assert_int_equal(report->observed.hops[1].probe[OBSERVED_LINK].value[0], 20000);
 		for (int i = 0; i < OBSERVED_PROBES; i++)
 			assert_true(report->observed.hops[1].probe[i].heard);
-		/* They have come the packets' way. */
+		/* The answers took the path of packets. */
 		assert_true(report->observed.hops[0].probe[OBSERVED_LINK].at_ns > 6 * SIMTIME_MS);
 		rig_close(rig);
 	}
@@ -160,7 +160,7 @@ static void a_cloud_that_is_not_there_takes_nothing(void **state)
 	rig_close(rig);
 }
 
-/* It looks the same, but came in at a port. */
+/* The packet looks like a probe, but entered at a port. */
 static void what_a_host_sends_is_the_hosts(void **state)
 {
 	struct rig *rig = open_path();
@@ -222,9 +222,10 @@ static void what_cannot_be_asked_is_refused_with_what_would_be_right(void **stat
 
 	refused(talk, "probe z\n", "err z: there is no cloud `z`");
 	refused(talk, "probe r\n",
-	        "err r: cloud `r` asks nobody; write: cloud r feedback proxy insert");
-	refused(talk, "probe back\n", "err back: no cloud behind `back` takes its requests off");
-	refused(talk, "probe x to 192.0.2\n", "err 192.0.2: `192.0.2` is no address");
+	        "err r: cloud `r` sends no requests to routers; write: cloud r feedback proxy "
+	        "insert");
+	refused(talk, "probe back\n", "err back: no cloud behind `back` strips its requests");
+	refused(talk, "probe x to 192.0.2\n", "err 192.0.2: `192.0.2` is not an address");
 	refused(talk, "probe x within 51s\n", "err 51s: ");
 	refused(talk, "probe x within 5\n", "err 5:");
 	refused(talk, "probe x whithin 5s\n", "err whithin:");
@@ -249,7 +250,7 @@ static void it_is_answered_when_all_have_come_and_other_lines_wait(void **state)
 {
 	struct talk *talk = *state;
 
-	come(talk, 3, 64, 100); /* what was there before */
+	come(talk, 3, 64, 100); /* an answer from before */
 	talk->fake.now_ns = 1000;
 	assert_int_equal(say(talk, "probe x\nshow config\n"), strlen("probe x\n"));
 	assert_true(session_pending(talk->session));
@@ -263,7 +264,7 @@ static void it_is_answered_when_all_have_come_and_other_lines_wait(void **state)
 	talk->fake.report.counters.drops[REASON_PROBE]++;
 	session_poll(talk->session, 0);
 	assert_false(session_pending(talk->session));
-	/* The router of before is not in it. */
+	/* The router of the answer from before is not listed. */
 	expect_begins(talk, "  hop  ttl       link  available  loss  errors  queue  delay   age\n"
 	                    "    2   63  20 Mbit/s  15 Mbit/s     ?       ?      ?      ?  0 ns\n"
 	                    "6 requests entered cloud x, and all came out at cloud y\nok\n");

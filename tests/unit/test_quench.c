@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which frames a Linux host takes for a source quench, and what it reads in them. */
+/* Which frames a Linux host accepts as a source quench, and what it reads from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void put16(uint8_t *p, uint32_t value)
 	p[1] = (uint8_t)value;
 }
 
-/* RFC 1071, over again and another way: for the frames of these tests. */
+/* RFC 1071, implemented again in another way, for the frames of these tests. */
 static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i < n; i++)
@@ -62,8 +62,8 @@ static void right(struct frame *f)
 	}
 }
 
-/* From 192.0.2.1 to 10.9.0.1: the segment 0x01020304 from its port 40000 to port 5201 of 10.9.0.2
- * was marked. */
+/* A quench from 192.0.2.1 to 10.9.0.1: the segment 0x01020304 from its port 40000 to port 5201 of
+ * 10.9.0.2 was marked. */
 static void make4(struct frame *f)
 {
 	static const uint8_t bytes[END] = {2,    0,    0,    0,    0,    1,    2,    0, 0,  0,
@@ -112,7 +112,7 @@ static void make6(struct frame *f)
 	right(f);
 }
 
-/* From an exact copy, so that AddressSanitizer sees what is read beyond the end. */
+/* Parses an exact copy, so that AddressSanitizer detects reads beyond the end. */
 static enum quench_verdict parse(const struct frame *f, uint8_t bit, struct quench *quench)
 {
 	uint8_t *copy = test_malloc(f->n + 1);
@@ -147,7 +147,7 @@ static void a_quench_says_which_segment_and_whether_it_was_marked(void **state)
 	assert_memory_equal(&quench.local_port, ((uint8_t[]){0x9c, 0x40}), 2);
 	assert_memory_equal(&quench.remote_port, ((uint8_t[]){0x14, 0x51}), 2);
 	assert_int_equal(quench.sequence, 0x01020304);
-	/* an old router's: all zero */
+	/* from an old router: all zero */
 	f.bytes[ICMP + 4] = 0;
 	right(&f);
 	assert_int_equal(parse(&f, QUENCH_BIT, &quench), QUENCH_FOUND);
@@ -189,7 +189,7 @@ static void ipv6_has_type_200(void **state)
 	assert_int_equal(verdict(&f), QUENCH_NONE);
 }
 
-/* A byte of a quench changed, and the checksums then made right: what it is. */
+/* A byte of a quench is changed, and the checksums are corrected; the verdict follows. */
 static void what_a_quench_must_have(void **state)
 {
 	static const struct {
@@ -244,7 +244,7 @@ static void each_bit_counts_for_the_checksums(void **state)
 	assert_int_equal(verdict(&f), QUENCH_FOUND);
 }
 
-/* Padding of Ethernet behind it does not count. */
+/* Padding of Ethernet behind the packet does not count. */
 static void nothing_is_read_beyond_the_end(void **state)
 {
 	struct frame f;
@@ -258,7 +258,7 @@ static void nothing_is_read_beyond_the_end(void **state)
 	make6(&f);
 	for (f.n = 0; f.n < END6; f.n++)
 		assert_int_not_equal(verdict(&f), QUENCH_FOUND);
-	/* lengths that the frame does not keep */
+	/* lengths that exceed the frame */
 	for (uint32_t total = 57; total < 2000; total++) {
 		make4(&f);
 		put16(f.bytes + IP + 2, total);
@@ -266,7 +266,7 @@ static void nothing_is_read_beyond_the_end(void **state)
 	}
 }
 
-/* RFC 1812: as much of the packet as makes 576 bytes; options in both headers. */
+/* RFC 1812: as much of the packet as fits into 576 bytes; with options in both headers. */
 static void a_router_may_quote_more_and_headers_may_have_options(void **state)
 {
 	struct frame f;

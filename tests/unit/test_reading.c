@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control reads a cloud while its worker exchanges stages, managements and lines by a schedule,
- * thousands of times in a millisecond of its time: two threads, as in `weir run`. What it reads is
- * there, and whole. Here the sanitizers look: AddressSanitizer for what was freed, ThreadSanitizer
- * (tools/tsan.sh) for what races.
+ * Control reads a cloud while its worker exchanges stages, AQMs and lines by a schedule, thousands
+ * of times within a millisecond: two threads, as in `weir run`. Everything that control reads
+ * exists, and is whole. The sanitizers do the check: AddressSanitizer for freed memory,
+ * ThreadSanitizer (tools/tsan.sh) for data races.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,8 +20,8 @@
 #include "scenario/scenario.h"
 #include "schedule/every.h"
 
-#define EXCHANGES    40000 /* that the worker makes meanwhile */
-#define LISTS        500   /* of them for one read of the cloud */
+#define EXCHANGES    40000 /* by the worker, in all */
+#define LISTS        500   /* reads of the list of stages for each read of the cloud */
 #define CHANGE_EVERY 1000
 #define QUEUE_BYTES  20000
 #define STEP_NS      700
@@ -29,7 +29,7 @@
 
 struct worker_side {
 	struct rig *rig;
-	struct change *posted; /* to be applied; NULL when it is done */
+	struct change *posted; /* to be applied; NULL when that is done */
 	bool stop;
 };
 
@@ -63,7 +63,7 @@ static struct conf *sometimes(void)
 	return &every->conf;
 }
 
-/* The meter comes ahead of what is exchanged, and xcp behind it. */
+/* The meter precedes the stages that are exchanged, and xcp follows them. */
 static void always(struct rig *rig)
 {
 	struct meter_conf *meter = (struct meter_conf *)conf_of("meter", NULL);
@@ -88,7 +88,7 @@ static void *work(void *argument)
 		t += STEP_NS;
 		rig_send(rig, 0, FRAME_BYTES, t);
 		rig_advance(rig, t);
-		rig->cleared += rig->n_departures; /* accounted for, and forgotten */
+		rig->cleared += rig->n_departures; /* accounted for, so no longer needed */
 		rig->n_departures = 0;
 		if (change) {
 			engine_apply(rig->engine, change, t);
@@ -117,7 +117,7 @@ static bool in_an_exchange(const struct cloud *cloud)
 
 static uint64_t whole_lists;
 
-/* The list alone, many times: the moment in which it is neither this nor that is a few ns. */
+/* Reads the list alone, many times: an exchange takes only a few ns. */
 static void look_at_the_list(const struct cloud *cloud)
 {
 	const struct stage *stages[CLOUD_STAGES_MAX];
@@ -126,7 +126,7 @@ static void look_at_the_list(const struct cloud *cloud)
 		bool whole;
 		uint16_t n = cloud_stages(cloud, stages, &whole);
 
-		/* The worker is held up in the middle of an exchange. */
+		/* The worker was interrupted in the middle of an exchange. */
 		if (!whole)
 			continue;
 		whole_lists++;
@@ -142,14 +142,15 @@ static void look(const struct rig *rig, const struct cloud *cloud)
 	bool before = in_an_exchange(cloud);
 
 	assert_true(engine_report(rig->engine, "x", &report));
-	/* A worker that is held up in the middle of one is not waited for for ever. */
+	/* If the worker was interrupted in the middle of an exchange, control gives up waiting for
+	 * it. */
 	if (before || in_an_exchange(cloud))
 		return;
-	/* Those two stages are there all the time, whatever is put in between them. */
+	/* These two stages are always there, whatever is between them. */
 	assert_true(report.observed.has_meter);
 	assert_true(report.observed.has_xcp);
 	assert_int_equal(report.observed.meter.window_ns, SIMTIME_MS);
-	/* A packet that the link takes just then may count as waiting. */
+	/* If the link takes a packet at this moment, the packet may count as waiting. */
 	assert_in_range(report.queue_bytes, 0, QUEUE_BYTES + FRAME_BYTES);
 	assert_in_range(report.queue_packets, 0, QUEUE_BYTES / FRAME_BYTES + 1);
 	if (report.aqm.name)
@@ -176,7 +177,8 @@ static void what_control_reads_is_there_and_whole_while_a_schedule_exchanges_it(
 		look(rig, cloud);
 		look_at_the_list(cloud);
 		made = __atomic_load_n(&cloud->exchanges, __ATOMIC_RELAXED);
-		/* What the schedule had is freed then, and a later one puts in new stages. */
+		/* The change frees the stages of the schedule, and a later one puts in new
+		 * stages. */
 		if (made >= changes * CHANGE_EVERY) {
 			put_in_force(&side, without);
 			put_in_force(&side, with);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engines by hand, as workers drive them, whose tapes are recorded and run again: what live runs
- * seldom have - ages of a device, packets of weir's own, frames in several segments, a tape that is
- * full, devices that take nothing while changes come - and any order of all. tests/record has live
- * runs.
+ * Engines driven by hand, as workers do it; their tapes are recorded and run again. They cover what
+ * live runs seldom have - ages of a device, packets of weir's own, frames in several segments, a
+ * tape that is full, devices that take nothing while changes come - in any order. Live runs are in
+ * tests/record.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@
 	"seed 9\nport a\nport b device x rx-latency 1us\ncloud down from a to b\n"                 \
 	"cloud up from b to a\ncloud up delay 2ms jitter 1ms order allow\n"
 
-/* Two directions, with what draws, queues, and makes more of packets. */
+/* Two directions, with statements that draw, queue, and generate packets. */
 static const char *const texts[] = {
         TWO_WAYS "cloud down loss random 4%\ncloud down rate 40mbit queue 40kB\n"
                  "cloud down delay 3ms\n",
@@ -79,7 +79,7 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 	}
 }
 
-/* An instant of one nanosecond more, in the middle: the packets are others from there on. */
+/* One instant in the middle is a nanosecond later: the packets differ from there on. */
 static void a_packet_that_came_a_nanosecond_later_is_another_run(void **state)
 {
 	static struct rerun_result result;
@@ -100,7 +100,7 @@ static void a_packet_that_came_a_nanosecond_later_is_another_run(void **state)
 		uint32_t head[5];
 
 		memcpy(head, data + at, sizeof(head));
-		/* The last of a burst of port b, whose line depends on nothing but its instant. */
+		/* The last packet of a burst of port b, whose line depends only on its instant. */
 		if (head[0] == 6 && head[2] == 1 && ++packets == 700) {
 			head[4] += 1;
 			memcpy(data + at, head, sizeof(head));
@@ -116,7 +116,7 @@ static void a_packet_that_came_a_nanosecond_later_is_another_run(void **state)
 	recorded_rig_forget(&rig);
 }
 
-/* ---- a tape that nobody empties ---- */
+/* ---- a tape that is not emptied ---- */
 
 static void a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room(void **state)
 {
@@ -135,7 +135,7 @@ static void a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room(vo
 	}
 	assert_int_equal(tape.packets + tape.missed, 2000);
 	assert_true(tape.missed > 500);
-	/* Changes find room where packets do not. */
+	/* There is room for changes when there is none for packets. */
 	tape_change(&tape, 1, 5000, true);
 	for (bool told = false; (entry = tape_look(&tape)); tape_pass(&tape, entry)) {
 		if (entry->kind == TAPE_PACKETS)
@@ -170,7 +170,7 @@ static void pass_part(void *argument, const struct tape_entry *entry)
 	(void)entry;
 }
 
-/* The kinds of what stands on it, a letter each; it is empty then. */
+/* Returns the kinds of the entries on the tape, a letter each, and empties the tape. */
 static const char *kinds_on(struct tape *tape)
 {
 	static struct tape_part part;
@@ -213,7 +213,7 @@ static void a_flight_has_packets_from_a_snapshot_to_a_gap(void **state)
 	burst_on(&tape, 3000);
 	assert_string_equal(kinds_on(&tape), "sp");
 	assert_int_equal(tape.missed, 1);
-	/* Nobody empties it for a while, and then somebody does. */
+	/* The tape is not emptied for a while, and then it is. */
 	for (gap = 4000; tape.missed == 1; gap++)
 		burst_on(&tape, gap);
 	assert_int_equal(strspn(kinds_on(&tape), "p"), tape.packets - 1);
@@ -259,7 +259,7 @@ static void a_digest_does_not_depend_on_segments(void **state)
 	}
 }
 
-/* RFC 3720, B.4: 32 bytes of 0, and 0, 1, 2 ... 31. Whatever the processor has. */
+/* RFC 3720, B.4: 32 bytes of 0, and 0, 1, 2 ... 31. With any instructions of the processor. */
 static void a_digest_is_the_crc_32c_of_the_rfc(void **state)
 {
 	uint8_t data[32] = {0};

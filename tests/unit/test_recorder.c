@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture written onto a disk that is full for a while. The disk is write() itself, which this
- * program wraps: it takes so many bytes and then says ENOSPC, or what the test wants. What is
- * claimed is exact: each frame is in the file or counted as lost, and the file ends with a whole
- * frame.
+ * A capture on a disk that is full for a while. The disk is write() itself, which this program
+ * wraps: it accepts a number of bytes and then fails with ENOSPC, or with the error of the test.
+ * The claims are exact: each frame is in the file or counted as lost, and the file ends with a
+ * whole frame.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 #include "runner/group.h"
 
 #define EPOCH (UINT64_C(1700000000) * SIMTIME_S)
-/* in 2106, one second more than a pcap can say */
+/* in 2106, one second beyond the range of a pcap */
 #define LATER   (UINT64_C(4294967296) * SIMTIME_S)
 #define PAUSE   (100 * SIMTIME_MS)
 #define LONGEST 4000
@@ -32,7 +32,7 @@
 static uint64_t disk_room = UINT64_MAX;
 static int disk_error = ENOSPC;
 static uint64_t disk_calls,
-        disk_fails_at; /* the n-th call fails, whatever there is room for; 0: none */
+        disk_fails_at; /* the n-th call fails, whatever room there is; 0: none */
 
 ssize_t __real_write(int fd, const void *data, size_t bytes);
 ssize_t __wrap_write(int fd, const void *data, size_t bytes);
@@ -44,7 +44,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t bytes)
 		errno = disk_error;
 		return -1;
 	}
-	/* As a real disk does: what fits is taken, and only the next call fails. */
+	/* As a real disk does: the bytes that fit are written, and only the next call fails. */
 	n = __real_write(fd, data, bytes < disk_room ? bytes : (size_t)disk_room);
 	if (n > 0 && disk_room != UINT64_MAX)
 		disk_room -= (uint64_t)n;
@@ -94,7 +94,7 @@ static uint64_t record_bytes(uint32_t first, uint32_t n)
 	return bytes;
 }
 
-/* The capture has the frames [first, first + n), in one row, and what follows them is `next`. */
+/* Asserts that the next frames of the capture are [first, first + n), without a gap. */
 static void check_frames(struct capture *capture, uint32_t first, uint32_t n)
 {
 	struct capture_frame frame;
@@ -129,7 +129,7 @@ static void check_end(struct capture *capture)
 	capture_close(capture);
 }
 
-/* One file in this folder, of this name: no draft was left beside it. */
+/* Asserts that this file is the only one in the folder: no draft was left. */
 static void check_alone(const char *name)
 {
 	char command[100];
@@ -158,7 +158,7 @@ static void with_room_every_frame_is_in_the_file(void **state)
 	check_alone("x.pcap");
 }
 
-/* Every room from nothing to a few frames, byte by byte. */
+/* Every size of the disk from nothing to a few frames, byte by byte. */
 static void wherever_the_disk_ends_the_file_ends_with_a_whole_frame(void **state)
 {
 	enum { FRAMES = 5 };
@@ -197,10 +197,9 @@ static void what_is_missing_is_said_with_the_cause_and_the_number(void **state)
 	disk_room = record_bytes(0, 30) + 5;
 	put(recorder, 0, 100);
 	assert_int_equal(recorder_close(recorder, &problem), -EIO);
-	assert_string_equal(
-	        problem.text,
-	        "x.pcap: 70 frames are missing in it, because they could not be written "
-	        "(No space left on device); what could be written is there");
+	assert_string_equal(problem.text,
+	                    "x.pcap: 70 frames are missing in it, because they could not be "
+	                    "written (No space left on device); the file holds the others");
 }
 
 static void a_trouble_and_its_end_are_said_once_each(void **state)
@@ -226,13 +225,14 @@ static void a_trouble_and_its_end_are_said_once_each(void **state)
 		disk_room = UINT64_MAX;
 		recorder_keep(recorder, (10 * round + 5) * PAUSE);
 		assert_true(recorder_event(recorder, line, sizeof(line)));
-		assert_string_equal(line, "x.pcap is written again; 0 frames are missing in it");
+		assert_string_equal(line,
+		                    "x.pcap can be written again; 0 frames are missing in it");
 		assert_false(recorder_event(recorder, line, sizeof(line)));
 	}
 	assert_int_equal(recorder_close(recorder, &problem), 0);
 }
 
-/* Nobody looked while it lasted. */
+/* The recorder was not polled meanwhile. */
 static void a_trouble_that_is_over_before_it_is_told_is_told_all_the_same(void **state)
 {
 	struct recorder *recorder = opened("x.pcap");
@@ -248,12 +248,12 @@ static void a_trouble_that_is_over_before_it_is_told_is_told_all_the_same(void *
 	assert_true(recorder_event(recorder, line, sizeof(line)));
 	assert_non_null(strstr(line, "cannot be written"));
 	assert_true(recorder_event(recorder, line, sizeof(line)));
-	assert_non_null(strstr(line, "is written again"));
+	assert_non_null(strstr(line, "can be written again"));
 	assert_false(recorder_event(recorder, line, sizeof(line)));
 	assert_int_equal(recorder_close(recorder, &problem), -EIO);
 }
 
-/* What waits in memory is not lost; what found no room there is, in one row. */
+/* Frames that wait in memory are not lost; the frames that found no room are, in one row. */
 static void when_there_is_room_again_writing_goes_on(void **state)
 {
 	struct recorder *recorder = opened("x.pcap");
@@ -269,7 +269,7 @@ static void when_there_is_room_again_writing_goes_on(void **state)
 	put(recorder, 200, frames);
 	while (record_bytes(200, waited + 1) <= 1 << 20)
 		waited++;
-	/* A shorter frame may still find room where a longer one did not. */
+	/* A shorter frame may find room where a longer one did not. */
 	lost = recorder_lost(recorder);
 	assert_in_range(lost, frames - waited - 20, frames - waited);
 	disk_room = UINT64_MAX;
@@ -289,7 +289,7 @@ static void when_there_is_room_again_writing_goes_on(void **state)
 	check_end(capture);
 }
 
-/* Whichever call fails, and once only: nothing is lost, because memory bridges it. */
+/* Whichever call fails, if it fails only once: nothing is lost, because memory bridges it. */
 static void a_single_failed_write_loses_nothing(void **state)
 {
 	enum { FRAMES = 700 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RED against a reference in double precision, and against what the papers say. */
+/* RED compared with a reference in double precision, and with the statements of the papers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static struct red_setup setup_from(const struct reference_setup *reference)
 	};
 }
 
-/* ---- side by side on one bottleneck ---- */
+/* ---- compared on one bottleneck ---- */
 
 struct sides {
 	struct draw_key key;
@@ -61,12 +61,12 @@ struct sides {
 	struct red_rule rule;
 	struct reference reference;
 	uint64_t now;
-	double worst; /* difference of the averages, in parts of them or of one unit */
+	double worst; /* difference of the averages, relative to them or to one unit */
 	uint64_t selected, forced, overflown, idle;
 };
 
-/* The load swings slowly from 60 to 140 % of the rate, so that the queue crosses every threshold
- * both ways and is idle at times; with pauses of a second now and then. */
+/* The load varies slowly from 60 to 140 % of the rate, with an occasional pause of a second, so
+ * that the queue crosses every threshold both ways and is idle at times. */
 static uint32_t next_arrival(struct sides *sides, uint64_t i)
 {
 	static const uint32_t sizes[] = {40, 552, 1000, 1000, 1500, 1500, 1500};
@@ -134,11 +134,11 @@ static void run_sides(struct sides *sides, const struct reference_setup *setup, 
 		both_arrive(sides, i);
 }
 
-/* The bound. Ours is within 2^-64 / weight of exact. The reference's double rounds its average
- * three times an arrival, by at most 2^-53 of it each, and these fade with the weight: 3.4e-16 /
- * weight of it: 1.7e-13 at 0.002, 3.4e-10 at 1e-6, and as much again in pow(), and in the idle time
- * as seconds. So one in a million is far more than either needs, and to a millionth of a unit below
- * one unit. */
+/* The bound. RED's average is within 2^-64 / weight of the exact value. The reference's double
+ * rounds its average three times an arrival, by at most 2^-53 of it each, and these errors decay
+ * with the weight: 3.4e-16 / weight of it, which is 1.7e-13 at 0.002 and 3.4e-10 at 1e-6. pow() and
+ * the idle time in seconds add as much again. So one millionth of the average, or of a unit below
+ * one unit, is far more than either needs. */
 static void the_average_of_a_million_arrivals_is_the_references_to_a_millionth(void **state)
 {
 	static const struct {
@@ -162,12 +162,12 @@ static void the_average_of_a_million_arrivals_is_the_references_to_a_millionth(v
 
 		run_sides(&sides, &setup, i == 0 ? 1000000 : 200000);
 		assert_true(sides.worst < 1e-6);
-		assert_true(sides.worst < 1e-8); /* what it is in fact */
+		assert_true(sides.worst < 1e-8); /* the difference in fact */
 		assert_true(sides.idle > 1000);
 	}
 }
 
-/* A draw may lie between the double's threshold and ours, which differ by 1e-12 or so: among 10^6
+/* A draw may lie between the double's threshold and RED's, which differ by about 1e-12: for 10^6
  * draws that has a chance of 10^-6, and the seed is fixed. */
 static void decisions_are_the_references_for_the_same_draws(void **state)
 {
@@ -200,7 +200,8 @@ static void decisions_are_the_references_for_the_same_draws(void **state)
 
 /* ---- shares at a constant average ---- */
 
-/* The queue is as long as the average, so the average stays. */
+/* Returns the share of packets selected. The queue is as long as the average, so the average
+ * stays. */
 static double share_selected(const struct reference_setup *setup, uint64_t level, uint32_t size,
                              uint64_t arrivals)
 {
@@ -222,10 +223,10 @@ static double share_selected(const struct reference_setup *setup, uint64_t level
 	return (double)selected / (double)arrivals;
 }
 
-/* The bound: the numbers of packets between two selected ones are independent and vary less than
- * geometric ones of the same mean, so the count selected varies less than a binomial one: 4.5 of
- * its standard deviations, which one of 160 cases exceeds with a chance below 0.2 %, and the seed
- * is fixed. */
+/* The bound: the numbers of packets between two selected ones are independent, and vary less than
+ * geometric ones of the same mean. So the count of selected packets varies less than a binomial
+ * one. The bound is 4.5 standard deviations of that, which one of 160 cases exceeds with a chance
+ * below 0.2 %, and the seed is fixed. */
 static void the_share_selected_is_within_the_binomial_bound_at_ten_levels(void **state)
 {
 	const uint64_t arrivals = 50000;
@@ -272,8 +273,8 @@ static void p_mod_is_the_papers(void **state)
 		assert_true(fabs(p_mod_of(mod, cases[i].p) - cases[i].p_mod) < 1e-4);
 }
 
-/* Draws that divide the range evenly: of those below p_mod, and no others, the packet is
- * selected. */
+/* Draws that divide the range evenly: the packet is selected by those below p_mod, and by no
+ * others. */
 static void as_many_draws_select_as_p_mod_says(void **state)
 {
 	static const struct {
@@ -314,10 +315,10 @@ static struct red_setup with_thresholds(struct red_setup setup, uint64_t min, ui
 }
 
 struct shares {
-	uint64_t passed[2], marked[2], early[2], forced[2]; /* [1]: of the other kind */
+	uint64_t passed[2], marked[2], early[2], forced[2]; /* [1]: of the second kind */
 };
 
-/* Packets of two kinds by turns; `capable` and `chosen` have bit 0 for the first. */
+/* Sends packets of two kinds in turn; bit 0 of `capable` and `chosen` is for the first kind. */
 static struct shares run_turns(const struct red_setup *setup, uint64_t level, unsigned capable,
                                unsigned chosen, uint64_t arrivals)
 {
@@ -386,14 +387,14 @@ static void chosen_flows_are_marked_with_p_mod_and_others_by_plain_red(void **st
 		assert_share(shares.marked[1], n, reference_share(&plain, (double)level, 1000));
 		assert_int_equal(shares.marked[1] + shares.passed[1], n);
 	}
-	/* Of a chosen flow, what cannot be marked is plain. */
+	/* Packets of a chosen flow that cannot be marked are treated as plain. */
 	shares = run_turns(&setup, 40000, 2, 3, 2 * n);
 	assert_share(shares.early[0], n, reference_share(&plain, 40000, 1000));
 	assert_int_equal(shares.marked[0], 0);
 }
 
-/* assert_share's bound is the binomial one, and the numbers between two are geometric: of those
- * selected the share p directly follows another, which no spacing has. */
+/* assert_share's bound is binomial. The numbers of packets between two selected ones are geometric:
+ * the share p of the selected packets directly follows another, which no spacing allows. */
 static void unspaced_each_packet_is_selected_with_p_for_itself(void **state)
 {
 	const uint64_t n = 400000;
@@ -448,8 +449,8 @@ static void the_next_victim_is_the_ceiling_of_r_over_p(void **state)
 	}
 }
 
-/* With p = 1/32 the numbers are 1 to 32, each as often: chi-square with 31 degrees of freedom, of
- * which 61.1 is the 99.9 % quantile; the seed is fixed. */
+/* With p = 1/32 the numbers are 1 to 32, equally likely: chi-square with 31 degrees of freedom,
+ * whose 99.9 % quantile is 61.1; the seed is fixed. */
 static void spacing_is_uniform(void **state)
 {
 	struct draw_key key = draw_key_make(3, "red", "spacing");
@@ -496,7 +497,7 @@ static void alpha_makes_drops_rarer_than_marks(void **state)
 	assert_int_equal(shares.marked[1] + shares.early[0], 0);
 }
 
-/* The counts of one kind do not see the other: alone or among others, the same share. */
+/* Each kind has counts of its own: its share is the same, alone or among the other kind. */
 static void marking_and_dropping_are_counted_apart(void **state)
 {
 	const uint64_t n = 400000;
@@ -562,8 +563,8 @@ static void a_limit_below_max_drops_capable_packets_above_it(void **state)
 	assert_true(above.early[0] > 100);
 }
 
-/* gentle_ and drop_early of ns-2.1b8a: what the papers of BECN and ECN-mod ran. At the level `max`
- * RED selects with max-p, at 2 max it forces. */
+/* gentle_ and drop_early of ns-2.1b8a, which the papers of BECN and ECN-mod used. At the level
+ * `max` RED selects with max-p, at 2 max it forces. */
 static void gentle_and_marking_to_max_is_the_red_of_2001(void **state)
 {
 	static const struct {
@@ -587,7 +588,8 @@ static void gentle_and_marking_to_max_is_the_red_of_2001(void **state)
 		assert_int_equal(capable.early[0] + capable.early[1] > 100, cases[i].drops);
 		assert_int_equal(capable.forced[0] + capable.forced[1],
 		                 cases[i].forces ? 10000 : 0);
-		/* What cannot be marked is dropped where the others are marked, and as often. */
+		/* Packets that cannot be marked are dropped where the others are marked, and as
+		 * often. */
 		assert_int_equal(plain.marked[0] + plain.marked[1], 0);
 		assert_int_equal(plain.early[0] + plain.early[1],
 		                 capable.marked[0] + capable.marked[1] + capable.early[0] +
@@ -595,7 +597,7 @@ static void gentle_and_marking_to_max_is_the_red_of_2001(void **state)
 	}
 }
 
-/* min = max, weight 1: a step at the queue's length, as DCTCP has it. */
+/* min = max, weight 1: a step at the length of the queue, as in DCTCP. */
 static void equal_thresholds_are_a_step(void **state)
 {
 	struct red_setup setup = with_thresholds(paper_bytes, 30000, 30000);
@@ -641,8 +643,8 @@ static void an_arrival_at_an_empty_queue_is_never_selected(void **state)
 	}
 }
 
-/* 1 - weight = 1/2: after m packets of 1000 bytes at 8 Mbit/s, which are m ms, 2^-m is left, and
- * the arrival itself halves it again. */
+/* 1 - weight = 1/2. After m ms, which is m packets of 1000 bytes at 8 Mbit/s, 2^-m is left, and the
+ * arrival itself halves it again. */
 static void an_idle_time_counts_the_packets_that_could_have_been_sent(void **state)
 {
 	static const struct {
@@ -669,7 +671,8 @@ static void an_idle_time_counts_the_packets_that_could_have_been_sent(void **sta
 	}
 }
 
-/* Groups of up to 32 at any queue, behind idle times; the arithmetic in packets too. */
+/* Groups of up to 32 packets, at any length of the queue, after idle times; with thresholds in
+ * packets, too. */
 static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 {
 	const struct draw_key key = draw_key_make(1, "group", "chance");
@@ -733,7 +736,7 @@ static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 			selected += verdict[k] != RED_PASS;
 		}
 		assert_int_equal(rest.queue, group.queue);
-		/* As the queue tells it. */
+		/* As the queue calls it. */
 		if (!group.wait && group.n > 0) {
 			red_idle(&together, group.now);
 			red_idle(&alone, group.now);

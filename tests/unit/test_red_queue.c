@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `red` in a cloud: what red.h decides is what happens to the packets. */
+/* `red` in a cloud: the packets' fates are the decisions of red.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define RATE_BPS 10000000
 #define SEED     11
-/* Of the queue: above max, so that gentle RED meets it. */
+/* Of the queue: above max, so that gentle RED reaches it. */
 #define LIMIT_BYTES 60000
 
 /* ---- frames ---- */
@@ -24,7 +24,7 @@
 #define ECT_0   2
 #define CE      3
 
-/* A UDP packet of this length, from 10.0.0.`host` or so, with these ECN bits. */
+/* Makes a UDP packet of this length, from 10.0.0.`host`, with these ECN bits. */
 static uint32_t make(uint8_t *frame, uint32_t bytes, uint8_t ecn, uint16_t source_port)
 {
 	struct frame_shape shape = {.ip = 4,
@@ -42,9 +42,9 @@ static uint32_t make(uint8_t *frame, uint32_t bytes, uint8_t ecn, uint16_t sourc
 	return length;
 }
 
-/* ---- what is delivered ---- */
+/* ---- delivered packets ---- */
 
-/* By packet number the ECN bits; 0xff: not delivered, or its checksum is wrong. */
+/* Stores the ECN bits by packet number; 0xff: not delivered, or with a wrong checksum. */
 static void look(void *argument, struct rte_mbuf *mbuf)
 {
 	uint8_t *ecn = argument;
@@ -56,7 +56,7 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 		ecn[packet_of(mbuf)->number] = ip->type_of_service & CE;
 }
 
-/* ---- the same decisions, made beside ---- */
+/* ---- the same decisions, computed independently ---- */
 
 struct beside {
 	struct bottleneck link;
@@ -64,7 +64,7 @@ struct beside {
 	struct red red;
 	struct draw_key key;
 	uint64_t drawn;
-	bool overflown; /* the last one found no room */
+	bool overflown; /* the last packet found no room */
 };
 
 static struct red_setup setup_of(const char *statement)
@@ -126,7 +126,7 @@ static enum red_verdict beside_arrive(struct beside *beside, simtime now, uint32
 	return verdict;
 }
 
-/* ---- traffic: a function of the number ---- */
+/* ---- traffic: a function of the packet's number ---- */
 
 struct shape {
 	uint32_t bytes;
@@ -135,7 +135,7 @@ struct shape {
 	simtime gap_ns;
 };
 
-/* At 110 to 130 % of the rate, with a pause now and then. */
+/* 110 to 130 % of the rate, with an occasional pause. */
 static struct shape shape_of(uint64_t number)
 {
 	static const uint32_t sizes[] = {60, 552, 1000, 1514, 1514};
@@ -195,7 +195,7 @@ static void run_close(struct run *run)
 	trial_close(run->trial);
 }
 
-/* A packet that comes when all the others have left. */
+/* Sends a packet after all others have left. */
 static void drain(struct run *run)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -210,7 +210,7 @@ struct seen {
 	uint64_t marked, early, forced, overflown;
 };
 
-/* Whether what happened to packet `number` is the verdict. */
+/* Asserts that the fate of packet `number` is the verdict. */
 static void assert_happened(const struct run *run, uint64_t number, enum red_verdict verdict,
                             bool overflown, struct seen *seen)
 {
@@ -231,7 +231,7 @@ static void assert_happened(const struct run *run, uint64_t number, enum red_ver
 		                 verdict == RED_DROP_EARLY ? REASON_RED_EARLY : REASON_RED_FORCED);
 }
 
-/* What cannot be marked is dropped, for the same reason. */
+/* Returns the verdict's effect: a packet that cannot be marked is dropped, for the same reason. */
 static enum red_verdict settled(enum red_verdict verdict, bool markable)
 {
 	if (markable)
@@ -243,7 +243,7 @@ static enum red_verdict settled(enum red_verdict verdict, bool markable)
 
 struct case_row {
 	const char *red;
-	bool ecn, matched; /* matched: port 2001 is */
+	bool ecn, matched; /* matched: port 2001 */
 };
 
 static const struct case_row cases[] = {
@@ -311,7 +311,7 @@ static void what_red_decides_is_what_happens(void **state)
 	assert_true(overflown > 100);
 }
 
-/* Every combination of two rows, changed in the middle, and back. */
+/* Every combination of two rows: the first is changed to the second in the middle, and back. */
 static void a_change_while_packets_flow_keeps_average_and_counts(void **state)
 {
 	const uint64_t n = 700;
@@ -362,7 +362,7 @@ static void the_figures_shown_are_reds(void **state)
 	run_close(&run);
 }
 
-/* RED has hardly noticed it yet. */
+/* The average has hardly risen yet. */
 static void a_full_queue_drops_as_queue_full(void **state)
 {
 	struct trial *trial = trial_open("rate 10mbit queue 20kB", SEED);
@@ -418,8 +418,8 @@ static void wrong_words_are_refused_with_what_would_be_right(void **state)
 	        {"red min 15pkt max 15500B unit packet", "at least 1000 B more"},
 	        {"red min 15kB max 45kB alpha 0.25 marking ecn-mod", "leave one out"},
 	        {"red min 15kB max 45kB spacing off wait on",
-	         "selects each packet for itself; `wait`"},
-	        {"red min 15kB max 45kB alpha 0.25 spacing off", "`alpha` says how"},
+	         "selects each packet independently; `wait`"},
+	        {"red min 15kB max 45kB alpha 0.25 spacing off", "`alpha` sets how"},
 	        {"red min 15kB max 45kB c1 0.1", "c1 is for `marking ecn-mod`"},
 	        {"red min 15kB max 45kB alpha 0.5 c2 0.1", "c2 is for `marking ecn-mod`"},
 	        {"red min 15kB max 45kB marking ecn-mod c1 0", "c1 has to be above 0"},
@@ -440,7 +440,7 @@ static void wrong_words_are_refused_with_what_would_be_right(void **state)
 	}
 }
 
-/* Packets and bytes are converted by the mean size; the unit is that of min if not given. */
+/* Packets and bytes are converted by the mean size; without a unit, the unit is that of min. */
 static void thresholds_are_converted_by_the_mean_packet(void **state)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What went wrong in other emulators, once each. More of it stands where its part is tested: all
+ * Defects of other emulators, each tried once. More of them are tested with their part: everything
  * duplicated before a queue of one (test_duplicate.c), four-state probabilities that sum to one
  * (test_loss_four_state.c), delays beyond 2.1 s, 4.3 s and a minute (test_jitter.c), a change that
- * loses what is in flight (test_change.c).
+ * loses packets in flight (test_change.c).
  */
 #include "trial.h"
 #include "runner/group.h"
@@ -14,7 +14,7 @@
 
 #define MS SIMTIME_MS
 
-/* ---- what left, in order ---- */
+/* ---- departures, in order ---- */
 
 struct track {
 	uint64_t n;
@@ -32,7 +32,7 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 		track->hash = (track->hash ^ data[i]) * UINT64_C(0x100000001b3);
 }
 
-/* A cloud with these statements; ended by NULL. */
+/* Opens a cloud with these statements; the list ends with NULL. */
 static struct trial *open_with(const char *const *statements_of, struct track *track)
 {
 	struct trial *trial = trial_open(*statements_of, 11);
@@ -59,8 +59,8 @@ static const char *const everything[] = {
         NULL,
 };
 
-/* Each of them acts, none is in another's way, and bursts do not matter: the rig asserts after each
- * step that rx + duplicated = tx + drops + held. */
+/* Each of them acts, none disturbs another, and the size of bursts does not matter. The rig asserts
+ * after each step that rx + duplicated = tx + drops + held. */
 static void all_impairments_at_once_act_and_add_up(void **state)
 {
 	static const uint16_t bursts[] = {1, 7, 32};
@@ -75,12 +75,12 @@ static void all_impairments_at_once_act_and_add_up(void **state)
 		trial_send(trial, 20000, 60);
 		trial_run_out(trial);
 		c = trial_counters(trial);
-		/* one in 256 had that byte already */
+		/* one packet in 256 had that byte already */
 		assert_in_range(c->rewritten, 19800, 20000);
 		assert_true(c->drops[REASON_LOSS] > 0 && c->duplicated > 0 && c->corrupted > 0);
 		assert_true(c->drops[REASON_POLICE] > 0 && c->drops[REASON_QUEUE_FULL] > 0);
 		assert_true(c->reordered > 0);
-		/* of those that were not lost, at most one copy each */
+		/* of the packets that were not lost, at most one copy each */
 		assert_true(c->duplicated <= c->rx_packets - c->drops[REASON_LOSS]);
 		assert_int_equal(c->tx_packets, track[i].n);
 		assert_int_equal(c->drops[REASON_NO_BUFFER], 0);
@@ -165,8 +165,8 @@ static void nothing_and_everything_are_no_special_values(void **state)
 
 /* ---- the queue ---- */
 
-/* netem put what it reordered at the head of the queue past its limit. Here packets that overtake,
- * or are held back, have been through the queue, and count as held. */
+/* netem put reordered packets at the head of the queue, beyond its limit. Here packets that
+ * overtake, or are held back, have passed through the queue, and count as held. */
 static void reordered_packets_count_in_the_queue(void **state)
 {
 	static const char *const reorders[] = {"reorder 100%", "reorder random 100% by 9pkt",
@@ -186,7 +186,7 @@ static void reordered_packets_count_in_the_queue(void **state)
 		assert_int_equal(report->counters.drops[REASON_QUEUE_FULL], 94);
 		assert_int_equal(report->held_packets, 6);
 		trial->rig->now = trial->now = 4 * MS;
-		trial_send(trial, 1, 125); /* five have left the queue, and are on their way */
+		trial_send(trial, 1, 125); /* five have left the queue, and are in flight */
 		report = rig_report(trial->rig, "x");
 		assert_int_equal(report->held_packets + report->counters.tx_packets, 7);
 		trial_run_out(trial);
@@ -230,7 +230,7 @@ static void slots_longer_than_32_bits_of_nanoseconds_are_what_they_say(void **st
 
 /* ---- the seed ---- */
 
-/* A change, be it of something else or of the same to the same, does not throw the dice anew. */
+/* A change of another statement, or a change to the same value, does not draw anew. */
 static void a_seed_survives_a_change(void **state)
 {
 	static const char *const changes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reordering, packet by packet. Its shares and counts over a million:
+/* Reordering, packet by packet. Its shares and counts over a million packets:
  * ../statistics/test_reorder.c. */
 #include <string.h>
 
@@ -23,7 +23,8 @@ static void set(struct rig *rig, const char *cloud, const char *statement)
 		fail_msg("%s: %s", statement, problem.text);
 }
 
-/* One cloud of up to three statements; shared: with another cloud at its end, which nobody uses. */
+/* Opens a cloud of up to three statements. If `shared` is set, an idle cloud leads to the same
+ * port. */
 static struct rig *open_with(const char *const given[3], bool shared, simtime now)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 9});
@@ -37,7 +38,7 @@ static struct rig *open_with(const char *const given[3], bool shared, simtime no
 	return rig;
 }
 
-/* Numbers from 1, one letter each: a is the first. */
+/* Compares with packet numbers from 1 as letters: a is the first. */
 static void assert_order(const struct rig *rig, const char *order)
 {
 	char got[64] = "";
@@ -47,7 +48,7 @@ static void assert_order(const struct rig *rig, const char *order)
 	assert_string_equal(got, order);
 }
 
-/* By definition: who leaves before one that came before. */
+/* By definition: counts the packets that leave before one that came before them. */
 static uint64_t overtaking(const struct rig *rig)
 {
 	uint64_t least = UINT64_MAX, n = 0;
@@ -67,7 +68,7 @@ static void each_nth_packet_changes_places_with_the_one_after_it(void **state)
 	} rows[] = {
 	        {"reorder every 1", "badcfehgji", 5},  {"reorder every 2", "acbedgfihj", 4},
 	        {"reorder every 3", "abdcegfhji", 3},  {"reorder every 4", "abcedfgihj", 2},
-	        {"reorder every 5", "abcdfeghij", 1}, /* the tenth has nobody behind it */
+	        {"reorder every 5", "abcdfeghij", 1}, /* the tenth has no successor */
 	        {"reorder every 11", "abcdefghij", 0},
 	};
 
@@ -95,7 +96,7 @@ static void what_is_held_back_leaves_right_behind_the_packet_it_waits_for(void *
 		simtime in[4], out[4]; /* out: in the order of departure */
 		const char *order;
 	} rows[] = {
-	        /* nobody takes less than the delay */
+	        /* no packet takes less than the delay */
 	        {"delay 5ms",
 	         "reorder every 2",
 	         {0, 10, 20, 30},
@@ -106,7 +107,7 @@ static void what_is_held_back_leaves_right_behind_the_packet_it_waits_for(void *
 	         {0, 10, 20, 30},
 	         {0, 20, 20, 30 + 100 * MS},
 	         "acbd"},
-	        /* long after its own time: it waits up to 100 ms */
+	        /* long after its own time: a packet waits up to 100 ms */
 	        {"delay 5ms",
 	         "reorder every 2",
 	         {0, 10, 90 * MS, 91 * MS},
@@ -127,7 +128,7 @@ static void what_is_held_back_leaves_right_behind_the_packet_it_waits_for(void *
 	         {0, 10, 10 + 5 * MS, 16 * MS},
 	         {5 * MS, 10 + 5 * MS, 10 + 10 * MS, 21 * MS},
 	         "abcd"},
-	        /* three go ahead, in the time of the third */
+	        /* three packets go ahead, at the time of the third */
 	        {"delay 5ms",
 	         "reorder random 100% by 1pkt",
 	         {0, 10, 20, 30},
@@ -211,7 +212,7 @@ static void a_last_packet_leaves_after_its_wait_and_is_held_until_then(void **st
 	}
 }
 
-/* At the end of its wait it goes behind those that went ahead of it, not between them. */
+/* At the end of its wait, a packet leaves behind those that went ahead of it, not between them. */
 static void what_gives_up_leaves_behind_those_that_have_passed(void **state)
 {
 	static const char *const given[3] = {"delay 300ms", "reorder random 100% by 4pkt wait 0ms"};
@@ -243,7 +244,7 @@ static void a_change_keeps_what_is_held_back(void **state)
 		const char *order;
 		simtime first_due;
 	} rows[] = {
-	        {NULL, "abc", 7 * MS}, /* goes at the change, in its own time */
+	        {NULL, "abc", 7 * MS}, /* leaves at the change, at its own time */
 	        {"reorder random 0% by 2ms", "abc", 7 * MS},
 	        {"reorder every 100", "bac", 13 * MS}, /* still waits for its successor */
 	        {"reorder random 0% by 9pkt", "bac", 13 * MS},
@@ -303,7 +304,7 @@ static void a_removed_or_freed_cloud_takes_what_it_holds_back_with_it(void **sta
 		assert_int_equal(rig->n_departures, 1);
 		assert_int_equal(rig->departures[0].due_ns, 107 * MS);
 		rig_close(rig);
-		/* and freed while it is there */
+		/* the engine is freed while packets are held back */
 		rig = open_with((const char *[3]){"delay 7ms", "reorder random 100% by 9pkt"},
 		                shared, 0);
 		for (uint32_t k = 0; k < 5; k++)
@@ -350,7 +351,8 @@ static void memory_that_is_used_up_drops_with_no_buffer(void **state)
 	}
 }
 
-/* Everything together: who is where, whatever the bursts and whether the cloud is shared. */
+/* Everything together: each packet's place is the same, whatever the bursts, and whether the cloud
+ * is shared or not. */
 static void bursts_and_sharing_change_nothing(void **state)
 {
 	static const char *const rows[][3] = {
@@ -423,7 +425,7 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 	        {"reorder random 1% by 65537pkt", "a packet is held back by at most 65536 packets"},
 	        {"reorder random 1% by 86401s", "a packet is held back by at most a day, 86400s"},
 	        {"reorder random 1% by 2ms wait 1ms",
-	         "what is held back by a time waits for no other packet; leave `wait` away"},
+	         "a packet that is held back by a time waits for no other; leave `wait` out"},
 	        {"reorder random 1% by 2pkt wait 1ms", ""},
 	        {"reorder every 2147483647", ""},
 	};
@@ -433,7 +435,8 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 		assert_string_equal(trial_problem(rows[i].statement), rows[i].problem);
 }
 
-/* As on the line itself: large frames stay in their mbufs, and some are always left for devices. */
+/* As on the line itself: large frames stay in their mbufs, but some mbufs are always left for
+ * devices. */
 static void what_is_held_back_leaves_mbufs_for_others(void **state)
 {
 	enum { BOUND = 20, SENT = 30, LARGE = 1500 };

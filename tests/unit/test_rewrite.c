@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rewriting. The judge of checksums is frame_wrong_sums, which computes them anew over the whole
- * packet with DPDK's functions and knows nothing of what was changed.
+ * Rewriting. frame_wrong_sums verifies the checksums: it computes them over the whole packet with
+ * DPDK's functions, independently of the changes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static const struct frame_shape shapes[] = {
         {.ip = 6, .protocol = FRAME_TCP, .fragment = 185, .payload_bytes = 60},
 };
 
-/* ---- the last packet that came out ---- */
+/* ---- the last packet that left ---- */
 
 struct out {
 	uint32_t bytes;
@@ -76,7 +76,8 @@ static struct trial *start(const char *statement, struct out *out)
 	return trial;
 }
 
-/* A cloud for all that needs one packet and one rule: to make one takes longer than that. */
+/* The cloud of all tests that need one packet and one rule: to make a cloud takes longer than
+ * that. */
 static struct trial *common;
 
 static int common_setup(void **state)
@@ -94,7 +95,7 @@ static int common_teardown(void **state)
 	return rig_group_teardown(state);
 }
 
-/* Sends the frame through one rule; whether anything changed. */
+/* Sends the frame through one rule. Returns true if anything changed. */
 static bool send_through(const char *rule, const uint8_t *frame, uint32_t bytes, struct out *out)
 {
 	uint64_t rewritten = trial_counters(common)->rewritten;
@@ -119,7 +120,7 @@ static bool shape_through(const char *rule, const struct frame_shape *shape, str
 
 /* ---- the table ---- */
 
-/* Where a place is in a frame of the shape, worked out here once more; 0: not there. */
+/* Computes the place in a frame of this shape, independently; 0: not there. */
 static uint32_t place_at(const struct frame_shape *shape, const struct rewrite_place *place)
 {
 	uint32_t network = frame_network(shape);
@@ -128,7 +129,7 @@ static uint32_t place_at(const struct frame_shape *shape, const struct rewrite_p
 
 	switch (place->layer) {
 	case LAYER_FRAME:
-		return offset + 1; /* 0 is a place here */
+		return offset + 1; /* 0 is a valid place here */
 	case LAYER_VLAN:
 		return shape->n_tags > 0 ? 14 + offset : 0;
 	case LAYER_VLAN2:
@@ -161,7 +162,7 @@ static uint64_t bytes_at(const uint8_t *frame, uint32_t at, uint32_t width)
 	return value;
 }
 
-/* The frames differ at most in the field, which holds `value`, and in checksums. */
+/* Asserts that the frames differ at most in the field, which holds `value`, and in checksums. */
 static void assert_only(const char *name, const struct frame_shape *shape, const uint8_t *before,
                         const struct out *after, const struct rewrite_place *place, uint64_t value)
 {
@@ -242,7 +243,7 @@ static void a_checksum_that_is_written_itself_stays_as_written(void **state)
 	shape_through("rewrite set tcp.checksum 0xbeef", TCP4, &out);
 	assert_int_equal(bytes_at(out.data, 50, 2), 0xbeef);
 	assert_int_equal(frame_wrong_sums(out.data, TCP4), 2);
-	/* What was wrong before stays wrong by as much: 3 more words of 1 do not mend it. */
+	/* A wrong checksum stays wrong by the same amount: 3 more words of 1 do not repair it. */
 	shape_through("rewrite set tcp.checksum 0xbeef tcp.window 1", TCP4, &out);
 	assert_int_equal(frame_wrong_sums(out.data, TCP4), 2);
 }
@@ -278,7 +279,7 @@ static void a_protocol_that_is_changed_counts_in_the_checksum_of_the_transport(v
 	}
 }
 
-/* 16-byte fields, which are two of 8 */
+/* fields of 16 bytes are two of 8 */
 static void whole_ipv6_addresses_are_compared_and_set(void **state)
 {
 	static const uint8_t address[16] = {0x20, 1, 0xd, 0xb8, 0, 0xff, 0, 0,
@@ -300,7 +301,7 @@ static void whole_ipv6_addresses_are_compared_and_set(void **state)
 	assert_int_equal(frame_wrong_sums(out.data, TCP6), 0);
 }
 
-/* ---- comparing ---- */
+/* ---- comparisons ---- */
 
 static void comparisons_are_of_the_bits_under_the_mask(void **state)
 {
@@ -446,7 +447,7 @@ static void set_min_max_and_add_compute_what_they_say(void **state)
 	        {"set ip.ttl&0xf0 0x10", 0x10, 0},
 	        {"min ip.ttl&0xf0 0x30 max ip.ttl&0x0f 2", 0x32, 0},
 	        {"add ip.ttl&0xf0 0xd0", 0x10, 0},
-	        {"set ip.ttl 0x4f add ip.ttl&0x0f 2", 0x41, 0}, /* does not carry into other bits */
+	        {"set ip.ttl 0x4f add ip.ttl&0x0f 2", 0x41, 0}, /* no carry into other bits */
 	        {"add ip.ttl&0xf0 -0x10", 0x30, 0},
 	        {"set ip.id&0x00ff ip.ttl", 64, 64},
 	        {"max ip.id ip.ttl add ip.id ip.id", 64, 128},
@@ -467,7 +468,7 @@ static void set_min_max_and_add_compute_what_they_say(void **state)
 	}
 }
 
-/* 2,000 draws of 10 values: each is missed with a probability of 0.9^2000 < 1e-91. */
+/* 2,000 draws of 10 values: each value is missed with a probability of 0.9^2000 < 1e-91. */
 static void random_values_fill_their_range_and_no_more(void **state)
 {
 	struct out out;
@@ -527,7 +528,7 @@ static void padding_behind_the_ip_packet_stays(void **state)
 	assert_true(shape_through("rewrite set payload+0:4 1 ip.src 1.2.3.4", &padded, &out));
 	for (uint32_t i = 46; i < 60; i++)
 		assert_int_equal(out.data[i], 0xee);
-	/* The whole frame is another matter, and no checksum covers padding. */
+	/* A place in the whole frame may include padding, which no checksum covers. */
 	assert_true(shape_through("rewrite set frame+50:8 1", &padded, &out));
 	assert_int_equal(frame_wrong_sums(out.data, &padded), 0);
 }
@@ -546,7 +547,7 @@ static void a_udp_checksum_of_zero_stays_and_none_becomes_zero(void **state)
 	none.no_sum = true;
 	shape_through("rewrite set ip.src 9.9.9.9 udp.dport 9 payload+0:8 9", &none, &out);
 	assert_int_equal(bytes_at(out.data, 40, 2), 0);
-	/* The port that makes the sum 0xffff: the old one and the checksum together. */
+	/* The port that makes the sum 0xffff: the old port plus the checksum. */
 	port = (uint32_t)(bytes_at(frame, 34, 2) + bytes_at(frame, 40, 2));
 	port = (port & 0xffff) + (port >> 16);
 	snprintf(rule, sizeof(rule), "rewrite set udp.sport %u", port);
@@ -584,7 +585,8 @@ static void of_fragments_the_first_has_its_transport_checksum_changed(void **sta
 	struct out out;
 
 	(void)state;
-	/* More fragments follow: the sum is that of all of them, and right in the first as well. */
+	/* More fragments follow: the checksum covers all of them, and is updated in the first one,
+	 * too. */
 	shape_through("rewrite set ip.mf 1 ip.src 1.2.3.4 tcp.dport 9", TCP4, &out);
 	assert_int_equal(frame_wrong_sums(out.data, TCP4), 0);
 	assert_int_equal(bytes_at(out.data, 20, 2), 0x2000);
@@ -594,7 +596,7 @@ static void of_fragments_the_first_has_its_transport_checksum_changed(void **sta
 	assert_memory_equal(out.data + 34, frame + 34, 100);
 }
 
-/* A part of a random rule that fits most frames: any bytes, odd offsets too. */
+/* Writes a part of a random rule that fits most frames: any bytes, also at odd offsets. */
 static int some_action(char *text, size_t room, struct draw_key key, uint64_t round, uint32_t lane)
 {
 	static const char *const layers[] = {"ip",      "ip6",     "transport",
@@ -603,7 +605,7 @@ static int some_action(char *text, size_t room, struct draw_key key, uint64_t ro
 	uint64_t draw = draw_u64(key, round, lane), value = draw_u64(key, round, lane + 1);
 	uint32_t layer = (uint32_t)(draw >> 16) % 6,
 	         width = 1u << (draw >> 8 & (layer == 2 ? 1 : 3));
-	/* not the fields that say where things are, nor checksums */
+	/* neither the fields that determine places, nor checksums */
 	uint32_t offset = layer == 0 || layer == 4 ? 12 : layer == 1 ? 8 : layer == 5 ? 54 : 0;
 	uint32_t range = layer == 0 || layer == 4 ? 9 - width
 	                 : layer == 1             ? 33 - width
@@ -644,8 +646,8 @@ static void random_rules_leave_random_packets_with_right_checksums(void **state)
 	assert_in_range(changed, 500, 2900);
 }
 
-/* Of the one the places say at its making which checksums are theirs, of the other each packet is
- * asked. */
+/* For the first rule, the checksums of its places are determined when it is made; for the second,
+ * for each packet. */
 static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot(void **state)
 {
 	struct draw_key key = draw_key_make(4, "rewrite", "summed");
@@ -664,13 +666,13 @@ static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_
 		for (uint64_t i = (draw >> 8) % 80; i > 0; i--)
 			field = field[1].name && field[1].place[1].width == 0 ? field + 1
 			                                                      : rewrite_fields;
-		/* One in four frames has a broken byte. */
+		/* One in four frames has a damaged byte. */
 		if (draw >> 62 == 0)
 			frame[14 + (draw >> 16) % (bytes - 14)] ^= (uint8_t)(draw >> 24);
 		snprintf(rule, sizeof(rule), "rewrite set %s %" PRIu64, field->name,
 		         draw_u64(key, round, 1) & rewrite_place_max(&field->place[0]));
 		changed += send_through(rule, frame, bytes, &plain);
-		/* The type of the frame becomes itself. */
+		/* The Ethertype is set to itself. */
 		strcat(rule, " set frame+12:2 frame+12:2");
 		send_through(rule, frame, bytes, &asked);
 		if (plain.bytes != asked.bytes || memcmp(plain.data, asked.data, bytes) != 0)
@@ -681,8 +683,8 @@ static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_
 
 /* ---- captures, segments, sharing ---- */
 
-/* A rule that sets a part of one word has a short way; behind a comparison that holds of everything
- * it has not. */
+/* A rule that sets a part of one word takes a short path; behind a comparison that always holds, it
+ * does not. */
 static void the_short_way_of_one_word_does_what_the_long_way_does(void **state)
 {
 	static const char *const fields[] = {"ip.dscp", "ip.ecn", "ip.tos", "ip.ttl", "ip.id",
@@ -743,7 +745,8 @@ static void of_a_burst_the_usual_and_the_others_are_written_alike(void **state)
 			uint32_t bytes = frame_make(frame, shape);
 			uint8_t *ip = frame + frame_network(shape);
 
-			/* Some have it already, some have sums at the end of their range. */
+			/* Some packets have the value already, some have checksums at the ends of
+			 * the range. */
 			if (shape->ip == 4 && dice >> 16 & 1)
 				ip[1] = 46 << 2;
 			if (shape->ip == 4 && dice >> 17 & 1)
@@ -782,7 +785,7 @@ static void a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes(void
 
 		trial->wire_bytes = bytes;
 		trial_send_frame(trial, frame, cut);
-		/* Ethernet, IP and ports must be there; the checksum, where it is there, is
+		/* Ethernet, IP and ports must be present; if the checksum is present, it is
 		 * right. */
 		assert_memory_equal(out.data, cut < 38 ? frame : whole.data,
 		                    cut < 42 ? RTE_MIN(cut, 40u) : cut);
@@ -809,7 +812,7 @@ static void a_write_beyond_what_was_captured_does_not_happen(void **state)
 	}
 }
 
-/* Other owners of the mbufs see nothing: rig_close compares what is shared. */
+/* Other owners of the mbufs see no change: rig_close compares shared bytes. */
 static void assert_same_in_every_shape(const char *rule)
 {
 	static const struct frame_shape shape = {
@@ -858,8 +861,8 @@ static void all_byte_positions_of_segments_are_written_alike(void **state)
 		trial = start(rule, &out);
 		trial->shape = RIG_SEGMENTED;
 		trial_send_frame(trial, frame, bytes);
-		/* The headers are in two segments here: IP is not seen, so no checksum is
-		 * either. */
+		/* The headers are in two segments here: IP is not found, so the checksum is not
+		 * updated. */
 		memcpy(plain.data + 40, out.data + 40, 2);
 		assert_memory_equal(out.data, plain.data, bytes);
 		trial_close(trial);
@@ -896,7 +899,7 @@ static void rules_act_in_the_order_of_their_numbers_on_what_the_others_left(void
 	assert_int_equal(out.data[22], 8);
 	assert_int_equal(bytes_at(out.data, 18, 2), 5);
 	assert_int_equal(trial_counters(trial)->rewritten, 1);
-	trial_set(trial, "rewrite 20 match ip.ttl = 7 set ip.ttl 9"); /* in the place of the old */
+	trial_set(trial, "rewrite 20 match ip.ttl = 7 set ip.ttl 9"); /* replaces the old rule */
 	trial_send_frame(trial, frame, bytes);
 	assert_int_equal(out.data[22], 9);
 	assert_int_equal(bytes_at(out.data, 18, 2), 0);
@@ -910,7 +913,7 @@ static void rules_act_in_the_order_of_their_numbers_on_what_the_others_left(void
 	trial_close(trial);
 }
 
-/* Where layers are is found anew when a rule has moved them. */
+/* When a rule has moved the layers, their places are found again. */
 static void a_later_rule_sees_the_layers_as_an_earlier_one_left_them(void **state)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -1006,42 +1009,45 @@ static void what_is_wrong_is_said_at_the_word(void **state)
 	         "37: cloud `x`, `rewrite 1`: `256` does not fit"},
 	        {"match ip.ttl=256 set ip.ttl 1", "33: cloud `x`, `rewrite 1`: `256` does not fit"},
 	        {"7 match ip.ttl = 5", "39: cloud `x`, `rewrite 7`: the rule does nothing"},
-	        {"match ip.ttl set ip.ttl 3", "33: cloud `x`, `rewrite 1`: behind `ip.ttl` stands"},
-	        {"match ip.ttl = 3 ip.id == 4 set ip.ttl 3", "43: cloud `x`, `rewrite 1`: behind"},
+	        {"match ip.ttl set ip.ttl 3",
+	         "33: cloud `x`, `rewrite 1`: a comparison must follow `ip.ttl`"},
+	        {"match ip.ttl = 3 ip.id == 4 set ip.ttl 3",
+	         "43: cloud `x`, `rewrite 1`: a comparison must follow `ip.id`"},
 	        {"set ip.ttl", "31: cloud `x`, `rewrite 1`: the rule ends where a value"},
-	        {"set ip.ttl = 5", "31: cloud `x`, `rewrite 1`: the value follows without a sign"},
+	        {"set ip.ttl = 5", "31: cloud `x`, `rewrite 1`: write the value without a sign"},
 	        {"set ip.ttl -5", "31: cloud `x`, `rewrite 1`: `-5` is negative; only `add`"},
 	        {"set ip.ttl 1.2.3.4", "31: cloud `x`, `rewrite 1`: `1.2.3.4` is an IPv4 address"},
 	        {"set eth.src 1.2.3.4", "32: cloud `x`, `rewrite 1`: `1.2.3.4` is an IPv4 address"},
-	        {"set ip.src 1.2.3", "31: cloud `x`, `rewrite 1`: `1.2.3` is no value"},
-	        {"set ip.src 1.2.3.0/24", "31: cloud `x`, `rewrite 1`: a prefix is only compared"},
+	        {"set ip.src 1.2.3", "31: cloud `x`, `rewrite 1`: `1.2.3` is not a value"},
+	        {"set ip.src 1.2.3.0/24",
+	         "31: cloud `x`, `rewrite 1`: a prefix can only be compared;"},
 	        {"match ip.src < 1.0.0.0/8 set ip.ttl 1",
-	         "35: cloud `x`, `rewrite 1`: a prefix is compared"},
+	         "35: cloud `x`, `rewrite 1`: a prefix can only be compared with"},
 	        {"set ip.ttl&0x100 0", "31: cloud `x`, `rewrite 1`: the mask `0x100` does not fit"},
 	        {"set ip.ttl&0 0", "31: cloud `x`, `rewrite 1`: the mask `0` does not fit"},
 	        {"set ip.ttl&2 1",
 	         "33: cloud `x`, `rewrite 1`: `1` has bits outside of the mask 0x2"},
-	        {"set ip+8:3 1", "24: cloud `x`, `rewrite 1`: `ip+8:3` is no field"},
-	        {"set ip+65536:1 1", "24: cloud `x`, `rewrite 1`: `ip+65536:1` is no field"},
+	        {"set ip+8:3 1", "24: cloud `x`, `rewrite 1`: `ip+8:3` is not a field"},
+	        {"set ip+65536:1 1", "24: cloud `x`, `rewrite 1`: `ip+65536:1` is not a field"},
 	        {"set sctp+0:2 1", "24: cloud `x`, `rewrite 1`: unknown layer `sctp`"},
 	        {"set ip.option256+2:1 1",
 	         "24: cloud `x`, `rewrite 1`: `ip.option256+2:1`: the type"},
-	        {"set ip.option+2:1 1", "24: cloud `x`, `rewrite 1`: `ip.option+2:1` says no type"},
+	        {"set ip.option+2:1 1",
+	         "24: cloud `x`, `rewrite 1`: `ip.option+2:1` lacks the type"},
 	        {"set ip.ttl udp.sport",
 	         "31: cloud `x`, `rewrite 1`: `udp.sport` does not fit `ip.ttl`"},
-	        {"set ip6.src ip.src",
-	         "32: cloud `x`, `rewrite 1`: `ip6.src` and `ip.src` are not"},
+	        {"set ip6.src ip.src", "32: cloud `x`, `rewrite 1`: `ip6.src` and `ip.src` differ"},
 	        {"set ip6.src 5",
-	         "32: cloud `x`, `rewrite 1`: `ip6.src` is an IPv6 address; `5` is none"},
+	         "32: cloud `x`, `rewrite 1`: `ip6.src` is an IPv6 address; `5` is not"},
 	        {"match ip6.src > 2001:db8:: set ip.ttl 1",
-	         "34: cloud `x`, `rewrite 1`: `ip6.src` is compared"},
+	         "34: cloud `x`, `rewrite 1`: `ip6.src` can only be compared"},
 	        {"random ip.ttl 9..3", "34: cloud `x`, `rewrite 1`: the range `9..3` does not fit"},
-	        {"random ip.ttl 5", "34: cloud `x`, `rewrite 1`: `5` is no range"},
+	        {"random ip.ttl 5", "34: cloud `x`, `rewrite 1`: `5` is not a range"},
 	        {"random ip.ttl&3 0..1", "36: cloud `x`, `rewrite 1`: under a mask"},
 	        {"set ip.ttl 1 match ip.ttl = 3",
 	         "33: cloud `x`, `rewrite 1`: `match` comes first"},
 	        {"drop ip.ttl", "20: cloud `x`, `rewrite 1`: unknown word `drop`"},
-	        {"set \"ip.ttl\" 3", "24: cloud `x`, `rewrite 1`: nothing is quoted"},
+	        {"set \"ip.ttl\" 3", "24: cloud `x`, `rewrite 1`: quotes are not allowed"},
 	        {"0 set ip.ttl 3", "20: number `0` is out of range; it goes from 1 to 65535"},
 	        {"65536 set ip.ttl 3", "20: number `65536` is out of range"},
 	};
@@ -1122,7 +1128,7 @@ static void numbered_rules_are_printed_replaced_and_removed_one_by_one(void **st
 	scenario_free(scenario);
 }
 
-/* ---- what it is for ---- */
+/* ---- applications ---- */
 
 /* RFC 4782, section 3.1: option 25, length 8, function and rate, QS TTL, nonce. */
 static void a_router_of_quick_start_is_a_rule(void **state)
@@ -1138,8 +1144,7 @@ static void a_router_of_quick_start_is_a_rule(void **state)
 	char place[64];
 
 	(void)state;
-	/* The option takes the place of the padding, by rewriting, so that the checksum is
-	 * right. */
+	/* The rule writes the option over the padding, so that the checksum is right. */
 	snprintf(place, sizeof(place), "rewrite set ip+20:8 0x190809c801020304");
 	send_through(place, frame, bytes, &ready);
 	assert_memory_equal(ready.data + 34, option, 8);
@@ -1150,7 +1155,7 @@ static void a_router_of_quick_start_is_a_rule(void **state)
 	assert_int_equal(out.data[22], 63);
 	assert_memory_equal(out.data + 38, option + 4, 4);
 	assert_int_equal(frame_wrong_sums(out.data, &shape), 0);
-	/* A report of the approved rate is none of the router's business. */
+	/* A report of the approved rate does not concern the router. */
 	ready.data[36] = 0x89;
 	assert_false(send_through(rule, ready.data, bytes, &out));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deficit round robin takes the rounds in which nobody may send at once. Here it is compared with
- * the same algorithm round by round, at random: whatever the lengths, the same packet goes next.
+ * Deficit round robin skips all rounds in which no class may send in one step. Here it is compared
+ * with the same algorithm round by round, at random: whatever the lengths, the same packet is next.
  */
 #include "rig.h"
 #include "runner/group.h"
@@ -26,7 +26,7 @@ static uint64_t roll(uint64_t below)
 	return draw_index(draw_u64(key, rolled++, 0), below);
 }
 
-/* Of every order of magnitude, up to `most`. */
+/* Returns a length of any order of magnitude, up to `most`. */
 static uint32_t roll_length(uint32_t most)
 {
 	uint64_t length = 1 + roll(UINT64_C(1) << roll(33));
@@ -87,7 +87,7 @@ static void rounds_next(struct rounds *rounds)
 	rounds->begun = false;
 }
 
-/* By the book, one turn after the other. */
+/* The textbook algorithm, one turn after the other. */
 static uint32_t rounds_pick(struct rounds *rounds)
 {
 	for (;; rounds_next(rounds)) {
@@ -166,7 +166,7 @@ static void drr_sends_what_it_would_round_by_round(void **state)
 		         i % 4 ? 1 << 14 : UINT32_MAX);
 }
 
-/* 2^32 - 1 bytes at a quantum of 64 are 67 million rounds; 10000 of them would be hours. */
+/* 2^32 - 1 bytes with a quantum of 64 are 67 million rounds; 10000 of these would take hours. */
 static void drr_takes_no_longer_for_longer_packets(void **state)
 {
 	struct classes classes = {.n = 3, .algorithm = SCHEDULER_DRR};
@@ -217,7 +217,7 @@ static void drop_first(uint32_t *list, uint32_t *n)
 	memmove(list, list + 1, --*n * sizeof(*list));
 }
 
-/* RFC 8290, section 4.2, one queue after the other; FLOWS: nothing waits. */
+/* RFC 8290, section 4.2, one queue after the other. Returns FLOWS if nothing waits. */
 static uint32_t fair_pick(struct fair *fair)
 {
 	while (fair->n_new + fair->n_old > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log of a weir that runs: to the journal, as fields, where standard error leads there, else to
- * standard error. The journal is a socket of the test's.
+ * The log of a running weir: if standard error leads to the journal, it goes there, as fields;
+ * otherwise to standard error. The journal is a socket of the test.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static int finish(void **state)
 	return leave_folder(state);
 }
 
-/* Standard error leads to a file, which is the journal's or is not. */
+/* Makes standard error lead to a file, which is the journal's or not. */
 static void begin(enum run_log_level most, bool is_journal)
 {
 	struct stat status;
@@ -67,7 +67,7 @@ static const char *end(void)
 	return said;
 }
 
-/* The next entry, with a 0 behind it; 0: there is none. */
+/* Reads the next entry, and appends a 0. Returns its length, or 0 if there is none. */
 static size_t entry(char bytes[JOURNAL_BYTES_MAX + 1])
 {
 	ssize_t n = recv(journal, bytes, JOURNAL_BYTES_MAX, 0);
@@ -144,8 +144,8 @@ static void each_level_says_what_is_as_important_and_more(void **state)
 	assert_null(run_log_levels[RUN_LOG_DEBUG + 1]);
 }
 
-/* Its socket holds as many datagrams as the kernel says; then nothing waits, and nothing is lost
- * without a word. */
+/* The socket takes as many datagrams as the kernel allows. Then nothing waits, and all losses are
+ * reported. */
 static void a_journal_that_stands_still_holds_nothing_up_and_what_it_misses_is_counted(void **state)
 {
 	enum { LINES = 20000 };
@@ -177,8 +177,9 @@ static void lines_that_are_missing_at_the_end_are_told_on_standard_error(void **
 	begin(RUN_LOG_NOTICE, true);
 	for (int i = 0; i < 20000; i++)
 		run_log(RUN_LOG_NOTICE, "line %d", i);
-	assert_string_equal(end(),
-	                    "weir run: lines are missing at the end: the journal did not read\n");
+	assert_string_equal(
+	        end(),
+	        "weir run: lines are missing at the end: the journal was not accepting messages\n");
 }
 
 static void a_journal_that_has_gone_is_replaced_by_standard_error(void **state)
@@ -203,8 +204,8 @@ static void what_is_too_long_for_an_entry_goes_to_standard_error(void **state)
 	expect_no_entry();
 }
 
-/* Where standard error leads is what counts: a program that weir was started by may have had the
- * journal, and weir a file. */
+/* Only the file of standard error counts: a program that started weir may have had the journal, and
+ * weir a file. */
 static void what_the_environment_says_of_another_file_does_not_count(void **state)
 {
 	static const char *const texts[] = {"", "1", "1:", "1:2x", "1:2:3", "x:y"};
@@ -218,7 +219,7 @@ static void what_the_environment_says_of_another_file_does_not_count(void **stat
 	assert_false(journal_is_behind(STDERR_FILENO));
 }
 
-/* What DPDK logs as an error and as a notice, with the level of weir's log. */
+/* Lets DPDK log an error and a notice, with this level of weir's log. Returns what was logged. */
 static const char *said_by_dpdk(enum run_log_level most, bool asked)
 {
 	begin(most, false);

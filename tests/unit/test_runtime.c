@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole runtime between net_null ports, with real workers on the real clock: that it starts,
- * takes changes, tells what happens, and stops with every packet accounted for and every mbuf back.
- * The mempool is the poisoning one. How fast it is, is no claim here.
+ * A whole runtime between net_null ports, with real workers on the real clock: it starts, accepts
+ * changes, reports events, and stops with every packet accounted for and every mbuf returned. The
+ * mempool is the poisoning one. Speed is not tested.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static void stop_and_account(struct runtime *runtime)
 		fail_msg("%s", problem.text);
 }
 
-/* Until the clouds have sent `packets` more to port b. */
+/* Waits until the clouds have sent `packets` more to port b. */
 static void let_flow(const struct runtime *runtime, uint64_t packets)
 {
 	static struct port_report report;
@@ -147,7 +147,8 @@ static void what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port(
 	scenario_free(scenario);
 }
 
-/* A capture has one queue, so that one worker sends what is its own and what the others hand it. */
+/* A capture has one queue, so one worker sends its own packets and those that the others hand
+ * over. */
 static void all_that_a_worker_sends_to_a_port_of_known_speed_shares_one_wire(void **state)
 {
 	struct scenario *scenario = scenario_between("net_null0,size=64", "file:,out=/dev/null");
@@ -203,7 +204,7 @@ static void changes_under_load_are_taken_and_lose_nothing(void **state)
 	scenario_free(next);
 }
 
-/* A template in the place of a cloud of the same name, and of a template another one. */
+/* A template replaces a cloud of the same name, and another template replaces that. */
 static void clouds_that_become_others_of_the_same_name_leave_nothing_unaccounted_for(void **state)
 {
 	struct scenario *scenario = scenario_null(), *next[2];
@@ -260,7 +261,7 @@ static void more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened
 	(void)state;
 
 	assert_int_equal(runtime_start(scenario, &options, &runtime, &problem), -ENOSPC);
-	snprintf(room, sizeof(room), "device number %u, and this DPDK has room for %u",
+	snprintf(room, sizeof(room), "device number %u, but this DPDK has room for %u",
 	         RTE_MAX_ETHPORTS + 1, RTE_MAX_ETHPORTS);
 	assert_non_null(strstr(problem.text, room));
 	assert_int_equal(rte_eth_dev_count_total(), 0);
@@ -270,14 +271,14 @@ static void more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened
 static void as_many_devices_as_dpdk_has_room_for_run_and_captures_beside_them(void **state)
 {
 	struct scenario *scenario = scenario_of(RTE_MAX_ETHPORTS, 2);
-	/* Their buffers are 409 MiB: from outside the EAL, which has less without huge pages. */
+	/* Their buffers take 409 MiB, from outside the EAL, which has less without huge pages. */
 	const struct runtime_options options = {.memory_bytes = 32 << 20};
 	struct problem problem = {.text = ""};
 	struct runtime *runtime;
 	(void)state;
 
 #ifdef __SANITIZE_THREAD__
-	/* Every mbuf that goes from one worker to another would be told. */
+	/* Every mbuf that goes from one worker to another would be reported. */
 	scenario_free(scenario);
 	UNABLE("ThreadSanitizer does not see the locks of DPDK's own mempools");
 #endif
@@ -324,7 +325,7 @@ static void a_clear_sets_the_counters_back_and_packets_still_add_up(void **state
 		runtime_halt(runtime);
 		runtime_port_report(runtime, 1, &after);
 		assert_string_equal(after.driver, "net_null");
-		/* What flowed while it was cleared is less than what had flowed before. */
+		/* All counters are cleared together, so they agree afterwards. */
 		assert_true(after.lateness_ns.count == after.tx_packets);
 		stop_and_account(runtime);
 	}
@@ -351,7 +352,7 @@ static void a_runtime_that_does_not_start_leaves_the_devices_free(void **state)
 	scenario_free(bad);
 }
 
-/* ---- the tick, on a runtime that stands still ---- */
+/* ---- the tick, on a runtime that was halted ---- */
 
 static char told[400];
 
@@ -380,16 +381,16 @@ static void a_worker_that_stands_still_for_a_second_is_told_once(void **state)
 	runtime->running = true; /* as far as the tick can see, the workers have stalled now */
 	tick(runtime);
 	assert_string_equal(tick(runtime), "");
-	/* And not a ns more by the real clock. */
+	/* The real clock adds nothing to that. */
 	watch->patience = (struct patience){.last_ns = UINT64_MAX, .waited_ns = 1100 * SIMTIME_MS};
 	assert_non_null(strstr(tick(runtime), "worker 0 (run-to-completion, processor "));
-	assert_non_null(strstr(told, "has not come round for 1.1 s"));
+	assert_non_null(strstr(told, "has not completed a poll for 1.1 s"));
 	watch->patience.last_ns = UINT64_MAX;
 	assert_null(strstr(tick(runtime), "worker 0"));
 	watch->patience.last_ns = UINT64_MAX;
 	runtime->workers[0].polls++;
 	assert_non_null(strstr(tick(runtime), "worker 0"));
-	assert_non_null(strstr(told, "goes on after 1.1 s"));
+	assert_non_null(strstr(told, "polls again after 1.1 s"));
 	runtime_worker_report(runtime, 0, &report);
 	assert_int_equal(report.stalls, 1);
 	runtime->running = false;
@@ -397,7 +398,7 @@ static void a_worker_that_stands_still_for_a_second_is_told_once(void **state)
 	scenario_free(scenario);
 }
 
-/* Control comes first when the process goes on, and the worker has not come round since. */
+/* When the process continues, control runs first; the worker has not completed a poll since. */
 static void a_stop_of_the_whole_process_is_no_stall_of_its_workers(void **state)
 {
 	struct scenario *scenario = scenario_null();
@@ -426,8 +427,8 @@ static void a_link_that_goes_down_and_up_is_told(void **state)
 	struct runtime *runtime;
 	(void)state;
 
-	/* No packet goes into that device, which gives it back to another worker through a ring of
-	 * the driver's: a hand-over that ThreadSanitizer does not see. */
+	/* No packet enters that device: the device would hand it to another worker through a ring
+	 * of the driver, which ThreadSanitizer does not recognise. */
 	scenario_remove_cloud(scenario, 0);
 	runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
 	tick(runtime);

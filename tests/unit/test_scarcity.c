@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines that run out of memory, recorded: the same packets find none when they run again. */
+/* Engines that run out of memory, recorded: in the rerun, the same packets find no memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define POLLS 2500
 #define SEEDS 6
 
-/* Each way has a line of its own. */
+/* Each direction has a line of its own. */
 static const char *const apart[] = {
         "seed 6\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
         "cloud down duplicate 5%\ncloud down rate 200mbit queue 40MB drop head\n"
@@ -27,7 +27,7 @@ static const char *const apart[] = {
         "cloud up rate 120mbit queue 40MB\ncloud up delay 100ms limit 2000pkt\n",
 };
 
-/* Clouds meet: their events are in one order. */
+/* Clouds share ports: their events are in one order. */
 static const char *const meeting[] = {
         "seed 5\nport a\nport b\nport c\n"
         "cloud ab from a to b priority 1 match udp\ncloud ac from a to c\n"
@@ -41,7 +41,8 @@ static const char *const meeting[] = {
         "cloud ca delay 100ms jitter 5ms order allow\n",
 };
 
-/* Of so many runs, how many are known to their end: what was due may have had to wait. */
+/* Plays and reruns SEEDS runs. Returns how many are known to their end: in the others, due packets
+ * may have had to wait. */
 static uint32_t runs_again(const struct recorded_rig_conf *of)
 {
 	static struct rerun_result result;
@@ -96,7 +97,7 @@ static void what_found_no_memory_finds_none_again_where_clouds_meet(void **state
 	runs_again(&conf);
 }
 
-/* Without it the repetition would let the packet live. */
+/* Without this record, the rerun would keep the packet. */
 static void what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_there(void **state)
 {
 	static struct tape tape; /* the stack is not aligned to cache lines */
@@ -120,11 +121,12 @@ static void what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_ther
 			assert_int_equal(entry->number, 7 + unheld++);
 	}
 	assert_int_equal(unheld, 400);
-	/* There is no room for so many: then what follows is not known, as behind packets. */
+	/* There is no room for that many. Then what follows is unknown, as after missing
+	 * packets. */
 	while (!tape.gap)
 		tape.scarcity.lacked(&tape.scarcity, "down", WANT_LINE, 107, 1);
 	assert_false(tape.gap_blind);
-	/* A change finds room all the same. */
+	/* A change still finds room. */
 	tape_change(&tape, 1, 2000, true);
 	for (; (entry = tape_look(&tape)); tape_pass(&tape, entry))
 		blind |= entry->kind == TAPE_GAP && (entry->flags & TAPE_BLIND);

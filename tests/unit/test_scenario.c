@@ -110,7 +110,7 @@ static void a_copy_is_equal_and_owns_its_own_texts(void **state)
 	conf_free(NULL);
 }
 
-/* One byte of one field after the other. */
+/* Changes one byte of one field after the other. */
 static void configurations_differ_when_any_field_differs(void **state)
 {
 	struct all_conf *a = filled(&all), *b = filled(&all), *other = filled(&all_variant);
@@ -139,7 +139,7 @@ static void configurations_differ_when_any_field_differs(void **state)
 	b->limit.unit = LIMIT_PACKETS;
 	assert_false(conf_equal(&a->conf, &b->conf));
 	b->limit.unit = LIMIT_BYTES;
-	/* what the user wrote is not what it means */
+	/* which fields the user wrote does not count */
 	b->conf.given = 1;
 	assert_true(conf_equal(&a->conf, &b->conf));
 	conf_free(&a->conf);

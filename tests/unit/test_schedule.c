@@ -41,7 +41,7 @@ static void check_rows(const struct row *rows, size_t n_rows)
 	}
 }
 
-/* 1000 bytes are 8 ms at 1 Mbit/s. */
+/* 1000 bytes take 8 ms at 1 Mbit/s. */
 static void a_change_of_rate_is_exact_inside_a_packet(void **state)
 {
 	static const struct row rows[] = {
@@ -49,10 +49,10 @@ static void a_change_of_rate_is_exact_inside_a_packet(void **state)
 	        {"rate 1mbit; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
 	        {"rate 1mbit; at 4ms rate 500kbit", {{0, 1000, 12 * MS}}},
 	        {"rate 1mbit; at 4ms no rate", {{0, 1000, 4 * MS}}},
-	        /* a change at the end of a packet comes behind it */
+	        /* a change at the end of a packet takes effect after the packet */
 	        {"rate 1mbit; at 8ms rate 2mbit",
 	         {{0, 1000, 8 * MS}, {0, 1000, 12 * MS}, {20 * MS, 1000, 24 * MS}}},
-	        /* several of them inside one */
+	        /* several changes within one packet */
 	        {"rate 1mbit; at 1ms rate 2mbit; at 2ms rate 4mbit; at 2500us rate 1mbit",
 	         {{0, 1000, 5500 * SIMTIME_US}}},
 	        /* in the order of time, not of the lines */
@@ -98,7 +98,7 @@ static void a_change_comes_before_an_arrival_of_its_instant(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
-/* The packets are not IP: what was to be marked is dropped. */
+/* The packets are not IP, so a packet that should be marked is dropped. */
 static void queue_management_and_slots_change_with_time(void **state)
 {
 	static const struct row rows[] = {
@@ -115,7 +115,7 @@ static void queue_management_and_slots_change_with_time(void **state)
 	          {2 * MS, 1000, LOST},
 	          {11 * MS, 1000, 32 * MS},
 	          {12 * MS, 1000, LOST}}},
-	        /* what lasts comes through when what is on top of it ends */
+	        /* when the temporary statement ends, the lasting one is in force */
 	        {"rate 1mbit; every 1s for 2ms from 0s mark above 2pkt; at 1ms mark above 1pkt",
 	         {{0, 1000, 8 * MS},
 	          {0, 1000, 16 * MS},
@@ -128,10 +128,10 @@ static void queue_management_and_slots_change_with_time(void **state)
 	        {"slots min 5ms max 5ms; at 3ms no slots", {{0, 60, 3 * MS}, {4 * MS, 60, 4 * MS}}},
 	        {"slots min 5ms max 5ms; every 10ms for 1ms down",
 	         {{9 * MS, 60, 14 * MS}, {10 * MS, 60, LOST}, {11 * MS, 60, 14 * MS}}},
-	        /* the rate that `at` gave is still there when slots come */
+	        /* the rate that `at` set is still in force when slots begin */
 	        {"rate 1mbit; at 1ms rate 2mbit; at 2ms slots min 1ms max 1ms packets 1",
 	         {{4 * MS, 1000, 9 * MS}, {4 * MS, 1000, 13 * MS}}},
-	        /* half of the packet at 1 Mbit/s, half at 2 Mbit/s, as long as they are there */
+	        /* half of the packet at 1 Mbit/s, half at 2 Mbit/s, in the lengths of that time */
 	        {"rate 1mbit overhead 500; at 6ms rate 2mbit overhead 500",
 	         {{0, 1000, 9 * MS}, {0, 1000, 15 * MS}}},
 	        {"rate 1mbit; class v queue 3pkt; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
@@ -158,7 +158,7 @@ static void what_is_in_a_cloud_goes_on_when_it_is_down(void **state)
 static void windows_lie_on_top_of_what_lasts(void **state)
 {
 	static const struct row rows[] = {
-	        /* the delay below changes in the middle of a window */
+	        /* the underlying delay changes in the middle of a window */
 	        {"delay 1ms; every 10ms for 4ms delay 5ms; at 12ms delay 2ms",
 	         {{0, 60, 1 * MS},
 	          {11 * MS, 60, 16 * MS},
@@ -166,7 +166,7 @@ static void windows_lie_on_top_of_what_lasts(void **state)
 	          {19 * MS, 60, 21 * MS},
 	          {20 * MS, 60, 25 * MS},
 	          {29 * MS, 60, 31 * MS}}},
-	        /* and the queue of the link below stays */
+	        /* the queue of the underlying link stays */
 	        {"rate 8mbit queue 1pkt; every 10ms for 5ms rate 800kbit queue 1pkt; at 12ms rate "
 	         "80mbit queue 1pkt",
 	         {{0, 1000, 1 * MS},
@@ -178,8 +178,8 @@ static void windows_lie_on_top_of_what_lasts(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
-/* In 1,000 packets of 1 us, half of them lost by chance at any time, whatever was in force
- * between. */
+/* Packets come every 1 us, and random loss is on for 1,000 packets at a time. The draws of two such
+ * stretches must differ, whatever is in force in between. */
 static void draws_are_not_repeated(void **state)
 {
 	enum { N = 20000 };
@@ -200,7 +200,7 @@ static void draws_are_not_repeated(void **state)
 		uint32_t first = s == 1 ? 1000 : 0, same = 0;
 
 		schedule_play(words[s], arrivals, N, due);
-		/* Two stretches of 1,000: 500 agree by chance, 6 standard deviations are 95. */
+		/* Two stretches of 1,000: by chance, 500 agree; 6 standard deviations are 95. */
 		for (uint32_t i = 0; i < 1000; i++)
 			same += (due[first + i] == LOST) == (due[first + 2000 + i] == LOST);
 		assert_in_range(same, 405, 595);
@@ -209,7 +209,7 @@ static void draws_are_not_repeated(void **state)
 	free(due);
 }
 
-/* ---- who wins ---- */
+/* ---- which statement is in force ---- */
 
 static struct rig *rig_with(const char *words)
 {
@@ -221,7 +221,7 @@ static struct rig *rig_with(const char *words)
 	return rig;
 }
 
-/* How long a packet of that instant is under way. */
+/* Returns the delay of a packet that is sent at t. */
 static simtime delay_at(struct rig *rig, simtime t)
 {
 	rig_send(rig, 0, 60, t);
@@ -241,12 +241,12 @@ static void the_users_statement_holds_until_the_next_point(void **state)
 	assert_int_equal(delay_at(rig, 60 * MS), 2 * MS);
 	assert_int_equal(delay_at(rig, 110 * MS), 5 * MS);
 	assert_int_equal(delay_at(rig, 160 * MS), 2 * MS);
-	/* another statement leaves the window alone */
+	/* a change of another statement does not disturb the window */
 	schedule_set(rig, "loss every 1000");
 	rig_apply(rig, 210 * MS);
 	assert_int_equal(delay_at(rig, 220 * MS), 5 * MS);
 	assert_int_equal(delay_at(rig, 260 * MS), 2 * MS);
-	/* and a schedule that is given anew is taken up where it is */
+	/* a schedule that is given again continues at the present instant */
 	schedule_set(rig, "every 100ms for 60ms from 0s delay 7ms");
 	rig_apply(rig, 310 * MS);
 	assert_int_equal(delay_at(rig, 320 * MS), 7 * MS);
@@ -266,16 +266,16 @@ static void a_point_that_is_over_lasts_until_it_is_taken_away(void **state)
 	(void)state;
 	assert_int_equal(delay_at(rig, 5 * MS), 1 * MS + 60 * SIMTIME_US);
 	assert_int_equal(delay_at(rig, 10 * MS), 2 * MS + 6 * SIMTIME_US);
-	/* another statement, and another point */
+	/* a change of another statement, and another `at` */
 	schedule_set(rig, "loss every 1000; at 50ms delay 5ms");
 	rig_apply(rig, 20 * MS);
 	assert_int_equal(delay_at(rig, 25 * MS), 2 * MS + 6 * SIMTIME_US);
-	/* the user's own; the queue that follows from the delay does not bring the old rate back */
+	/* the user's delay; the queue that follows from it does not bring the old rate back */
 	schedule_set(rig, "delay 4ms");
 	rig_apply(rig, 26 * MS);
 	assert_int_equal(delay_at(rig, 27 * MS), 4 * MS + 6 * SIMTIME_US);
 	assert_int_equal(delay_at(rig, 35 * MS), 3 * MS + 6 * SIMTIME_US);
-	/* the last `at` of a delay that has gone by goes: the one before it is in force */
+	/* the last `at` of a delay is removed when it has passed: the `at` before it is in force */
 	assert_int_equal(cloud_conf_remove_number(rig->scenario->clouds[0], "at", 3), 0);
 	rig_apply(rig, 40 * MS);
 	assert_int_equal(delay_at(rig, 41 * MS), 2 * MS + 6 * SIMTIME_US);
@@ -300,7 +300,7 @@ static void a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it(void **sta
 	rig_run_out(rig);
 	assert_true(rig->n_departures >= 15);
 	rig_close(rig);
-	/* and the engine can end in the middle of a window */
+	/* the engine can be freed in the middle of a window */
 	rig = rig_with("delay 1ms jitter 1ms; every 10ms for 5ms from 0s delay 2ms jitter 1ms and "
 	               "rate 1mbit and loss random 1%");
 	assert_true(delay_at(rig, 1 * MS) > 0);
@@ -315,30 +315,34 @@ static void schedules_that_contradict_are_refused(void **state)
 		const char *statements[3];
 		const char *problem;
 	} rows[] = {
-	        {{"every 1s for 1s down"}, "it would never end: `for` is shorter than `every`"},
-	        {{"flap down 2s every 1s"}, "it would never end: `down` is shorter than `every`"},
+	        {{"every 1s for 1s down"},
+	         "it would never end: `for` must be shorter than `every`"},
+	        {{"flap down 2s every 1s"},
+	         "it would never end: `down` must be shorter than `every`"},
 	        {{"flap down 1ms every 1s", "every 1s for 2ms down"},
-	         "`flap` changes `down` already; each statement is changed by one schedule, apart "
-	         "from `at`"},
+	         "`flap` already changes `down`; apart from `at`, only one schedule can change a "
+	         "statement"},
 	        {{"every 1s for 2ms delay 5ms", "at 1s reorder every 5"},
-	         "`at` changes `reorder`, which belongs together with `delay`: change the same "
-	         "one"},
+	         "`at` changes `reorder`, which forms one setting with `delay`; let both change "
+	         "the same statement"},
 	        {{"rate 1mbit", "at 1s slots min 1ms max 2ms", "every 1s for 1ms rate 2mbit"},
-	         "`at` changes `slots`, which belongs together with `rate`: change the same one"},
+	         "`at` changes `slots`, which forms one setting with `rate`; let both change the "
+	         "same statement"},
 	        {{"rate 1mbit", "at 1s ecn on", "every 1s for 1ms mark above 5kB"},
-	         "`at` changes `ecn`, which belongs together with `mark`: change the same one"},
+	         "`at` changes `ecn`, which forms one setting with `mark`; let both change the "
+	         "same statement"},
 	        {{"at 1s mark above 5kB"},
 	         "`mark`: there is no queue to manage: give cloud `` a `rate`, like `cloud  rate "
 	         "10mbit`"},
 	        {{"rate 1mbit", "class v", "at 1s mark above 5kB"},
-	         "`mark`: the link has classes, and each its own queue: say whose, like `cloud  "
+	         "`mark`: the link has classes with a queue each: name the class, like `cloud  "
 	         "class v mark ...`"},
 	        {{"rate 1mbit queue 5pkt", "class v", "at 1s rate 2mbit queue 6pkt"},
-	         "class `v` has its queue from `rate`, and cannot change with time: give it one "
-	         "of its own, like `class v queue 64kB`"},
+	         "class `v` takes its queue from `rate`, which then cannot change with time: give "
+	         "the class its own, like `class v queue 64kB`"},
 	        {{"rate 1mbit", "class v queue 5pkt", "at 1s rate 1mbit drop head"},
-	         "class `v` has its `drop` from `rate`, and cannot change with time: give it one "
-	         "of its own, like `class v drop tail`"},
+	         "class `v` takes its `drop` from `rate`, which then cannot change with time: give "
+	         "the class its own, like `class v drop tail`"},
 	        {{"at 1s rate 1mbit burst 15kB"},
 	         "`rate`: a leaky-bucket has no burst: leave it out, or say `algorithm "
 	         "token-bucket`"},
@@ -374,19 +378,20 @@ static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
 	        {"at 604801s down", 4,
 	         "time `604801s` is out of range; it goes from 0s to 604800s"},
 	        {"at 10s foo 1", 8,
-	         "`foo` is no statement; here stands one, like `rate 5mbit` or `no loss`"},
+	         "`foo` is not a statement; a statement is expected here, like `rate 5mbit` or `no "
+	         "loss`"},
 	        {"at 10s rte 5mbit", 8, "unknown word `rte`; did you mean `rate`?"},
 	        {"at 10s at 5s down", 8,
 	         "`at` is a schedule, and cannot be scheduled itself; give it a line of its own"},
 	        {"at 10s no flap", 11,
 	         "`flap` is a schedule, and cannot be scheduled itself; give it a line of its own"},
 	        {"at 10s hop 192.0.2.1", 8,
-	         "`hop` makes packets of its own, which must have their way from the beginning, "
-	         "and "
-	         "cannot change with time; give it a line of its own"},
+	         "`hop` makes packets of its own, which need their path from the beginning, "
+	         "and cannot change with time; give it a line of its own"},
 	        {"at 10s class v weight 0.5", 8,
-	         "`class` says which queues the link has, and cannot change with time; what can is "
-	         "the link they share, like `rate 5mbit`, or the whole path, like `delay 50ms`"},
+	         "`class` says which queues the link has, and cannot change with time; what can "
+	         "change is the link they share, like `rate 5mbit`, or the whole path, like `delay "
+	         "50ms`"},
 	        {"at 5s rate 1mbit and rate 2mbit", 22, "`rate` was given already; give it once"},
 	        {"at 5s rate 1mbit and", 22,
 	         "the line ends too early; what must follow is a statement, like `rate 5mbit` or "
@@ -397,7 +402,8 @@ static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
 	        {"every 5s down", 15, "`every` needs `for`: TIME (ns, us, ms or s)"},
 	        {"every 5s foor 2s down", 10, "unknown word `foor`; did you mean `for`?"},
 	        {"wave rate 5mbit period 30s", 11,
-	         "values `5mbit` is one value; write from which to which, with two dots between"},
+	         "values `5mbit` is a single value; write the first and the last, with two dots "
+	         "between"},
 	        {"markov a 1s then b", 20,
 	         "state `b` needs how long it lasts on average: a time, like 500ms"},
 	        {"markov a 1s then b 1us", 20,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What weir serve makes of what weir says: metrics, byte by byte, and answers to changes. */
+/* What weir serve makes of weir's reports: metrics, byte by byte, and answers to changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static const char totals[] =
         "\"delay_ns\":{\"count\":0,\"sum_ns\":0,\"buckets\":[]},\"clouds\":9,\"clouds_most\":16}],"
         "\"rest\":{\"rx_packets\":11,\"drops\":{\"loss\":1},\"queue\":{\"bytes\":1}}}";
 
-/* To be freed. */
+/* The caller frees the text. */
 static char *text_of(bool openmetrics)
 {
 	json_t *object = json_loads(totals, 0, NULL),
@@ -119,8 +119,9 @@ static void without_weir_there_is_only_that(void **state)
 	char *text = serve_metrics_text(NULL, NULL, true, &n);
 
 	(void)state;
-	assert_string_equal(text, "# HELP weir_up 1: weir answers; 0: it does not, and nothing "
-	                          "else is known.\n# TYPE weir_up gauge\nweir_up 0\n# EOF\n");
+	assert_string_equal(text,
+	                    "# HELP weir_up 1: weir answers; 0: it does not answer, and nothing "
+	                    "else is known.\n# TYPE weir_up gauge\nweir_up 0\n# EOF\n");
 	free(text);
 }
 
@@ -181,7 +182,8 @@ static void a_change_is_a_conversation_of_its_lines(void **state)
 	assert_int_equal(n, 2);
 	free(text);
 	assert_null(serve_change_conversation("quit", 4, NULL, &n, why));
-	assert_string_equal(why, "`quit` is no change; each line begins with cloud, clouds or no");
+	assert_string_equal(why,
+	                    "`quit` is not a change; each line begins with cloud, clouds or no");
 	assert_null(serve_change_conversation("cloud x\0quit", 12, NULL, &n, why));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control socket itself: who may have it, who may connect, and for how long. Real sockets in a
- * directory of its own, a clock that is the test's. */
+/* The control socket itself: who may own it, who may connect, and for how long. The sockets are
+ * real, in a directory of the test; the test sets the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static int bench_connect(const struct bench *bench)
 	return fd;
 }
 
-/* Rounds until nothing is left to do. */
+/* Runs rounds until nothing is left to do. */
 static void bench_settle(struct bench *bench)
 {
 	for (int i = 0; i < 40; i++)
@@ -135,7 +135,7 @@ static void a_client_that_only_writes_and_shuts_down_gets_its_answers(void **sta
 	assert_int_equal(bench->fake.changes, 1);
 }
 
-/* With the rights of another user; only root can have them. */
+/* Connects with the rights of another user; only root can do this. */
 static int bench_connect_as(const struct bench *bench, uid_t user)
 {
 	int fd;
@@ -167,8 +167,8 @@ static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void *
 	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
 	bench_settle(bench);
 	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
-	expect_answer(fds[5], "err server: silent for longest of all, and another client needs the "
-	                      "place; connect again\n");
+	expect_answer(fds[5], "err server: this client was silent for longest, and another client "
+	                      "needs its place; connect again\n");
 	expect_closed(fds[5]);
 	send_text(fds[SERVER_CLIENTS_MAX], "clear counters\n");
 	bench_settle(bench);
@@ -177,7 +177,7 @@ static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void *
 		close(fds[i]);
 }
 
-/* However many others there are, and however much they say. */
+/* However many other clients there are, and however much they send. */
 static void others_cannot_lock_root_out(void **state)
 {
 	struct bench *bench = *state;
@@ -218,15 +218,15 @@ static void where_only_root_is_connected_another_user_is_told_so(void **state)
 	bench_settle(bench);
 	other = bench_connect_as(bench, NOBODY);
 	bench_settle(bench);
-	expect_answer(other, "err server: 16 clients of root, or of who runs weir, are connected, "
-	                     "and that is the most; try again when one has left\n");
+	expect_answer(other, "err server: 16 clients of root or of the user that runs weir are "
+	                     "connected, which is the maximum; try again when one has left\n");
 	expect_closed(other);
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		close(fds[i]);
 	close(other);
 }
 
-/* A file that only root may read. */
+/* Writes a file that only root may read. */
 static void write_secret(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -310,7 +310,7 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 	n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
 	answer[n > 0 ? n : 0] = '\0';
 	assert_non_null(strstr(answer, "cloud down loss list mine\n"));
-	/* what was handed over was for one line */
+	/* the file was handed over for one line */
 	assert_non_null(strstr(answer, "err mine: the file `mine` did not come with the line"));
 	write_secret(path, "hush\n");
 	send_text(fd, "begin\n");
@@ -331,7 +331,7 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 	unlink(path);
 }
 
-/* Each line may name 8 MiB; eight of them are the most that is in force at once. */
+/* Each line may name 8 MiB; at most eight of them are in force at once. */
 static void files_in_force_are_bounded_in_all(void **state)
 {
 	struct bench *bench = *state;
@@ -360,8 +360,8 @@ static void files_in_force_are_bounded_in_all(void **state)
 			assert_string_equal(answer, "ok\nok\nok\nok\n");
 		else
 			assert_non_null(strstr(answer,
-			                       "would have 72 MiB together; at most 64 MiB are "
-			                       "taken"));
+			                       "would have 72 MiB in total; at most 64 MiB are "
+			                       "allowed"));
 	}
 	close(fd);
 	unlink(path);
@@ -399,10 +399,10 @@ static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_sec
 		sent += n > 0 ? (size_t)n : 0;
 		server_round(bench->server, &bench->fake.control, bench->now_ns, 0);
 	}
-	assert_true(sent < 100000 * 5); /* it is not read from any more */
+	assert_true(sent < 100000 * 5); /* the client is not read from any more */
 	send_text(other, "clear counters\n");
 	bench_settle(bench);
-	expect_answer(other, "ok\n"); /* others do not suffer */
+	expect_answer(other, "ok\n"); /* other clients are not affected */
 	bench->now_ns += SERVER_STALL_NS - 1;
 	bench_settle(bench);
 	assert_int_equal(server_clients(bench->server), 2);
@@ -533,7 +533,7 @@ static void at_exit_only_the_own_socket_is_removed(void **state)
 
 	snprintf(path, sizeof(path), "%s.own", bench->path);
 	assert_int_equal(socket_listen(path, &first, &problem), 0);
-	assert_int_equal(unlink(path), 0); /* somebody tidied up, and another weir started */
+	assert_int_equal(unlink(path), 0); /* somebody removed the file, and another weir started */
 	assert_int_equal(socket_listen(path, &second, &problem), 0);
 	socket_unlisten(&first);
 	assert_int_equal(access(path, F_OK), 0);
@@ -601,7 +601,7 @@ GROUP(server)
 	        TEST(a_fourth_signal_that_nobody_takes_ends_the_process),
 	};
 
-	/* Under nohup it is ignored. */
+	/* Under nohup, SIGHUP is ignored. */
 	signal(SIGHUP, SIG_DFL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conversation on the control socket: bytes in, answers out, against an emulator that is a
- * fake. */
+/* The conversation on the control socket: bytes in, answers out. The emulator is a fake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ static int talk_start(void **state)
 	return talk_begin(state, SCENARIO);
 }
 
-/* What is answered to these bytes; freed by the caller. */
+/* Returns the answer to these bytes. The caller frees it. */
 static char *say_bytes(struct talk *talk, const void *bytes, size_t n)
 {
 	const char *output;
@@ -92,8 +91,8 @@ static void many_commands_in_one_write_are_answered_in_order(void **state)
 	assert_int_equal(talk->fake.clears, 1);
 }
 
-/* At once, and in a batch too, where it takes effect at commit; what is wrong as a whole is said at
- * the word of the line that it comes from. */
+/* The answer comes at once, also in a batch, where the line takes effect at commit. An error of the
+ * whole is reported at the word of the line that caused it. */
 static void a_netem_line_is_answered_with_what_it_becomes(void **state)
 {
 	struct talk *talk = *state;
@@ -101,8 +100,7 @@ static void a_netem_line_is_answered_with_what_it_becomes(void **state)
 	expect(talk, "cloud down netem delay 20ms loss 1% 25%\n",
 	       "cloud down loss random 1% correlation 25%\ncloud down delay 20ms\n"
 	       "# loss 1% 25%: with netem's recurrence 0.000242% of the packets are lost; here it "
-	       "is "
-	       "1%, as the line says\nok\n");
+	       "is 1%, as in the line\nok\n");
 	assert_int_equal(talk->fake.changes, 1);
 	assert_int_equal(statements_of(talk, "down"), 2);
 	expect(talk, "begin\ncloud up netem loss 2%\n", "ok\ncloud up loss random 2%\nok\n");
@@ -165,7 +163,7 @@ static void a_line_longer_than_64_KiB_is_refused_and_skipped_to_its_end(void **s
 		assert_non_null(answer);
 		assert_string_equal(answer,
 		                    "err line: longer than 65536 bytes, skipped up to its end; "
-		                    "send one command a line\n");
+		                    "send one command per line\n");
 		free(answer);
 		expect(talk, "xxx\nclear counters\n", "ok\n");
 	}
@@ -189,8 +187,9 @@ static void a_byte_0_in_a_line_is_refused(void **state)
 {
 	char *answer = say_bytes(*state, "clear\0 counters\n", 16);
 
-	assert_string_equal(answer, "err line: not a line of text: it holds a byte 0; send UTF-8 "
-	                            "text\n");
+	assert_string_equal(answer,
+	                    "err line: not a line of text: it contains a zero byte; send UTF-8 "
+	                    "text\n");
 	free(answer);
 	assert_int_equal(((struct talk *)*state)->fake.clears, 0);
 }
@@ -230,7 +229,8 @@ static void a_batch_with_one_wrong_line_changes_nothing(void **state)
 	expect(talk, "begin\ncloud up delay 1ms\n", "ok\nok\n");
 	expect_begins(talk, "cloud up los random 1%\n", "err los: line 2: ");
 	expect(talk, "cloud up rate 1mbit\n", "ok\n");
-	expect_begins(talk, "commit\n", "err commit: line 2: was wrong, so nothing of the batch");
+	expect_begins(talk, "commit\n",
+	              "err commit: line 2: this line was wrong, so the batch was not applied");
 	assert_int_equal(talk->fake.changes, 0);
 	assert_int_equal(statements_of(talk, "up"), 0);
 	expect_begins(talk, "commit\n", "err commit: no batch");
@@ -334,16 +334,17 @@ static void what_cannot_change_is_named_line_by_line_in_one_message(void **state
 
 	expect(talk, "begin whole\n# mine\nseed 43\nport a device net_null0\nport c\ncommit\n",
 	       "ok\nok\nok\nok\nok\nerr scenario: while packets flow this cannot change: line 2, "
-	       "seed 43 (it runs with 42); line 3, port a (it runs as another); line 4, port c (a "
-	       "new one); port b, which runs, has no line; nothing is changed: write what runs, or "
-	       "stop weir and start it with the file\n");
+	       "seed 43 (it runs with 42); line 3, port a (differs from the running one); line 4, "
+	       "port c (a "
+	       "new one); port b, which is in use, has no line; nothing is changed: leave "
+	       "these as they run, or restart weir with the file\n");
 	expect_begins(talk, "begin whole\ncommit\n",
 	              "ok\nerr scenario: while packets flow this cannot change: port a, which "
-	              "runs, has no line; port b, ");
+	              "is in use, has no line; port b, ");
 	assert_ptr_equal(talk->fake.scenario, before);
 }
 
-/* More than a message has room for: it ends as it should all the same. */
+/* More names than a message has room for: the message still ends properly. */
 static void of_very_many_things_that_cannot_change_the_first_are_named(void **state)
 {
 	struct talk *talk = *state;
@@ -361,7 +362,7 @@ static void of_very_many_things_that_cannot_change_the_first_are_named(void **st
 	free(answer);
 }
 
-/* What another has changed meanwhile is not in the file: the file counts. */
+/* What another client has changed meanwhile is not in the file: the file counts. */
 static void a_whole_batch_does_not_keep_what_another_client_changed_meanwhile(void **state)
 {
 	struct talk *talk = *state;
@@ -404,15 +405,15 @@ static void a_file_is_read_again_whole_or_not_at_all(void **state)
 	static const struct {
 		const char *text, *said;
 	} rows[] = {
-	        {"port a\nport b\ncloud down from a to b\n", ": read again, and in force"},
-	        {"\xef\xbb\xbfport a\r\nport b\r\n", ": read again, and in force"},
+	        {"port a\nport b\ncloud down from a to b\n", ": reloaded, and in force"},
+	        {"\xef\xbb\xbfport a\r\nport b\r\n", ": reloaded, and in force"},
 	        {"port a\nport b\n\ncloud down from a to c\n", ":4:22: there is no port `c`"},
 	        {"port a\nport b\ncloud x from a to b\ncloud x rate 1mbit algorithm "
 	         "token-bucket\n",
 	         ":4:30: cloud `x`, `rate`: "},
 	        {"seed 7\nport a\nport b\n", "cannot change: line 1, seed 7 (it runs with 42); "},
-	        {"", "port a, which runs, has no line; "},
-	        {NULL, "cannot be read: No such file or directory (what was in force stays)"},
+	        {"", "port a, which is in use, has no line; "},
+	        {NULL, "cannot be read: No such file or directory (the scenario in force stays)"},
 	};
 	struct talk *talk = *state;
 	char folder[] = "/tmp/weir-reload-XXXXXX", path[64];
@@ -443,7 +444,7 @@ static void a_file_is_read_again_whole_or_not_at_all(void **state)
 	rmdir(folder);
 }
 
-/* Asked for while one is under way: another follows, and only one. */
+/* If a reload is requested while another is in progress, one more follows. */
 static void what_is_asked_for_meanwhile_is_done_afterwards(void **state)
 {
 	struct talk *talk = *state;

@@ -24,7 +24,7 @@ static struct shaper shaper_at(uint64_t rate_bps, uint64_t depth_bytes)
 	};
 }
 
-/* ceil(bits / rate) in ns, of that many bytes sent without a pause from 0 on. */
+/* Returns ceil(bits / rate) in ns, for that many bytes sent back to back from 0 on. */
 static simtime sent_at(u128 bytes, uint64_t rate_bps)
 {
 	return (simtime)((bytes * 8 * SIMTIME_S + rate_bps - 1) / rate_bps);
@@ -40,7 +40,7 @@ static void a_packet_of_1250_bytes_at_10_mbit_takes_a_millisecond(void **state)
 }
 
 /* Departure k of a saturated link is the exact instant of its last bit, rounded up to a whole ns:
- * the remainder is carried, and no error grows. */
+ * the remainder is carried, so no error accumulates. */
 static void a_million_packets_at_odd_rates_leave_less_than_a_nanosecond_late_in_total(void **state)
 {
 	static const struct {
@@ -134,7 +134,7 @@ static void a_bucket_fills_again_to_its_depth_and_no_further(void **state)
 	}
 }
 
-/* As link_configure does it: catch up, then the new rate. */
+/* As link_configure does it: advance, then the new rate. */
 static void a_change_of_rate_in_the_middle_of_a_packet_is_exact(void **state)
 {
 	static const struct {
@@ -165,7 +165,7 @@ static void a_change_of_rate_in_the_middle_of_a_packet_is_exact(void **state)
 
 static void a_thousand_changes_of_rate_lose_no_work(void **state)
 {
-	/* 1000 steps of 1 us at rates 1, 2, 3 ... Mbit/s do 500500 bits' worth of 1e-6. */
+	/* 1000 steps of 1 us at 1, 2, 3 ... Mbit/s send 1 + 2 + 3 ... = 500500 bits. */
 	struct shaper shaper = shaper_at(1 * MBIT, 0);
 	simtime now = 0;
 
@@ -177,7 +177,7 @@ static void a_thousand_changes_of_rate_lose_no_work(void **state)
 		shaper_catch_up(&shaper, now);
 	}
 	shaper.rate_bps = 1 * MBIT;
-	/* 500500 bits are done; of a packet of 100000 bytes 299500 bits remain. */
+	/* 500500 bits are sent; of a packet of 100000 bytes 299500 bits remain. */
 	assert_int_equal(shaper_departure(&shaper, 100000), now + UINT64_C(299500) * SIMTIME_US);
 }
 
@@ -190,7 +190,7 @@ static void the_slowest_and_the_fastest_link_are_exact(void **state)
 	assert_int_equal(shaper_departure(&slow, 1 << 18), (UINT64_C(8) << 18) * SIMTIME_S);
 	assert_int_equal(shaper_departure(&fast, 60), 2);         /* 1.2 */
 	assert_int_equal(shaper_departure(&fast, 1 << 18), 5243); /* 5242.88 */
-	/* The deepest bucket behind the slowest rate, emptied by a change to no depth at all. */
+	/* The deepest bucket at the slowest rate, emptied by a change to depth 0. */
 	slow = shaper_at(1, UINT64_C(1000000000));
 	for (uint32_t i = 0; i < 1000000000 / 250000; i++)
 		shaper_depart(&slow, 0, 250000);
@@ -215,7 +215,7 @@ static void idle_time_is_not_saved_up_however_long(void **state)
 	}
 }
 
-/* Behind the horizon there is nothing to be on time for (simtime.h), and no sum wraps. */
+/* Beyond the horizon, no departure has to be on time (simtime.h), and no sum wraps. */
 static void a_departure_is_the_horizon_at_the_latest(void **state)
 {
 	static const struct {
@@ -268,8 +268,8 @@ static void no_rate_is_no_wait(void **state)
 	assert_int_equal(shaper_departure(&shaper, 1 << 18), 77);
 }
 
-/* A capture may claim any length on the wire: the link does not overflow, it serves it as the
- * longest that it knows. */
+/* A capture may claim any length on the wire: the link does not overflow, but treats the packet as
+ * the longest possible one. */
 static void a_packet_of_an_impossible_length_is_served_as_the_longest(void **state)
 {
 	struct shaper shaper = shaper_at(400 * GBIT, 0);
@@ -284,7 +284,7 @@ static void a_packet_of_an_impossible_length_is_served_as_the_longest(void **sta
 	}
 }
 
-/* Packets without a pause, behind idle times of any length. */
+/* Packets back to back, after idle times of any length. */
 static void to_serve_is_to_tell_the_instant_and_to_depart(void **state)
 {
 	static const struct {
@@ -299,7 +299,7 @@ static void to_serve_is_to_tell_the_instant_and_to_depart(void **state)
 		struct shaper_pace pace = {0};
 
 		for (uint64_t i = 0; i < 100000; i++) {
-			/* Of one length for a while; the capture's impossible ones, too. */
+			/* The same length for a while; also the impossible lengths of a capture. */
 			uint32_t bytes =
 			        i % 1000 ? (uint32_t)(i / 3 * 2654435761u % 9019) : UINT32_MAX;
 			simtime departure;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many heaps there are when threads allocate beside each other. Each is tried in a child: what
- * the C library has been told holds for the process. */
+/* The number of heaps when threads allocate in parallel. Each case is tried in a child, since a
+ * setting of the C library holds for the process. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,9 +26,9 @@
 static void *allocate(void *argument)
 {
 	pthread_barrier_t *barrier = argument;
-	void *volatile mine = malloc(1000); /* or the compiler leaves both out */
+	void *volatile mine = malloc(1000); /* otherwise the compiler removes both calls */
 
-	/* None ends before all have allocated. */
+	/* No thread ends before all have allocated. */
 	pthread_barrier_wait(barrier);
 	free(mine);
 	return NULL;
@@ -54,7 +54,7 @@ static int heaps(void)
 #endif
 }
 
-/* In a child: the heaps after THREADS threads have allocated beside each other. */
+/* Returns the number of heaps in a child in which THREADS threads have allocated in parallel. */
 static int heaps_of_threads(bool shared)
 {
 	pid_t pid = fork();
@@ -96,7 +96,7 @@ static void threads_of_a_live_run_share_one_heap(void **state)
 	assert_int_equal(heaps_of_threads(true), 1);
 }
 
-/* In a child: of large blocks, the first of which has been freed, how many are mapped. */
+/* Returns how many large blocks are mapped in a child that has freed one and allocated another. */
 static int mapped_blocks(bool shared)
 {
 	pid_t pid = fork();
@@ -127,7 +127,7 @@ static void a_large_block_is_none_of_the_heaps_ever(void **state)
 	(void)state;
 	if (!has_heaps())
 		UNABLE(OTHER);
-	/* Those that were there before the fork count, too. */
+	/* The blocks that were mapped before the fork count, too. */
 	assert_int_equal(mapped_blocks(true), mapped_blocks(false) + 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What TAB inserts and offers in the shell of weir ctl, and where its history is. */
+/* What TAB inserts and offers in the shell of weir ctl, and the place of the history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define SCENARIO "port a\nport b\ncloud down from a to b\ncloud downlink from b to a\n"
 
-/* choices: with a blank between, "" for none */
+/* choices: separated by blanks, "" for none */
 static void tab_inserts_what_is_certain_and_offers_what_is_not(void **state)
 {
 	static const struct {

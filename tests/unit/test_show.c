@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `show` prints, for a person and for a program, of counters that are known. */
+/* The output of `show`, for people and for programs, with known counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static int scene_stop(void **state)
 	return 0;
 }
 
-/* Valid until the next call. */
+/* Returns the output, valid until the next call. */
 static const char *shown(struct scene *scene, enum show_what what)
 {
 	output_taken(&scene->output, scene->output.n);
@@ -192,7 +192,8 @@ static void ports_say_what_they_lost_and_when_a_link_is_down(void **state)
 	expect_line(text, "\nwarning: port a: the link is down\n");
 	expect_line(text, "\nwarning: port a: the device lost 5 packets before weir saw them");
 	expect_line(text, "  down  device  ");
-	expect_line(text, "\nwarning: port b: 12 time stamps of the device could not be right");
+	expect_line(text, "\nwarning: port b: 12 time stamps of the device were implausible, and "
+	                  "were corrected");
 	expect_line(text, "\nwarning: port b: the device did not take 7,000 packets within 100 ms");
 }
 
@@ -205,18 +206,19 @@ static void a_worker_that_stalls_or_is_nearly_full_is_warned_of(void **state)
 	scene->fake.worker.stalls = 2;
 	scene->fake.worker.memory_used_bytes = 950000;
 	expect_line(shown(scene, SHOW_WORKERS),
-	            "\nwarning: worker 0 did not come round for a second, 2 times");
+	            "\nwarning: worker 0 did not poll for a second, 2 times");
 	expect_line(shown(scene, SHOW_WORKERS), "\nwarning: worker 0 has used 90% of its memory");
 	scene->fake.worker.stalls = 0;
 	scene->fake.worker.longest_poll_ns = 1900000;
-	expect_no_line(shown(scene, SHOW_WORKERS), "was away");
+	expect_no_line(shown(scene, SHOW_WORKERS), "did not poll");
 	scene->fake.worker.longest_poll_ns = 24000000;
-	expect_line(shown(scene, SHOW_WORKERS),
-	            "\nwarning: worker 0 was away for 24 ms, and what was due meanwhile left late; "
-	            "of processor 0 `weir bench machine` says:\n");
+	expect_line(
+	        shown(scene, SHOW_WORKERS),
+	        "\nwarning: worker 0 did not poll for 24 ms, and packets that were due meanwhile "
+	        "left late; `weir bench machine` says of processor 0:\n");
 }
 
-/* A jitter: what the line alone did, and whether keeping order cost something. */
+/* A jitter: the delay of the line alone, and the cost of keeping order. */
 static void the_delay_achieved_is_that_of_the_line_where_it_varies(void **state)
 {
 	struct scene *scene = *state;
@@ -232,7 +234,7 @@ static void the_delay_achieved_is_that_of_the_line_where_it_varies(void **state)
 	                                      "deviation 4.9 ms, order made packets wait\n");
 }
 
-/* What a statement of feedback has done stands beside it, in `show cloud` and in the table of a
+/* The effect of a statement of feedback is printed beside it, in `show cloud` and in the table of a
  * replay. */
 static void each_statement_of_feedback_says_what_it_has_done(void **state)
 {
@@ -244,7 +246,7 @@ static void each_statement_of_feedback_says_what_it_has_done(void **state)
 	         "1 marked, 3 dropped early, 4 by force: 80% of 10 packets"},
 	        {"hop 192.0.2.1", "5 packets of its own"},
 	        {"feedback header", "6 answers written, 9 malformed"},
-	        {"xcp", "6 requests made less, 9 malformed"},
+	        {"xcp", "6 requests reduced, 9 malformed"},
 	        {"ecn on", "1 marked: 10% of 10 packets"},
 	        {"becn", "7 quenches sent: 70% of 10 packets"},
 	        {"meter", "in the latest window 8 Mbit/s sent, 3 ms queuing delay"},
@@ -282,7 +284,8 @@ static void each_statement_of_feedback_says_what_it_has_done(void **state)
 	}
 }
 
-/* What `got` says of `conf` in a cloud of these, and in `show cloud` beside it. */
+/* Expects the effect `expected` of `conf` in a cloud with this report, and beside it in `show
+ * cloud`. */
 static void expect_achieved(struct cloud_conf *cloud, const struct cloud_report *report,
                             const struct conf *conf, const char *expected)
 {
@@ -303,8 +306,8 @@ static void expect_achieved(struct cloud_conf *cloud, const struct cloud_report 
 	assert_string_equal(text, expected);
 }
 
-/* Every management, and all that modifies one: a row that is added later must be added here, and
- * say something. */
+/* Every AQM, and every modifier of an AQM. A row that is added later must be added here, and must
+ * print something. */
 static void each_management_says_what_it_has_done_and_how_long_packets_waited(void **state)
 {
 	static const struct {
@@ -359,8 +362,7 @@ static void each_management_says_what_it_has_done_and_how_long_packets_waited(vo
 	conf_free(delay);
 }
 
-/* Where the line's own delay changes with time nobody knows how long a queue took: nothing is said
- * of it. */
+/* If the line's own delay changes with time, the time in a queue is unknown, and is not printed. */
 static void the_time_in_a_queue_is_said_only_where_it_is_known(void **state)
 {
 	static const struct {
@@ -408,7 +410,7 @@ static void a_class_and_its_management_say_what_the_class_counted(void **state)
 	conf_free(codel);
 }
 
-/* The table of a replay: by how much mean and spread are not those asked for. */
+/* The table of a replay: the differences of mean and spread from the values asked for. */
 static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **state)
 {
 	static const struct {
@@ -422,7 +424,7 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 	         "4.9 ms (standard deviation), -2.00 %", NULL},
 	        {57e6, 1.65e6, 500, 1000000, "mean 57 ms (+42.50 %) on the line",
 	         "1.65 ms (standard deviation), -67.00 %",
-	         "500 packets waited for the one ahead: 1 µs more on average of all"},
+	         "500 packets waited for the one ahead: 1 µs more on average over all packets"},
 	};
 	struct achieved_row got[ACHIEVED_ROWS_MAX];
 	struct achieved_run run = {.duration_ns = SIMTIME_S};
@@ -446,7 +448,8 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 		for (uint32_t r = 0; r < n; r++) {
 			if (strcmp(got[r].what, "delay") == 0)
 				assert_string_equal(got[r].got, rows[i].delay);
-			/* With the queue: no figure of one beside one of the other. */
+			/* All figures include the queue: they are not mixed with figures of the
+			 * line alone. */
 			if (strcmp(got[r].what, "delay in all") == 0)
 				assert_string_equal(got[r].got,
 				                    "mean 30.02 ms, min 30 ms, p50 30.147 ms, p99 "
@@ -480,7 +483,7 @@ static void change(struct scene *scene, const char *line)
 	session_free(session);
 }
 
-/* So many more, of which some are lost, and the others take so long. */
+/* Adds n packets: `lost` are lost, the others take delay_ns. */
 static void more_packets(struct scene *scene, uint32_t n, uint32_t lost, uint64_t delay_ns)
 {
 	struct cloud_report *report = &scene->fake.report;
@@ -536,7 +539,8 @@ static void what_was_achieved_counts_from_the_last_change_of_the_cloud(void **st
 	json_decref(object);
 }
 
-/* Of another cloud, of none, and back: only what makes a cloud another one counts. */
+/* Changes of other clouds, a change without effect, and a change back: only a change of the cloud
+ * itself counts. */
 static void a_change_is_the_clouds_own(void **state)
 {
 	struct scene *scene = *state;
@@ -556,7 +560,7 @@ static void a_change_is_the_clouds_own(void **state)
 	expect_line(shown(scene, SHOW_CLOUD), "achieved since clear counters, 2 s ago\n");
 }
 
-/* Made anew by a load that names clouds in another order: each keeps its own. */
+/* A load that names the clouds in another order makes them anew: each keeps its own mark. */
 static void marks_stay_with_their_clouds(void **state)
 {
 	struct scene *scene = *state;
@@ -583,7 +587,7 @@ static void marks_stay_with_their_clouds(void **state)
 	session_free(session);
 }
 
-/* The last packet came at 5 s; now it is 10 s, as everybody who asks sees. */
+/* The last packet came at 5 s, and now it is 10 s: every query computes the age. */
 static void a_path_that_nobody_asks_any_more_grows_old(void **state)
 {
 	struct scene *scene = *state;
@@ -664,7 +668,7 @@ static void template_start(struct scene *scene)
 	scene->fake.one_report.counters.drops[REASON_LOSS] = 20;
 }
 
-/* Of one of its clouds; valid until the next call. */
+/* Returns the output for one of its clouds, valid until the next call. */
 static const char *shown_one(struct scene *scene, const char *address)
 {
 	output_taken(&scene->output, scene->output.n);
@@ -681,10 +685,9 @@ static void a_template_says_how_many_clouds_it_has_and_shows_one_of_them(void **
 
 	template_start(scene);
 	text = shown(scene, SHOW_CLOUD);
-	expect_line(text,
-	            "clouds down from a to b\n\n"
-	            "1,234 clouds of at most 65,536; what follows are their sums. One of them: "
-	            "show clouds down ADDRESS\n\n");
+	expect_line(text, "clouds down from a to b\n\n"
+	                  "1,234 clouds of at most 65,536; their sums follow. For one of them: "
+	                  "show clouds down ADDRESS\n\n");
 	expect_line(text, "\n  loss random 0.1%  0.0997%: 997 of 1,000,000 packets lost\n");
 	expect_line(text, "\n  received         1,000,000   1.5 GB\n");
 	expect_line(text, "\n  delay on the line   40 ms ");
@@ -694,7 +697,7 @@ static void a_template_says_how_many_clouds_it_has_and_shows_one_of_them(void **
 	expect_no_line(text, "clouds of at most");
 	expect_line(text, "\n  loss random 0.1%  1%: 20 of 2,000 packets lost\n");
 	expect_line(text, "\n  received           2,000   1.5 GB\n");
-	/* the histogram is the template's, and the line says so */
+	/* the histogram is that of the template, and the line says so */
 	expect_line(text, "\n  delay, of all clouds ");
 	assert_null(shown_one(scene, "10.0.3.5"));
 }
@@ -748,7 +751,7 @@ static json_int_t number_of(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* `cloud`: how many are asked for. To be freed. */
+/* `clouds`: how many to list. The caller frees the object. */
 static json_t *totals_of(struct scene *scene, uint32_t clouds)
 {
 	json_t *object;

@@ -45,7 +45,7 @@ static void what_waits_leaves_with_the_slot(void **state)
 	trial_send(trial, 10, 1500);
 	trial->now = 5 * SECONDS + 7; /* just in time */
 	trial_send(trial, 1, 100);
-	trial->now = 5 * SECONDS + 8; /* the next */
+	trial->now = 5 * SECONDS + 8; /* for the next slot */
 	trial_send(trial, 1, 100);
 	trial_run_out(trial);
 	assert_int_equal(left.n, 22);
@@ -86,14 +86,15 @@ static void a_budget_sends_so_much_a_slot(void **state)
 	}
 }
 
-/* 8 Mbit/s: a packet of 1000 B is ready every ms; a slot of 2.5 ms takes what is ready when it
- * opens. */
+/* 8 Mbit/s: a packet of 1000 B is ready each ms. A slot of 2.5 ms takes the packets that are ready
+ * when it opens. */
 static void a_rate_says_when_packets_are_ready(void **state)
 {
 	static struct left left;
 	struct trial *trial =
 	        slotted("slots min 2.5ms max 2.5ms", "rate 8mbit queue 100pkt", &left);
-	/* ready at 1: slot 3.5 takes 1, 2, 3; 4 begins that of 6.5, which takes 4, 5, 6 */
+	/* ready at 1 ms: the slot at 3.5 takes 1, 2, 3; packet 4 begins the slot at 6.5, which
+	 * takes 4, 5, 6 */
 	static const simtime expected[] = {3500, 3500, 3500, 6500, 6500, 6500, 9500, 9500};
 
 	(void)state;
@@ -102,7 +103,7 @@ static void a_rate_says_when_packets_are_ready(void **state)
 	assert_int_equal(left.n, 8);
 	for (uint32_t k = 0; k < 8; k++)
 		assert_int_equal(left.at[k], expected[k] * SIMTIME_US);
-	/* the shaper had nothing to do in between: it owes nothing */
+	/* the shaper was idle in between, and has no debt */
 	trial->now = 20 * SIMTIME_MS;
 	trial_send(trial, 1, 1000);
 	trial_run_out(trial);
@@ -110,9 +111,9 @@ static void a_rate_says_when_packets_are_ready(void **state)
 	trial_close(trial);
 }
 
-/* Uniform between 1 and 5 ms: 4000 slots of one packet each. The mean of U has the standard
- * deviation 4 ms / sqrt(12 x 4000) = 18.3 us; 5 of these. Of 4 equal parts each gets 1000 +- 5 x
- * 27.4. */
+/* Uniform between 1 and 5 ms: 4000 slots of one packet each. The mean has the standard deviation 4
+ * ms / sqrt(12 x 4000) = 18.3 us; the bound is 5 of these. Each of 4 equal parts has 1000 +- 5 x
+ * 27.4 slots. */
 static void slots_are_uniform_between_the_two(void **state)
 {
 	static struct left left;
@@ -171,7 +172,7 @@ static void a_change_of_slots_keeps_what_waits(void **state)
 	trial_set(trial, "slots min 1s max 1s packets 2");
 	trial_run_out(trial);
 	assert_int_equal(left.n, 4);
-	assert_int_equal(left.at[0], 10 * SECONDS); /* it had its slot */
+	assert_int_equal(left.at[0], 10 * SECONDS); /* the packet had its slot */
 	assert_int_equal(left.at[1], 11 * SECONDS);
 	assert_int_equal(left.at[2], 11 * SECONDS);
 	assert_int_equal(left.at[3], 12 * SECONDS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stages, managements and schedules remember goes into a snapshot and comes out of it: who
- * read one goes on as who wrote it. What cannot be is refused, and never led anybody astray. */
+/* The state of stages, AQMs and schedules is written to a snapshot and read from it: an engine that
+ * read a snapshot continues like the one that wrote it. An impossible snapshot is refused, and
+ * never does harm. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 /* ---- engines ---- */
 
-/* All that the functions of this file's subject say of a cloud that holds nothing. */
+/* Calls all snapshot functions that this file tests, for a cloud that holds nothing. */
 static void look(struct rig *rig, struct snapshot *snapshot)
 {
 	struct cloud *cloud = cloud_of(rig);
@@ -43,7 +44,7 @@ static size_t take(struct rig *rig, uint8_t *to)
 	return (size_t)(snapshot.at - to);
 }
 
-/* True: it was read, and nothing was left of it. `from` is as large as it is. */
+/* Returns true if the snapshot was read to its end. `from` has exactly n bytes. */
 static bool restore(struct rig *rig, uint8_t *from, size_t n)
 {
 	struct snapshot snapshot = {.at = from, .end = from + n, .restores = true};
@@ -52,8 +53,8 @@ static bool restore(struct rig *rig, uint8_t *from, size_t n)
 	return !snapshot.failed && snapshot.at == snapshot.end;
 }
 
-/* Another engine comes to where this one is; what others write down of a cloud is taken over as it
- * is. */
+/* Opens another engine, and brings it to the instant of this one. The state of a cloud that other
+ * functions write is copied. */
 static struct rig *follow(struct rig *rig, const char *words)
 {
 	struct rig *other = engine_open(words);
@@ -83,7 +84,7 @@ static struct rig *half_way(const char *words)
 
 /* ---- the claims ---- */
 
-/* What they say of themselves is the same. */
+/* Asserts that both report the same. */
 static void assert_same_figures(struct rig *rig, struct rig *other, const char *words)
 {
 	const struct aqm_report a = rig_report(rig, "x")->aqm, b = rig_report(other, "x")->aqm;
@@ -133,7 +134,7 @@ static void who_reads_one_goes_on_as_who_wrote_it(void **state)
 	}
 }
 
-/* Statements that remember nothing but how much was drawn. */
+/* Returns false for statements whose only state is the number of draws. */
 static bool remembers(const char *words)
 {
 	static const char *const none[] = {"loss bit-error", "corrupt bit-error",
@@ -146,7 +147,7 @@ static bool remembers(const char *words)
 	return true;
 }
 
-/* Else the claim above would hold of whoever remembers nothing. */
+/* Otherwise the claim above would also hold for statements without state. */
 static void who_knows_only_what_was_drawn_goes_on_otherwise(void **state)
 {
 	(void)state;
@@ -169,7 +170,7 @@ static void who_knows_only_what_was_drawn_goes_on_otherwise(void **state)
 	}
 }
 
-/* Each in memory of its own size, so that a sanitizer sees who reads beyond. */
+/* Each part is in memory of exactly its size, so that a sanitizer detects reads beyond. */
 static void one_that_is_cut_is_refused(void **state)
 {
 	(void)state;
@@ -195,7 +196,7 @@ static void one_that_is_cut_is_refused(void **state)
 	}
 }
 
-/* Whatever is read, who was not refused goes on, and comes to an end. */
+/* If the damaged snapshot is not refused, the engine goes on, and comes to an end. */
 static void one_that_is_damaged_does_no_harm(void **state)
 {
 	const uint32_t rounds = getenv("WEIR_SANITIZED") ? 30 : 150;
@@ -251,7 +252,7 @@ static void no_statement_takes_over_what_it_does_not_write_down(void **state)
 
 /* ---- bands ---- */
 
-/* A management with bands, and a queue by hand: without an engine that knows what is in it. */
+/* An AQM with bands, and a queue by hand, without an engine that has its counts. */
 struct pen {
 	struct rig *rig;
 	struct aqm *aqm;
@@ -311,7 +312,7 @@ static void pen_push(struct pen *pen, uint64_t number, simtime now)
 	pen->aqm->kind->bands->entered(pen->aqm, band, n);
 }
 
-/* Which packet is taken, and what becomes of it; 0: none is there. */
+/* Takes a packet. Returns its number and its verdict, or 0 if there is none. */
 static uint64_t pen_pop(struct pen *pen, simtime now)
 {
 	struct log *band = pen->aqm->kind->bands->next(pen->aqm, now);
@@ -342,7 +343,7 @@ static void pen_empty(struct pen *pen)
 		log_clear(pen->aqm->kind->bands->at(pen->aqm, i), pen->arena);
 }
 
-/* What each band has goes into the band of the other that has its number. */
+/* Copies the packets of each band into the other's band of the same number. */
 static void pen_copy(const struct pen *pen, struct pen *other)
 {
 	struct log *from, *to;
@@ -407,8 +408,7 @@ static void packets_in_bands_leave_as_they_would_have(void **state)
 	}
 }
 
-/* A packet in a band of which the snapshot says that it has none; one that came later than it can
- * have. */
+/* A packet in a band that is empty according to the snapshot, and that came later than possible. */
 static void packets_in_bands_that_nobody_would_send_do_not_fit(void **state)
 {
 	(void)state;

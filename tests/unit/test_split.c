@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which side a frame of a two-way capture came from: frames written out byte by byte. */
+/* The side from which a frame of a two-way capture came: frames written out byte by byte. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static void a_frame_that_is_cut_short_matches_nothing_it_does_not_show(void **st
 	static const struct {
 		const char *rule;
 		const uint8_t *frame;
-		uint32_t needed; /* so many bytes show it */
+		uint32_t needed; /* this many bytes suffice */
 	} cases[] = {
 	        {"mac=02:00:00:00:00:0a", tcp, 12}, {"ip=10.77.0.1", tcp, 14 + 16},
 	        {"ip=2001:db8::1", tcp6, 14 + 24},  {"port=5201", tcp, 14 + 20 + 2},
@@ -110,7 +110,7 @@ static void a_frame_that_is_cut_short_matches_nothing_it_does_not_show(void **st
 
 		assert_int_equal(split_parse(cases[i].rule, &split, &problem), 0);
 		for (uint32_t bytes = 0; bytes < cases[i].needed; bytes++) {
-			/* A copy of that length, so that a sanitizer sees what is beyond. */
+			/* A copy of that length, so that a sanitizer detects reads beyond. */
 			uint8_t *part = test_malloc(bytes + 1);
 
 			memcpy(part, cases[i].frame, bytes);
@@ -152,7 +152,7 @@ static void a_rule_that_is_wrong_is_refused_with_what_would_be_right(void **stat
 	        {"port=65536", "from 0 to 65535"},
 	        {"port=http", "from 0 to 65535"},
 	        {"port= 80", "from 0 to 65535"},
-	        {"firsts", "and first"},
+	        {"firsts", "or first"},
 	};
 
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers, or the whole machine, that stand still while somebody changes something; a fake emulator
- * whose worker takes nothing until it is told to, and a clock that is the test's. */
+/* Workers, or the whole machine, that stand still during a change. The emulator is a fake whose
+ * worker accepts nothing until the test lets it; the test sets the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@
 #define POLL_NS  (20 * SIMTIME_MS)
 #define LATE     "accepted, but worker 1 on processor 3 stands still: "
 #define REFUSED                                                                                    \
-	"worker 1 on processor 3 stands still, and has not taken the change before; nothing is "   \
-	"changed; try again when it goes on\n"
+	"worker 1 on processor 3 stands still and has not taken the previous change; nothing is "  \
+	"changed; try again when it runs again\n"
 
 struct talk {
 	struct fake fake;
@@ -60,7 +60,7 @@ static size_t feed(struct talk *talk, struct session *session, const char *text)
 	return session_feed(session, text, strlen(text), talk->now_ns);
 }
 
-/* Time passes in steps as control's polls have them. */
+/* Lets time pass in steps of control's polls. */
 static void pass(struct talk *talk, uint64_t time_ns)
 {
 	for (uint64_t end_ns = talk->now_ns + time_ns; talk->now_ns < end_ns;) {
@@ -92,18 +92,18 @@ static void what_a_worker_does_not_take_is_accepted_and_comes_into_force_later(v
 	pass(talk, PENDING_LATE_NS - 2 * POLL_NS);
 	expect(talk->a, "");
 	pass(talk, 4 * POLL_NS);
-	expect(talk->a, LATE "the change is in force there when it comes round\nok\n");
+	expect(talk->a, LATE "the change takes effect there when it polls again\nok\n");
 	feed(talk, talk->a, "show config\n");
 	expect(talk->a,
-	       "# worker 1 on processor 3 stands still; there the last change is in force when it "
-	       "comes round\n" SCENARIO "cloud up delay 5ms\nok\n");
+	       "# worker 1 on processor 3 is stalled; the last change takes effect there at its "
+	       "next poll\n" SCENARIO "cloud up delay 5ms\nok\n");
 	feed(talk, talk->a, "json on\nclear counters\n");
 	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
 	expect(talk->a,
 	       "{\"ok\":true}\n{\"ok\":false,\"error\":{\"name\":\"scenario\",\"code\":"
-	       "\"refused\",\"column\":0,\"message\":\"worker 1 on processor 3 stands still, "
-	       "and has not taken the change before; nothing is changed; try again when it "
-	       "goes on\"}}\n");
+	       "\"refused\",\"column\":0,\"message\":\"worker 1 on processor 3 stands still "
+	       "and has not taken the previous change; nothing is changed; try again when it "
+	       "runs again\"}}\n");
 	talk->fake.stands_still = false;
 	pass(talk, POLL_NS);
 	assert_int_equal(talk->fake.under_way, 0);
@@ -121,10 +121,11 @@ static void in_json_a_late_change_is_ok_and_says_late(void **state)
 	feed(talk, talk->a, "clear counters\n");
 	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
 	expect(talk->a, "{\"ok\":true}\n{\"ok\":true,\"late\":\"" LATE
-	                "counters are cleared there when it comes round\"}\n");
+	                "counters are cleared there when it polls again\"}\n");
 }
 
-/* Of the audit: SIGSTOP for 11 s with changes in the pipe, and then none was possible any more. */
+/* From the audit: SIGSTOP for 11 s with changes in the pipe; after that, no change was possible any
+ * more. */
 static void a_stop_of_the_machine_is_no_stall_and_all_goes_on_by_itself(void **state)
 {
 	struct talk *talk = *state;
@@ -135,7 +136,7 @@ static void a_stop_of_the_machine_is_no_stall_and_all_goes_on_by_itself(void **s
 	while (at < strlen(pipe)) {
 		talk->fake.stands_still = true;
 		at += feed(talk, talk->a, pipe + at);
-		/* The clock goes on, and nobody looks at it. */
+		/* The clock goes on, but is not read. */
 		talk->now_ns += 11 * SIMTIME_S;
 		session_poll(talk->a, talk->now_ns);
 		talk->fake.stands_still = false;
@@ -159,8 +160,8 @@ static void others_go_on_looking_and_wait_with_their_changes(void **state)
 	pass(talk, CONTROL_SETTLES_NS + POLL_NS);
 	assert_false(session_pending(talk->b));
 	session_taken(talk->b,
-	              strlen("# worker 1 on processor 3 stands still; there the last change is "
-	                     "in force when it comes round\n" SCENARIO "cloud up delay 5ms\nok\n"),
+	              strlen("# worker 1 on processor 3 is stalled; the last change takes "
+	                     "effect there at its next poll\n" SCENARIO "cloud up delay 5ms\nok\n"),
 	              0);
 	expect(talk->b, "");
 	feed(talk, talk->b, "cloud up delay 6ms\n");
@@ -181,7 +182,7 @@ static void who_waits_for_another_in_vain_is_told_that_nothing_is_changed(void *
 	feed(talk, talk->a, "cloud up delay 5ms\n");
 	feed(talk, talk->b, "cloud up delay 6ms\n");
 	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
-	expect(talk->a, LATE "the change is in force there when it comes round\nok\n");
+	expect(talk->a, LATE "the change takes effect there when it polls again\nok\n");
 	expect(talk->b, "err scenario: " REFUSED);
 	assert_int_equal(talk->fake.changes, 1);
 }
@@ -203,8 +204,8 @@ static void of_a_client_that_goes_the_change_stays_and_what_waited_is_forgotten(
 	expect(talk->a, SCENARIO "cloud up delay 5ms\nok\nok\n");
 }
 
-/* The same with threads: whatever is under way when clients go, nothing is lost and nothing leaks.
- */
+/* The same with threads: whatever is in progress when clients leave, nothing is lost and nothing
+ * leaks. */
 static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 {
 	struct talk *talk = *state;
@@ -243,7 +244,7 @@ static void what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_i
 	assert_true(control_look_begin(control));
 	assert_false(control_close(control, 3 * SIMTIME_MS));
 	control_look_end(control);
-	/* And control is as it was: fake_stop() closes it. */
+	/* Control works as before; fake_stop() closes it. */
 	assert_true(control_look_begin(control));
 	control_look_end(control);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of statements itself: what the language relies on, for every row. Whoever adds a row
- * learns here what is wrong with it.
+ * The table of statements itself: the properties of every row that the language relies on. Whoever
+ * adds a row learns here what is wrong with it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #include "scenario/scenario.h"
 #include "statements.h"
 
-/* What every field that names a file gets. */
+/* The value of every field that names a file. */
 static char file_path[] = "/tmp/weir-test-statements-XXXXXX";
 
 static int make_file(void **state)
@@ -75,7 +75,8 @@ static void each_row_is_found_by_its_name_and_variant(void **state)
 		assert_ptr_equal(statement_find((*row)->name, (*row)->variant), *row);
 }
 
-/* A row without a variant beside rows with one: its first value must not read like a variant. */
+/* If there are a row without a variant and rows with one, the first value of the former must not
+ * read like a variant. */
 static void variants_are_not_mistaken_for_fields(void **state)
 {
 	(void)state;
@@ -120,8 +121,7 @@ static void fields_follow_the_rules_of_the_parser(void **state)
 	}
 }
 
-/* What is said of a default is what would be typed for it, and in figures that a person would
- * write. */
+/* The text of a default is what a user would type for it, in figures that a person would write. */
 static void expect_round(const struct statement *row, const struct field *field, uint64_t value)
 {
 	bool span = field->type == FIELD_RATES || field->type == FIELD_TIMES ||
@@ -176,8 +176,8 @@ static int parsed(const char *text)
 	return result;
 }
 
-/* Table 1 and section 3.1 of Nakauchi and Kobayashi: its ranges, to their ends, and not beyond
- * ours. */
+/* Table 1 and section 3.1 of Nakauchi and Kobayashi: its ranges are covered to their ends, within
+ * weir's limits. */
 static void the_ranges_of_the_ixp2400_emulator_are_those_of_the_language(void **state)
 {
 	static const struct {
@@ -208,8 +208,8 @@ static void the_ranges_of_the_ixp2400_emulator_are_those_of_the_language(void **
 			fail_msg("%s: %s", rows[i].text, rows[i].result ? "accepted" : "refused");
 }
 
-/* A word that is a value must not be a keyword of the same statement where a value may be left
- * out. */
+/* If a value may be left out, a word that is a value must not be a keyword of the same
+ * statement. */
 static void words_are_not_keywords(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static void words_are_not_keywords(void **state)
 	}
 }
 
-/* A value of the field, by chance: least, greatest, or in between. */
+/* Prints a random value of the field: least, greatest, or in between. */
 static void print_some_value(FILE *out, const struct field *field, uint64_t draw)
 {
 	static const char *const limits[] = {"1pkt", "15kB", "50ms", "64KiB"};
@@ -307,7 +307,7 @@ static void print_some_value(FILE *out, const struct field *field, uint64_t draw
 	fputs(text, out);
 }
 
-/* `distribution table FILE`: a word that is the next field's name is its keyword already. */
+/* `distribution table FILE`: a word that is the name of the next field is already its keyword. */
 static bool says(FILE *out, char **line, const char *keyword)
 {
 	const char *word;
@@ -317,7 +317,7 @@ static bool says(FILE *out, char **line, const char *keyword)
 	return word && strcmp(word + 1, keyword) == 0;
 }
 
-/* A line with all required fields and some of the others. */
+/* Returns a line with all required fields and some of the others. */
 static char *some_line(const struct statement *statement, struct draw_key key, uint64_t round)
 {
 	char *line = NULL;
@@ -365,7 +365,7 @@ static char *print_again(const struct conf *conf)
 	return text;
 }
 
-/* 500 lines of every statement, by a fixed seed. */
+/* 500 lines of every statement, with a fixed seed. */
 static void every_statement_prints_what_it_parsed(void **state)
 {
 	static struct words words;
@@ -398,7 +398,7 @@ static void every_statement_prints_what_it_parsed(void **state)
 	}
 }
 
-/* Such a name stands in quotes; without them the line says something else, or nothing. */
+/* Such a name is in quotes; without them, the line means something else, or nothing. */
 static void a_state_may_have_a_name_that_is_a_word_of_the_language(void **state)
 {
 	static const char *const lines[] = {

@@ -47,13 +47,13 @@ static void a_chunk_goes_back_when_the_last_of_its_records_has_left(void **state
 	for (uint32_t i = 0; i < PER_CHUNK + 1; i++)
 		held[i] = store_append(&bench.store, 1000, STORED);
 	assert_int_equal(bench.arena.used_chunks, 2);
-	/* the first stays longest */
+	/* the first record stays longest */
 	for (uint32_t i = PER_CHUNK - 1; i > 0; i--)
 		store_leave(&bench.store, held[i]);
 	assert_int_equal(bench.arena.used_chunks, 2);
 	store_leave(&bench.store, held[0]);
 	assert_int_equal(bench.arena.used_chunks, 1);
-	/* and the one that is being filled too */
+	/* the chunk that is being filled is freed, too */
 	store_leave(&bench.store, held[PER_CHUNK]);
 	assert_int_equal(bench.arena.used_chunks, 0);
 	assert_non_null(store_append(&bench.store, 1000, STORED));
@@ -141,8 +141,7 @@ static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void 
 		assert_int_equal(seen.held.flags, 0);
 		assert_memory_equal(seen.held.data, cells[i], CELL_BYTES);
 	}
-	/* One that is full takes no part in what comes next, one that is not is for its length
-	 * only. */
+	/* A full chunk takes no more cells; a chunk with room takes cells of its length only. */
 	assert_int_equal(store_append_cells(&bench.store, 1, 5, 64, numbers, 1, later), 1);
 	assert_false(store_takes_cells(&bench.store, 1, 60));
 	assert_true(store_takes_cells(&bench.store, 2, 60));
@@ -157,7 +156,7 @@ static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void 
 	store_leave(&bench.store, later[1]);
 	assert_int_equal(bench.arena.used_chunks, 0);
 	assert_true(store_takes_cells(&bench.store, 1, 60));
-	/* A chunk that had cells has records. */
+	/* A chunk that had cells takes records now. */
 	assert_int_equal(store_cell(&bench.store, store_append(&bench.store, 5, STORED)), 0);
 	bench_close(&bench);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that a kernel leaves unfinished, and frames that are handed to one together. A frame's
- * checksums are computed by DPDK's functions (frame.h), not by the code under test. */
+/* Frames that a kernel leaves unfinished, and frames that are handed to a kernel in one piece.
+ * DPDK's functions (frame.h) compute a frame's checksums, not the code under test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static int pool_down(void **state)
 	return rig_group_teardown(state);
 }
 
-/* One frame of the shape with that much payload, whatever its length; byte i of it is i * 7. */
+/* Makes one frame of the shape with this payload, of any length; byte i of the payload is i * 7. */
 static uint32_t super_make(uint8_t *bytes, struct frame_shape shape, uint32_t payload,
                            struct virtio_net_hdr *header, uint16_t part)
 {
@@ -158,8 +158,8 @@ static void a_super_frame_is_cut_into_the_frames_that_a_device_would_send(void *
 	}
 }
 
-/* As the kernel leaves it: the sum of the pseudo header stands where the checksum belongs. Of a
- * frame with a right one it is what the rest lacks of 0xffff. */
+/* As the kernel leaves the frame: the checksum field has the sum of the pseudo header. In a frame
+ * with a right checksum, that is 0xffff less the sum of the rest. */
 static void a_checksum_that_is_missing_is_computed(void **state)
 {
 	uint8_t whole[FRAME_BYTES_MAX], bytes[FRAME_BYTES_MAX];
@@ -205,7 +205,7 @@ static void a_sum_of_zero_is_sent_as_ones_by_udp(void **state)
 	assert_int_equal(headers_u16(bytes + 20), 0xffff);
 }
 
-/* And nothing beyond the frame is touched: under AddressSanitizer the frame lies at the end of its
+/* Nothing beyond the frame is touched either: for AddressSanitizer, the frame is at the end of its
  * memory. */
 static void what_contradicts_the_frame_is_refused(void **state)
 {
@@ -259,7 +259,7 @@ static void without_a_buffer_nothing_is_taken(void **state)
 	(void)state;
 	assert_non_null(few);
 	assert_true(super_frame_open(&frame, &header, bytes, length));
-	/* 1,502 bytes are three buffers of 512. */
+	/* 1,502 bytes take three buffers of 512. */
 	mbuf = super_frame_take(&frame, few);
 	assert_non_null(mbuf);
 	assert_int_equal(mbuf->nb_segs, 3);
@@ -281,7 +281,7 @@ static void without_a_buffer_nothing_is_taken(void **state)
 
 #define FRAMES 45
 
-/* A flow's frames, cut out of a super-frame without CWR and FIN. */
+/* Makes the frames of a flow, by cutting a super-frame without CWR and FIN. */
 static uint16_t flow_make(struct rte_mbuf *mbufs[FRAMES], struct frame_shape shape,
                           uint32_t payload)
 {
@@ -314,7 +314,8 @@ static uint32_t flat_make(const struct joined_frame *joined, uint8_t *flat)
 	return n;
 }
 
-/* Joins all, cuts what was joined, and compares with what there was. How many were handed over. */
+/* Joins all frames, cuts the result, and compares it with the originals. Returns how many were
+ * handed over. */
 static uint32_t join_and_cut(struct rte_mbuf **mbufs, uint16_t n)
 {
 	static uint8_t flat[SUPER_BYTES_MAX];
@@ -359,8 +360,8 @@ static void frames_of_a_flow_are_joined_and_cut_again_they_are_the_same(void **s
 	}
 }
 
-/* Any byte of any frame is changed: by luck the frames can still be joined, and then they are the
- * same cut again. */
+/* Changes any byte of any frame. If the frames can still be joined, cutting returns the same
+ * frames. */
 static void whatever_is_changed_in_a_frame_is_what_leaves(void **state)
 {
 	struct rte_mbuf *mbufs[FRAMES];
@@ -387,7 +388,7 @@ static void a_frame_with_a_wrong_checksum_goes_alone(void **state)
 	(void)state;
 	assert_int_equal(n, 5);
 	*rte_pktmbuf_mtod_offset(mbufs[2], uint8_t *, 700) ^= 1;
-	/* Two, the one, two. */
+	/* Two joined, the changed one, two joined. */
 	assert_int_equal(join_and_cut(mbufs, n), 3);
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
@@ -401,7 +402,7 @@ static void a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined(void **sta
 	assert_int_equal(n, 7);
 	gap = mbufs[3];
 	memmove(&mbufs[3], &mbufs[4], 3 * sizeof(*mbufs));
-	/* Three; two and the short one. */
+	/* Three joined; two joined with the short one. */
 	assert_int_equal(join_and_cut(mbufs, 6), 2);
 	rte_pktmbuf_free_bulk(mbufs, 6);
 	rte_pktmbuf_free(gap);

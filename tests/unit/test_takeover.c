@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An engine takes over what another remembers and holds, in the midst of packets, and goes on as
- * that would have gone on: at the same instants, with the same draws, and for those who are told.
- */
+/* An engine takes over the state and the packets of another, while packets flow, and continues as
+ * the other would have: at the same instants, with the same draws, and with the same reports to its
+ * witness. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 static uint8_t bytes[BYTES], bytes_of_other[BYTES];
 
-/* What links and lines remember and hold beside that. */
+/* The state and the packets of links and lines, in addition. */
 static const char *const ways[] = {
         "delay 20ms jitter 5ms correlation 60%",
         "delay 20ms jitter 5ms half-life 30ms",
@@ -46,7 +46,7 @@ static const char *const ways[] = {
         "rate 12mbit algorithm token-bucket burst 20kB queue 100pkt; delay 9ms",
 };
 
-/* The other has the same scenario, and has seen no packet. */
+/* The other engine has the same scenario, and has received no packet. */
 static void take_over(struct rig *rig, struct rig *other, const char *words)
 {
 	struct snapshot written = {.at = bytes, .end = bytes + BYTES}, read;
@@ -76,7 +76,7 @@ static void assert_go_on_alike(struct rig *rig, struct rig *other, const char *w
 	assert_int_equal(engine_sent(rig->engine, 1), engine_sent(other->engine, 1));
 }
 
-/* What few packets show, or a report only. */
+/* Compares the state that few packets reveal, or only a report. */
 static void assert_remember_alike(struct rig *rig, struct rig *other, const char *words)
 {
 	const struct line *one = &cloud_of(rig)->line, *two = &cloud_of(other)->line;
@@ -117,7 +117,7 @@ static void goes_on_in_the_middle(const char *words)
 	rig_close(other);
 }
 
-/* Instants at which packets may leave, of a file (trace.h). */
+/* Makes a file of the instants at which packets may leave (trace.h). */
 static void trace_make(char *path, const char *lines)
 {
 	const int file = mkstemp(path);
@@ -142,7 +142,7 @@ static void an_engine_between_opportunities_goes_on_in_another(void **state)
 	unlink(path);
 }
 
-/* Part of it has gone at a rate, and the next opportunity is far. */
+/* A part of the packet has been sent at a rate, and the next opportunity is far. */
 static void what_a_head_has_been_sent_counts_for_the_trace_of_another_engine(void **state)
 {
 	char path[] = "/tmp/weir-takeover-XXXXXX", words[128];
@@ -174,7 +174,7 @@ static void an_engine_in_the_midst_of_packets_goes_on_in_another(void **state)
 		goes_on_in_the_middle(ways[i]);
 }
 
-/* Port 0 dates packets itself; and so it says how long ago it received each. */
+/* Port 0 has time stamps of its own, so each packet has an age since its reception. */
 static struct rig *live_open(void)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = SEED, .live = true});
@@ -190,7 +190,7 @@ static struct rig *live_open(void)
 	return rig;
 }
 
-/* Those that come behind it have waited for 30 ms, and would leave before what is on the line. */
+/* The packets behind the snapshot are 30 ms old, and would leave before those on the line. */
 static void who_was_received_long_ago_leaves_behind_what_a_snapshot_holds(void **state)
 {
 	struct rig *rig = live_open(), *other = live_open();
@@ -206,7 +206,8 @@ static void who_was_received_long_ago_leaves_behind_what_a_snapshot_holds(void *
 	rig_close(other);
 }
 
-/* What it is told: of how many packets, how many are copies, and a sum of numbers and instants. */
+/* The fates received: the number of packets, how many are copies, and a sum of numbers and
+ * instants. */
 struct listener {
 	struct witness witness; /* first */
 	uint64_t told, copies, sum;
@@ -224,7 +225,7 @@ static void hear(struct witness *witness, const struct fate *fate)
 	listener->sum += draw_u64(traffic_draws, fate->packet, 9) ^ fate->t_out_ns;
 }
 
-/* A record has half of the number of its packet. */
+/* A record holds only half of the bits of its packet's number. */
 static void packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32(void **state)
 {
 	const char *words = "duplicate every 5; rate 12mbit queue 200pkt";
@@ -304,8 +305,8 @@ static void what_is_shared_with_a_cloud_that_is_gone_stays_so(void **state)
 	rig_close(other);
 }
 
-/* A template of a cloud for each source. `behind_another`: its clouds have other places in the
- * engine, since a cloud that was removed meanwhile came before it. */
+/* Opens a template with a cloud for each source. `behind_another`: its clouds have other slots in
+ * the engine, since a cloud that was removed meanwhile came before them. */
 static struct rig *template_open(bool behind_another, const char *words)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = SEED});
@@ -347,7 +348,7 @@ static void clouds_of_a_template_go_on_where_another_engine_has_them(void **stat
 	rig_close(other);
 }
 
-/* A statement that comes again draws on from where that which was taken away had come to. */
+/* If a statement was removed and is added again, its draws continue. */
 static void what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away(void **state)
 {
 	struct rig *rig[2];
@@ -373,7 +374,7 @@ static void what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away(void 
 	rig_close(rig[1]);
 }
 
-/* Pairs of scenarios; what one writes is not what the other can go on from. */
+/* Pairs of scenarios: an engine of the second cannot continue from the snapshot of the first. */
 static const char *const unlike[][2] = {
         {"loss every 9", "loss every 9; corrupt bit-error 1e-5"},
         {"loss every 9", "rate 12mbit queue 20pkt; codel"},
@@ -404,7 +405,7 @@ static void one_of_another_scenario_is_refused(void **state)
 	}
 }
 
-/* What it begins with says in which order all is. */
+/* The snapshot begins with its format. */
 static void one_of_another_format_is_refused(void **state)
 {
 	struct rig *rig = engine_open("delay 1ms"), *other = engine_open("delay 1ms");
@@ -421,7 +422,7 @@ static void one_of_another_format_is_refused(void **state)
 	rig_close(other);
 }
 
-/* The packet of this number of those that want a place in the queue finds none. */
+/* The packet of this number among those that want a place in the queue finds no memory. */
 struct missing {
 	struct scarcity scarcity;
 	uint64_t number, lacked, lacked_number;
@@ -449,8 +450,8 @@ static void missing_lacked(struct scarcity *scarcity, const char *cloud, enum wa
 	missing->lacked_number = number;
 }
 
-/* Packets that want memory are numbered on: who repeats from a snapshot on which of them found
- * none lets the same ones find none. */
+/* The numbering of packets that want memory continues: if a rerun from a snapshot has the numbers
+ * that found none, the same packets find none. */
 static void the_packet_that_found_no_memory_finds_none_behind_a_snapshot(void **state)
 {
 	const char *words = "rate 12mbit queue 200pkt";

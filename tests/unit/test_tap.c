@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is told of packets' way: the ring to another process, and an engine that is followed. */
+/* Observers of packets: the ring to another process, and an engine that is followed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 
 /* ---- the bytes of a frame ---- */
 
-/* A frame of 3, 2 and 4 bytes is cut everywhere. Where nothing is known of a frame, not even where
- * it lay, nothing is copied. */
+/* A frame of 3, 2 and 4 bytes is cut everywhere. If nothing is known of a frame, not even its
+ * place, nothing is copied. */
 static void the_pieces_of_a_frame_lie_side_by_side_and_are_cut_anywhere(void **state)
 {
 	static uint8_t first[] = {1, 2, 3}, second[] = {4, 5}, third[] = {6, 7, 8, 9};
-	/* An mbuf begins at a cache line, which AddressSanitizer's stack does not. */
+	/* An mbuf begins at a cache line; a variable on AddressSanitizer's stack does not. */
 	static struct rte_mbuf last = {.buf_addr = third, .data_len = sizeof(third)};
 	static struct rte_mbuf next = {
 	        .buf_addr = second, .data_len = sizeof(second), .next = &last};
@@ -50,7 +50,7 @@ static void the_pieces_of_a_frame_lie_side_by_side_and_are_cut_anywhere(void **s
 
 struct pipe {
 	int fd;
-	void *ours, *theirs; /* of the reader, and of the workers */
+	void *ours, *theirs; /* the mappings of the reader and of the workers */
 	size_t bytes;
 	struct fate_ring rings[2];
 };
@@ -78,7 +78,7 @@ static void close_pipe(struct pipe *pipe)
 	close(pipe->fd);
 }
 
-/* The bytes of fate i, as many as it has. */
+/* Writes the bytes of fate i. */
 static void fill(uint8_t *data, uint32_t bytes, uint64_t i)
 {
 	for (uint32_t k = 0; k < bytes; k++)
@@ -134,7 +134,7 @@ static void assert_fate(const struct fate *seen, uint64_t i, uint32_t snap)
 	assert_memory_equal(seen->frame.data, data, seen->frame.bytes);
 }
 
-/* 20,000 of up to 1.6 kB go round a ring of half a MiB some thirty times. */
+/* 20,000 fates of up to 1.6 kB go round a ring of half a MiB some thirty times. */
 static void what_a_worker_puts_comes_out_as_it_was_whatever_its_length(void **state)
 {
 	struct pipe pipe;
@@ -182,11 +182,11 @@ static void what_finds_no_room_is_counted_exactly_by_its_kind(void **state)
 
 		fate_ring_put(&pipe.rings[0], &fate, 1500, i);
 		put[fate.kind]++;
-		/* A reader that takes one of three. */
+		/* The reader takes one of three. */
 		if (i % 3 == 0 && fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
 			assert_fate(&taken.fate, taken.fate.packet, 1500);
 			seen[taken.fate.kind]++;
-			/* Ahead of it so many of its kind are missing as are said. */
+			/* `missed` counts the fates of its kind that are missing ahead of it. */
 			last[taken.fate.kind] = taken.missed;
 			fate_reader_pass(&taken);
 		}
@@ -206,7 +206,7 @@ static void what_finds_no_room_is_counted_exactly_by_its_kind(void **state)
 	close_pipe(&pipe);
 }
 
-/* Whatever it writes there: what it reads then is its own affair. */
+/* Whatever the reader writes into the ring, only its own reading suffers. */
 static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX / 2, 1, 7, 1u << 19, 1u << 21};
@@ -219,13 +219,13 @@ static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 		struct fate fate = fate_of(i, data);
 
 		fate_ring_put(&pipe.rings[0], &fate, 1500, i);
-		/* The reader's word, and all others that a worker has written. */
+		/* The reader's word, and all words that a worker has written. */
 		pipe.rings[0].state->taken = nonsense[i % LENGTH(nonsense)];
 		pipe.rings[0].state->written = nonsense[(i + 1) % LENGTH(nonsense)];
 		pipe.rings[0].state->missed[FATE_ARRIVED] = i;
 		memset(pipe.rings[0].data, (int)i, 4096);
 	}
-	/* And who reads nonsense says so, and reads nothing beyond the memory. */
+	/* A reader of nonsense reports this, and reads nothing beyond the memory. */
 	for (uint64_t i = 0; i < 2000; i++) {
 		struct fate_taken taken;
 		bool broken = false;
@@ -244,7 +244,7 @@ static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 	close_pipe(&pipe);
 }
 
-/* The reader may have another's rights, and more of them. */
+/* The reader may have other rights, and more. */
 static void a_writer_that_says_nonsense_of_its_rings_harms_no_reader(void **state)
 {
 	struct fate_memory *head;
@@ -277,7 +277,7 @@ static void a_writer_that_says_nonsense_of_its_rings_harms_no_reader(void **stat
 	close_pipe(&pipe);
 }
 
-/* What a reader has seen stays what it was, whatever becomes of the memory. */
+/* The names that a reader received stay as they were, whatever happens to the memory. */
 static void the_names_of_a_fate_are_the_readers(void **state)
 {
 	struct fate_taken taken;
@@ -324,20 +324,20 @@ static int memory_of(size_t bytes, bool allocated, unsigned seals)
 	return fd;
 }
 
-/* A file that shrinks under a worker would end it. */
+/* If a file shrinks while a worker uses it, the worker crashes. */
 static void memory_that_could_go_away_under_a_worker_is_refused(void **state)
 {
 	(void)state;
-	refused(open("/dev/zero", O_RDWR), "no memfd whose size is sealed");
-	refused(memory_of(MEMORY, true, 0), "no memfd whose size is sealed");
-	refused(memory_of(MEMORY, true, F_SEAL_GROW), "no memfd whose size is sealed");
+	refused(open("/dev/zero", O_RDWR), "not a memfd with a sealed size");
+	refused(memory_of(MEMORY, true, 0), "not a memfd with a sealed size");
+	refused(memory_of(MEMORY, true, F_SEAL_GROW), "not a memfd with a sealed size");
 	refused(memory_of(MEMORY, false, F_SEAL_GROW | F_SEAL_SHRINK), "fallocate()");
 	refused(memory_of(4096, true, F_SEAL_GROW | F_SEAL_SHRINK), "1 MiB to 1 GiB");
 	refused(memory_of(MEMORY, true, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL),
 	        "takes no more seals");
 }
 
-/* The pages of a hole would come back when a worker writes there, at weir's expense. */
+/* The pages of a hole would be allocated again when a worker writes there, at weir's expense. */
 static void nobody_punches_a_hole_into_memory_that_workers_have(void **state)
 {
 	struct pipe pipe;
@@ -347,8 +347,8 @@ static void nobody_punches_a_hole_into_memory_that_workers_have(void **state)
 	assert_int_equal(fallocate(pipe.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, MEMORY),
 	                 -1);
 	assert_int_equal(errno, EPERM);
-	/* qemu-user does nothing, and says 0, for all advice but MADV_DONTNEED's, also for what is
-	 * none. */
+	/* qemu-user ignores all advice except MADV_DONTNEED, and returns 0, also for invalid
+	 * advice. */
 	if (madvise(pipe.ours, MEMORY, 12345) < 0)
 		assert_int_equal(madvise(pipe.ours, MEMORY, MADV_REMOVE), -1);
 	else
@@ -361,7 +361,7 @@ static void nobody_punches_a_hole_into_memory_that_workers_have(void **state)
 struct ear {
 	struct witness witness; /* first */
 	uint64_t told[FATE_KINDS], removed;
-	uint64_t ids; /* the sum of their numbers */
+	uint64_t ids; /* the sum of the packets' numbers */
 };
 
 static void hear(struct witness *witness, const struct fate *fate)
@@ -399,7 +399,8 @@ static void scenario_of(struct rig *rig, bool meet)
 	rig_apply(rig, 0);
 }
 
-/* 6,000 packets in bursts; from the 2,000th to the 4,000th somebody follows, if there is one. */
+/* Plays 6,000 packets in bursts. If there is an ear, it follows the engine from the 2,000th to the
+ * 4,000th packet. */
 static struct rig *play(bool meet, struct ear *ear)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 9, .hosts = 4});
@@ -444,10 +445,11 @@ static void to_be_followed_for_a_while_changes_nothing_and_all_is_told(void **st
 			assert_false(a->named);
 			named += f->named;
 		}
-		/* Those whose leaving is told have their names in the outlet, and no others. */
+		/* The packets whose departure is reported have their names in the outlet, and no
+		 * others. */
 		assert_int_equal(named, ear.told[FATE_LEFT]);
-		/* Of the 2,000 the half came to x. With the copies of one in twenty, each was
-		 * dropped or let into the queue: 47 are expected, and 8 sigma allowed. */
+		/* Half of the 2,000 packets came to x. With copies of one in twenty, each was
+		 * dropped or let into the queue: 47 copies are expected, and 8 sigma allowed. */
 		assert_int_equal(ear.told[FATE_ARRIVED], 1000);
 		assert_in_range(ear.told[FATE_QUEUED] + ear.told[FATE_DROPPED], 1000, 1104);
 		assert_true(ear.told[FATE_DROPPED] > 20);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Templates. Most of what they promise is one claim: a cloud of a template does what a cloud of the
- * same name would do that takes the same packets and was always there. So each case runs twice,
- * once as a template and once as so many ordinary clouds with a `match` each, and every packet must
- * have the same fate at the same instant, what leaves must have the same bytes, and each cloud the
- * same report.
+ * Templates. Most of their contract is one claim: a cloud of a template behaves like a cloud of the
+ * same name that takes the same packets and always existed. So each case runs twice, once as a
+ * template and once as ordinary clouds with a `match` each. Every packet must have the same fate at
+ * the same instant, departures must have the same bytes, and each cloud the same report.
  */
 #include "trial.h"
 #include "runner/group.h"
@@ -35,7 +34,7 @@ struct told {
 	char cloud[64];
 };
 
-/* The witness of a run, and what was left of it. */
+/* The witness of a run, and its results. */
 struct notebook {
 	struct witness witness; /* first */
 	uint32_t n, n_departures;
@@ -72,7 +71,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 	snprintf(told->cloud, sizeof(told->cloud), "%s", fate->cloud);
 }
 
-/* Clouds that leave in the same nanosecond may be told of in another order. */
+/* Fates of clouds in the same nanosecond may be reported in another order. */
 static int by_packet(const void *a, const void *b)
 {
 	const struct told *x = a, *y = b;
@@ -83,7 +82,7 @@ static int by_packet(const void *a, const void *b)
 		return x->flags < y->flags ? -1 : 1;
 	if (x->t_out != y->t_out)
 		return x->t_out < y->t_out ? -1 : 1;
-	return strcmp(x->cloud, y->cloud); /* what routers say has no number */
+	return strcmp(x->cloud, y->cloud); /* routers' messages have no number */
 }
 
 static int by_instant(const void *a, const void *b)
@@ -97,7 +96,7 @@ static int by_instant(const void *a, const void *b)
 	return x->digest < y->digest ? -1 : x->digest > y->digest;
 }
 
-/* Which host sends packet i: some often, some seldom, some late. */
+/* Returns the host that sends packet i: some hosts send often, some seldom, some late. */
 static uint8_t host_of(uint32_t i)
 {
 	uint32_t x = i * 2654435761u;
@@ -148,7 +147,7 @@ static void set_all(struct rig *rig, const char *statement)
 		set(rig->scenario->clouds[i], statement);
 }
 
-/* As control does before it puts a scenario in force. */
+/* Checks as control does before it puts a scenario in force. */
 static void check_all(const struct rig *rig)
 {
 	struct problem problem = {.text = ""};
@@ -178,7 +177,7 @@ static void open_as_clouds(struct rig *rig)
 	}
 }
 
-/* An answer of the hop is asked for, by a header with eight bytes of room for it. */
+/* Inserts a header that requests an answer of the hop, with eight bytes of room for it. */
 static uint32_t ask(uint8_t *frame, uint32_t bytes, const struct frame_shape *shape,
                     uint64_t number)
 {
@@ -200,7 +199,8 @@ static uint32_t ask(uint8_t *frame, uint32_t bytes, const struct frame_shape *sh
 	return bytes + (uint32_t)sizeof(header);
 }
 
-/* Of all kinds: capable of ECN or not, at the end of its life, too long for some, and asking. */
+/* Makes packets of all kinds: capable of ECN or not, with a TTL of 1, too long for some hops, and
+ * with requests. */
 static struct rte_mbuf *frame_of(struct rig *rig, uint32_t i, simtime t)
 {
 	const struct frame_shape shape = {
@@ -214,7 +214,7 @@ static struct rte_mbuf *frame_of(struct rig *rig, uint32_t i, simtime t)
 		bytes = ask(frame, bytes, &shape, i);
 	ip[1] = i % 3 ? 2 : 0; /* ECT(0) */
 	ip[8] = i % 11 ? TTL : 1;
-	put_u16(ip + 6, 0x4000); /* not to be cut */
+	put_u16(ip + 6, 0x4000); /* don't fragment */
 	memset(ip + 10, 0, 2);
 	sum = (uint16_t)~rte_raw_cksum(ip, 20);
 	memcpy(ip + 10, &sum, 2);
@@ -245,8 +245,8 @@ static void counters_add(struct counters *sum, const struct counters *more)
 		to[i] += from[i];
 }
 
-/* As engine_report, which takes `x/192.0.2.1` for one of a template's and would not find the cloud
- * that is called that. */
+/* As engine_report, which takes `x/192.0.2.1` for a cloud of a template, and would not find the
+ * ordinary cloud of that name. */
 static bool report_plain(struct rig *rig, const char *name, struct cloud_report *report)
 {
 	const struct cloud_table *cloud_table = rig->engine->cloud_table;
@@ -279,7 +279,7 @@ static void keep_what_is_left(struct notebook *book, struct rig *rig, bool as_te
 		if (!(as_template ? engine_report(rig->engine, name, &report)
 		                  : report_plain(rig, name, &report)) ||
 		    report.counters.rx_packets == 0)
-			continue; /* of a template there is none before a packet comes */
+			continue; /* a cloud of a template does not exist before its first packet */
 		book->counters[host - 1] = report.counters;
 		book->observed[host - 1] = report.observed;
 		counters_add(&book->sum, &report.counters);
@@ -299,7 +299,7 @@ static void notebook_release(struct notebook *book)
 	free(book->departures);
 }
 
-/* All packets through the case, in bursts of this size; the rig asserts conservation at each
+/* Plays all packets of the case, in bursts of this size; the rig asserts conservation at each
  * step. */
 static void play(const struct template_case *row, bool as_template, uint16_t burst,
                  struct notebook *book)
@@ -349,7 +349,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	qsort(book->told, book->n, sizeof(*book->told), by_packet);
 }
 
-/* Figure by figure: there are bytes between them. */
+/* Compares figure by figure, because of the padding. */
 static bool same_reading(const struct observed *a, const struct observed *b)
 {
 	const struct meter_reading *x = &a->meter, *y = &b->meter;
@@ -472,7 +472,7 @@ static const struct template_case cases[] = {
          {{1000, "delay 20ms limit 5pkt"}, {2500, "delay 20ms"}}},
 };
 
-/* What shows that the statement of a case did something. */
+/* The counters that show that the statement of a case had an effect. */
 static const struct {
 	const char *name;
 	size_t counter;
@@ -538,7 +538,7 @@ static void bursts_of_1_7_and_32_have_the_same_fates(void **state)
 	}
 }
 
-/* The same packets of one host, alone and among those of all others. */
+/* The same packets of one host, alone and among those of all the others. */
 static void draws_do_not_depend_on_who_came_before(void **state)
 {
 	simtime due[2][64];
@@ -631,7 +631,8 @@ static void each_cloud_has_a_report_and_the_template_their_sum(void **state)
 	rig_close(rig);
 }
 
-/* Removed while its clouds hold packets: these are delivered, and then all of it goes. */
+/* The template is removed while its clouds hold packets: these are delivered, and then all of it is
+ * freed. */
 static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -653,15 +654,15 @@ static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 	rig_apply(rig, rig->now);
 	for (uint32_t i = 0; i < rig->engine->cloud_table->n_slots; i++)
 		assert_null(rig->engine->cloud_table->slots[i]);
-	/* and can come again, as another */
+	/* the template can be added again, with other settings */
 	template_open(rig, "x", per_source("192.0.2.0/24", 4));
 	rig_apply(rig, rig->now);
 	assert_int_equal(rig_report(rig, "x")->clouds_most, 4);
 	rig_close(rig);
 }
 
-/* 65,536 of them, most at rest: a change costs those that are at rest nothing at its instant, and
- * is made by all in the end; what it replaced is given back. */
+/* 65,536 clouds, most of them idle: a change costs nothing for the idle ones at its instant, but
+ * reaches all in the end; and what it replaced is freed. */
 static void a_change_reaches_65536_clouds(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -693,8 +694,8 @@ static void a_change_reaches_65536_clouds(void **state)
 	rig_close(rig);
 }
 
-/* Its change was made while nobody had seen it; the schedule counts from where the run began, which
- * is not 0. */
+/* The change was made before the cloud existed. Its schedule counts from the beginning of the run,
+ * which is not 0. */
 static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void **state)
 {
 	const simtime origin = 5 * SIMTIME_S;
@@ -710,7 +711,7 @@ static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void
 	rig_apply(rig, origin + 10 * SIMTIME_MS);
 	rig_advance(rig, origin + 11 * SIMTIME_MS);
 	assert_int_equal(rig->engine->cloud_table->slots[0]->of->settled,
-	                 HOSTS); /* all have made it */
+	                 HOSTS); /* all have made the change */
 	mbuf = frame_from(rig, 1, 10, 1, origin + 12 * SIMTIME_MS);
 	rig_ingress(rig, &mbuf, 1);
 	rig_run_out(rig);
@@ -718,7 +719,7 @@ static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void
 	rig_close(rig);
 }
 
-/* By the way, a cloud behind the template takes what all of its clouds let out. */
+/* A cloud behind the template receives the departures of all its clouds. */
 static void a_cloud_may_follow_a_template_and_lead_to_one(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});

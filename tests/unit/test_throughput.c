@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much leaves a cloud over time, as a picture draws it. */
+/* The throughput of a cloud over time, as a picture draws it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static double t[THROUGHPUT_STEPS + 2], value[THROUGHPUT_STEPS + 2], step_ns;
 
-/* Bits under the steps, which is all that came, whatever the steps are. */
+/* Returns the bits under the steps, which are all that came, whatever the steps. */
 static double bits(size_t n)
 {
 	double sum = 0;
@@ -27,7 +27,7 @@ static double bits(size_t n)
 static void a_steady_rate_is_a_flat_line_however_long_the_run(void **state)
 {
 	(void)state;
-	/* 1250 bytes every 100 us: 100 Mbit/s; from 20 ms to an hour. */
+	/* 1250 bytes every 100 us are 100 Mbit/s; from 20 ms to an hour. */
 	for (uint64_t packets = 200; packets <= 36000000; packets *= 30) {
 		struct throughput throughput = {.n = 0};
 		size_t n;
@@ -37,7 +37,7 @@ static void a_steady_rate_is_a_flat_line_however_long_the_run(void **state)
 		n = throughput_points(&throughput, START, t, value, &step_ns);
 		assert_in_range(n, 2, THROUGHPUT_STEPS + 2);
 		assert_true(t[0] == 0);
-		/* The last step may be cut by the end of the run. */
+		/* The end of the run may cut the last step. */
 		for (size_t i = 0; i + 2 < n; i++)
 			assert_true(value[i] > 99.999e6 && value[i] < 100.001e6);
 		assert_true(value[n - 1] == 0);
@@ -54,7 +54,7 @@ static void what_comes_late_and_what_overtakes_is_counted_where_it_belongs(void 
 	(void)state;
 	assert_int_equal(throughput_points(&throughput, START, t, value, &step_ns), 0);
 	throughput_add(&throughput, START + 10 * SIMTIME_MS, 125);
-	throughput_add(&throughput, START + 9 * SIMTIME_MS, 125); /* before the first: with it */
+	throughput_add(&throughput, START + 9 * SIMTIME_MS, 125); /* earlier: counts as the first */
 	throughput_add(&throughput, START + 12 * SIMTIME_MS, 1000);
 	n = throughput_points(&throughput, START, t, value, &step_ns);
 	assert_int_equal(n, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that come to a shared cloud at one instant, in a burst: nothing differs from one by
- * one. */
+/* Packets that arrive at a shared cloud at one instant, in a burst: the results are the same as one
+ * by one. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -22,7 +22,7 @@ struct left {
 	uint64_t bytes, hash;
 };
 
-/* What left at each port, in order, and what each cloud has counted and measured. */
+/* The departures of each port, in order, and the counters and readings of each cloud. */
 struct run {
 	uint32_t n[2];
 	struct left left[2][LEFT_MAX];
@@ -45,7 +45,7 @@ static uint64_t roll(uint64_t seed, uint64_t i, uint32_t lane)
 	return draw_u64(draw_key_make(seed, "together", "chance"), i, lane);
 }
 
-/* Mostly what a router forwards; some that it answers, drops or does not know. */
+/* Makes mostly frames that a router forwards; some that it answers, drops or ignores. */
 static uint32_t make_frame(uint64_t seed, uint32_t i, uint8_t frame[FRAME_BYTES_MAX])
 {
 	const uint64_t dice = roll(seed, i, 1);
@@ -119,7 +119,7 @@ static void take_reports(struct rig *rig, const char *const *clouds, struct run 
 	}
 }
 
-/* 1 to 32 packets an instant, of one port, handed over `most` at a time. */
+/* Plays 1 to 32 packets an instant, of one port, handed over `most` at a time. */
 static void play_in(const char *const *words, const struct rig_setup *setup, uint16_t most,
                     struct run *run, bool burst_safe)
 {
@@ -160,7 +160,7 @@ static void play_in(const char *const *words, const struct rig_setup *setup, uin
 	while ((t = engine_next(rig->engine)) != SIMTIME_NEVER)
 		advance(rig, run, t);
 	assert_int_equal(engine_held_packets(rig->engine), 0);
-	/* What left was taken here, and not by the rig's notebook. */
+	/* The departures were collected here, not by the rig. */
 	rig->cleared = (uint64_t)run->n[0] + run->n[1];
 	take_reports(rig, clouds, run);
 	rig_close(rig);
@@ -291,7 +291,7 @@ static void what_looks_at_more_than_its_packets_goes_one_by_one(void **state)
 	assert_same(sirens, 1, false);
 }
 
-/* A witness is told of each packet when it leaves: then none leave in a run. */
+/* If there is a witness, each departure is reported to it, so that packets do not leave in runs. */
 static void assert_same_as_watched(const char *const *words)
 {
 	struct witness witness = {.tell = forget};
@@ -303,7 +303,7 @@ static void assert_same_as_watched(const char *const *words)
 	}
 }
 
-/* Bursts are some 80 kbit, and come every 10 us. */
+/* Bursts have some 80 kbit, and come every 10 us. */
 static void packets_that_wait_and_leave_in_runs_fare_as_one_by_one(void **state)
 {
 	const char *const below[] = {"rate 9gbit queue 1MB",
@@ -427,8 +427,8 @@ static void without_a_delay_packets_leave_when_the_link_has_sent_them(void **sta
 	rig_close(rig);
 }
 
-/* Of two that leave at one port in one nanosecond: that the one does was decided when it came, that
- * the other does only when the link had sent it, though it had come before. */
+/* Two packets leave at one port in one nanosecond. The departure of one was decided on its arrival;
+ * that of the other, which came before, only when the link had sent it. */
 static void what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_about(void **state)
 {
 	struct rig *rig = router_without_delay();

@@ -41,7 +41,7 @@ static void write_file(const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* `trace FILE words`, behind other statements. */
+/* Returns `trace FILE words`, behind other statements. */
 static const char *line(const char *before, const char *words)
 {
 	static char text[512];
@@ -86,25 +86,26 @@ static void full_packets_leave_at_the_opportunities_of_the_file(void **state)
 	write_file("# a comment\n1\n3\n3\n\n10\n");
 	check_due("", "loop", arrivals, loop, 9);
 	check_due("", "format mahimahi loop queue 9pkt", arrivals, loop, 9);
-	/* over: no link, or that of `rate`: 12.112 ms a packet at 1 Mbit/s */
+	/* after the end: no link, or that of `rate`: 12.112 ms a packet at 1 Mbit/s */
 	check_due("", "queue 9pkt", arrivals, once, 9);
 	check_due("rate 1mbit;", "", arrivals, then, 9);
 }
 
 static void an_opportunity_takes_small_packets_and_parts_of_large_ones(void **state)
 {
-	/* 1504 bytes each 10 ms; a frame counts 10 bytes less */
+	/* 1504 bytes each 10 ms; a frame counts as 10 bytes less */
 	static const struct {
 		struct arrival arrivals[5];
 		simtime due[5];
 	} rows[] = {
 	        /* two of 752 fit; the third waits */
 	        {{{1, 762}, {1, 762}, {1, 762}}, {10 * MS, 10 * MS, 20 * MS}},
-	        /* one byte too many: its rest takes the next, which has 1503 left for another */
+	        /* one byte too many: the rest takes the next opportunity, which has 1503 left for
+	         * another */
 	        {{{1, 1515}, {1, 1513}, {1, 60}}, {20 * MS, 20 * MS, 30 * MS}},
-	        /* what is left when nobody waits is lost */
+	        /* bytes that are left when nothing waits are lost */
 	        {{{1, 762}, {10 * MS, 762}, {10 * MS + 1, 762}}, {10 * MS, 20 * MS, 20 * MS}},
-	        /* unused ones are lost; who comes at the instant comes too late */
+	        /* unused opportunities are lost; a packet that comes at the instant is too late */
 	        {{{95 * MS, 1514}, {110 * MS, 1514}}, {100 * MS, 120 * MS}},
 	        /* more than two opportunities */
 	        {{{0, 4522 + 1}}, {40 * MS}},
@@ -123,14 +124,14 @@ static void an_opportunity_takes_small_packets_and_parts_of_large_ones(void **st
 	}
 }
 
-/* ---- against mahimahi's own loop, written again from its description ---- */
+/* ---- compared with mahimahi's own loop, written again from its description ---- */
 
 struct reference {
 	const uint32_t *at_ms;
 	uint32_t n, next;
 	simtime base;
-	uint32_t head, queued; /* packets that left, and that came */
-	uint32_t in_transit;   /* bytes of the head that are left; 0: not begun */
+	uint32_t head, queued; /* packets that have left, and that have come */
+	uint32_t in_transit;   /* bytes of the head still to be sent; 0: not begun */
 };
 
 static void reference_run(struct reference *reference, const struct arrival *arrivals, simtime now,
@@ -227,7 +228,8 @@ static void a_packet_that_was_begun_goes_on_at_another_rate(void **state)
 	rig_rate(rig, "x", 1000000, 0, LIMIT_NONE, 0);
 	rig_apply(rig, 5 * MS);
 	rig_advance(rig, rest);
-	/* and back: the rest of 1514 bytes after 4 ms at 1 Mbit/s, 500 of them, takes one */
+	/* and back: after 4 ms at 1 Mbit/s, 500 bytes, the rest of 1514 bytes takes one
+	 * opportunity */
 	schedule_set(rig, line("", "loop queue 10pkt"));
 	rig_apply(rig, rest + 4 * MS);
 	rig_run_out(rig);
@@ -252,7 +254,7 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	         "",
 	         {{0, 1000}, {0, 1000}},
 	         {6 * MS, 10 * MS}},
-	        /* units with the values; a loop: 4 ms of 1, 4 ms of 2 Mbit/s */
+	        /* units with the values; in a loop: 4 ms of 1, 4 ms of 2 Mbit/s */
 	        {"rate, time\n1mbit, 0ms\n2mbit, 4ms\n",
 	         "",
 	         "loop",
@@ -269,19 +271,19 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	         "",
 	         {{0, 60}, {SIMTIME_S, 60}, {2 * SIMTIME_S + 1, 60}},
 	         {5 * MS, SIMTIME_S + 7 * MS, 2 * SIMTIME_S + 1 * MS + 1}},
-	        /* what is left out stays */
+	        /* empty values leave the setting unchanged */
 	        {"time_s,delay_ms,loss_%\n0,5,0\n1,,100\n2,1,0\n",
 	         "",
 	         "",
 	         {{0, 60}, {SIMTIME_S, 60}, {2 * SIMTIME_S, 60}},
 	         {5 * MS, SIMTIME_NEVER, 2 * SIMTIME_S + 1 * MS}},
-	        /* before the first point, what the cloud has; `rate` keeps its queue */
+	        /* before the first point, the cloud's own setting; `rate` keeps its queue */
 	        {"time_ms,rate_mbit\n8,2\n",
 	         "rate 1mbit queue 1pkt;",
 	         "format csv",
 	         {{0, 1000}, {0, 1000}, {0, 1000}},
 	         {8 * MS, 12 * MS, SIMTIME_NEVER}},
-	        /* but for a queue of the trace's own */
+	        /* unless the trace has a queue of its own */
 	        {"time_ms,rate_mbit\n0,1\n",
 	         "rate 1mbit queue 1pkt;",
 	         "format csv queue 2pkt",
@@ -292,7 +294,7 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	         "format csv",
 	         {{0, 1000}, {0, 1000}, {0, 1000}, {0, 1000}},
 	         {0, 0, 8 * MS, 12 * MS}},
-	        /* jitter needs a delay to go with; 0 of it is none */
+	        /* a jitter needs a delay; a jitter of 0 is none */
 	        {"time_s,jitter_ms\n0,0\n5,3\n",
 	         "delay 10ms;",
 	         "",
@@ -311,7 +313,7 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	}
 }
 
-/* With uniform jitter the deviations of a line are those of its largest, scaled. */
+/* With a uniform jitter, the deviations of a row are those of the largest jitter, scaled down. */
 static void a_jitter_of_a_table_is_the_largest_scaled_down(void **state)
 {
 	enum { PACKETS = 2000 };
@@ -331,7 +333,7 @@ static void a_jitter_of_a_table_is_the_largest_scaled_down(void **state)
 		most[part] = RTE_MAX(most[part], delay);
 		least[part] = RTE_MIN(least[part], delay);
 	}
-	/* 500 uniform draws reach within 5 % of both ends but with probability 3e-11 */
+	/* 500 uniform draws come within 5 % of both ends, except with probability 3e-11 */
 	for (uint32_t part = 0; part < 4; part++) {
 		static const simtime jitter[] = {4 * MS, 1 * MS, 0, 2 * MS};
 
@@ -343,7 +345,7 @@ static void a_jitter_of_a_table_is_the_largest_scaled_down(void **state)
 }
 
 /* Overhead, slots, queues that drop their head, AQM and classes before opportunities, and before a
- * link that stands still. The packets are not IP: what was to be marked is dropped. */
+ * link at rate 0. The packets are not IP: packets that should be marked are dropped. */
 static void links_of_every_kind_follow_a_trace(void **state)
 {
 	static const struct {
@@ -351,27 +353,28 @@ static void links_of_every_kind_follow_a_trace(void **state)
 		struct arrival arrivals[5];
 		simtime due[5];
 	} rows[] = {
-	        /* layer1 is 24 bytes more, and what is not 1504 then takes another */
+	        /* layer1 adds 24 bytes; beyond 1504 bytes, a packet takes another opportunity */
 	        {"10\n",
 	         "rate 1mbit overhead layer1;",
 	         {{0, 1480}, {0, 1480}, {0, 1481}},
 	         {10 * MS, 20 * MS, 40 * MS}},
-	        /* ready, and then their slots */
+	        /* packets are ready, and then wait for their slots */
 	        {"10\n",
 	         "slots min 3ms max 3ms packets 2 queue 10pkt;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}},
 	         {13 * MS, 23 * MS, 33 * MS}},
-	        /* opportunities go on being used while a slot is waited for */
+	        /* opportunities are used while a slot is awaited */
 	        {"10\n",
 	         "slots min 15ms max 15ms packets 2;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
 	         {25 * MS, 25 * MS, 45 * MS, 45 * MS}},
-	        /* but not by who was not there */
+	        /* but not by a packet that was not there */
 	        {"10\n",
 	         "slots min 15ms max 15ms packets 2;",
 	         {{0, 1514}, {22 * MS, 1514}},
 	         {25 * MS, 45 * MS}},
-	        /* the oldest but the one in the link's hand, which waits for its opportunity */
+	        /* the oldest is dropped, except the head, which the link has taken and which waits
+	         * for its opportunity */
 	        {"10\n",
 	         "rate 1mbit queue 2pkt drop head;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
@@ -384,7 +387,7 @@ static void links_of_every_kind_follow_a_trace(void **state)
 	         "rate 1mbit; class v weight 0.5 match 1 of 2; class rest weight 0.5;",
 	         {{0, 1514}, {0, 762}, {0, 762}},
 	         {10 * MS, 20 * MS, 20 * MS}},
-	        /* 1514 bytes are 1 ms, from 20 ms on */
+	        /* 1514 bytes take 1 ms, from 20 ms on */
 	        {"time_s,rate_mbit\n0,0\n0.02,12.112\n1,1\n",
 	         "slots min 2ms max 2ms;",
 	         {{0, 1514}, {0, 1514}, {22500 * SIMTIME_US, 1514}},
@@ -401,7 +404,7 @@ static void links_of_every_kind_follow_a_trace(void **state)
 	         "rate 1mbit; class rest queue 2pkt;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
 	         {21 * MS, 22 * MS, 23 * MS, LOST}},
-	        /* and at once what is 1 Mbit/s before it: half of the packet is sent */
+	        /* before it at 1 Mbit/s at once: half of the packet is sent */
 	        {"time_s,rate_mbit\n0.004,0\n0.02,1\n",
 	         "rate 1mbit overhead -14;",
 	         {{0, 1014}},
@@ -420,7 +423,8 @@ static void links_of_every_kind_follow_a_trace(void **state)
 	}
 }
 
-/* What opportunities have taken of the head counts when they end, and it keeps its slot. */
+/* When the opportunities end, the bytes of the head that they have taken count as sent, and it
+ * keeps its slot. */
 static void what_was_sent_stays_sent_when_a_trace_ends(void **state)
 {
 	const struct arrival large[] = {{0, 3018}};
@@ -428,9 +432,9 @@ static void what_was_sent_stays_sent_when_a_trace_ends(void **state)
 
 	(void)state;
 	write_file("10\n");
-	/* 1504 of its 3008 bytes; the others, as 1514 of its frame, at 12.112 Mbit/s */
+	/* 1504 of its 3008 bytes; the others, as 1514 bytes of its frame, at 12.112 Mbit/s */
 	check_due("rate 12.112mbit;", "", large, (const simtime[]){11 * MS}, 1);
-	/* the first is ready at 10 ms; the second is sent at the rate from there */
+	/* the first is ready at 10 ms; the second is sent at the rate from then on */
 	check_due("rate 12.112mbit; slots min 5ms max 5ms packets 1;", "", two,
 	          (const simtime[]){15 * MS, 20 * MS}, 2);
 }
@@ -452,8 +456,8 @@ static void a_queue_of_a_trace_does_not_go_with_classes(void **state)
 	trace = cloud_conf_get(cloud, "trace");
 	assert_int_equal(trace->statement->check(trace, cloud, &problem), -EINVAL);
 	assert_string_equal(problem.text,
-	                    "the cloud has classes, and each its own queue: give them theirs, like "
-	                    "`cloud x class v queue 64kB`, and leave `queue` out");
+	                    "the cloud has classes with a queue each: limit theirs, like `cloud x "
+	                    "class v queue 64kB`, and leave `queue` out");
 	cloud_conf_free(cloud);
 }
 
@@ -462,12 +466,12 @@ static void files_that_are_wrong_are_refused_with_their_line(void **state)
 	static const struct {
 		const char *file, *words, *problem;
 	} rows[] = {
-	        {"", "", ": the trace is empty; it needs one opportunity at least"},
+	        {"", "", ": the trace is empty; it needs at least one opportunity"},
 	        {"# nothing\n\n", "format mahimahi",
-	         ": the trace is empty; it needs one opportunity at least"},
+	         ": the trace is empty; it needs at least one opportunity"},
 	        {"0\n0\n", "", ":2: the trace ends at 0 ms; its last number says how long it is"},
 	        {"1\n5\n4\n", "",
-	         ":3: 4 ms comes after 5 ms: the lines of a trace are in the order of time"},
+	         ":3: 4 ms comes after 5 ms: the lines of a trace must be in the order of time"},
 	        {"1\nx\n", "",
 	         ":2: `x` is not the instant of an opportunity; write a whole number of ms in each "
 	         "line, up to 4294967295"},
@@ -480,31 +484,28 @@ static void files_that_are_wrong_are_refused_with_their_line(void **state)
 	         "each "
 	         "line, up to 4294967295"},
 	        {"time_ms,rate_mbit\n", "",
-	         ": the trace is empty; behind its first line, which names the columns, it needs "
-	         "one "
-	         "point in time at least"},
+	         ": the trace is empty; after its first line, which names the columns, it needs at "
+	         "least one point in time"},
 	        {"", "format csv",
 	         ": the file is empty; its first line names the columns, like "
 	         "time_s,rate_mbit,delay_ms"},
 	        {"time,speed\n", "",
-	         ":1: unknown column `speed`; there are time, rate, delay, jitter and loss"},
+	         ":1: unknown column `speed`; the columns are time, rate, delay, jitter and loss"},
 	        {"time_ms,rate_mph\n", "",
-	         ":1: column `rate_mph` has an unknown unit; it is bit, kbit, mbit or gbit"},
+	         ":1: column `rate_mph` has an unknown unit; use bit, kbit, mbit or gbit"},
 	        {"time_s,rate_mbit,rate_kbit\n", "",
-	         ":1: there are two columns `rate`; leave one away"},
+	         ":1: there are two columns `rate`; remove one"},
 	        {"rate_mbit\n5\n", "",
 	         ":1: there is no column `time`; the first line names the columns, like "
 	         "time_s,rate_mbit,delay_ms"},
 	        {"time_s\n5\n", "",
-	         ":1: there is nothing but the time; add rate, delay, jitter or loss"},
+	         ":1: there is no column but the time; add rate, delay, jitter or loss"},
 	        {"time_s,rate_mbit\n0,5\n2,5\n1,5\n", "",
-	         ":4: its time is not after that of the line before: the lines of a trace are in "
-	         "the "
-	         "order of time"},
+	         ":4: its time is not after that of the line before: the lines of a trace must be "
+	         "in the order of time"},
 	        {"time_s,rate_mbit\n0,5\n0,5\n", "",
-	         ":3: its time is not after that of the line before: the lines of a trace are in "
-	         "the "
-	         "order of time"},
+	         ":3: its time is not after that of the line before: the lines of a trace must be "
+	         "in the order of time"},
 	        {"time,rate_mbit\n0,5\n", "",
 	         ":2: time `0` has no unit; write it here or in the first line, as in `time_ms`: "
 	         "ns, "
@@ -514,7 +515,7 @@ static void files_that_are_wrong_are_refused_with_their_line(void **state)
 	         "in "
 	         "`rate_mbit`: bit, kbit, mbit or gbit"},
 	        {"time_s,rate_mbit\n0,fast\n", "",
-	         ":2: `fast` is no rate; write a number, in bit, kbit, mbit or gbit"},
+	         ":2: `fast` is not a rate; write a number, in bit, kbit, mbit or gbit"},
 	        {"time_s,rate_gbit\n0,401\n", "",
 	         ":2: rate `401` is out of range; it goes from 0 to 400gbit"},
 	        {"time_s,loss\n0,1.5\n", "",
@@ -526,16 +527,16 @@ static void files_that_are_wrong_are_refused_with_their_line(void **state)
 	        {"time_s,rate_mbit\n0,1,2\n", "",
 	         ":2: the first line names 2 columns, this one has more"},
 	        {"time_s,rate_mbit\n0,\n", "",
-	         ":2: `` is no rate; write a number, in bit, kbit, mbit or gbit"},
+	         ":2: `` is not a rate; write a number, in bit, kbit, mbit or gbit"},
 	        {"time_s,rate_mbit\n0,1\n1,0\n", "",
 	         ":3: the link would stop for ever: let its last rate be more than 0, or say "
 	         "`loop`"},
 	        {"time_s,rate_mbit\n0,0\n1,0\n", "loop",
 	         ":3: the link would stop for ever: let one of its rates be more than 0"},
 	        {"time_s,rate_mbit\n0,1\n", "loop",
-	         ": a trace that is to begin again needs two points in time, the first of them 0"},
+	         ": a trace with `loop` needs two points in time, the first of them 0"},
 	        {"time_s,rate_mbit\n1,1\n2,1\n", "loop",
-	         ": a trace that is to begin again needs two points in time, the first of them 0"},
+	         ": a trace with `loop` needs two points in time, the first of them 0"},
 	};
 
 	(void)state;

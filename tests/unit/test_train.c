@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trains, over mempools that poison what is freed and memory of exactly the size that was
- * promised. */
+/* Trains, with mempools that poison freed mbufs, and memory of exactly the promised size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@ static void *memory;
 static struct rte_mempool *foreign;
 static struct rte_mbuf *burst[BURST_MAX];
 static struct outlet outlet;
-/* what has left, from the outlet or one by one, and then what was said of it */
+/* the departures, from the outlet or one by one, and then their records */
 static struct rte_mbuf *out[OUTLET_ROOM];
 static simtime due_ns[OUTLET_ROOM];
 static struct held said[OUTLET_ROOM];
@@ -46,7 +45,7 @@ static void open_with(uint32_t chunks)
 	holder.kept_max = UINT32_MAX;
 }
 
-/* Every mbuf is back, and every chunk. */
+/* Asserts that every mbuf and every chunk was returned. */
 static void close_all(void)
 {
 	assert_int_equal(packets.records, 0);
@@ -90,7 +89,7 @@ static uint32_t trains(void)
 	return (uint32_t)packets.records;
 }
 
-/* Takes up to `room` of those that are due then. */
+/* Takes up to `room` of the packets that are due by then. */
 static uint32_t leave(simtime now, uint32_t room)
 {
 	const uint32_t before = OUTLET_ROOM - room;
@@ -109,7 +108,7 @@ static uint32_t leave(simtime now, uint32_t room)
 	return n;
 }
 
-/* Takes all of them one by one, with what is said of each. */
+/* Takes all of them one by one, with their records. */
 static uint32_t leave_one_by_one(simtime now)
 {
 	uint32_t n = 0;
@@ -121,7 +120,7 @@ static uint32_t leave_one_by_one(simtime now)
 	return n;
 }
 
-/* Is what packet_made made, due then; and gives it back. */
+/* Asserts that the packet is that of packet_made, due then, and frees it. */
 static void is_packet(uint32_t i, uint64_t number, uint32_t bytes, simtime due)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(out[i], const uint8_t *);
@@ -135,7 +134,7 @@ static void is_packet(uint32_t i, uint64_t number, uint32_t bytes, simtime due)
 	rte_pktmbuf_free(out[i]);
 }
 
-/* By what their struct packet says. */
+/* Pushes packets with the values of their struct packet. */
 static uint16_t push(struct rte_mbuf **mbufs, uint16_t n, simtime due)
 {
 	struct burst value;
@@ -193,10 +192,10 @@ static void a_packet_that_differs_begins_another_train(void **state)
 	open_with(CHUNKS);
 	burst_made(1, 9, 64);
 	rte_pktmbuf_free(burst[2]);
-	burst[2] = packet_made(holder.pool, 3, 65); /* longer, and so is the way back: 2 trains */
-	packet_of(burst[4])->flags = PACKET_MARKED; /* 2 */
-	packet_of(burst[6])->wire_bytes = 1000;     /* 2 */
-	packet_of(burst[8])->number = 77;           /* 1 */
+	burst[2] = packet_made(holder.pool, 3, 65); /* longer: 2 trains, counting the way back */
+	packet_of(burst[4])->flags = PACKET_MARKED; /* 2 trains */
+	packet_of(burst[6])->wire_bytes = 1000;     /* 2 trains */
+	packet_of(burst[8])->number = 77;           /* 1 train */
 	assert_int_equal(push(burst, 9, DUE), 9);
 	assert_int_equal(trains(), 8);
 	assert_int_equal(leave_one_by_one(DUE), 9);
@@ -217,7 +216,7 @@ static void a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole(void **st
 	burst_made(1, 4, 64);
 	rte_pktmbuf_free(burst[1]);
 	burst[1] = packet_made(holder.pool, 1, 65);
-	/* As of number 2: byte i of it is byte i + 1 of this one. */
+	/* Like number 2: byte i of that is byte i + 1 of this one. */
 	for (uint32_t i = 0; i < 65; i++)
 		rte_pktmbuf_mtod(burst[1], uint8_t *)[i] = byte_of(2, i - 1);
 	rte_pktmbuf_adj(burst[1], 1);
@@ -242,7 +241,7 @@ static void of_a_train_as_many_leave_as_there_is_room_for(void **state)
 	assert_int_equal(leave(DUE, 5), 5);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 8 + i, 64, DUE);
-	/* The rest goes with the next ones that are due. */
+	/* The rest leaves with the next packets that are due. */
 	burst_made(21, 2, 64);
 	assert_int_equal(push(burst, 2, DUE + 1), 2);
 	assert_int_equal(leave(DUE + 1, 64), 10);
@@ -356,7 +355,7 @@ static void an_mbuf_that_others_hold_or_that_is_of_another_pool_is_not_spare(voi
 	assert_int_equal(leave(DUE, 64), 6);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 1 + i, 64, DUE);
-	/* It was attached to the frame of number 2. */
+	/* The mbuf was attached to the frame of number 2. */
 	is_packet(5, 2, 64, DUE);
 	rte_pktmbuf_free(shared);
 	close_all();
@@ -449,7 +448,7 @@ static void what_is_in_a_record_is_alone(void **state)
 	close_all();
 }
 
-/* Of 1 to 3 packets; every seventh train keeps its mbufs; due 10 ns one after the other. */
+/* Trains of 1 to 3 packets, due 10 ns apart; every seventh train keeps its mbufs. */
 static void trains_of_every_kind_leave_in_their_order_as_far_as_they_are_due(void **state)
 {
 	uint32_t lengths[600], n = 0, done = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compressed captures: what comes out is what went in, or its beginning and what was wrong. Each
- * test works in a folder of its own. */
+/* Compressed captures: the output is the input, or its beginning and the error. Each test works in
+ * a folder of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static size_t xz(const uint8_t *data, size_t bytes, uint8_t *to)
 	return at;
 }
 
-/* With its checksum, as the command makes it. */
+/* Compresses with a checksum, as the command does. */
 static size_t zstd(const uint8_t *data, size_t bytes, uint8_t *to)
 {
 	ZSTD_CCtx *cctx = ZSTD_createCCtx();
@@ -92,7 +92,7 @@ static void write_packed(size_t bytes)
 {
 	FILE *file;
 
-	/* Where a file that is there is cut, a file system may wait for the disk. */
+	/* To truncate an existing file may make a file system wait for the disk. */
 	unlink("packed");
 	file = fopen("packed", "wb");
 	assert_non_null(file);
@@ -100,8 +100,8 @@ static void write_packed(size_t bytes)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* How many of its frames are those of `plain`, of which all must be; `damage` is what is said then,
- * or "refused". */
+/* Returns how many frames are those of `plain`; all that are read must be. `damage` is the message
+ * at the end, or "refused". */
 static uint64_t read_packed(struct io_thread *io_thread, char damage[200])
 {
 	struct capture *capture = NULL, *as_it_was = NULL;
@@ -189,7 +189,7 @@ static void a_file_that_is_cut_gives_its_beginning_and_says_so(void **state)
 	}
 }
 
-/* Whether all frames came, as they were, and nothing was said. */
+/* Returns true if all frames came unchanged, without a message. */
 static bool reads_well(void)
 {
 	struct capture *capture = NULL, *as_it_was = NULL;
@@ -211,7 +211,7 @@ static bool reads_well(void)
 	return well;
 }
 
-/* A few bits mean nothing to a decoder: then all frames are right. */
+/* A few bits have no meaning for a decoder: then all frames are right. */
 static void a_wrong_byte_is_found_by_the_checksum(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void what_follows_that_is_not_compressed_is_said(void **state)
 	}
 }
 
-/* Of a window too large all the memory is asked for that the file says, before its first byte. */
+/* Otherwise a decoder allocates the whole window that the file claims, before its first byte. */
 static void a_window_of_more_than_128_mib_is_refused(void **state)
 {
 	static const uint8_t header[] = {0x28, 0xb5, 0x2f, 0xfd, 0, (28 - 10) << 3, 1, 0, 0};
@@ -262,8 +262,8 @@ static void a_window_of_more_than_128_mib_is_refused(void **state)
 	assert_int_equal(capture_open("packed", NULL, NULL, &capture, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "more than 128 MiB"));
 
-	/* The encoder takes the memory of a small dictionary; the size in the header of the block
-	 * is what the decoder believes. */
+	/* The encoder uses the memory of a small dictionary; the decoder believes the size in the
+	 * header of the block. */
 	lzma_lzma_preset(&lzma, 0);
 	assert_int_equal(lzma_stream_encoder(&stream, filters, LZMA_CHECK_NONE), LZMA_OK);
 	stream.next_in = (const uint8_t *)"x";
@@ -273,7 +273,8 @@ static void a_window_of_more_than_128_mib_is_refused(void **state)
 	assert_int_equal(lzma_code(&stream, LZMA_FINISH), LZMA_STREAM_END);
 	lzma_end(&stream);
 	{
-		/* Block header: size, flags, filter 0x21, size of properties 1, dictionary. */
+		/* Header of the block: size, flags, filter 0x21, size of properties 1,
+		 * dictionary. */
 		uint8_t *block = packed + 12;
 		uint32_t crc;
 
@@ -287,7 +288,7 @@ static void a_window_of_more_than_128_mib_is_refused(void **state)
 	assert_non_null(strstr(problem.text, "more than 128 MiB"));
 }
 
-/* 1 GiB of zeros in 1 MB of gzip: it is no capture, and that is found out from its beginning. */
+/* 1 GiB of zeros in 1 MB of gzip is not a capture, which shows at its beginning. */
 static void a_bomb_is_refused_at_its_beginning(void **state)
 {
 	z_stream stream = {.next_out = packed, .avail_out = sizeof(packed)};
@@ -306,10 +307,10 @@ static void a_bomb_is_refused_at_its_beginning(void **state)
 	deflateEnd(&stream);
 	write_packed(sizeof(packed) - stream.avail_out);
 	assert_int_equal(capture_open("packed", NULL, NULL, &capture, &problem), -EINVAL);
-	assert_non_null(strstr(problem.text, "is no capture"));
+	assert_non_null(strstr(problem.text, "is not a readable capture"));
 }
 
-/* A reader of a pipe must not wait for more than the frame that it wants. */
+/* A reader of a pipe must not wait for more than the next frame. */
 static void a_frame_comes_out_of_a_pipe_before_its_writer_goes_on(void **state)
 {
 	z_stream stream = {.next_out = packed, .avail_out = sizeof(packed)};

@@ -17,7 +17,7 @@
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A configuration with one field, whatever its type. */
+/* A configuration with one field of any type. */
 struct box {
 	union {
 		uint64_t number;
@@ -37,7 +37,7 @@ static struct field field_of(enum field_type type)
 	return (struct field){.name = "it", .type = type, .words = colours};
 }
 
-/* What value_print writes; freed by the caller. */
+/* Returns the output of value_print. The caller frees it. */
 static char *printed(const struct field *field, const struct box *box)
 {
 	char *text = NULL;
@@ -200,7 +200,7 @@ static void probabilities_are_the_nearest_multiple_of_2_to_the_minus_63(void **s
 		                  rows[i].canonical);
 }
 
-/* 200,000 values that are spread over all magnitudes, by a fixed seed: exact, every one. */
+/* 200,000 values spread over all magnitudes, with a fixed seed: every one is exact. */
 static void every_value_prints_so_that_it_parses_back(void **state)
 {
 	static const enum field_type types[] = {FIELD_TIME,  FIELD_RATE,   FIELD_BYTES,
@@ -416,8 +416,8 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	        {FIELD_FACTOR, 0, 0, "1.25Hz", ERROR_BAD_VALUE,
 	         "it `1.25Hz` is not a number; write a decimal number without a unit, like 0.125"},
 	        {FIELD_FACTOR, 0, 0, "0.1234567", ERROR_TOO_FINE,
-	         "it `0.1234567` is finer than a millionth; it has at most 6 digits behind the "
-	         "point"},
+	         "it `0.1234567` is finer than a millionth; it has at most 6 digits after the "
+	         "decimal point"},
 	        {FIELD_COUNT, 1, 1000, "0", ERROR_OUT_OF_RANGE,
 	         "it `0` is out of range; it goes from 1 to 1000"},
 	        {FIELD_COUNT, 0, 0, "-1", ERROR_OUT_OF_RANGE, NULL},
@@ -478,7 +478,7 @@ static void the_nearest_word_is_found_by_edits(void **state)
 {
 	static const struct {
 		const char *a, *b;
-		uint32_t distance; /* twice the edits */
+		uint32_t distance; /* twice the number of edits */
 	} rows[] = {
 	        {"delay", "delay", 0}, {"dealy", "delay", 2}, {"delya", "delay", 2},
 	        {"dlay", "delay", 2},  {"Delay", "delay", 1}, {"loss", "delay", 10},

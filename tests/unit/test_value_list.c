@@ -28,7 +28,7 @@
 
 static const char *const sums[] = {"ip", "tcp", "udp", NULL};
 
-/* All of them in one configuration. */
+/* A configuration with a field of each of these types. */
 struct box {
 	struct conf conf;
 	struct ratio ratio;
@@ -77,7 +77,7 @@ static char *printed(const struct field *field, const struct box *box)
 
 struct row {
 	int field;
-	const char *text, *right; /* canonical; or what is wrong */
+	const char *text, *right; /* canonical; or the error */
 };
 
 static void values_are_printed_so_that_they_can_be_read_again(void **state)
@@ -137,8 +137,8 @@ static void what_is_wrong_with_a_part_is_said_of_that_part(void **state)
 	         "ber `often` is not a probability; write a fraction like 1e-9 or "
 	         "percent like 0.1%"},
 	        {RATIO, "1e-39",
-	         "ber `1e-39` is too fine: at most 19 digits, the last of them not "
-	         "behind 1e-38"},
+	         "ber `1e-39` is too fine: at most 19 digits, none beyond "
+	         "decimal place 38"},
 	        {RANGE, "16..2", "length `16..2` goes down; write the smaller number first"},
 	        {RANGE, "0..2", "length `0` is out of range; it goes from 1 to 100"},
 	        {RANGE, "1..101", "length `101` is out of range; it goes from 1 to 100"},
@@ -307,7 +307,7 @@ static void a_file_is_read_when_it_is_named_and_shared_by_copies(void **state)
 	assert_ptr_equal(copy->file, box->file);
 	assert_ptr_not_equal(copy->numbers.value, box->numbers.value);
 	assert_true(conf_equal(&copy->conf, &box->conf));
-	/* Another content is another configuration. */
+	/* Another content makes another configuration. */
 	write_file("one\ntwo\n");
 	later = (struct box *)conf_copy(&box->conf);
 	assert_int_equal(value_parse(&fields[NAME], path, later, &error), 0);

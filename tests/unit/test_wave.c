@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values that go up and down, and states that change by chance. */
+/* Values that vary periodically, and states that change at random. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "schedule_rig.h"
 #include "runner/group.h"
 
-/* Packet i at i x gap. */
+/* Plays packet i at i x gap. */
 static simtime *play_even(const char *words, simtime gap, uint32_t n)
 {
 	struct arrival *arrivals = calloc(n, sizeof(*arrivals));
@@ -36,8 +36,8 @@ static void a_wave_is_the_function_that_it_is_called_after(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < LENGTH(rows); r++) {
-		/* one packet in the middle of each step; 3 rounds. Order is kept: only what is
-		 * not overtaken is looked at. */
+		/* one packet in the middle of each step; 3 periods. Order is kept, so only packets
+		 * that do not wait for others are compared. */
 		simtime last = 0, *due = play_even(rows[r].words, MS / 2, 2 * 3 * 256);
 
 		for (uint32_t i = 1; i < 2 * 3 * 256; i += 2) {
@@ -71,8 +71,8 @@ static void a_square_wave_of_the_rate_changes_at_its_edges(void **state)
 	assert_int_equal(due[3], 1000 * SIMTIME_S + 4 * MS);
 }
 
-/* 20,000 packets in a period of 5 % on average: binomial, 6 standard deviations are 185. The saw:
- * the second half loses three times what the first does. */
+/* 20,000 packets in a period with 5 % on average: binomial, 6 standard deviations are 185. With the
+ * saw, the second half loses three times as much as the first. */
 static void a_wave_of_the_loss_loses_its_mean(void **state)
 {
 	simtime *due = play_even("wave loss 0%..10% period 10s shape saw", MS / 2, 20000);
@@ -108,10 +108,10 @@ static void exponential_times_are_the_logarithm_to_2e_7(void **state)
 	assert_true(exponential_draw(&table, UINT64_MAX, 1000) >= 1);
 }
 
-/* 200,000 packets of 1 ms: in 200 s some 4,000 stays of 50 ms in each state. The share of `bad` has
- * the mean 1/2 and, over T = 200 s of a process that forgets at 2/50 ms, the standard deviation
- * sqrt(2 x 1/4 x 0.025 / 200) = 0.0079; 6 of them. The number of stays of a mean of 50 ms is within
- * 6 x sqrt(2000) of 2,000. */
+/* 200,000 packets, 1 ms apart: in 200 s there are some 4,000 stays, with a mean of 50 ms in each
+ * state. The share of `bad` has the mean 1/2 and, over T = 200 s of a process with the decay rate
+ * 2/50 ms, the standard deviation sqrt(2 x 1/4 x 0.025 / 200) = 0.0079; the bound is 6 of these.
+ * The number of stays in one state is within 6 x sqrt(2000) of 2,000. */
 static void states_take_their_shares_of_time(void **state)
 {
 	enum { N = 200000 };
@@ -131,7 +131,7 @@ static void states_take_their_shares_of_time(void **state)
 	free(due);
 }
 
-/* Three states by their delays; from a to b or c 9 to 1, and back. */
+/* Three states, recognised by their delays; from a to b or c 9 to 1, and back. */
 static void states_lead_where_they_should(void **state)
 {
 	enum { N = 100000 };
@@ -150,9 +150,9 @@ static void states_lead_where_they_should(void **state)
 		to_b += before == 20 * MS && now == 30 * MS;
 		to_c += before == 20 * MS && now == 10 * MS;
 	}
-	/* some 2,500 ways from a; those that go by between two packets, 2 %, are not seen */
+	/* some 2,500 transitions from a; stays that end between two packets, 2 %, are not seen */
 	assert_in_range(to_b + to_c, 2000, 3000);
-	/* 10 %: binomial, 6 standard deviations of 2,400, and what is not seen */
+	/* 10 %: binomial, 6 standard deviations of 2,400, and the stays that are not seen */
 	assert_in_range(to_c * 1000 / (to_b + to_c), 60, 140);
 	free(due);
 }
@@ -160,16 +160,16 @@ static void states_lead_where_they_should(void **state)
 static void states_that_contradict_are_refused(void **state)
 {
 	static const char *const rows[][2] = {
-	        {"markov a 1s", "it needs two states at least: write `then` and another one"},
+	        {"markov a 1s", "it needs at least two states: add `then` and another one"},
 	        {"markov a 1s then a 2s down", "there are two states `a`; give each its own name"},
 	        {"markov a 1s to c 100% then b 2s down",
-	         "state `a` leads to `c`, which is no other state"},
+	         "state `a` leads to `c`, which is not another state"},
 	        {"markov a 1s to a 100% then b 2s down",
-	         "state `a` leads to `a`, which is no other state"},
+	         "state `a` leads to `a`, which is not another state"},
 	        {"markov a 1s to b 99% then b 2s down",
-	         "the probabilities behind `to` of state `a` are less than 100% together"},
+	         "the probabilities after `to` of state `a` are less than 100% together"},
 	        {"markov a 1s to b 99% c 2% then b 2s down then c 1s",
-	         "the probabilities behind `to` of state `a` are more than 100% together"},
+	         "the probabilities after `to` of state `a` are more than 100% together"},
 	        {"markov a 1s rate 1mbit burst 15kB then b 1s",
 	         "`rate`: a leaky-bucket has no burst: leave it out, or say `algorithm "
 	         "token-bucket`"},

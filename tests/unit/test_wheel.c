@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wheel beside a sorted reference: a binary heap over (due, order of insertion). The
- * heap says what must come out at each instant; the wheel must agree to the record.
+ * The wheel compared with a sorted reference: a binary heap over (due, order of insertion). The
+ * heap determines what must come out at each instant; the wheel must agree to the record.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* How wide a slot of each level is. Were it otherwise the tests would hold as well, but for how
- * much memory is used. */
+/* The width of a slot in each level. With other widths, the tests would hold as well, except for
+ * the amounts of memory. */
 static const uint32_t slot_bits[WHEEL_LEVELS] = {6, 14, 30, 40};
 
 #define SLOT_NS(level) (UINT64_C(1) << slot_bits[level])
@@ -136,7 +136,7 @@ static void pop_and_compare(struct bench *bench, struct held *held)
 	assert_int_equal(bench->wheel->records, bench->n);
 }
 
-/* What wheel_next may say: not later than the first, and only `never` when there is nothing. */
+/* Asserts that wheel_next is not later than the first record, and `never` only if there is none. */
 static void next_is_sound(const struct bench *bench)
 {
 	if (bench->n == 0)
@@ -145,7 +145,7 @@ static void next_is_sound(const struct bench *bench)
 		assert_true(wheel_next(bench->wheel) <= bench->heap[0].due);
 }
 
-/* Everything that is due at `now` comes out, nothing else, in order. */
+/* Asserts that everything due at `now` comes out, nothing else, and in order. */
 static void advance(struct bench *bench, simtime now)
 {
 	struct held *held;
@@ -159,7 +159,7 @@ static void advance(struct bench *bench, simtime now)
 	next_is_sound(bench);
 }
 
-/* As a replay does it: from wheel_next to wheel_next. */
+/* Advances from wheel_next to wheel_next, as a replay does. */
 static void run_out(struct bench *bench)
 {
 	uint32_t idle = 0;
@@ -175,7 +175,8 @@ static void run_out(struct bench *bench)
 	}
 }
 
-/* Empty; once the cursor has left the slots, every chunk is back. */
+/* Asserts that the wheel is empty, and that every chunk is returned once the cursor has left the
+ * slots. */
 static void bench_free(struct bench *bench)
 {
 	uint32_t n = 0;
@@ -245,7 +246,7 @@ static void a_record_leaves_at_its_instant_and_not_a_nanosecond_before(void **st
 	}
 }
 
-/* Due times spread over all four levels, insertions between advances of all sizes. */
+/* Due times are spread over all four levels, with insertions between advances of all sizes. */
 static void random_records_over_all_levels_come_out_as_the_reference_says(void **state)
 {
 	const simtime origins[] = {0, EPOCH, TURN - 3 * SIMTIME_S, 378 * TURN - SIMTIME_S};
@@ -288,7 +289,7 @@ static void ties_leave_in_the_order_of_insertion_whatever_their_clouds(void **st
 		struct bench *bench = bench_make(64, 1000);
 		simtime due = bench->now + aheads[a];
 
-		/* some while it lies in a high level, some after it came down */
+		/* some while the slot is in a high level, some after its records moved down */
 		for (uint32_t i = 0; i < 600; i++) {
 			assert_true(insert(bench, due, (uint32_t)(draw_u64(key, i, 0) % 3), 10));
 			if (i % 50 == 49)
@@ -316,7 +317,7 @@ static void insertion_into_the_open_slot_finds_its_place(void **state)
 	}
 	advance(bench, slot + 255);
 	assert_int_equal(bench->n, 0);
-	/* read to its end, and still the slot of the cursor */
+	/* the slot is read to its end, and the cursor is still there */
 	assert_true(insert(bench, slot + 255, 0, 20));
 	assert_true(insert(bench, slot + 3, 0, 20));
 	advance(bench, slot + 255);
@@ -380,8 +381,8 @@ static void the_cursor_may_jump_any_distance(void **state)
 	bench_free(bench);
 }
 
-/* The highest level goes round every 2^52 ns, 52 days: a live run and a capture cross such an
- * instant. */
+/* The highest level goes round every 2^52 ns, which is 52 days: a live run or a capture may cross
+ * such an instant. */
 static void records_beyond_the_turn_of_the_highest_level_leave_when_they_are_due(void **state)
 {
 	static const uint64_t turns[] = {1, 2, 16, 24 * 16, 379};
@@ -430,7 +431,7 @@ static void no_memory_is_said_and_does_no_harm(void **state)
 		assert_true(refused > 0);
 		run_out(bench);
 		assert_int_equal(wheel_next(bench->wheel), SIMTIME_NEVER);
-		/* and afterwards it holds again what it held before */
+		/* afterwards the wheel holds as much as before */
 		advance(bench, bench->now + 2 * SLOT_NS(3));
 		assert_true(insert(bench, bench->now + 5, 0, 60) == (chunks >= 2));
 		run_out(bench);
@@ -438,7 +439,7 @@ static void no_memory_is_said_and_does_no_harm(void **state)
 	}
 }
 
-/* Chunks come back slot by slot, not when the wheel is empty. */
+/* Chunks are returned slot by slot, not only when the wheel is empty. */
 static void memory_comes_back_as_time_goes_on(void **state)
 {
 	struct bench *bench = bench_make(4096, 0);
@@ -453,8 +454,8 @@ static void memory_comes_back_as_time_goes_on(void **state)
 		if (bench->arena.used_chunks > most)
 			most = bench->arena.used_chunks;
 	}
-	/* 500 packets are held, each in a slot of 65.5 us of its own, whose keys take a block of
-	 * 256 bytes; the packets lie together, 88 bytes each. */
+	/* 500 packets are held, each in its own slot of 65.5 us, whose keys take a block of 256
+	 * bytes; the packets lie together, 88 bytes each. */
 	assert_true(most < 500 / 15 + 500 * 88 / 4000 + 10);
 	run_out(bench);
 	bench_free(bench);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bursts onto a wheel, by way of a line with `order allow`: whatever a burst is made of, it is as
- * if its packets had come one by one. The rig compares every packet's bytes, and has every mbuf
- * back in the end.
+ * Bursts onto a wheel, through a line with `order allow`: whatever a burst contains, the result is
+ * that of its packets one by one. The rig compares every packet's bytes, and gets every mbuf back
+ * in the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 #define PACKETS (190u * BURST_MAX)
 
-/* Bursts of one kind of packet, of another kind in their midst, of lengths on both sides of what is
- * copied. */
+/* Bursts of one kind of packet, with another kind among them, and with lengths on both sides of the
+ * limit of copying. */
 enum mix { MIX_SMALL, MIX_LENGTHS, MIX_SHAPES, MIXES };
 
 static enum rig_shape shape_of(enum mix mix, uint64_t draw)
@@ -60,7 +60,7 @@ static struct rig *played(enum mix mix, simtime delay, simtime jitter, uint16_t 
 
 static void a_burst_is_as_its_packets_one_by_one(void **state)
 {
-	/* Stays of one class of the store, of several, and in the slot that is open. */
+	/* Stays in one class of the store, in several, and in the open slot. */
 	static const struct {
 		simtime delay, jitter;
 	} rows[] = {{10 * SIMTIME_MS, SIMTIME_MS},
@@ -92,8 +92,8 @@ static void a_burst_is_as_its_packets_one_by_one(void **state)
 	}
 }
 
-/* What finds none is dropped, and in the end no memory is in use but for keys of the slot that was
- * open last. */
+/* Packets that find no memory are dropped. In the end, no memory is in use, except for the keys of
+ * the slot that was open last. */
 static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 {
 	static const uint32_t chunks[] = {2, 3, 5, 17, 60};
@@ -113,7 +113,7 @@ static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 	}
 }
 
-/* With loss, and with a bucket that has tokens for some bursts, and not for others. */
+/* With loss, and with a token bucket that has enough tokens for some bursts only. */
 static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitter, uint64_t depth)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
@@ -178,7 +178,7 @@ static void a_burst_that_the_engine_stamps_is_as_one_that_came_stamped(void **st
 	}
 }
 
-/* Frames of a burst that are alike lie in cells; those of a burst of three do not. */
+/* Equal frames of a burst are stored in cells; frames of a burst of three are not. */
 static struct rig *received(uint16_t together, uint32_t bytes, simtime delay, simtime jitter)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7, .live = true});
@@ -191,7 +191,7 @@ static struct rig *received(uint16_t together, uint32_t bytes, simtime delay, si
 	for (uint32_t burst = 0; burst < 150; burst++) {
 		simtime t = SIMTIME_MS + burst * 1000;
 		uint64_t draw = draw_u64(key, burst, 0);
-		/* one length, another, several */
+		/* one length, another length, several lengths */
 		uint32_t more = draw % 3 == 0 ? 7 : 0, spread = draw % 5 == 0;
 
 		for (uint16_t i = 0; i < BURST_MAX; i++)
@@ -221,7 +221,8 @@ static void what_lies_in_cells_leaves_as_from_records(void **state)
 		struct rig *cells = received(BURST_MAX, bytes, delay, jitter);
 		struct rig *records = received(3, bytes, delay, jitter);
 
-		/* Neither takes more memory, but for the chunks that are being filled. */
+		/* Neither needs more memory than the other, except for the chunks that are being
+		 * filled. */
 		assert_true(engine_memory_used(cells->engine) <=
 		            engine_memory_used(records->engine) + 4 * CHUNK_BYTES);
 		rig_run_out(cells);
@@ -243,7 +244,7 @@ static void what_lies_in_cells_leaves_as_from_records(void **state)
 	}
 }
 
-/* The cloud goes, or keeps order from now on, with packets in cells. */
+/* The cloud is removed, or keeps order from now on, while packets are in cells. */
 static void packets_in_cells_outlive_a_change_and_go_with_their_cloud(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Linux host decides about its window, in numbers. */
+/* A Linux host's decisions about its window, in numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void slow_start_ends_at_three_quarters_of_half_a_round_trip(void **state)
 	(void)state;
 	assert_int_equal(window_slow_start_end(800000, 200000, 1460), 5137);
 	assert_int_equal(window_slow_start_end(100000, 500000, 1448), 1619);
-	/* 2 at least, and no overflow at the ends of the ranges */
+	/* at least 2, and no overflow at the ends of the ranges */
 	assert_int_equal(window_slow_start_end(1, 1, 1460), 2);
 	assert_int_equal(window_slow_start_end(UINT32_MAX, UINT32_MAX, 1), INT32_MAX);
 	assert_int_equal(window_slow_start_end(10000000, 60000000, 1460), 19263699);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers on a fake clock. Packets come in over rte_rings that are ports (net_ring); they leave
- * over rings on which each packet carries the instant at which it was due, so that the departures
- * of a worker can be compared with those of an engine that is driven as a replay would.
+ * Workers on a fake clock. Packets come in through rte_rings that are ports (net_ring). They leave
+ * through rings on which each packet carries the instant at which it was due. So the departures of
+ * a worker can be compared with those of an engine that is driven like a replay.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@
 #define MEMORY  (8u << 20)
 #define FRAMES  3000
 #define PORTS   2
-#define STEP_NS UINT64_C(10000) /* the trace's instants are multiples of it */
+#define STEP_NS UINT64_C(10000) /* the trace's instants are multiples of this */
 
 struct departure {
 	uint32_t frame;
@@ -87,7 +87,7 @@ static struct scenario *scenario_two_clouds(void)
 	return made;
 }
 
-/* The trace: frame i comes in at port i % 2; one to forty at an instant. */
+/* The trace: frame i arrives at port i % 2; one to forty frames at an instant. */
 static simtime arrival_of(uint32_t frame)
 {
 	static simtime at[FRAMES];
@@ -144,7 +144,7 @@ struct bench {
 	struct worker workers[3];
 };
 
-/* Of the worker that has the engine. */
+/* Makes room, by the worker that has the engine. */
 static void make_room(void *argument, uint32_t port)
 {
 	struct bench *bench = argument;
@@ -152,7 +152,7 @@ static void make_room(void *argument, uint32_t port)
 	worker_make_room(&bench->workers[bench->workers[0].engine ? 0 : 1], port);
 }
 
-/* `bench`: its worker makes room; NULL: nobody does. */
+/* `bench`: its worker makes room; NULL: no room is made. */
 static struct engine *engine_start(void *memory, const struct scenario *with, struct bench *bench)
 {
 	const struct engine_setup setup = {
@@ -176,7 +176,7 @@ static struct engine *engine_start(void *memory, const struct scenario *with, st
 	return engine;
 }
 
-/* ---- as a replay would ---- */
+/* ---- as in a replay ---- */
 
 static void drain_outlets(struct engine *engine, struct departures departures[PORTS])
 {
@@ -216,7 +216,7 @@ static void replay(struct departures departures[PORTS])
 	memory_free(memory, MEMORY);
 }
 
-/* ---- a worker by hand ---- */
+/* ---- a worker driven by hand ---- */
 
 static struct rte_ring *ring_make(const char *what, uint32_t index, uint32_t room)
 {
@@ -230,7 +230,7 @@ static struct rte_ring *ring_make(const char *what, uint32_t index, uint32_t roo
 	return ring;
 }
 
-/* A port that receives from one ring and sends to another. */
+/* Makes a port that receives from one ring and sends to another. */
 static void port_make(struct port *port, struct rte_ring *in, struct rte_ring *out)
 {
 	static unsigned serial;
@@ -330,10 +330,10 @@ static void assert_same(const struct departures *a, const struct departures *b)
 
 #define END_NS (arrival_of(FRAMES - 1) + 40 * SIMTIME_MS)
 
-/* ---- a device that stamps what it receives ---- */
+/* ---- a device that stamps received frames ---- */
 
 #define DEVICE_TICK_NS  4
-#define DEVICE_AHEAD_NS 700 /* so much later than its stamp a frame can be seen */
+#define DEVICE_AHEAD_NS 700 /* the most between a frame's stamp and its reception */
 
 static bool device_stamp(const void *device, const struct rte_mbuf *mbuf, uint64_t *ticks)
 {
@@ -345,7 +345,7 @@ static bool device_stamp(const void *device, const struct rte_mbuf *mbuf, uint64
 	return true;
 }
 
-/* It looks for the instant behind the frame's number. */
+/* The device stores the instant behind the frame's number. */
 static void device_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ticks)
 {
 	(void)device;
@@ -382,7 +382,7 @@ static void time_start(struct port_time *time)
 	const struct clock_sample second = {.tsc = 1000000 / DEVICE_TICK_NS, .raw_ns = 1000000};
 
 	assert_int_equal(port_time_start_from(time, &device_time, NULL, &first, &second), 0);
-	/* From the first tick on, which no device needs. */
+	/* From the first tick on, which no real device needs. */
 	time->line.origin_raw_ns = 0;
 	time->line.line[1] =
 	        (struct clock_line){.mult = (uint64_t)DEVICE_TICK_NS << CLOCK_SHIFT, .base_tsc = 0};
@@ -391,7 +391,7 @@ static void time_start(struct port_time *time)
 static void run_stamped(struct worker *worker, struct bench *bench, bool pipeline, uint64_t step_ns,
                         struct departures departures[PORTS])
 {
-	static struct port_time times[PORTS]; /* the caller looks at them */
+	static struct port_time times[PORTS]; /* the caller reads them */
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < PORTS; i++) {
@@ -498,7 +498,7 @@ static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void *
 	for (simtime now = 1000; now < 12000; now += 50) {
 		uint32_t expected = 0;
 
-		/* 1,514 bytes and 24: 1,230.4 ns each, and a microsecond ahead. */
+		/* 1,514 bytes and 24: 1,230.4 ns each; sent up to a microsecond ahead. */
 		while (expected < 8 && 10000 + expected * 12304 <= (now + WIRE_SLACK_NS) * 10)
 			expected++;
 		tx_queue_send(&tx_queue, NULL, now);
@@ -524,8 +524,7 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 	for (simtime now = 5000; now <= 100000; now += 5000) {
 		if (now > 10000)
 			assert_true(wire.free_ps >= now * 1000);
-		/* nor is more handed over than a round lasts, but for a frame, which takes 219
-		 * ns */
+		/* no more is handed over than a round lasts, and one frame, which takes 219 ns */
 		assert_true(wire.free_ps <= (now + 250) * 1000);
 		fill(&outlet, 40, 250);
 		while (outlet.n > OUTLET_ROOM - 40)
@@ -538,7 +537,7 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 	bench_free(bench);
 }
 
-/* What is the worker's own, and what it sends for another. */
+/* One queue for the worker's own packets, one for those of another worker. */
 static void two_tx_queues_of_a_worker_to_one_port_share_its_wire(void **state)
 {
 	static struct outlet outlets[2];
@@ -553,7 +552,8 @@ static void two_tx_queues_of_a_worker_to_one_port_share_its_wire(void **state)
 	fill(&outlets[1], 2, 1514);
 	tx_queue_send(&own, NULL, 1000);
 	tx_queue_send(&others, NULL, 1000);
-	/* The second begins 1,230.4 ns after the first, which is more than a microsecond ahead. */
+	/* The second frame begins 1,230.4 ns after the first, which is more than a microsecond
+	 * ahead. */
 	assert_int_equal(own.tx_packets, 1);
 	assert_int_equal(others.tx_packets, 0);
 	tx_queue_send(&own, NULL, 2000);
@@ -626,7 +626,7 @@ static void make_pipeline(struct bench *bench)
 	rx->n_tx_queues = 0;
 }
 
-/* The order in which the two workers get to run is drawn; emulation may lag behind or run ahead. */
+/* The order in which the two workers run is drawn; emulation may lag behind or run ahead. */
 static void a_pipeline_gives_the_departures_of_a_single_worker(void **state)
 {
 	static struct departures expected[PORTS], got[PORTS];
@@ -642,7 +642,7 @@ static void a_pipeline_gives_the_departures_of_a_single_worker(void **state)
 		memset(got, 0, sizeof(got));
 		while (now < END_NS) {
 			random = random * 1664525 + 1013904223;
-			/* Now and then, so that more than a burst lies between them. */
+			/* Occasionally, so that more than a burst lies between them. */
 			if (random >> (round % 2 ? 31 : 27) == 0) {
 				worker_poll(&bench->workers[1], now);
 				collect(bench, got);
@@ -650,7 +650,7 @@ static void a_pipeline_gives_the_departures_of_a_single_worker(void **state)
 			}
 			arrive(bench, &next, now);
 			worker_poll(&bench->workers[0], now);
-			/* rx takes a burst a port and poll; what came at one instant stays there */
+			/* rx takes a burst per port and poll; packets of one instant may remain */
 			if (rte_ring_count(bench->in[0]) + rte_ring_count(bench->in[1]) == 0)
 				now += STEP_NS / 2;
 		}
@@ -663,7 +663,7 @@ static void a_pipeline_gives_the_departures_of_a_single_worker(void **state)
 	}
 }
 
-/* A cloud of a constant 1 ms, and nothing else, from a to b. */
+/* Makes a cloud with a constant delay of 1 ms from a to b, and nothing else. */
 static struct scenario *scenario_constant(void)
 {
 	struct scenario *made = scenario_make();
@@ -677,7 +677,7 @@ static struct scenario *scenario_constant(void)
 	return made;
 }
 
-/* Sends to the port's device instead of a ring with instants. */
+/* Makes the queues send to the port's device, instead of a ring with instants. */
 static void tx_queues_to_ports(struct bench *bench)
 {
 	for (uint32_t i = 0; i < PORTS; i++) {
@@ -750,7 +750,7 @@ static void a_departure_close_ahead_is_executed_after_an_idle_poll(void **state)
 	assert_int_equal(tx_queue->tx_packets, 3);
 	assert_int_equal(tx_queue->lateness_ns.count, 3);
 	assert_int_equal(tx_queue->lateness_ns.max, 0);
-	/* What comes after it is stamped after it. */
+	/* Later packets are stamped later. */
 	assert_int_equal(worker->now, due);
 	collect(bench, out);
 	bench_free(bench);
@@ -768,7 +768,7 @@ static void what_is_ready_ahead_waits_for_its_instant(void **state)
 	simtime due;
 	(void)state;
 
-	/* A nanosecond a hundred ticks: WORKER_AHEAD_NS are long enough to be seen. */
+	/* A hundred ticks are a nanosecond: WORKER_AHEAD_NS takes long enough to be observed. */
 	clock.line[0] = (struct clock_line){rte_rdtsc(), (UINT64_C(1) << CLOCK_SHIFT) / 100, 1000};
 	tx_queues_to_ports(bench);
 	worker->clock = &clock;
@@ -817,7 +817,7 @@ static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 	worker_poll(worker, SIMTIME_MS);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 7);
 	assert_true(worker->waiting);
-	/* 99 ms later it is still there */
+	/* 99 ms later the packet is still there */
 	worker_poll(worker, 100 * SIMTIME_MS);
 	assert_int_equal(bench->tx_queues[1].tx_full, 0);
 	for (int i = 0; i < 4096 - 8; i++) {
@@ -839,7 +839,7 @@ static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 	scenario_free(constant);
 }
 
-/* Two clouds that meet at port b, 1 ms each. */
+/* Two clouds that lead to port b, 1 ms each. */
 static struct scenario *scenario_meeting(void)
 {
 	struct scenario *made = scenario_constant();
@@ -851,7 +851,8 @@ static struct scenario *scenario_meeting(void)
 	return made;
 }
 
-/* What a tape says of departures: as many as have left, one behind the other, and when. */
+/* Returns the number of departures on a tape, which must be one behind the other, and the latest
+ * instant. */
 static uint64_t departures_on(struct tape *tape, simtime *latest)
 {
 	const struct tape_entry *entry;
@@ -869,7 +870,7 @@ static uint64_t departures_on(struct tape *tape, simtime *latest)
 	return n;
 }
 
-/* More than four outlets are due when a worker comes round. */
+/* More than four outlets are due when a worker polls. */
 static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 {
 	struct scenario *meeting = scenario_meeting();
@@ -887,7 +888,7 @@ static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 	send_frames(bench, 0, 300);
 	for (simtime now = 0; now < 10; now++)
 		worker_poll(worker, now);
-	/* As much as a burst comes in, ahead of which the rest is executed. */
+	/* A burst comes in; the rest is executed before it. */
 	send_frames(bench, 300, 1);
 	worker_poll(worker, later);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
@@ -905,7 +906,7 @@ static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 	scenario_free(meeting);
 }
 
-/* It takes an outlet and 20 packets more. */
+/* The device takes an outlet and 20 packets more. */
 static void behind_a_device_that_refuses_packets_wait_until_it_takes_them(void **state)
 {
 	struct scenario *meeting = scenario_meeting();
@@ -925,7 +926,7 @@ static void behind_a_device_that_refuses_packets_wait_until_it_takes_them(void *
 	assert_int_equal(engine_outlet(bench->engine, 1)->n + engine_late(bench->engine, 1),
 	                 300 - OUTLET_ROOM - 20);
 	empty_ring(bench->out[1]);
-	/* The outlet by the first, at its end, and all behind it by the second. */
+	/* The first poll sends the outlet, at its end; the second sends all behind it. */
 	worker_poll(worker, 2 * SIMTIME_MS + 1);
 	worker_poll(worker, 2 * SIMTIME_MS + 2);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
@@ -981,9 +982,9 @@ static void take_number(struct witness *witness, const struct fate *fate)
 	lost->number[lost->n++] = fate->packet;
 }
 
-/* Six frames of which the leaving of the second and the fifth was told. What lies in the memory of
- * the others is of a packet that was due at the same instant. By a worker's own transmit queue, and
- * over a ring by that of another. */
+/* Of six frames, the departures of the second and the fifth are reported, so only these have names.
+ * The private areas of the others have data of a packet that was due at the same instant. Through a
+ * worker's own transmit queue, and through a ring to that of another. */
 static void what_a_port_loses_has_its_name_only_if_its_leaving_was_told(void **state)
 {
 	static const uint64_t expected[] = {0, 5, 0, 0, 5, 0};
@@ -1018,7 +1019,7 @@ static void what_a_port_loses_has_its_name_only_if_its_leaving_was_told(void **s
 	bench_free(bench);
 }
 
-/* What is sent while the link is down would lie in the device, and go out stale. */
+/* Packets sent while the link is down would stay in the device, and leave much too late. */
 static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 {
 	struct scenario *constant = scenario_constant();
@@ -1075,7 +1076,7 @@ static void a_message_is_obeyed_once_and_packets_in_flight_are_kept(void **state
 	scenario_free(next);
 }
 
-/* What a device was told: of each frame, in the order in which it was handed over. */
+/* Returns how many frames were handed to the device, and their instants, in order. */
 static uint32_t told(struct rte_ring *ring, simtime *instants)
 {
 	struct rte_mbuf *mbuf;
@@ -1124,7 +1125,7 @@ static void a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls(v
 			empty(bench->out[0]);
 		}
 		assert_int_equal(seen, FRAMES / 2);
-		/* Who comes round every 23 us is too late for a lead of 20, now and then. */
+		/* A worker that polls every 23 us is sometimes too late for a lead of 20. */
 		assert_int_equal(bench->tx_queues[1].launch_missed > 0, steps_ns[s] > lead);
 		assert_in_range(bench->tx_queues[1].launch_missed, 0, FRAMES / 4);
 		bench_free(bench);
@@ -1157,7 +1158,7 @@ static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
 	assert_int_equal(bench->inlets[0].rx_packets, 0);
 	assert_int_equal(time.stamped + time.unstamped, 0);
 	assert_int_equal(time.ahead + time.backward + time.stale, 0);
-	/* Instants go on forward. */
+	/* Instants increase. */
 	assert_int_equal(time.latest, 7);
 	bench->inlets[0].time = NULL;
 	assert_int_equal(bench->tx_queues[1].tx_packets, 0);
@@ -1189,7 +1190,7 @@ static void a_mailbox_that_is_full_refuses_a_message(void **state)
 	mailbox_free(&mailbox);
 }
 
-/* Over a ring to the worker that owns the port, as in a pipeline's tx. */
+/* Through a ring to the worker that owns the port, as in a pipeline's tx. */
 static void a_drain_sends_what_other_workers_hand_over(void **state)
 {
 	struct scenario *constant = scenario_constant();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A router of XCP, against its formulas in double precision, packet by packet. */
+/* A router of XCP, compared with its formulas in double precision, packet by packet. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -11,19 +11,19 @@
 #include "header/xcp.h"
 #include "packet/headers.h"
 
-#define CAPACITY 1000000 /* byte/s: one a microsecond */
+#define CAPACITY 1000000 /* bytes/s: one a microsecond */
 #define SECOND   268435456.0
 #define PACKETS  4000
 
 /* ---- the reference ---- */
 
-/* Instants and the mean round trip are whole numbers, as the model says; all else is not. */
+/* Instants and the mean round trip are integers, as in the model; all else is not. */
 struct reference {
 	double bytes, sum_x, sum_xrtt; /* s, s x s */
 	double rtt, queue, positive, negative, per_x, per_byte;
 	uint64_t interval_ns, interval_at, queue_at;
 	double waiting, least;
-	/* a FIFO: when each packet that waits begins to be sent, and its length */
+	/* a FIFO: when the transmission of each waiting packet begins, and its length */
 	uint64_t begins[PACKETS], free_at;
 	uint32_t length[PACKETS], first, n;
 };
@@ -175,9 +175,9 @@ static uint32_t dice(uint64_t *state, uint32_t n)
 	return (uint32_t)((*state >> 33) % n);
 }
 
-/* Half, once and one and a half times the rate, each for a third of the packets; flows of 8 to 400
- * ms; a fifth of the senders ask for little, some know no round trip; and once nothing comes for an
- * hour. */
+/* Half, once and one and a half times the rate, each for a third of the packets; flows with round
+ * trips of 8 to 400 ms. A fifth of the senders request little, some have no round trip time; and
+ * once nothing comes for an hour. */
 static void every_request_becomes_what_the_formulas_give(void **state)
 {
 	static struct reference reference;
@@ -215,7 +215,7 @@ static void every_request_becomes_what_the_formulas_give(void **state)
 			fail_msg("packet %u: %d, and the formulas give %.3f", i, seen.delta[i],
 			         expected[i]);
 	}
-	/* It would be no test if only one of the three happened. */
+	/* The test is useful only if all three happened. */
 	assert_true(gains > 500 && tolls > 500 && kept > 100);
 	trial_close(trial);
 }
@@ -235,7 +235,7 @@ static void an_interval_by_hand(void **state)
 	assert_int_equal(control.positive, UINT64_C(90000) << 16);
 	assert_int_equal(control.negative, UINT64_C(50000) << 16);
 	assert_int_equal(control.interval_ns, 99999997); /* 2^28 / 10, rounded down */
-	/* A 45th of each: 2000 - 1111.1 */
+	/* A 45th of each: 2000 - 1111.1. */
 	assert_int_equal(xcp_control_allot(&control, 1000, XCP_SECOND / 900, INT32_MAX), 888);
 	/* 10,000 bytes wait all the time: 0.226 x 10000 / 0.1 s less. */
 	control.queue_bytes = 10000;
@@ -272,8 +272,8 @@ static void what_is_no_request_passes_untouched(void **state)
 		malformed += rows[i].malformed;
 		assert_int_equal(trial_counters(trial)->feedback_malformed, malformed);
 	}
-	/* One that the end of the packet cuts off. */
-	shape.payload_bytes = 11; /* 8 bytes of a transport before */
+	/* A request that the end of the packet cuts off. */
+	shape.payload_bytes = 11; /* 8 bytes of a transport header before it */
 	frame_make(frame, &shape);
 	trial_send_frame(trial, frame, request(frame, &shape, 1000, 1000, 4711));
 	trial_run_out(trial);
@@ -305,7 +305,7 @@ static void a_meter_beside_it_reads_as_ever(void **state)
 	assert_int_equal((uint64_t)observed->xcp.input, bytes * 1000);
 	assert_int_equal(observed->xcp.rtt_ns, 9999997);
 	assert_int_equal((uint64_t)observed->xcp.capacity, CAPACITY);
-	/* The statement goes, the meter stays; and the other way round. */
+	/* The statement is removed, and the meter stays; then vice versa. */
 	rig_unset(trial->rig, "x", "xcp");
 	rig_apply(trial->rig, trial->now);
 	trial_send_frames(trial, 250, frame, bytes);

@@ -9,8 +9,8 @@
 #include "text/word.h"
 #include "scenario/scenario.h"
 
-/* Packets that are told to leave, for who looks at them then: those of an instant are found by it,
- * since a hundred thousand may be on their way and leave in another order. */
+/* Packets whose departure was reported, for `look`. They are found by their instant, since a
+ * hundred thousand may be in flight and leave in another order. */
 #define TOLD_SLOTS (1u << 16)
 
 struct told {
@@ -47,8 +47,8 @@ static void expect(struct trial *trial, const struct fate *fate)
 	trial->told->slots[slot].end = &told->next;
 }
 
-/* What was told of the packet that leaves at this instant: of several, of the one that was told
- * first. */
+/* Returns the report on the packet that leaves at this instant; if there are several, the first
+ * one. */
 static struct packet expected(struct trial *trial, simtime due)
 {
 	uint32_t slot = slot_of(due);
@@ -174,7 +174,7 @@ static void make_room(struct trial *trial, uint64_t n)
 	trial->room = trial->sent + n + 1;
 }
 
-/* What leaves is looked at and freed; the rig would compare it with what it sends itself. */
+/* Looks at all departures and frees them; the rig would compare them with its own packets. */
 static void collect(struct trial *trial)
 {
 	while (engine_advance(trial->rig->engine, trial->rig->now) > 0) {
@@ -182,7 +182,7 @@ static void collect(struct trial *trial)
 
 		for (uint32_t i = 0; i < outlet->n && trial->look; i++) {
 			*packet_of(outlet->mbufs[i]) = expected(trial, outlet->due_ns[i]);
-			/* The fate says how long it is. */
+			/* The fate has the length. */
 			assert_int_equal(packet_of(outlet->mbufs[i])->wire_bytes,
 			                 outlet->wire_bytes[i]);
 			trial->look(trial->argument, outlet->mbufs[i]);
@@ -192,7 +192,7 @@ static void collect(struct trial *trial)
 	}
 }
 
-/* What is collected here the rig does not see. */
+/* The rig does not see departures that are collected here. */
 static void settle(struct trial *trial)
 {
 	const struct counters *c = trial_counters(trial);
@@ -217,7 +217,7 @@ static void write_frame(struct rte_mbuf *mbuf, const uint8_t *frame)
 	}
 }
 
-/* `frame` NULL: as the rig makes them. */
+/* `frame` NULL: as the rig makes frames. */
 void trial_send_frames(struct trial *trial, uint64_t n, const uint8_t *frame, uint32_t bytes)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -272,7 +272,7 @@ const struct counters *trial_counters(const struct trial *trial)
 {
 	static struct cloud_report report;
 
-	/* Without histograms: it is asked for behind each packet. */
+	/* Without histograms, because this is called after each packet. */
 	assert_true(engine_report_queue(trial->rig->engine, "x", &report));
 	return &report.counters;
 }

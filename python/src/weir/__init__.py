@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir, a network emulator, from Python: docs/python.md.
 
-This package calls the program `weir` (`$WEIR`, or the one in `$PATH`), and talks to one that runs.
+This package calls the program `weir` (`$WEIR`, or the one in `$PATH`), and talks to a running weir.
 """
 
 from . import errors

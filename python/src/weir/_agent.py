@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs at an end of a path, and starts there what the test asks for.
+"""The process at an end of a path, which starts the test's processes there.
 
-It is a command of `weir exec --between`. Its one argument is the descriptor of a socket to the test.
-A request is a line of JSON; with one that starts a process come four descriptors: its three streams,
-and a pipe that gets its exit status. When the socket ends, the test has gone, however it went: this
-process ends, and weir exec kills what it has left running.
+It is a command of `weir exec --between`. Its first argument is the descriptor of a socket to the test. A
+request is a line of JSON. Four descriptors come with a request that starts a process: its three streams, and
+a pipe that receives its exit status. If the socket is closed, the test has ended, for whatever reason: this
+process ends, and weir exec kills the processes that it has left running.
 """
 
 import json
@@ -77,7 +77,7 @@ class Agent:
                 try:
                     os.write(fd, str(status).encode())
                 except OSError:
-                    pass  # nobody asks any more
+                    pass  # the reader has closed the pipe
                 os.close(fd)
 
     def serve(self) -> None:
@@ -85,7 +85,7 @@ class Agent:
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the test's
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is meant for the test
         self.answer(addresses=addresses(), pid=os.getpid())
         while True:
             waited: list[Any] = [self.channel, wakes]
@@ -98,13 +98,13 @@ class Agent:
 
 
 def main() -> None:
-    # weir exec starts B when A listens, and A is ready when it begins.
+    # weir exec starts B when A listens, so A listens when it is ready.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     channel = socket.socket(fileno=int(sys.argv[1]))
     channel.set_inheritable(False)
-    if len(sys.argv) > 2:  # A: the test takes it away again when both are there
+    if len(sys.argv) > 2:  # A: the test writes when both ends are there, then A stops listening
         channel.recv(1)
     listening.close()
     Agent(channel).serve()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A method for each statement that weir has, when it is asked for. What type checkers see of it is
-_statements.pyi, which is made from the same tables (stubs.py)."""
+"""A method for each statement that weir has, created when the attribute is read. Type checkers see these
+methods in _statements.pyi, which is generated from the same tables (stubs.py)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Statements(Generic[T]):
             return self._made(name, args, keywords)
 
         if kind is None:
-            method()  # raises AttributeError, which says what there is
+            method()  # raises an AttributeError that suggests the nearest name
             raise AttributeError(name)
         method.__name__ = name
         method.__doc__ = described(kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line of the language as words, and words as a line."""
+"""Splits a line of the language into words, and writes words as a line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Word:
 
 
 def split(line: str, number: int) -> tuple[list[Word], int]:
-    """The words, and the column where a further one would stand.
+    """Returns the words, and the column at which another word would begin.
 
     >>> [word.text for word in split(r'cloud a rate 1mbit # as it is', 1)[0]]
     ['cloud', 'a', 'rate', '1mbit']
@@ -61,7 +61,7 @@ def _wrong(number: int, at: int, message: str) -> ScenarioError:
 
 
 def written(text: str, quote: bool = False) -> str:
-    """A text as one word.
+    """Returns a text as one word of the language.
 
     >>> written("plain"), written("two words"), written("#5"), written("")
     ('plain', '"two words"', '"#5"', '""')

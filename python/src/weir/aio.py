@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The client for asyncio. Its operations are those of weir.protocol, as the other client's are."""
+"""The client for asyncio. It shares the operations of weir.protocol with the blocking client."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """As weir.Client, with `await`. One task at a time; `async with` closes it, and so does an
-    answer that is not waited for: `asyncio.timeout` ends the conversation."""
+    """weir.Client with `await`. Only one task may use it at a time. `async with` closes it, and so does a
+    cancelled wait for an answer: `asyncio.timeout` ends the conversation."""
 
     hello: show.Hello
 
@@ -138,7 +138,8 @@ class AsyncClient:
 
     @contextlib.asynccontextmanager
     async def batch(self) -> AsyncIterator[list[str]]:
-        """`async with client.batch() as lines: lines.append(...)`: one transaction at the end."""
+        """`async with client.batch() as lines: lines.append(...)`: one transaction at the end of the
+        block."""
         lines: list[str] = []
         yield lines
         await self.change(*lines)
@@ -146,7 +147,8 @@ class AsyncClient:
     @contextlib.asynccontextmanager
     async def lease(self, seconds: float | str, *lines: str,
                     files: Files | None = None) -> AsyncIterator[int]:
-        """A change that is undone at the end, or when this process ends; its number."""
+        """Makes a change that is undone at the end of the block, or when this process ends. Yields the number
+        of the lease."""
         async with AsyncClient(self.path) as holder:
             begin = f"begin lease {protocol.duration(seconds)}"
             answer = await holder._run(protocol.change(lines, files, begin))
@@ -154,13 +156,13 @@ class AsyncClient:
             try:
                 yield int(answer["lease"])
             except BaseException:
-                with contextlib.suppress(WeirError):  # the reason of the block counts
+                with contextlib.suppress(WeirError):  # the error of the block takes precedence
                     await holder._give_up(renewing)
                 raise
             await holder._give_up(renewing)
 
     async def _give_up(self, renewing: asyncio.Task[None]) -> None:
-        # A renewal that is under way gets its answer first.
+        # A renewal that has been sent gets its answer first.
         self._over.set()
         await renewing
         await self.command("revert")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client of a weir that runs."""
+"""A client of a running weir."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def default_socket() -> str:
-    """Where `weir run` listens when nobody says where."""
+    """Returns the path at which `weir run` listens by default."""
     if os.geteuid() == 0:
         return "/run/weir.sock"
     folder = os.environ.get("XDG_RUNTIME_DIR")
@@ -29,11 +29,11 @@ def default_socket() -> str:
 
 
 class Client:
-    """A conversation with a weir. One thread at a time; `with` closes it.
+    """A conversation with a weir. Only one thread may use it at a time; `with` closes it.
 
-    Anything that weir refuses raises a `weir.errors.Refusal`, and has changed nothing. An answer
-    that takes longer than `timeout` seconds, or is not waited for because of another exception,
-    closes it."""
+    If weir refuses something, it has changed nothing, and a `weir.errors.Refusal` is raised. The conversation
+    is closed if an answer takes longer than `timeout` seconds, or if another exception interrupts the wait
+    for it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *,
                  timeout: float | None = 60.0) -> None:
@@ -63,7 +63,7 @@ class Client:
     def close(self) -> None:
         self._socket.close()
 
-    # -- what a Say becomes --
+    # -- how a Say is sent and answered --
 
     def _send(self, say: Say, files: list[BinaryIO]) -> int:
         for (name, _), file in zip(say.files, files):
@@ -104,36 +104,35 @@ class Client:
             result: T = end.value
             return result
 
-    # -- what one can ask --
+    # -- operations --
 
     def command(self, line: str, files: Files | None = None) -> Answer:
-        """Any line of the language; the answer as it came. `files`: names in the line, and the
-        paths of the files that this process opens for them."""
+        """Sends any line of the language, and returns the answer as it came. `files` maps names in the line
+        to paths; this process opens these files for weir."""
         return self._run(protocol.line(line, files))
 
     def change(self, *lines: str, files: Files | None = None) -> Answer:
-        """Changes the scenario: all of the lines in one transaction, or nothing."""
+        """Changes the scenario: all lines in one transaction, or nothing."""
         return self._run(protocol.change(lines, files))
 
     def batch(self) -> Batch:
-        """`with client.batch() as batch: batch.change(...)`: one transaction at the end."""
+        """`with client.batch() as batch: batch.change(...)`: one transaction at the end of the block."""
         return Batch(self)
 
     def lease(self, seconds: float | str, *lines: str, files: Files | None = None) -> Lease:
-        """A change for a time: see Lease."""
+        """A temporary change: see Lease."""
         return Lease(self, seconds, lines, files)
 
     def load(self, scenario: object) -> Answer:
-        """What runs becomes what the scenario (a text, or a weir.Scenario) says, in one
-        transaction."""
+        """Replaces the running scenario by this one (a text, or a weir.Scenario), in one transaction."""
         return self._run(protocol.change(str(scenario).splitlines(), begin="begin whole"))
 
     def cloud(self, name: str, *, everything: bool = False) -> show.Cloud:
-        """`show cloud NAME`; `everything`: since the start."""
+        """`show cloud NAME`; `everything`: since the start of the run."""
         return self._run(protocol.cloud(name, everything))
 
     def clouds(self) -> list[Answer]:
-        """`show cloud`: a row each."""
+        """`show cloud`: a row for each cloud."""
         return self._run(protocol.clouds())
 
     def ports(self) -> list[show.Port]:
@@ -143,30 +142,31 @@ class Client:
         return self._run(protocol.workers())
 
     def totals(self, most: int = 256) -> show.Totals:
-        """All counters since counting began, of the first `most` clouds."""
+        """Returns all counters since counting began, those of clouds for the first `most` clouds."""
         return self._run(protocol.totals(most))
 
     def config(self) -> str:
-        """The scenario in force, as a file."""
+        """Returns the scenario in force, as the text of a scenario file."""
         return self._run(protocol.config())
 
     def clear_counters(self) -> None:
         self._run(protocol.line("clear counters"))
 
     def flight_dump(self, folder: PathLike | None = None, *, weir: PathLike | None = None) -> Recording:
-        """The flight of a weir that has one (`weir.run(flight=...)`, `weir run --flight`), as a recording
-        in a new folder; None: where weir puts it. `weir`: which program runs it again.
-        `errors.Conflict`: there is no flight, or it has nothing yet, or it is being dumped."""
+        """Dumps the flight of a weir that has one (`weir.run(flight=...)`, `weir run --flight`) into a new
+        folder, and returns it as a recording. If `folder` is None, weir chooses the folder. `weir` is the
+        program that replays the recording. Raises `errors.Conflict` if there is no flight, if it holds
+        nothing yet, or if it is being dumped."""
         return Recording(self._run(protocol.flight_dump(folder)), weir=weir)
 
     def events(self, since: int | str | None = None) -> Iterator[show.Event]:
-        """What happens, as it happens, over a connection of its own. `since`: the number of the
-        first event, or "oldest"; None: from now on. It has begun when this returns."""
+        """Yields events as they happen, over a connection of its own. `since` is the number of the first
+        event, or "oldest"; None: from now on. The stream has begun when this method returns."""
         text = "events" if since is None else f"events from {since}"
         return (show.made(show.Event, raw) for raw in self._pushed(text))
 
     def sample(self, interval: float | str = 1.0, clouds: int | None = None) -> Iterator[show.Sample]:
-        """What was counted in each interval, as differences, over a connection of its own."""
+        """Yields what was counted in each interval, as differences, over a connection of its own."""
         text = f"sample {protocol.duration(interval)}" + (f" clouds {clouds}" if clouds else "")
         return (show.made(show.Sample, raw) for raw in self._pushed(text))
 
@@ -194,7 +194,8 @@ class Client:
 
 
 class Batch:
-    """Lines of one transaction. It comes into force when the `with` ends, unless by an error."""
+    """Lines of one transaction. It comes into force at the end of the `with` block, unless the block
+    raises."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -216,10 +217,10 @@ class Batch:
 
 
 class Lease:
-    """A change that is undone when the `with` ends, or when this process does, however it ends.
+    """A change that is undone at the end of the `with` block, or when this process ends, for whatever reason.
 
-    It has a connection of its own. A thread renews it while the `with` lasts; weir undoes it
-    `seconds` after the last renewal at the latest. `keep()` makes it stay."""
+    It has a connection of its own. A thread renews it during the block. weir undoes it at most `seconds`
+    after the last renewal. `keep()` makes the change permanent."""
 
     def __init__(self, client: Client, seconds: float | str, lines: tuple[str, ...],
                  files: Files | None) -> None:
@@ -256,7 +257,7 @@ class Lease:
 
     def _command(self, line: str) -> None:
         if self._client is None:
-            raise RuntimeError("the lease begins with its `with`")
+            raise RuntimeError("the lease begins with its `with` statement")
         with self._lock:
             self._client.command(line)
 
@@ -267,11 +268,11 @@ class Lease:
         self._command(line)
 
     def keep(self) -> None:
-        """The change stays for good."""
+        """Makes the change permanent."""
         self._end("keep")
 
     def revert(self) -> None:
-        """Undoes it now."""
+        """Undoes the change now."""
         self._end("revert")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -280,7 +281,7 @@ class Lease:
             if not self._over.is_set():
                 self.revert()
         except WeirError:
-            if kind is None:  # else the reason of the block counts
+            if kind is None:  # otherwise the error of the block takes precedence
                 raise
         finally:
             if self._client is not None:
@@ -288,5 +289,5 @@ class Lease:
 
 
 def connect(path: str | os.PathLike[str] | None = None, *, timeout: float | None = 60.0) -> Client:
-    """A conversation with the weir that listens at `path`; None: where `weir run` listens."""
+    """Connects to the weir that listens at `path`; None: where `weir run` listens by default."""
     return Client(path, timeout=timeout)

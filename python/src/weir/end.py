@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An end of a path, and the processes there. What starts them is _agent.py."""
+"""An end of a path, and its processes, which _agent.py starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Args = str | Sequence[str | os.PathLike[str]]
 
 
 class Process:
-    """A process at an end of a path; in use as subprocess.Popen. Streams are text."""
+    """A process at an end of a path, used like subprocess.Popen. Its streams are text."""
 
     def __init__(self, end: End, args: Args, pid: int, status: int,
                  streams: tuple[IO[str] | None, IO[str] | None, IO[str] | None]) -> None:
@@ -33,7 +33,7 @@ class Process:
         self._end, self._status = end, status
 
     def poll(self) -> int | None:
-        """Its exit status, if it has ended."""
+        """Returns its exit status, or None while it runs."""
         try:
             return self.wait(0)
         except subprocess.TimeoutExpired:
@@ -46,13 +46,13 @@ class Process:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
             text = os.read(self._status, 64)
             os.close(self._status)
-            # Without a word the whole path has ended, and all that was in it was killed.
+            # If the pipe is empty, the whole path has ended, and all its processes were killed.
             self.returncode = int(text) if text else -9
         return self.returncode
 
     def communicate(self, input: str | None = None,
                     timeout: float | None = None) -> tuple[str | None, str | None]:
-        """Writes, reads to the end, and waits."""
+        """Writes the input, reads the output to its end, and waits for the process."""
         deadline = None if timeout is None else time.monotonic() + timeout
         got: dict[str, str] = {}
         threads = []
@@ -135,7 +135,7 @@ class End:
         while not data.endswith(b"\n"):
             more = self._channel.recv(1 << 16)
             if not more:
-                raise Disconnected(f"the {self.name}'s end of the path has gone")
+                raise Disconnected(f"the {self.name}'s end of the path is gone")
             data += more
         answer: dict[str, Any] = json.loads(data)
         return answer
@@ -150,14 +150,14 @@ class End:
                 self._channel.sendall(data)
                 return self._answer()
             except ConnectionError as error:
-                raise Disconnected(f"the {self.name}'s end of the path has gone") from error
+                raise Disconnected(f"the {self.name}'s end of the path is gone") from error
 
     def popen(self, args: Args, *, stdin: int | IO[Any] | None = DEVNULL,
               stdout: int | IO[Any] | None = PIPE, stderr: int | IO[Any] | None = PIPE,
               cwd: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None,
               shell: bool = False) -> Process:
-        """Starts a process here, as subprocess.Popen does. Without being told otherwise its output
-        goes into pipes, and it has no input. It ends with the path."""
+        """Starts a process here, as subprocess.Popen does. By default its output goes into pipes, and it has
+        no input. The process ends with the path."""
         words = args if isinstance(args, str) else [os.fspath(word) for word in args]
         ours: list[IO[str] | None] = []
         theirs: list[int] = []
@@ -202,7 +202,7 @@ class End:
 
     def run(self, args: Args, *, input: str | None = None, timeout: float | None = None,
             check: bool = False, **how: Any) -> subprocess.CompletedProcess[str]:
-        """Runs a command here to its end, as subprocess.run does, with its output as text."""
+        """Runs a command here and waits for its end, as subprocess.run does, with its output as text."""
         if input is not None:
             how["stdin"] = PIPE
         process = self.popen(args, **how)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can go wrong.
+"""The exceptions of this package.
 
-A line that weir refuses raises the class of its `code`, a word of the protocol (docs/control.md):
+If weir refuses a line, the class of the error's `code` is raised, a word of the protocol (docs/control.md):
 
 >>> from weir import errors
 >>> try:
@@ -19,15 +19,15 @@ from typing import Any, ClassVar
 
 
 class WeirError(Exception):
-    """All that this package raises by itself."""
+    """The base class of all exceptions that this package raises by itself."""
 
 
 class NotInstalled(WeirError):
-    """There is no program `weir`."""
+    """The program `weir` is not installed."""
 
 
 class ProtocolError(WeirError):
-    """The other side is no weir, or speaks another protocol."""
+    """The other side is not a weir, or speaks another protocol."""
 
 
 class Disconnected(WeirError):
@@ -35,12 +35,12 @@ class Disconnected(WeirError):
 
 
 class NoAnswer(Disconnected, TimeoutError):
-    """weir has not answered in time. The connection is closed: the answer may come yet, and would
-    be taken for that of the next line. Whether weir does what was asked is not known."""
+    """weir has not answered in time. The connection is closed, because a late answer would be taken for the
+    answer to the next line. It is not known whether weir does what was asked."""
 
 
 class Failed(WeirError):
-    """A command of weir ended with an error. `status`: its exit status; `stderr`: what it said."""
+    """A weir command ended with an error. `status` is its exit status, `stderr` what it printed there."""
 
     def __init__(self, message: str, status: int, stderr: str) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class Failed(WeirError):
 
 
 class ScenarioError(WeirError):
-    """A scenario that cannot be written or read. `line` and `column` from 1; 0: not known."""
+    """A scenario that cannot be written or read. `line` and `column` count from 1; 0: not known."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
         super().__init__(message)
@@ -63,9 +63,9 @@ class ScenarioError(WeirError):
 class Refusal(WeirError):
     """weir refused a line, and nothing has changed.
 
-    `code` is stable, the message is for people. `name`: the word, cloud or port concerned.
-    `column` counts characters from 1, 0 is the whole line; `line` is that of a batch, from 1, 0 if
-    there is none; `text` is the line as it was sent."""
+    `code` is stable; the message is for people. `name` is the word, cloud or port concerned. `column` counts
+    characters from 1; 0 means the whole line. `line` counts the lines of a batch from 1; it is 0 without a
+    batch. `text` is the line as it was sent."""
 
     code: ClassVar[str] = ""
     _by_code: ClassVar[dict[str, type[Refusal]]] = {}
@@ -80,7 +80,7 @@ class Refusal(WeirError):
         self.column = int(error.get("column", 0))
         self.line = int(error.get("line", 0))
         self.text = text
-        if not self.code:  # one that is newer than this package
+        if not self.code:  # a code newer than this package
             self.code = str(error.get("code", ""))  # type: ignore[misc]
         where = f" (in `{text}`, column {self.column})" if text and self.column else ""
         super().__init__(self.message + where)
@@ -90,7 +90,7 @@ class Refusal(WeirError):
 
 
 def refusal(error: Mapping[str, Any], text: str = "") -> Refusal:
-    """The exception for the `error` of an answer."""
+    """Returns the exception for the `error` of an answer."""
     return Refusal._by_code.get(str(error.get("code")), Refusal)(error, text)
 
 
@@ -179,7 +179,7 @@ class UnknownWord(Refusal):
 
 
 class Refused(Refusal):
-    """The line is right, and the emulator could not take the change."""
+    """The line is valid, but the emulator could not make the change."""
 
     code = "refused"
 
@@ -189,7 +189,7 @@ class Unfinished(Refusal):
 
 
 class Dismissed(Refusal):
-    """weir has closed the conversation. `resume`: from which event to go on; 0: not known."""
+    """weir has closed the conversation. `resume` is the event from which to continue; 0: not known."""
 
     code = "dismissed"
 
@@ -199,7 +199,7 @@ class Dismissed(Refusal):
 
 
 class Gone(Refusal):
-    """The event asked for is not kept any more. `resume`: the first that is."""
+    """The requested event is no longer kept. `resume` is the first one that is."""
 
     code = "gone"
 

@@ -4,10 +4,11 @@
     study = weir.lab.Study("becn-45", flows=range(10, 46, 5), seeds=20)
     results = study.run(ProcessPoolExecutor(8), out="becn")
 
-Each point is a process `weir lab run` of one case, one set of values and one seed, wherever the
-executor puts it; results come back through the executor, so no folder is shared. What is done lies in
-OUT/points: the same call goes on from there. At the end `weir lab run --continue` makes of the points
-what it would have made by itself: OUT/results.json has the same bytes, whoever ran them.
+Each point is a process `weir lab run` of one case, one set of values and one seed, on the machine that the
+executor chooses. Results come back through the executor, so no shared folder is needed. Finished points are
+stored in OUT/points: if the call is repeated, it continues from there. At the end `weir lab run --continue`
+makes the results from the points. OUT/results.json has the same bytes as if `weir lab run` had run all points
+itself.
 
 For a batch system that starts processes (a Slurm array):
 
@@ -40,25 +41,24 @@ Run = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """One run: a case of an experiment with values for parameters, and a seed."""
+    """One run: a case of an experiment, values for its parameters, and a seed."""
 
     experiment: str
     case: str
     seed: int
     set: tuple[tuple[str, str], ...] = ()
-    text: str | None = None  # of an experiment that is not built in
+    text: str | None = None  # the text of an experiment that is not built in
 
     @property
     def key(self) -> str:
-        """A name for its file."""
+        """The name of its folder in OUT/points."""
         data = json.dumps(dataclasses.astuple(self)).encode()
         name = os.path.basename(self.experiment)
         return f"{name}-{self.case}-{self.seed}-{hashlib.sha256(data).hexdigest()[:16]}"
 
 
 def run_point(point: Point, weir: str | None = None) -> str:
-    """Runs it, and gives back its results, as they stand in results.json. This is what an executor
-    is given."""
+    """Runs the point, and returns its results as in results.json. This function is given to the executor."""
     if point.text is None:
         return _run(point, point.experiment, weir)
     with tempfile.TemporaryDirectory(prefix="weir-point-") as folder:
@@ -75,7 +75,7 @@ def _run(point: Point, what: str, weir: str | None) -> str:
         words += ["--set", f"{name}={value}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False,
                           preexec_fn=program.end_with_me)
-    # 1 is the status of a row outside its band, too, of which one point says nothing.
+    # Status 1 also means that a row is outside its band, which one point cannot decide.
     text = f"[{done.stdout}]"
     if done.returncode not in (0, 1) or len(_runs(text)) != 1:
         raise Failed(done.stderr.strip() or f"weir lab run ended with {done.returncode}",
@@ -84,7 +84,7 @@ def _run(point: Point, what: str, weir: str | None) -> str:
 
 
 def _runs(text: str) -> list[Run]:
-    """Those of a results.json; none, if it is no JSON."""
+    """Returns the runs of a results.json, or none if the text is not JSON."""
     try:
         parts = json.loads(text)
     except ValueError:
@@ -94,7 +94,7 @@ def _runs(text: str) -> list[Run]:
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """`path` has results.json, results.csv and report.html. `passed`: every row lies in its band."""
+    """`path` has results.json, results.csv and report.html. `passed` is true if every row is in its band."""
 
     path: pathlib.Path
     experiments: tuple[dict[str, Any], ...]
@@ -102,12 +102,12 @@ class Results:
 
     @property
     def runs(self) -> list[Run]:
-        """Each with `case`, `seed`, `parameters` and `figures`."""
+        """The runs, each with `case`, `seed`, `parameters` and `figures`."""
         return [run for part in self.experiments for run in part["runs"]]
 
     def figure(self, name: str, over: str, case: str | None = None) -> dict[str, list[float]]:
-        """The values of a figure by those of a parameter, one a seed: `figure("bottleneck.loss",
-        "flows")`."""
+        """Returns the values of a figure by the values of a parameter, one per seed:
+        `figure("bottleneck.loss", "flows")`."""
         found: dict[str, list[float]] = {}
         for run in self.runs:
             if case in (None, run["case"]) and name in run["figures"]:
@@ -128,8 +128,8 @@ def _set_text(value: Any) -> str:
 
 
 class Study:
-    """An experiment, row, figure or file of `weir lab run`, or "all", with its seeds, and values for
-    parameters; one of them may be several, the sweep."""
+    """An experiment, row, figure or file of `weir lab run`, or "all", with its seeds and values for
+    parameters. If a parameter has several values, they are swept."""
 
     def __init__(self, what: str, *, seeds: int = 5, first_seed: int = 1, case: str | None = None,
                  figures: bool = True, weir: PathLike | None = None, **values: Any) -> None:
@@ -142,7 +142,7 @@ class Study:
             self.options += ["--set", f"{name.replace('_', '-')}={_set_text(value)}"]
 
     def points(self) -> list[Point]:
-        """All runs, each once. Figures over time are not among them: `run` makes them at the end."""
+        """Returns all runs, each once. Figures over time are not included: `run` makes them at the end."""
         said = program.call(["lab", "points", self.what, *self.options], program=self.weir).stdout
         text = pathlib.Path(self.what).read_text(encoding="utf-8") if self.what.endswith(".lab") else None
         return list(dict.fromkeys(
@@ -150,7 +150,8 @@ class Study:
             for row in json.loads(said)))
 
     def save(self, out: PathLike) -> int:
-        """Writes the points into OUT, for processes that run them one by one. How many there are."""
+        """Writes the points into OUT, for processes that run them one by one. Returns the number of
+        points."""
         store = Store(out)
         points = self.points()
         study = {"what": self.what, "weir": self.weir, "options": self.options,
@@ -162,9 +163,9 @@ class Study:
             out: PathLike = "out", attempts: int = 3, progress: bool | None = None) -> Results:
         """Runs all points that OUT does not have yet.
 
-        `executor`: any of concurrent.futures, which stays the caller's; or what makes one, which is
-        called anew when all of it is broken; None: a process for each processor of this machine. A
-        point whose worker died is run again, `attempts` times in all."""
+        `executor` is an executor of concurrent.futures, which the caller keeps; or a function that makes one,
+        which is called again if all workers of an executor are broken; None: a process for each processor of
+        this machine. If the worker of a point dies, the point is run again, `attempts` times in all."""
         store, points = Store(out), self.points()
         missing = [point for point in points if not store.has(point)]
         bar = _Bar(len(points), sys.stderr.isatty() if progress is None else progress)
@@ -177,7 +178,7 @@ class Study:
         return self.finish(out, points)
 
     def finish(self, out: PathLike, points: Sequence[Point] | None = None) -> Results:
-        """Makes the results of the points in OUT, of which none may be missing."""
+        """Makes the results from the points in OUT. None may be missing."""
         store, points = Store(out), list(points or self.points())
         missing = [point for point in points if not store.has(point)]
         if missing:
@@ -195,7 +196,7 @@ class Study:
 
 
 class Store:
-    """The folder of a study: a file for each point that is done."""
+    """The folder of a study: a file for each finished point."""
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = pathlib.Path(folder).absolute()
@@ -212,29 +213,30 @@ class Store:
         self.write(str(self._place(point).relative_to(self.folder)), text)
 
     def write(self, name: str, text: str) -> None:
-        """It is there as a whole, or not at all."""
+        """Writes a file atomically."""
         path = self.folder / name
         part = path.with_name(f".{path.name}.{os.getpid()}")
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
 
     def assemble(self, points: Sequence[Point]) -> None:
-        """One results.json, as an interrupted `weir lab run` leaves it."""
+        """Merges the points into one results.json, like that of an interrupted `weir lab run`."""
         parts: dict[str, dict[str, Any]] = {}
         for point in points:
             for part in json.loads(self._place(point).read_text(encoding="utf-8")):
-                # Of a file, its name is its path, which is another one where it was run.
+                # The name of an experiment from a file is its path, which differed where the point
+                # was run.
                 part["experiment"] = point.experiment
                 whole = parts.setdefault(point.experiment, {**part, "runs": [], "rows": []})
                 if part["digest"] != whole["digest"]:
-                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are of two "
+                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are from two "
                                     "versions of weir; remove the folder, and run all again")
                 whole["runs"] += part["runs"]
         self.write("results.json", json.dumps(list(parts.values())))
 
 
 class _Pool:
-    """The executor, and another one when it is broken."""
+    """The executor, and its replacement if it breaks."""
 
     def __init__(self, given: Executor | Callable[[], Executor] | None) -> None:
         self._given = given
@@ -243,14 +245,14 @@ class _Pool:
 
     def _make(self) -> Executor:
         if self._given is None:
-            # A point is a process of its own: a thread waits for it.
+            # A point is a process of its own, so a thread is enough to wait for it.
             made: Executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
         elif isinstance(self._given, concurrent.futures.ProcessPoolExecutor):
             made = concurrent.futures.ProcessPoolExecutor(
                 getattr(self._given, "_max_workers", None), getattr(self._given, "_mp_context", None))
         elif isinstance(self._given, Executor):
-            raise WeirError("the executor is broken; run it again with another one: what is done is "
-                            "not run again")
+            raise WeirError("the executor is broken; run it again with another one: points that "
+                            "are done are not run again")
         else:
             made = self._given()
         self._own.append(made)
@@ -278,7 +280,7 @@ def _done(futures: dict[Future[str], Point]) -> Iterator[tuple[Future[str], Poin
 
 def _run_all(pool: _Pool, points: Sequence[Point], weir: str | None, store: Store, bar: _Bar,
              last: bool) -> list[Point]:
-    """Those whose workers died."""
+    """Runs points, and returns those whose workers died."""
     futures: dict[Future[str], Point] = {}
     again: list[Point] = []
     try:
@@ -289,7 +291,7 @@ def _run_all(pool: _Pool, points: Sequence[Point], weir: str | None, store: Stor
                 store.put(point, future.result())
                 bar.show(1)
             except (WeirError, OSError):
-                raise  # it is wrong, and would be again
+                raise  # the point itself is wrong, and would fail again
             except Exception:
                 if last:
                     raise

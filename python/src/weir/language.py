@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of the scenario language, as `weir help --json` prints them.
 
-They are the tables that weir itself parses with, so what this package knows of statements and
-fields is what that program knows:
+weir itself parses with these tables, so this package supports exactly the statements and fields of that
+program:
 
 >>> import weir.language
 >>> table = weir.language.tables()
@@ -45,13 +45,13 @@ class Field:
 
     @property
     def python(self) -> str:
-        """Its name as that of an argument: `max_p`, `for_`."""
+        """Its name as a Python argument: `max_p`, `for_`."""
         return python_name(self.name)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A statement of the language, with its fields in their order."""
+    """A statement of the language, with its fields in order."""
 
     name: str
     variant: str | None
@@ -66,7 +66,7 @@ class Kind:
 
     @property
     def python(self) -> str:
-        """Its name as that of a method: `loss_gilbert_elliott`."""
+        """Its name as a Python method: `loss_gilbert_elliott`."""
         return python_name(self.name if self.variant is None else f"{self.name}-{self.variant}")
 
     def keyword(self, name: str) -> Field | None:
@@ -83,7 +83,7 @@ def python_name(name: str) -> str:
 
 
 class Tables:
-    """All of the language."""
+    """The tables of the whole language."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.weir = str(raw["weir"])
@@ -100,15 +100,16 @@ class Tables:
         return self._by_words.get((name, variant))
 
     def by_percent(self, name: str) -> Kind | None:
-        """Which variant `loss 1%` is."""
+        """Returns the variant that `loss 1%` stands for, given `loss`."""
         return next((k for k in self.statements if k.name == name and k.by_percent), None)
 
     def method(self, name: str) -> Kind | None:
-        """The statement of a method's name; `loss` alone is `loss_random`."""
+        """Returns the statement for a method's name; `loss` alone is `loss_random`."""
         return self._by_python.get(name) or self.by_percent(name)
 
     def place(self, kind: Kind) -> int:
-        """Statements are printed in the order in which a packet meets them."""
+        """Returns the rank of a statement in a printed scenario: statements are printed in the order in which
+        they act on a packet."""
         return self.statements.index(kind)
 
 
@@ -133,11 +134,11 @@ def _tables(path: str, changed: int) -> Tables:
     try:
         return Tables(json.loads(program.call(["help", "--json"], program=path).stdout))
     except (Failed, ValueError, KeyError) as error:
-        raise WeirError(f"{path} does not say its language (`weir help --json`); "
-                        "it is of another version than this package") from error
+        raise WeirError(f"{path} does not print its language (`weir help --json`); "
+                        "it has another version than this package") from error
 
 
 def tables(of: str | os.PathLike[str] | None = None) -> Tables:
-    """Those of the program (`weir.program.find`); it is asked once."""
+    """Returns the tables of the program (`weir.program.find`), which is called once for them."""
     path = program.find(of)
     return _tables(path, os.stat(path).st_mtime_ns)

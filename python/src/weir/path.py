@@ -5,10 +5,10 @@
         server = path.server.popen(["iperf3", "-s", "-1"])
         path.client.run(["iperf3", "-c", path.server.host], check=True)
 
-Behind it stands `weir exec --between` (docs/exec.md): namespaces without names, which are gone with
-the processes in them, and offloads, addresses and names in order. At each end waits a process that
-starts what the test asks for. When the process that made a Path ends, even by `kill -9`, they notice
-it, and all is killed and gone.
+A path is made by `weir exec --between` (docs/exec.md): namespaces without names, which disappear with the
+processes in them, with offloads, addresses and host names set up. A process at each end starts the processes
+of the test. If the process that made a Path ends, even by `kill -9`, the processes at both ends are killed,
+and the namespaces disappear.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ from .scenario import Scenario
 
 
 class Path:
-    """`client` and `server`, and a weir between. `down` leads to the client, `up` to the server.
+    """`client` and `server`, and a weir between them. `down` leads to the client, `up` to the server.
 
-    `down` and `up` are statements, or lists of them; `scenario` is a name of configs/, a file, or a
-    Scenario with clouds of these names. `record`: what crosses is captured, counted and drawn, and
-    lies in `folder` when the path has ended. `recording`: all that comes in is recorded there, too,
-    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. `flight`, in its place:
-    the last so many seconds, or as "10s", or as "64MB" of memory, of which `flight_dump()` makes a
-    recording. Files of a folder that nobody named are removed."""
+    `down` and `up` are statements, or lists of them. `scenario` is the name of one of configs/, a file, or a
+    Scenario with clouds of these names. `record`: what crosses the path is captured, counted and drawn; the
+    files are in `folder` when the path has ended. `recording`: everything that comes in is also recorded, in
+    the subfolder `recording`, up to this size, such as "16MB"; weir.Recording replays it. `flight`, in place
+    of `recording`, keeps only the last so many seconds (a number, or as "10s"), or what fits into so much
+    memory, such as "64MB"; `flight_dump()` makes a recording of it. If no `folder` is given, the files are
+    removed at the end."""
 
     def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
                  scenario: Scenario | str | None = None, seed: int | None = None,
@@ -62,7 +63,7 @@ class Path:
         self._control: Client | None = None
         self._begun = ""
 
-    # -- begin and end --
+    # -- start and end --
 
     def _text_of(self, way: str) -> str:
         statements = self._statements[way]
@@ -108,13 +109,13 @@ class Path:
         return self
 
     def _start(self, left: contextlib.ExitStack) -> subprocess.Popen[str]:
-        """`left`: what is to be given back at the end, and if this raises."""
+        """Starts weir exec. `left` receives the clean-up for the end of the path, or for a failure here."""
         own = tempfile.mkdtemp(prefix="weir-path-") if self._given is None else None
         if own is not None:
             left.callback(shutil.rmtree, own, ignore_errors=True)
         self.folder = pathlib.Path(own or os.fspath(self._given or ".")).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
-        # However long the folder's name is, the name of a socket has at most 107 bytes.
+        # A socket's name may have at most 107 bytes, and the folder's name may be longer.
         place = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         left.callback(os.close, place)
         self._socket = f"/proc/self/fd/{place}/control"
@@ -126,7 +127,7 @@ class Path:
                                 start_new_session=True)
 
     def _hear(self, end: End) -> dict[str, Any]:
-        """The first word of an end, or why there will be none."""
+        """Returns the first message of an end, or raises the reason why there will be none."""
         assert self._process is not None
         gone = os.pidfd_open(self._process.pid)
         try:
@@ -146,7 +147,7 @@ class Path:
         assert self._process is not None
         self._said.seek(0)
         said = self._said.read()
-        # The table of what was counted may stand behind the reason, with a head of its own.
+        # The reason may be followed by the table of counters, which has a heading of its own.
         head = re.search(r"^weir exec: [\d.]+ \w+, seed \d+$", said, re.MULTILINE)
         lines = said[:head.start() if head else None].strip().splitlines()
         return Failed(lines[-1] if lines else "weir exec ended", self._process.returncode or 0, said)
@@ -166,7 +167,7 @@ class Path:
         self.close()
 
     def close(self) -> None:
-        """Ends the path and all that runs at its ends. The record is in `folder` then."""
+        """Ends the path and all processes at its ends. Then the record is in `folder`."""
         if self._process is None:
             return
         if self._control is not None:
@@ -181,34 +182,35 @@ class Path:
         self._process = None
         self._left.close()
 
-    # -- what one does with it --
+    # -- operations --
 
     @property
     def control(self) -> Client:
-        """A client of the weir between."""
+        """A client of the path's weir."""
         if self._control is None:
-            raise WeirError("the path begins with its `with`")
+            raise WeirError("the path begins with its `with` statement")
         return self._control
 
     @property
     def scenario(self) -> str:
-        """What it began with, as a file."""
+        """The scenario at the start, as the text of a scenario file."""
         return self._begun
 
     def down(self, *statements: str) -> None:
-        """Changes the way to the client: statements as behind `cloud down`, in one transaction."""
+        """Changes the direction to the client: statements as after `cloud down`, in one transaction."""
         self.control.change(*(f"cloud down {statement}" for statement in statements))
 
     def up(self, *statements: str) -> None:
-        """The same of the way to the server."""
+        """Changes the direction to the server, likewise."""
         self.control.change(*(f"cloud up {statement}" for statement in statements))
 
     def show(self, way: str = "down") -> show.Cloud:
-        """What a way has done."""
+        """Returns the counters of a direction since the start."""
         return self.control.cloud(way, everything=True)
 
     def real_losses(self) -> dict[str, int]:
-        """What weir itself has lost, against the scenario's will: `{}` is nothing."""
+        """Returns the packets that weir itself has lost, though the scenario did not ask for it; `{}` if
+        there are none."""
         kinds = language.tables(self._weir).reasons
         totals = self.control.totals()
         lost = {f"port {port.name}": port.really_lost for port in totals.ports if port.really_lost}
@@ -219,8 +221,8 @@ class Path:
         return lost
 
     def assert_no_real_loss(self) -> None:
-        """AssertionError if weir has lost a packet that nobody asked it to lose: then what was
-        measured is in doubt."""
+        """Raises AssertionError if weir itself has lost a packet, though the scenario did not ask for it:
+        then the measurement is in doubt."""
         lost = self.real_losses()
         if lost:
             raise AssertionError("weir itself lost packets, which the scenario did not ask for: "
@@ -228,8 +230,8 @@ class Path:
 
     @property
     def recording(self) -> Recording | None:
-        """All that came in, when the path has ended, to be run again; None: it was not to be recorded,
-        or is not whole, for it came to its limit."""
+        """The recording of all that came in, once the path has ended. None if nothing was recorded, or if the
+        recording is incomplete because it reached its limit."""
         folder = self.folder / "recording"
         if self._limit is None or not (folder / "outcome.json").exists():
             return None
@@ -237,21 +239,21 @@ class Path:
         return None if (found.outcome or {})["recorded"]["ended_early"] else found
 
     def flight_dump(self, folder: str | os.PathLike[str] | None = None) -> Recording:
-        """The last of what came in, as a recording in a new folder; None: in the path's own, as
-        `flight-DATE`."""
+        """Dumps the flight into a new folder, and returns it as a recording. If `folder` is None, the folder
+        is `flight-DATE` in the path's own folder."""
         return self.control.flight_dump(folder, weir=self._weir)
 
     def _last(self) -> str:
         try:
-            return f"its last seconds again: weir replay --recording {self.flight_dump().folder}"
-        except Exception as error:  # it may be why the test has failed
+            return f"to run its last seconds again: weir replay --recording {self.flight_dump().folder}"
+        except Exception as error:  # this may be why the test has failed
             return f"no flight: {error}"
 
     def evidence(self) -> str:
-        """Ends the path, and says what it was and what crossed it."""
+        """Ends the path, and returns a description of the path and of what crossed it."""
         try:
             now = self.control.config()
-        except Exception:  # it may be why the test has failed
+        except Exception:  # this may be why the test has failed
             now = self.scenario
         last = [self._last()] if self._flight is not None else []
         self.close()
@@ -260,12 +262,12 @@ class Path:
             parts += ["and was at the end", now]
         log = self.folder / "weir.log"
         parts.append(log.read_text(errors="replace") if log.exists() else "")
-        for name, what in (("crossed.pcapng", "what crossed both ends"), ("fates.csv", "every packet's fate"),
-                           ("report.json", "what was counted"), ("picture.html", "a picture")):
+        for name, what in (("crossed.pcapng", "the packets at both ends"), ("fates.csv", "the fate of every packet"),
+                           ("report.json", "the counters"), ("picture.html", "a picture")):
             if (self.folder / name).exists():
                 parts.append(f"{what}: {self.folder / name}")
         if self.recording is not None:
-            parts.append(f"all of it again: weir replay --recording {self.recording.folder}")
+            parts.append(f"to run all of it again: weir replay --recording {self.recording.folder}")
         elif self._limit is not None:
             shutil.rmtree(self.folder / "recording", ignore_errors=True)
             parts.append(f"no recording: more than {self._limit}")

@@ -17,7 +17,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def find(program: str | os.PathLike[str] | None = None) -> str:
-    """The path of the program; `program`, or else `$WEIR`, or else the one in `$PATH`."""
+    """Returns the path of `program`, or of `$WEIR`, or of the `weir` in `$PATH`."""
     wanted = os.fspath(program) if program is not None else os.environ.get("WEIR") or "weir"
     found = shutil.which(wanted)
     if found is None:
@@ -29,7 +29,7 @@ def find(program: str | os.PathLike[str] | None = None) -> str:
 def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
          input: str | None = None, cwd: str | None = None,
          fine: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
-    """Runs `weir WORDS...`, and raises Failed with what it said, unless its status is `fine`."""
+    """Runs `weir WORDS...`. Raises Failed with its error output unless its status is in `fine`."""
     done = subprocess.run([find(program), *words], input=input, cwd=cwd, capture_output=True,
                           text=True, errors="replace", check=False)
     if done.returncode not in fine:
@@ -40,5 +40,5 @@ def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
 
 
 def end_with_me() -> None:
-    """For `preexec_fn`: the process gets SIGTERM when its parent ends, however that ends."""
+    """For `preexec_fn`: the process gets SIGTERM when its parent ends, for whatever reason."""
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The control protocol (docs/control.md) without a socket.
 
-`Conversation` turns bytes into answers and into what is pushed between them. An operation is a
-generator: it yields lines to say, gets the answers, and returns what they mean. So `Client` and
+`Conversation` turns bytes into answers and into the messages that are pushed between them. An operation is a
+generator: it yields lines to send, receives the answers, and returns their meaning. So `Client` and
 `AsyncClient` differ only in how they read and write.
 
 >>> talk = Conversation()
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Say:
-    """Lines to send at once; as many answers come. `files` go ahead of them."""
+    """Lines to send at once, each of which gets one answer. `files` are sent before them."""
 
     lines: tuple[str, ...]
     files: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,7 @@ Operation = Generator[Say, list[Answer], T]
 
 
 class Conversation:
-    """The bytes of one connection, in JSON."""
+    """The bytes of one connection, in JSON mode."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -58,7 +58,7 @@ class Conversation:
             self._take(line)
 
     def _take(self, line: bytes) -> None:
-        if line.startswith(b"err "):  # before `json on` is read
+        if line.startswith(b"err "):  # weir has not read `json on` yet
             name, _, text = line[4:].decode(errors="replace").partition(": ")
             raise refusal({"name": name, "message": text, "code": "dismissed"})
         try:
@@ -66,7 +66,7 @@ class Conversation:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise ProtocolError(f"this is no answer of weir: {line[:60]!r}")
+            raise ProtocolError(f"this is not an answer of weir: {line[:60]!r}")
         if "event" in answer or "sample" in answer:
             self.pushed.append(answer)
         else:
@@ -74,7 +74,7 @@ class Conversation:
 
 
 def check(answer: Answer, line: str = "") -> Answer:
-    """The answer, or its error as an exception. Whether it is one is said by its `ok` alone."""
+    """Returns the answer, or raises its error. Only its `ok` decides whether it is an error."""
     if answer.get("ok") is False:
         raise refusal(answer.get("error") or {}, line)
     return answer
@@ -82,7 +82,7 @@ def check(answer: Answer, line: str = "") -> Answer:
 
 def one_line(line: str) -> str:
     if "\n" in line or "\r" in line:
-        raise ValueError("a line break would make two lines of it; give each line by itself")
+        raise ValueError("a line break would make two lines of it; give each line separately")
     return line
 
 
@@ -99,7 +99,7 @@ def hello() -> Operation[show.Hello]:
         check(answers[0], "json on")
         said = show.made(show.Hello, check(answers[1], "hello"))
     except Refusal as error:
-        raise ProtocolError("what answers there is no weir that this package can talk to: "
+        raise ProtocolError("what answers there is not a weir that this package can talk to: "
                             f"it does not know `{error.text or 'hello'}`") from error
     if said.protocol != PROTOCOL:
         raise ProtocolError(f"weir {said.weir} speaks protocol {said.protocol}, and this package "
@@ -113,7 +113,7 @@ def line(text: str, files: Files | None = None) -> Operation[Answer]:
 
 
 def change(lines: Iterable[str], files: Files | None = None, begin: str = "begin") -> Operation[Answer]:
-    """One transaction. The first error is raised when the batch has been given up."""
+    """Makes one transaction. The first error is raised after the batch has been aborted."""
     texts = tuple(one_line(text) for text in lines)
     if len(texts) == 1 and begin == "begin":
         return (yield from line(texts[0], files))
@@ -159,7 +159,8 @@ def config() -> Operation[str]:
 
 
 def flight_dump(folder: str | os.PathLike[str] | None = None) -> Operation[str]:
-    """The folder, from the root on. weir may have been started elsewhere.
+    """Returns the folder of the dump. `folder` is sent as an absolute path, as weir may run in another
+    directory.
 
     >>> next(flight_dump("/var/tmp/an incident")).lines, next(flight_dump()).lines
     (('flight dump "/var/tmp/an incident"',), ('flight dump',))
@@ -170,13 +171,13 @@ def flight_dump(folder: str | os.PathLike[str] | None = None) -> Operation[str]:
 
 
 def started(text: str) -> Operation[Answer]:
-    """Behind `json on` and `hello`: what is pushed begins."""
+    """Starts a stream, after `json on` and `hello`."""
     yield from hello()
     return (yield from line(text))
 
 
 def duration(seconds: float | str) -> str:
-    """A time as the language has it: seconds, or a text with its unit.
+    """Returns a time in the language's notation, from seconds or from a text with its unit.
 
     >>> duration(0.25), duration("80ms"), duration(5)
     ('250ms', '80ms', '5s')
@@ -188,7 +189,8 @@ def duration(seconds: float | str) -> str:
 
 
 def next_of(conversation: Conversation) -> Answer | None:
-    """What was pushed next, if it is there; raises the last word of a weir that hangs up."""
+    """Returns the next pushed message, or None. Raises the last message of a weir that closes the
+    connection."""
     if conversation.pushed:
         return conversation.pushed.popleft()
     if conversation.answers:
@@ -201,13 +203,14 @@ def hung_up() -> Disconnected:
 
 
 def closed() -> Disconnected:
-    return Disconnected("this client is closed; it closes when an answer is not waited for, too")
+    return Disconnected("this client is closed; it also closes when a call stops waiting for its answer")
 
 
 def tell_broken(error: BaseException, timeout: float | None = None) -> None:
-    """The answers to what was said will not all be read, for that reason: raises what says so."""
+    """Raises the error for a conversation that was interrupted by `error`, so that not all answers will be
+    read."""
     if isinstance(error, TimeoutError) and timeout is not None:
         raise NoAnswer(f"weir has not answered in {timeout:g} s: the connection is closed, and "
-                       "whether weir does what was asked is not known") from error
+                       "it is not known whether weir does what was asked") from error
     if isinstance(error, ConnectionError):
         raise hung_up() from error

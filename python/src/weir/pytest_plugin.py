@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fixture `weir_path` and the marker `weir` of pytest (docs/python.md).
 
-    @pytest.mark.weir("geo-satellite", "home-router")   # once with each
+    @pytest.mark.weir("geo-satellite", "home-router")   # runs once with each
     def test_it(weir_path):
         weir_path.down("rate 2mbit queue 20kB", "delay 280ms")
 
-A test that fails shows the seed, the scenario, what was counted and where the capture and the picture
-lie. `--weir-seed N` repeats what weir drew.
+A failing test shows the seed, the scenario, the counters, and the paths of the capture and the picture.
+`--weir-seed N` repeats weir's random decisions.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _SEED = pytest.StashKey[int]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("weir", "network emulation by weir")
     group.addoption("--weir-seed", type=int, metavar="N",
-                    help="the seed of all paths; drawn, if not given, and told by what fails")
+                    help="the seed of all paths; if not given, it is drawn; tests that fail report it")
     group.addoption("--weir-recording", default="16MB", metavar="SIZE",
-                    help="what fails keeps a recording of its run, for `weir replay --recording`, unless "
-                    "it is larger than that (1MiB at least); 0: none. 16MB, if not given")
+                    help="tests that fail keep a recording of their run, for `weir replay --recording`, "
+                    "unless it is larger than this (at least 1MiB); 0: none. 16MB if not given")
     group.addoption("--weir-keep", action="store_true",
-                    help="keep captures, reports and pictures of tests that pass, too")
+                    help="tests that pass keep their captures, reports and pictures, too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "weir(*scenarios, down=..., up=..., flight=...): what the path of `weir_path` begins "
-        "with; with several scenarios the test runs once with each; with a flight, as '10s', what fails "
-        "keeps its last seconds, and no recording")
+        "with; with several scenarios the test runs once with each; with a flight, like '10s', a "
+        "test that fails keeps its last seconds instead of a recording")
     given = getattr(config, "workerinput", {}).get("weir_seed", config.getoption("--weir-seed"))
     config.stash[_SEED] = int.from_bytes(os.urandom(4), "big") if given is None else given
 
 
 class _WithXdist:
-    """All workers have the seed of the one that started them."""
+    """Gives all workers the seed of the process that started them."""
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -83,7 +83,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _beside(scenario: Any, request: pytest.FixtureRequest) -> Any:
-    """A file is named as the test sees it: from the test's own folder, or from where pytest runs."""
+    """Resolves a file's name as the test means it: relative to the test's own folder, or to where pytest
+    runs."""
     if isinstance(scenario, Scenario) or scenario is None:
         return scenario
     own = request.path.parent / str(scenario)
@@ -97,7 +98,7 @@ def _recording(config: pytest.Config) -> str | None:
 
 @pytest.fixture
 def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Path]:
-    """Two network namespaces joined by a weir: weir.Path. They are gone with the test."""
+    """Two network namespaces joined by a weir: weir.Path. They disappear at the end of the test."""
     try:
         program.find()
     except NotInstalled as error:
@@ -116,7 +117,7 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     try:
         path.__enter__()
     except Failed as error:
-        # Not a scenario that is wrong: weir says where.
+        # Skips only for a machine that lacks something, and not for a wrong scenario.
         if "namespace" in str(error) or "/dev/net/tun" in str(error):
             pytest.skip(str(error))
         raise

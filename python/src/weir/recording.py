@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A live run that was written down, again in virtual time, with more questions asked (docs/record.md).
+"""Replays a recorded live run in virtual time, and answers questions about it (docs/record.md).
 
     with weir.run(scenario, record="monday"):
         ...
@@ -26,7 +26,7 @@ Lines = str | Sequence[str]
 
 @dataclass(frozen=True)
 class PacketAt:
-    """A packet: its port, its number there, when it came to its cloud, since the run began."""
+    """A packet: its port, its number there, and when it reached its cloud, since the start of the run."""
 
     port: str = ""
     packet: int = 0
@@ -35,8 +35,8 @@ class PacketAt:
 
 @dataclass(frozen=True)
 class Change:
-    """Packets of which became one thing in the first run, and another one in the second: `delivered`, a
-    reason, or `not decided`. `few`: the earliest."""
+    """Packets that have one fate in the first run and another in the second: `delivered`, a reason, or `not
+    decided`. `few` holds the earliest of them."""
 
     was: str = field(default="", metadata={"key": "from"})
     becomes: str = field(default="", metadata={"key": "to"})
@@ -46,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Delays:
-    """How much longer the delays are in the second run, of packets that both deliver."""
+    """How much longer the delays are in the second run, over the packets that both runs deliver."""
 
     equal: int = 0
     longer: int = 0
@@ -59,7 +59,7 @@ class Delays:
 
 @dataclass(frozen=True)
 class First:
-    """The earliest packet that is not the same in both; `later_ns`: both deliver it."""
+    """The earliest packet that differs between the runs. `later_ns` is set if both deliver it."""
 
     port: str = ""
     packet: int = 0
@@ -71,7 +71,7 @@ class First:
 
 @dataclass(frozen=True)
 class Diff:
-    """What two runs have not in common. It is true if there is something.
+    """The differences of two runs. It is true if there are any.
 
     >>> from weir import show
     >>> diff = show.made(Diff, {"same": False, "fates": 9, "changed": 2, "changes": [
@@ -80,7 +80,7 @@ class Diff:
     >>> bool(diff), diff.changes[0].was, diff.changes[0].few[0].packet, diff.first
     (True, 'queue-full', 7, None)
     >>> print(diff)
-    2 of 9 have another fate: 2 queue-full -> delivered
+    2 of 9 have a different fate: 2 queue-full -> delivered
     """
 
     same: bool = True
@@ -97,12 +97,12 @@ class Diff:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{one.packets} {one.was} -> {one.becomes}" for one in self.changes)
-        return f"{self.changed} of {self.fates} have another fate" + (f": {parts}" if parts else "")
+        return f"{self.changed} of {self.fates} have a different fate" + (f": {parts}" if parts else "")
 
 
 def flight_words(flight: float | str | None, on: Lines | None = None,
                  to: PathLike | None = None) -> list[str]:
-    """The options of a flight: see weir.run.
+    """Returns the options of a flight: see weir.run.
 
     >>> flight_words(2.5, ["stall", "change"]), flight_words("64MB", to="/tmp/x"), flight_words(None)
     (['--flight', '2500ms', '--flight-on', 'stall,change'], ['--flight', '64MB', '--flight-to', '/tmp/x'], [])
@@ -117,32 +117,32 @@ def flight_words(flight: float | str | None, on: Lines | None = None,
 
 class Recording:
     """The folder of a recording: of `weir run --record`, `weir exec --record`, `weir.run(record=...)`, or of
-    a flight that was dumped.
+    a dumped flight.
 
     >>> Recording("/nonexistent")
     Traceback (most recent call last):
     ...
-    FileNotFoundError: /nonexistent is no recording: it has no recording.json
+    FileNotFoundError: /nonexistent is not a recording: it has no recording.json
     """
 
     def __init__(self, folder: PathLike, *, weir: PathLike | None = None) -> None:
         self.folder = pathlib.Path(folder).absolute()
         self._weir = weir
         if not (self.folder / "recording.json").exists():
-            raise FileNotFoundError(f"{folder} is no recording: it has no recording.json")
+            raise FileNotFoundError(f"{folder} is not a recording: it has no recording.json")
 
     def __repr__(self) -> str:
         return f"Recording({str(self.folder)!r})"
 
     @property
     def about(self) -> dict[str, Any]:
-        """recording.json: which weir has recorded it, workers, snap."""
+        """recording.json: the version of weir that recorded it, its workers, the snap length."""
         raw: dict[str, Any] = json.loads((self.folder / "recording.json").read_text(encoding="utf-8"))
         return raw
 
     @property
     def outcome(self) -> dict[str, Any] | None:
-        """outcome.json: what the live run has counted; None: it was killed."""
+        """outcome.json: the counters of the live run; None if it was killed."""
         path = self.folder / "outcome.json"
         if not path.exists():
             return None
@@ -151,22 +151,23 @@ class Recording:
 
     @property
     def text(self) -> str:
-        """The scenario at the beginning, with the seed, as it was written."""
+        """The scenario at the start, with the seed, as it was written."""
         return (self.folder / "scenario.weir").read_text(encoding="utf-8")
 
     @property
     def bytes(self) -> int:
-        """How much room it takes."""
+        """The size of the folder's files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def replay(self, *, until: float | str | None = None, scenario: Scenario | str | None = None,
                set: Lines = (), seed: int | None = None, ideal: bool = False, fates: bool = True,
                picture: bool = False, folder: PathLike | None = None) -> Replay:
-        """The run again. `errors.Failed` with status 1 says where it is not what was recorded.
+        """Replays the run. Raises `errors.Failed` with status 1 if the replay differs from the recording.
 
-        `until`: so long after the beginning, in seconds or as `"3s"`. With `scenario`, the name of a
-        file or a Scenario, with lines `set` or with `seed` it is what would have happened, and nothing
-        is compared. `ideal`: as if weir itself had lost nothing. `table` has what was compared."""
+        `until` is an end, after the start of the run, in seconds or as `"3s"`. `scenario` (the name of a
+        file, or a Scenario), the lines `set`, and `seed` change the run: then the replay shows what would
+        have happened, and nothing is compared. `ideal`: as if weir itself had lost nothing. The result's
+        `table` says what was compared."""
         own, place = into_folder(folder, "weir-recording-")
         words = self._what_if(place, scenario, set, seed, ideal, until)
         ports = [line.split()[1] for line in self.text.splitlines() if line.startswith("port ")]
@@ -181,7 +182,7 @@ class Recording:
 
     def packet(self, number: int, *, scenario: Scenario | str | None = None, set: Lines = (),
                seed: int | None = None, ideal: bool = False) -> str:
-        """The way of the packet with this number, at each port, in words."""
+        """Returns the path of the packet with this number, at each port, in words."""
         own, place = into_folder(None, "weir-recording-")
         words = self._what_if(place, scenario, set, seed, ideal, None)
         done = program.call(["replay", "-q", "--recording", str(self.folder), "--packet", str(number),
@@ -194,7 +195,7 @@ class Recording:
     def diff(self, other: Recording | None = None, *, scenario: Scenario | str | None = None,
              set: Lines = (), seed: int | None = None, ideal: bool = False,
              until: float | str | None = None) -> Diff:
-        """What another recording, or what would have happened, has not in common with it."""
+        """Returns the differences of this recording to another one, or to what would have happened."""
         own, place = into_folder(None, "weir-recording-")
         words = [str(other.folder)] if other is not None else []
         words += self._what_if(place, scenario, set, seed, ideal, until)

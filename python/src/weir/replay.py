@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures through a scenario, in virtual time (docs/replay.md)."""
+"""Replays captures through a scenario, in virtual time (docs/replay.md)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = ("packet", "port", "t_in_ns", "cloud", "fate", "reason", "t_out_ns", "
 
 
 class Fate(str):
-    """A decision about a packet: a line of `weir replay --log`, which is taken apart when it is asked.
+    """A decision about a packet: a line of `weir replay --log`, which is split only when a field is read.
 
     >>> fate = Fate("2,a,1700000000000104000,down,dropped,loss,,")
     >>> fate.packet, fate.port, fate.delivered, fate.reason, fate.delay_ns
@@ -35,12 +35,12 @@ class Fate(str):
 
     @property
     def row(self) -> list[str]:
-        """As words, by COLUMNS. Names of ports and clouds have no commas."""
+        """The fields, in the order of COLUMNS. Names of ports and clouds contain no commas."""
         return self.rstrip("\n").split(",")
 
     @property
     def packet(self) -> int:
-        """Its ordinal at the port where it came in, from 1."""
+        """Its ordinal at the port where it came in, counted from 1."""
         return int(self.split(",", 1)[0])
 
     @property
@@ -61,7 +61,7 @@ class Fate(str):
 
     @property
     def reason(self) -> str | None:
-        """Why it was dropped."""
+        """Why the packet was dropped."""
         return self.split(",", 6)[5] or None
 
     @property
@@ -76,7 +76,7 @@ class Fate(str):
 
     @property
     def detail(self) -> str:
-        """`copy`, `generated`, `marked`, or several, or nothing."""
+        """`copy`, `generated`, `marked`, several of them, or nothing."""
         return self.row[7]
 
     def __repr__(self) -> str:
@@ -84,22 +84,22 @@ class Fate(str):
 
 
 class Fates(Iterable[Fate]):
-    """The fates of a run, in the order of the decisions; read from the file as one goes on."""
+    """The fates of a run, in the order of the decisions. They are read from the file during the iteration."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = pathlib.Path(path)
 
     def __iter__(self) -> Iterator[Fate]:
-        # No function of Python runs for each line: 10 million are to take seconds.
+        # No Python function runs for each line, so that 10 million lines take seconds.
         file = open(self.path, encoding="ascii", buffering=1 << 20)
         if file.readline().rstrip("\n").split(",") != list(COLUMNS):
             file.close()
-            raise ValueError(f"{self.path} is no log of weir")
+            raise ValueError(f"{self.path} is not a log of weir")
         return map(Fate, file)
 
     def numpy(self, chunk: int | None = None) -> Iterator[Mapping[str, Any]]:
-        """Arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for what was
-        dropped. Needs NumPy."""
+        """Yields arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for dropped
+        packets. Needs NumPy."""
         import numpy
 
         fates = iter(self)
@@ -115,7 +115,7 @@ class Fates(Iterable[Fate]):
             yield arrays
 
     def pandas(self, chunk: int | None = None) -> Any:
-        """A DataFrame; with `chunk` an iterator over frames of so many rows. Needs pandas."""
+        """Returns a DataFrame; with `chunk`, an iterator over frames of so many rows. Needs pandas."""
         import pandas
 
         words = {name: "category" for name in ("port", "cloud", "fate", "reason", "detail")}
@@ -131,7 +131,7 @@ def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:
 
 def into_folder(folder: PathLike | None,
                 prefix: str) -> tuple[tempfile.TemporaryDirectory[str] | None, pathlib.Path]:
-    """That folder, or one of its own, which is to be removed."""
+    """Returns `folder`, or a new temporary folder, which the caller has to remove."""
     own = tempfile.TemporaryDirectory(prefix=prefix) if folder is None else None
     place = pathlib.Path(own.name if own is not None else folder or ".").absolute()
     place.mkdir(parents=True, exist_ok=True)
@@ -140,8 +140,8 @@ def into_folder(folder: PathLike | None,
 
 @dataclasses.dataclass
 class Replay:
-    """What came of a replay. Its files lie in `folder`; one that this package has made is removed
-    with this object."""
+    """The result of a replay. Its files are in `folder`. If this package has made the folder, it is removed
+    together with this object."""
 
     folder: pathlib.Path
     seed: int
@@ -156,7 +156,8 @@ class Replay:
     def of(cls, place: pathlib.Path, outputs: dict[str, pathlib.Path], picture: bool,
            done: subprocess.CompletedProcess[str],
            own: tempfile.TemporaryDirectory[str] | None) -> Replay:
-        """What `weir replay` has left in a folder; one of its `own` goes with the object."""
+        """Builds the result from the files of `weir replay` in a folder. The temporary folder `own` is
+        removed with the object."""
         report = show.made(show.Report, json.loads((place / "report.json").read_text()))
         result = cls(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
                      place / "picture.html" if picture else None,
@@ -184,16 +185,16 @@ def replay(scenario: Scenario | str, inputs: Mapping[str, PathLike | Sequence[Pa
            weir: PathLike | None = None) -> Replay:
     """Passes captures through a scenario.
 
-    `scenario`: a Scenario, a text with the lines of one, or the name of one of configs/.
-    `inputs`: captures by port, `{"a": "in.pcap"}`, or by two ports, `{"a,b": "both.pcap"}`, with
-    `split`, such as "mac=02:00:00:00:00:0a". What leaves at each port is in `outputs`. With
-    `fates` and `picture` false it is faster. The same captures, scenario and seed give the same
-    bytes."""
+    `scenario` is a Scenario, a text with the lines of one, or the name of one of configs/. `inputs` are
+    captures by port, `{"a": "in.pcap"}`, or by two ports, `{"a,b": "both.pcap"}`, together with `split`, such
+    as "mac=02:00:00:00:00:0a". The result's `outputs` hold what leaves at each port. With `fates` and
+    `picture` false the replay is faster. The same captures, scenario and seed give the same bytes."""
     own, place = into_folder(folder, "weir-replay-")
     if isinstance(scenario, str):
         scenario = (Scenario.parse(scenario, weir=weir) if "\n" in scenario
                     else Scenario.load(scenario, weir=weir))
-    # Files that a scenario names lie beside it, and it is read from a pipe in their folder.
+    # The files that a scenario names are relative to its folder. The scenario is piped to weir,
+    # which runs in this folder.
     words = ["replay", "-c", "/dev/stdin", "--report", str(place / "report.json")]
     for port, captures in inputs.items():
         several = [captures] if isinstance(captures, str | os.PathLike) else captures
@@ -222,9 +223,9 @@ def _one(text: str, folder: str | None, inputs: Mapping[str, PathLike],
 def replays(scenario: Scenario, captures: Mapping[str, Mapping[str, PathLike]],
             executor: concurrent.futures.Executor | None = None,
             **options: Any) -> dict[str, show.Report | Failed]:
-    """The same for a set of captures, side by side: reports by the names of the captures, in their
-    order. What one of them was refused for stands in its place. `executor`: any of
-    concurrent.futures; a thread for each processor, if not given."""
+    """Replays a set of captures, side by side. Returns reports by the names of the captures, in their order;
+    if a capture is refused, the error takes the place of its report. `executor` is any executor of
+    concurrent.futures; by default a thread for each processor is used."""
     text, folder = str(scenario), scenario.folder or os.getcwd()
     own = executor is None
     pool = executor or concurrent.futures.ThreadPoolExecutor(os.cpu_count())

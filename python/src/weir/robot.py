@@ -21,8 +21,8 @@ from .end import Process
 from .path import Path
 
 
-class robot:  # Robot takes the class that has the module's name
-    """A path with a client and a server. Its test is over with `Close Path`."""
+class robot:  # Robot uses the class that is named like the module
+    """A path with a client and a server. `Close Path` ends it."""
 
     ROBOT_LIBRARY_SCOPE = "TEST"
     ROBOT_AUTO_KEYWORDS = True
@@ -37,7 +37,7 @@ class robot:  # Robot takes the class that has the module's name
 
     def open_path(self, down: str = "", up: str = "", scenario: str | None = None,
                   seed: int | None = None, folder: str | None = None) -> str:
-        """Two namespaces joined by a weir. Gives back the server's address."""
+        """Makes two namespaces joined by a weir. Returns the server's address."""
         self.close_path()
         path = Path(down, up, scenario=scenario, seed=seed, folder=folder)
         path.__enter__()
@@ -45,22 +45,23 @@ class robot:  # Robot takes the class that has the module's name
         return path.server.address
 
     def change_down(self, *statements: str) -> None:
-        """What happens to packets to the client: `Change Down    rate 2mbit queue 20kB    delay 80ms`"""
+        """Changes the direction to the client: `Change Down rate 2mbit queue 20kB delay 80ms`"""
         self._there().down(*statements)
 
     def change_up(self, *statements: str) -> None:
-        """What happens to packets to the server."""
+        """Changes the direction to the server."""
         self._there().up(*statements)
 
     def run_on_client(self, command: str, timeout: float = 60) -> str:
-        """A command of the shell at the client. Fails if it does; gives back its output."""
+        """Runs a shell command at the client. Fails if the command fails; returns its output."""
         done = self._there().client.run(command, shell=True, timeout=float(timeout))
         if done.returncode != 0:
             raise AssertionError(f"status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def wait_on_client(self, command: str, timeout: float = 60) -> str:
-        """The same, again and again until it succeeds: for a server that is about to begin."""
+        """Runs a shell command at the client, again and again until it succeeds: for a server that is
+        starting."""
         end = time.monotonic() + float(timeout)
         while True:
             try:
@@ -71,19 +72,20 @@ class robot:  # Robot takes the class that has the module's name
                 time.sleep(0.1)
 
     def start_on_server(self, command: str) -> Process:
-        """A command of the shell at the server, which runs on until the path is closed."""
+        """Starts a shell command at the server. It runs until the path is closed."""
         return self._there().server.popen(command, shell=True, stdout=None, stderr=None)
 
     def weir_should_have_lost_nothing(self) -> None:
-        """Fails if weir itself has lost a packet that nobody asked it to lose."""
+        """Fails if weir itself has lost a packet, though the scenario did not ask for it."""
         self._there().assert_no_real_loss()
 
     def path_evidence(self) -> str:
-        """Ends the path; its seed, scenario and counts as a text, for a test that has failed."""
+        """Ends the path, and returns its seed, scenario and counters as a text, for a test that has
+        failed."""
         return self._there().evidence()
 
     def close_path(self) -> None:
-        """Ends the path and all that runs at its ends."""
+        """Ends the path and all processes at its ends."""
         if self._path is not None:
             self._path.close()
             self._path = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A `weir run` of one's own."""
+"""Starts a `weir run`, and stops it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
         flight: float | str | None = None, flight_on: str | Sequence[str] | None = None,
         flight_to: str | os.PathLike[str] | None = None,
         weir: str | os.PathLike[str] | None = None) -> Iterator[Client]:
-    """Starts `weir run` with the scenario, and stops it: `with weir.run(s) as client: ...`.
+    """Starts `weir run` with the scenario, and stops it at the end of the block: `with weir.run(s) as client:
+    ...`.
 
-    The ports need devices. `options` are those of weir run, `eal` those of DPDK behind `--`, such
-    as `["--no-huge"]`. `record`: the folder of a recording, which is whole when the block has ended:
-    `weir.Recording(folder)`; `zstd`: compressed while it is written. `flight`: of the run the last so
-    many seconds, or as `"10s"`, or what goes into a memory as `"64MB"`, of which `client.flight_dump()`
-    makes a recording; so do the events `flight_on`, kinds such as `"stall"`, in folders `flight_to`-DATE.
-    If this process ends, however it ends, weir does."""
+    The ports need devices. `options` are those of weir run; `eal` are those of DPDK after `--`, such as
+    `["--no-huge"]`. `record` is the folder of a recording, which is complete after the block:
+    `weir.Recording(folder)`. `zstd`: the recording is compressed while it is written. `flight` keeps the last
+    so many seconds of the run (a number, or as `"10s"`), or what fits into so much memory, as `"64MB"`;
+    `client.flight_dump()` makes a recording of it. The events `flight_on`, kinds such as `"stall"`, also dump
+    it, into folders `flight_to`-DATE. If this process ends, for whatever reason, weir ends too."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
@@ -64,14 +65,14 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
 
 
 def _read_on(process: subprocess.Popen[str], log: TextIO) -> None:
-    """weir waits for who reads its lines, and so would the control socket."""
+    """Reads on: if nobody reads weir's messages, weir blocks, and so does its control socket."""
     assert process.stderr is not None
     for line in process.stderr:
         log.write(line)
 
 
 def _until_running(process: subprocess.Popen[str]) -> str | None:
-    """None when it runs; what it said when it has ended."""
+    """Returns None once weir is running, or its messages if it has ended."""
     said = ""
     assert process.stderr is not None
     for line in process.stderr:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scenarios as objects: built by methods, printed as a file, read back.
+"""Scenarios as objects: built by methods, printed as the text of a file, and read back.
 
 >>> s = Scenario(seed=42)
 >>> _ = s.port("a"); _ = s.port("b")
@@ -17,16 +17,16 @@ cloud up delay 40ms jitter 2ms
 >>> Scenario.parse(str(s)) == s
 True
 
-The methods are the statements of the program's tables (`weir help --json`); a `-` becomes a `_`, and
-a word of Python gets one more: `loss_gilbert_elliott(p="1%", r="10%")`,
-`loss_window(from_="1s", for_="100ms")`. A value is written as in the language, with its unit:
+The methods are the statements of the program's tables (`weir help --json`). A `-` becomes a `_`, and a `_` is
+appended to a keyword of Python: `loss_gilbert_elliott(p="1%", r="10%")`, `loss_window(from_="1s",
+for_="100ms")`. Values are written as in the language, with their unit:
 
 >>> down.delay(40)
 Traceback (most recent call last):
 ...
-weir.errors.ScenarioError: delay: `40` has no unit; a time is a text, like "40ms"
+weir.errors.ScenarioError: delay: `40` has no unit; write a time as a text, like "40ms"
 
-Whether values and the scenario as a whole are right is decided by weir: `Scenario.check`.
+weir checks the values and the scenario as a whole: `Scenario.check`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ _UNITS = {"time": ("time", "40ms"), "rate": ("rate", "10mbit"), "bytes": ("size"
 
 @dataclass(frozen=True)
 class Statement:
-    """What a cloud does: `values` are texts by the names of the fields. `scope`: of a class."""
+    """A statement of a cloud. `values` are texts by the names of the fields. `scope` is the class, for a
+    statement of a class."""
 
     name: str
     variant: str | None = None
@@ -101,19 +102,19 @@ def _fields_text(fields: Sequence[Field], values: dict[str, str]) -> list[str]:
 
 
 def _text_of(f: Field, value: Any) -> str | None:
-    """A value of Python as the language has it; None: not given."""
+    """Returns a Python value in the language's notation, or None if the value is not given."""
     if value is None or (f.type == "flag" and value is False):
         return None
     if isinstance(value, Statement):
         return str(value)
     if isinstance(value, bool):
         if f.type not in ("switch", "flag"):
-            raise ScenarioError(f"{f.name}: {value} is no {f.kind}")
+            raise ScenarioError(f"{f.name}: {value} is not {f.kind}")
         return "on" if value else "off"
     if isinstance(value, int | float):
         if f.type in _UNITS:
             what, like = _UNITS[f.type]
-            raise ScenarioError(f'{f.name}: `{value}` has no unit; a {what} is a text, like "{like}"')
+            raise ScenarioError(f'{f.name}: `{value}` has no unit; write a {what} as a text, like "{like}"')
         return repr(value)
     if isinstance(value, str):
         return value
@@ -126,7 +127,7 @@ def _text_of(f: Field, value: Any) -> str | None:
 
 def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any],
          scope: str = "") -> Statement:
-    """A statement from the call of a method."""
+    """Returns a statement, from the arguments of a method call."""
     kind = tables.method(name)
     if kind is None:
         near = difflib.get_close_matches(name, [k.python for k in tables.statements], 1)
@@ -137,8 +138,8 @@ def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any
     if len(args) > len(positional):
         last = positional[-1] if positional else None
         if last is None or last.type != "orders":
-            raise ScenarioError(f"`{kind.name}` takes {len(positional)} values without a name; the "
-                                "others have names")
+            raise ScenarioError(f"`{kind.name}` takes {len(positional)} values without a name; name the "
+                                "others")
         args = [*args[:len(positional) - 1], list(args[len(positional) - 1:])]
     given = dict(zip((f.python for f in positional), args))
     for key, value in keywords.items():
@@ -154,7 +155,7 @@ def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any
         if f.required and f.name not in dict(values):
             raise ScenarioError(f"`{kind.name}` needs `{f.name}`: {f.kind}")
     if kind.scoped and not scope:
-        raise ScenarioError("a class has a name: cloud.queue(\"voice\", weight=0.5)")
+        raise ScenarioError("a class needs a name: cloud.queue(\"voice\", weight=0.5)")
     return Statement(kind.name, kind.variant, tuple(values),
                      number or (1 if kind.number_max else 0), scope, kind)
 
@@ -163,7 +164,7 @@ def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any
 
 
 class _Line:
-    """The words of a line, while it is read."""
+    """The words of a line that is being read."""
 
     def __init__(self, words: list[Word], number: int, end: int) -> None:
         self.words, self.number, self.end = words, number, end
@@ -178,7 +179,7 @@ class _Line:
         return len(self.words) - self.at
 
     def peek(self) -> str | None:
-        """The next word, if it can be one of the language's."""
+        """Returns the next word, or None if it is quoted, so that it cannot be a keyword."""
         word = self.words[self.at] if self.left() else None
         return None if word is None or word.quoted else word.text
 
@@ -190,7 +191,7 @@ class _Line:
 
     def expect(self, text: str) -> None:
         if self.peek() != text:
-            raise self.wrong(f"here stands `{text}`")
+            raise self.wrong(f"`{text}` is expected here")
         self.at += 1
 
     def rest(self, whole: bool = False) -> str:
@@ -230,7 +231,7 @@ def _parse_fields(line: _Line, fields: Sequence[Field], of: str) -> tuple[tuple[
             values[inner.name] = line.rest()
             break
         if known is None:
-            raise line.wrong(f"`{line.words[line.at].text}` is no word of `{of}`")
+            raise line.wrong(f"`{line.words[line.at].text}` is not a word of `{of}`")
         if known.name in values:
             raise line.wrong(f"`{known.name}` was given already; give it once")
         line.at += 1
@@ -238,7 +239,7 @@ def _parse_fields(line: _Line, fields: Sequence[Field], of: str) -> tuple[tuple[
             values[known.name] = "on"
             continue
         values[known.name] = _value(line, known)
-        # A word that is the name of a field, too: `distribution table FILE`.
+        # The value may itself name a field: `distribution table FILE`.
         if known.type == "word" and values[known.name] in keywords:
             line.at -= 1
     for f in fields:
@@ -268,7 +269,7 @@ def _parse_statement(line: _Line, tables: Tables) -> Statement:
     if found is None and word is not None and re.fullmatch(r"[0-9.]+%", word):
         found = tables.by_percent(name)
     if found is None:
-        raise line.wrong(f"`{name}` is no statement, or `{word}` no way of it", line.at - 1)
+        raise line.wrong(f"`{name}` is not a statement, or `{word}` not a variant of it", line.at - 1)
     number = 1 if found.number_max else 0
     if number and word is not None and word.isdigit():
         number = int(line.take("a number"))
@@ -281,7 +282,8 @@ def _parse_statement(line: _Line, tables: Tables) -> Statement:
 
 @dataclass
 class Port:
-    """`interface`, or `device`, or neither, as in a replay. `values`: what the device adds."""
+    """A port with an `interface`, a `device`, or neither, as in a replay. `values` are the device's further
+    settings."""
 
     name: str
     interface: str | None = None
@@ -300,7 +302,7 @@ class Port:
 
 @dataclass
 class Cloud(Statements["Cloud"]):
-    """A cloud, or (`per`) a template of clouds. Its methods are the statements."""
+    """A cloud, or a template of clouds if `per` is true. Its methods are the statements."""
 
     name: str
     from_: str
@@ -317,7 +319,7 @@ class Cloud(Statements["Cloud"]):
         return self.tables
 
     def do(self, statement: Statement | str) -> Cloud:
-        """Adds a statement, or its text as behind `cloud NAME`; one of its name is replaced."""
+        """Adds a statement, or its text as after `cloud NAME`. It replaces a statement of the same name."""
         if isinstance(statement, str):
             words, end = split(statement, 0)
             statement = _parse_statement(_Line(words, 0, end), self.tables)
@@ -334,11 +336,11 @@ class Cloud(Statements["Cloud"]):
         return self.do(make(self.tables, "class_", (), dict(fields), name))
 
     def of_class(self, name: str, statement: str, /, *args: Value, **fields: Value) -> Cloud:
-        """A management of the queue of a class: `of_class("voice", "red", min="5kB", max="15kB")`."""
+        """Adds the queue management of a class: `of_class("voice", "red", min="5kB", max="15kB")`."""
         return self.do(make(self.tables, statement, args, dict(fields), name))
 
     def without(self, name: str, number: int = 0) -> Cloud:
-        """Takes a statement away."""
+        """Removes a statement."""
         self.statements = [s for s in self.statements
                            if s.name != name or (number and s.number != number)]
         return self
@@ -372,7 +374,7 @@ class Scenario:
         self.seed = seed
         self.ports: dict[str, Port] = {}
         self.clouds: dict[str, Cloud] = {}
-        self.folder: str | None = None  # where the files that it names lie
+        self.folder: str | None = None  # the folder of the files that the scenario names
 
     def port(self, name: str, *, interface: str | None = None, device: str | None = None,
              **settings: Value) -> Port:
@@ -385,12 +387,12 @@ class Scenario:
 
     def cloud(self, name: str, from_: str | None = None, to: str | None = None,
               **selection: Value) -> Cloud:
-        """The cloud of this name; with `from_` and `to`, a new one. `priority`, `match`: which
-        packets it takes."""
+        """Returns the cloud of this name; with `from_` and `to`, adds a new one. `priority` and `match`
+        select its packets."""
         return self._cloud(name, from_, to, False, selection)
 
     def template(self, name: str, from_: str, to: str, **per: Value) -> Cloud:
-        """`clouds NAME from PLACE to PORT per ...`: one cloud an address, or a flow."""
+        """`clouds NAME from PLACE to PORT per ...`: a cloud for each address, or for each flow."""
         return self._cloud(name, from_, to, True, per)
 
     def _cloud(self, name: str, from_: str | None, to: str | None, per: bool,
@@ -432,7 +434,7 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, *, weir: str | os.PathLike[str] | None = None) -> Scenario:
-        """Reads what a scenario file says. `netem` lines become statements by weir: see load."""
+        """Reads the text of a scenario file. Only weir itself can read `netem` lines: see load."""
         made = cls(weir=weir)
         for number, one in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
             words, end = split(one, number)
@@ -443,7 +445,8 @@ class Scenario:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *,
              weir: str | os.PathLike[str] | None = None) -> Scenario:
-        """A file, or the name of a scenario of configs/. weir checks it, and says it in full."""
+        """Reads a file, or the scenario of this name in configs/. weir checks it, and expands `netem`
+        lines."""
         path = os.fspath(path)
         if not os.path.exists(path):
             path = _shipped(path, weir)
@@ -458,7 +461,7 @@ class Scenario:
         return made
 
     def check(self) -> str:
-        """What `weir check` says of it: what it needs. ScenarioError: what is wrong."""
+        """Returns what `weir check` prints about it: what it needs. Raises ScenarioError if it is wrong."""
         try:
             return program.call(["check", "-c", "/dev/stdin"], program=self.weir, input=str(self),
                                 cwd=self.folder).stdout
@@ -478,7 +481,7 @@ class Scenario:
     def _take_seed(self, line: _Line) -> None:
         text = line.take("a number")
         if not text.isdigit():
-            raise line.wrong(f"`{text}` is no seed", line.at - 1)
+            raise line.wrong(f"`{text}` is not a seed", line.at - 1)
         self.seed = int(text)
 
     def _take_port(self, line: _Line) -> None:
@@ -521,7 +524,7 @@ def _checked(error: Failed, path: str) -> ScenarioError:
 
 
 def _shipped(name: str, weir: str | os.PathLike[str] | None) -> str:
-    """The file of a scenario of configs/: beside the program's sources, or where it is installed."""
+    """Returns the file of a scenario of configs/, beside the program's sources, or where it is installed."""
     folder = os.path.dirname(os.path.realpath(program.find(weir)))
     tried = [os.path.join(folder, *["..", "share/weir/configs"])]
     while folder != "/":
@@ -535,7 +538,7 @@ def _shipped(name: str, weir: str | os.PathLike[str] | None) -> str:
 
 
 class _Maker(Statements[Statement]):
-    """Statements by themselves, as they stand inside a schedule."""
+    """Makes statements without a cloud, as used in a schedule."""
 
     def _made(self, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Statement:
         return make(language.tables(), name, args, keywords)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What weir says of itself, as dataclasses.
+"""weir's answers about itself, as dataclasses.
 
-Their members have the names of the JSON (docs/control.md). Members that this package does not know
-are in `raw`; a member that a weir does not send has its empty value.
+Their members are named as in the JSON (docs/control.md). Members that this package does not support are in
+`raw`. A member that weir does not send has an empty value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def made(of: type[T], raw: Mapping[str, Any] | None) -> T:
-    """An object of a dataclass, with what it knows of an object of JSON."""
+    """Returns an object of a dataclass, with the known members of a JSON object."""
     hints = typing.get_type_hints(of)
     values: dict[str, Any] = {}
     for member in dataclasses.fields(typing.cast(Any, of)):
@@ -65,7 +65,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Line:
-    """The time on the line alone, without the queue."""
+    """The time on the line alone, without the time in the queue."""
 
     packets: int = 0
     mean_ns: float = 0.0
@@ -108,7 +108,8 @@ class CloudClass:
 
 @dataclass(frozen=True)
 class Cloud:
-    """A cloud, live or of a report. `drops`: packets by reason; `since` is of a live one."""
+    """A cloud, of a live weir or of a report. `drops` are packets by reason; only a live cloud has
+    `since`."""
 
     name: str = field(default="", metadata={"key": "cloud"})
     rx_packets: int = 0
@@ -153,7 +154,7 @@ class Port:
 
     @property
     def really_lost(self) -> int:
-        """What weir itself lost here, which no scenario asked for."""
+        """The packets that weir itself lost here, though no scenario asked for it."""
         return self.rx_missed + self.rx_no_mbuf + self.tx_full + self.not_sent + self.not_written
 
 
@@ -179,7 +180,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Hello:
-    """Whom one talks to."""
+    """The answer to `hello`: which weir is at the other end."""
 
     weir: str = ""
     protocol: int = 0
@@ -196,12 +197,12 @@ class Hello:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "capabilities", tuple(self.capabilities))
-        object.__setattr__(self, "seed", int(self.seed))  # above 2^63 it is a string
+        object.__setattr__(self, "seed", int(self.seed))  # a number above 2^63 is sent as a string
 
 
 @dataclass(frozen=True)
 class Event:
-    """What happened. `kind`: docs/control.md; all else that is said of it is in `raw`."""
+    """An event. `kind`: see docs/control.md; all its other members are in `raw`."""
 
     kind: str = field(default="", metadata={"key": "event"})
     seq: int = 0
@@ -213,7 +214,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Sample:
-    """What was counted since the sample before. The rows are as weir sends them."""
+    """What was counted since the previous sample. The rows are as weir sends them."""
 
     for_ns: int = 0
     raw: dict[str, Any] = _raw()
@@ -235,7 +236,7 @@ class ReportPort:
 
 @dataclass(frozen=True)
 class Report:
-    """What `--report` writes."""
+    """The contents of the file that `--report` writes."""
 
     seed: int = 0
     duration_ns: int = 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes _statements.pyi, by which editors and mypy know the methods of a cloud:
+"""Makes _statements.pyi, from which editors and mypy take the methods of a cloud:
 
     python3 -m weir.stubs > _statements.pyi
 
-A test holds it against the tables of the program.
+A test compares it with the tables of the program.
 """
 
 from __future__ import annotations

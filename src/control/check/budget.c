@@ -376,17 +376,17 @@ void budget_refuse(const struct budget *budget, const struct budget_sums *sums, 
 	/* It would not fit even if the clouds needed nothing. */
 	if (!most || sums->beside_bytes > sums->there_bytes) {
 		problem_set(problem, -1,
-		            "weir and its ports need %" PRIu64 " MiB of memory%s, %" PRIu64
-		            " MiB are there%s%s%s; give it more, or take fewer ports or workers",
-		            mib(sums->beside_bytes), most ? " beside what packets take" : "",
+		            "weir and its ports need %" PRIu64 " MiB of memory%s, but %" PRIu64
+		            " MiB are available%s%s%s; give it more, or use fewer ports or workers",
+		            mib(sums->beside_bytes), most ? " apart from that for packets" : "",
 		            sums->there_bytes >> 20, *limit ? " (" : "", limit, *limit ? ")" : "");
 		return;
 	}
 	value_print_number(FIELD_RATE, most->rate_bps, rate, sizeof(rate));
 	value_print_number(FIELD_TIME, most->delay_max_ns, delay, sizeof(delay));
 	problem_set(problem, -1,
-	            "the scenario needs %" PRIu64 " MiB of memory, %" PRIu64
-	            " MiB are there%s%s%s; cloud `%s` (%s x %s) needs %" PRIu64
+	            "the scenario needs %" PRIu64 " MiB of memory, but %" PRIu64
+	            " MiB are available%s%s%s; cloud `%s` (%s x %s) needs %" PRIu64
 	            " MiB of it: %s, or shorten its delay",
 	            mib(sums->needed_bytes), sums->there_bytes >> 20, *limit ? " (" : "", limit,
 	            *limit ? ")" : "", most->name, rate, delay, mib(most->bytes),

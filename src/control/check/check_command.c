@@ -44,10 +44,9 @@ const struct options check_options = {
         .usage = "-c FILE [-j]",
         .does = "Validates a scenario, and says what it needs and whether this machine has it.",
         .about = "Prints the scenario as weir understands it, then the rate x delay product of\n"
-                 "each cloud and the memory that its packets need, against what this machine\n"
-                 "has, and what its devices are here: what is wrong with them is a warning.\n"
-                 "Exit status: 0 it is right, and its memory is there, 2 it is wrong or too\n"
-                 "large.\n",
+                 "each cloud, the memory that its packets need and that this machine has, and the\n"
+                 "devices of its ports here. Warnings say what is wrong with the devices.\n"
+                 "Exit status: 0 valid and fits in memory, 2 invalid or too large.\n",
         .rows = rows,
 };
 
@@ -135,7 +134,7 @@ static void print_template(const struct cloud_budget *cloud)
 
 	if (cloud->own_bytes > 0)
 		printf("# %s: %s clouds at most, of %" PRIu64
-		       " bytes each beside what their statements take\n",
+		       " bytes each in addition to what their statements take\n",
 		       cloud->name, count_text(clouds, cloud->clouds),
 		       cloud->own_bytes / cloud->clouds);
 }
@@ -172,7 +171,7 @@ static void print_huge(const struct check *check)
 	if (check->memory.huge_free_bytes >> 20 >= mib)
 		return;
 	eal_huge_lacking(&check->memory, mib, needed, remedy);
-	printf("# hugepages: %s, so it would run without; %s\n", needed, remedy);
+	printf("# hugepages: %s, so weir would run without them; %s\n", needed, remedy);
 }
 
 /* Prints the scenario, then comments: the output can be loaded again. */
@@ -207,13 +206,14 @@ static void print_text(const struct check *check)
 	for (uint32_t i = 0; i < budget->n_clouds; i++)
 		print_template(&budget->clouds[i]);
 	if (budget->speed_assumed)
-		puts("# + no `rate`: the speed of the port, which is not known here, taken as "
-		     "10gbit");
+		puts("# + no `rate`: the speed of the port, which is not known here; 10gbit is "
+		     "assumed");
 	if (sized)
-		puts("# * no `queue`: rate x delay, at least 64kB; of slots 64 times their budget");
+		puts("# * no `queue`: rate x delay, at least 64kB; for slots 64 times their "
+		     "budget");
 	printf("# memory: %" PRIu64 " MiB needed (%" PRIu64
 	       " MiB for packets up to 512 bytes, %" PRIu64
-	       " packet buffers for larger ones), %" PRIu64 " MiB there (%" PRIu64
+	       " packet buffers for larger ones), %" PRIu64 " MiB available (%" PRIu64
 	       " MiB of it in huge pages)\n",
 	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
 	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);

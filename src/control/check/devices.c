@@ -44,8 +44,8 @@ static void look_at_interface(const char *device, const char *name, struct devic
 	if (!found.there) {
 		snprintf(look->what, sizeof(look->what), "interface %s, not here", name);
 		warn(look,
-		     "there is no interface %s in this network namespace; `ip link` shows those "
-		     "that are there",
+		     "there is no interface %s in this network namespace; `ip link` lists the "
+		     "existing ones",
 		     name);
 		return;
 	}
@@ -54,7 +54,7 @@ static void look_at_interface(const char *device, const char *name, struct devic
 	         found.carrier ? "up"
 	         : found.up    ? "without carrier"
 	                       : "down",
-	         interface_named(device) ? "; by a packet socket" : "");
+	         interface_named(device) ? "; through a packet socket" : "");
 	look->there = true;
 	look->up = found.carrier;
 	look->mtu = found.mtu;
@@ -68,8 +68,8 @@ static void look_at_interface(const char *device, const char *name, struct devic
 		     found.name, found.master, found.name);
 	if (found.address[0])
 		warn(look,
-		     "interface %s has an address of this machine's, %s: the kernel answers there, "
-		     "too; take it away (ip addr del), or put the interface into a namespace",
+		     "interface %s has an address of this machine, %s: the kernel answers there, "
+		     "too; remove it (ip addr del), or move the interface into a network namespace",
 		     found.name, found.address);
 	interface_look_rights(text, sizeof(text));
 	if (text[0])

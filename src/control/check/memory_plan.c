@@ -164,7 +164,7 @@ static struct share share_at(const struct budget *budget, uint32_t step)
 	return share;
 }
 
-/* Divides the requested amount as the scenario would be divided. */
+/* Divides the requested amount into memory and mbufs, in the proportion that the scenario needs. */
 static struct share share_asked(const struct budget *budget, uint64_t asked_bytes)
 {
 	struct share share = share_at(budget, SHARES);
@@ -176,7 +176,7 @@ static struct share share_asked(const struct budget *budget, uint64_t asked_byte
 	return share;
 }
 
-/* Returns what is needed of a limit. */
+/* Returns the part of the need that counts against a limit. */
 static uint64_t needed_of(const struct machine_memory *machine, const struct memory_limit *limit,
                           const struct need *need)
 {
@@ -227,14 +227,15 @@ static uint64_t most_asked(const struct memory_request *request)
 static void refuse_asked(const struct memory_request *request, const struct memory_plan *plan,
                          struct problem *problem)
 {
-	char right[64] = "not even --memory 4MiB would do";
+	char right[64] = "not even --memory 4MiB would fit";
 	uint64_t most = most_asked(request);
 
 	if (most > 0)
 		snprintf(right, sizeof(right), "at most --memory %" PRIu64 "MiB", most >> 20);
 	problem_set(problem, -1,
-	            "--memory %" PRIu64 "MiB: with what ports and weir itself need that is %" PRIu64
-	            " MiB, and %" PRIu64 " MiB are there%s%s%s; %s",
+	            "--memory %" PRIu64
+	            "MiB: together with what ports and weir itself need, that is %" PRIu64
+	            " MiB, but %" PRIu64 " MiB are available%s%s%s; %s",
 	            request->asked_bytes >> 20, mib_up(plan->needed_bytes), plan->there_bytes >> 20,
 	            plan->limit[0] ? " (" : "", plan->limit, plan->limit[0] ? ")" : "", right);
 }
@@ -253,9 +254,9 @@ static void refuse_scenario(const struct memory_request *request, const struct m
 		return;
 	}
 	problem_set(problem, -1,
-	            "its devices write to %" PRIu64
-	            " MiB of memory, which must be locked, and %s; raise it (ulimit -l "
-	            "unlimited), or run as root",
+	            "its devices use DMA on %" PRIu64
+	            " MiB of memory, which must be locked, and %s; raise it (ulimit -l unlimited), "
+	            "or run as root",
 	            mib_up(plan->needed_bytes), plan->limit);
 }
 

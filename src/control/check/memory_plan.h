@@ -7,8 +7,8 @@
  * MiB and 16,384 packet buffers in all, less if there is less memory. `--memory` sets the memory
  * for packets instead, exactly. Besides, there are the packet buffers of ports and rings, the
  * process itself, and the memory of a recording or a flight: tapes, the ring, and snapshots
- * (record/recording.h), for which 2 KiB are assumed for each cloud, and its frame for each packet
- * that is held. Packet buffers are in huge pages if all of them fit there.
+ * (record/recording.h), which are assumed to take 2 KiB for each cloud, and the frame of each
+ * packet that is held. Packet buffers are in huge pages if all of them fit there.
  *
  * All of it is touched at the start. What does not fit is therefore refused before anything starts:
  * otherwise the process would be killed.

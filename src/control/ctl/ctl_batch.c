@@ -80,8 +80,8 @@ static int batch_look(const struct ctl_batch *batch)
 			continue;
 		for (size_t j = 0; j < sizeof(own) / sizeof(own[0]); j++)
 			if (strcmp(words.word[0].text, own[j]) == 0)
-				what = "has no place in a file, which is one transaction as it is; "
-				       "leave it out";
+				what = "does not belong in a file, which is one transaction "
+				       "already; leave it out";
 		for (size_t j = 0; j < sizeof(questions) / sizeof(questions[0]); j++)
 			if (strcmp(words.word[0].text, questions[j]) == 0)
 				what = "is not a change; give it as a command of its own: weir ctl "
@@ -106,8 +106,8 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole)
 	batch->whole = whole;
 	if (in == NULL) {
 		result = -errno;
-		fprintf(stderr, "weir ctl: %s: %s; a %s would be right\n", path, strerror(errno),
-		        whole ? "scenario" : "file with a change a line");
+		fprintf(stderr, "weir ctl: %s: %s; a %s is expected\n", path, strerror(errno),
+		        whole ? "scenario" : "file with one change per line");
 		return result;
 	}
 	result = batch_read(batch, in);
@@ -116,10 +116,10 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole)
 	if (result == 0)
 		result = batch_split(batch);
 	if (result == -EFBIG)
-		fprintf(stderr, "weir ctl: %s: longer than %u MiB, the most that a batch may be\n",
+		fprintf(stderr, "weir ctl: %s: longer than %u MiB, the maximum for a batch\n",
 		        batch->name, CTL_BATCH_BYTES_MAX >> 20);
 	else if (result == -EILSEQ)
-		fprintf(stderr, "weir ctl: %s: not a text: it holds a byte 0\n", batch->name);
+		fprintf(stderr, "weir ctl: %s: not a text: it contains a zero byte\n", batch->name);
 	else if (result != 0)
 		fprintf(stderr, "weir ctl: %s: %s\n", batch->name, strerror(-result));
 	if (result == 0)
@@ -252,7 +252,8 @@ int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool js
 	if (result == 0)
 		puts(json ? "{\"ok\":true}" : "ok");
 	else if (result == -ECONNRESET || result == -ETIMEDOUT)
-		fprintf(stderr, "weir ctl: %s: %s; whether the change is made, show config says\n",
+		fprintf(stderr,
+		        "weir ctl: %s: %s; `show config` shows whether the change was made\n",
 		        batch->name,
 		        result == -ECONNRESET ? "weir hung up" : "weir does not answer");
 	else if (result == -ENOMEM)

@@ -116,8 +116,8 @@ static void say_missed(const uint64_t missed[FATE_KINDS])
 		return;
 	fprintf(stderr,
 	        "weir ctl: %" PRIu64
-	        " came faster than they could be written, and are missing here (nothing of the "
-	        "traffic is):",
+	        " entries came faster than they could be written, and are missing here (none of "
+	        "the traffic is lost):",
 	        all);
 	for (int i = 0; i < POINT_COUNT; i++) {
 		if (at[i] == 0)
@@ -230,8 +230,8 @@ static int capture(struct ctl_link *link, const struct words *words)
 	if (capture_words_parse(words, true, &asked, &wrong) != 0)
 		return complain(&wrong);
 	if (!asked.output[0] && isatty(STDOUT_FILENO))
-		return say("where to? -o FILE, or -o - for a pipe: weir ctl capture down -o - | "
-		           "wireshark -k -i -");
+		return say("no output given: use -o FILE, or -o - for a pipe: weir ctl capture "
+		           "down -o - | wireshark -k -i -");
 	if (!asked.output[0])
 		strcpy(asked.output, "-");
 	return capture_to_file(link, &asked);

@@ -28,11 +28,11 @@ struct ctl {
 
 static const struct option_row rows[] = {
         {OPTION_SOCKET(struct ctl)},
-        {OPTION_JSON(struct ctl, "answers as JSON objects, one a line, errors included")},
+        {OPTION_JSON(struct ctl, "answers as JSON objects, one per line, errors included")},
         {.letter = 'f',
          OPTION("--file", FIELD_TEXT, struct ctl, file, .form = "FILE",
-                .help = "the changes in a file (-: standard input) as one "
-                        "transaction, all or nothing")},
+                .help = "applies the changes in a file (-: standard input) as one transaction, all "
+                        "or nothing")},
         OPTIONS_END,
 };
 
@@ -47,16 +47,15 @@ const struct options ctl_options = {
                  "[-s SOCKET] trace [CLOUD|PORT] next N [match EXPRESSION]\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
-        .does = "Controls a weir that runs: asks it, and changes its scenario while packets flow.",
+        .does = "Controls a running weir: queries it, and changes its scenario while packets flow.",
         .about = "COMMAND is one command of the scenario language: show cloud down. Without one:\n"
-                 "a shell with history and completion; from a pipe, a command a line.\n"
-                 "load FILE makes what runs what a scenario file says, all of it or nothing;\n"
-                 "save [FILE] writes what is in force as such a file.\n"
+                 "a shell with history and completion; from a pipe, one command per line.\n"
+                 "load FILE puts the scenario of a file in force, all of it or nothing;\n"
+                 "save [FILE] writes the scenario in force as such a file.\n"
                  "capture writes packets at points of a cloud (in,queue,drops,out) as one pcapng,\n"
-                 "with the reason of each loss and mark; trace says the way of the next N in "
-                 "words.\n"
-                 "events and sample print what happens, and what is counted, as it comes.\n",
-        .end = "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
+                 "with the reason of each loss and mark; trace describes the path of the next N.\n"
+                 "events and sample print events and counters as they come.\n",
+        .end = "Exit status: 0 done, 1 the answer was an error, 2 no command was sent.\n"
                "Commands: weir ctl help\n",
         .rows = rows,
         .until_word = true,

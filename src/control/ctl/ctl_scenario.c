@@ -50,8 +50,8 @@ static int save_answer(const struct ctl_answer *answer, const char *path, bool j
 	int result = 0;
 
 	if (!answer->ok || text == NULL) {
-		fprintf(stderr, "weir ctl: the scenario in force cannot be had: %s\n",
-		        answer->error != NULL ? answer->error : "the answer has none");
+		fprintf(stderr, "weir ctl: the scenario in force could not be read: %s\n",
+		        answer->error != NULL ? answer->error : "the answer contains none");
 		result = -EINVAL;
 	} else if (is_printed) {
 		fputs(json ? answer->body : text, stdout);
@@ -104,8 +104,8 @@ bool ctl_scenario_line(struct ctl_link *link, const char *line, int *result)
 	*result = -EINVAL;
 	if (words.n > 2 || (load && words.n < 2))
 		fprintf(stderr, "weir ctl: write %s\n",
-		        load ? "load FILE: a scenario, which takes the place of the one in force"
-		             : "save FILE, or save alone, which prints");
+		        load ? "load FILE: a scenario, which replaces the one in force"
+		             : "save FILE, or save alone, which prints it");
 	else if (load)
 		*result = ctl_scenario_load(link, words.word[1].text, link->json);
 	else

@@ -64,7 +64,7 @@ static uint64_t now_ns(void)
 
 static int broken(const struct watch *watch)
 {
-	fprintf(stderr, "weir ctl: %s: what weir has put there is of another version\n",
+	fprintf(stderr, "weir ctl: %s: weir writes another version of the format\n",
 	        watch->watcher->name);
 	return -EPROTO;
 }
@@ -125,7 +125,7 @@ static bool hung_up(struct watch *watch, int rest_ms)
 	if (ctl_link_answer(watch->link, &answer) != 0) {
 		fputs("weir ctl: weir has ended, or hung up\n", stderr);
 	} else {
-		fprintf(stderr, "weir ctl: %s\n", answer.ok ? "unasked answer" : answer.error);
+		fprintf(stderr, "weir ctl: %s\n", answer.ok ? "unexpected answer" : answer.error);
 		ctl_answer_release(&answer);
 	}
 	return true;
@@ -204,7 +204,8 @@ int ctl_watch(struct ctl_link *link, const struct capture_words *words,
 	if (watch)
 		fd = fate_reader_make(CTL_WATCH_BYTES, &watch->memory);
 	if (fd < 0) {
-		fprintf(stderr, "weir ctl: no 32 MiB of memory for packets: %s\n", strerror(-fd));
+		fprintf(stderr, "weir ctl: cannot get 32 MiB of memory for packets: %s\n",
+		        strerror(-fd));
 		free(watch);
 		return fd;
 	}

@@ -191,7 +191,7 @@ static bool shell_ask(struct shell *shell, const char *line)
 	}
 	if (result != 0) {
 		fprintf(stderr, "weir ctl: %s: %s\n", line,
-		        result == -ECONNRESET ? "the server has gone" : strerror(-result));
+		        result == -ECONNRESET ? "the server is gone" : strerror(-result));
 		return false;
 	}
 	if (answer.ok) {
@@ -223,7 +223,7 @@ static int shell_open(struct shell *shell, const char *history_path)
 	el_set(shell->edit, EL_HIST, history, shell->history);
 	el_set(shell->edit, EL_PROMPT, shell_prompt);
 	el_set(shell->edit, EL_ADDFN, "weir-complete", "Complete the word", shell_key_complete);
-	el_set(shell->edit, EL_ADDFN, "weir-cancel", "Forget the line", shell_key_cancel);
+	el_set(shell->edit, EL_ADDFN, "weir-cancel", "Discard the line", shell_key_cancel);
 	el_set(shell->edit, EL_BIND, "^I", "weir-complete", NULL);
 	el_set(shell->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(shell->edit, NULL);
@@ -286,7 +286,7 @@ int shell_run(struct ctl_link *link, const char *path)
 			history(shell.history, &shell.event, H_ENTER, line);
 			shell.fetched = 0;
 			if (ctl_stream_line(line))
-				puts("that would go on without end, and this is a shell: weir ctl "
+				puts("this command never ends; run it outside the shell: weir ctl "
 				     "events, weir ctl sample 1s");
 			else if (!ctl_scenario_line(link, line, &n) && !shell_ask(&shell, line))
 				status = 1;

@@ -20,8 +20,8 @@
  * default. Returns the exit status of weir ctl. */
 int shell_run(struct ctl_link *link, const char *path);
 
-/* Returns the path of the history: $XDG_STATE_HOME/weir_history, else ~/.weir_history. Returns
- * false if there is no home. */
+/* Gets the path of the history: $XDG_STATE_HOME/weir_history, else ~/.weir_history. Returns false
+ * if there is no home. */
 bool shell_history_path(char *path, size_t size);
 
 #endif

@@ -28,17 +28,16 @@ static int take_set(const struct field *option, char *text, void *arguments,
 
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct diff_arguments,
-                       "what would have happened with this scenario in the place of the "
-                       "recorded ones")},
+                       "compare with a rerun with this scenario in place of the recorded ones")},
         {OPTION("--set", FIELD_TEXT, struct diff_arguments, plan, .form = "LINE",
-                .help = "what would have happened with this line in them"),
+                .help = "compare with a rerun with this line added to its scenarios"),
          .take = take_set},
         {OPTION("--seed", FIELD_COUNT, struct diff_arguments, seed,
-                .help = "what would have happened with this seed")},
+                .help = "compare with a rerun with this seed")},
         {OPTION("--ideal", FIELD_FLAG, struct diff_arguments, ideal,
-                .help = "what would have happened had weir itself lost nothing")},
+                .help = "compare with a rerun in which weir itself loses nothing")},
         {OPTION("--until", FIELD_TIME, struct diff_arguments, until_ns,
-                .help = "up to this time after the beginning")},
+                .help = "compare up to this time after the beginning")},
         {OPTION_JSON(struct diff_arguments, "for programs")},
         OPTIONS_END,
 };
@@ -47,7 +46,8 @@ const struct options diff_options = {
         .command = "diff",
         .usage = "DIR DIR [options]\n"
                  "DIR [-c FILE] [--set LINE ...] [--seed N] [--ideal] [options]",
-        .does = "Compares two recordings, or one and what would have happened, packet by packet.",
+        .does = "Compares two recordings, or a recording and a changed rerun of it, packet by "
+                "packet.",
         .end = "The exit status is 0: the same; 1: different; 2: it could not be compared.\n",
         .rows = rows,
 };
@@ -68,15 +68,14 @@ static int parse(int argc, char **argv, struct diff_arguments *arguments, struct
 	second->ideal = arguments->ideal;
 	otherwise = second->config || second->n_set || second->seed_given || second->ideal;
 	if (words.n == 0 || words.n > 2)
-		return options_wrong(&diff_options, "one recording or two: weir diff DIR DIR");
+		return options_wrong(&diff_options, "give one recording or two: weir diff DIR DIR");
 	if (words.n == 2 && otherwise)
-		return options_wrong(&diff_options,
-		                     "-c, --set, --seed and --ideal are what would have happened "
-		                     "in one recording; here are two");
+		return options_wrong(&diff_options, "-c, --set, --seed and --ideal are for a rerun "
+		                                    "of one recording; here are two");
 	if (words.n == 1 && !otherwise)
 		return options_wrong(&diff_options,
-		                     "with what is %s compared? another recording, "
-		                     "-c FILE, --set LINE, --seed N or --ideal",
+		                     "%s: compare it with another recording, or give -c FILE, "
+		                     "--set LINE, --seed N or --ideal",
 		                     words.word[0]);
 	second->until_ns = arguments->until_ns;
 	second->folder = words.word[words.n - 1];

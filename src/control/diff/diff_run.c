@@ -59,7 +59,8 @@ static int load(const struct diff_plan *plan, struct diff_side *side, struct pro
 		return rc;
 	if (recording_folder_about(side->folder)->flight && plan->seed_given) {
 		problem_set(problem, -1,
-		            "--seed: a flight goes on with the draws of its run; leave it out");
+		            "--seed: a flight continues with the random draws of its run; leave "
+		            "--seed out");
 		return -EINVAL;
 	}
 	side->otherwise = plan->config || plan->n_set > 0 || plan->seed_given;
@@ -125,7 +126,7 @@ static int step(struct runner *runner, struct problem *problem)
 		rc = rerun_finish(runner->rerun);
 	if (rc < 0 || !result->differs)
 		return rc;
-	problem_set(problem, -1, "%s differs from the run that it has recorded: %s",
+	problem_set(problem, -1, "the rerun of %s recording differs from the recorded run: %s",
 	            runner->index == 0 ? "the first" : "the second", result->difference);
 	return -EILSEQ;
 }
@@ -162,7 +163,7 @@ static void say_reach(const struct diff_plan plans[2], const struct diff_outcome
 		recording_reach(other, true, warn, (void *)(uintptr_t)plans[1].folder);
 	else
 		snap_reach_more(recording_folder_about(other)->snap, recording_folder_first(one),
-		                recording_folder_first(other), warn, (char[]){"what would be"});
+		                recording_folder_first(other), warn, (char[]){"the changed rerun"});
 }
 
 int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, struct problem *problem)

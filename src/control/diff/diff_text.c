@@ -73,9 +73,9 @@ static void print_first(FILE *out, const struct diff_outcome *outcome)
 	if (first->from != first->to)
 		fprintf(out, ": %s -> %s\n", became_name(first->from), became_name(first->to));
 	else if (first->later_ns != 0)
-		fprintf(out, ": its delay, by %+" PRId64 " ns\n", first->later_ns);
+		fprintf(out, ": its delay differs by %+" PRId64 " ns\n", first->later_ns);
 	else
-		fputs(": it has another length\n", out);
+		fputs(": its length differs\n", out);
 }
 
 static void print_side(FILE *out, const struct diff_side *side, const char *name)
@@ -106,14 +106,14 @@ void diff_text_print(FILE *out, const struct diff_outcome *outcome)
 	if (fate_differences_none(differences))
 		fputs("the same: every fate, every delay\n", out);
 	else
-		fprintf(out, "%" PRIu64 " have another fate\n",
+		fprintf(out, "%" PRIu64 " packets have a different fate\n",
 		        fate_differences_changed(differences));
 	for (uint32_t from = 0; from < BECAME_KINDS; from++) {
 		for (uint32_t to = 0; to < BECAME_KINDS; to++)
 			print_change(out, outcome, from, to);
 	}
 	if (differences->other_length > 0)
-		fprintf(out, "%" PRIu64 " are not of the same length: other packets\n",
+		fprintf(out, "%" PRIu64 " packets differ in length: they are different packets\n",
 		        differences->other_length);
 	for (uint32_t became = 0; became < BECAME_KINDS; became++) {
 		const uint64_t *own[2] = {differences->own[0], differences->own[1]};
@@ -126,8 +126,8 @@ void diff_text_print(FILE *out, const struct diff_outcome *outcome)
 	print_first(out, outcome);
 	if (outcome->gone > 0)
 		fprintf(out,
-		        "%" PRIu64
-		        " fates waited too long for their partner, and count as without one\n",
+		        "%" PRIu64 " fates waited too long for their counterparts, and are counted "
+		        "as having none\n",
 		        outcome->gone);
 	print_side(out, &outcome->sides[0], "the first");
 	print_side(out, &outcome->sides[1], "the second");

@@ -85,8 +85,7 @@ int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
 	if (all > 0)
 		run_log(RUN_LOG_WARNING,
 		        "%" PRIu64
-		        " frames came faster than they could be written: the capture is without "
-		        "them",
+		        " frames came faster than they could be written: the capture lacks them",
 		        all);
 	return pcapng_finish(capture->pcapng, missing, problem);
 }

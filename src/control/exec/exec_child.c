@@ -246,7 +246,8 @@ int exec_child_make(char *const *argv, const struct exec_child *others, unsigned
 	memset(child, 0, sizeof(*child));
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
 		error = errno;
-		problem_set(problem, -1, "no socket for the command: %s", strerror(error));
+		problem_set(problem, -1, "cannot create a socket for the command: %s",
+		            strerror(error));
 		return -error;
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -267,7 +268,7 @@ int exec_child_make(char *const *argv, const struct exec_child *others, unsigned
 	if (child->helper > 0)
 		return 0;
 	close(child->fd);
-	problem_set(problem, -1, "no process for the command: %s", strerror(error));
+	problem_set(problem, -1, "cannot create a process for the command: %s", strerror(error));
 	memset(child, 0, sizeof(*child));
 	return -error;
 }

@@ -34,7 +34,7 @@ struct exec_child {
 /* The surroundings of the command. */
 struct exec_surroundings {
 	char hosts[EXEC_HOSTS_BYTES];       /* lines added to those of /etc/hosts; "": none */
-	char resolver[EXEC_RESOLVER_BYTES]; /* replaces /etc/resolv.conf; "": does not */
+	char resolver[EXEC_RESOLVER_BYTES]; /* replaces /etc/resolv.conf; "": nothing does */
 };
 
 enum exec_event {

@@ -220,7 +220,8 @@ static int make_heard(struct session *session, struct problem *problem)
 			rc = -errno;
 	}
 	if (rc < 0)
-		problem_set(problem, -1, "no descriptor to wait with: %s", strerror(-rc));
+		problem_set(problem, -1, "cannot create a descriptor to wait with: %s",
+		            strerror(-rc));
 	return rc;
 }
 
@@ -282,7 +283,8 @@ static int start(struct session *session, struct problem *problem)
 	session->signals = catch_signals();
 	if (session->signals < 0) {
 		rc = -errno;
-		problem_set(problem, -1, "no descriptor for signals: %s", strerror(-rc));
+		problem_set(problem, -1, "cannot create a descriptor for signals: %s",
+		            strerror(-rc));
 		return rc;
 	}
 	raise_limits();
@@ -390,11 +392,11 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	const char *help = "";
 
 	if (session->unnamed == ENOENT)
-		help = "; make it, an empty one will do";
+		help = "; create it: an empty file suffices";
 	else if (session->unnamed == EINVAL)
-		help = "; / is no mount point in this chroot: outside of it, mount --bind ROOT "
-		       "ROOT";
-	problem_set(problem, -1, "a file of its own cannot take the place of %s: %s%s",
+		help = "; / is not a mount point in this chroot: run mount --bind ROOT ROOT "
+		       "outside of it";
+	problem_set(problem, -1, "cannot mount a private file over %s: %s%s",
 	            hosts ? "/etc/hosts, for the names A and B" : "/etc/resolv.conf",
 	            strerror(session->unnamed), help);
 	return -session->unnamed;
@@ -486,7 +488,7 @@ static int tell_result(struct session *session, struct problem *problem)
 		rc = exec_result_read(session->runtime, session->as_begun, session->start_ns,
 		                      &result);
 		if (rc < 0)
-			problem_set(problem, -1, "no memory for what was recorded");
+			problem_set(problem, -1, "no memory for the log or the picture");
 		else
 			rc = exec_record_publish(session->record, &result, problem);
 		replay_result_free(&result);
@@ -616,8 +618,7 @@ int command_exec(int argc, char **argv)
 	}
 	/* Not 1: that would be the command's status. */
 	if (alloc_failure_taken()) {
-		run_log(RUN_LOG_ERROR,
-		        "no memory for all that was to be printed; some of it is missing");
+		run_log(RUN_LOG_ERROR, "out of memory: the output is incomplete");
 		status = STATUS_FAILED;
 	}
 	if (session->as_begun != session->scenario && session->arguments.socket)

@@ -22,7 +22,9 @@ static bool append(char *text, const char *more)
 	return true;
 }
 
-#define TOO_LONG "the statements are longer than %d bytes; -c FILE takes more", LINE_BYTES_MAX
+#define TOO_LONG                                                                                   \
+	"the statements are longer than %d bytes; give longer ones in a file, with -c FILE",       \
+	        LINE_BYTES_MAX
 
 static int take_statements(const struct field *field, char *text, void *arguments,
                            struct language_error *error)
@@ -34,25 +36,26 @@ static int take_statements(const struct field *field, char *text, void *argument
 
 static const struct option_row rows[] = {
         {OPTION("--down", FIELD_TEXT, struct exec_arguments, down, .form = "TEXT",
-                .help = "statements for packets to the command (of --between: to B)"),
+                .help = "statements for packets to the command (with --between: to B)"),
          .take = take_statements},
         {OPTION("--up", FIELD_TEXT, struct exec_arguments, up, .form = "TEXT",
-                .help = "statements for packets from it (from B)"),
+                .help = "statements for packets from the command (with --between: from B)"),
          .take = take_statements},
         {OPTION_CONFIG(struct exec_arguments,
-                       "a scenario of two ports; the command is where its cloud `down` leads")},
+                       "a scenario with two ports; its cloud `down` leads to the command")},
         {OPTION("--between", FIELD_FLAG, struct exec_arguments, between,
                 .help = "two commands, one at each end; they know each other as A and B")},
         {OPTION("--cores", FIELD_TEXT, struct exec_arguments, cores, .form = "LIST",
                 .help = "processors for the workers; any, if not given")},
         {OPTION("--seed", FIELD_COUNT, struct exec_arguments, seed,
-                .help = "instead of the scenario's; if nobody says one, it is drawn")},
+                .help = "instead of the scenario's; if neither gives one, it is drawn at random")},
         {OPTION("--report", FIELD_TEXT, struct exec_arguments, report, .form = "FILE",
-                .help = "what was counted, as JSON")},
+                .help = "the counters, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
         {OPTION("--pcap", FIELD_TEXT, struct exec_arguments, pcap, .form = "FILE",
-                .help = "what crossed both ends of the path, as pcapng: an interface each")},
+                .help = "the packets at both ends of the path, as pcapng with an interface for "
+                        "each end")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
         {RECORDING_OPTION_FOLDER(struct exec_arguments)},
@@ -79,19 +82,16 @@ const struct options exec_options = {
         .about = "\n"
                  "  weir exec delay 40ms -- curl https://example.net\n"
                  "  weir 40ms 1% curl https://example.net          the same with loss, in short\n"
-                 "  weir exec --down 'rate 10mbit queue 60kB' --up 'rate 2mbit' -- iperf3 -c "
-                 "HOST\n"
+                 "  weir exec --down 'rate 10mbit queue 60kB' --up 'rate 2mbit' -- iperf3 -c HOST\n"
                  "  weir exec netem delay 40ms loss 1% -- ping HOST\n"
                  "  weir exec geo-satellite -- firefox\n"
                  "\n"
-                 "STATEMENTS are those of a cloud, for both directions, or a line of netem's; the "
-                 "name of a\n"
-                 "scenario of configs/ may stand before them. `weir help` explains them. A value "
-                 "alone is a delay\n"
-                 "(40ms), a rate (10mbit) or a loss (1%). Where one of them, --up or --down comes "
-                 "first, `exec`\n"
-                 "may be left out; `--` where a program follows the statements.\n",
-        .end = "The exit status is the command's (of --between: B's); 125: weir could not start "
+                 "STATEMENTS are those of a cloud, for both directions, or a line of netem; the\n"
+                 "name of a scenario of configs/ may precede them. `weir help` explains them.\n"
+                 "A value alone is a delay (40ms), a rate (10mbit) or a loss (1%). If one of\n"
+                 "these, --up or --down comes first, `exec` may be left out; so may `--`, if a\n"
+                 "program follows the statements.\n",
+        .end = "The exit status is the command's (with --between: B's); 125: weir could not start "
                "it.\n",
         .rows = rows,
 };
@@ -128,12 +128,12 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 
 	if (arguments->between && dashes)
 		return options_wrong(&exec_options,
-		                     "--between has the commands already; none stands behind --");
+		                     "--between has its commands already; give none after --");
 	if (arguments->between)
 		return OPTIONS_RUN;
 	if (dashes && n_rest == 0)
 		return options_wrong(&exec_options,
-		                     "there is no command behind --; without --, it is a shell");
+		                     "there is no command after --; leave -- out to run a shell");
 	if (dashes) {
 		arguments->command[EXEC_NEAR] = rest;
 		return OPTIONS_RUN;
@@ -182,8 +182,7 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	while (own < argc && strcmp(argv[own], "--") != 0) {
 		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
 			return options_wrong(&exec_options,
-			                     "no such option %s; statements stand without "
-			                     "dashes: %s",
+			                     "no such option %s; statements have no dashes: %s",
 			                     argv[own], text);
 		if (argv[own][0] == '-' && argv[own][1]) {
 			own += options_words_of(&exec_options, argv[own]);
@@ -205,9 +204,8 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 		return options_wrong(&exec_options, "%s",
 		                     recording_arguments_wrong(&arguments->record));
 	if (arguments->record.flight.unit != LIMIT_NONE && !arguments->socket)
-		return options_wrong(&exec_options,
-		                     "--flight: nobody could ask for it; give a control socket, "
-		                     "too: -s PATH");
+		return options_wrong(&exec_options, "--flight needs a control socket, through "
+		                                    "which dumps are requested: add -s PATH");
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {
@@ -217,7 +215,7 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 			return options_wrong(&exec_options, TOO_LONG);
 	}
 	if (arguments->between && (!arguments->command[EXEC_FAR] || !arguments->command[EXEC_NEAR]))
-		return options_wrong(&exec_options, "--between wants a command for each end: "
+		return options_wrong(&exec_options, "--between needs a command for each end: "
 		                                    "--between 'A: iperf3 -s -1' 'B: iperf3 -c A'");
 	return choose_command(argv + rest, argc - rest, own < argc, arguments);
 }

@@ -241,7 +241,8 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 	if (!between) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, path->opening) < 0) {
 			rc = -errno;
-			problem_set(problem, -1, "no socket for the way out: %s", strerror(-rc));
+			problem_set(problem, -1, "cannot create a socket for the way out: %s",
+			            strerror(-rc));
 			return rc;
 		}
 		setsockopt(path->opening[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));

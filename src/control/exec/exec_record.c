@@ -38,8 +38,8 @@ static int check_clouds(const struct scenario *scenario, const char *option,
 			continue;
 		problem_set(
 		        problem, -1,
-		        "%s: the scenario has `clouds %s`, whose clouds come and go; live, only "
-		        "single clouds can be recorded (--report FILE counts all)",
+		        "%s: the scenario has the template `clouds %s`, whose clouds come and go; "
+		        "live, only single clouds can be recorded (--report FILE counts all)",
 		        option, scenario->clouds[i]->name);
 		return -EINVAL;
 	}
@@ -127,9 +127,8 @@ static void say_missed(const struct exec_record *record)
 
 	if (missed > 0)
 		run_log(RUN_LOG_WARNING,
-		        "%" PRIu64
-		        " decisions came faster than they could be taken down: the log and the "
-		        "picture are without them",
+		        "%" PRIu64 " decisions came faster than they could be recorded: they are "
+		        "missing in the log and the picture",
 		        missed);
 }
 

@@ -67,6 +67,6 @@ void exec_result_print(FILE *out, const struct runtime *runtime, const struct sc
 	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
 	replay_table_print_clouds(out, scenario, result);
 	if (lost > 0)
-		fprintf(out, "\nweir itself lost %s packets that nobody asked to lose\n",
+		fprintf(out, "\n%s packets were lost by weir itself, not by the scenario\n",
 		        count_text(count, lost));
 }

@@ -33,8 +33,9 @@ static const char plain[] = "port world\n"
 
 #define FOLDERS 3
 
-/* Returns a folder of scenarios: here, beside the source of this program, and where they were
- * installed. */
+/* Gets the folder of scenarios number `which`: `configs` in the working directory, beside the
+ * source of this program, or where they were installed. Returns false if its path cannot be
+ * determined. */
 static bool folder_of_scenarios(int which, char path[PATH_MAX])
 {
 	static const char *const behind[] = {"", "../../../configs", "../share/weir/configs"};
@@ -212,7 +213,7 @@ static int add_statement(struct adding *adding, const char *own)
 	if (adding->command.kind != COMMAND_STATEMENT && adding->command.kind != COMMAND_NETEM &&
 	    !adding->command.off) {
 		language_release(&adding->command);
-		return complain(adding, own, "it is no statement; weir help cloud lists them");
+		return complain(adding, own, "it is not a statement; weir help cloud lists them");
 	}
 	rc = language_edit(adding->scenario, &adding->command, &adding->error);
 	language_release(&adding->command);
@@ -350,9 +351,8 @@ static int find_ports(const struct scenario *scenario, const char *name, uint32_
 
 	if (scenario->n_ports != EXEC_ENDS || down < 0 || scenario_find_cloud(scenario, "up") < 0) {
 		snprintf(message, room,
-		         "%s: a path of two ports is wanted, with clouds `down` (to the command) "
-		         "and "
-		         "`up`; this scenario has %u ports%s",
+		         "%s: the scenario must have two ports, with clouds `down` (to the "
+		         "command) and `up`; it has %u ports%s",
 		         name, scenario->n_ports, down < 0 ? " and no cloud `down`" : "");
 		return -EINVAL;
 	}
@@ -463,7 +463,7 @@ static void hint_at_command(const char *both, char *message, size_t room)
 		}
 		if (guess && at > 0 && ends_statements(before, word)) {
 			snprintf(message + used, room - used,
-			         "; if `%.60s` is the command: there is no such program here",
+			         "; if `%.60s` is the command, there is no such program here",
 			         word);
 			return;
 		}

@@ -60,9 +60,10 @@ static int take_target(struct reader *reader, const char *command)
 	}
 	point_at(reader);
 	if (!word_is_name(word->text))
-		return language_error_set(reader->error, ERROR_BAD_NAME,
-		                          "`%.*s` is no name of a cloud or a port, and not `all`",
-		                          language_error_shown(word->text), word->text);
+		return language_error_set(
+		        reader->error, ERROR_BAD_NAME,
+		        "`%.*s` is neither the name of a cloud or a port, nor `all`",
+		        language_error_shown(word->text), word->text);
 	snprintf(reader->capture->target, sizeof(reader->capture->target), "%s", word->text);
 	reader->capture->target_column = word->column;
 	reader->at++;
@@ -84,8 +85,8 @@ static int take_point(struct reader *reader, const char *name, size_t n)
 	if (n > (size_t)language_error_shown(name))
 		n = (size_t)language_error_shown(name);
 	return language_error_set(reader->error, ERROR_UNKNOWN_WORD,
-	                          "`%.*s` is no point; there are in, queue, drops, out and stages, "
-	                          "with commas between them",
+	                          "`%.*s` is not a point; the points are in, queue, drops, out and "
+	                          "stages, separated by commas",
 	                          (int)n, name);
 }
 
@@ -132,7 +133,7 @@ static int take_match(struct reader *reader)
 	if (capture->matches)
 		return language_error_set(
 		        reader->error, ERROR_DUPLICATE_WORD,
-		        "`match` is there already; join two expressions by `and`");
+		        "`match` was given already; join two expressions by `and`");
 	reader->at++;
 	capture->match_column = at_end(reader) ? 0 : reader->words->word[reader->at].column;
 	while (!ends_match(reader)) {
@@ -284,7 +285,7 @@ int capture_words_trace(const struct words *words, struct capture_words *capture
 	if (result == 0 && !is(&reader, reader.at, "next")) {
 		point_at(&reader);
 		return language_error_set(error, ERROR_MISSING_WORD,
-		                          "`next N` is wanted here: trace down next 3");
+		                          "`next N` is missing here: trace down next 3");
 	}
 	reader.at++;
 	if (result == 0)

@@ -23,7 +23,7 @@
 #include "text/word.h"
 
 #define CAPTURE_ALL          "all"
-#define CAPTURE_TRACE_PACKET 100000u /* maximum of packets that are traced at once */
+#define CAPTURE_TRACE_PACKET 100000u /* most packets that are traced at once */
 
 struct capture_words {
 	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all, unless something is called that */

@@ -37,7 +37,7 @@ struct fate_capture_plan {
 	 * interface is made with its first frame. */
 	const char *cloud;
 	uint32_t points; /* as bits 1 << point; fates at other points are left out */
-	uint32_t snap;   /* maximum of bytes of a frame */
+	uint32_t snap;   /* most bytes of a frame */
 	int64_t wall_ns; /* added to the instants of fates for ns since 1970 */
 };
 

@@ -327,6 +327,6 @@ void trace_rest(struct trace *trace)
 	trace_settle(trace, SIMTIME_NEVER);
 	for (uint64_t i = 0; i < trace->n; i++) {
 		if (!trace->packets[i]->printed)
-			print(trace, trace->packets[i], "  (under way still)\n");
+			print(trace, trace->packets[i], "  (still under way)\n");
 	}
 }

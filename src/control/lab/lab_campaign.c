@@ -105,8 +105,8 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 		if (campaign->swept ||
 		    !(range ? add_range(campaign, set->value) : add_list(campaign, set->value))) {
 			snprintf(message, room,
-			         "--set %s=%.60s: one sweep, of at most %d values, like 10..45, "
-			         "10..45:5 or 10,20,45",
+			         "--set %s=%.60s: only one sweep is possible, of at most %d "
+			         "values, like 10..45, 10..45:5 or 10,20,45",
 			         set->name, set->value, EXPERIMENT_VALUES_MAX);
 			return -EINVAL;
 		}
@@ -341,7 +341,7 @@ static int make_jobs(struct campaign *campaign, char *message, size_t room)
 		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
 	if ((arguments->trace || arguments->pcap) && campaign->n_jobs != 1) {
 		snprintf(message, room,
-		         "--trace and --pcap are of a single run, and these are %u; add --seeds 1 "
+		         "--trace and --pcap are for a single run, but there are %u; add --seeds 1 "
 		         "--no-figures --case NAME",
 		         campaign->n_jobs);
 		return -EINVAL;

@@ -202,7 +202,8 @@ static void tell_cost(const struct lab *lab, uint32_t index)
 	for (uint32_t i = 0; i < campaign->n_jobs; i++)
 		seconds += campaign->jobs[i].seconds;
 	if (lab->n_campaigns > 1)
-		fprintf(stderr, "%s: %u of %u runs, %.1f s of the processor; experiment %u of %u\n",
+		fprintf(stderr,
+		        "%s: %u of %u runs, %.1f s of processor time; experiment %u of %u\n",
 		        campaign->experiment->name, campaign_done(campaign), campaign->n_jobs,
 		        seconds, index + 1, lab->n_campaigns);
 }
@@ -288,9 +289,8 @@ static int interrupted(struct lab *lab)
 	if (lab_folder_write(out, lab->campaigns, lab->n_campaigns, lab->message,
 	                     sizeof(lab->message)) == 0)
 		snprintf(lab->message, sizeof(lab->message),
-		         "interrupted after %u of %u runs, which are in %.200s; --continue makes "
-		         "the "
-		         "others",
+		         "interrupted after %u of %u runs, which are in %.200s; --continue runs "
+		         "the rest",
 		         done, all, out);
 	return -EINTR;
 }

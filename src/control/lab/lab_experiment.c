@@ -87,11 +87,10 @@ static int read_set(struct experiment_reader *reader)
 		return experiment_fail(reader, "more than %d parameters", EXPERIMENT_SETS_MAX);
 	if (reader->of != EXPERIMENT_NO_CASE &&
 	    !experiment_has(experiment, experiment_word(reader, 1)))
-		return experiment_fail(
-		        reader,
-		        "`%s` is no parameter: a case gives another value to one that is set "
-		        "before all cases",
-		        experiment_word(reader, 1));
+		return experiment_fail(reader,
+		                       "`%s` is not a parameter: a case can only change one that "
+		                       "is set before all cases",
+		                       experiment_word(reader, 1));
 	error = experiment_name_copy(reader, set->name, experiment_word(reader, 1));
 	if (!error)
 		error = experiment_name_copy(reader, set->value, experiment_word(reader, 2));
@@ -135,7 +134,8 @@ static int read_sweep(struct experiment_reader *reader)
 	if (experiment->n_sweep_values)
 		return experiment_fail(reader, "there is a sweep already");
 	if (!experiment_has(experiment, experiment_word(reader, 1)))
-		return experiment_fail(reader, "`%s` is no parameter; `set %s VALUE` makes it one",
+		return experiment_fail(reader,
+		                       "`%s` is not a parameter; `set %s VALUE` makes it one",
 		                       experiment_word(reader, 1), experiment_word(reader, 1));
 	error = experiment_name_copy(reader, experiment->sweep, experiment_word(reader, 1));
 	for (uint32_t i = 2; !error && i < reader->words.n; i++)
@@ -178,9 +178,9 @@ static int read_row(struct experiment_reader *reader)
 		                       experiment_word(reader, 1));
 	if (!read_bound(experiment_word(reader, 7), &row->low) ||
 	    !read_bound(experiment_word(reader, 8), &row->high) || row->low > row->high)
-		return experiment_fail(reader,
-		                       "`%s %s` is no band; two numbers, the smaller one first",
-		                       experiment_word(reader, 7), experiment_word(reader, 8));
+		return experiment_fail(
+		        reader, "`%s %s` is not a band; write two numbers, the smaller one first",
+		        experiment_word(reader, 7), experiment_word(reader, 8));
 	experiment->n_rows++;
 	strcpy(row->id, experiment_word(reader, 1));
 	row->what = experiment_copy_word(reader, 2, "");
@@ -281,7 +281,7 @@ static int finish(struct experiment_reader *reader)
 	struct experiment *experiment = reader->experiment;
 
 	if (reader->of != EXPERIMENT_NO_CASE)
-		return experiment_fail(reader, "case %s is not ended: write `end` behind its lines",
+		return experiment_fail(reader, "case %s is not ended: write `end` after its lines",
 		                       experiment->cases[reader->of]);
 	if (experiment->n_cases == 0)
 		strcpy(experiment->cases[experiment->n_cases++], "only");

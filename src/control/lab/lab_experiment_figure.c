@@ -100,7 +100,7 @@ int experiment_read_trace(struct experiment_reader *reader)
 			return experiment_fail(reader, "`%.60s`: write set NAME=VALUE", set);
 		*equals = 0;
 		if (!experiment_has(reader->experiment, set))
-			return experiment_fail(reader, "`%s` is no parameter", set);
+			return experiment_fail(reader, "`%s` is not a parameter", set);
 		strcpy(plot->set, set);
 		strcpy(plot->value, equals + 1);
 	}
@@ -126,7 +126,8 @@ int experiment_read_point(struct experiment_reader *reader)
 	error = experiment_name_copy(reader, point->x, experiment_word(reader, 2));
 	point->y = strtod(experiment_word(reader, 3), &end);
 	if (!error && (*end || !isfinite(point->y)))
-		return experiment_fail(reader, "`%.60s` is no number", experiment_word(reader, 3));
+		return experiment_fail(reader, "`%.60s` is not a number",
+		                       experiment_word(reader, 3));
 	point->plot = experiment->n_plots - 1;
 	point->of = (uint32_t)of;
 	experiment->n_points += !error;

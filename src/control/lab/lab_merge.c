@@ -121,7 +121,8 @@ static int find_sets(struct merge *merge)
 		if (!differs && value && campaign->n_fixed < LAB_SETS_MAX)
 			campaign->fixed[campaign->n_fixed++] = (struct lab_override){name, value};
 		if (differs && campaign->sweep[0])
-			return fail(merge, "runs differ in %s and in %s: one sweep at once",
+			return fail(merge,
+			            "runs differ in %s and in %s: only one sweep is possible",
 			            campaign->sweep, name);
 		if (differs)
 			snprintf(campaign->sweep, sizeof(campaign->sweep), "%s", name);
@@ -145,8 +146,12 @@ static int add_sweep_value(struct merge *merge, const json_t *run)
 	for (uint32_t i = 0; i < campaign->n_sweep_values; i++)
 		if (is_same(campaign->sweep_values[i], value))
 			return 0;
-	if (!value || strlen(value) >= EXPERIMENT_NAME_BYTES ||
-	    campaign->n_sweep_values == EXPERIMENT_VALUES_MAX)
+	if (!value)
+		return fail(merge, "a run has no value of %s", campaign->sweep);
+	if (strlen(value) >= EXPERIMENT_NAME_BYTES)
+		return fail(merge, "`%.60s` is too long a value of %s: at most %d bytes", value,
+		            campaign->sweep, EXPERIMENT_NAME_BYTES - 1);
+	if (campaign->n_sweep_values == EXPERIMENT_VALUES_MAX)
 		return fail(merge, "more than %d values of %s", EXPERIMENT_VALUES_MAX,
 		            campaign->sweep);
 	strcpy(campaign->sweep_values[campaign->n_sweep_values++], value);
@@ -225,8 +230,8 @@ static int merge_one(struct merge *merge)
 	int error = 0;
 
 	json_array_foreach(merge->runs, k, run) if (case_of(merge, run) < 0) return fail(
-	        merge, "the runs have a case that the experiment has not; they "
-	               "are of another version");
+	        merge,
+	        "the runs have a case that the experiment lacks; they are from another version");
 	error = find_sets(merge);
 	json_array_foreach(merge->runs, k, run)
 	{
@@ -292,7 +297,7 @@ int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_argument
 		error = merge_one(&merge);
 	}
 	if (!error && *n_campaigns == 0) {
-		snprintf(message, room, "there are no runs of an experiment that is built in");
+		snprintf(message, room, "there are no runs of a built-in experiment");
 		error = -EINVAL;
 	}
 	json_decref(found);

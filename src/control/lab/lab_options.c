@@ -27,32 +27,34 @@ static int take_set(const struct field *option, char *text, void *to, struct lan
 
 static const struct option_row rows[] = {
         {OPTION("--seeds", FIELD_COUNT, struct lab_arguments, seeds, .min = 1, .max = LAB_SEEDS_MAX,
-                .initial = LAB_SEEDS, .help = "runs of each point, their means count")},
+                .initial = LAB_SEEDS,
+                .help = "runs of each point; the results are means over them")},
         {OPTION("--seed", FIELD_COUNT, struct lab_arguments, first_seed, .max = INT64_MAX,
-                .initial = 1, .help = "of the first; the others follow")},
+                .initial = 1, .help = "seed of the first run; later runs count up")},
         {OPTION("--set", FIELD_TEXT, struct lab_arguments, sets, .form = "NAME=VALUE",
-                .help = "another value for a parameter; 10..45, 10..45:5 or 10,20,45 are a sweep "
-                        "over it"),
+                .help = "another value for a parameter; 10..45, 10..45:5 or 10,20,45 sweep over "
+                        "several"),
          .take = take_set},
         {OPTION("--case", FIELD_TEXT, struct lab_arguments, only, .form = "NAME",
                 .help = "only this case")},
         {OPTION("--no-figures", FIELD_FLAG, struct lab_arguments, no_figures,
-                .help = "only what rows need, without the sweep of the figures")},
+                .help = "only the runs that rows need, without the sweep of the figures")},
         {OPTION("--alone", FIELD_FLAG, struct lab_arguments, alone,
-                .help = "cases as they are: not what rows and figures need beside them")},
+                .help = "the cases as they are, without what rows and figures need besides")},
         {OPTION("--jobs", FIELD_COUNT, struct lab_arguments, jobs, .min = 1, .max = JOBS_MAX,
-                .help = "processes at once; as many as there are processors, if not given")},
+                .help = "processes at once; if not given, as many as there are processors")},
         {OPTION("--out", FIELD_TEXT, struct lab_arguments, out, .form = "DIR",
-                .help = "results.csv, results.json and report.html there")},
+                .help = "folder for results.csv, results.json and report.html")},
         {OPTION("--continue", FIELD_FLAG, struct lab_arguments, go_on,
-                .help = "what results.json there has is not run again")},
+                .help = "skips the runs that results.json there already has")},
         {OPTION("--trace", FIELD_TEXT, struct lab_arguments, trace, .form = "FILE",
                 .help = "queues and windows over time, as CSV (of a single run)")},
         {OPTION("--pcap", FIELD_TEXT, struct lab_arguments, pcap, .form = "FILE",
-                .help = "what passes the beginning of the first link (of a single run)")},
+                .help = "packets at the beginning of the first link (of a single run)")},
         {OPTION_JSON(struct lab_arguments,
-                     "JSON: of a row "
-                     "{\"id\",\"parameters\",\"values\",\"paper\",\"band\",\"pass\"}")},
+                     "JSON; a row is "
+                     "{\"id\",\"experiment\",\"seeds\",\"parameters\",\"values\",\"errors\","
+                     "\"paper\",\"band\",\"pass\",\"reasons\"}")},
         OPTIONS_END,
 };
 
@@ -62,14 +64,12 @@ const struct options lab_options = {
                  "run NAME|ROW|FIGURE|FILE.lab|all [options]\n"
                  "points NAME|ROW|FIGURE|FILE.lab|all [options]\n"
                  "merge DIR... [--out DIR] [-j]",
-        .does = "The papers' experiments, run again through weir's own data path in virtual time.",
+        .does = "Runs the papers' experiments again, through weir's own data path in virtual time.",
         .about = "NAME is one of `weir lab list`, ROW a row of the acceptance table like A1 (what\n"
                  "it needs is run, and no more), FIGURE one of a paper like becn-fig5, FILE.lab\n"
-                 "an experiment of your own (docs/lab.md). points lists as JSON what run would "
-                 "run,\n"
-                 "for who runs it elsewhere, point by point. merge puts together what was run "
-                 "apart,\n"
-                 "each with its --out DIR.\n",
+                 "an experiment of your own (docs/lab.md). points lists as JSON what run would\n"
+                 "run, to run it elsewhere, point by point. merge combines separate runs, each\n"
+                 "with its own --out DIR.\n",
         .rows = rows,
 };
 
@@ -99,7 +99,7 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	}
 	if (arguments->go_on && !arguments->out)
 		return options_wrong(&lab_options,
-		                     "--continue needs --out DIR: what was run before lies there");
+		                     "--continue needs --out DIR, the folder of the earlier runs");
 	if (!arguments->list && !arguments->what && !arguments->merge)
 		return options_wrong(&lab_options, "write `weir lab list` or `weir lab run NAME`; "
 		                                   "`weir lab --help` says more");

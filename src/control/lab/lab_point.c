@@ -85,14 +85,14 @@ static int substitute(struct maker *maker, const char *text, char *out, size_t r
 		       text[bytes] == '_')
 			bytes++;
 		if (bytes == 0 || bytes >= sizeof(name))
-			return fail(maker, "behind `$` the name of a parameter is missing");
+			return fail(maker, "the name of a parameter is missing after `$`");
 		memcpy(name, text, bytes);
 		name[bytes] = 0;
 		text += bytes;
 		value = lab_point_value(maker->point, name);
 		if (!value)
 			return fail(maker,
-			            "`$%s`: there is no such parameter; `set %s VALUE` makes it",
+			            "`$%s`: there is no such parameter; `set %s VALUE` defines it",
 			            name, name);
 		if (n + strlen(value) >= room)
 			return fail(maker, "the line is too long with its parameters");
@@ -114,8 +114,8 @@ static int make_link(struct maker *maker)
 		ends[i] = network_switch(&maker->network, words->word[3 + 2 * i].text);
 		if (ends[i] < 0)
 			return fail(maker,
-			            "switch `%.60s`: a name of 1 to 26 bytes, and at most %d "
-			            "of them",
+			            "switch `%.60s`: a name has 1 to 26 bytes, and there are at "
+			            "most %d switches",
 			            words->word[3 + 2 * i].text, NETWORK_SWITCHES_MAX);
 	}
 	error = network_add_link(&maker->network, words->word[1].text, (uint32_t)ends[0],
@@ -125,9 +125,10 @@ static int make_link(struct maker *maker)
 	if (error == -ENOSPC)
 		return fail(maker, "more than %d links", NETWORK_LINKS_MAX);
 	if (error)
-		return fail(maker,
-		            "link `%.60s`: a name of 1 to 26 bytes, and two switches that differ",
-		            words->word[1].text);
+		return fail(
+		        maker,
+		        "link `%.60s`: a name has 1 to 26 bytes, and its two switches must differ",
+		        words->word[1].text);
 	return 0;
 }
 
@@ -161,7 +162,7 @@ static int make_group(struct maker *maker)
 		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
 		            words->word[0].text);
 	if (*n == PLAN_GROUPS_MAX)
-		return fail(maker, "more than %d groups of a kind", PLAN_GROUPS_MAX);
+		return fail(maker, "more than %d groups of one kind", PLAN_GROUPS_MAX);
 	if (statement_parse_fields(kind, words, 2, &conf, &error) < 0)
 		return fail(maker, "%s", error.text);
 	maker->groups[maker->n_groups] = conf;
@@ -272,8 +273,8 @@ static int make(struct maker *maker)
 	    (error = make_ties(maker)))
 		return error;
 	if (maker->plan.warmup_ns >= maker->plan.duration_ns || maker->plan.sample_ns == 0)
-		return fail(maker, "the warm-up must be shorter than the duration, and the time "
-		                   "between samples not 0");
+		return fail(maker,
+		            "`warmup` must be shorter than `duration`, and `sample` must not be 0");
 	network_route(&maker->network);
 	maker->plan.name = "lab";
 	maker->plan.network = &maker->network;

@@ -66,7 +66,7 @@ static int rows_write(struct page *page, struct campaign *const *campaigns, uint
 	char(*texts)[CELL_BYTES] = calloc(room, CELL_BYTES);
 	bool *alarms = calloc(room, sizeof(*alarms));
 	struct page_rows rows = {
-	        .caption = "Against the papers. +-: a standard error over the seeds.",
+	        .caption = "Comparison with the papers. +-: the standard error over the seeds.",
 	        .head = head,
 	        .cells = cells,
 	        .n_columns = COLUMNS,
@@ -98,7 +98,7 @@ static int partial_write(struct page *page, struct campaign *const *campaigns, u
 	if (done == all)
 		return 0;
 	snprintf(text, sizeof(text),
-	         "Partial: %u of %u runs. The same command with --continue makes the others.", done,
+	         "Partial: %u of %u runs. The same command with --continue runs the rest.", done,
 	         all);
 	return page_alarm(page, text);
 }

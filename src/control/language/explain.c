@@ -36,10 +36,10 @@ const struct value_manner value_manners[] = {
          "between quotes if there are blanks; \\\" and \\\\ in quotes"},
         {"N..N", "2..16", "whole numbers from one to another, or one alone"},
         {"N,N...", "3,4,5", "whole numbers; after a comma there may be blanks"},
-        {"FILE", "lost.txt", "the name of a file, as a TEXT; it is read when the line is"},
+        {"FILE", "lost.txt", "the name of a file, as a TEXT; it is read together with the line"},
         {"RATE..RATE", "5mbit..20mbit", "from one rate to another; TIME..TIME and so on alike"},
         {"STATEMENT [and STATEMENT...]", "rate 5mbit and no loss",
-         "statements as they are written behind `cloud NAME`, or `no` and a name"},
+         "statements as they are written after `cloud NAME`, or `no` and a name"},
         {NULL, NULL, NULL},
 };
 
@@ -169,7 +169,8 @@ static void explain_cloud(FILE *out)
 		if (strstr(language_forms[f].usage, "cloud ") != NULL)
 			print_forms(out, 1u << f);
 	}
-	fputs("\nPLACE is a port, or a cloud whose packets go on (help PLACE). SELECTION is:\n",
+	fputs("\nPLACE is a port, or a cloud whose packets continue into this one (help PLACE).\n"
+	      "SELECTION is:\n",
 	      out);
 	explain_selection(out, false);
 	fputs("\nStatements, in the order in which a packet meets them:\n", out);

@@ -13,19 +13,20 @@ static const struct {
 	const char *word, *help;
 } places[] = {
         {"PLACE", "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
-                  "  whose packets then go on into this one instead of leaving at its port:\n\n"
+                  "  whose packets then continue into this one instead of leaving at its port:\n\n"
                   "  cloud access from a to b\n"
                   "  cloud core from access to b\n"},
-        {"PORT", "  the name of a port, where packets come in and leave; `port NAME` makes one\n"},
-        {"CLOUD", "  the name of a cloud; `cloud NAME from PLACE to PORT` makes one\n"},
+        {"PORT",
+         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
+        {"CLOUD", "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
         {"NAME", "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
                  "  their names\n"},
         {"INTERFACE", "  an interface of this machine, as `ip link` shows it: eth1\n"},
         {"STATEMENT", "  what a cloud does to its packets; help cloud lists them\n"},
         {"CLASS", "  the name of a class of a cloud; help class\n"},
-        {"SETTING", "  what the device of a port adds; help port\n"},
+        {"SETTING", "  a setting of a port, like rx-latency; help port\n"},
         {"LINE", "  a line of tc-netem(8); help netem\n"},
-        {"ADDRESS", "  one of the addresses, or a flow, that a template has a cloud for\n"},
+        {"ADDRESS", "  an address, or a flow, for which a template has a cloud\n"},
 };
 
 static const char match_examples[] =

@@ -24,17 +24,18 @@ const struct language_form language_forms[] = {
         {COMMAND_PORT, "port NAME interface INTERFACE [SETTING...]",
          "a port, and the interface of this machine behind it, like eth1"},
         {COMMAND_CLOUD, "cloud NAME from PLACE to PORT [SELECTION...]",
-         "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
+         "a cloud: one direction of an emulated network, from a port or from another cloud"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
-         "what the cloud does to its packets; takes the place of the statement's earlier one"},
+         "what the cloud does to its packets; replaces an earlier statement of the same name"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT off",
-         "takes the statement out of the cloud, if it is there"},
+         "removes the statement from the cloud, if it is there"},
         {COMMAND_NETEM, "cloud CLOUD netem LINE...",
-         "a line of tc-netem(8): what its words say, as statements in the place of its own"},
+         "converts a line of tc-netem(8) to statements, which replace all such statements of the "
+         "cloud"},
         {COMMAND_NETEM, "cloud CLOUD netem-exact LINE...",
          "the same with netem's own recurrence for its correlations"},
         {COMMAND_CLOUDS, "clouds NAME from PLACE to PORT per SELECTION...",
-         "a template: one cloud for each address, made when its first packet comes"},
+         "a template: one cloud for each address, created when its first packet arrives"},
         {COMMAND_STATEMENT, "clouds CLOUD STATEMENT...", "the same for all clouds of a template"},
         {COMMAND_NETEM, "clouds CLOUD netem LINE...", "the same for all clouds of a template"},
         {COMMAND_NETEM, "clouds CLOUD netem-exact LINE...", "likewise"},
@@ -42,23 +43,23 @@ const struct language_form language_forms[] = {
         {COMMAND_NO_STATEMENT, "no cloud CLOUD class CLASS [STATEMENT]",
          "removes a class of a cloud, or a statement of the class"},
         {COMMAND_NO_STATEMENT, "no cloud CLOUD STATEMENT [NUMBER]",
-         "removes a statement of a cloud; of a numbered one the number, or all"},
+         "removes a statement of a cloud; of a numbered statement one number, or all"},
         {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
          "counters, delays and queue of one cloud or of all; achieved since its last change"},
         {COMMAND_SHOW_CLOUD, "show cloud CLOUD all", "the same, achieved since the start"},
         {COMMAND_SHOW_CLOUD, "show clouds CLOUD [ADDRESS]",
          "the sums over all clouds of a template, or one of them: show clouds down 10.0.3.4"},
         {COMMAND_SHOW_PATH, "show path CLOUD",
-         "the routers that the feedback proxy of a cloud has heard of, and what they say"},
+         "the routers that the feedback proxy of a cloud has heard of, and what they report"},
         {COMMAND_SHOW_CONFIG, "show config", "the scenario in force, as a file that can be loaded"},
         {COMMAND_SHOW_PORTS, "show ports", "links and counters of the ports"},
         {COMMAND_SHOW_WORKERS, "show workers", "what the worker cores do"},
         {COMMAND_SHOW_TOTALS, "show totals [NUMBER]",
-         "all counters and histograms of so many clouds, for programs; as JSON"},
+         "all counters and histograms, of at most so many clouds, as JSON for programs"},
         {COMMAND_PROBE, "probe CLOUD [within TIME]",
          "asks the routers behind a feedback proxy now, and prints what they answer within 1s"},
         {COMMAND_PROBE, "probe CLOUD to ADDRESS [within TIME]",
-         "the same by packets to an address, where the path depends on it"},
+         "the same with packets to an address, if the path depends on it"},
         {COMMAND_CLEAR_COUNTERS, "clear counters", "sets all counters to zero"},
         {COMMAND_HELP, "help [WORDS...]", "explains a command or a statement: help cloud delay"},
         {COMMAND_NOTHING, NULL, NULL},
@@ -174,11 +175,10 @@ static int check_interface(const char *name, struct language_error *error)
 	if (bytes > 0 && bytes < IFNAMSIZ && !strpbrk(name, "/: \t\n\v\f\r") &&
 	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
 		return 0;
-	return language_error_set(
-	        error, ERROR_BAD_NAME,
-	        "`%.*s` cannot be an interface; one has 1 to %d letters, as `ip link` "
-	        "shows it",
-	        SHOWN(name), IFNAMSIZ - 1);
+	return language_error_set(error, ERROR_BAD_NAME,
+	                          "`%.*s` cannot be the name of an interface; a name has 1 to %d "
+	                          "letters, as `ip link` shows it",
+	                          SHOWN(name), IFNAMSIZ - 1);
 }
 
 /* Checks the name of a device. For `interface:NAME`, which is printed as an interface, checks

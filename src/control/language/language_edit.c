@@ -31,7 +31,7 @@ static int name_taken(const struct scenario *scenario, const struct word *word, 
 		        "there is a %s `%s` already; choose another name for this %s",
 		        port ? "port" : "cloud", word->text, what);
 	return language_error_set(
-	        error, ERROR_FULL, "no room for another %s; there may be %d", what,
+	        error, ERROR_FULL, "no room for another %s; at most %d are possible", what,
 	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
 }
 
@@ -199,7 +199,7 @@ static int scope_number(const struct cloud_conf *cloud, struct conf *conf, const
 		return 0;
 	error->column = word[3].column;
 	return language_error_set(error, ERROR_FULL,
-	                          "cloud `%s` has %d classes already, which is the most",
+	                          "cloud `%s` has %d classes already, which is the maximum",
 	                          word[1].text, CLASSES_MAX);
 }
 
@@ -228,13 +228,13 @@ static int edit_statement(struct scenario *scenario, const struct command *comma
 	conf_free(conf);
 	error->column = word[2].column;
 	if (command->conf->statement->many_max != 0)
-		return language_error_set(error, ERROR_FULL,
-		                          "cloud `%s` has %u `%s` already, or %d statements, "
-		                          "which is the most",
-		                          word[1].text, command->conf->statement->many_max,
-		                          word[2].text, CLOUD_CONFS_MAX);
+		return language_error_set(
+		        error, ERROR_FULL,
+		        "cloud `%s` has %u `%s` already, or %d statements, which is the maximum",
+		        word[1].text, command->conf->statement->many_max, word[2].text,
+		        CLOUD_CONFS_MAX);
 	return language_error_set(error, ERROR_FULL,
-	                          "cloud `%s` has %d statements already, which is the most",
+	                          "cloud `%s` has %d statements already, which is the maximum",
 	                          word[1].text, CLOUD_CONFS_MAX);
 }
 
@@ -255,7 +255,7 @@ static int edit_netem(struct scenario *scenario, const struct command *command,
 		error->column = netem->seed_column;
 		return language_error_set(error, ERROR_CONFLICT,
 		                          "the scenario has the seed %" PRIu64
-		                          " already, and all clouds have one; leave this one out",
+		                          " already, which all clouds share; leave this one out",
 		                          scenario->seed);
 	}
 	for (uint32_t i = 0; netem_statements[i]; i++)
@@ -413,9 +413,8 @@ int language_edit(struct scenario *scenario, const struct command *command,
 		break;
 	}
 	error->column = word[0].column;
-	return language_error_set(
-	        error, ERROR_NOT_HERE,
-	        "`%s` asks or commands a running weir; here stand only lines that "
-	        "describe a scenario",
-	        word[0].text);
+	return language_error_set(error, ERROR_NOT_HERE,
+	                          "`%s` is a command for a running weir; only lines that describe "
+	                          "a scenario are allowed here",
+	                          word[0].text);
 }

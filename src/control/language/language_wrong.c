@@ -22,10 +22,11 @@ static const char *slot_words(const char *slot)
 	        {"PLACE", "the name of a port or of a cloud"},
 	        {"CLOUD", "the name of a cloud"},
 	        {"CLASS", "the name of a class"},
-	        {"ADDRESS", "an address, or a flow"},
 	        {"N", "a number"},
 	        {"TIME", "a time"},
+	        {"INTERFACE", "the name of an interface"},
 	        {"ADDRESS", "an address"},
+	        {"SELECTION", "`source` PREFIX, `destination` PREFIX or `flow`"},
 	        {"TEXT", "a text"},
 	        {"WORDS", "words"},
 	        {"LINE", "a line of tc-netem(8)"},
@@ -142,9 +143,10 @@ static bool without_statement(const struct words *words, uint32_t index, uint32_
 	statement_owners(word, &owners);
 	if (*listing_end(&owners) == 0)
 		return false;
-	language_error_set(error, ERROR_UNKNOWN_WORD,
-	                   "`%.*s` is no statement, but a word of %s, and stands behind its name",
-	                   SHOWN(word), owners.text);
+	language_error_set(
+	        error, ERROR_UNKNOWN_WORD,
+	        "`%.*s` is not a statement but a word of %s, and is written after its name",
+	        SHOWN(word), owners.text);
 	return true;
 }
 
@@ -191,9 +193,9 @@ int language_wrong_word(const struct words *words, uint32_t index, struct langua
 		                          "`%.*s` is too much; the line ends before it",
 		                          SHOWN(word->text));
 	if (word->quoted)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "a quoted word is no keyword; what may stand here is %s",
-		                          listing.text);
+		return language_error_set(
+		        error, ERROR_UNKNOWN_WORD,
+		        "a quoted word is not a keyword; what may stand here is %s", listing.text);
 	if (index == 0 && statement_is_name(word->text))
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` belongs to a cloud; write: cloud NAME %s ...",

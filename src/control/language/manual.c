@@ -139,9 +139,9 @@ static const char head[] =
         ".PP\n"
         "A statement is written with its values in the given order, then its other fields in any "
         "order.\n"
-        "Repeating a statement replaces the whole of it: fields that are not given anew are at "
-        "their\n"
-        "initial values again. Statements of one name exclude each other.\n";
+        "Repeating a statement replaces the whole of it: fields that are not given again "
+        "return\n"
+        "to their initial values. Statements of one name exclude each other.\n";
 
 static const char tail[] = ".SH EXAMPLE\n"
                            ".nf\n"
@@ -160,16 +160,16 @@ void manual_print(FILE *out)
 	fputs(".SH COMMANDS\n", out);
 	for (const struct language_form *form = language_forms; form->usage; form++)
 		print_row(out, form->usage, form->help);
-	fputs(".SH PORTS\nBehind the device of a port.\n", out);
+	fputs(".SH PORTS\nAfter the device of a port.\n", out);
 	for (const struct field *field = port_setting_statement.fields; field->name; field++)
 		print_field(out, field);
-	fputs(".SH SELECTIONS\nBehind\n.BR cloud\\ NAME\\ from\\ PLACE\\ to\\ PORT :\n", out);
+	fputs(".SH SELECTIONS\nAfter\n.BR cloud\\ NAME\\ from\\ PLACE\\ to\\ PORT :\n", out);
 	for (const struct field *field = selection_statement.fields; field->name; field++)
 		print_field(out, field);
-	fputs(".PP\nBehind\n.BR clouds\\ NAME\\ from\\ PLACE\\ to\\ PORT\\ per :\n", out);
+	fputs(".PP\nAfter\n.BR clouds\\ NAME\\ from\\ PLACE\\ to\\ PORT\\ per :\n", out);
 	for (const struct field *field = selection_per_statement.fields; field->name; field++)
 		print_field(out, field);
-	fputs(".PP\nPLACE is a port, or a cloud: its packets then go on into this one.\n", out);
+	fputs(".PP\nPLACE is a port, or a cloud: its packets then continue into this one.\n", out);
 	fputs(".SH VALUES\n", out);
 	for (const struct value_manner *row = value_manners; row->kind; row++) {
 		fputs(".TP\n\\fI", out);

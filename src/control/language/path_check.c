@@ -70,7 +70,7 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 			cloud = scenario->clouds[scenario_find_cloud(scenario, cloud->from)];
 	}
 	if (port >= 0) {
-		problem_set(problem, -1, "a chain of more than %d clouds; that is the most",
+		problem_set(problem, -1, "a chain of more than %d clouds, which is the maximum",
 		            SCENARIO_CHAIN_MAX);
 		return -EINVAL;
 	}
@@ -220,15 +220,15 @@ static void say(struct claims *claims, const struct claim *a, const struct claim
 	if (a->filter != NULL || b->filter != NULL)
 		fprintf(claims->out,
 		        "warning: clouds `%s` and `%s` from `%s` have the same priority, and it "
-		        "cannot be known whether the filter `%s` overlaps with the other; what "
-		        "fits both goes to `%s`: it is defined first\n",
+		        "cannot be determined whether the filter `%s` overlaps with the other; "
+		        "packets that match both go to `%s`, which is defined first\n",
 		        first->cloud->name, second->cloud->name, first->cloud->from,
 		        a->filter != NULL ? a->filter : b->filter, first->cloud->name);
 	else
 		fprintf(claims->out,
 		        "warning: clouds `%s` and `%s` from `%s` have the same priority and "
-		        "overlap; what fits both goes to `%s`: it is defined first; `priority` "
-		        "says which shall have it\n",
+		        "overlap; packets that match both go to `%s`, which is defined first; "
+		        "change the order with `priority`\n",
 		        first->cloud->name, second->cloud->name, first->cloud->from,
 		        first->cloud->name);
 }

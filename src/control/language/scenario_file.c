@@ -53,8 +53,8 @@ static int next_line(struct reader *reader)
 		return complain(reader, reader->line, 1,
 		                "a zero byte in the line; a scenario is a text file");
 	if (bytes > LINE_BYTES_MAX + 1) {
-		snprintf(text, sizeof(text), "the line is longer than %d bytes, which is the most",
-		         LINE_BYTES_MAX);
+		snprintf(text, sizeof(text),
+		         "the line is longer than %d bytes, which is the maximum", LINE_BYTES_MAX);
 		return complain(reader, reader->line, 1, text);
 	}
 	memcpy(reader->buffer, line, bytes);
@@ -247,7 +247,7 @@ static int file_load(const char *path, const char *beside_path, FILE *remarks,
 	result = text == NULL ? -errno : 0;
 	fclose(file);
 	if (result == -EFBIG) {
-		snprintf(message, room, "%s: larger than %u MiB, which is the most", path,
+		snprintf(message, room, "%s: larger than %u MiB, which is the maximum", path,
 		         SCENARIO_FILE_BYTES_MAX >> 20);
 		return result;
 	}

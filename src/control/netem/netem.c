@@ -19,8 +19,8 @@ void netem_explain(FILE *out)
 {
 	fputs("cloud NAME netem LINE\n"
 	      "cloud NAME netem-exact LINE\n"
-	      "  a line as one gives it to tc qdisc ... netem; `exact` keeps netem's recurrence\n\n"
-	      "  limit PACKETS\n"
+	      "  a line as given to tc qdisc ... netem; `exact` keeps netem's recurrence\n"
+	      "\n  limit PACKETS\n"
 	      "  delay TIME [JITTER [CORRELATION]] [distribution NAME]\n"
 	      "  loss [random] PERCENT [CORRELATION] [ecn]\n"
 	      "  loss state P13 [P31 [P32 [P23 [P14]]]] [ecn]\n"
@@ -88,21 +88,21 @@ static int check(struct netem_parser *p)
 		                     "delayed: a reorder needs a delay, like `delay 10ms`");
 	if (netem->gap > 0 && netem->reorder.share == 0)
 		return contradiction(p, netem->gap_column,
-		                     "a gap is one between packets that are reordered: add "
-		                     "`reorder` and a percentage");
+		                     "a gap lies between packets that are reordered: add `reorder` "
+		                     "and a percentage");
 	if (netem->ecn_column &&
 	    (netem->loss_model == NETEM_LOSS_NONE ||
 	     (netem->loss_model == NETEM_LOSS_RANDOM && netem->loss.share == 0)))
-		return contradiction(p, netem->ecn_column,
-		                     "ecn marks what a loss has chosen: add `loss` and a "
-		                     "percentage");
+		return contradiction(
+		        p, netem->ecn_column,
+		        "ecn marks packets that a loss has chosen: add `loss` and a percentage");
 	if (netem->distribution && (netem->delay_ns == 0 || netem->jitter_ns == 0))
 		return contradiction(p, netem->distribution_column,
 		                     "a distribution needs a delay and a jitter, like `delay 40ms "
 		                     "5ms`");
 	if (netem->slot_distribution && netem->slot_max_ns == 0)
 		return contradiction(p, netem->slot_column,
-		                     "the jitter of slots with a distribution is more than 0");
+		                     "the jitter of slots with a distribution must be more than 0");
 	return 0;
 }
 

@@ -97,10 +97,10 @@ static void remark_share(const struct maker *maker, const char *what, const char
 	                  netem_rate(share, share_of(of->correlation)), 3);
 	chart_unit_format(said, sizeof(said), CHART_PERCENT, share, 6);
 	fprintf(maker->remarks,
-	        maker->exact ? "%s %s %s: netem's recurrence, kept as it is: %s of the packets %s, "
-	                       "not %s\n"
-	                     : "%s %s %s: with netem's recurrence %s of the packets %s; here it is "
-	                       "%s, as the line says\n",
+	        maker->exact
+	                ? "%s %s %s: netem's recurrence is kept: %s of the packets %s, not %s\n"
+	                : "%s %s %s: with netem's recurrence %s of the packets %s; here it is %s, "
+	                  "as in the line\n",
 	        what, percent(of->share).text, percent(of->correlation).text, netems, happens,
 	        said);
 }
@@ -185,11 +185,10 @@ static void make_slots(struct maker *maker)
 	maker->error->column = netem->slot_column;
 	if (netem->slot_distribution) {
 		if (strcmp(netem->slot_distribution, "uniform") != 0) {
-			maker->failed =
-			        language_error_set(maker->error, ERROR_BAD_VALUE,
-			                           "slots are spread evenly here: write `slot "
-			                           "distribution uniform`, or "
-			                           "`slot` with the least and the greatest time");
+			maker->failed = language_error_set(
+			        maker->error, ERROR_BAD_VALUE,
+			        "slots are spread evenly here: write `slot distribution uniform`, "
+			        "or `slot` with a minimum and a maximum time");
 			return;
 		}
 		min_ns -= RTE_MIN(netem->slot_min_ns, netem->slot_max_ns);
@@ -237,13 +236,11 @@ static void remark_delay(const struct maker *maker)
 
 	if (netem->delay_correlation != 0)
 		fprintf(maker->remarks,
-		        maker->exact
-		                ? "delay with the correlation %s: netem's, kept as it is: next to "
-		                  "none, "
-		                  "for its look-up takes the low digits\n"
-		                : "delay with the correlation %s: netem's look-up takes the low "
-		                  "digits of "
-		                  "its numbers, which leaves 0%%; here it is as the line says\n",
+		        maker->exact ? "delay with the correlation %s: as in netem: almost no "
+		                       "correlation, because its lookup uses the low-order digits\n"
+		                     : "delay with the correlation %s: netem's lookup uses the "
+		                       "low-order digits of its numbers, which leaves 0%%; here it "
+		                       "is as in the line\n",
 		        percent(netem->delay_correlation).text);
 	if (!maker->exact && strncmp(name, "pareto", 6) == 0)
 		fprintf(maker->remarks,
@@ -259,8 +256,7 @@ static void remark_limit(const struct maker *maker)
 
 	if (netem->limit_column && !netem->rate_column && !netem->slot_column)
 		fprintf(maker->remarks,
-		        "limit %" PRId64 ": nothing is held here that it could limit\n",
-		        netem->limit);
+		        "limit %" PRId64 ": has no effect: no packet is held here\n", netem->limit);
 }
 
 static void make_delay(struct maker *maker)
@@ -305,7 +301,8 @@ static void make_reorder(struct maker *maker)
 	make(maker, of->column, "reorder %s%s%s%s", percent(of->share).text, correlation, gap,
 	     of->correlation != 0 && maker->exact ? " as-netem" : "");
 	remark_share(maker, "reorder",
-	             maker->netem->gap > 1 ? "that may be are sent at once" : "are sent at once",
+	             maker->netem->gap > 1 ? "that can be reordered are sent at once"
+	                                   : "are sent at once",
 	             of);
 }
 

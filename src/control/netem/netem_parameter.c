@@ -31,9 +31,9 @@ static int wrong(struct netem_parser *p, const char *what, const char *right)
 
 	p->error->column = word ? word->column : p->words->end_column;
 	if (!word)
-		return language_error_set(p->error, ERROR_MISSING_WORD,
-		                          "the netem line ends too early; %s follows: %s", what,
-		                          right);
+		return language_error_set(
+		        p->error, ERROR_MISSING_WORD,
+		        "the netem line ends too early; what must follow is %s: %s", what, right);
 	return language_error_set(p->error, ERROR_BAD_VALUE, "%s `%.*s` is not %s", what,
 	                          SHOWN(word->text), right);
 }
@@ -46,9 +46,9 @@ static int take_time(struct netem_parser *p, const char *what, uint64_t bare_ns,
 
 	if (!word || !netem_unit_time(word->text, bare_ns, ns))
 		return wrong(p, what,
-		             bare_ns == 1 ? "a time of tc's, at most a day: 5ms, 800us, or "
+		             bare_ns == 1 ? "a time as in tc, at most a day: 5ms, 800us, or "
 		                            "nanoseconds without a unit"
-		                          : "a time of tc's, at most a day: 10ms, 1.5s, or "
+		                          : "a time as in tc, at most a day: 10ms, 1.5s, or "
 		                            "microseconds without a unit");
 	p->at++;
 	return 0;
@@ -83,7 +83,7 @@ static int take_size(struct netem_parser *p, const char *what, int64_t *value)
 	uint64_t size;
 
 	if (!word || !netem_unit_size(word->text, &size))
-		return wrong(p, what, "a number of tc's, like 1000 or 10k (of 1024)");
+		return wrong(p, what, "a number as in tc, like 1000 or 10k (of 1024)");
 	*value = (int64_t)size;
 	p->at++;
 	return 0;
@@ -167,7 +167,7 @@ static int parse_loss(struct netem_parser *p, uint32_t column)
 	if (netem->loss_model != NETEM_LOSS_NONE) {
 		p->error->column = column;
 		return language_error_set(p->error, ERROR_DUPLICATE_WORD,
-		                          "there is a loss already; netem has one: give it once");
+		                          "a loss was given already; netem has only one");
 	}
 	netem->loss_column = column;
 	if (word && strcmp(word->text, "state") == 0) {
@@ -234,7 +234,7 @@ static int parse_rate(struct netem_parser *p, uint32_t column)
 		             "it out, like 10mbit");
 	if (!word || !netem_unit_rate(word->text, &netem->rate_bps))
 		return wrong(p, "rate",
-		             "a rate of tc's, like 10mbit, 5kbit, 1mbps (bytes) or 1000");
+		             "a rate as in tc, like 10mbit, 5kbit, 1mbps (bytes) or 1000");
 	p->at++;
 	if (number_follows(p, true) &&
 	    take_whole(p, "the packet overhead", INT32_MIN, INT32_MAX, &netem->overhead) != 0)

@@ -5,7 +5,7 @@
  * Model: x = (1 - R) u + R x' with u uniform on [0, 1] (emulation/random/netem_chance.h); an event
  * happens when x <= P. In the long run x has the distribution function F that solves
  *
- * F(p) = R / (1 - R) * integral of F from (p - (1 - R)) / R to p / R
+ *   F(p) = R / (1 - R) * integral of F from (p - (1 - R)) / R to p / R
  *
  * and the share of events is F(P), not P. F is computed by iteration on a grid that is dense at 0,
  * to a few parts in a thousand; F(1 - p) = 1 - F(p).

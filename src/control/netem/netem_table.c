@@ -39,7 +39,7 @@ int netem_table_words(const char *name, char *words, size_t room, struct languag
 
 	if (length > 256)
 		return language_error_set(error, ERROR_TOO_LONG,
-		                          "the name of a table has 256 bytes at most");
+		                          "the name of a table has at most 256 bytes");
 	if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".dist") == 0))
 		return words_of(name, words, room, error);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -51,8 +51,7 @@ int netem_table_words(const char *name, char *words, size_t room, struct languag
 	}
 	return language_error_set(
 	        error, ERROR_BAD_VALUE,
-	        "there is no table `%.*s` where tc keeps them; what needs none is "
-	        "`uniform`, `normal`, `pareto` or `paretonormal`; a file is "
-	        "written as ./%.*s.dist",
+	        "there is no table `%.*s` where tc keeps its tables; `uniform`, `normal`, `pareto` "
+	        "and `paretonormal` need none; write a file as ./%.*s.dist",
 	        SHOWN(name), SHOWN(name));
 }

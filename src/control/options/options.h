@@ -98,7 +98,7 @@ void options_print_help(FILE *out, const struct options *options);
 	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE", .help = what)
 #define OPTION_SOCKET(arguments)                                                                   \
 	.letter = 's', OPTION("--socket", FIELD_TEXT, arguments, socket, .form = "PATH",           \
-	                      .help = "control socket; else /run/weir.sock for root, "             \
+	                      .help = "control socket; if not given, /run/weir.sock for root, "    \
 	                              "$XDG_RUNTIME_DIR/weir.sock or /tmp/weir-UID.sock for "      \
 	                              "others")
 #define OPTION_JSON(arguments, what)                                                               \
@@ -112,14 +112,14 @@ void options_print_help(FILE *out, const struct options *options);
 #define OPTION_LOG_LEVEL(arguments)                                                                \
 	OPTION("--log-level", FIELD_WORD, arguments, log_level, .form = "LEVEL",                   \
 	       .words = run_log_levels, .initial = RUN_LOG_NOTICE,                                 \
-	       .help = "the least important lines that it logs, to the journal where its "         \
-	               "standard error leads there, else to standard error")
+	       .help = "lowest level of lines to log, to the journal if standard error leads "     \
+	               "there, else to standard error")
 /* uint32_t layout: enum runtime_layout. */
 #define OPTION_LAYOUT(arguments)                                                                   \
 	OPTION("--layout", FIELD_WORD, arguments, layout, .form = "LAYOUT",                        \
 	       .words = (const char *const[]){"run-to-completion", "pipeline", NULL},              \
 	       .help = "run-to-completion: each worker receives, emulates and sends; pipeline: "   \
-	               "workers of their own for each, 3 or more")
+	               "separate workers for each of these, 3 or more")
 /* uint64_t memory_bytes; `initially` 0: none. */
 #define OPTION_MEMORY(arguments, least, initially, what)                                           \
 	OPTION("--memory", FIELD_BYTES, arguments, memory_bytes, .min = (least),                   \

@@ -82,7 +82,7 @@ static int read_recorded(const struct file_source *source, const char *name, str
 	free(content);
 	if (!file)
 		return language_error_set(error, ERROR_BAD_FILE,
-		                          "the recording has not the file `%s`", name);
+		                          "the recording lacks the file `%s`", name);
 	*result = file;
 	return 0;
 }
@@ -276,10 +276,10 @@ static int read_ports(struct recording_folder *folder, const json_t *ports, stru
 		const int index = name && first ? scenario_find_port(first, name) : -1;
 
 		if (index < 0 || worker < 0 || worker >= (json_int_t)about->workers)
-			return wrong(folder, "recording.json",
-			             "a port that the scenario has not, or a worker that is not "
-			             "there",
-			             problem);
+			return wrong(
+			        folder, "recording.json",
+			        "it names a port that the scenario lacks, or an unknown worker",
+			        problem);
 		about->emulator[index] = (uint32_t)worker;
 	}
 	return 0;
@@ -298,7 +298,7 @@ static int find_ingress(struct recording_folder *folder, struct problem *problem
 		if (access(path, F_OK) == 0)
 			return 0;
 	}
-	return wrong(folder, names[0], "is not there", problem);
+	return wrong(folder, names[0], "does not exist", problem);
 }
 
 static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
@@ -311,8 +311,8 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	free(text);
 	if (!*object || json_integer_value(json_object_get(*object, "recording")) != 1)
 		return wrong(folder, "recording.json",
-		             text ? "is of no recording that this weir knows"
-		                  : "is not there: this is no recording",
+		             text ? "has a format that this weir does not know"
+		                  : "does not exist: this folder holds no recording",
 		             problem);
 	weir = json_string_value(json_object_get(*object, "weir"));
 	snprintf(about->weir, sizeof(about->weir), "%s", weir ? weir : "?");

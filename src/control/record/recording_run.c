@@ -21,23 +21,23 @@ const char *recording_arguments_wrong(const struct recording_arguments *argument
 	const struct limit *flight = &arguments->flight;
 
 	if (arguments->folder && has_flight(arguments))
-		return "--record and --flight: give one; a recording has all that a flight would";
+		return "--record and --flight: give only one; a recording has all that a flight "
+		       "would";
 	if (arguments->snap && !arguments->folder && !has_flight(arguments))
-		return "--snap: of which recording? give it with --record DIR or --flight TIME";
+		return "--snap needs --record DIR or --flight TIME|SIZE";
 	if (arguments->limit_bytes && !arguments->folder)
-		return "--limit: of which recording? give it with --record DIR";
+		return "--limit needs --record DIR";
 	if (arguments->zstd && !arguments->folder)
-		return "--zstd: of which recording? give it with --record DIR";
+		return "--zstd needs --record DIR";
 	if ((arguments->flight_on || arguments->flight_to || arguments->flight_held) &&
 	    !has_flight(arguments))
-		return "--flight-on, --flight-to and --flight-held: of which flight? give them "
-		       "with --flight TIME|SIZE";
+		return "--flight-on, --flight-to and --flight-held need --flight TIME|SIZE";
 	if (flight->unit == LIMIT_PACKETS)
-		return "--flight: a time, as 10s, or a size, as 64MB; not packets";
+		return "--flight takes a time, like 10s, or a size, like 64MB, not packets";
 	if (flight->unit == LIMIT_BYTES && flight->value < RECORDING_FLIGHT_BYTES_MIN)
-		return "--flight: a size of 8.4MB at least";
+		return "--flight: a size must be at least 8.4MB";
 	if (flight->unit == LIMIT_TIME && flight->value < SIMTIME_S)
-		return "--flight: a time of 1s at least";
+		return "--flight: a time must be at least 1s";
 	return NULL;
 }
 
@@ -81,7 +81,7 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	rc = text ? recording_open(&plan, scenario, text, recording, problem) : -ENOMEM;
 	free(text);
 	if (rc == 0 && recorded_files(*recording, scenario) < 0) {
-		problem_set(problem, -1, "%s: the files that the scenario names cannot be kept",
+		problem_set(problem, -1, "%s: the files that the scenario names cannot be stored",
 		            arguments->folder ? arguments->folder : "--flight");
 		rc = -EIO;
 	}
@@ -100,7 +100,7 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 	run_log(counts.missed > 0 ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
 	        "recorded in %s: %" PRIu64 " packets, %" PRIu64 " MB%s",
 	        recording_folder(recording), counts.packets, counts.bytes / 1000000,
-	        counts.missed > 0 ? "; some are missing, for the disk was too slow" : "");
+	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "");
 	if (recording_outcome_write(recording, runtime, scenario, &problem) == 0)
 		return 0;
 	run_log(RUN_LOG_ERROR, "%s", problem.text);

@@ -7,10 +7,12 @@
  *   2,a,1500000000000100000,down,dropped,loss,,
  *   2,a,1500000000000100000,down,delivered,,1500000000100100000,copy
  *
- * packet   ordinal at the port where it came in, from 1 port     that port t_in_ns  when it came to
- * the cloud; t_out_ns when it leaves it (empty if dropped): ns since 1970 fate     delivered or
- * dropped; reason: why it was dropped (reason.h), else empty detail   `copy` (of a duplicator) or
- * `generated` (by weir itself), and `marked`; or empty
+ *   packet   ordinal at the port where it came in, from 1
+ *   port     that port
+ *   t_in_ns  when it came to the cloud; t_out_ns when it leaves it (empty if dropped): ns since
+ *            1970
+ *   fate     delivered or dropped; reason: why it was dropped (reason.h), else empty
+ *   detail   `copy` (of a duplicator) or `generated` (by weir itself), and `marked`; or empty
  *
  * The file appears when it is complete (atomic_file.h). Errors of writing are kept and reported at
  * the end.

@@ -73,13 +73,13 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	         .n = track->delay.n,
 	         .color = 1},
 	        {.kind = SERIES_HLINES,
-	         .name = "asked for",
+	         .name = "configured",
 	         .y = &asked,
 	         .n = isfinite(asked),
 	         .color = 4,
 	         .dashed = true},
 	        {.kind = SERIES_MARKS,
-	         .name = "lost as asked for",
+	         .name = "lost as configured",
 	         .color = 2,
 	         .x = track->lost[REASON_EMULATED].t,
 	         .n = track->lost[REASON_EMULATED].n},
@@ -168,7 +168,7 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 	         .n = n,
 	         .color = 1},
 	        {.kind = SERIES_HLINES,
-	         .name = "asked for",
+	         .name = "configured",
 	         .y = &asked,
 	         .n = 1,
 	         .color = 4,
@@ -184,8 +184,8 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 
 	chart_unit_format(slot, sizeof(slot), drawing->time_unit, step_ns, 4);
 	snprintf(caption, sizeof(caption),
-	         "What left %s, in bits on the wire, each step the average of %s.", cloud->name,
-	         slot);
+	         "Packets that left %s, in bits on the wire; each step is the average over %s.",
+	         cloud->name, slot);
 	page_figure(&drawing->page, &chart, caption);
 }
 
@@ -202,7 +202,7 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	         .n = BINS,
 	         .color = 1},
 	        {.kind = SERIES_VLINES,
-	         .name = "asked for",
+	         .name = "configured",
 	         .x = &asked,
 	         .n = 1,
 	         .color = 4,
@@ -229,8 +229,7 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	bins_count(edges, shares, BINS, track->delay.value, track->delay.n);
 	for (size_t i = 0; i < BINS; i++)
 		shares[i] /= (double)track->delay.n;
-	snprintf(caption, sizeof(caption), "How the delays through %s are distributed.",
-	         cloud->name);
+	snprintf(caption, sizeof(caption), "Distribution of the delays through %s.", cloud->name);
 	page_figure(&drawing->page, &chart, caption);
 }
 
@@ -238,7 +237,7 @@ static void draw_table(struct drawing *drawing, uint32_t cloud)
 {
 	struct achieved_row rows[ACHIEVED_ROWS_MAX];
 	const char *cells[3 * ACHIEVED_ROWS_MAX];
-	static const char *const head[] = {"", "asked for", "achieved"};
+	static const char *const head[] = {"", "configured", "achieved"};
 	struct achieved_run run = replay_achieved_run(drawing->scenario, drawing->result, cloud);
 	struct page_rows table = {.head = head, .cells = cells, .n_columns = 3};
 

@@ -101,11 +101,11 @@ static void draw_over_time(struct drawing *drawing, const struct cloud_conf *clo
 		if (i == 0 || series[i].n > 0)
 			shown[chart.n_series++] = series[i];
 	}
-	snprintf(every, sizeof(every), " (the greatest of %" PRIu64 ")", track->queue.stride);
+	snprintf(every, sizeof(every), " (the maximum of %" PRIu64 ")", track->queue.stride);
 	snprintf(caption, sizeof(caption),
 	         "Bytes waiting in the queue of %s when a packet left it or was dropped%s%s.",
 	         cloud->name, track->queue.stride > 1 ? every : "",
-	         track->average.n > 0 ? ", and the average of its management" : "");
+	         track->average.n > 0 ? ", and the average that its management computes" : "");
 	page_figure(&drawing->page, &chart, caption);
 }
 

@@ -135,16 +135,16 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 
 	snprintf(subtitle, sizeof(subtitle), "%s, seed %" PRIu64 "%s", picture->of,
 	         picture->scenario->seed,
-	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
-	page_open(&drawing.page, atomic_file_stream(picture->atomic_file), "What the packets met",
-	          subtitle);
+	         result->n_clouds > picture->n_tracks ? "; only the first clouds" : "");
+	page_open(&drawing.page, atomic_file_stream(picture->atomic_file),
+	          "What happened to the packets", subtitle);
 	drawing_choose_units(&drawing, picture->tracks, picture->n_tracks);
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
 	drawing_scenario(&drawing);
 	/* Checked here, because drawing needs memory, too. */
 	if (tracks_failed(picture)) {
-		problem_set(problem, -1, "%s: no memory for what it shows",
+		problem_set(problem, -1, "%s: no memory for its data",
 		            atomic_file_path(picture->atomic_file));
 		return -ENOMEM;
 	}

@@ -44,7 +44,7 @@ static int bind_files(struct replay_arguments *a, const struct scenario *scenari
 
 		a->out[i] = (struct replay_file){.second = REPLAY_NO_PORT, .path = text->path};
 		if (text->second) {
-			problem_set(problem, -1, "--out %s,%s: one port has one output",
+			problem_set(problem, -1, "--out %s,%s: an output is for one port",
 			            text->first, text->second);
 			return -EINVAL;
 		}
@@ -62,8 +62,7 @@ static int check_split(const struct replay_arguments *a, struct problem *problem
 			return 0;
 	}
 	problem_set(problem, -1,
-	            "--split %s: no capture brings packets to two ports; give one as --in A,B=PCAP",
-	            a->split);
+	            "--split %s: no capture is for two ports; give one as --in A,B=PCAP", a->split);
 	return -EINVAL;
 }
 
@@ -85,11 +84,10 @@ static int check_standard_input(const struct replay_arguments *a, struct problem
 		n += strcmp(a->in[i].path, "-") == 0;
 	if (n < 2)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "standard input is one capture, and --in names it %u times; with both directions "
-	        "in it: --in A,B=- --split RULE",
-	        n);
+	problem_set(problem, -1,
+	            "standard input is one capture, but --in names it %u times; if it has both "
+	            "directions: --in A,B=- --split RULE",
+	            n);
 	return -EINVAL;
 }
 
@@ -118,8 +116,7 @@ static int check_files(struct replay_arguments *a, struct problem *problem)
 		for (uint32_t j = 0; j < n_read && !standard; j++) {
 			if (same_file(written[i], read[j])) {
 				problem_set(problem, -1,
-				            "%s: is read (as %s); what is written must be another "
-				            "file",
+				            "%s: is read (as %s); an output must be another file",
 				            written[i], read[j]);
 				return -EINVAL;
 			}

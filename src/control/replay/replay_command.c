@@ -151,7 +151,7 @@ static int complete(void *argument, const struct replay_result *result, struct p
 	if (!error && session->capture)
 		error = fate_capture_finish(session->capture, none_missed, problem);
 	if (alloc_failure_taken() && !error) {
-		problem_set(problem, -1, "no memory for all of the report or the picture");
+		problem_set(problem, -1, "out of memory: the report or the picture is incomplete");
 		error = -ENOMEM;
 	}
 	return error;
@@ -201,7 +201,7 @@ static int open_trace(struct session *session, struct problem *problem)
 	if (session->trace)
 		return trace_names(session->trace, scenario->n_ports,
 		                   (const char(*)[SCENARIO_NAME_BYTES])ports);
-	problem_set(problem, -1, "no memory for the way of a packet");
+	problem_set(problem, -1, "no memory for the path of a packet");
 	return -ENOMEM;
 }
 
@@ -327,7 +327,8 @@ static int load(struct session *session, char *message, size_t room)
 	}
 	if (recording_folder_about(session->folder)->flight && a->seed_given) {
 		snprintf(message, room,
-		         "--seed: a flight goes on with the draws of its run; leave it out");
+		         "--seed: a flight continues with the random draws of its run; leave "
+		         "--seed out");
 		return -EINVAL;
 	}
 	recording_reach(session->folder, !a->config, warn, NULL);

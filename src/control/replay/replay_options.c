@@ -18,7 +18,7 @@ static int parse_binding(const struct field *option, char *text, struct replay_b
 		                          option->name, text, REPLAY_FILES_MAX);
 	if (!equals || equals == text || equals[1] == '\0')
 		return language_error_set(error, ERROR_BAD_VALUE,
-		                          "%s %s: a port and a file are wanted, like %s a=FILE",
+		                          "%s %s: expected a port and a file, like %s a=FILE",
 		                          option->name, text, option->name);
 	*equals = '\0';
 	comma = strchr(text, ',');
@@ -65,31 +65,30 @@ static const struct option_row rows[] = {
                         "A,B=PCAP: one capture of both directions, with --split"),
          .take = take_in},
         {OPTION("--out", FIELD_TEXT, struct replay_arguments, out_text, .form = "PORT=PCAP",
-                .help = "where packets that leave at a port are written (pcap, ns; - is stdout)"),
+                .help = "file for packets that leave at a port (pcap, ns; - is stdout)"),
          .take = take_out},
         {OPTION("--recording", FIELD_TEXT, struct replay_arguments, recording, .form = "DIR",
-                .help = "in the place of captures: a run that `weir run --record DIR` has "
-                        "recorded, again, and compared with what it was")},
+                .help = "in place of captures: reruns what `weir run --record DIR` has recorded, "
+                        "and compares it with the recorded run")},
         {OPTION("--set", FIELD_TEXT, struct replay_arguments, set, .form = "LINE",
-                .help = "of a recording: what would have happened with this line in its "
-                        "scenarios"),
+                .help = "with --recording: a rerun with this line added to its scenarios"),
          .take = take_set},
         {OPTION("--until", FIELD_TIME, struct replay_arguments, until_ns,
-                .help = "of a recording: up to this time after its beginning")},
+                .help = "with --recording: up to this time after its beginning")},
         {OPTION("--packet", FIELD_COUNT, struct replay_arguments, packet, .min = 1,
-                .help = "of a recording: the way of the packet with this number, at each port, "
-                        "in words")},
+                .help = "with --recording: describes the path of the packet with this number, of "
+                        "each port")},
         {OPTION("--ideal", FIELD_FLAG, struct replay_arguments, ideal,
-                .help = "of a recording: without what weir itself has lost")},
+                .help = "with --recording: without what weir itself lost")},
         {OPTION("--split", FIELD_TEXT, struct replay_arguments, split, .form = "RULE",
                 .help = "which frames of A,B=PCAP come in at A, all others at B: mac=ADDRESS, "
                         "ip=ADDRESS[/LENGTH] or port=NUMBER of the source, or first: the source "
                         "of the first frame")},
         {OPTION("--seed", FIELD_COUNT, struct replay_arguments, seed,
-                .help = "instead of the scenario's; if nobody says one, it is drawn and "
-                        "printed")},
+                .help = "instead of the scenario's; if neither gives one, it is drawn at random "
+                        "and printed")},
         {OPTION("--report", FIELD_TEXT, struct replay_arguments, report, .form = "FILE",
-                .help = "what was counted, as JSON")},
+                .help = "the counters, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct replay_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
         {OPTION("--capture", FIELD_TEXT, struct replay_arguments, capture, .form = "FILE",
@@ -100,7 +99,7 @@ static const struct option_row rows[] = {
         {OPTION("--burst", FIELD_COUNT, struct replay_arguments, burst, .min = 1, .max = BURST_MAX,
                 .help = "packets handed over at once; the outcome is the same")},
         {OPTION_MEMORY(struct replay_arguments, MEMORY_MIN, REPLAY_MEMORY,
-                       "the most for packets in flight")},
+                       "maximum for packets in flight")},
         {OPTION_QUIET(struct replay_arguments, "no table, no progress")},
         OPTIONS_END,
 };
@@ -116,8 +115,9 @@ const struct options replay_options = {
 static int check_recording(const struct replay_arguments *a)
 {
 	if (a->recording && a->n_in > 0)
-		return options_wrong(&replay_options,
-		                     "--in and --recording: the packets come from one of them");
+		return options_wrong(
+		        &replay_options,
+		        "--in and --recording: give only one; the packets come from there");
 	if (a->recording && a->split)
 		return options_wrong(&replay_options, "--split is for captures");
 	if (!a->recording && (a->n_set || a->until_ns || a->packet || a->ideal))
@@ -140,7 +140,7 @@ static int check_complete(const struct replay_arguments *a)
 		                     "no capture is given; --in PORT=PCAP names one");
 	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture)
 		return options_wrong(&replay_options,
-		                     "nothing is asked for; --out PORT=PCAP, --report FILE, "
+		                     "no output is requested; give --out PORT=PCAP, --report FILE, "
 		                     "--log FILE, --capture FILE or --picture FILE");
 	return OPTIONS_RUN;
 }

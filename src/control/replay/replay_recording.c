@@ -44,20 +44,22 @@ static void print_outcome(FILE *out, const struct rerun_options *options,
 	if (options->flight)
 		print_begin(out, options, result);
 	if (options->otherwise)
-		fputs("not compared: this is another run than the recorded one\n", out);
+		fputs("not compared: this is a changed run, not the recorded one\n", out);
 	else if (options->flight)
 		fprintf(out,
-		        "%" PRIu64 " looks at what had left, when, and at counters: all agree\n",
+		        "%" PRIu64
+		        " comparisons of departures, their times and counters: all agree\n",
 		        result->checks);
 	else
 		fprintf(out,
-		        "%" PRIu64 " of them compared, at the same nanosecond with the same "
-		        "bytes: all; %" PRIu64 " looks at counters: all agree\n",
+		        "%" PRIu64
+		        " compared: all left at the same nanosecond with the same bytes; %" PRIu64
+		        " comparisons of counters: all agree\n",
 		        result->compared, result->checks);
 	if (result->swapped > 0)
 		fprintf(out,
-		        "%" PRIu64 " left in another order within one nanosecond: a device was "
-		        "full\n",
+		        "%" PRIu64
+		        " left in a different order within one nanosecond: a device was full\n",
 		        result->swapped);
 	if (result->unsent > 0)
 		fprintf(out, "%" PRIu64 " were lost by weir itself, when no device took them%s\n",

@@ -39,7 +39,7 @@ static void print_cloud(FILE *out, const struct scenario *scenario,
 		return;
 	fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
 	table_text(table, "");
-	table_text(table, "asked for");
+	table_text(table, "configured");
 	table_text(table, "achieved");
 	for (uint32_t i = 0; i < n; i++) {
 		table_text(table, rows[i].what);
@@ -58,7 +58,7 @@ void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
 	for (uint32_t i = 0; i < shown; i++)
 		print_cloud(out, scenario, result, i);
 	if (shown < result->n_clouds)
-		fprintf(out, "\nand %" PRIu32 " clouds more: --report FILE has them all\n",
+		fprintf(out, "\nand %" PRIu32 " more clouds: --report FILE has them all\n",
 		        result->n_clouds - shown);
 }
 
@@ -97,8 +97,8 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 		chart_unit_format(back, sizeof(back), CHART_NS, (double)port->clock_back_max_ns, 6);
 		fprintf(out,
 		        "weir replay: warning: port %s: %" PRIu64
-		        " packets were stamped before the "
-		        "one ahead of them (by %s at most) and take its time\n",
+		        " packets are stamped earlier than the one ahead of them (by %s at most), "
+		        "and get its time\n",
 		        name, port->clock_back, back);
 	}
 	if (port->no_cloud)
@@ -109,12 +109,12 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 	if (port->untouched)
 		fprintf(out,
 		        "weir replay: port %s: %" PRIu64
-		        " packets were chosen by no cloud and passed untouched\n",
+		        " packets matched no cloud and passed untouched\n",
 		        name, port->untouched);
 	if (port->no_file)
 		fprintf(out,
 		        "weir replay: warning: port %s: %" PRIu64
-		        " packets left and were not written; --out %s=PCAP would\n",
+		        " packets left and were not written; --out %s=PCAP would write them\n",
 		        name, port->no_file, name);
 }
 
@@ -130,8 +130,7 @@ static void warn_split(FILE *out, const struct scenario *scenario, const struct 
 		return;
 	fprintf(out,
 	        "weir replay: warning: %s: --split %s: %s frame matches, so all %s packets came in "
-	        "at "
-	        "port %s and none at %s: clouds from %s had nothing to do\n",
+	        "at port %s and none at %s: clouds from %s got no packets\n",
 	        split->path, split->rule, none ? "no" : "every",
 	        count_text(count, split->packets[none]), scenario->ports[split->ports[none]].name,
 	        scenario->ports[split->ports[!none]].name,
@@ -154,8 +153,7 @@ void replay_warnings_print(FILE *out, const struct scenario *scenario,
 				continue;
 			fprintf(out,
 			        "weir replay: warning: cloud %s: %" PRIu64
-			        " packets were lost that "
-			        "nobody asked to lose: %s%s\n",
+			        " packets were lost by weir itself, not by the scenario: %s%s\n",
 			        scenario->clouds[i]->name, c->drops[reason],
 			        reason_help((enum reason)reason),
 			        reason == REASON_NO_BUFFER ? "; allow more with --memory" : "");

@@ -26,7 +26,7 @@ int report_file_write(struct atomic_file *file, const struct scenario *scenario,
 	json_decref(object);
 	/* A value that found no memory is missing in an object, and in its text. */
 	if (rc == 0 && alloc_failure_taken()) {
-		problem_set(problem, -1, "%s: no memory for all of the report",
+		problem_set(problem, -1, "%s: out of memory: the report is incomplete",
 		            atomic_file_path(file));
 		return -ENOMEM;
 	}

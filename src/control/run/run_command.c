@@ -57,7 +57,8 @@ static void say_held(const struct runtime *runtime)
 		if (runtime_worker_report(runtime, i, &worker))
 			held += worker.held_packets;
 	if (held > 0)
-		run_log(RUN_LOG_NOTICE, "%" PRIu64 " packets were in flight, and end here", held);
+		run_log(RUN_LOG_NOTICE,
+		        "%" PRIu64 " packets were still in flight; they are discarded", held);
 }
 
 /* Serves until a signal comes, then restores everything. Returns 0, or 1 if something failed. */
@@ -92,7 +93,7 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		status = 1;
 	} else if (!arguments->quiet) {
-		puts("every packet is accounted for, every buffer came back");
+		puts("every packet is accounted for, every buffer was returned");
 	}
 	fflush(stdout);
 	return status;
@@ -150,11 +151,11 @@ static bool load_kept(const struct keep_file *kept, struct scenario **scenario)
 	int result = keep_load(kept, scenario, message, sizeof(message));
 
 	if (result < 0)
-		run_log(RUN_LOG_WARNING, "what was kept is left aside: %s", message);
+		run_log(RUN_LOG_WARNING, "the kept scenario is ignored: %s", message);
 	if (result > 0)
 		run_log(RUN_LOG_WARNING,
-		        "%s: goes on with what was in force when weir ended without a word; "
-		        "counters begin at 0, and what was in flight is lost",
+		        "%s: continues with the scenario in force when weir ended unexpectedly; "
+		        "counters begin at 0, packets in flight are lost",
 		        kept->path);
 	return result > 0;
 }

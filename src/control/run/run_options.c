@@ -12,16 +12,17 @@ static const struct option_row rows[] = {
         {OPTION_SOCKET(struct run_arguments)},
         {OPTION("--socket-readonly", FIELD_TEXT, struct run_arguments, socket_readonly,
                 .form = "PATH",
-                .help = "a second socket, for those who may look and change nothing")},
+                .help = "a second socket, for users who may look but change nothing")},
         {OPTION("--readonly-group", FIELD_TEXT, struct run_arguments, readonly_group,
                 .form = "GROUP", .help = "the group of that socket, by its name or number")},
         {OPTION_CORES(struct run_arguments)},
         {OPTION_LAYOUT(struct run_arguments)},
         {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
-                       "for packets in flight; what the scenario needs, if not given")},
+                       "for packets in flight; if not given, what the scenario needs")},
         {OPTION("--keep", FIELD_TEXT, struct run_arguments, keep, .form = "FILE",
-                .help = "what is in force is kept there after each change; a weir that starts "
-                        "after a crash goes on with it, unless the scenario was written since")},
+                .help = "the scenario in force is saved there after each change; a weir that "
+                        "starts after a crash continues with it, unless the scenario file was "
+                        "written since")},
         {RECORDING_OPTION_FOLDER(struct run_arguments)},
         {RECORDING_OPTION_SNAP(struct run_arguments)},
         {RECORDING_OPTION_LIMIT(struct run_arguments)},
@@ -39,7 +40,7 @@ const struct options run_options = {
         .command = "run",
         .usage = "-c FILE [-s SOCKET] [--cores LIST] [options] [-- EAL ARGS]",
         .does = "Runs a scenario live, between the ports it names, until SIGINT or SIGTERM.",
-        .end = "What stands behind -- goes to DPDK's environment abstraction layer.\n",
+        .end = "Arguments after -- go to DPDK's environment abstraction layer.\n",
         .rows = rows,
         .until_word = true,
 };
@@ -55,14 +56,13 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 		return status;
 	if (words.n > 0 && !words.apart)
 		return options_wrong(&run_options,
-		                     "`%s` is not expected; a scenario is given as -c %s, "
-		                     "arguments for DPDK stand behind --",
+		                     "`%s` is not expected; give a scenario as -c %s, and "
+		                     "arguments for DPDK after --",
 		                     words.word[0], words.word[0]);
 	arguments->eal = words.word;
 	arguments->n_eal = words.n;
 	if (arguments->readonly_group && !arguments->socket_readonly)
-		return options_wrong(&run_options, "--readonly-group: of which socket? give it "
-		                                   "with --socket-readonly PATH");
+		return options_wrong(&run_options, "--readonly-group needs --socket-readonly PATH");
 	if (recording_arguments_wrong(&arguments->record))
 		return options_wrong(&run_options, "%s",
 		                     recording_arguments_wrong(&arguments->record));

@@ -58,7 +58,7 @@ int run_memory_size(const struct scenario *scenario, const struct run_memory *as
 	int rc = machine_memory_read("", &machine);
 
 	if (rc < 0) {
-		snprintf(message, room, "/proc/meminfo: %s; weir asks it for the memory there is",
+		snprintf(message, room, "/proc/meminfo: %s; weir reads the available memory there",
 		         strerror(-rc));
 		return rc;
 	}

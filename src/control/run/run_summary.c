@@ -91,7 +91,7 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 	table_print(table, out);
 	table_free(table);
 	if (scenario->n_clouds > CLOUDS_SHOWN)
-		fprintf(out, "  and %" PRIu32 " clouds more\n", scenario->n_clouds - CLOUDS_SHOWN);
+		fprintf(out, "  and %" PRIu32 " more clouds\n", scenario->n_clouds - CLOUDS_SHOWN);
 }
 
 static void print_drops(FILE *out, const uint64_t drops[REASON_COUNT])

@@ -73,7 +73,7 @@ static bool make_token(const struct serve_options *options, char token[TOKEN_BYT
 		return read_token(options->token_file, token);
 	if (draw_token(token))
 		return true;
-	run_log(RUN_LOG_ERROR, "no token can be drawn; write --token-file FILE");
+	run_log(RUN_LOG_ERROR, "cannot draw a random token; give --token-file FILE");
 	return false;
 }
 
@@ -88,10 +88,9 @@ static void introduce(const struct serve_options *options, const struct serve_li
 	fflush(stdout);
 	if (!listen->loopback)
 		run_log(RUN_LOG_WARNING,
-		        "warning: who reaches this address sees all of it%s, and so "
-		        "does who listens on the way: put something with TLS and passwords in "
-		        "front of it",
-		        options->allow_changes ? ", and with the token changes it" : "");
+		        "warning: anyone who reaches this address, or listens on the way, sees "
+		        "everything%s: put a proxy with TLS and passwords in front of it",
+		        options->allow_changes ? ", and can change it with the token" : "");
 }
 
 /* ---- the loop ---- */

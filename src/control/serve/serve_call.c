@@ -73,7 +73,8 @@ enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms)
 	struct serve_http *http = call->http;
 
 	if (http->ends)
-		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE, "this ends");
+		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                              "weir serve is shutting down");
 	call->asked_ms = http->now_ms;
 	call->until_ms = http->now_ms + for_ms;
 	call->next = http->waiting;

@@ -39,8 +39,8 @@ bool serve_change_text(const char *answer, char **text, size_t *n)
 	return true;
 }
 
-/* Finds the answer to the n-th line sent, from 0. `body` of an error ends with a newline. Returns
- * false if there is no such answer. */
+/* Finds the answer to the n-th line sent, from 0. `body` has `body_n` bytes; behind those of an
+ * error follows its newline. Returns false if there is no such answer. */
 static bool answer_at(const char *answer, uint32_t n, bool *ok, const char **body, size_t *body_n)
 {
 	const char *line = answer, *from = answer;
@@ -94,8 +94,7 @@ char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *o
 	/* The first answer in error says why. */
 	for (uint32_t i = 0; i < n && error == NULL && ask->answer != NULL; i++) {
 		if (!answer_at(ask->answer, i, &right, &body, &body_n)) {
-			error = "weir hung up before it had answered; its events say what is in "
-			        "force";
+			error = "weir hung up before it answered; its events show what is in force";
 			error_n = strlen(error);
 		} else if (!right) {
 			error = body;
@@ -104,7 +103,7 @@ char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *o
 		}
 	}
 	if (error == NULL && !ask->done) {
-		error = "this ends; weir's events say what is in force";
+		error = "weir serve is shutting down; weir's events show what is in force";
 		error_n = strlen(error);
 	}
 	*ok = error == NULL;

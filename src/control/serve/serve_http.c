@@ -18,25 +18,23 @@ static bool admit(struct serve_call *call, const char *path, const char *method,
 	const char *host = serve_call_header(call, "Host");
 
 	if (!serve_host_is_ours(host, http->name))
-		*result = serve_call_answer_line(
-		        call, MHD_HTTP_FORBIDDEN,
-		        "this Host is not mine: use the address, or start weir serve "
-		        "with --name NAME");
+		*result = serve_call_answer_line(call, MHD_HTTP_FORBIDDEN,
+		                                 "this Host name is not accepted: use the address, "
+		                                 "or start weir serve with --name NAME");
 	else if (!serve_origin_is_ours(serve_call_header(call, "Origin"),
 	                               serve_call_header(call, "Sec-Fetch-Site"), host) &&
 	         strcmp(path, "/") != 0) /* any site may link to the page */
 		*result = serve_call_answer_line(call, MHD_HTTP_FORBIDDEN,
-		                                 "a page of another site may not ask this");
+		                                 "a page of another site may not request this");
 	else if (strcmp(method, "POST") == 0 && http->token == NULL)
 		*result = serve_call_answer_line(
 		        call, MHD_HTTP_FORBIDDEN,
-		        "nothing can be changed here: weir serve --allow-changes");
+		        "changes are not allowed here: start weir serve with --allow-changes");
 	else if (strcmp(method, "POST") == 0 &&
 	         !serve_token_is_right(serve_call_header(call, "Authorization"), http->token))
-		*result = serve_call_answer_line(
-		        call, MHD_HTTP_UNAUTHORIZED,
-		        "the token is not that which weir serve was started with; send "
-		        "Authorization: Bearer TOKEN");
+		*result = serve_call_answer_line(call, MHD_HTTP_UNAUTHORIZED,
+		                                 "the token is not the one that weir serve was "
+		                                 "started with; send Authorization: Bearer TOKEN");
 	else
 		return true;
 	return false;

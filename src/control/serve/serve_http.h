@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The HTTP server: which requests are admitted (serve_request.h), and how each is answered. A
- * request that needs weir is suspended until weir has answered, or SERVE_METRICS_MS have passed;
- * other requests do not wait for it.
+ * request that needs weir is suspended until weir has answered, at most SERVE_METRICS_MS for
+ * metrics, else until its ask gives up (serve_ask.h); other requests do not wait for it.
  *
  * Bounds: SERVE_CONNECTIONS connections, of which SERVE_STREAMS may be streams; 32 KiB of headers;
  * SERVE_CHANGE_BYTES_MAX of a body.

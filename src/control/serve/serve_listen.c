@@ -101,7 +101,7 @@ int serve_listen_open(struct serve_listen *serve, const char *where, struct prob
 		return open_unix(serve, where + 5, problem);
 	if (!read_place(where, &place)) {
 		problem_set(problem, -1,
-		            "--listen `%.80s` is no address with a port; write one like "
+		            "--listen `%.80s` is not an address with a port; write one like "
 		            "127.0.0.1:9470, [::1]:9470 or unix:/run/weir-serve.sock",
 		            where);
 		return -EINVAL;

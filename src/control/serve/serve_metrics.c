@@ -19,13 +19,14 @@ struct row {
 
 static const struct row port_rows[] = {
         {"weir_port_received_packets", "rx_packets", "Packets that came in at the port.", 0, 0},
-        {"weir_port_received_bytes", "rx_bytes", "Bytes of them.", 0, 0},
+        {"weir_port_received_bytes", "rx_bytes", "Bytes that came in at the port.", 0, 0},
         {"weir_port_sent_packets", "tx_packets", "Packets that left at the port.", 0, 0},
-        {"weir_port_sent_bytes", "tx_bytes", "Bytes of them.", 0, 0},
-        {"weir_port_no_cloud_packets", "no_cloud", "Packets where no cloud starts.", 0, 0},
+        {"weir_port_sent_bytes", "tx_bytes", "Bytes that left at the port.", 0, 0},
+        {"weir_port_no_cloud_packets", "no_cloud", "Packets that came in where no cloud starts.", 0,
+         0},
         {"weir_port_untouched_packets", "untouched", "Packets that passed untouched.", 0, 0},
         {"weir_port_link_up", "link_up", "1: the link is up.", EXPOSITION_GAUGE, 0},
-        {"weir_port_link_bytes_per_second", "link_bps", "What the link carries; 0: not known.",
+        {"weir_port_link_bytes_per_second", "link_bps", "Capacity of the link; 0: not known.",
          EXPOSITION_GAUGE, ROW_BITS},
 };
 
@@ -40,9 +41,9 @@ static const struct {
 
 static const struct row cloud_rows[] = {
         {"weir_cloud_received_packets", "rx_packets", "Packets that entered the cloud.", 0, 0},
-        {"weir_cloud_received_bytes", "rx_bytes", "Bytes of them.", 0, 0},
+        {"weir_cloud_received_bytes", "rx_bytes", "Bytes that entered the cloud.", 0, 0},
         {"weir_cloud_sent_packets", "tx_packets", "Packets that left the cloud.", 0, 0},
-        {"weir_cloud_sent_bytes", "tx_bytes", "Bytes of them.", 0, 0},
+        {"weir_cloud_sent_bytes", "tx_bytes", "Bytes that left the cloud.", 0, 0},
         {"weir_cloud_duplicated_packets", "duplicated", "Copies that the cloud made.", 0, 0},
         {"weir_cloud_generated_packets", "generated", "Packets of the cloud's own, like ICMP.", 0,
          0},
@@ -62,13 +63,13 @@ static const struct row worker_rows[] = {
         {"weir_worker_polls", "polls", "Rounds of the worker.", 0, 0},
         {"weir_worker_busy_polls", "busy_polls", "Rounds with something to do.", 0, 0},
         {"weir_worker_stalls", "stalls", "Times without a round for a second.", 0, 0},
-        {"weir_worker_longest_poll_seconds", "longest_poll_ns", "The longest between two rounds.",
-         EXPOSITION_GAUGE, ROW_NS},
-        {"weir_worker_held_packets", "held_packets", "Packets that it holds now.", EXPOSITION_GAUGE,
-         0},
-        {"weir_worker_memory_used_bytes", "memory_used_bytes", "Memory for them.", EXPOSITION_GAUGE,
-         0},
-        {"weir_worker_memory_bytes", "memory_bytes", "Memory that there is for them.",
+        {"weir_worker_longest_poll_seconds", "longest_poll_ns",
+         "The longest time between two rounds.", EXPOSITION_GAUGE, ROW_NS},
+        {"weir_worker_held_packets", "held_packets", "Packets that the worker holds now.",
+         EXPOSITION_GAUGE, 0},
+        {"weir_worker_memory_used_bytes", "memory_used_bytes", "Memory used for held packets.",
+         EXPOSITION_GAUGE, 0},
+        {"weir_worker_memory_bytes", "memory_bytes", "Memory available for held packets.",
          EXPOSITION_GAUGE, 0},
 };
 
@@ -218,9 +219,10 @@ static void put_drops(struct exposition *exposition, const json_t *clouds)
 	const char *reason;
 	size_t i;
 
-	exposition_family(exposition, "weir_cloud_dropped_packets", EXPOSITION_COUNTER,
-	                  "Packets that were not delivered: emulated, as the scenario wants it; "
-	                  "congestion, by an emulated queue; real, by weir against its will.");
+	exposition_family(
+	        exposition, "weir_cloud_dropped_packets", EXPOSITION_COUNTER,
+	        "Packets that were not delivered: emulated, as the scenario demands; congestion, "
+	        "by an emulated queue; real, by weir itself, against the scenario.");
 	json_array_foreach(clouds, i, cloud)
 	{
 		drops = json_object_get(cloud, "drops");
@@ -246,7 +248,7 @@ static void put_port_losses(struct exposition *exposition, const json_t *ports)
 	size_t i;
 
 	exposition_family(exposition, "weir_port_lost_packets", EXPOSITION_COUNTER,
-	                  "Packets that weir lost at the port against the scenario's will.");
+	                  "Packets that weir itself lost at the port, against the scenario.");
 	json_array_foreach(ports, i, port)
 	{
 		for (size_t k = 0; k < sizeof(port_losses) / sizeof(port_losses[0]); k++) {
@@ -264,10 +266,10 @@ static void put_port_losses(struct exposition *exposition, const json_t *ports)
 static void put_templates(struct exposition *exposition, const json_t *clouds)
 {
 	static const struct row rows[] = {
-	        {"weir_template_clouds", "clouds", "Clouds of a template that there are.",
+	        {"weir_template_clouds", "clouds", "Clouds of the template that exist now.",
 	         EXPOSITION_GAUGE, 0},
 	        {"weir_template_clouds_most", "clouds_most",
-	         "Clouds of a template that there may be.", EXPOSITION_GAUGE, 0}};
+	         "Clouds that the template may have at most.", EXPOSITION_GAUGE, 0}};
 	json_t *templates = json_array();
 	json_t *cloud;
 	size_t i;
@@ -291,13 +293,13 @@ static void put_info(struct exposition *exposition, const json_t *totals, const 
 	exposition_label(labels, sizeof(labels), "version", version != NULL ? version : "");
 	exposition_label(labels, sizeof(labels), "run", run != NULL ? run : "");
 	exposition_family(exposition, "weir_run_info", EXPOSITION_GAUGE,
-	                  "Which weir this is; another run has another name.");
+	                  "Version and run of this weir; each run has a name of its own.");
 	exposition_count(exposition, labels, 1);
 	exposition_family(exposition, "weir_uptime_seconds", EXPOSITION_GAUGE,
-	                  "Since it was started.");
+	                  "Time since weir was started.");
 	exposition_time(exposition, "", number(totals, "t_ns"));
 	exposition_family(exposition, "weir_clouds", EXPOSITION_GAUGE,
-	                  "Clouds of the scenario, a template being one.");
+	                  "Clouds of the scenario; a template counts as one.");
 	exposition_count(exposition, "", number(totals, "clouds_in_all"));
 }
 
@@ -311,13 +313,13 @@ static void put_totals(struct exposition *exposition, const json_t *totals, cons
 	put_rows(exposition, ports, NULL, ROWS(port_rows), port_labels);
 	put_port_losses(exposition, ports);
 	exposition_family(exposition, "weir_port_lateness_seconds", EXPOSITION_HISTOGRAM,
-	                  "How long after its due time a packet was handed to the device.");
+	                  "Time from the due time of a packet to its handover to the device.");
 	put_histograms(exposition, ports, "lateness_ns", LATE_FROM, LATE_TO, port_labels);
 	put_rows(exposition, clouds, NULL, ROWS(cloud_rows), cloud_labels);
 	put_rows(exposition, clouds, "queue", ROWS(queue_rows), cloud_labels);
 	put_drops(exposition, clouds);
 	exposition_family(exposition, "weir_cloud_delay_seconds", EXPOSITION_HISTOGRAM,
-	                  "From where a packet entered the cloud to where it was due to leave.");
+	                  "Time from the entry of a packet into the cloud to its due departure.");
 	put_histograms(exposition, clouds, "delay_ns", DELAY_FROM, DELAY_TO, cloud_labels);
 	put_templates(exposition, clouds);
 	put_rows(exposition, workers, NULL, ROWS(worker_rows), worker_labels);
@@ -345,7 +347,7 @@ char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmet
 		return NULL;
 	}
 	exposition_family(&exposition, "weir_up", EXPOSITION_GAUGE,
-	                  "1: weir answers; 0: it does not, and nothing else is known.");
+	                  "1: weir answers; 0: it does not answer, and nothing else is known.");
 	exposition_count(&exposition, "", totals != NULL);
 	if (totals != NULL)
 		put_totals(&exposition, totals, hello, clouds);

@@ -188,7 +188,8 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 			continue;
 		if (!is_change(line)) {
 			snprintf(why, SERVE_WHY_BYTES,
-			         "`%.60s` is no change; each line begins with cloud, clouds or no",
+			         "`%.60s` is not a change; each line begins with cloud, clouds or "
+			         "no",
 			         line);
 			return false;
 		}
@@ -237,7 +238,7 @@ char *serve_change_conversation(const char *body, size_t n, const char *lease, u
 
 	*n_lines = 0;
 	if (n > SERVE_CHANGE_BYTES_MAX || has_control(body, n)) {
-		snprintf(why, SERVE_WHY_BYTES, "not %d bytes of text at most",
+		snprintf(why, SERVE_WHY_BYTES, "not text, or more than %d bytes",
 		         SERVE_CHANGE_BYTES_MAX);
 		return NULL;
 	}

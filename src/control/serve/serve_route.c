@@ -43,17 +43,17 @@ static enum MHD_Result get_stream(struct serve_call *call, bool live)
 		last = serve_call_query(call, "lastEventId");
 	if (last != NULL && !serve_from_read(last, &from))
 		return serve_call_answer_line(call, MHD_HTTP_BAD_REQUEST,
-		                              "Last-Event-ID is none that this has sent");
+		                              "weir serve sends no such Last-Event-ID");
 	if (last == NULL && asked_from != NULL && !serve_from_read(asked_from, &from))
 		return serve_call_answer_line(call, MHD_HTTP_BAD_REQUEST,
-		                              "from is the number of an event, or `oldest`");
+		                              "`from` must be the number of an event, or `oldest`");
 	if (last != NULL && !from.oldest)
 		from.number++;
 	response = serve_stream_open(&call->http->streams, call->connection, live,
 	                             last != NULL || asked_from != NULL ? &from : NULL);
 	if (response == NULL)
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              "too many listen already; try again later");
+		                              "too many listeners; try again later");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
 	result = serve_call_answer(call, MHD_HTTP_OK, response);
 	serve_visitor_may(&call->http->visitors, call->connection, UINT64_MAX);
@@ -78,7 +78,7 @@ static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
 	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms, serve_call_asked, call);
 	if (call->ask == NULL)
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              "too much is asked already; try again later");
+		                              "too many requests; try again later");
 	return serve_call_wait(call, UINT64_MAX / 2);
 }
 
@@ -91,7 +91,7 @@ static enum MHD_Result get_cloud(struct serve_call *call)
 
 	if (ask != NULL && (!ask->done || ask->why[0] != '\0'))
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              ask->done ? ask->why : "this ends");
+		                              ask->done ? ask->why : "weir serve is shutting down");
 	if (ask != NULL) {
 		bool found = serve_change_text(ask->answer, &text, &n);
 
@@ -99,8 +99,9 @@ static enum MHD_Result get_cloud(struct serve_call *call)
 		                               TEXT_TYPE, text, n);
 	}
 	if (name == NULL || !serve_cloud_line(name, line, sizeof(line)))
-		return serve_call_answer_line(call, MHD_HTTP_BAD_REQUEST,
-		                              "name is that of a cloud: /cloud?name=down");
+		return serve_call_answer_line(
+		        call, MHD_HTTP_BAD_REQUEST,
+		        "`name` must be the name of a cloud: /cloud?name=down");
 	text = strdup(line);
 	return text == NULL ? MHD_NO : ask_weir(call, text);
 }
@@ -157,7 +158,7 @@ static enum MHD_Result answer_part(struct serve_call *call, const char *path)
 	if (part == NULL)
 		return serve_call_answer_line(
 		        call, MHD_HTTP_NOT_FOUND,
-		        "there is /, /metrics, /events, /live and /cloud?name=NAME");
+		        "not found; there are /, /metrics, /events, /live and /cloud?name=NAME");
 	response = MHD_create_response_from_buffer(part->bytes, (void *)(uintptr_t)part->text,
 	                                           MHD_RESPMEM_PERSISTENT);
 	if (response != NULL)
@@ -176,11 +177,11 @@ enum MHD_Result serve_route(struct serve_call *call, const char *path, const cha
 			return routes[i].does(call);
 		return serve_call_answer_line(call, MHD_HTTP_METHOD_NOT_ALLOWED,
 		                              strcmp(routes[i].method, "GET") == 0
-		                                      ? "here one can only GET"
-		                                      : "here one can only POST");
+		                                      ? "only GET is allowed here"
+		                                      : "only POST is allowed here");
 	}
 	if (!gets && strcmp(method, "HEAD") != 0)
 		return serve_call_answer_line(call, MHD_HTTP_METHOD_NOT_ALLOWED,
-		                              "here one can only GET");
+		                              "only GET is allowed here");
 	return answer_part(call, path);
 }

@@ -20,7 +20,7 @@
  * whatever order they are undone.
  *
  * Ownership: difference_release.
- * Thread: any, one at a time.
+ * Thread: any, one at a time, unless a function says otherwise.
  */
 #ifndef WEIR_DIFFERENCE_H
 #define WEIR_DIFFERENCE_H

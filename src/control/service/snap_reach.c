@@ -26,7 +26,8 @@ struct lines {
 	size_t bytes;
 };
 
-/* Reports a statement that needs more than the snap. `when`: its schedule with `... `, or "". */
+/* Reports a statement that needs more than the snap. `when`: the name of the schedule that contains
+ * it, followed by ` ... `; or "". */
 static void look_at(struct reach *reach, const struct conf *conf, const char *when)
 {
 	const struct statement *statement = conf->statement;
@@ -35,8 +36,8 @@ static void look_at(struct reach *reach, const struct conf *conf, const char *wh
 	if (!statement->beyond)
 		return;
 	snprintf(line, sizeof(line),
-	         "cloud %s %s%s%s%s: %s, of which only %" PRIu32
-	         " bytes are recorded: a repetition may differ",
+	         "cloud %s %s%s%s%s: %s, but only the first %" PRIu32
+	         " bytes of a packet are recorded: a repetition may differ",
 	         reach->cloud->name, when, statement->name, statement->variant ? " " : "",
 	         statement->variant ? statement->variant : "", statement->beyond, reach->snap);
 	reach->say(reach->argument, line);
@@ -64,8 +65,8 @@ static void look_at_match(struct reach *reach, const char *words, const char *wh
 	if (!words || match_parse(words, &match) || filter_reach(words) <= reach->snap)
 		return;
 	snprintf(line, sizeof(line),
-	         "cloud %s %s %.100s: it may compare bytes of which only %" PRIu32
-	         " are recorded: a repetition may differ",
+	         "cloud %s %s %.100s: it may compare more bytes, but only the first %" PRIu32
+	         " bytes of a packet are recorded: a repetition may differ",
 	         reach->cloud->name, what, words, reach->snap);
 	reach->say(reach->argument, line);
 	reach->n++;

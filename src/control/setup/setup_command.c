@@ -18,16 +18,16 @@ struct setup {
 
 static const struct option_row rows[] = {
         {OPTION("--apply", FIELD_FLAG, struct setup, apply,
-                .help = "do it, for the devices that were applied before, too, and at each start "
-                        "of the machine")},
+                .help = "applies the remedies, also for the devices of earlier calls, now and at "
+                        "each start of the machine")},
         {OPTION("--undo", FIELD_FLAG, struct setup, undo,
-                .help = "what was there before the first --apply")},
+                .help = "restores the state before the first --apply")},
         {OPTION_CORES(struct setup)},
         {OPTION("--unsafe-noiommu", FIELD_FLAG, struct setup, unsafe,
-                .help = "give NICs to DPDK where there is no IOMMU: what goes wrong there may "
-                        "overwrite any memory")},
+                .help = "gives NICs to DPDK where there is no IOMMU: an error there may overwrite "
+                        "any memory")},
         {OPTION("--root", FIELD_TEXT, struct setup, root, .form = "DIR",
-                .help = "a tree that stands for the machine's /sys, /proc, /etc and /var")},
+                .help = "a tree in place of the machine's /sys, /proc, /etc and /var")},
         {OPTION_JSON(struct setup, "one JSON array")},
         OPTIONS_END,
 };
@@ -35,12 +35,13 @@ static const struct option_row rows[] = {
 const struct options setup_options = {
         .command = "setup",
         .usage = "[DEVICE|SERVICE ...] [--apply | --undo]",
-        .does = "Says what this machine lacks for these ports, and what mends it; or does it.",
-        .about = "DEVICE: a NIC for DPDK, as 0000:03:00.1, or an interface, which stays with the\n"
-                 "kernel. SERVICE: the ports of /etc/weir/SERVICE.weir.\n",
-        .end = "Exit status: 0 nothing is lacking that can be mended here, or it is done; 1 "
-               "something is\n"
-               "lacking, or it went wrong on the way; 2 what was asked for is wrong.\n",
+        .does = "Shows what this machine lacks for these ports, and the remedies; or applies them.",
+        .about =
+                "DEVICE: a NIC for DPDK, like 0000:03:00.1, or an interface, which stays with the\n"
+                "kernel. SERVICE: the ports of /etc/weir/SERVICE.weir.\n",
+        .end = "Exit status: 0 --apply has nothing to do, or has done it; 1 it has something to "
+               "do, or a\n"
+               "step failed; 2 an option, device or service is wrong.\n",
         .rows = rows,
 };
 
@@ -70,7 +71,8 @@ static int do_steps(const char *root, const struct setup_plan *plan, struct prob
 		int rc = step_do(root, step, problem);
 
 		if (rc < 0 && step->may_fail) {
-			fprintf(stderr, "weir setup: %s; the kernel keeps it\n", problem->text);
+			fprintf(stderr, "weir setup: %s; the kernel keeps its setting\n",
+			        problem->text);
 		} else if (rc < 0) {
 			take_back(root, plan->steps, i);
 			return rc;
@@ -115,7 +117,7 @@ static int apply(const struct setup *setup, struct setup_record *record,
 		return wrong(&problem, 1);
 	}
 	if (plan->reboot)
-		puts("The kernel's command line counts from the next start of the machine on.");
+		puts("The new kernel command line takes effect after a reboot.");
 	return 0;
 }
 
@@ -200,11 +202,11 @@ int command_setup(int argc, char **argv)
 	if (!setup.root)
 		setup.root = "";
 	if (setup.undo && (setup.apply || words.n > 0 || setup.json))
-		return options_wrong(&setup_options, "--undo undoes all that --apply has done, and "
-		                                     "takes nothing else");
+		return options_wrong(&setup_options, "--undo undoes everything that --apply has "
+		                                     "done; give nothing else with it");
 	if (setup.apply && setup.json)
 		return options_wrong(&setup_options,
-		                     "--json says what --apply would do; without it");
+		                     "--json shows what --apply would do; do not give both");
 	if (setup_record_read(setup.root, &record, &problem) < 0)
 		return wrong(&problem, 2);
 	/* Options of the last --apply stay in force, unless they are given anew. */

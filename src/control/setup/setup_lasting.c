@@ -17,20 +17,22 @@ static void examine_command_line(struct making *making)
 	if (!making->kernel_words[0])
 		return;
 	row = making_finding(making, "command line", DOCTOR_COSTS);
-	making_say(row->finding.what, "the kernel's lacks %.150s", making->kernel_words);
-	making_say(row->finding.cost, "what stands above of these");
+	making_say(row->finding.what, "the kernel's command line lacks %.150s",
+	           making->kernel_words);
+	making_say(row->finding.cost, "see the findings above");
 	making->plan->reboot = true;
 	snprintf(line, sizeof(line),
 	         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT %.200s\"",
 	         making->kernel_words);
 	making_line(making, path, now, sizeof(now));
 	if (strcmp(now, line) == 0) {
-		making_say(row->finding.remedy, "it is in %s: reboot", path);
+		making_say(row->finding.remedy, "already in %s: reboot", path);
 	} else if (making_has(making, GRUB)) {
 		making_say(row->finding.remedy, "and then reboot");
 		making_step(making, STEP_FILE, path, "%s", line);
 	} else {
-		making_say(row->finding.remedy, "the boot loader of this machine, and then reboot");
+		making_say(row->finding.remedy,
+		           "add it in the boot loader of this machine, and then reboot");
 	}
 }
 
@@ -58,12 +60,12 @@ static void examine_unit(struct making *making)
 			making_step(making, STEP_LINK, path, "%s", unit);
 	}
 	making_say(row->finding.what, missing || ports->n_words == 0
-	                                      ? "until the machine is started again"
-	                                      : "done again at each start");
+	                                      ? "until the next start of the machine"
+	                                      : "applied again at each start");
 	if (!missing)
 		return;
 	row->finding.state = DOCTOR_COSTS;
-	making_say(row->finding.cost, "all of this, after the next start");
+	making_say(row->finding.cost, "all of this is lost at the next start");
 	if (row->n == 0)
 		making_say(row->finding.remedy, "no unit " UNIT ".service is installed here: call "
 		                                "`weir setup --apply` at each start");

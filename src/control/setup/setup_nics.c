@@ -48,13 +48,12 @@ static void examine_iommu(struct making *making, bool intel)
 	char mode[8];
 
 	if (making->iommu) {
-		making_say(finding->what, "on: a NIC reaches weir's memory and no other");
+		making_say(finding->what, "on: a NIC can access weir's memory and no other");
 		return;
 	}
 	making_say(finding->what, "off, or none");
 	making_say(finding->cost,
-	           "only root can open a NIC, and what its driver gets wrong is written "
-	           "anywhere in memory");
+	           "only root can open a NIC, and an error of its driver may overwrite any memory");
 	making_say(finding->remedy,
 	           "VT-d, AMD-Vi or SMMU in the firmware; in a guest, a virtual IOMMU%s",
 	           making->request->unsafe ? "" : "; or without one: --unsafe-noiommu");
@@ -91,13 +90,12 @@ static void examine_driver(struct making *making, const struct setup_device *dev
 	           "as an interface of the kernel it takes some 100,000 packets a second, "
 	           "with DPDK's driver millions");
 	if (device->up) {
-		making_say(
-		        finding->remedy,
-		        "%s is up, and its connections end when DPDK takes it: if that is meant, "
-		        "`ip link set %s down` first",
-		        device->interface, device->interface);
+		making_say(finding->remedy,
+		           "%s is up, and its connections end when DPDK takes it: if that is "
+		           "intended, `ip link set %s down` first",
+		           device->interface, device->interface);
 	} else if (!making->iommu && !making->request->unsafe) {
-		making_say(finding->remedy, "an IOMMU first, or --unsafe-noiommu");
+		making_say(finding->remedy, "set up an IOMMU first, or give --unsafe-noiommu");
 	} else {
 		making_step(making, STEP_DRIVER, device->address, "%s", making->driver);
 	}

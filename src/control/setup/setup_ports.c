@@ -177,8 +177,8 @@ int setup_ports_add(const char *root, const char *word, struct setup_ports *port
 	} else if (strchr(word, '/') ||
 	           (!exists(root, "/sys/class/net", word) && !exists(root, SCENARIOS, file))) {
 		problem_set(problem, -1,
-		            "`%.60s` is no PCI device (0000:03:00.1), no interface, and there is "
-		            "no %s%s",
+		            "`%.60s` is neither a PCI device (0000:03:00.1) nor an interface, and "
+		            "%s%s does not exist",
 		            word, SCENARIOS, file);
 		rc = -EINVAL;
 	} else if (exists(root, SCENARIOS, file)) {

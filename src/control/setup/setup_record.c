@@ -104,8 +104,8 @@ int setup_record_read(const char *root, struct setup_record *record, struct prob
 	rc = document ? take(record, document) : -EINVAL;
 	if (rc < 0)
 		problem_set(problem, -1,
-		            "%s is no record of weir's%s%.100s; move it away, and what it records "
-		            "stays as it is",
+		            "%s is not a record of weir setup%s%.100s; move it away: what it "
+		            "records then stays as it is",
 		            path, document ? "" : ": ", document ? "" : error.text);
 	json_decref(document);
 	return rc;

@@ -129,7 +129,7 @@ static int have_driver(const char *root, const char *driver, struct problem *pro
 		return 0;
 	if (run_program(root, words) == 0 && access(path, F_OK) == 0)
 		return 0;
-	problem_set(problem, -1, "the kernel has no driver %s, and `modprobe %s` brings none",
+	problem_set(problem, -1, "the kernel has no driver %s, and `modprobe %s` does not load it",
 	            driver, driver);
 	return -ENODEV;
 }
@@ -163,14 +163,14 @@ static int give_to(const char *root, const char *address, const char *driver, bo
 	if (rc == 0 && now[0])
 		rc = write_text(below(path, root, DRIVERS "%s/unbind", now), 0, address, problem);
 	if (rc == 0 && !comes_to(root, address, "")) {
-		problem_set(problem, -1, "%s does not give %s back", now, address);
+		problem_set(problem, -1, "driver %s does not release %s", now, address);
 		rc = -EBUSY;
 	}
 	if (rc == 0 && driver[0])
 		rc = write_text(below(path, root, "/sys/bus/pci/drivers_probe"), 0, address,
 		                problem);
 	if (rc == 0 && !comes_to(root, address, driver)) {
-		problem_set(problem, -1, "%s does not take %s", driver, address);
+		problem_set(problem, -1, "driver %s does not bind to %s", driver, address);
 		rc = -EIO;
 	}
 	return rc;
@@ -230,8 +230,8 @@ static void boot_loader(const char *root)
 	char *const words[] = {(char *)(uintptr_t) "update-grub", NULL};
 
 	if (run_program(root, words) < 0)
-		fputs("weir setup: `update-grub` could not be run; the kernel's command line "
-		      "changes when it has been\n",
+		fputs("weir setup: `update-grub` could not be run; the kernel's command line does "
+		      "not change until it is\n",
 		      stderr);
 }
 

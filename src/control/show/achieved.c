@@ -153,7 +153,7 @@ static void add_order(struct filler *filler)
 	row = row_add(filler, "order");
 	snprintf(row->asked, sizeof(row->asked), "keep");
 	snprintf(row->got, sizeof(row->got),
-	         "%s packets waited for the one ahead: %s more on average of all",
+	         "%s packets waited for the one ahead: %s more on average over all packets",
 	         number(report->order_waits).text,
 	         time_of(filler, (double)report->order_waited_ns / (double)report->delay_ns.count)
 	                 .text);
@@ -302,12 +302,12 @@ struct in_flight {
 static const struct in_flight in_flights[] = {
         {"hop", "packets of its own", COUNTER(generated), true},
         {"feedback", "answers written", COUNTER(feedback_written), false},
-        {"feedback", "requests put in", COUNTER(feedback_inserted), false},
-        {"feedback", "headers with answers put in", COUNTER(feedback_answered), false},
-        {"feedback", "headers taken off", COUNTER(feedback_stripped), false},
+        {"feedback", "requests inserted", COUNTER(feedback_inserted), false},
+        {"feedback", "headers with answers inserted", COUNTER(feedback_answered), false},
+        {"feedback", "headers removed", COUNTER(feedback_stripped), false},
         {"feedback", "without room", COUNTER(feedback_no_room), false},
         {"feedback", "malformed", COUNTER(feedback_malformed), false},
-        {"xcp", "requests made less", COUNTER(feedback_written), true},
+        {"xcp", "requests reduced", COUNTER(feedback_written), true},
         {"xcp", "malformed", COUNTER(feedback_malformed), false},
 };
 
@@ -377,9 +377,9 @@ static void add_other(struct filler *filler, const struct conf *conf)
 static void add_drops(struct filler *filler)
 {
 	static const char *const kinds[] = {
-	        [REASON_EMULATED] = "as asked for",
+	        [REASON_EMULATED] = "as configured",
 	        [REASON_CONGESTION] = "by the emulated queue",
-	        [REASON_REAL] = "NOT asked for: weir itself",
+	        [REASON_REAL] = "NOT configured: lost by weir itself",
 	};
 	const struct counters *c = &filler->report->counters;
 

@@ -14,8 +14,8 @@
 struct cloud_report;
 
 /* Formats a sentence on a management, on what modifies one (`ecn`, `becn`), or on a class; if
- * `conf` belongs to a class, on that class. Gets "" for any other statement. `time_unit`: CHART_NS,
- * or one unit for all times. */
+ * `conf` belongs to a class, on that class. For any other statement, `text` becomes "".
+ * `time_unit`: CHART_NS, or one unit for all times. */
 void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
                          enum chart_unit time_unit, const struct conf *conf, char *text,
                          size_t room);

@@ -43,7 +43,7 @@ void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cl
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(out, "%sclass %s: ", indent, confs[i]->conf.scope);
 		if (priority)
-			fprintf(out, "number %u to be sent", i + 1);
+			fprintf(out, "sent as number %u", i + 1);
 		else
 			fprintf(out, "%.6g %% of the rate",
 			        100.0 * (double)weights[i] / (double)sum);

@@ -66,8 +66,8 @@ static void examine_hypervisor(struct doctor *doctor, const struct bench_machine
 	    machine->stolen > STOLEN_MUCH
 	            ? "the host takes the processor away for milliseconds; packets leave late then"
 	            : "exits to the host: microseconds now and then");
-	say(finding->remedy, "bare metal; or pin each virtual processor to one of the host's that "
-	                     "nothing else uses");
+	say(finding->remedy, "bare metal; or pin each virtual processor to a processor of the host "
+	                     "that nothing else uses");
 }
 
 static void examine_hugepages(struct doctor *doctor, const struct bench_machine *machine,
@@ -80,7 +80,7 @@ static void examine_hugepages(struct doctor *doctor, const struct bench_machine 
 	if (enough)
 		return;
 	say(finding->cost, "packet buffers lie in small pages: 40 instead of 25 ns a packet with a "
-	                   "NIC, 27 with virtual devices; and no NIC on igb_uio");
+	                   "NIC, 27 with virtual devices; and no NIC works with igb_uio");
 	eal_huge_remedy(finding->remedy, huge_mib);
 }
 
@@ -95,8 +95,8 @@ static void examine_transparent(struct doctor *doctor, const struct bench_machin
 	say(finding->what, "%s", machine->transparent[0] ? machine->transparent : "not known");
 	if (!never)
 		return;
-	say(finding->cost, "packets on the way lie in small pages: more misses of the address "
-	                   "cache the more there are");
+	say(finding->cost,
+	    "packets in flight lie in small pages: the more there are, the more misses of the TLB");
 	say(finding->remedy, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
@@ -110,7 +110,8 @@ static void examine_isolation(struct doctor *doctor, const struct bench_machine 
 	    isolated ? "isolated" : "not isolated",
 	    machine->isolated[0] ? machine->isolated : "none");
 	if (!isolated) {
-		say(finding->cost, "other processes take the worker's place: milliseconds late");
+		say(finding->cost,
+		    "other processes preempt the worker: packets leave milliseconds late");
 		say(finding->remedy, "isolcpus=%u on the kernel's command line", machine->core);
 	}
 	finding = add(doctor, "nohz_full", tickless ? DOCTOR_GOOD : DOCTOR_COSTS);
@@ -145,13 +146,13 @@ static void examine_governor(struct doctor *doctor, const struct bench_machine *
 
 	say(finding->what, "%s",
 	    machine->governor[0] ? machine->governor
-	                         : "not known: the kernel does not drive it (guest, or BIOS)");
+	                         : "not known: the kernel does not control it (guest, or BIOS)");
 	if (good || !machine->governor[0])
 		return;
 	if (machine->clock_least_khz && machine->clock_most_khz > machine->clock_least_khz)
 		say(finding->cost,
-		    "the core may run at %.1f instead of %.1f GHz: up to %.1f times "
-		    "the time a packet",
+		    "the core may run at %.1f instead of %.1f GHz: up to %.1f times the time per "
+		    "packet",
 		    (double)machine->clock_least_khz / 1e6, (double)machine->clock_most_khz / 1e6,
 		    (double)machine->clock_most_khz / (double)machine->clock_least_khz);
 	else
@@ -177,8 +178,8 @@ static void examine_sleep(struct doctor *doctor, const struct bench_machine *mac
 	if (good)
 		return;
 	say(finding->cost,
-	    "%" PRId64 " us late when it was asleep: what the kernel sends and "
-	    "receives, and the start; a worker that polls keeps it awake",
+	    "%" PRId64 " us late when it was asleep: this affects what the kernel sends and "
+	    "receives, and the start; a polling worker keeps it awake",
 	    machine->sleep_us);
 	say(finding->remedy, "`cpupower -c %u idle-set -D %d`", machine->core,
 	    BENCH_SLEEP_SHORT_US);
@@ -192,8 +193,12 @@ static void examine_siblings(struct doctor *doctor, const struct bench_machine *
 	                              : shared              ? DOCTOR_COSTS
 	                                                    : DOCTOR_GOOD);
 
-	say(finding->what, shared ? "processors %s are threads of one core" : "processor %s alone",
-	    machine->siblings[0] ? machine->siblings : "not known: is it");
+	if (!machine->siblings[0])
+		say(finding->what, "not known");
+	else
+		say(finding->what,
+		    shared ? "processors %s are threads of one core" : "processor %s alone",
+		    machine->siblings);
 	if (!shared)
 		return;
 	say(finding->cost, "up to half of the packets a second, whenever the sibling works");
@@ -225,7 +230,7 @@ static void examine_throttling(struct doctor *doctor, const struct bench_machine
 	struct finding *finding = add(doctor, "real-time share", all ? DOCTOR_GOOD : DOCTOR_COSTS);
 
 	if (all) {
-		say(finding->what, "real-time threads may have all of the processor");
+		say(finding->what, "real-time threads may use all of the processor");
 		return;
 	}
 	say(finding->what, "real-time threads have %" PRId64 " of %" PRId64 " ms",

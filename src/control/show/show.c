@@ -63,15 +63,14 @@ static void warn_port(FILE *out, const struct port_report *port)
 		fprintf(out, "warning: port %s: the link is down\n", port->name);
 	if (port->unfinished > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost on arrival, because weir does not know "
-		        "how to finish what the kernel has left to do of them; switch offloads off "
-		        "where they come from: ethtool -K IFACE tx off\n",
+		        "warning: port %s: %s packets lost on arrival, because weir cannot "
+		        "complete what the kernel left undone; switch offloads off at their "
+		        "source: ethtool -K IFACE tx off\n",
 		        port->name, count_text(count, port->unfinished));
 	if (port->rx_missed > port->unfinished)
 		fprintf(out,
 		        "warning: port %s: the device lost %s packets before weir saw them: its "
-		        "worker "
-		        "comes round too seldom\n",
+		        "worker polls too rarely\n",
 		        port->name, count_text(count, port->rx_missed - port->unfinished));
 	if (port->rx_no_mbuf > 0)
 		fprintf(out,
@@ -80,9 +79,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        port->name, count_text(count, port->rx_no_mbuf));
 	if (port->stamps_odd > 0)
 		fprintf(out,
-		        "warning: port %s: %s time stamps of the device could not be right, and "
-		        "were put "
-		        "right\n",
+		        "warning: port %s: %s time stamps of the device were implausible, and were "
+		        "corrected\n",
 		        port->name, count_text(count, port->stamps_odd));
 	if (port->launch_missed > 0)
 		fprintf(out,
@@ -93,8 +91,7 @@ static void warn_port(FILE *out, const struct port_report *port)
 	if (port->tx_full > 0)
 		fprintf(out,
 		        "warning: port %s: the device did not take %s packets within 100 ms of "
-		        "their "
-		        "time\n",
+		        "their due time\n",
 		        port->name, count_text(count, port->tx_full));
 	if (port->too_large > 0)
 		fprintf(out,
@@ -104,8 +101,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        port->name, count_text(count, port->too_large));
 	if (port->not_sent > port->too_large)
 		fprintf(out,
-		        "warning: port %s: the device took %s packets and says that it could not "
-		        "send them\n",
+		        "warning: port %s: the device accepted %s packets, but reports that it "
+		        "could not send them\n",
 		        port->name, count_text(count, port->not_sent - port->too_large));
 	if (port->not_written > 0)
 		fprintf(out,
@@ -222,8 +219,8 @@ static void warn_away(FILE *out, uint32_t index, const struct worker_report *wor
 	doctor_examine("", &machine, NULL, 0, &doctor);
 	chart_unit_format(away, sizeof(away), CHART_NS, (double)worker->longest_poll_ns, 3);
 	fprintf(out,
-	        "warning: worker %u was away for %s, and what was due meanwhile left late; of "
-	        "processor %u `weir bench machine` says:\n",
+	        "warning: worker %u did not poll for %s, and packets that were due meanwhile left "
+	        "late; `weir bench machine` says of processor %u:\n",
 	        index, away, worker->cpu);
 	doctor_print_late(out, "  ", &doctor);
 }
@@ -233,16 +230,15 @@ static void warn_worker(FILE *out, uint32_t index, const struct worker_report *w
 	warn_away(out, index, worker);
 	if (worker->stalls > 0)
 		fprintf(out,
-		        "warning: worker %u did not come round for a second, %llu times: is its "
-		        "CPU %u "
-		        "its own?\n",
+		        "warning: worker %u did not poll for a second, %llu times: does anything "
+		        "else use CPU %u?\n",
 		        index, (unsigned long long)worker->stalls, worker->cpu);
 	if (worker->memory_bytes > 0 &&
 	    worker->memory_used_bytes > worker->memory_bytes / 100 * MEMORY_WARN_PERCENT)
 		fprintf(out,
 		        "warning: worker %u has used %d%% of its memory for held packets: soon it "
-		        "drops "
-		        "(no-buffer); a shorter delay or a lower rate holds fewer\n",
+		        "will drop packets (no-buffer); a shorter delay or a lower rate holds "
+		        "fewer\n",
 		        index, MEMORY_WARN_PERCENT);
 }
 
@@ -385,8 +381,7 @@ static void show_config(FILE *out, struct control *control, const char *late)
 {
 	if (*late)
 		fprintf(out,
-		        "# %s stands still; there the last change is in force when it comes "
-		        "round\n",
+		        "# %s is stalled; the last change takes effect there at its next poll\n",
 		        late);
 	scenario_file_print(out, *control->scenario);
 }
@@ -469,20 +464,21 @@ bool show_answer_one(struct output *output, struct control *control, uint32_t cl
 void show_session_help(FILE *out)
 {
 	fputs("\nOn the control socket also:\n"
-	      "  begin                       changes from here on are one transaction\n"
-	      "  begin lease TIME            ... that is undone when TIME passes without renew\n"
-	      "  renew [TIME]                begins the time of the lease again\n"
-	      "  keep                        the change of the lease stays\n"
-	      "  revert                      ... or is undone now\n"
-	      "  begin whole                 ... and a whole scenario, for the one in force\n"
-	      "  commit                      ... that takes effect here, all of it or nothing\n"
-	      "  abort                       ... or is forgotten\n"
+	      "  begin                       changes from here on form one transaction\n"
+	      "  begin lease TIME            ... which is undone when TIME passes without renew\n"
+	      "  renew [TIME]                restarts the time of the lease\n"
+	      "  keep                        keeps the change of the lease\n"
+	      "  revert                      ... or undoes it now\n"
+	      "  begin whole                 a whole scenario follows; it replaces the one in "
+	      "force\n"
+	      "  commit                      puts the transaction in force, all of it or nothing\n"
+	      "  abort                       ... or discards it\n"
 	      "  file NAME                   a file that the next line names; it comes as a "
 	      "descriptor\n"
-	      "  json on | off               answers as JSON objects, one a line\n"
+	      "  json on | off               answers as JSON objects, one per line\n"
 	      "  hello                       which weir this is, and what it can do\n"
-	      "  events [from SEQ|oldest]    what happens, pushed as it comes; events off\n"
-	      "  sample TIME [clouds N]      counters as differences, pushed; sample off\n"
-	      "  quit                        ends the conversation; weir runs on\n",
+	      "  events [from SEQ|oldest]    pushes events as they come; events off\n"
+	      "  sample TIME [clouds N]      pushes differences of the counters; sample off\n"
+	      "  quit                        ends the conversation; weir continues\n",
 	      out);
 }

@@ -60,7 +60,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 		}
 	}
 	if (view->conf->n_confs == 0) {
-		table_text(table, "(nothing: packets pass)");
+		table_text(table, "(nothing: packets pass unchanged)");
 		table_text(table, "");
 	}
 	table_print(table, out);
@@ -280,8 +280,9 @@ static void view_print_template(const struct view *view, FILE *out)
 	if (view->report.clouds_most == 0)
 		return;
 	fprintf(out,
-	        "%s clouds of at most %s; what follows are their sums. One of them: show clouds %s "
-	        "ADDRESS\n\n",
+	        "%s clouds of at most %s; their sums follow. For one of them: show clouds %s "
+	        "ADDRESS\n"
+	        "\n",
 	        count_text(clouds, view->report.clouds), count_text(most, view->report.clouds_most),
 	        view->conf->name);
 }

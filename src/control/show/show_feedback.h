@@ -35,7 +35,7 @@ void show_xcp_text(FILE *out, const struct xcp_reading *reading);
 /* Prints `show path` for the cloud of this index. */
 void show_path_text(FILE *out, struct control *control, uint32_t cloud);
 
-/* Prints the routers that have answered, at least one. */
+/* Prints the table of the routers that have answered; there must be at least one. */
 void show_path_table(FILE *out, const struct observed *observed);
 
 json_t *json_meter(const struct meter_reading *reading);

@@ -109,8 +109,8 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 
 	if (batch->text_n + n + length > bytes_max) {
 		batch_error_set(error, "batch", ERROR_FULL,
-		                "the lines of a batch may take %zu bytes in all; commit, and begin "
-		                "another",
+		                "the lines of a batch may have at most %zu bytes in total; commit, "
+		                "and begin another",
 		                bytes_max);
 		return -ENOSPC;
 	}
@@ -252,8 +252,8 @@ static int batch_refuse_line(void *argument, uint32_t number, const char *line)
 		else if (refusal->fault == SUCCESSION_PORT_NEW)
 			refusal_add(refusals, "line %u, port %s (a new one); ", number, name);
 		else if (refusal->fault == SUCCESSION_PORT_DIFFERS)
-			refusal_add(refusals, "line %u, port %s (it runs as another); ", number,
-			            name);
+			refusal_add(refusals, "line %u, port %s (differs from the running one); ",
+			            number, name);
 	}
 	return 0;
 }
@@ -273,7 +273,7 @@ static int batch_succeed(struct batch *batch, const struct scenario *now, struct
 	batch_each(batch, batch_refuse_line, &refusals);
 	for (int i = 0; i < refusals.n; i++) {
 		if (refusals.refusal[i].fault == SUCCESSION_PORT_GONE)
-			refusal_add(&refusals, "port %s, which runs, has no line; ",
+			refusal_add(&refusals, "port %s, which is in use, has no line; ",
 			            refusals.refusal[i].port->name);
 	}
 	if (refusals.listed > REFUSALS_LISTED && refusals.used < refusals.room)
@@ -282,7 +282,7 @@ static int batch_succeed(struct batch *batch, const struct scenario *now, struct
 		                                  refusals.listed - REFUSALS_LISTED);
 	if (refusals.used < refusals.room)
 		snprintf(refusals.text + refusals.used, refusals.room - refusals.used,
-		         "nothing is changed: write what runs, or stop weir and start it with the "
+		         "nothing is changed: leave these as they run, or restart weir with the "
 		         "file");
 	return -EINVAL;
 }
@@ -300,7 +300,7 @@ static int batch_take_line(struct batch *batch, const struct file_line *at,
 	if (at->bytes > LINE_BYTES_MAX || memchr(at->text, 0, at->bytes) != NULL) {
 		batch_error_set(error, "line", ERROR_TOO_LONG,
 		                at->bytes > LINE_BYTES_MAX
-		                        ? "longer than %d bytes, which is the most"
+		                        ? "longer than %d bytes, which is the maximum"
 		                        : "a zero byte in the line; a scenario is a text file, of "
 		                          "lines of at most %d bytes",
 		                LINE_BYTES_MAX);
@@ -426,10 +426,10 @@ static int batch_check_files(const struct batch *batch, const struct scenario *b
 	if (bytes <= BATCH_FILES_BYTES_MAX || bytes <= budget_files(before))
 		return 0;
 	batch_error_set(error, "scenario", ERROR_FULL,
-	                "the files that its statements name would have %" PRIu64
-	                " MiB together; at most %" PRIu64
-	                " MiB are taken; remove what is not needed "
-	                "any more, or load them with the scenario at the start",
+	                "the files that the statements name would have %" PRIu64
+	                " MiB in total; at most %" PRIu64
+	                " MiB are allowed; remove those not needed any more, or load them with the "
+	                "scenario at the start",
 	                bytes >> 20, BATCH_FILES_BYTES_MAX >> 20);
 	return -ENOSPC;
 }

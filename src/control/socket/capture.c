@@ -12,8 +12,8 @@
 #include "socket/dialogue.h"
 #include "socket/request.h"
 
-/* Determines the target; a cloud takes precedence over a port of the same name. Returns false if
- * there is neither. */
+/* Determines the target: a cloud, else a port of this name, else `all`. Returns false if it is none
+ * of these. */
 static bool find_target(const struct scenario *scenario, const char *name, struct tap_plan *plan)
 {
 	int port = scenario_find_port(scenario, name);
@@ -46,16 +46,16 @@ static void begin(struct dialogue *dialogue, const char *line, const struct capt
 
 	if (!find_target(*dialogue->control->scenario, words->target, &plan)) {
 		snprintf(text, sizeof(text),
-		         "there is no cloud and no port `%s`; `show cloud` and `show ports` name "
-		         "them, and `all` is all of them",
+		         "there is no cloud or port `%s`; `show cloud` and `show ports` list them, "
+		         "and `all` means all of them",
 		         words->target);
 		complain(dialogue, line, ERROR_UNKNOWN_CLOUD, words->target_column, text);
 		return;
 	}
 	if (dialogue->n_descriptors == 0) {
 		complain(dialogue, line, ERROR_BAD_FILE, 0,
-		         "no descriptor came with the line: it takes the memory into which packets "
-		         "are put, which `weir ctl capture` makes");
+		         "no descriptor came with the line: it must carry the memory for the "
+		         "packets, as `weir ctl capture` sends it");
 		return;
 	}
 	plan.match = words->matches ? (char *)(uintptr_t)words->match : NULL;
@@ -72,7 +72,7 @@ void capture_line(struct dialogue *dialogue, const char *line, const struct word
 		answer_ok(&dialogue->output);
 	} else if (dialogue->capture.tap != NULL) {
 		complain(dialogue, line, ERROR_CONFLICT, 0,
-		         "this conversation captures already; say `capture off` first");
+		         "this conversation has a capture already; say `capture off` first");
 	} else if (capture_words_parse(words, false, &capture, &wrong) != 0) {
 		dialogue_language_error(dialogue, line, &wrong);
 	} else {
@@ -101,7 +101,7 @@ void capture_made(struct dialogue *dialogue, struct request *request)
 	}
 	if (control->ops->tap_begin(control->context, request->tap, wall_of(control)) != 0) {
 		snprintf(text, sizeof(text),
-		         "%d captures are under way, and that is the most; end one first",
+		         "%d captures are under way, which is the maximum; end one first",
 		         TAPS_MAX);
 		dialogue_error(dialogue, "capture", ERROR_FULL, text);
 		return;

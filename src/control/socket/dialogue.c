@@ -105,12 +105,12 @@ static void dialogue_commit(struct dialogue *dialogue)
 		dialogue->in_batch = false;
 		batch_abort(&dialogue->batch);
 		answer_error(&dialogue->output,
-		             &(struct answer_error){.name = "commit",
-		                                    .code = ERROR_CONFLICT,
-		                                    .line = wrong,
-		                                    .message =
-		                                            "was wrong, so nothing of the batch is "
-		                                            "done; mend it and begin again"});
+		             &(struct answer_error){
+		                     .name = "commit",
+		                     .code = ERROR_CONFLICT,
+		                     .line = wrong,
+		                     .message = "this line was wrong, so the batch was not "
+		                                "applied; correct it and begin again"});
 		return;
 	}
 	pending_commit(dialogue);
@@ -444,8 +444,7 @@ static bool dialogue_refuses(struct dialogue *dialogue, const struct words *word
 	dialogue_error(dialogue, word_is_name(words->word[0].text) ? words->word[0].text : "line",
 	               "read-only",
 	               "this socket is read-only: it takes show, help, hello, events, sample and "
-	               "capture; "
-	               "what changes anything goes to the control socket of this weir");
+	               "capture; send changes to the control socket of this weir");
 	return true;
 }
 

@@ -139,10 +139,11 @@ static void hear(struct keep *keep)
 
 	keep->write = NULL;
 	if (write->result != 0 && !keep->complained)
-		run_log(RUN_LOG_ERROR, "%s: what is in force cannot be kept: %s", keep->file.path,
-		        write->problem.text);
+		run_log(RUN_LOG_ERROR, "%s: the scenario in force cannot be saved: %s",
+		        keep->file.path, write->problem.text);
 	else if (write->result == 0 && keep->complained)
-		run_log(RUN_LOG_NOTICE, "%s: what is in force is kept again", keep->file.path);
+		run_log(RUN_LOG_NOTICE, "%s: the scenario in force is saved again",
+		        keep->file.path);
 	keep->complained = write->result != 0;
 	job_forget(&write->job);
 }

@@ -104,7 +104,7 @@ const char *leases_refuse(const struct leases *leases)
 	if (leases == NULL)
 		return "there was no memory for leases when weir was started";
 	if (leases->n == LEASES_MAX)
-		return "64 leases are under way, and that is the most; nothing is changed; try "
+		return "64 leases are under way, which is the maximum; nothing is changed; try "
 		       "again when one has ended";
 	return NULL;
 }
@@ -162,7 +162,7 @@ bool lease_keep(struct leases *leases, uint64_t number)
 		return false;
 	event_tell(leases->control, RUN_LOG_INFO, "lease-kept",
 	           json_pack("{s:I}", "lease", (json_int_t)number),
-	           "lease %" PRIu64 " is given up, and its change stays", number);
+	           "lease %" PRIu64 " was ended by keep; its change stays", number);
 	take_out(leases, number);
 	return true;
 }
@@ -218,7 +218,7 @@ static void stuck(struct leases *leases, struct lease *lease, const char *why)
 		return;
 	event_tell(leases->control, RUN_LOG_WARNING, "lease-stuck",
 	           json_pack("{s:I,s:s}", "lease", (json_int_t)lease->number, "message", why),
-	           "lease %" PRIu64 " has ended and cannot be undone yet, and is tried again: %s",
+	           "lease %" PRIu64 " has ended, but cannot be undone yet; weir keeps trying: %s",
 	           lease->number, why);
 }
 

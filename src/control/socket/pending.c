@@ -24,7 +24,7 @@ static struct request *pending_request(struct dialogue *dialogue, enum request_k
 
 	if (request == NULL)
 		dialogue_error(dialogue, "line", ERROR_NO_MEMORY,
-		               "no memory for what it asks; nothing is changed");
+		               "no memory for this request; nothing is changed");
 	else
 		request->batch.lines = dialogue->batch.lines;
 	return request;
@@ -75,10 +75,9 @@ static bool pending_give(struct dialogue *dialogue, enum pending_step step,
 	}
 	if (work == work_show || work == work_begin)
 		control_look_end(dialogue->control);
-	dialogue_error(
-	        dialogue, "server", "refused",
-	        "too much is under way, and does not come to its end; nothing is changed, try "
-	        "again later");
+	dialogue_error(dialogue, "server", "refused",
+	               "too many jobs are under way and do not finish; nothing is changed; try "
+	               "again later");
 	pending_forget(dialogue);
 	return false;
 }
@@ -93,19 +92,18 @@ static void overdue_work(struct dialogue *dialogue)
 	const struct request *request = dialogue->pending.request;
 
 	if (request->kind == KIND_FLIGHT) {
-		dialogue_error(
-		        dialogue, "flight", ERROR_CONFLICT,
-		        "it takes longer than 20 s, and is still being dumped: a folder with "
-		        "recording.json is whole");
+		dialogue_error(dialogue, "flight", ERROR_CONFLICT,
+		               "the dump takes longer than 20 s and continues; the folder is "
+		               "complete when it contains recording.json");
 		pending_forget(dialogue);
 		return;
 	}
-	dialogue_batch_error(
-	        dialogue,
-	        &(struct batch_error){.name = "line",
-	                              .code = "refused",
-	                              .message = "this takes longer than 20 s, and is given up; "
-	                                         "nothing is changed; let it name less at once"});
+	dialogue_batch_error(dialogue,
+	                     &(struct batch_error){
+	                             .name = "line",
+	                             .code = "refused",
+	                             .message = "this takes longer than 20 s and was given up; "
+	                                        "nothing is changed; split it into smaller steps"});
 	pending_forget(dialogue);
 }
 
@@ -159,12 +157,12 @@ static void shown(struct dialogue *dialogue, struct request *request)
 	wrong.column = words->word[3].column;
 	if (request->cloud < scenario->n_clouds && scenario->clouds[request->cloud]->many)
 		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` has no cloud `%.80s`: no packet of it came yet, or it is "
-		                   "none of those that the template is for",
+		                   "`%s` has no cloud `%.80s`: no packet of it has arrived yet, or "
+		                   "the template does not cover this address",
 		                   words->word[2].text, words->word[3].text);
 	else
 		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` is one cloud, and not one an address: leave `%.80s` out",
+		                   "`%s` is a single cloud, not a template: leave `%.80s` out",
 		                   words->word[2].text, words->word[3].text);
 	dialogue_language_error(dialogue, request->line, &wrong);
 }
@@ -176,10 +174,9 @@ static void handed_over(struct dialogue *dialogue, struct request *request)
 		return;
 	}
 	if (client_files_put(&dialogue->client_files, request->file) != 0)
-		dialogue_error(
-		        dialogue, "file", ERROR_FULL,
-		        "more than 64 files, or 16 MiB of them, are handed over; take fewer, "
-		        "or smaller ones");
+		dialogue_error(dialogue, "file", ERROR_FULL,
+		               "more than 64 files, or 16 MiB of them, were handed over; use fewer "
+		               "or smaller ones");
 	else
 		answer_ok(&dialogue->output);
 	request->file = NULL;
@@ -273,10 +270,9 @@ static void turn_refused(struct dialogue *dialogue, const char *who)
 	struct batch_error error = {.name = "scenario", .code = "refused"};
 
 	snprintf(error.message, sizeof(error.message),
-	         *who ? "%s stands still, and has not taken the change before; nothing is changed; "
-	                "try "
-	                "again when it goes on"
-	              : "others change the scenario all the while%s; nothing is changed; try again",
+	         *who ? "%s stands still and has not taken the previous change; nothing is "
+	                "changed; try again when it runs again"
+	              : "others keep changing the scenario%s; nothing is changed; try again",
 	         who);
 	dialogue_batch_error(dialogue, &error);
 	pending_forget(dialogue);
@@ -332,7 +328,8 @@ static bool turn_begins(struct dialogue *dialogue)
 	}
 	if (request->kind == KIND_CLEAR &&
 	    control->ops->clear(control->context, &request->transaction) != 0) {
-		dialogue_error(dialogue, "counters", ERROR_NO_MEMORY, "no memory to clear them");
+		dialogue_error(dialogue, "counters", ERROR_NO_MEMORY,
+		               "no memory to clear the counters");
 		pending_forget(dialogue);
 		return false;
 	}
@@ -398,10 +395,10 @@ static void tell_reverted(struct dialogue *dialogue, const struct lease *lease)
 	                     "clouds", clouds, "clouds_in_all", (int)lease->difference.n, "kept",
 	                     kept),
 	           "lease %" PRIu64 " of %s is undone: %s%s", lease->number, whom,
-	           lease->end == LEASE_ASKED              ? "it was asked to"
+	           lease->end == LEASE_ASKED              ? "its owner asked for it"
 	           : lease->end == LEASE_CONNECTION_ENDED ? "its connection ended"
 	                                                  : "it was not renewed",
-	           n_kept > 0 ? "; what others have changed since stays" : "");
+	           n_kept > 0 ? "; later changes by others stay" : "");
 }
 
 static void tell_changed(struct dialogue *dialogue, const struct request *request, uint64_t lease)
@@ -472,7 +469,7 @@ static bool step_posted(struct dialogue *dialogue)
 	struct pending *pending = &dialogue->pending;
 	struct request *request = pending->request;
 	const char *what = request->kind == KIND_CLEAR ? "counters are cleared there"
-	                                               : "the change is in force there";
+	                                               : "the change takes effect there";
 	char who[64], late[240];
 
 	if (control_taken(dialogue->control, pending->number)) {
@@ -485,7 +482,7 @@ static bool step_posted(struct dialogue *dialogue)
 		    !control_is_late(dialogue->control, 0, who, sizeof(who)))
 			return false;
 		snprintf(late, sizeof(late),
-		         "accepted, but %s stands still: %s when it comes round", who, what);
+		         "accepted, but %s stands still: %s when it polls again", who, what);
 		dialogue_done(dialogue, NULL, late);
 	}
 	pending_forget(dialogue);
@@ -531,8 +528,7 @@ void pending_edit(struct dialogue *dialogue, const char *line, struct command *c
 	if (dialogue->not_begun)
 		dialogue_error(
 		        dialogue, "begin", ERROR_CONFLICT,
-		        "there was no memory to begin the batch of this line; say abort, and "
-		        "begin it again");
+		        "there was no memory to begin the batch; say abort, and begin again");
 	else
 		request = pending_request(dialogue, KIND_EDIT, line, command);
 	if (request == NULL && command != NULL)

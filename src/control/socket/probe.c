@@ -43,10 +43,10 @@ static int parse(const struct words *words, struct request *request, struct lang
 		error->column = word[at + 1].column;
 		if (inet_pton(request->six ? AF_INET6 : AF_INET, request->to, request->address) !=
 		    1)
-			return language_error_set(error, ERROR_BAD_VALUE,
-			                          "`%.*s` is no address; right is one like "
-			                          "192.0.2.1 or 2001:db8::1",
-			                          language_error_shown(request->to), request->to);
+			return language_error_set(
+			        error, ERROR_BAD_VALUE,
+			        "`%.*s` is not an address; write one like 192.0.2.1 or 2001:db8::1",
+			        language_error_shown(request->to), request->to);
 		at += 2;
 	}
 	if (at + 1 >= words->n)
@@ -113,18 +113,17 @@ static int find(struct control *control, const struct words *words,
 	*insert = proxy_of(cloud, PROXY_INSERT);
 	error->column = word->column;
 	if (*insert == NULL)
-		return language_error_set(
-		        error, ERROR_CONFLICT,
-		        "cloud `%s` asks nobody; write: cloud %s feedback proxy insert",
-		        cloud->name, cloud->name);
+		return language_error_set(error, ERROR_CONFLICT,
+		                          "cloud `%s` sends no requests to routers; write: cloud "
+		                          "%s feedback proxy insert",
+		                          cloud->name, cloud->name);
 	strip = strip_behind(scenario, cloud, (*insert)->protocol);
 	if (strip == NULL)
-		return language_error_set(
-		        error, ERROR_CONFLICT,
-		        "no cloud behind `%s` takes its requests off, so they would leave "
-		        "weir; write `feedback proxy strip` for one that comes from `%s`, of "
-		        "the same protocol",
-		        cloud->name, cloud->name);
+		return language_error_set(error, ERROR_CONFLICT,
+		                          "no cloud behind `%s` strips its requests, so they would "
+		                          "leave weir; write `feedback proxy strip`, of the same "
+		                          "protocol, for one that comes from `%s`",
+		                          cloud->name, cloud->name);
 	strcpy(probe->cloud, cloud->name);
 	strcpy(probe->strip, strip->name);
 	return 0;
@@ -272,13 +271,14 @@ bool probe_answer(struct control *control, struct probe *probe, struct output *o
 		                             .message = "the cloud was removed while routers were "
 		                                        "asked; probe again"});
 	} else if (!control_taken(control, probe->number)) {
-		answer_error(output,
-		             &(struct answer_error){
-		                     .name = probe->cloud,
-		                     .code = ERROR_CONFLICT,
-		                     .message = "a worker stands still, so the requests are not "
-		                                "sent yet: see show workers; probe again when it "
-		                                "goes on"});
+		answer_error(
+		        output,
+		        &(struct answer_error){
+		                .name = probe->cloud,
+		                .code = ERROR_CONFLICT,
+		                .message =
+		                        "a worker stands still, so the requests are not sent yet: "
+		                        "see show workers; probe again when it runs again"});
 	} else {
 		keep_new(&report->observed, probe->heard_before);
 		if (output->json)

@@ -29,8 +29,8 @@ static void reload_tell_error(struct reload *reload, const json_t *error)
 	if (line > 0)
 		snprintf(at, sizeof(at), ":%lld:%lld", (long long)line,
 		         (long long)(column > 0 ? column : 1));
-	snprintf(text, sizeof(text), "%.300s%s: %s (what was in force stays)", reload->path, at,
-	         message != NULL ? message : "cannot be read again");
+	snprintf(text, sizeof(text), "%.300s%s: %s (the scenario in force stays)", reload->path, at,
+	         message != NULL ? message : "cannot be reloaded");
 	reload->tell(reload->argument, RUN_LOG_ERROR, text);
 }
 
@@ -42,8 +42,8 @@ static void reload_answered(struct reload *reload)
 	char text[700];
 
 	if (json_is_true(json_object_get(object, "ok"))) {
-		snprintf(text, sizeof(text), "%.300s: read again, and in force%s%.300s",
-		         reload->path, late != NULL ? ": " : "", late != NULL ? late : "");
+		snprintf(text, sizeof(text), "%.300s: reloaded, and in force%s%.300s", reload->path,
+		         late != NULL ? ": " : "", late != NULL ? late : "");
 		reload->tell(reload->argument, RUN_LOG_NOTICE, text);
 	} else {
 		reload_tell_error(reload, json_object_get(object, "error"));

@@ -190,11 +190,11 @@ static int find_difference(struct request *request)
 
 	if (result != 0)
 		request_fails(request, "scenario", ERROR_NO_MEMORY,
-		              "no memory to remember what it changes; nothing is changed");
+		              "no memory to record what it changes; nothing is changed");
 	if (result == 0 && request->lease_ns > 0 && request->difference.n > LEASE_CLOUDS_MAX) {
 		request_fails(request, "lease", ERROR_FULL,
-		              "a lease changes at most 1,024 clouds, a template being one; "
-		              "nothing is changed; change fewer, or without a lease");
+		              "a lease can change at most 1,024 clouds, where a template counts as "
+		              "one; nothing is changed; change fewer, or without a lease");
 		result = -ENOSPC;
 	}
 	return result;

@@ -217,16 +217,15 @@ static bool server_make_room(struct server *server, struct client *client)
 		client_dismiss(
 		        client,
 		        client->read_only
-		                ? "16 clients are connected, and that is the most; try again "
-		                  "when one has left"
-		                : "16 clients of root, or of who runs weir, are connected, and "
-		                  "that is the most; try again when one has left");
+		                ? "16 clients are connected, which is the maximum; try again when "
+		                  "one has left"
+		                : "16 clients of root or of the user that runs weir are connected, "
+		                  "which is the maximum; try again when one has left");
 		client_free(client);
 		return false;
 	}
-	client_dismiss(server->clients[index],
-	               "silent for longest of all, and another client needs the place; connect "
-	               "again");
+	client_dismiss(server->clients[index], "this client was silent for longest, and another "
+	                                       "client needs its place; connect again");
 	server_drop(server, index);
 	return true;
 }
@@ -390,7 +389,7 @@ static void server_tell_event(void *argument, const struct runtime_event *event)
 /* Sends the last events to the clients, as far as their sockets take them at once. */
 static void server_part(struct server *server, struct control *control, int number, uint64_t now_ns)
 {
-	event_stopped(control, number < 0    ? "an error of poll()"
+	event_stopped(control, number < 0    ? "poll() failed"
 	                       : number == 0 ? "the command has ended"
 	                                     : strsignal(number));
 	for (uint32_t i = server->n_clients; i-- > 0;)
@@ -496,9 +495,8 @@ void server_end(struct serving *serving, int why)
 	if (!control_close(control, CONTROL_PATIENCE_NS)) {
 		/* A job waits for a file on a disk that does not answer. Nothing that it uses may
 		 * be freed. */
-		run_log(RUN_LOG_ERROR,
-		        "a change that is under way does not come to its end: ended without it, "
-		        "and without the accounts");
+		run_log(RUN_LOG_ERROR, "a change under way does not finish: weir ends without it, "
+		                       "and without the final accounts");
 		server_close(server);
 		_exit(1);
 	}

@@ -39,7 +39,7 @@ struct server;
 /* The paths at which the server listens. */
 struct server_paths {
 	const char *control;   /* NULL: socket_default_path */
-	const char *read_only; /* a socket that only permits to look; NULL: none */
+	const char *read_only; /* for clients that may look but change nothing; NULL: none */
 	const char *group; /* of the read-only socket, by its name or number; NULL: weir's own */
 };
 /* Makes the sockets. This happens before anything is started, so that a socket in use is found

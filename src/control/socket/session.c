@@ -44,7 +44,7 @@ static void session_too_long(struct session *session)
 	char message[96];
 
 	snprintf(message, sizeof(message),
-	         "longer than %d bytes, skipped up to its end; send one command a line",
+	         "longer than %d bytes, skipped up to its end; send one command per line",
 	         SESSION_LINE_MAX);
 	dialogue_bad_line(&session->dialogue, ERROR_TOO_LONG, message);
 }
@@ -62,7 +62,7 @@ static void session_line_end(struct session *session)
 		session_too_long(session);
 	else if (memchr(session->line, '\0', n) != NULL)
 		dialogue_bad_line(&session->dialogue, ERROR_BAD_CHARACTER,
-		                  "not a line of text: it holds a byte 0; send UTF-8 text");
+		                  "not a line of text: it contains a zero byte; send UTF-8 text");
 	else
 		dialogue_line(&session->dialogue, session->line);
 }
@@ -207,7 +207,8 @@ void session_push(struct session *session, uint64_t now_ns)
 
 	session->late_ns = UINT64_MAX;
 	if (subscription_has_lost(&dialogue->subscription, dialogue->control))
-		session_dismiss_slow(session, "read too slowly, and what comes next is gone");
+		session_dismiss_slow(session,
+		                     "the client read too slowly, and the next events are gone");
 	else
 		subscription_push(&dialogue->subscription, dialogue->control, &dialogue->output);
 	session->over |= dialogue->output.failed;
@@ -220,7 +221,8 @@ void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_n
 	if (session->late_ns == UINT64_MAX)
 		session->late_ns = now_ns;
 	if (subscription_has_lost(&session->dialogue.subscription, session->dialogue.control))
-		session_dismiss_slow(session, "read too slowly, and what comes next is gone");
+		session_dismiss_slow(session,
+		                     "the client read too slowly, and the next events are gone");
 	else if (now_ns - session->late_ns >= most_ns)
 		session_dismiss_slow(session, "nothing was read for 30 s");
 }

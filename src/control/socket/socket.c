@@ -102,17 +102,16 @@ static int socket_probe(const struct sockaddr_un *address, struct problem *probl
 	if (lstat(address->sun_path, &status) != 0)
 		return 0;
 	if (!S_ISSOCK(status.st_mode)) {
-		problem_set(
-		        problem, -1,
-		        "socket %s: there is a file of that name that is no socket; remove it, or "
-		        "give another path with -s",
-		        address->sun_path);
+		problem_set(problem, -1,
+		            "socket %s: a file of that name exists that is not a socket; remove "
+		            "it, or give another path with -s",
+		            address->sun_path);
 		return -EEXIST;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
 		result = -errno;
-		problem_set(problem, -1, "socket %s: no socket: %s", address->sun_path,
+		problem_set(problem, -1, "socket %s: cannot create a socket: %s", address->sun_path,
 		            strerror(-result));
 		return result;
 	}
@@ -180,8 +179,8 @@ static int socket_group(const char *group, gid_t *gid, struct problem *problem)
 	*gid = (gid_t)strtoul(group, &end, 10);
 	if (group[0] >= '0' && group[0] <= '9' && *end == '\0' && errno == 0)
 		return 0;
-	problem_set(problem, -1, "no group is called `%.40s`; `getent group` lists those there are",
-	            group);
+	problem_set(problem, -1,
+	            "there is no group `%.40s`; `getent group` lists the existing ones", group);
 	return -ENOENT;
 }
 
@@ -226,7 +225,7 @@ err:
 	result = -errno;
 	listener->fd = -1;
 	problem_set(problem, -1,
-	            "socket %s: cannot be made: %s; give a path that you may write, with -s",
+	            "socket %s: cannot be created: %s; give a path that you may write, with -s",
 	            address->sun_path, strerror(-result));
 	return result;
 }
@@ -298,8 +297,7 @@ static void socket_connect_problem(const char *path, int error, struct problem *
 		            path);
 		break;
 	default:
-		problem_set(problem, -1,
-		            "%s: %s; the path of weir's control socket would be right, with -s",
+		problem_set(problem, -1, "%s: %s; give the path of weir's control socket with -s",
 		            path, strerror(error));
 	}
 }
@@ -320,7 +318,7 @@ static int connect_with(const char *path, int flags, struct problem *problem)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd < 0) {
 		result = -errno;
-		problem_set(problem, -1, "%s: no socket: %s", path, strerror(-result));
+		problem_set(problem, -1, "%s: cannot create a socket: %s", path, strerror(-result));
 		return result;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)); /* for connect() */

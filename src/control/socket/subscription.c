@@ -33,13 +33,13 @@ static void no_such_event(const struct control *control, struct output *output, 
 
 	if (gone)
 		snprintf(message, sizeof(message),
-		         "event %" PRIu64 " is gone, for weir keeps the latest ones only; resume "
+		         "event %" PRIu64 " is gone: weir keeps only the latest events; resume "
 		         "with `events from %" PRIu64 "`",
 		         number, first);
 	else
 		snprintf(message, sizeof(message),
-		         "event %" PRIu64 " is ahead of this run, of which the next one is %" PRIu64
-		         ": was weir started again? say `events from %" PRIu64 "`",
+		         "event %" PRIu64 " is ahead of this run, whose next event is %" PRIu64
+		         ": was weir restarted? say `events from %" PRIu64 "`",
 		         number, next, first);
 	answer_error(output, &(struct answer_error){.name = "events",
 	                                            .code = gone ? "gone" : "ahead",

@@ -255,7 +255,7 @@ static void put_clouds(const struct event_change *change, json_t *clouds, FILE *
 		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", change->clouds[i]);
 	}
 	if (change->n_clouds == 0)
-		fputs("nothing is another", out);
+		fputs("nothing changes", out);
 	else if (change->n_clouds > CLOUDS_MAX)
 		fprintf(out, " and %" PRIu32 " more", change->n_clouds - CLOUDS_MAX);
 }

@@ -124,7 +124,7 @@ void flight_dumps_signal(struct control *control)
 {
 	if (control->flight == NULL)
 		run_log(RUN_LOG_WARNING,
-		        "SIGUSR1 dumps the flight, and there is none: start with --flight 10s");
+		        "SIGUSR1 dumps the flight, but there is none: start with --flight 10s");
 	else
 		control->flight->why = "SIGUSR1";
 }

@@ -58,7 +58,7 @@ void sample_rows_forget(struct sample_rows *rows);
 /* Takes the row if it is one of those with the most weight so far. */
 void sample_rows_offer(struct sample_rows *rows, const struct sample_row *row);
 void sample_rows_template(struct sample_rows *rows, const struct sample_row *row);
-/* Returns the rows as arrays, the busiest first. */
+/* Makes arrays of the rows, the busiest first. */
 void sample_rows_json(struct sample_rows *rows, struct control *control, json_t **clouds,
                       json_t **templates);
 

@@ -27,7 +27,7 @@ struct schedule_watch {
 	struct roll roll; /* of the clouds that `rows` refer to; empty without rows */
 	bool begun;
 	uint64_t changes;
-	simtime seen_ns; /* points of a new schedule are reported from here on */
+	simtime seen_ns; /* of a new schedule, points after this are reported */
 	simtime next_ns; /* nothing is to be reported before */
 };
 

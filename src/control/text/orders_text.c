@@ -101,15 +101,15 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 	if (*row != NULL && (*row)->role == ROLE_CLASS)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` says which queues the link has, and cannot change "
-		                          "with time; what can is the link they share, like `rate "
-		                          "5mbit`, or the whole path, like `delay 50ms`",
+		                          "with time; what can change is the link they share, like "
+		                          "`rate 5mbit`, or the whole path, like `delay 50ms`",
 		                          word->text);
 	if (*row != NULL && (*row)->generates)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "`%s` makes packets of its own, which must have their "
-		                          "way from the beginning, and cannot change with time; "
-		                          "give it a line of its own",
-		                          word->text);
+		return language_error_set(
+		        error, ERROR_UNKNOWN_WORD,
+		        "`%s` makes packets of its own, which need their path from the beginning, "
+		        "and cannot change with time; give it a line of its own",
+		        word->text);
 	if (*row != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` belongs to the cloud itself and cannot change "
@@ -129,8 +129,8 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 		                          "unknown word `%.*s`; did you mean `%s`?",
 		                          SHOWN(word->text), nearest.best);
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
-	                          "`%.*s` is no statement; here stands one, like `rate 5mbit` "
-	                          "or `no loss`",
+	                          "`%.*s` is not a statement; a statement is expected here, like "
+	                          "`rate 5mbit` or `no loss`",
 	                          SHOWN(word->text));
 }
 

@@ -33,11 +33,10 @@ static bool find_by_percent(const char *name, const struct word *word,
 		return false;
 	error->column = word->column;
 	if (probability_parse(word->text, &value) != PROBABILITY_OK)
-		language_error_set(
-		        error, ERROR_BAD_VALUE,
-		        "`%s %.*s` is no probability; it is written in percent, from 0%% "
-		        "to 100%%: %s 1%%",
-		        name, SHOWN(word->text), name);
+		language_error_set(error, ERROR_BAD_VALUE,
+		                   "`%s %.*s` is not a probability; write it in percent, from 0%% "
+		                   "to 100%%: %s 1%%",
+		                   name, SHOWN(word->text), name);
 	else if (value == 0)
 		language_error_set(error, ERROR_BAD_VALUE, "`%s` is written in percent: %s 0%%",
 		                   name, name);
@@ -96,7 +95,7 @@ const struct statement *statement_row(const struct words *words, uint32_t *at,
 	error->column = word == NULL ? words->end_column : word->column;
 	listing_end(&listing);
 	if (word == NULL)
-		language_error_set(error, ERROR_MISSING_WORD, "`%s` needs to know how: %s", name,
+		language_error_set(error, ERROR_MISSING_WORD, "`%s` needs a variant: %s", name,
 		                   listing.text);
 	else if (nearest.best != NULL)
 		language_error_set(error, ERROR_UNKNOWN_WORD,

@@ -68,7 +68,7 @@ int statement_wrong_word(const struct conf *conf, const struct words *words, uin
 	error->column = word->column;
 	if (!word->quoted && strcmp(word->text, STATEMENT_OFF) == 0)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "`off` stands alone behind a statement: `%s off`",
+		                          "`off` stands alone after a statement: `%s off`",
 		                          statement);
 	if (!word->quoted && foreign_word_refused(foreign_word_find(FOREIGN_STATEMENT, word->text),
 	                                          word->text, next, "", error))

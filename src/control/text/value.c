@@ -137,10 +137,10 @@ static int parse_ratio(const struct field *field, const char *text, struct ratio
 		                          "%s `%.*s` is out of range; it goes from 0%% to 100%%",
 		                          field->name, SHOWN(text));
 	case PROBABILITY_TOO_FINE:
-		return language_error_set(error, ERROR_TOO_FINE,
-		                          "%s `%.*s` is too fine: at most 19 digits, the last of "
-		                          "them not behind 1e-%d",
-		                          field->name, SHOWN(text), RATIO_PLACES_MAX);
+		return language_error_set(
+		        error, ERROR_TOO_FINE,
+		        "%s `%.*s` is too fine: at most 19 digits, none beyond decimal place %d",
+		        field->name, SHOWN(text), RATIO_PLACES_MAX);
 	case PROBABILITY_OK:
 		break;
 	}
@@ -183,7 +183,7 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	case QUANTITY_TOO_FINE:
 		return language_error_set(error, ERROR_TOO_FINE,
 		                          "%s `%.*s` is finer than a millionth; it has at most 6 "
-		                          "digits behind the point",
+		                          "digits after the decimal point",
 		                          field->name, SHOWN(text));
 	case QUANTITY_OK:
 		break;

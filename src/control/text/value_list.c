@@ -44,8 +44,8 @@ int value_parse_span(const struct field *field, const char *text, struct range *
 
 	if (dots == NULL)
 		return language_error_set(error, ERROR_BAD_VALUE,
-		                          "%s `%.*s` is one value; write from which to which, "
-		                          "with two dots between",
+		                          "%s `%.*s` is a single value; write the first and the "
+		                          "last, with two dots between",
 		                          field->name, SHOWN(text));
 	result = parse_part(field, type, text, (size_t)(dots - text), &parsed.from, error);
 	if (result == 0)

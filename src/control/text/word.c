@@ -10,7 +10,7 @@ struct splitter {
 	const char *line;
 	size_t at;       /* in bytes */
 	uint32_t column; /* of `at` */
-	char *out;       /* the next byte of a word */
+	char *out;       /* where the next byte of a word goes */
 	struct words *words;
 	struct language_error *error;
 };
@@ -85,7 +85,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns true at the end of the line. A carriage return right before it belongs to it: CR LF. */
+/* Returns true at the end of the line. A carriage return right before the end is a part of the end
+ * (CR LF). */
 static bool is_end(const char *text)
 {
 	return text[0] == 0 || (text[0] == '\r' && text[1] == 0);
@@ -151,7 +152,7 @@ static int take_word(struct splitter *s)
 	if (s->words->n == LINE_WORDS_MAX) {
 		s->error->column = s->column;
 		return language_error_set(s->error, ERROR_TOO_LONG,
-		                          "more than %d words; a line has at most as many",
+		                          "more than %d words in a line, which is the maximum",
 		                          LINE_WORDS_MAX);
 	}
 	word->text = s->out;
@@ -186,7 +187,7 @@ int words_split(const char *line, struct words *words, struct language_error *er
 	if (strnlen(line, LINE_BYTES_MAX + 1) > LINE_BYTES_MAX) {
 		error->column = 0;
 		return language_error_set(error, ERROR_TOO_LONG,
-		                          "the line is longer than %d bytes, which is the most",
+		                          "the line is longer than %d bytes, which is the maximum",
 		                          LINE_BYTES_MAX);
 	}
 	for (;;) {

@@ -16,15 +16,15 @@ static const struct option_row rows[] = {
         {.letter = 'i',
          OPTION("--interval", FIELD_TIME, struct top_arguments, interval_ns,
                 .min = 100 * SIMTIME_MS, .max = 60 * SIMTIME_S, .initial = SIMTIME_S,
-                .help = "from one picture to the next")},
+                .help = "time between two pictures")},
         OPTIONS_END,
 };
 
 const struct options top_options = {
         .command = "top",
         .usage = "[-s SOCKET] [-i INTERVAL]",
-        .does = "Shows what a weir that runs does, live: ports, clouds, workers, events.",
-        .about = "At a terminal of 40 columns or more. ? says what the keys do.\n",
+        .does = "Shows a running weir, live: ports, clouds, workers, events.",
+        .about = "Needs a terminal of 40 columns or more. The key ? explains the keys.\n",
         .end = "Exit status: 0 ended, 1 it cannot be drawn here, 2 no weir answers.\n",
         .rows = rows,
 };

@@ -70,7 +70,7 @@ static int feed_greet(struct top_feed *feed)
 	}
 	if (strcmp(run, feed->run) != 0) {
 		snprintf(feed->said, sizeof(feed->said), "%s",
-		         feed->run[0] ? "weir was started again: all counts from 0" : "");
+		         feed->run[0] ? "weir was restarted: all counters begin at 0" : "");
 		snprintf(feed->run, sizeof(feed->run), "%s", run);
 		feed->next = 0;
 	} else {

@@ -80,7 +80,7 @@ char *top_lease_make(struct top_lease *lease, const char *path, const char *word
 	char begin[80], *wrong;
 
 	if (*change == '\0')
-		return strdup("write `lease TIME LINE`, as `lease 10s cloud down delay 80ms`");
+		return strdup("write `lease TIME LINE`, like `lease 10s cloud down delay 80ms`");
 	if (ctl_link_open(&link, path, &problem) != 0)
 		return strdup(problem.text);
 	setsockopt(link.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

@@ -32,8 +32,8 @@ int top_screen_open(struct top_screen *screen, char why[200])
 	if (terminal == NULL || setupterm(terminal, STDOUT_FILENO, &error) != OK ||
 	    tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
 		snprintf(why, 200,
-		         "the terminal `%.40s` (TERM) cannot be drawn on, for its cursor cannot be "
-		         "placed; use weir ctl sample 1s, or set TERM to what it is",
+		         "the terminal `%.40s` (TERM) cannot be drawn on, because its cursor "
+		         "cannot be positioned; use weir ctl sample 1s, or set TERM to what it is",
 		         terminal != NULL ? terminal : "");
 		return -1;
 	}
@@ -215,8 +215,8 @@ static int draw_clouds(struct top_screen *screen, const struct top_model *model,
 		draw_cloud(screen, &model->rows[i], row++, i == screen->selected);
 	if (model->n_rows == 0 && row < end)
 		put_line(row++, A_NORMAL,
-		         model->filter[0] ? "  none of the busiest has this in its name; Enter "
-		                            "shows the cloud of that name"
+		         model->filter[0] ? "  no name of the busiest clouds contains this; Enter "
+		                            "shows the cloud of this name"
 		                          : "  none");
 	return end;
 }
@@ -279,16 +279,15 @@ static void draw_text(const struct top_screen *screen, const char *text, int row
 }
 
 static const char help[] =
-        "\n"
-        "  up down j k   choose a cloud            Enter   only this cloud, and back\n"
+        "\n  up down j k   choose a cloud            Enter   only this cloud, and back\n"
         "  s             sort by another column    /       only names with this in them\n"
-        "  e             change it: a line, sent as it is typed\n"
-        "  p             stop the picture, and go on\n"
+        "  e             change it: a line, which is sent as typed\n"
+        "  p             pause the picture, and resume\n"
         "  w             write the picture to a file\n"
         "  f             dump the flight: a recording of the last seconds\n"
-        "  q             end\n\n"
-        "  emul, cong, REAL: packets a second that the scenario drops, that its\n"
-        "  queues drop, and that weir itself loses. REAL is never as it should be.\n"
+        "  q             end\n"
+        "\n  emul, cong, REAL: packets a second that the scenario drops, that its\n"
+        "  queues drop, and that weir itself loses. REAL should be 0.\n"
         "  delay: the median since the last sample. late: after the due time.\n";
 
 void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,

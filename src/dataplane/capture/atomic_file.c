@@ -15,7 +15,7 @@
 struct atomic_file {
 	char *path;      /* as the user wrote it, for messages */
 	char *target;    /* the file to replace; NULL: written directly */
-	char *temporary; /* its name until then; NULL: written directly */
+	char *temporary; /* name of the new file until then; NULL: written directly */
 	char *buffer;
 	FILE *stream; /* NULL after atomic_file_finish */
 	int error;    /* the first errno of a failed write */
@@ -63,8 +63,8 @@ static int open_target(struct atomic_file *atomic_file)
 	struct stat st;
 
 	if (strcmp(atomic_file->path, "-") == 0) {
-		/* The program that started weir had closed it, and now a read-only descriptor holds
-		 * its place. */
+		/* The program that started weir had closed standard output, and now a read-only
+		 * descriptor holds its place. */
 		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
 			errno = EBADF;
 			return -1;

@@ -34,8 +34,8 @@ struct block_reader {
 };
 
 /* What precedes the present position of the descriptor: the first bytes of the file, if they have
- * been read already. And the source through which the rest is read, unless it is read as it is. All
- * zero: neither. */
+ * been read already; and the source of the bytes, if they are not read from the descriptor as they
+ * are. All zero: neither. */
 struct block_start {
 	const uint8_t *head;
 	uint32_t head_bytes;

@@ -194,8 +194,8 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 		if (unpack_why(capture))
 			else_it_is = unpack_why(capture);
 
-		problem_set(problem, -1, "%s: is no capture that can be read (pcap or pcapng): %s",
-		            path, else_it_is ? else_it_is : why);
+		problem_set(problem, -1, "%s: is not a readable capture (pcap or pcapng): %s", path,
+		            else_it_is ? else_it_is : why);
 		return -EINVAL;
 	}
 	find_plain(capture, magic);
@@ -229,8 +229,8 @@ static int check_link(int link, const char *path, struct link_layer **link_layer
 	}
 	if (link_layer && *link_layer && link_layer_link(*link_layer) != link) {
 		problem_set(problem, -1,
-		            "%s: is a capture of link type %s, and those before it are of %s; "
-		            "captures that meet in a replay must be of one",
+		            "%s: is a capture of link type %s, but those before it are of %s; all "
+		            "captures of a replay must have the same",
 		            path, link_name(link), link_name(link_layer_link(*link_layer)));
 		return -EINVAL;
 	}

@@ -64,8 +64,9 @@ struct capture;
  * *link_layer, that of captures opened before. Ownership: *link_layer is the caller's. */
 int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
                  struct capture **capture, struct problem *problem);
-/* Opens a pcapng and reads only the packets of the interface with this name (one_interface.h), or
- * of all if it is NULL. Ethernet only. Returns as capture_open. */
+/* Opens a capture, and reads only the packets of the interface of a pcapng with this name
+ * (one_interface.h), or all packets if `interface` is NULL. Ethernet only. Returns as
+ * capture_open. */
 int capture_open_interface(const char *path, const char *interface, struct capture **capture,
                            struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */

@@ -136,8 +136,8 @@ int dump_error(struct dump *dump, struct problem *problem)
 {
 	if (dump->too_late) {
 		problem_set(problem, -1,
-		            "%s: a packet leaves after the year 2106, which a pcap "
-		            "cannot say; the captures must lie before",
+		            "%s: a packet leaves after the year 2106, which a pcap cannot express; "
+		            "the captures must be from earlier",
 		            atomic_file_path(dump->atomic_file));
 		return -EIO;
 	}

@@ -32,8 +32,9 @@ err_close:
 	return -error;
 }
 
-/* Computes the positions of the rings from the size of the memory; nothing else in the memory is
- * trusted. Returns false if *n rings cannot be there. */
+/* Reads the number of the rings and the size of each. Returns false if they do not fit the size of
+ * the memory, from which the positions of the rings follow; nothing else in the memory is
+ * trusted. */
 static bool find_rings(const void *memory, size_t bytes, uint32_t *n, uint64_t *ring_bytes)
 {
 	const struct fate_memory *head = memory;

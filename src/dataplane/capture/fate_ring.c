@@ -20,8 +20,8 @@ static int check_pages(int fd, struct problem *problem)
 	if (fstat(fd, &status) != 0 ||
 	    (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
 		problem_set(problem, -1,
-		            "not all pages of the memory are there: fallocate() it first, so that "
-		            "they are the client's");
+		            "not all pages of the memory are allocated: call fallocate() first, so "
+		            "that they are charged to the client");
 		return -EINVAL;
 	}
 	return 0;
@@ -33,15 +33,15 @@ static int check(int fd, struct stat *status, struct problem *problem)
 
 	if (seals < 0 || (seals & FATE_SEALS) != FATE_SEALS || fstat(fd, status) != 0) {
 		problem_set(problem, -1,
-		            "the descriptor is no memfd whose size is sealed (F_SEAL_SHRINK, "
+		            "the descriptor is not a memfd with a sealed size (F_SEAL_SHRINK, "
 		            "F_SEAL_GROW)");
 		return -EINVAL;
 	}
 	if ((uint64_t)status->st_size < FATE_MEMORY_MIN ||
 	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % FATE_PAGE != 0) {
 		problem_set(problem, -1,
-		            "the memory has %lld bytes: 1 MiB to 1 GiB are wanted, a multiple of 4 "
-		            "KiB",
+		            "the memory has %lld bytes: it must be 1 MiB to 1 GiB, and a multiple "
+		            "of 4 KiB",
 		            (long long)status->st_size);
 		return -EINVAL;
 	}
@@ -54,8 +54,8 @@ static int keep_pages(int fd, struct problem *problem)
 {
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
 		problem_set(problem, -1,
-		            "the memory takes no more seals: F_SEAL_FUTURE_WRITE is weir's to add, "
-		            "so F_SEAL_SEAL must not be there");
+		            "the memory takes no more seals: weir has to add F_SEAL_FUTURE_WRITE, "
+		            "so F_SEAL_SEAL must not be set");
 		return -EINVAL;
 	}
 	return check_pages(fd, problem);

@@ -102,9 +102,9 @@ static size_t word_end(const char *words, size_t at)
 	return at + strcspn(words + at, " \t");
 }
 
-/* Returns the position of the first word from which on no continuation is valid; the end of the
- * expression if only something is missing. If a beginning cannot be continued, no longer beginning
- * can be. So a binary search finds it, in ten steps at most. */
+/* Returns the position of the first word with which no continuation is valid any more, or the end
+ * of the expression if only something is missing. If a beginning cannot be continued, no longer
+ * beginning can be. So a binary search finds the word, in ten steps at most. */
 static size_t where_wrong(const char *words)
 {
 	size_t good = 0, all = strlen(words), bad = all;
@@ -151,21 +151,19 @@ static int check_words(const char *words, struct problem *problem)
 	size_t at, bytes, length = strlen(words);
 
 	if (length > FILTER_BYTES_MAX) {
-		problem_set(
-		        problem, -1,
-		        "the filter has %zu bytes; at most %d are taken: `portrange`, `net` and "
-		        "several clouds say much in few",
-		        length, FILTER_BYTES_MAX);
+		problem_set(problem, -1,
+		            "the filter has %zu bytes; at most %d are allowed: use `portrange`, "
+		            "`net` or several clouds to shorten it",
+		            length, FILTER_BYTES_MAX);
 		problem->letter = 0;
 		return -EINVAL;
 	}
 	if (filter_words_numeric(words, &at, &bytes))
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "the filter goes wrong at `%.*s`: no word of a filter, and a name is not looked "
-	        "up: write the address; see pcap-filter(7)",
-	        (int)(bytes > 60 ? 60 : bytes), words + at);
+	problem_set(problem, -1,
+	            "the filter goes wrong at `%.*s`: this is not a word of filters, and names are "
+	            "not looked up: write the address; see pcap-filter(7)",
+	            (int)(bytes > 60 ? 60 : bytes), words + at);
 	problem->letter = (uint32_t)at;
 	return -EINVAL;
 }
@@ -188,8 +186,8 @@ static int compile_plain(const char *words, struct bpf_program *program, struct 
 	if (program->bf_len <= FILTER_STEPS_MAX)
 		return 0;
 	problem_set(problem, -1,
-	            "the filter becomes a program of %u steps; at most %d are taken: `portrange`, "
-	            "`net` and several clouds say much in few",
+	            "the filter becomes a program of %u steps; at most %d are allowed: use "
+	            "`portrange`, `net` or several clouds to shorten it",
 	            program->bf_len, FILTER_STEPS_MAX);
 	problem->letter = 0;
 	pcap_freecode(program);

@@ -2,7 +2,7 @@
 /*
  * Carries copies of the frames of a live run from the workers to the code that writes them. It is a
  * ring, so a worker neither calls the system nor waits, not even for another worker that was
- * preempted while it put a frame. A frame that finds no room is dropped and counted.
+ * preempted while it put a frame. A frame for which there is no room is not copied, but counted.
  *
  * The ring has room for FRAME_QUEUE_BYTES; a frame takes its bytes and 24 more, in steps of 64.
  * Frames come out in the order in which they were put. A worker puts its frames in order of time.

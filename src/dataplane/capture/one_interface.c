@@ -162,14 +162,14 @@ static uint32_t block_length(struct one_interface *one)
 		memcpy(&order, from->at + 8, sizeof(order));
 		one->swapped = order == __builtin_bswap32(PCAPNG_BYTE_ORDER_MARK);
 	} else if (one->n == 0 && one->number == NONE && one->head[0] == 0) {
-		end(one, "it is no pcapng: only that has interfaces with names");
+		end(one, "it is not a pcapng: only a pcapng has interfaces with names");
 		return 0;
 	}
 	length = word(one, from->at + 4);
 	if (length >= PCAPNG_BLOCK_LEAST && length % 4 == 0 && length <= BLOCK_READER_REACH_MAX &&
 	    block_reader_has(from, length))
 		return length;
-	end(one, "ends in the middle of a block, or with one that cannot be so long");
+	end(one, "ends in the middle of a block, or with a block of an impossible length");
 	return 0;
 }
 

@@ -203,7 +203,7 @@ void recorder_finish(struct recorder *recorder)
 
 static const char *cause(uint32_t error)
 {
-	return error == EOVERFLOW ? "it leaves after the year 2106, which a pcap cannot say"
+	return error == EOVERFLOW ? "it leaves after the year 2106, which a pcap cannot express"
 	                          : strerror((int)error);
 }
 
@@ -218,8 +218,8 @@ int recorder_close(struct recorder *recorder, struct problem *problem)
 	recorder->atomic_file = NULL;
 	if (rc == 0 && recorder->lost > 0) {
 		problem_set(problem, -1,
-		            "%s: %" PRIu64 " frames are missing in it, because they could not "
-		            "be written (%s); what could be written is there",
+		            "%s: %" PRIu64 " frames are missing in it, because they could not be "
+		            "written (%s); the file holds the others",
 		            path, recorder->lost, cause(recorder->error));
 		rc = -EIO;
 	}
@@ -250,15 +250,15 @@ bool recorder_event(struct recorder *recorder, char *line, size_t room)
 		recorder->telling = true;
 		recorder->told = begun;
 		snprintf(line, room,
-		         "%s cannot be written: %s; it is tried again and again, what was written "
-		         "stays, and what finds no room meanwhile is lost (`not written`)",
+		         "%s cannot be written: %s; weir keeps trying; frames that find no room "
+		         "meanwhile are lost (`not written`)",
 		         path, cause(__atomic_load_n(&recorder->error, __ATOMIC_RELAXED)));
 		return true;
 	}
 	if (!recorder->telling || (int32_t)(over - recorder->told) < 0)
 		return false;
 	recorder->telling = false;
-	snprintf(line, room, "%s is written again; %" PRIu64 " frames are missing in it", path,
+	snprintf(line, room, "%s can be written again; %" PRIu64 " frames are missing in it", path,
 	         lost - recorder->told_lost);
 	recorder->told_lost = lost;
 	return true;

@@ -152,7 +152,7 @@ static int xz_step(struct unpack *unpack)
 	case LZMA_MEMLIMIT_ERROR:
 		return end_damaged(unpack, too_large);
 	case LZMA_OPTIONS_ERROR:
-		return end_damaged(unpack, "of a kind that this liblzma does not know");
+		return end_damaged(unpack, "of a kind that this liblzma does not support");
 	default:
 		return end_damaged(unpack, "damaged");
 	}

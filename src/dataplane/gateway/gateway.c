@@ -145,7 +145,7 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 		rc = -pthread_create(&made->thread, NULL, serve, made);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		if (rc < 0)
-			problem_set(problem, -1, "the way out gets no thread: %s", strerror(-rc));
+			problem_set(problem, -1, "no thread for the gateway: %s", strerror(-rc));
 	}
 	if (rc < 0) {
 		free_all(&made->gateway);

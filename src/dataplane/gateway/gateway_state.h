@@ -53,7 +53,8 @@ struct gateway {
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
 	struct listener *listeners;
-	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: it does not have that family. */
+	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: the gateway has no address of that
+	 * family. */
 	struct source udp[2], echo[2];
 	struct talk *talks[GATEWAY_PLACES];
 	uint32_t n_talks;

@@ -505,7 +505,7 @@ int gateway_talks_open(struct gateway *gateway, struct problem *problem)
 			              i == 0 ? IPPROTO_ICMP : IPPROTO_ICMPV6);
 	}
 	if (rc < 0)
-		problem_set(problem, -1, "the way out gets no raw sockets: %s", strerror(-rc));
+		problem_set(problem, -1, "no raw sockets for the gateway: %s", strerror(-rc));
 	return rc;
 }
 

@@ -25,7 +25,7 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 	if (polls != watch->polls) {
 		if (watch->stalled) {
 			snprintf(line, sizeof(line),
-			         "worker %u (%s, processor %u) goes on after %.1f s", index,
+			         "worker %u (%s, processor %u) polls again after %.1f s", index,
 			         worker_role_name(worker->role), worker->cpu,
 			         (double)still_ns / 1e9);
 			tell(argument, &(struct runtime_event){.kind = RUNTIME_STALL_END,
@@ -40,11 +40,11 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 	} else if (!watch->stalled && still_ns >= STALL_NS) {
 		watch->stalled = true;
 		watch->stalls++;
-		snprintf(
-		        line, sizeof(line),
-		        "worker %u (%s, processor %u) has not come round for %.1f s: the processor "
-		        "was taken away, or a device does not return",
-		        index, worker_role_name(worker->role), worker->cpu, (double)still_ns / 1e9);
+		snprintf(line, sizeof(line),
+		         "worker %u (%s, processor %u) has not completed a poll for %.1f s: the "
+		         "processor was taken away, or a device call does not return",
+		         index, worker_role_name(worker->role), worker->cpu,
+		         (double)still_ns / 1e9);
 		tell(argument, &(struct runtime_event){.kind = RUNTIME_STALL,
 		                                       .index = index,
 		                                       .line = line,
@@ -63,7 +63,7 @@ static void watch_port(struct port *port, uint32_t index, runtime_tell *tell, vo
 	char line[500], text[400];
 
 	if (interface_renamed(&port->interface)) {
-		snprintf(line, sizeof(line), "port %s: its interface is called %s now", port->name,
+		snprintf(line, sizeof(line), "port %s: its interface is now called %s", port->name,
 		         port->interface.name);
 		remark(index, line, tell, argument);
 	}

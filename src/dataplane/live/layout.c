@@ -101,13 +101,13 @@ int layout_plan(struct runtime *runtime, struct problem *problem)
 	unsigned lcore;
 
 	if (lcores < (pipeline ? 3u : 1u)) {
-		problem_set(
-		        problem, -1,
-		        pipeline ? "a pipeline takes three workers or more (rx, emulation, tx), "
-		                   "and there are %u: --cores 1,2,3 (one processor may stand there "
-		                   "more than once)"
-		                 : "no worker: %u lcores beside the main one; --cores 1",
-		        lcores);
+		problem_set(problem, -1,
+		            pipeline ? "a pipeline needs three workers or more (rx, emulation, "
+		                       "tx), but there are %u: --cores 1,2,3 (a processor may be "
+		                       "listed more than once)"
+		                     : "no worker: %u lcores besides the main one; give one, like "
+		                       "--cores 1",
+		            lcores);
 		return -EINVAL;
 	}
 	/* Workers beyond the number of ports would have nothing to do. */
@@ -179,11 +179,10 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 		worker->engine = engine_make(&setup);
 	if (worker->engine)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "no memory to hold packets: %zu MiB for each of %u workers; --memory takes less, "
-	        "and then packets that find no room are dropped and counted as no-buffer",
-	        runtime->memory_bytes >> 20, engines(runtime));
+	problem_set(problem, -1,
+	            "no memory to hold packets: %zu MiB for each of %u workers; a smaller --memory "
+	            "needs less; packets that find no room are then dropped as no-buffer",
+	            runtime->memory_bytes >> 20, engines(runtime));
 	return -ENOMEM;
 }
 

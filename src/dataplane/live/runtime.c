@@ -119,8 +119,8 @@ static int start_clock(struct runtime *runtime, struct problem *problem)
 	if (clock_calibrate(&runtime->clock) == 0)
 		return 0;
 	problem_set(problem, -1,
-	            "the time stamp counter of this processor does not run evenly: weir needs one "
-	            "that does (`constant_tsc nonstop_tsc` in /proc/cpuinfo)");
+	            "the time stamp counter of this processor is not invariant: weir needs "
+	            "`constant_tsc nonstop_tsc` in /proc/cpuinfo");
 	return -ENOTSUP;
 }
 
@@ -193,7 +193,8 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 	}
 	if (scenario->n_ports == 0) {
 		problem_set(problem, -1,
-		            "the scenario has no port: port a device net_af_packet0,iface=eth1");
+		            "the scenario has no port; add one, like: port a device "
+		            "net_af_packet0,iface=eth1");
 		rc = -EINVAL;
 		goto err_release;
 	}

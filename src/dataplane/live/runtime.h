@@ -38,8 +38,8 @@ struct runtime_options {
 	 * all of them taps, then sleeps until a packet arrives or is due. Other workers yield after
 	 * an idle poll. */
 	bool rests;
-	/* Witness to which the workers pass every decision, in the order of their bursts
-	 * (witness.h); or NULL. */
+	/* Witness to which the workers pass every decision; or NULL. Packets arrive in bursts, so
+	 * witness.h does not fix the order of the decisions. */
 	struct witness *witness;
 	/* Destination for copies of the frames that taps receive and send; or NULL. */
 	struct frame_queue *frames;
@@ -62,16 +62,17 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 /* Stops the workers, and with them the recording. What may be read does not change after that. */
 void runtime_halt(struct runtime *runtime);
 /* Stops the workers, closes the ports, and frees the runtime. Checks conservation, and that no mbuf
- * is missing in the mempools. Returns 0, or -EIO with `problem`, which names the difference. */
+ * is missing in the mempools. Returns 0, or -errno with `problem`: -EIO if there is a difference,
+ * which `problem` names. */
 int runtime_stop(struct runtime *runtime, struct problem *problem);
 
 /* ---- transactions: changes, clears and insertions while packets flow ----
  *
  * A transaction is made, posted, taken, finished. Making it may take long and may fail; if it
  * fails, nothing has happened. Posting cannot fail: from then on the new scenario is that of the
- * runtime, and every worker takes its part before it receives again, even a worker that stood still
- * for long. One transaction is posted at a time. When all workers have taken it, it is finished,
- * and only then the next one is made.
+ * runtime, and every worker takes its part at the end of one of its next polls, even a worker that
+ * stood still for long. One transaction is posted at a time. When all workers have taken it, it is
+ * finished, and only then the next one is made.
  *
  * Thread: make and finish: any, one at a time. Post and query: control. */
 struct transaction;
@@ -155,7 +156,7 @@ struct port_report {
 	const char *time;       /* source of the instants of reception: `poll`, `device` */
 	uint64_t stamped;       /* with `device`: packets that the device stamped */
 	uint64_t unstamped;     /* packets that it did not stamp */
-	uint64_t stamps_odd;    /* stamps after the reading, before the last one, or too old */
+	uint64_t stamps_odd;    /* after the reading, before the last one, or too old: corrected */
 	uint64_t speed_bps;     /* of the wire, from the scenario; 0: not given */
 	uint64_t launch_ns;     /* lead of a device that sends at a given time; 0: none */
 	uint64_t launch_missed; /* packets whose time to send had passed at hand-over */

@@ -179,7 +179,7 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	uint64_t in, out;
 
 	if (!runtime_cloud_report(runtime, conf->name, report)) {
-		problem_set(problem, -1, "cloud %s is in the scenario and not in the engine",
+		problem_set(problem, -1, "cloud %s is in the scenario, but not in the engine",
 		            conf->name);
 		return -EIO;
 	}
@@ -290,7 +290,7 @@ int runtime_check(const struct runtime *runtime, struct problem *problem)
 	int rc = sums && cloud && port ? 0 : -ENOMEM;
 
 	if (rc < 0)
-		problem_set(problem, -1, "no memory to add up what was counted");
+		problem_set(problem, -1, "no memory to add up the counters");
 	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
 		rc = check_cloud(runtime, i, cloud, sums, problem);
 	/* The sums over ports include packets that no counter has any more: those of removed

@@ -142,8 +142,8 @@ static int make_match(struct tap *tap, struct problem *problem)
 		return 0;
 	if (match_own_word(words) >= 0) {
 		problem_set(problem, -1,
-		            "`match %s`: words of weir's own stand only in conjunctions of exact "
-		            "conditions (weir help match)",
+		            "`match %s`: weir's own words can be joined by `and` only, and only to "
+		            "exact conditions (weir help match)",
 		            words);
 		return -EINVAL;
 	}

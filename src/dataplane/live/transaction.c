@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes of a running emulator. What can be refused is refused before any worker receives it. Once
- * a change is posted, every worker takes it after its current poll, however long that lasts.
+ * a change is posted, every worker takes it at the end of a poll, however long that poll lasts.
  */
 #include <assert.h>
 #include <errno.h>

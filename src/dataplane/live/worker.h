@@ -89,7 +89,7 @@ struct worker {
 	simtime now;      /* the instant of this poll or the last one, to which the engine is
 	                   * advanced */
 	uint64_t done_ns; /* WORKER_RX: no packet will be stamped earlier */
-	bool waiting;     /* an outlet is not empty */
+	bool waiting;     /* the last send left packets in an outlet */
 
 	uint32_t stop __rte_cache_aligned; /* written by control */
 	uint32_t over; /* worker_main has ended: what the worker has written may be read */

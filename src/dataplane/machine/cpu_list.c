@@ -90,10 +90,9 @@ static int add_range(struct cpu_list *list, unsigned long from, unsigned long to
 	for (unsigned long cpu = from; cpu <= to; cpu++) {
 		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, allowed)) {
 			allowed_text(allowed, may, sizeof(may));
-			problem_set(
-			        problem, -1,
-			        "processor %lu is not one that weir may use here; these are: %s",
-			        cpu, may);
+			problem_set(problem, -1,
+			            "processor %lu is not available to weir; available: %s", cpu,
+			            may);
 			return -EINVAL;
 		}
 		if (list->n == CPU_LIST_MAX) {
@@ -120,7 +119,7 @@ static int parse(const char *text, struct cpu_list *list, const cpu_set_t *allow
 		if (*at++ != ',')
 			break;
 	}
-	problem_set(problem, -1, "`%s` is no list of processors; one looks like 2,4-5", text);
+	problem_set(problem, -1, "`%s` is not a list of processors; an example is 2,4-5", text);
 	return -EINVAL;
 }
 

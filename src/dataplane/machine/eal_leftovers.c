@@ -77,7 +77,8 @@ static bool remove_page(int folder, const char *name)
 	return unlinkat(folder, name, 0) == 0;
 }
 
-/* Removes what ended runs have left in a folder, if its name has `middle` behind the run's name. */
+/* Removes from a folder what the run `prefix` or, if it is NULL, ended runs have left there:
+ * entries with `middle` behind the name of the run. Returns their number. */
 static uint32_t remove_left(const char *path, const char *middle, const char *prefix,
                             bool (*remove_one)(int folder, const char *name))
 {

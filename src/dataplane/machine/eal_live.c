@@ -100,7 +100,7 @@ static bool transparent_never(void)
 
 void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib)
 {
-	snprintf(text, EAL_HUGE_TEXT, "%llu MiB are free and %u are needed",
+	snprintf(text, EAL_HUGE_TEXT, "%llu MiB are free, but %u are needed",
 	         (unsigned long long)free_mib, needed_mib);
 }
 
@@ -120,7 +120,7 @@ void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib,
 		eal_huge_remedy(remedy, needed_mib);
 		return;
 	}
-	snprintf(needed, EAL_HUGE_TEXT, "the limit of %s (ulimit -%c) forbids them",
+	snprintf(needed, EAL_HUGE_TEXT, "the limit on %s (ulimit -%c) forbids them",
 	         limit == 'f' ? "file size" : "address space", limit);
 	snprintf(remedy, EAL_HUGE_TEXT, "`ulimit -%c unlimited` lifts it", limit);
 }
@@ -145,10 +145,10 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	add(arguments, "-m");
 	add(arguments, arguments->memory);
 	eal_huge_lacking(&machine, memory_mib, needed, remedy);
-	problem_set(remark, -1, "hugepages: %s, so it runs without%s; %s", needed,
-	            need_pci ? ": about 15 ns more a packet, and no NIC on a UIO driver"
-	            : transparent_never() ? ": about 15 ns more a packet"
-	                                  : ", in transparent ones: no cost with virtual devices",
+	problem_set(remark, -1, "hugepages: %s; running without%s; %s", needed,
+	            need_pci ? ": about 15 ns more per packet, and no NIC on a UIO driver"
+	            : transparent_never() ? ": about 15 ns more per packet"
+	                                  : ", on transparent ones: no cost with virtual devices",
 	            remedy);
 }
 
@@ -198,7 +198,7 @@ static int start_failed(struct problem *problem)
 	const char *cause = eal_log_cause();
 
 	problem_set(problem, -1, "DPDK did not start: %s%s%s", rte_strerror(reason),
-	            *cause ? "; it says: " : "", cause);
+	            *cause ? "; DPDK reports: " : "", cause);
 	return -reason;
 }
 
@@ -238,7 +238,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	if (rc < 0)
 		return rc;
 	if (n_arguments > ARGUMENTS_MAX / 2) {
-		problem_set(problem, -1, "%d arguments behind `--`, %d at most", n_arguments,
+		problem_set(problem, -1, "%d arguments after `--`, the maximum is %d", n_arguments,
 		            ARGUMENTS_MAX / 2);
 		return -EINVAL;
 	}

@@ -184,12 +184,12 @@ int machine_memory_read(const char *root, struct machine_memory *memory)
 	read_usage(root, &usage);
 	limit_by_cgroup(root, &memory->pages);
 	limit_to(&memory->pages, read_rlimit(root, "Max data size"), usage.data,
-	         "the limit of data (ulimit -d)");
+	         "the limit on data (ulimit -d)");
 	limit_to(&memory->address, read_rlimit(root, "Max address space"), usage.address,
-	         "the limit of address space (ulimit -v)");
+	         "the limit on address space (ulimit -v)");
 	if (!usage.may_lock)
 		limit_to(&memory->locked, read_rlimit(root, "Max locked memory"), usage.locked,
-		         "the limit of locked memory (ulimit -l)");
+		         "the limit on locked memory (ulimit -l)");
 	if (memory->address.free_bytes != UINT64_MAX)
 		memory->huge_forbidden = 'v';
 	else

@@ -28,8 +28,8 @@ static uint32_t cache_size(uint32_t mbufs, const char *ops)
 	return most < POOL_CACHE ? most : POOL_CACHE;
 }
 
-/* Returns the ops of the common part of the pool, to which mbufs go for which an lcore's cache has
- * no room. A stack, if this DPDK has it: its next mbuf was used a moment ago and lies in the
+/* Returns the ops of the common part of the pool, which takes the mbufs that do not fit into an
+ * lcore's cache. A stack, if this DPDK has it: its next mbuf was used a moment ago and lies in the
  * processor's cache; the next mbuf of a ring is the one that has waited longest. */
 static const char *common_ops(void)
 {

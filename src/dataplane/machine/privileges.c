@@ -186,12 +186,12 @@ static int all_threads(struct problem *problem)
 	/* The handler stays for threads that take the signal later. */
 	if (behind < 0)
 		problem_set(problem, -1,
-		            "other threads than the main one may have kept their capabilities: "
+		            "threads other than the main one may still have their capabilities: "
 		            "/proc/self/task cannot be read: %s",
 		            strerror(-behind));
 	else
 		problem_set(problem, -1,
-		            "%d threads (one is %s) have kept their capabilities: they do not take "
+		            "%d threads (one of them %s) still have their capabilities: they block "
 		            "signals",
 		            behind, name);
 	return -EPERM;

@@ -59,7 +59,8 @@ static bool tell_lost(void)
 
 	if (lost == 0)
 		return true;
-	snprintf(text, sizeof(text), "%" PRIu64 " lines are missing here: the journal did not read",
+	snprintf(text, sizeof(text),
+	         "%" PRIu64 " lines are missing here: the journal was not accepting messages",
 	         lost);
 	if (to_journal(RUN_LOG_WARNING, NULL, 0, text) == 0)
 		return true;
@@ -70,7 +71,8 @@ static bool tell_lost(void)
 void run_log_end(void)
 {
 	if (state.journal >= 0 && !tell_lost())
-		to_standard_error("lines are missing at the end: the journal did not read");
+		to_standard_error(
+		        "lines are missing at the end: the journal was not accepting messages");
 	if (state.journal >= 0)
 		close(state.journal);
 	state.journal = -1;

@@ -221,7 +221,8 @@ static void read_hugepages(struct source *source, struct bench_machine *machine)
 		closedir(folder);
 }
 
-/* Counts the interrupts that are delivered to this processor. */
+/* Counts the interrupts that are delivered to this processor, although another could take them:
+ * /proc/irq has no interrupts that belong to one processor, such as its timer's. */
 static int count_interrupts(struct source *source, uint32_t core)
 {
 	char path[PATH_MAX], list[BENCH_WORD_BYTES];

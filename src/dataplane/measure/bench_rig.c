@@ -193,7 +193,7 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
 	rc = rig->launches ? add_sources(rig, setup) : -ENOMEM;
 	if (rc == 0)
 		return 0;
-	problem_set(problem, -1, "no memory for the sources of packets");
+	problem_set(problem, -1, "cannot make the sources of packets: %s", strerror(-rc));
 	struct problem other;
 
 	bench_rig_close(rig, &other);

@@ -86,7 +86,7 @@ struct bench_count {
 /* Opens a rig, which stands still afterwards. Returns 0; -ENOMEM, -EINVAL, ... with problem. */
 int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
                    const struct bench_conditions *conditions, struct problem *problem);
-/* Closes the rig, and checks that every packet is accounted for. Returns 0 or -EIO with problem. */
+/* Closes the rig, and checks that every packet is accounted for. Returns as runtime_stop. */
 int bench_rig_close(struct bench_rig *rig, struct problem *problem);
 
 /* Closes the rig after bench_stopped(). Always returns -EINTR, with problem. */

@@ -10,9 +10,9 @@
  *   paced    the device gives nothing (net_null with no-rx=1), and the source makes one packet each
  *            `period`. Packets that came due while the worker was away wait, up to as many as a
  *            NIC's receive ring has; packets beyond that are lost before weir sees them, as
- *            `missed`. Waiting packets that came while others had the processor, or the worker was
- *            behind because of that (bench_away.h), are not weir's fault: so many are lost first,
- *            as `missed_away`
+ *            `missed`. It is not weir's fault if packets came while others had the processor, or
+ *            while the worker was behind because of that (bench_away.h). Such packets count as
+ *            lost first, as `missed_away`
  *   headers  each frame begins with the bytes of bench_headers, which routers and rules can act on;
  *            without, it begins with whatever the buffer holds
  *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many

@@ -67,13 +67,14 @@ static bool may_make_namespaces(void)
 
 static int no_user_namespace(int error, struct problem *problem)
 {
-	problem_set(problem, -1, "this user cannot have a user namespace (%s): run as root, or %s",
+	problem_set(problem, -1,
+	            "this user cannot create a user namespace (%s): run as root, or %s",
 	            strerror(error),
 	            error == ENOSPC || error == EUSERS
 	                    ? "allow more: sysctl user.max_user_namespaces"
 	                    : "allow it: sysctl kernel.unprivileged_userns_clone, "
-	                      "kernel.apparmor_restrict_unprivileged_userns; in a chroot and in "
-	                      "most containers there is none");
+	                      "kernel.apparmor_restrict_unprivileged_userns; not possible in a "
+	                      "chroot and in most containers");
 	return -error;
 }
 
@@ -148,8 +149,9 @@ int namespace_make_net(struct problem *problem)
 	int rc = run_errand(&errand);
 
 	if (rc < 0)
-		problem_set(problem, -1, "a network namespace cannot be made: %s%s", strerror(-rc),
-		            rc == -ENOSPC ? "; sysctl user.max_net_namespaces says how many" : "");
+		problem_set(problem, -1, "a network namespace cannot be created: %s%s",
+		            strerror(-rc),
+		            rc == -ENOSPC ? "; the limit is sysctl user.max_net_namespaces" : "");
 	return rc;
 }
 
@@ -224,6 +226,6 @@ int namespace_tap(int net, const char *name, int *index, struct problem *problem
 		            "there is no /dev/net/tun: modprobe tun; in a container: "
 		            "--device /dev/net/tun");
 	else if (rc < 0)
-		problem_set(problem, -1, "/dev/net/tun: no tap can be had: %s", strerror(-rc));
+		problem_set(problem, -1, "/dev/net/tun: no tap can be created: %s", strerror(-rc));
 	return rc;
 }

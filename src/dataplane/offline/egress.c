@@ -39,10 +39,11 @@ static int check_outputs(const struct replay_options *options, struct capture *c
 
 			if (!port && strcmp(options->out[j].path, path) != 0)
 				continue;
-			problem_set(problem, -1,
-			            port ? "%s: its port has an output already; one is possible"
-			                 : "%s: is the output of two ports; each needs its own",
-			            path);
+			problem_set(
+			        problem, -1,
+			        port ? "%s: its port has an output already; it can have only one"
+			             : "%s: is the output of two ports; each needs its own",
+			        path);
 			return -EINVAL;
 		}
 		if (check_not_input(options, captures, path, problem))
@@ -95,8 +96,8 @@ static inline bool is_plain(const struct rte_mbuf *mbuf)
 static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
 {
 	problem_set(problem, -1,
-	            "a packet has become %" PRIu32 " bytes long, and %" PRIu32
-	            " is the most: an error in weir",
+	            "a packet has grown to %" PRIu32 " bytes, and %" PRIu32
+	            " is the maximum: an error in weir",
 	            mbuf->pkt_len, PACKET_BYTES_MAX);
 	return -EIO;
 }

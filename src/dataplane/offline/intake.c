@@ -12,11 +12,10 @@ static int check_split(const struct intake *intake, uint32_t i, struct problem *
 
 	if (link_layer_has_sender(intake->link_layer) || kind == SPLIT_IP || kind == SPLIT_PORT)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "--split %s: %s is a capture of IP, without addresses of a link layer; split it "
-	        "by ip=ADDRESS or port=NUMBER",
-	        intake->options->split, intake->options->in[i].path);
+	problem_set(problem, -1,
+	            "--split %s: %s is a capture of IP, without link-layer addresses; split it by "
+	            "ip=ADDRESS or port=NUMBER",
+	            intake->options->split, intake->options->in[i].path);
 	return -EINVAL;
 }
 
@@ -35,7 +34,7 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 			continue;
 		if (!options->split) {
 			problem_set(problem, -1,
-			            "%s: brings packets to two ports: a split rule must say which "
+			            "%s: brings packets to two ports: give a rule to divide them "
 			            "(--split mac=..., ip=..., port=... or first)",
 			            options->in[i].path);
 			return -EINVAL;

@@ -23,7 +23,7 @@ struct place {
 static int refuse(const struct place *place, const char *statement, const char *words)
 {
 	problem_set(place->problem, -1,
-	            "cloud `%s`: `%s %.80s` is about addresses of Ethernet, and %s has none; match "
+	            "cloud `%s`: `%s %.80s` is about Ethernet addresses, and %s has none; match "
 	            "and rewrite what is in IP and above",
 	            place->cloud, statement, words, place->what);
 	return -EINVAL;

@@ -57,8 +57,8 @@ static int count_pool(struct mbuf_supply *supply, uint32_t n, struct problem *pr
 	while (available < n + supply->keep) {
 		if (offline_pool_grow(pool, pool_size(pool)) == 0) {
 			problem_set(problem, -1,
-			            "the clouds hold %" PRIu32 " buffers of packets, all of the "
-			            "memory that they may take (%" PRIu64
+			            "the clouds hold %" PRIu32
+			            " packet buffers, all the memory that they may take (%" PRIu64
 			            " MiB); allow more with --memory",
 			            pool_size(pool) - available,
 			            (uint64_t)pool_size(pool) * pool_mbuf_bytes() >> 20);

@@ -260,7 +260,7 @@ static int run_out(struct replay *replay)
 			return run_into_horizon(replay);
 		if (next <= before) {
 			problem_set(replay->problem, -1,
-			            "the engine stands still at %" PRIu64 " ns with %" PRIu64
+			            "the engine does not advance at %" PRIu64 " ns with %" PRIu64
 			            " packets held: an error in weir",
 			            next, engine_held_packets(replay->engine));
 			return -EIO;
@@ -323,8 +323,8 @@ static int check_pool(struct replay *replay)
 	if (available == size)
 		return 0;
 	problem_set(replay->problem, -1,
-	            "the mempool is not whole: %" PRIu32 " of %" PRIu32
-	            " buffers came back: an error in weir",
+	            "packet buffers are missing: %" PRIu32 " of %" PRIu32
+	            " came back: an error in weir",
 	            available, size);
 	return -EIO;
 }

@@ -106,15 +106,14 @@ int split_parse(const char *rule, struct split *split, struct problem *problem)
 		if (rules[i].parse(rule + length, split) == 0)
 			return 0;
 		problem_set(problem, -1,
-		            "the split rule \"%s\" is not understood; right would be %s", rule,
+		            "the split rule \"%s\" is not understood; write, for example, %s", rule,
 		            rules[i].right);
 		return -EINVAL;
 	}
-	problem_set(
-	        problem, -1,
-	        "the split rule \"%s\" is not known; there are mac=ADDRESS, ip=ADDRESS[/LENGTH], "
-	        "port=NUMBER and first",
-	        rule);
+	problem_set(problem, -1,
+	            "the split rule \"%s\" is unknown; use mac=ADDRESS, ip=ADDRESS[/LENGTH], "
+	            "port=NUMBER or first",
+	            rule);
 	return -EINVAL;
 }
 

@@ -56,6 +56,19 @@ bool interface_name_of(const char *device, char name[IFNAMSIZ])
 	       name_of(device, name);
 }
 
+void interface_no_socket(const char *name, int error, struct problem *problem)
+{
+	if (error == -EPERM || error == -EACCES)
+		problem_set(
+		        problem, -1,
+		        "no permission for packet sockets: run as root, or give the program the "
+		        "capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
+		        cpu_level_program());
+	else
+		problem_set(problem, -1, "interface %s: cannot open a packet socket: %s", name,
+		            strerror(-error));
+}
+
 int interface_open(const char *device, struct interface *interface, struct problem *problem)
 {
 	struct packet_mreq request = {.mr_type = PACKET_MR_PROMISC};
@@ -68,18 +81,14 @@ int interface_open(const char *device, struct interface *interface, struct probl
 	interface->promiscuous = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (interface->promiscuous < 0) {
 		rc = -errno;
-		problem_set(
-		        problem, -1,
-		        "no permission for packet sockets: run as root, or give the program the "
-		        "capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
-		        cpu_level_program());
+		interface_no_socket(interface->name, rc, problem);
 		return rc;
 	}
 	interface->index = (int)if_nametoindex(interface->name);
 	if (interface->index == 0) {
 		problem_set(problem, -1,
-		            "there is no interface %s in this network namespace; `ip link` shows "
-		            "those that are there",
+		            "there is no interface %s in this network namespace; `ip link` lists "
+		            "the existing ones",
 		            interface->name);
 		rc = -ENODEV;
 		goto err_close;

@@ -35,7 +35,7 @@ struct interface {
 	int sockets[INTERFACE_SOCKETS_MAX]; /* of the driver */
 	uint32_t n_sockets;
 	uint64_t missed;
-	uint32_t merging; /* ETHTOOL_S... commands that switched merging off, as bits */
+	uint32_t merging; /* bits 1 << row of `merging` in interface.c: switched off by weir */
 };
 
 /* Returns the name of the interface that a device text means by itself, without a driver of DPDK's:
@@ -45,9 +45,12 @@ const char *interface_named(const char *device);
  * exists or not. Returns false if there is none, or the device makes it itself (net_tap). */
 bool interface_name_of(const char *device, char name[IFNAMSIZ]);
 /* Opens the interface that a device text means, or names with `iface=`; the index is 0 if it names
- * none. Returns 0, or -errno with problem: no such interface, no permission. */
+ * none. Returns 0, or -errno with problem: no such interface, no permission, no descriptor left. */
 int interface_open(const char *device, struct interface *interface, struct problem *problem);
 void interface_close(struct interface *interface);
+/* Sets the problem of a packet socket on the interface `name` that cannot be opened. `error`:
+ * -errno. */
+void interface_no_socket(const char *name, int error, struct problem *problem);
 /* Finds the driver's sockets. To be called after the driver has opened them. */
 void interface_find_sockets(struct interface *interface);
 

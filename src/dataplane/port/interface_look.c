@@ -147,7 +147,7 @@ void interface_look_down(const struct interface_look *look, char *text, size_t r
 	else if (!look->carrier)
 		snprintf(text, room,
 		         "interface %s has no carrier: no packet passes until its other end is up, "
-		         "or its cable plugged in",
+		         "or its cable is plugged in",
 		         look->name);
 }
 
@@ -176,12 +176,11 @@ int interface_look_rights(char *text, size_t room)
 		return 0;
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0 &&
 	    errno == EPERM) {
-		snprintf(
-		        text, room,
-		        "without CAP_NET_ADMIN fewer frames wait for weir (net.core.rmem_max), and "
-		        "merged frames are cut again instead of kept apart: setcap "
-		        "cap_net_raw,cap_net_admin+ep %s",
-		        cpu_level_program());
+		snprintf(text, room,
+		         "without CAP_NET_ADMIN the receive buffer is smaller (net.core.rmem_max), "
+		         "and merged frames are cut again instead of arriving unmerged: setcap "
+		         "cap_net_raw,cap_net_admin+ep %s",
+		         cpu_level_program());
 		rc = -EPERM;
 	}
 	close(fd);

@@ -72,22 +72,38 @@ static bool parse_speed(struct paced_file *file, const char *text, size_t bytes)
 	return true;
 }
 
+/* Copies a path of so many bytes to `path`, which has room for PATH_MAX. `word`: what precedes the
+ * path in the device. */
+static int take_path(char *path, const char *word, const char *text, size_t bytes,
+                     struct problem *problem)
+{
+	if (bytes >= PATH_MAX) {
+		problem_set(problem, -1,
+		            "%s%.60s...: the path has %zu bytes; at most %d are allowed", word,
+		            text, bytes, PATH_MAX - 1);
+		return -ENAMETOOLONG;
+	}
+	memcpy(path, text, bytes);
+	path[bytes] = '\0';
+	return 0;
+}
+
 /* Splits FORM. */
 static int parse(const char *device, struct paced_file *file, struct problem *problem)
 {
 	const char *at = device + strlen("file:");
 	size_t bytes = strcspn(at, ",");
+	int rc;
 
 	file->speed_ppm = 1000000;
-	snprintf(file->path, sizeof(file->path), "%.*s", (int)bytes, at);
-	for (at += bytes; *at == ','; at += bytes) {
+	rc = take_path(file->path, "file:", at, bytes, problem);
+	for (at += bytes; rc == 0 && *at == ','; at += bytes) {
 		at++;
 		bytes = strcspn(at, ",");
 		if (bytes == 4 && strncmp(at, "loop", 4) == 0) {
 			file->loop = true;
 		} else if (bytes > 4 && strncmp(at, "out=", 4) == 0) {
-			snprintf(file->out_path, sizeof(file->out_path), "%.*s", (int)bytes - 4,
-			         at + 4);
+			rc = take_path(file->out_path, "out=", at + 4, bytes - 4, problem);
 		} else if (bytes > 10 && strncmp(at, "interface=", 10) == 0 && !file->interface) {
 			file->interface = strndup(at + 10, bytes - 10);
 			if (!file->interface) {
@@ -97,24 +113,23 @@ static int parse(const char *device, struct paced_file *file, struct problem *pr
 		} else if (bytes >= 6 && strncmp(at, "speed=", 6) == 0) {
 			if (!parse_speed(file, at + 6, bytes - 6)) {
 				problem_set(problem, -1,
-				            "device %s: `%.*s` is no speed; it goes from 0.001 to "
-				            "1000, as 2 or 0.5",
+				            "device %s: `%.*s` is not a speed: a speed is from "
+				            "0.001 to 1000, such as 2 or 0.5",
 				            device, (int)bytes, at);
 				return -EINVAL;
 			}
 		} else {
-			problem_set(
-			        problem, -1,
-			        "device %s: `%.*s` is unknown; a capture file as a port is " FORM,
-			        device, (int)bytes, at);
+			problem_set(problem, -1,
+			            "device %s: `%.*s` is unknown; for a capture file write " FORM,
+			            device, (int)bytes, at);
 			return -EINVAL;
 		}
 	}
-	if (file->path[0] == '\0' && file->out_path[0] == '\0') {
+	if (rc == 0 && file->path[0] == '\0' && file->out_path[0] == '\0') {
 		problem_set(problem, -1, "device %s names no file: " FORM, device);
 		return -EINVAL;
 	}
-	return 0;
+	return rc;
 }
 
 static struct rte_ring *ring_make(const struct paced_file *file, const char *way)
@@ -175,7 +190,8 @@ static int find_recorded(struct paced_file *file, struct problem *problem)
 			return 0;
 		}
 	}
-	problem_set(problem, -1, "%s: is a folder without a recording; a file would be right",
+	problem_set(problem, -1,
+	            "%s: this folder holds no recording; give a file, or the folder of a recording",
 	            file->path);
 	return -EINVAL;
 }
@@ -403,7 +419,8 @@ int paced_file_start(struct paced_file *file, simtime now, struct problem *probl
 	file->first_ns = (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
 	rc = pthread_create(&file->thread, NULL, file_thread, file);
 	if (rc) {
-		problem_set(problem, -1, "no thread for %s: %s", file->path, strerror(rc));
+		problem_set(problem, -1, "cannot start a thread for %s: %s", file->path,
+		            strerror(rc));
 		return -rc;
 	}
 	file->running = file->started = true;

@@ -48,8 +48,8 @@ int paced_file_check(const char *device, const char *folder, struct problem *pro
 int paced_file_start(struct paced_file *file, simtime now, struct problem *problem);
 /* Ends sending: writes what is on its way. From now on the count of frames not written stays. */
 void paced_file_halt(struct paced_file *file);
-/* Halts, and frees. Returns 0, or -EIO with problem if frames are missing in the output. A file
- * that was never started leaves no output. */
+/* Halts, and frees. Returns 0, or an error with problem, as recorder_close: -EIO if frames are
+ * missing in the output. A file that was never started leaves no output. */
 int paced_file_close(struct paced_file *file, struct problem *problem);
 
 uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,

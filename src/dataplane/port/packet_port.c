@@ -13,7 +13,7 @@
 #include <rte_ether.h>
 
 #include "account/counter_read.h"
-#include "machine/cpu_level.h"
+#include "port/interface.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
 
@@ -79,10 +79,7 @@ static int open_socket(const char *name, int index, struct problem *problem)
 
 	if (fd < 0) {
 		rc = -errno;
-		problem_set(problem, -1,
-		            "no permission for packet sockets: run as root, or give the program "
-		            "the capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
-		            cpu_level_program());
+		interface_no_socket(name, rc, problem);
 		return rc;
 	}
 	set_room(fd);
@@ -96,7 +93,7 @@ static int open_socket(const char *name, int index, struct problem *problem)
 	if (rc == 0 && setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &every, sizeof(every)) < 0)
 		rc = -errno;
 	if (rc < 0) {
-		problem_set(problem, -1, "interface %s: a packet socket cannot be had: %s", name,
+		problem_set(problem, -1, "interface %s: cannot open a packet socket: %s", name,
 		            strerror(-rc));
 		close(fd);
 		return rc;

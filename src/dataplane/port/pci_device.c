@@ -56,7 +56,7 @@ int pci_device_check(const char *device, struct problem *problem)
 	if (access(path, F_OK) < 0) {
 		problem_set(problem, -1,
 		            "there is no PCI device %s; `dpdk-devbind.py --status-dev net` lists "
-		            "those that are there",
+		            "the existing ones",
 		            address);
 		return -ENODEV;
 	}
@@ -67,15 +67,15 @@ int pci_device_check(const char *device, struct problem *problem)
 	if (!is_usable(driver)) {
 		problem_set(problem, -1,
 		            "PCI device %s is bound to %s, not to a driver for DPDK: "
-		            "dpdk-devbind.py --bind=vfio-pci %s (its interface is gone from the "
-		            "kernel until it is bound back)",
+		            "dpdk-devbind.py --bind=vfio-pci %s (the kernel then lacks its "
+		            "interface until it is bound back)",
 		            address, driver, address);
 		return -EBUSY;
 	}
 	if (strcmp(driver, "vfio-pci") == 0 && access("/dev/vfio/vfio", R_OK | W_OK) < 0) {
 		problem_set(problem, -1,
 		            "no permission for /dev/vfio/vfio: run as root, or give this user "
-		            "/dev/vfio/vfio and the device's group in /dev/vfio");
+		            "access to /dev/vfio/vfio and to the device's group in /dev/vfio");
 		return -EACCES;
 	}
 	return 0;

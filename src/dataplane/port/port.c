@@ -99,9 +99,9 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 		if (wanted++ < room)
 			continue;
 		problem_set(problem, -1,
-		            "port %s: it is device number %u, and this DPDK has room for %u "
-		            "(RTE_MAX_ETHPORTS, said when it was built); captures (file:PATH) do "
-		            "not count, and a DPDK built with -Dmax_ethports=%u has more",
+		            "port %s: it is device number %u, but this DPDK has room for %u "
+		            "(RTE_MAX_ETHPORTS, fixed when DPDK was built); captures (file:PATH) "
+		            "do not count, and a DPDK built with -Dmax_ethports=%u has more room",
 		            scenario->ports[i].name, wanted, room, SCENARIO_PORTS_MAX);
 		return -ENOSPC;
 	}
@@ -112,8 +112,9 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 static int refuse_same(const char *later, const char *earlier, const char *earlier_port,
                        const char *what, struct problem *problem)
 {
-	problem_set(problem, -1, "%s is %s, which port %s (%s) has: each port needs one of its own",
-	            later, what, earlier_port, earlier);
+	problem_set(problem, -1,
+	            "%s is %s, which port %s (%s) already uses: each port needs its own", later,
+	            what, earlier_port, earlier);
 	return -EINVAL;
 }
 
@@ -238,7 +239,7 @@ static int probe(struct port *port, struct problem *problem)
 		return probe_failed(rc, port->device, problem);
 	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0 || find_id(name, &port->id))
 		return 0;
-	problem_set(problem, -1, "device %s is there, and it is no network device", port->device);
+	problem_set(problem, -1, "device %s exists, but is not a network device", port->device);
 	return -ENODEV;
 }
 
@@ -322,11 +323,10 @@ static int prepare_launch(struct port *port, const struct rte_eth_dev_info *info
 	    rte_mbuf_dyn_tx_timestamp_register(&port->stamping.launch_offset,
 	                                       &port->stamping.launch_flag) == 0)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "launch: %s (%s) does not send at an instant that it is told; without this word "
-	        "it sends what it is handed",
-	        port->device, info->driver_name);
+	problem_set(problem, -1,
+	            "launch: %s (%s) cannot send at a given time; without `launch` it sends frames "
+	            "when they are handed over",
+	            port->device, info->driver_name);
 	return -ENOTSUP;
 }
 
@@ -337,8 +337,8 @@ static int prepare_stamps(struct port *port, const struct rte_eth_dev_info *info
 	    rte_mbuf_dyn_rx_timestamp_register(&port->stamping.offset, &port->stamping.flag) == 0)
 		return 0;
 	problem_set(problem, -1,
-	            "time device: %s (%s) does not stamp what it receives; without these words the "
-	            "clock's instants count",
+	            "time device: %s (%s) does not time-stamp received frames; without `time "
+	            "device`, weir's clock is used",
 	            port->device, info->driver_name);
 	return -ENOTSUP;
 }
@@ -409,7 +409,7 @@ failed:;
 	const char *cause = eal_log_cause();
 
 	problem_set(problem, -1, "device %s cannot be configured: %s%s%s", port->device,
-	            strerror(-rc), *cause ? "; DPDK says: " : "", cause);
+	            strerror(-rc), *cause ? "; DPDK reports: " : "", cause);
 	return rc;
 }
 
@@ -420,9 +420,10 @@ static int open_interface(struct port *port, struct rte_mempool *pool, struct pr
 	port->driver = "packet socket";
 	port->tx_queues = 1;
 	if (keeps_time(port)) {
-		problem_set(problem, -1,
-		            "%s: a packet socket has no clock of its own; a device of DPDK's may",
-		            port->stamps ? "time device" : "launch");
+		problem_set(
+		        problem, -1,
+		        "%s: a packet socket has no clock of its own; a DPDK device may have one",
+		        port->stamps ? "time device" : "launch");
 		return -ENOTSUP;
 	}
 	identity_of(port->device, &port->identity);
@@ -466,7 +467,8 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	port->interface.promiscuous = -1;
 	snprintf(port->name, sizeof(port->name), "%s", conf->name);
 	if (!conf->device) {
-		problem_set(problem, -1, "it has no device: port %s interface eth1", conf->name);
+		problem_set(problem, -1, "it has no device; for example: port %s interface eth1",
+		            conf->name);
 		return -EINVAL;
 	}
 	port->speed_bps = port_setting_of(conf).speed_bps;
@@ -531,7 +533,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0) {
-		problem_set(problem, -1, "device %s does not start: %s; DPDK says: %s",
+		problem_set(problem, -1, "device %s does not start: %s; DPDK reports: %s",
 		            port->device, strerror(-rc), eal_log_cause());
 		return rc;
 	}
@@ -644,11 +646,10 @@ void port_introduce(const struct port *port, char *text, size_t room)
 		return;
 	interface_look(port->interface.name, &look);
 	interface_look_text(&look, text, room);
-	snprintf(text + strlen(text), room - strlen(text), ", by a packet socket%s%s",
-	         interface_look_xdp(&look)
-	                 ? "; its driver knows AF_XDP, which may carry more small "
-	                   "frames: device net_af_xdp0,iface="
-	                 : "",
+	snprintf(text + strlen(text), room - strlen(text), ", through a packet socket%s%s",
+	         interface_look_xdp(&look) ? "; its driver supports AF_XDP, which may carry more "
+	                                     "small frames: device net_af_xdp0,iface="
+	                                   : "",
 	         interface_look_xdp(&look) ? look.name : "");
 }
 

@@ -81,8 +81,8 @@ int port_check_room(const struct scenario *scenario, struct problem *problem);
 /* Checks that no two ports of the scenario mean the same interface, PCI device or output. Returns
  * 0, or -errno with problem: -EINVAL, -ENOMEM. */
 int port_check_distinct(const struct scenario *scenario, struct problem *problem);
-/* Checks the last of n opened ports against the others for the same, by what their drivers report
- * now. Returns 0, or -EINVAL with problem. */
+/* Checks that the last of n opened ports is not the same device as one of the others, by what their
+ * drivers report now. Returns 0, or -EINVAL with problem. */
 int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem);
 /* Ethdevs that this process has made itself, and whose names begin with `prefix`, are opened as
  * they are instead of being probed: the rings between weir and a tester in one process. NULL:
@@ -103,7 +103,7 @@ void port_keep_time(struct port *port, const struct clock *clock);
  * more. */
 void port_halt(struct port *port);
 /* Stops and closes a port, and leaves the device as it was found. May follow a failed port_open.
- * Returns 0, or -EIO with problem if frames are missing in a capture that was to be written. */
+ * Returns 0, or -errno with problem, as paced_file_close. */
 int port_close(struct port *port, struct problem *problem);
 
 /* Returns true if the driver, when it is closed, does not free the mbufs in its rings: net_af_xdp

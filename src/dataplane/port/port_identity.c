@@ -200,8 +200,8 @@ static int claim(const char *name, const char *what, int *fd, struct problem *pr
 	if (pid > 0)
 		snprintf(process, sizeof(process), ", process %d", (int)pid);
 	problem_set(problem, -1,
-	            "%s is a port of another weir%s; both would take its packets: end that one, or "
-	            "take another interface",
+	            "%s is a port of another weir%s; both would take its packets: stop that weir, "
+	            "or use another interface",
 	            what, process);
 	return -EBUSY;
 }

@@ -53,7 +53,9 @@ static int check_tap(int fd, struct problem *problem)
 
 	if (ioctl(fd, TUNGETIFF, &ifr) < 0 || (ifr.ifr_flags & wanted) != wanted) {
 		problem_set(problem, -1,
-		            "descriptor %d is no tap with IFF_TAP, IFF_NO_PI and IFF_VNET_HDR", fd);
+		            "descriptor %d is not a tap opened with IFF_TAP, IFF_NO_PI and "
+		            "IFF_VNET_HDR",
+		            fd);
 		return -EINVAL;
 	}
 	return 0;
@@ -67,7 +69,7 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
 
 	if (sscanf(device, TAP_PORT "%d%n,opening=%d%n", &fd, &end, &opening, &end) < 1 ||
 	    device[end] != '\0') {
-		problem_set(problem, -1, "%s: tap:FD or tap:FD,opening=FD is wanted", device);
+		problem_set(problem, -1, "%s: expected tap:FD or tap:FD,opening=FD", device);
 		return -EINVAL;
 	}
 	rc = check_tap(fd, problem);

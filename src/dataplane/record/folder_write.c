@@ -21,7 +21,8 @@ int folder_file_failed(const char *path, struct problem *problem)
 	const int error = errno;
 
 	problem_set(problem, -1, "%s: cannot be written: %s%s", path, strerror(error),
-	            error == EEXIST ? "; a recording lies there: give another folder" : "");
+	            error == EEXIST ? "; the folder holds a recording already: give another folder"
+	                            : "");
 	return -EINVAL;
 }
 

@@ -2,8 +2,8 @@
 /*
  * A recording's ingress.pcapng. Every reader of pcapng sees the packets that came in: an interface
  * for each port, the engine's instants in nanoseconds since the start of the run, the packet's
- * number at its port (epb_packetid) and the worker that received it (epb_queue). Entries other than
- * packets (tape_entry.h) are blocks of a type for local use, which readers skip.
+ * number at its port (epb_packetid) and the worker whose engine got it (epb_queue). Entries other
+ * than packets (tape_entry.h) are blocks of a type for local use, which readers skip.
  *
  * The blocks of one worker are in the order in which its engine processed them. Blocks of several
  * workers are mixed, in no order. The file may end anywhere: it is written as the packets come, and

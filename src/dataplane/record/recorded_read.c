@@ -66,7 +66,7 @@ static const uint8_t *block_next(struct recorded_reader *reader)
 	}
 	length = word(from->at + 4);
 	if (length < PCAPNG_BLOCK_LEAST || length % 4 != 0 || length > BLOCK_READER_REACH_MAX) {
-		damaged(reader, "a block that cannot be so long");
+		damaged(reader, "a block of an impossible length");
 		return NULL;
 	}
 	if (!block_reader_has(from, length)) {
@@ -122,7 +122,8 @@ int recorded_open(const char *path, uint32_t worker, struct recorded_reader **re
 	if (!block || word(block) != PCAPNG_SECTION || reader->next < 32 ||
 	    word(block + 8) != PCAPNG_BYTE_ORDER_MARK)
 		return open_failed(reader, path,
-		                   "is no recording of weir's (pcapng, little-endian)", problem);
+		                   "is not a recording made by weir (pcapng, little-endian)",
+		                   problem);
 	*result = reader;
 	return 0;
 }
@@ -179,7 +180,7 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 	uint32_t padded;
 
 	if (reader->next < PCAPNG_PACKET_HEAD_BYTES + 4)
-		return damaged(reader, "a packet without a head");
+		return damaged(reader, "a packet without a header");
 	*recorded = (struct recorded){
 	        .worker = UINT32_MAX,
 	        .entry = {.kind = TAPE_PACKETS,
@@ -191,16 +192,16 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 	        .wire_bytes = word(block + 24),
 	};
 	if (word(block + 8) >= reader->ports)
-		return damaged(reader, "a packet of a port that is not there");
+		return damaged(reader, "a packet of a port that does not exist");
 	if (recorded->bytes > PACKET_BYTES_MAX || recorded->wire_bytes < recorded->bytes ||
 	    recorded->wire_bytes > INT32_MAX)
-		return damaged(reader, "a packet that cannot be so long");
+		return damaged(reader, "a packet of an impossible length");
 	padded = (recorded->bytes + 3) & ~UINT32_C(3);
 	if (PCAPNG_PACKET_HEAD_BYTES + padded > room ||
 	    !options_read_all(recorded, block + PCAPNG_PACKET_HEAD_BYTES + padded,
 	                      room - PCAPNG_PACKET_HEAD_BYTES - padded) ||
 	    recorded->worker == UINT32_MAX || recorded->entry.number == 0)
-		return damaged(reader, "a packet whose options are none of weir's");
+		return damaged(reader, "a packet with options that weir does not write");
 	return true;
 }
 
@@ -228,7 +229,7 @@ static bool entry_read(struct recorded_reader *reader, const uint8_t *block,
 	struct tape_entry *entry = &recorded->entry;
 
 	if (reader->next < RECORDED_ENTRY_HEAD + 4 + sizeof(*entry))
-		return damaged(reader, "an entry without a head");
+		return damaged(reader, "an entry without a header");
 	*recorded = (struct recorded){.worker = word(block + 8),
 	                              .data = block + RECORDED_ENTRY_HEAD + sizeof(*entry),
 	                              .bytes = bytes - (uint32_t)sizeof(*entry)};
@@ -238,7 +239,7 @@ static bool entry_read(struct recorded_reader *reader, const uint8_t *block,
 	if ((entry->kind == TAPE_INSERTION &&
 	     (entry->number > UINT16_MAX || entry->n > UINT16_MAX)) ||
 	    behind(entry) > recorded->bytes || entry->port >= SCENARIO_PORTS_MAX)
-		return damaged(reader, "an entry that is not whole");
+		return damaged(reader, "an incomplete entry");
 	return true;
 }
 
@@ -257,7 +258,7 @@ bool recorded_next(struct recorded_reader *reader, struct recorded *recorded)
 		                            : entry_read(reader, block, recorded)))
 			return false;
 		if (recorded->entry.t_ns >= SIMTIME_HORIZON)
-			return damaged(reader, "an instant behind the end of time");
+			return damaged(reader, "an instant after the end of time (2^63 ns)");
 		if (reader->worker == RECORDED_ALL || reader->worker == recorded->worker)
 			return true;
 	}

@@ -242,7 +242,7 @@ int recording_begin(struct recording *recording, uint32_t workers, const uint32_
 	}
 	rc = pthread_create(&recording->thread, NULL, recording_writer, recording);
 	if (rc != 0) {
-		problem_set(problem, -1, "no thread to record: %s", strerror(rc));
+		problem_set(problem, -1, "cannot start the thread that records: %s", strerror(rc));
 		return -rc;
 	}
 	recording->running = true;
@@ -275,11 +275,11 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 		return false;
 	recording->told = true;
 	if (recording->error)
-		snprintf(line, room, "recording %s ends here, and the run goes on: %s",
+		snprintf(line, room, "recording %s ends here, and the run continues: %s",
 		         recording->folder, strerror(recording->error));
 	else
 		snprintf(line, room,
-		         "recording %s ends here, and the run goes on: its limit is reached",
+		         "recording %s ends here, and the run continues: its limit is reached",
 		         recording->folder);
 	return true;
 }

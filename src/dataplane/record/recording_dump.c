@@ -101,17 +101,18 @@ static int say_empty(const struct recording *recording, struct problem *problem)
 	}
 	if (refused)
 		problem_set(problem, -1,
-		            "the flight has nothing yet: what the clouds remember takes %" PRIu64
-		            " MiB, and there is no memory for it; give more, or take fewer clouds",
+		            "the flight holds nothing yet: the state of the clouds takes %" PRIu64
+		            " MiB, which are not available; give more memory, or use fewer clouds",
 		            (needed >> 20) + 1);
 	else if (held > recording->plan.held_max)
-		problem_set(problem, -1,
-		            "the flight has nothing yet: %" PRIu64
-		            " packets are held, and it begins when at most %" PRIu64
-		            " are; --flight-held N allows more",
-		            held, recording->plan.held_max);
+		problem_set(
+		        problem, -1,
+		        "the flight holds nothing yet: %" PRIu64
+		        " packets are in the clouds, and it begins when there are at most %" PRIu64
+		        "; --flight-held N allows more",
+		        held, recording->plan.held_max);
 	else
-		problem_set(problem, -1, "the flight has nothing yet: try again in a moment");
+		problem_set(problem, -1, "the flight holds nothing yet: try again in a moment");
 	return -ENODATA;
 }
 
@@ -124,9 +125,9 @@ static int dump_locked(struct recording *recording, const char *folder, struct r
 		return say_empty(recording, problem);
 	if (rc < 0) {
 		problem_set(problem, -1,
-		            rc == -ESTALE ? "a change is missing in the flight, for the writer had "
-		                            "come behind: it cannot be run again any more"
-		                          : "no memory for what is to be written");
+		            rc == -ESTALE ? "a change is missing in the flight, because the writer "
+		                            "was too slow: the flight can no longer be replayed"
+		                          : "no memory for the dump");
 		return rc;
 	}
 	rc = dump_all(recording, folder, problem);

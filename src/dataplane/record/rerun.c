@@ -338,7 +338,7 @@ static void check_damage(const struct rerun *rerun)
 		if (!worker->ended && !worker->unknown[0] && worker->took_part &&
 		    has_clouds(rerun, i) && rerun->options->until_ns == SIMTIME_NEVER)
 			snprintf(worker->unknown, sizeof(worker->unknown),
-			         "the recording has no more of it");
+			         "the recording ends before this worker does");
 	}
 }
 

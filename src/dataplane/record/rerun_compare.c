@@ -78,23 +78,23 @@ void rerun_compare_departures(struct rerun_engine *rerun_engine, const struct re
 
 		memcpy(&digest, recorded->data + i * sizeof(digest), sizeof(digest));
 		if (queue->n == 0 || queue->passed + 1 != which) {
-			rerun_engine_differ(rerun_engine,
-			                    "worker %u: packet %" PRIu64
-			                    " out of port %u left by %s, and does not leave here",
-			                    rerun_engine->worker, which, entry->port,
-			                    instant_of(entry->t_ns).text);
+			rerun_engine_differ(
+			        rerun_engine,
+			        "worker %u: packet %" PRIu64
+			        " out of port %u left by %s in the run, but not in the repetition",
+			        rerun_engine->worker, which, entry->port,
+			        instant_of(entry->t_ns).text);
 			return;
 		}
 		if (gone_at(queue, 0)->digest != digest &&
 		    !find_beside(rerun_engine, queue, digest)) {
-			rerun_engine_differ(
-			        rerun_engine,
-			        "worker %u: packet %" PRIu64
-			        " out of port %u, by %s: another one, or at another instant "
-			        "than here, where it is due at %s",
-			        rerun_engine->worker, which, entry->port,
-			        instant_of(entry->t_ns).text,
-			        instant_of(gone_at(queue, 0)->due_ns).text);
+			rerun_engine_differ(rerun_engine,
+			                    "worker %u: packet %" PRIu64
+			                    " out of port %u, by %s: differs from the run, or left "
+			                    "at another instant; here it is due at %s",
+			                    rerun_engine->worker, which, entry->port,
+			                    instant_of(entry->t_ns).text,
+			                    instant_of(gone_at(queue, 0)->due_ns).text);
 			return;
 		}
 		gone_pass(queue, 1);
@@ -115,7 +115,7 @@ void rerun_compare_counters(struct rerun_engine *rerun_engine, const struct tape
 		rerun_engine->result->checks++;
 		return;
 	}
-	rerun_engine_differ(rerun_engine, "worker %u: cloud %s has counted other things at %s",
+	rerun_engine_differ(rerun_engine, "worker %u: the counters of cloud %s differ at %s",
 	                    rerun_engine->worker, digest.cloud, instant_of(entry->t_ns).text);
 }
 
@@ -129,8 +129,8 @@ void rerun_compare_end(struct rerun_engine *rerun_engine, const struct tape_entr
 		if (queue->n > 0)
 			rerun_engine_differ(rerun_engine,
 			                    "worker %u: packet %" PRIu64
-			                    " out of port %u leaves at %s here, and "
-			                    "did not leave",
+			                    " out of port %u leaves at %s in the repetition, but "
+			                    "did not leave in the run",
 			                    rerun_engine->worker, queue->passed + 1, port,
 			                    instant_of(gone_at(queue, 0)->due_ns).text);
 	}

@@ -141,8 +141,8 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	return 0;
 }
 
-/* Loses track if a change or an insertion was taken over while something that was due had not left.
- * An unknown part of it was executed only afterwards. */
+/* Loses track if a change or an insertion was taken over while something that was due was still in
+ * its cloud. An unknown part of it was executed only afterwards. */
 static void meet_unsettled(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
                            const char *what)
 {
@@ -151,8 +151,8 @@ static void meet_unsettled(struct rerun_engine *rerun_engine, const struct tape_
 	if (!(entry->flags & TAPE_UNSETTLED) || rerun_engine->options->ideal)
 		return;
 	snprintf(why, sizeof(why),
-	         "%s came into force at %s, when weir had no memory for what was due and no device "
-	         "took (--ideal goes on)",
+	         "%s was taken over at %s while due packets waited for a device and weir had no "
+	         "memory for them (--ideal continues)",
 	         what, instant_of(entry->t_ns).text);
 	lose_track(rerun_engine, entry->t_ns, why);
 }
@@ -210,13 +210,13 @@ static const char *unrepeated(uint32_t want)
 {
 	switch (want) {
 	case WANT_OWN_BYTES:
-		return "a packet that was to be written to, and whose bytes a device shared";
+		return "a private copy of a packet whose bytes a device shared";
 	case WANT_TIMER:
 		return "the timer of a link where clouds meet";
 	case WANT_TAKEN:
-		return "what the link took of a queue that drops its head";
+		return "the packet that the link took from a queue with `drop head`";
 	default:
-		return "what was due where clouds meet, when the next came";
+		return "departures that had to wait where clouds meet";
 	}
 }
 
@@ -227,7 +227,7 @@ static void meet_unheld(struct rerun_engine *rerun_engine, const struct tape_ent
 	rerun_engine->result->unheld += entry->n;
 	if (rerun_engine->options->ideal || entry->flags < WANTS)
 		return;
-	snprintf(why, sizeof(why), "at %s weir had no memory for %s (--ideal goes on)",
+	snprintf(why, sizeof(why), "at %s weir had no memory for %s (--ideal continues)",
 	         instant_of(entry->t_ns).text, unrepeated(entry->flags));
 	lose_track(rerun_engine, entry->t_ns, why);
 }
@@ -238,7 +238,7 @@ static bool has_starved(struct rerun_engine *rerun_engine)
 	if (likely(!rerun_engine->scarcity.starved) || rerun_engine->options->otherwise)
 		return false;
 	lose_track(rerun_engine, rerun_engine->ahead.entry.t_ns,
-	           "the repetition has no memory where the run had; allow more with --memory");
+	           "the repetition lacks memory that the run had; allow more with --memory");
 	return true;
 }
 
@@ -262,7 +262,8 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 	switch (entry->kind) {
 	case TAPE_PACKETS:
 		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port]) {
-			problem_set(problem, -1, "a packet of port %u, which worker %u has not",
+			problem_set(problem, -1,
+			            "a packet of port %u, which does not belong to worker %u",
 			            entry->port, rerun_engine->worker);
 			return -EINVAL;
 		}

@@ -13,8 +13,7 @@
 
 static int cannot(const struct rerun_engine *rerun_engine, const char *why, struct problem *problem)
 {
-	problem_set(problem, -1, "worker %u: the snapshot that it begins with %s",
-	            rerun_engine->worker, why);
+	problem_set(problem, -1, "worker %u: its initial snapshot %s", rerun_engine->worker, why);
 	return -EINVAL;
 }
 
@@ -43,14 +42,14 @@ static int collect(struct rerun_engine *rerun_engine, const struct recorded *rec
 
 	if (entry->n == 0) {
 		if (entry->number > RECORDING_SNAPSHOT_MOST)
-			return cannot(rerun_engine, "is larger than any", problem);
+			return cannot(rerun_engine, "is larger than any snapshot can be", problem);
 		rerun_engine->parts_bytes = entry->number;
 		rerun_engine->parts_done = 0;
 		if (!room_for(rerun_engine, 1))
 			return cannot(rerun_engine, "finds no memory", problem);
 	}
 	if (!rerun_engine->parts || entry->number != rerun_engine->parts_bytes)
-		return cannot(rerun_engine, "is not whole", problem);
+		return cannot(rerun_engine, "is incomplete", problem);
 	bytes = RTE_MIN(bytes, rerun_engine->parts_bytes - rerun_engine->parts_done);
 	if (!room_for(rerun_engine, bytes))
 		return cannot(rerun_engine, "finds no memory", problem);
@@ -122,7 +121,7 @@ int rerun_flight_check(const struct rerun_engine *rerun_engine, const struct tap
 {
 	if (rerun_engine->begun || entry->kind == TAPE_CHANGE || entry->kind == TAPE_SNAPSHOT)
 		return 0;
-	return cannot(rerun_engine, "is missing, or its end is", problem);
+	return cannot(rerun_engine, "is missing or incomplete", problem);
 }
 
 void rerun_flight_compare(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
@@ -136,6 +135,7 @@ void rerun_flight_compare(struct rerun_engine *rerun_engine, const struct tape_e
 	}
 	rerun_engine_differ(rerun_engine, "worker %u: up to %s, %s packets left port %u%s",
 	                    rerun_engine->worker, instant_of(entry->t_ns).text,
-	                    departed == entry->n ? "as many" : "not as many", entry->port,
-	                    departed == entry->n ? ", and not at the same instants" : "");
+	                    departed == entry->n ? "the same number of" : "a different number of",
+	                    entry->port,
+	                    departed == entry->n ? ", but not at the same instants" : "");
 }

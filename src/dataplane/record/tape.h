@@ -116,8 +116,9 @@ static inline void tape_left(struct tape *tape, uint32_t port, uint32_t n)
 {
 	tape->noted[port] = n;
 }
-/* Records counters of a few clouds, after every TAPE_CHECK_EVERY departures. All that is due at
- * `now` has been put into outlets, so the counters can be compared. */
+/* After every TAPE_CHECK_EVERY departures, records the counters of a few clouds and, in a flight,
+ * the sums of departures. Records nothing if the engine still has something that was due by `now`,
+ * because that could not be compared. */
 void tape_check(struct tape *tape, struct engine *engine, simtime now);
 /* Returns true if a snapshot is due. */
 static inline bool tape_wants_snapshot(const struct tape *tape, simtime now)

@@ -16,25 +16,26 @@
 	X(DOWN, "down", EMULATED, "the cloud was down")                                            \
 	X(LOSS, "loss", EMULATED, "the loss statement of the cloud")                               \
 	X(POLICE, "police", EMULATED, "the police statement: above its rate and burst")            \
-	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit ended at the hop")           \
-	X(TOO_BIG, "too-big", EMULATED, "longer than the hop's mtu, and not to be fragmented")     \
+	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit expired at the hop")         \
+	X(TOO_BIG, "too-big", EMULATED, "longer than the hop's mtu, and must not be fragmented")   \
 	X(TO_HOP, "to-hop", EMULATED, "addressed to the hop itself")                               \
-	X(PROBE, "probe", EMULATED, "a packet of `probe`, at the end of the path that it asked")   \
+	X(PROBE, "probe", EMULATED, "a packet of `probe`, at the end of the path that it probed")  \
 	X(RED_EARLY, "red-early", CONGESTION, "RED chose it, and it could not be marked")          \
 	X(RED_FORCED, "red-forced", CONGESTION, "RED: the average queue was above its maximum")    \
-	X(NOT_CAPABLE, "not-capable", CONGESTION, "to be marked, and not capable of ECN")          \
+	X(NOT_CAPABLE, "not-capable", CONGESTION, "had to be marked, but is not capable of ECN")   \
 	X(CODEL, "codel", CONGESTION, "CoDel: packets wait too long, and it could not be marked")  \
 	X(PIE, "pie", CONGESTION, "PIE chose it, and it could not be marked")                      \
 	X(DUALPI2, "dualpi2", CONGESTION, "DualPI2 chose it, and it could not be marked")          \
-	X(FULLEST, "fullest", CONGESTION, "FQ-CoDel: the queue was full, its flow had the most")   \
+	X(FULLEST, "fullest", CONGESTION,                                                          \
+	  "FQ-CoDel: the queue was full, and its flow had the largest backlog")                    \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(LIMIT, "limit", CONGESTION,                                                              \
-	  "the cloud held as many packets as its delay has as a limit")                            \
+	  "the cloud held as many packets as the limit of its delay allows")                       \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(FRAGMENTS, "fragments", REAL,                                                            \
-	  "longer than 64 fragments of the hop's mtu, or than fragments can say")                  \
+	  "needs more than 64 fragments of the hop's mtu, or an offset too large for IP")          \
 	X(CLOUDS_FULL, "clouds-full", REAL,                                                        \
-	  "its template had as many clouds as it may have (`most`), and none for this address")    \
+	  "its template had as many clouds as it may have (`most`), but none for this address")    \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \
 	X(REMOVED, "removed", REAL, "the cloud was removed while it held the packet")
 

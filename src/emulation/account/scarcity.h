@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 enum want {
-	WANT_LINE,      /* an arriving packet: a place on the line, or held back there */
+	WANT_LINE,      /* an arriving packet: a place on the line, or among those held back */
 	WANT_QUEUE,     /* an arriving packet: a place in the queue of the link */
 	WANT_HEAD,      /* a packet that has left the link: a place on the line */
 	WANT_RELEASE,   /* a packet that reordering held back: the same */

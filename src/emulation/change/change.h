@@ -22,8 +22,8 @@ bool change_removes(const struct change *change);
 /* Puts the change in force at `now`, between bursts. Cannot fail, and keeps every packet in flight.
  * Thread: worker. */
 void engine_apply(struct engine *engine, struct change *change, simtime now);
-/* Frees what the change has replaced, or, if it was never applied, what it had prepared. Thread:
- * control. */
+/* Frees what the change has replaced, or, if it was never applied, what it had prepared.
+ * Thread: control. */
 void change_free(struct change *change);
 
 #endif

@@ -43,7 +43,7 @@ static int parts_prepare(const struct change *change, const struct place *place,
 			if (i + 1 == n)
 				break;
 			problem_set(problem, -1,
-			            "%s leads to cloud %s already, which takes the rest: nothing "
+			            "%s already leads to cloud %s, which takes the rest: nothing "
 			            "is left for %s",
 			            plans[i]->conf->from, plans[i]->conf->name,
 			            plans[i + 1]->conf->name);

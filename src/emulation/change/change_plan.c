@@ -198,7 +198,7 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 		error = plan_one(change, i, root, to);
 		if (error == -ENOMEM && conf->many)
 			problem_set(problem, -1,
-			            "no memory for the %u clouds of `%s`; `most` says how many",
+			            "no memory for the %u clouds of `%s`; `most` sets their number",
 			            selection_most(selection_of(conf)), conf->name);
 		if (error)
 			return error;
@@ -222,11 +222,10 @@ static int backs_prepare(struct change *change, struct problem *problem)
 		plan->back = change->plans[through].cloud;
 		if (plan->back)
 			continue;
-		problem_set(
-		        problem, -1,
-		        "cloud %s and cloud %s, through which its answers go, belong to different "
-		        "workers; with one worker (--cores 1) they do not",
-		        plan->conf->name, change->plans[through].conf->name);
+		problem_set(problem, -1,
+		            "cloud %s and cloud %s, through which its answers go, belong to "
+		            "different workers; use one worker (--cores 1)",
+		            plan->conf->name, change->plans[through].conf->name);
 		return -EINVAL;
 	}
 	return 0;

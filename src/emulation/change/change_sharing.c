@@ -73,8 +73,8 @@ static bool is_shared(const struct change *change, const struct plan *plan,
 	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
-/* Returns true unless the line is the cloud's own, which it is if no other cloud leads to its port.
- * Once shared, a line stays shared. */
+/* Returns true unless the line is the cloud's own, which it is if no other cloud leads to its port
+ * and its packets enter no other cloud. Once shared, a line stays shared. */
 static bool line_is_shared(const struct plan *plan, const struct feeders *feeders)
 {
 	return plan->template || plan->cloud->line.shared ||

@@ -25,7 +25,7 @@ static void full_free(struct stage *stage)
 
 static const struct statement full_statement = {
         .name = "clouds",
-        .help = "drops what finds no cloud of a template",
+        .help = "drops packets for which a template has no cloud left",
         .role = ROLE_STAGE,
         .free = full_free,
 };

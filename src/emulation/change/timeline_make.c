@@ -276,13 +276,13 @@ static int refuse(const struct order *own, const struct order *other, const stru
 {
 	if (!lasting_orders(by))
 		problem_set(problem, -1,
-		            "`%s` changes `%s` already; each statement is changed by one "
-		            "schedule, apart from `at`",
+		            "`%s` already changes `%s`; apart from `at`, only one schedule can "
+		            "change a statement",
 		            by->statement->name, other->name);
 	else
 		problem_set(problem, -1,
-		            "`at` changes `%s`, which belongs together with `%s`: change the same "
-		            "one",
+		            "`at` changes `%s`, which forms one setting with `%s`; let both change "
+		            "the same statement",
 		            other->name, own->name);
 	return -EINVAL;
 }

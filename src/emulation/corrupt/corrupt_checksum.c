@@ -125,20 +125,20 @@ static const struct field corrupt_checksum_fields[] = {
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct corrupt_checksum_conf, sums),
          .words = sums,
-         .help = "which ones are made wrong"},
+         .help = "checksums to make wrong"},
         {.name = "probability",
          .type = FIELD_PROBABILITY,
          .offset = offsetof(struct corrupt_checksum_conf, probability),
          .max = PROBABILITY_ONE,
          .initial = PROBABILITY_ONE,
-         .help = "share of the packets that is treated"},
+         .help = "share of the packets that is changed"},
         FIELD_END,
 };
 
 const struct statement corrupt_checksum_statement = {
         .name = "corrupt",
         .variant = "checksum",
-        .help = "the checksums of packets are made wrong, and nothing else",
+        .help = "only the checksums of packets are made wrong",
         .role = ROLE_STAGE,
         .fields = corrupt_checksum_fields,
         .conf_bytes = sizeof(struct corrupt_checksum_conf),

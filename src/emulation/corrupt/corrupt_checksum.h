@@ -8,9 +8,10 @@
  * header checksum of IPv4; IPv6 has none. A UDP checksum of 0 means that there is none, and stays;
  * one that would become 0 gets another bit inverted. headers.h says how headers are found. A packet
  * without any of the named checksums passes, and is not counted. With P each packet is treated with
- * that probability, otherwise all are. If the sender leaves checksums to its card (offload), a
- * packet may have no right checksum yet when weir receives it: switch offload off at the sender
- * (`ethtool -K ... tx off`).
+ * that probability, otherwise all are. If the sender leaves checksums to its card (offload), an
+ * `interface` port computes them when it receives the packet. With net_af_packet and net_af_xdp,
+ * and in captures taken at the sender, they are missing: switch offload off at the sender (`ethtool
+ * -K ... tx off`).
  */
 #ifndef WEIR_CORRUPT_CHECKSUM_H
 #define WEIR_CORRUPT_CHECKSUM_H

@@ -4,7 +4,7 @@
 #include "packet/copy.h"
 #include "stage/stage.h"
 
-_Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
+_Static_assert(BURST_ROOM <= 64, "`which` has 64 bits");
 
 void duplicate_packets(struct cloud *cloud, struct burst *burst, uint64_t which)
 {

@@ -64,7 +64,7 @@ static const struct field duplicate_every_fields[] = {
          .offset = offsetof(struct duplicate_every_conf, every),
          .min = 1,
          .max = DUPLICATE_EVERY_MAX,
-         .help = "one of so many packets is copied"},
+         .help = "one packet of this many is copied"},
         FIELD_END,
 };
 

@@ -174,7 +174,8 @@ static int filter_add(struct classifier *classifier, const struct classifier_par
 	struct classifier_branch *to = &classifier->branches[branch];
 
 	if (!classifier->filters) {
-		problem_set(problem, -1, "`match %s` takes a filter, and there are none here",
+		problem_set(problem, -1,
+		            "`match %s` needs a filter, and filters are not available here",
 		            part->filter);
 		return -EINVAL;
 	}

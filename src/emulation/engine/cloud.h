@@ -56,7 +56,7 @@ struct cloud {
 	struct wheel *events;
 	simtime change;         /* next point of the timeline; SIMTIME_NEVER: none */
 	simtime wake;           /* shared clouds: when the link's timer on the shared wheel fires */
-	uint64_t latest_number; /* of the packets that arrived: near those held */
+	uint64_t latest_number; /* of the latest arrival; those of held packets are close to it */
 	struct holder *holder __rte_cache_aligned;
 	struct witness *witness;
 	struct cloud_watch *watch;  /* the first of the watches that are called; or NULL */
@@ -69,7 +69,8 @@ struct cloud {
 	simtime origin_ns; /* beginning of the run: when the first scenario came into force. 0 live;
 	                    * in a replay, the first packet of the captures */
 	struct timeline *timeline; /* or NULL */
-	/* if it compensates latency and keeps order: the latest departure from the line so far */
+	/* if it compensates latency and keeps order: all that has entered the line leaves by
+	 * then */
 	simtime latest_leaving;
 	/* of stages, begun and ended: odd while one is in progress (cloud_stages) */
 	uint32_t exchanges;

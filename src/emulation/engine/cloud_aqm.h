@@ -29,7 +29,7 @@ struct aqm_arrival {
 	struct log *log;
 };
 /* Presents packet i of the burst to the management, checks whether there is room, and marks the
- * packet. Returns false if it was dropped, and counted. */
+ * packet if that is the verdict. Returns false if it was dropped, and counted. */
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                struct aqm_arrival *arrival);
 /* Presents the head to the management until one passes or none is left. To be called only while the

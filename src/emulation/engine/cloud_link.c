@@ -367,7 +367,7 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 	const simtime now = burst_t(burst, i);
 
 	if (unlikely(cloud_next(cloud) <= now)) {
-		/* They arrived before the events that are executed below. */
+		/* The packets in `passed` arrived before the events that are executed below. */
 		passed_enter_line(cloud, burst, passed);
 		cloud_advance_link(cloud, now);
 	}

@@ -148,14 +148,14 @@ bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 {
 	const struct line *line = &cloud->line;
 	const simtime first = cloud->link.departure;
-	/* A packet leaves the line at the instant when it enters, and the line need not be
+	/* True if a packet leaves the line at the instant when it enters, and the line need not be
 	 * involved. */
 	const bool nothing = outlet && line->conf.delay_ns == 0 && !line->wheel &&
 	                     !line->conf.jitter && line->log.records == 0 &&
 	                     first >= line->last_due;
 	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
-	/* Until then, only departures from this link can happen: no event of another cloud, and no
-	 * departure of the first of these heads from a shared line. */
+	/* Before this instant, only departures from this link can happen: no event of another
+	 * cloud, and no departure of the first of these heads from a shared line. */
 	simtime before = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
 	uint16_t gone;
 	struct run run;

@@ -25,7 +25,7 @@ void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i
  * cloud. */
 void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime now,
                      struct fate fate);
-/* Reports a packet for which there was no mbuf. */
+/* Reports a generated packet for which there was no mbuf as dropped. */
 void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number);
 
 static inline struct fate fate_dropped(enum reason reason)

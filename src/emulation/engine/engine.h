@@ -73,7 +73,7 @@ void engine_ingress(struct engine *engine, struct burst *burst);
 /* Packets of weir's own that take the path of a cloud's packets (cloud_insert): n frames of
  * frame_bytes bytes each, one behind the other. */
 struct insertion {
-	const char *cloud; /* that they enter, at its stages */
+	const char *cloud; /* the cloud whose stages they enter */
 	uint32_t n, frame_bytes;
 	const uint8_t *frames;
 };

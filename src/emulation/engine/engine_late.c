@@ -4,8 +4,8 @@
  * wait behind the outlet. Packets of shared clouds always do so. If they waited in their clouds,
  * the packets of all other clouds on the wheel would wait with them, and a packet that arrives
  * meanwhile would find clouds in a state that depends on how fast a device accepts packets. Packets
- * that are due on a line of its own wait on that line, since nothing else depends on them. Before a
- * change they leave as well (engine_settle), because the change would find them there.
+ * that are due on a cloud's own line wait on that line, since nothing else depends on them. Before
+ * a change they leave as well (engine_settle), because the change would find them there.
  *
  * As long as packets wait at a port, its outlet is full whenever the engine executes an event: so
  * no packet overtakes them, and the usual path out need not check. If a driver makes room in the
@@ -94,9 +94,9 @@ bool engine_settle(struct engine *engine, simtime now)
 	return settled && engine_next_event(engine) > now;
 }
 
-/* Returns the log whose front leaves next at the port. First lets out what is due on a line of its
- * own, before that front or at the same instant; returns NULL if some of that has to wait, because
- * it goes first. */
+/* Returns the log whose front leaves next at the port. First lets out what is due on the line of
+ * `own`, before that front or at the same instant. Returns NULL if some of that has to wait,
+ * because it goes first. */
 static struct log *first(struct engine *engine, struct engine_port *port, struct cloud *own)
 {
 	const struct held *held = port->late.records ? log_front(&port->late) : NULL;

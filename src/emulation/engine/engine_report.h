@@ -17,8 +17,8 @@
 struct engine;
 
 struct cloud_report {
-	/* In a template: the number of its clouds, and the maximum; the other fields are sums over
-	 * the clouds, or means where a sum has no meaning. Otherwise 0. */
+	/* In a template: the number of its clouds, and the maximum; else both are 0. The other
+	 * fields of a template are sums over its clouds, or means where a sum has no meaning. */
 	uint32_t clouds, clouds_most;
 	struct counters counters;
 	uint64_t held_packets;

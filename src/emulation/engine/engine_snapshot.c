@@ -33,12 +33,12 @@ const char *engine_snapshot_waits(const struct engine *engine)
 	if (engine->timer_missing)
 		return "memory is short";
 	if (engine->draining)
-		return "packets leave a line that has become another one";
+		return "packets are still on a line that has been replaced";
 	if (engine->unsettled)
-		return "clouds of a template have still to make a change";
+		return "clouds of a template have yet to make a change";
 	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
 		if (closes_still(cloud_table->slots[i]))
-			return "a cloud that was removed has packets still";
+			return "a removed cloud still holds packets";
 	}
 	return NULL;
 }

@@ -26,10 +26,10 @@ struct engine_port {
 	uint64_t sent; /* packets that left their clouds: into the outlet or `late` */
 	struct outlet outlet;
 	/* Packets that shared clouds let out while the outlet was full, in order. They leave after
-	 * those in the outlet; packets on a line of its own are merged in by their due time
+	 * those in the outlet; packets on the port's own line are merged in by their due time
 	 * (engine_late.c). */
 	struct log late;
-	struct log late_own; /* the same for the line of its own, filled by engine_settle */
+	struct log late_own; /* the same for the port's own line, filled by engine_settle */
 };
 
 static inline uint64_t engine_port_late(const struct engine_port *port)
@@ -99,13 +99,13 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* ---- worker ---- */
 
-/* Calls the follower for all clouds anew, after clouds were added or the follower was replaced. */
+/* Begins to call the follower for all clouds anew, after a change or with a new follower. */
 void engine_follow_again(struct engine *engine);
 /* Executes the events of shared clouds up to and including `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
-/* Hands packets to a shared cloud, executing the events before each instant first. Other clouds may
- * interact with each packet, and the result of a burst must equal that of single packets: only
- * packets for which this is certain go together (cloud->burst_safe). */
+/* Hands packets to a shared cloud, executing the events up to and including each instant first.
+ * Other clouds may interact with each packet, and the result of a burst must equal that of single
+ * packets: only packets for which this is certain go together (cloud->burst_safe). */
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst);
 /* Does the same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,

@@ -20,8 +20,8 @@
  *
  * Precedence: a statement that the user gives while a schedule runs is in force at once, until the
  * schedule's next point for it. A schedule that is given again continues where it is at that
- * instant. Points of `at` that have passed are not executed again. If one of them was removed, its
- * statement becomes what it would be had that point never existed.
+ * instant. Points of `at` that have passed are not executed, neither again nor belatedly. If one of
+ * them was removed, its statement becomes what it would be had that point never existed.
  *
  * Draws: a statement that returns continues its sequence of random draws; none is repeated
  * (setting.h).

@@ -17,8 +17,8 @@
 
 #define CHUNK_BYTES 4096
 
-/* Frames are copied in blocks of this size, so a copy may exceed its end by less than a block: a
- * chunk keeps that much room behind its last record. */
+/* Frames are copied in blocks of this size, so a copy may run past the frame's end by less than a
+ * block: a chunk keeps that much room behind its last record. */
 #define COPY_BLOCK_BYTES 64
 
 struct chunk {

@@ -55,7 +55,7 @@ static inline bool hold_copies(const struct holder *holder, const struct rte_mbu
 }
 
 /* Returns true if the packet may be held. Sets *copied if its frame is copied, not kept in its
- * mbuf, and *stored_bytes to what its record stores. */
+ * mbuf, and *stored_bytes to the bytes that its record stores. */
 static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf *mbuf,
                               bool *copied, uint32_t *stored_bytes)
 {
@@ -101,7 +101,7 @@ static inline bool hold_owns(const struct holder *holder, const struct rte_mbuf 
 	return mbuf->pool == holder->pool && RTE_MBUF_DIRECT(mbuf);
 }
 
-/* Returns true if this holds, and there is no other reference: the mbuf can become spare. */
+/* Returns true if hold_owns is true, and there is no other reference: the mbuf can become spare. */
 static inline bool hold_owns_alone(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
 	return hold_owns(holder, mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
@@ -110,7 +110,8 @@ static inline bool hold_owns_alone(const struct holder *holder, const struct rte
 /* The slow path of hold_spend. */
 void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf);
 
-/* Makes an mbuf spare whose frame was copied. */
+/* Takes back an mbuf whose frame was copied: it becomes spare, or is freed if it is not the
+ * holder's alone. */
 static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 {
 	if (likely(hold_owns_alone(holder, mbuf) && holder->n_spare < HOLD_SPARE_MAX))
@@ -206,8 +207,8 @@ static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *fr
 	hold_copy(hold_room(spare), frame, bytes);
 }
 
-/* Returns the record's packet in an mbuf, a spare one if the frame was copied, or NULL if there is
- * none. */
+/* Returns the record's packet in an mbuf, a spare one if the frame was copied. Returns NULL if
+ * there is no spare one. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf;

@@ -4,7 +4,7 @@
  * or the beginning of the frame. Packets in a record, a cell, a train or an mbuf are written alike.
  * A packet that is read is put where an arriving packet would be.
  *
- * Errors: if there is no memory for what is read, or it is not possible, snapshot->failed is set.
+ * Errors: if what is read is not valid, or there is no memory for it, snapshot->failed is set.
  * Thread: the worker that owns the holder.
  */
 #ifndef WEIR_HOLD_SNAPSHOT_H
@@ -21,15 +21,15 @@ struct snapshot_clouds {
 	const uint32_t *index; /* their present indices; UINT32_MAX: the cloud is gone */
 };
 
-/* For a log of records that `cloud` holds. */
+/* Writes or reads a log of records that `cloud` holds. */
 void log_snapshot(struct log *log, struct holder *holder, uint32_t cloud,
                   struct snapshot *snapshot);
-/* For a log whose records are not packets: integers without gaps. */
+/* The same for a log whose records are not packets: integers without gaps. */
 void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot);
-/* For a log of trains. */
+/* The same for a log of trains. */
 void train_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot);
-/* For a wheel. When it is read, it must be empty before, and is advanced to `now`. `clouds` is NULL
- * for a wheel that a line has to itself; then all packets belong to `cloud`. */
+/* The same for a wheel. A wheel that is read into must be empty, and is advanced to `now`. `clouds`
+ * is NULL for a wheel that a line has to itself; then all packets belong to `cloud`. */
 void wheel_snapshot(struct wheel *wheel, struct holder *holder, uint32_t cloud, simtime now,
                     const struct snapshot_clouds *clouds, struct snapshot *snapshot);
 

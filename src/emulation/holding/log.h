@@ -8,8 +8,8 @@
  * mbufs circulate and stay in the cache, and held packets are written and read in sequence, so the
  * processor prefetches them. A large frame stays in its mbuf, and the record holds its address.
  *
- * A held packet is a `struct held *`, valid until it is popped. Nothing outside this file and
- * hold.h assumes where its bytes are.
+ * A held packet is a `struct held *`, valid until it is popped. `data` has its frame, or with
+ * HELD_MBUF the address of its mbuf: packet_bytes_of_held (hold.h) finds the bytes in either case.
  *
  * Ownership: a log belongs to one worker; its chunks come from that worker's arena.
  */

@@ -324,8 +324,8 @@ _Static_assert(WHEEL_SORTED_MAX <= 1u << WORD_PLACE_BITS &&
                        WHEEL_SLOT_NS << WORD_PLACE_BITS <= UINT64_C(1) << 32,
                "a word has room for both");
 
-/* Exchanges the words of a pair of neighbours if they are out of order; returns nonzero if any
- * were. */
+/* Exchanges the words of each pair of neighbours (0 and 1, 2 and 3, ...) that is out of order;
+ * returns nonzero if any was. */
 static uint32_t words_pass(uint32_t *words, uint32_t n)
 {
 	uint32_t moved = 0;

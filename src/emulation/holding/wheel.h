@@ -38,8 +38,8 @@
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
-/* How many keys a slot of level 1 may have to be sorted at once; a line rate of 64-byte frames
- * brings 244. */
+/* How many keys a slot of level 1 may have to be sorted at once; 10 Gbit/s of 64-byte frames bring
+ * 244. */
 #define WHEEL_SORTED_MAX 1024u
 /* A packet is fetched when so many others are still to leave before it. */
 #define WHEEL_FETCH_AHEAD 24u
@@ -176,8 +176,8 @@ static __rte_always_inline bool wheel_may_be_cell(const struct wheel *wheel, con
 
 /* Advances to the next block of the slot after the open one. */
 void wheel_stream_go_on(struct wheel *wheel);
-/* Fetches one record of that slot into the second-level cache, for later. Called once at a time,
- * amid other work, because the processor can have only so many fetches under way. */
+/* Fetches one record of that slot into the second-level cache, for later. To be called amid other
+ * work, because the processor can have only so many fetches under way. */
 static __rte_always_inline void wheel_stream(struct wheel *wheel)
 {
 	const uint8_t *record;

@@ -34,7 +34,7 @@ static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *
 	return i;
 }
 
-/* Returns true if the stays of all packets are in one class of the store, which is stored. */
+/* Returns true if the stays of all packets are in one class of the store, and sets *class to it. */
 static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16_t n,
                         uint32_t *class)
 {
@@ -104,8 +104,8 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 	return i;
 }
 
-/* Moves packets of the burst, from `from` on, into their records. The mbufs become spare, and there
- * is room for them. */
+/* Moves packets of the burst, from `from` on, into their records. The mbufs become spare; the
+ * holder has room for them. */
 static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
                          const struct burst *burst, uint32_t from, uint16_t n,
                          const simtime *due_ns)
@@ -217,8 +217,8 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 	return done;
 }
 
-/* Moves a packet from a record or a cell that has left the wheel into an mbuf, which is there.
- * Returns its length on the wire. */
+/* Moves a packet from a record or a cell that has left the wheel into an mbuf; the holder has a
+ * spare one. Returns the packet's length on the wire. */
 static __rte_always_inline uint32_t leave(const struct wheel *wheel, struct holder *holder,
                                           const struct held *held, struct rte_mbuf **mbuf)
 {

@@ -23,7 +23,8 @@ static void visit(struct walk *walk, simtime t_ns, uint64_t number, const void *
 	walk->visit(walk->argument, t_ns, number, held);
 }
 
-/* Visits a list: in reverse order, or as `ready`, in order. */
+/* Visits the keys of a list. `last_first`: the list is in reverse order of insertion, as all are
+ * except `ready`. */
 static void visit_list(struct walk *walk, wheel_link list, bool last_first)
 {
 	uint64_t n = 0, i = 0;

@@ -48,7 +48,7 @@ static const struct field delay_fields[] = {
          .type = FIELD_TIME,
          .offset = offsetof(struct delay_conf, jitter_ns),
          .max = DELAY_MAX_NS,
-         .help = "the standard deviation; uniform, bimodal: the most that it differs"},
+         .help = "the standard deviation; uniform, bimodal: the largest deviation"},
         {.name = "distribution",
          .type = FIELD_WORD,
          .offset = offsetof(struct delay_conf, distribution),
@@ -57,7 +57,7 @@ static const struct field delay_fields[] = {
         {.name = "table",
          .type = FIELD_FILE,
          .offset = offsetof(struct delay_conf, table),
-         .help = "after `distribution`: a .dist file of netem, or measured delays, one a line"},
+         .help = "after `distribution`: a .dist file of netem, or measured delays, one per line"},
         {.name = "weight",
          .type = FIELD_PROBABILITY,
          .offset = offsetof(struct delay_conf, weight),
@@ -66,7 +66,7 @@ static const struct field delay_fields[] = {
         {.name = "correlation",
          .type = FIELD_PROBABILITY,
          .offset = offsetof(struct delay_conf, correlation),
-         .help = "of the delay with that of the packet before"},
+         .help = "of the delay with that of the previous packet"},
         {.name = "half-life",
          .type = FIELD_TIME,
          .offset = offsetof(struct delay_conf, half_life_ns),
@@ -77,7 +77,7 @@ static const struct field delay_fields[] = {
          .type = FIELD_WORD,
          .offset = offsetof(struct delay_conf, order),
          .words = orders,
-         .help = "keep: no packet overtakes another; allow: they leave as their delays say"},
+         .help = "keep: no packet overtakes another; allow: each leaves after its own delay"},
         {.name = "as-netem",
          .type = FIELD_FLAG,
          .offset = offsetof(struct delay_conf, as_netem),
@@ -85,7 +85,8 @@ static const struct field delay_fields[] = {
         {.name = "limit",
          .type = FIELD_LIMIT,
          .offset = offsetof(struct delay_conf, limit),
-         .help = "packets that the cloud holds at most, queued and on their way; more are dropped"},
+         .help = "maximum number of packets in the cloud, queued and on their way; more are "
+                 "dropped"},
         FIELD_END,
 };
 
@@ -133,8 +134,8 @@ static int table_scale(const struct delay_conf *delay, struct delay_table *table
 
 	if (table->netem && delay->jitter_ns == 0)
 		return wrong(problem, DELAY_FIELD_TABLE,
-		             "a netem table says how the delay is spread, not how far: add "
-		             "`jitter` and a time, like 5ms");
+		             "a netem table gives the shape of the distribution, not its width: "
+		             "add `jitter` and a time, like 5ms");
 	if (!table->netem && delay->jitter_ns == 0) {
 		for (uint32_t i = 0; i < table->n; i++)
 			table->value[i] -= (int64_t)delay->delay_ns;
@@ -145,7 +146,7 @@ static int table_scale(const struct delay_conf *delay, struct delay_table *table
 		if (unit == 0)
 			return wrong(problem, DELAY_FIELD_TABLE,
 			             "all delays of the table are the same: they cannot be spread "
-			             "to a jitter; leave it away");
+			             "to a jitter; leave it out");
 	}
 	for (uint32_t i = 0; i < table->n; i++)
 		table->value[i] = llround(((double)table->value[i] - middle) / unit * jitter);
@@ -178,7 +179,7 @@ static int check_table(const struct delay_conf *delay, struct problem *problem)
 		             "before the file's name");
 	if (!delay->table)
 		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
-		             "`distribution table` needs the name of a file behind it");
+		             "`distribution table` needs the name of a file after it");
 	error = table_read(delay, &table, problem);
 	if (!error)
 		free(table.value);
@@ -196,13 +197,13 @@ static int check_distribution(const struct delay_conf *delay, struct problem *pr
 		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
 		             "a distribution needs a spread: add `jitter` and a time, like 5ms");
 	if (positive && delay->delay_ns == 0)
-		return wrong(
-		        problem, DELAY_FIELD_DISTRIBUTION,
-		        "a gamma or lognormal delay is more than 0; give it a mean, like 40ms");
+		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
+		             "a gamma or lognormal delay must be more than 0; give it a mean, like "
+		             "40ms");
 	if (positive && delay->jitter_ns / DISTRIBUTION_SKEW_MAX > delay->delay_ns)
 		return wrong(problem, DELAY_FIELD_JITTER,
 		             "the jitter of a gamma or lognormal delay is at most 10 times the "
-		             "delay; make it less");
+		             "delay; make it smaller");
 	return 0;
 }
 
@@ -213,13 +214,13 @@ static int check_as_netem(const struct delay_conf *delay, struct problem *proble
 	int error;
 
 	if (!delay_has_jitter(delay) || delay->order != ORDER_ALLOW || delay->half_life_ns)
-		return wrong(problem, DELAY_FIELD_AS_NETEM,
-		             "netem's way of drawing is for a jitter with `order allow` and "
-		             "without a half-life");
+		return wrong(
+		        problem, DELAY_FIELD_AS_NETEM,
+		        "`as-netem` needs a jitter with `order allow` and without a half-life");
 	if (delay->distribution > DELAY_PARETONORMAL && delay->distribution != DELAY_TABLE)
 		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
 		             "netem has the distributions uniform, normal, pareto, paretonormal "
-		             "and tables of its own");
+		             "and its own tables");
 	if (delay->distribution != DELAY_TABLE)
 		return 0;
 	error = table_read(delay, &table, problem);
@@ -228,7 +229,7 @@ static int check_as_netem(const struct delay_conf *delay, struct problem *proble
 	free(table.value);
 	if (!table.netem)
 		return wrong(problem, DELAY_FIELD_TABLE,
-		             "netem reads tables of its own kind only; leave `as-netem` away");
+		             "netem reads tables of its own kind only; leave `as-netem` out");
 	return 0;
 }
 
@@ -245,11 +246,11 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 		             "the limit of a delay is a number of packets; write it like 1000pkt");
 	if (given(delay, DELAY_FIELD_WEIGHT) && delay->distribution != DELAY_BIMODAL)
 		return wrong(problem, DELAY_FIELD_WEIGHT,
-		             "a weight is for `distribution bimodal` only; leave it away");
+		             "a weight is for `distribution bimodal` only; leave it out");
 	if (delay->half_life_ns && delay->correlation)
 		return wrong(problem, DELAY_FIELD_HALF_LIFE,
 		             "a correlation from packet to packet and a half-life in time exclude "
-		             "each other; give one of them");
+		             "each other; give only one of them");
 	if ((delay->half_life_ns || delay->correlation) && !delay_has_jitter(delay))
 		return wrong(problem,
 		             delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
@@ -354,7 +355,7 @@ int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
 	case DELAY_UNIFORM:
 		asked->deviation_ns = jitter / sqrt(3);
 		break;
-	case DELAY_NORMAL: /* to the end of the table */
+	case DELAY_NORMAL: /* beyond the end of the table */
 		longest = mean + jitter * 6.5;
 		break;
 	case DELAY_PARETO:

@@ -10,7 +10,7 @@
  *                 standard deviation jitter; the least of exponential is delay - jitter, of
  *                 gamma and lognormal 0; those two need a jitter of at most 10 times the delay
  *   pareto, paretonormal
- *                 as in netem: shape 3; the standard deviations are 1.155 and 1.051 jitter
+ *                 as in netem: shape 3; the standard deviations are 1.155 and 1.052 jitter
  *   bimodal       delay - jitter, or with the probability `weight` delay + jitter
  *   table FILE    a table of netem's: delay + jitter x entry / 8192. Or measured delays:
  *                 without a jitter they replace delay and jitter; with one they are shifted and
@@ -21,12 +21,11 @@
  * overtake according to their delays. `correlation` is that of the delays of successive packets;
  * `half-life` is the time after which half of the correlation is left (jitter_copula.h); only one
  * of them may be given. With `as-netem` the jitter is drawn as in netem (jitter_netem.h); order
- * allow only.
- * `limit`: if the cloud holds so many packets, in its queue and on the line, a packet that has
- * passed the stages is dropped as REASON_LIMIT, as in netem. A packet on the line counts as held if
- * it is due after the instant of this arrival, whether the engine was polled or not (in_flight.h).
- * Packets that entered the line before it had a limit do not count. A change applies to packets
- * that enter the line after it; packets on the way are not affected.
+ * allow only. `limit`: if the cloud holds so many packets, in its queue and on the line, a packet
+ * that has passed the stages is dropped as REASON_LIMIT, as in netem. A packet on the line counts
+ * as held if it is due after the instant of this arrival, whether the engine was polled or not
+ * (in_flight.h). Packets that entered the line before it had a limit do not count. A change applies
+ * to packets that enter the line after it; packets on the way are not affected.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
  */
@@ -81,7 +80,8 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 /* Properties of d, as configured. The standard deviation is 0 without a jitter. */
 struct delay_asked {
 	double mean_ns, deviation_ns;
-	uint64_t longest_ns; /* at most one packet in 10,000 takes longer */
+	uint64_t longest_ns; /* no more than one packet in 10,000 takes longer; with some
+	                      * distributions, none */
 };
 /* Returns 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
 int delay_asked(const struct delay_conf *delay, struct delay_asked *asked);

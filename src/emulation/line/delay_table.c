@@ -77,7 +77,7 @@ static int add(struct reader *reader, int64_t value, uint32_t most)
 	if (table->n == most) {
 		problem_set(reader->problem, reader->field,
 		            "%s:%" PRIu64 ": the table has more than %" PRIu32
-		            " numbers; take fewer",
+		            " numbers; use fewer",
 		            reader->file->name, reader->line.number, most);
 		return -EINVAL;
 	}
@@ -192,7 +192,7 @@ int delay_table_read(const struct file *file, int field, struct delay_table *tab
 		error = table->netem ? read_netem(&reader) : read_delay(&reader);
 	if (!error && table->n == 0) {
 		problem_set(problem, field,
-		            "%s: the table is empty; it needs one delay at least, like 40.2ms",
+		            "%s: the table is empty; it needs at least one delay, like 40.2ms",
 		            file->name);
 		error = -EINVAL;
 	}

@@ -8,7 +8,7 @@
  *           most 16384 of them, as in tc. A file is of this kind if a line has two numbers, or
  *           begins with a negative one.
  *   delays  measured delays, one a line, with a unit (ns, us, ms, s) or in ms. Up to 2^24
- *           lines. Of more than 65536, that many are kept, at equal distances in ascending
+ *           lines. If there are more than 65536, 65536 are kept, at equal distances in ascending
  *           order: a distribution that differs from that of all by 1/131072 at most.
  *
  * Thread: control side.

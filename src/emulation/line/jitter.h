@@ -10,8 +10,8 @@
  * With each of them, the delay of every packet has the configured distribution.
  *
  * Determinism: a draw is a function of the packet's ordinal on the line (lane 0: its value; lane 1,
- * order keep: how long until the next jump). With a correlation, the delay also depends on the
- * instants and ordinals of the packets before, but never on bursts.
+ * order keep: how long until the next jump). With `order keep`, a correlation or a half-life, the
+ * delay also depends on the instants and ordinals of the packets before, but never on bursts.
  *
  * Ownership: one jitter is made for all clouds with the same `delay`, and shared by reference
  * counting; 65,536 clouds of one template have one table.
@@ -45,7 +45,7 @@ struct jitter {
 };
 
 struct jitter_state {
-	bool begun;   /* there was a packet: the fields below are valid */
+	bool begun;   /* method keep: there was a packet, t_ns and `keep` are valid */
 	bool has_z;   /* the delay of the last packet was drawn by the copula: z is valid */
 	simtime t_ns; /* when the last packet entered */
 	int64_t z;

@@ -6,7 +6,7 @@
  * Model: z is a stationary Gaussian process with mean 0 and variance 1; the delay of a packet is
  * the quantile of its distribution at the probability Phi(z):
  *
- * 	z' = r z + sqrt(1 - r^2) n,    n standard normal,    d = F^-1(Phi(z'))
+ *   z' = r z + sqrt(1 - r^2) n,    n standard normal,    d = F^-1(Phi(z'))
  *
  * With a correlation, r is the same from packet to packet (AR(1)). With a half-life h, r follows
  * from the time t since the packet before: r = 2^(-t/h'). This is the Ornstein-Uhlenbeck process,

@@ -8,7 +8,7 @@
  * packets are. Here the draws come from another distribution, such that the largest has the
  * configured distribution:
  *
- * d' = max(x, d - c),    x from the distribution function G(x) = F(x) / F(x + c),    c = t
+ *   d' = max(x, d - c),    x from the distribution function G(x) = F(x) / F(x + c),    c = t
  *
  * If d is distributed as F, then d' is at most x with probability G(x) F(x + c) = F(x): F exactly,
  * for any sequence of gaps, with independent x. G is a distribution function if ln F is concave.

@@ -33,7 +33,7 @@ void line_configure(struct line *line, struct line_conf *conf)
 	if (old.jitter != conf->jitter || old.delay_ns != conf->delay_ns)
 		line_forget(line);
 	reorder_begin(&line->back.choice, &conf->reorder, same);
-	/* Packets have entered without the knowledge of `back`. */
+	/* Packets have entered that `back.latest` does not cover. */
 	if (old.reorder.kind == REORDER_NONE)
 		line->back.latest = line->last_due;
 	line->conf = *conf;

@@ -64,7 +64,7 @@ struct line {
 	uint32_t cloud;      /* index, written into the records */
 	bool reorders;       /* conf has a rule that reorders */
 	bool limited;        /* conf has a limit: due times are noted in `in_flight` */
-	simtime last_due;    /* the latest so far; with order keep, none goes below it */
+	simtime last_due;    /* latest due time so far; with order keep, none is below it */
 	uint64_t held;       /* packets on this line, in whatever structure */
 	/* when the oldest packet of `back` leaves at the latest; SIMTIME_NEVER: there is none */
 	simtime back_deadline;
@@ -103,8 +103,8 @@ static inline struct histogram *line_spread(const struct line *line)
  * The caller counts their times in line_spread. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
 
-/* The same for packets that enter at one instant. Returns false, and does nothing, if more than the
- * constant delay decides. */
+/* The same for packets that enter at one instant. Returns false, and changes nothing but *due, if
+ * more than the constant delay decides. */
 static inline bool line_due_as_one(struct line *line, simtime now, simtime *due)
 {
 	*due = now + line->conf.delay_ns;

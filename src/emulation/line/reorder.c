@@ -94,14 +94,14 @@ static const struct field every_fields[] = {
          .offset = offsetof(struct reorder_every_conf, wait_ns),
          .max = DELAY_MAX_NS,
          .initial = REORDER_WAIT_NS,
-         .help = "how long after its time it goes if no other packet comes"},
+         .help = "how long after its due time it leaves if no other packet comes"},
         FIELD_END,
 };
 
 const struct statement reorder_every_statement = {
         .name = "reorder",
         .variant = "every",
-        .help = "each N-th packet changes places with the one after it",
+        .help = "every Nth packet changes places with the one after it",
         .role = ROLE_LINE,
         .fields = every_fields,
         .conf_bytes = sizeof(struct reorder_every_conf),
@@ -124,12 +124,13 @@ static const struct field random_fields[] = {
                        .min = 1,
                        .help = "how many packets go ahead of it, 3pkt, or how much longer it "
                                "takes, 2ms"},
-        [RANDOM_WAIT] = {.name = "wait",
-                         .type = FIELD_TIME,
-                         .offset = offsetof(struct reorder_random_conf, wait_ns),
-                         .max = DELAY_MAX_NS,
-                         .initial = REORDER_WAIT_NS,
-                         .help = "by packets: how long after its time it goes if too few come"},
+        [RANDOM_WAIT] =
+                {.name = "wait",
+                 .type = FIELD_TIME,
+                 .offset = offsetof(struct reorder_random_conf, wait_ns),
+                 .max = DELAY_MAX_NS,
+                 .initial = REORDER_WAIT_NS,
+                 .help = "by packets: how long after its due time it leaves if too few come"},
         FIELD_END,
 };
 
@@ -156,8 +157,8 @@ static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (random->by.unit == LIMIT_TIME && conf->given >> RANDOM_WAIT & 1) {
 		problem_set(problem, RANDOM_WAIT,
-		            "what is held back by a time waits for no other packet; leave `wait` "
-		            "away");
+		            "a packet that is held back by a time waits for no other; leave `wait` "
+		            "out");
 		return -EINVAL;
 	}
 	return 0;
@@ -192,7 +193,7 @@ static const struct field early_fields[] = {
          .min = 1,
          .max = REORDER_EVERY_MAX,
          .initial = 1,
-         .help = "after a packet that was sent at once, so many less one are delayed"},
+         .help = "after a packet that was sent at once, this many minus one are delayed"},
         {.name = "as-netem",
          .type = FIELD_FLAG,
          .offset = offsetof(struct reorder_early_conf, as_netem),
@@ -218,7 +219,7 @@ static int early_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 const struct statement reorder_early_statement = {
         .name = "reorder",
-        .help = "as netem: packets are sent at once with a probability, the others are delayed",
+        .help = "as in netem: packets are sent at once with a probability, the others are delayed",
         .role = ROLE_LINE,
         .fields = early_fields,
         .conf_bytes = sizeof(struct reorder_early_conf),

@@ -86,7 +86,8 @@ struct reorder_rule {
 	const struct statement *statement; /* the source of the rule, and of its key */
 };
 
-/* Control: returns the rule of one of the three statements; NULL: no rule. */
+/* Control: returns the rule of `conf`, which is one of the three statements, or NULL for no
+ * rule. */
 struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key);
 
 bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *b);

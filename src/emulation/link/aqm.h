@@ -123,7 +123,8 @@ struct aqm_view {
 	uint64_t held_bytes, held_packets;       /* with what is being sent */
 	struct limit limit;                      /* of the queue */
 	uint64_t rate_bps;                       /* of the link, currently */
-	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead */
+	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead, like all
+	                      * bytes here */
 };
 
 enum aqm_action { AQM_PASS, AQM_MARK, AQM_DROP };
@@ -234,8 +235,8 @@ struct aqm {
 
 /* ---- control ---- */
 
-/* For check(): there is a link, and no second AQM in the same place. Returns 0, or -EINVAL with
- * problem. */
+/* For check(): checks that there is a link, and no second AQM for the same queue. Returns 0, or
+ * -EINVAL with problem. */
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem);
 /* The same for a management with bands. */
 int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,

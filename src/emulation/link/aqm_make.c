@@ -24,7 +24,7 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 
 		if (other->statement->scoped && !conf->scope[0]) {
 			problem_set(problem, -1,
-			            "the link has classes, and each its own queue: say whose, like "
+			            "the link has classes with a queue each: name the class, like "
 			            "`cloud %s class %s %s ...`",
 			            cloud->name, other->scope, conf->statement->name);
 			return -EINVAL;
@@ -57,11 +57,10 @@ int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
 		return -EINVAL;
 	}
 	if (rate && rate->drop == RATE_DROP_HEAD) {
-		problem_set(
-		        problem, -1,
-		        "%s says itself who goes when the queue is full: leave `drop head` out of "
-		        "`rate`",
-		        name);
+		problem_set(problem, -1,
+		            "%s itself chooses which packet a full queue drops: leave `drop head` "
+		            "out of `rate`",
+		            name);
 		return -EINVAL;
 	}
 	return aqm_check(conf, cloud, problem);

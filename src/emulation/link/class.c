@@ -111,13 +111,14 @@ static int check_weight(const struct class_conf *conf, struct problem *problem)
 		return 0;
 	if (conf->weight.digits == 0) {
 		problem_set(problem, CLASS_FIELD_WEIGHT,
-		            "a weight of 0 would never be sent; give it a small one, or use "
-		            "`scheduler priority`");
+		            "a class with a weight of 0 would never send; give it a small weight, "
+		            "or use `scheduler priority`");
 		return -EINVAL;
 	}
 	if (conf->weight.places > WEIGHT_PLACES_MAX) {
 		problem_set(problem, CLASS_FIELD_WEIGHT,
-		            "a weight has at most %d digits behind the point", WEIGHT_PLACES_MAX);
+		            "a weight has at most %d digits after the decimal point",
+		            WEIGHT_PLACES_MAX);
 		return -EINVAL;
 	}
 	return 0;
@@ -164,15 +165,15 @@ static int check_all(const struct class_conf *conf, const struct cloud_conf *clo
 		rest += confs[i]->match == NULL;
 	if (rest == 0) {
 		problem_set(problem, -1,
-		            "all classes have a `match`: one without it must take what fits none, "
-		            "like `cloud %s class rest`",
+		            "all classes have a `match`: a class without one must take the packets "
+		            "that fit no other, like `cloud %s class rest`",
 		            cloud->name);
 		return -EINVAL;
 	}
 	if (rest > 1 && !conf->match) {
 		problem_set(problem, -1,
-		            "%u classes have no `match`: only one can take what fits no other; "
-		            "give the others a `match`",
+		            "%u classes have no `match`: only one can take the packets that fit no "
+		            "other; give the others a `match`",
 		            rest);
 		return -EINVAL;
 	}
@@ -225,19 +226,19 @@ static const struct field class_fields[] = {
                                .type = FIELD_LIMIT,
                                .offset = offsetof(struct class_conf, queue),
                                .min = 1,
-                               .help = "what waits in this class: bytes, packets or time"},
-        [CLASS_FIELD_DROP] = {.name = "drop",
-                              .type = FIELD_WORD,
-                              .offset = offsetof(struct class_conf, drop),
-                              .words = rate_drops,
-                              .help = "who goes when the queue is full: the one that comes, or "
-                                      "the oldest"},
+                               .help = "how much may wait in this class: bytes, packets or time"},
+        [CLASS_FIELD_DROP] =
+                {.name = "drop",
+                 .type = FIELD_WORD,
+                 .offset = offsetof(struct class_conf, drop),
+                 .words = rate_drops,
+                 .help = "which packet a full queue drops: the arriving one, or the oldest"},
         [CLASS_FIELD_MATCH] = {.name = "match",
                                .type = FIELD_TEXT,
                                .flags = FIELD_REST,
                                .offset = offsetof(struct class_conf, match),
-                               .help = "the packets that it takes, in tcpdump's words; what fits "
-                                       "no other if not given"},
+                               .help = "the packets that it takes, in tcpdump's words; those that "
+                                       "fit no other class if not given"},
         FIELD_END,
 };
 
@@ -259,14 +260,14 @@ static const struct field scheduler_fields[] = {
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct scheduler_conf, algorithm),
          .words = algorithms,
-         .help = "fair by weights; the first class first; or in turn"},
+         .help = "scfq: fair by weights; priority: the first class first; drr: in turn"},
         {.name = "quantum",
          .type = FIELD_BYTES,
          .offset = offsetof(struct scheduler_conf, quantum_bytes),
          .min = 64,
          .max = 1000000,
          .initial = QUANTUM_BYTES,
-         .help = "of drr: what the smallest weight may send in a turn"},
+         .help = "drr: bytes that the class with the smallest weight may send per turn"},
         FIELD_END,
 };
 

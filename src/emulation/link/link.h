@@ -7,9 +7,9 @@
  *
  * The link takes one packet at a time, the *head*: when the packet before it has left or, if there
  * is none, on arrival. A packet that the leaky bucket is sending does not count as waiting, as in a
- * router whose transmit register has taken it; its record stays in the log. With a token bucket, or
- * with slots, the head counts as waiting until it leaves. Events of the link are executed before an
- * arrival at the same instant.
+ * router whose transmit register has taken it; its record stays in the log. With a token bucket,
+ * slots or opportunities, the head counts as waiting until it leaves. Events of the link are
+ * executed before an arrival at the same instant.
  *
  * In place of the rate there may be opportunities (opportunities.h): the head waits for the
  * opportunity that takes its last byte and then, if there are slots, for its slot. A link may be

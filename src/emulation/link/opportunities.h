@@ -13,8 +13,9 @@
  * packet of 1500 bytes takes one opportunity. On a link with an overhead, the overhead gives the
  * length (link.h).
  *
- * The trace gives the opportunities in ms, in order. It repeats at its last number, whose
- * opportunities coincide with those at 0 of the next round. All numbers are integers.
+ * The trace gives the opportunities in ms, in order. At its last number it begins again: the
+ * opportunities of that number coincide with those at 0 of the next round. All numbers are
+ * integers.
  *
  * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities,
  * computed at once. Cost: while there is a queue, the next departure is found in O(1); after an

@@ -89,7 +89,7 @@ static const struct field police_fields[] = {
          .offset = offsetof(struct police_conf, burst_bytes),
          .min = 1,
          .max = RATE_BURST_MAX,
-         .help = "what may pass at once; a longer packet never does"},
+         .help = "bytes that may pass at once; a longer packet never passes"},
         FIELD_END,
 };
 

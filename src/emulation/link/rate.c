@@ -58,34 +58,35 @@ static const struct field rate_fields[] = {
          .type = FIELD_LIMIT,
          .offset = offsetof(struct rate_conf, queue),
          .min = 1,
-         .help = "what waits for the link: bytes, packets or time; else rate x delay"},
+         .help = "how much may wait for the link: bytes, packets or time; rate x delay if not "
+                 "given"},
         {.name = "drop",
          .type = FIELD_WORD,
          .offset = offsetof(struct rate_conf, drop),
          .words = rate_drops,
-         .help = "who goes when the queue is full: the one that comes, or the oldest"},
+         .help = "which packet a full queue drops: the arriving one, or the oldest"},
         {.name = "overhead",
          .type = FIELD_TEXT,
          .offset = offsetof(struct rate_conf, overhead),
-         .help = "how long a frame is on the link: layer1, layer2, layer3, atm, or so many "
-                 "bytes more or less"},
+         .help = "how the length of a frame on the link is counted: layer1, layer2, layer3, atm, "
+                 "or bytes to add, like -14"},
         {.name = "encap",
          .type = FIELD_BYTES,
          .offset = offsetof(struct rate_conf, encap_bytes),
          .max = EXTRA_MAX,
-         .help = "of atm: what lies between IP and AAL5"},
+         .help = "atm: bytes between IP and AAL5"},
         {.name = "cell",
          .type = FIELD_BYTES,
          .offset = offsetof(struct rate_conf, cell_bytes),
          .min = 8,
          .max = 65535,
-         .help = "packets are cut into cells that carry so much"},
+         .help = "packets are cut into cells that carry this much"},
         {.name = "cell-overhead",
          .type = FIELD_BYTES,
          .offset = offsetof(struct rate_conf, cell_overhead_bytes),
          .min = 1,
          .max = 65535,
-         .help = "what each cell takes more than it carries"},
+         .help = "bytes of each cell in addition to those that it carries"},
         FIELD_END,
 };
 
@@ -118,21 +119,21 @@ static int check_overhead(const struct rate_conf *rate, struct problem *problem)
 
 	if (layer == LAYER_WRONG) {
 		problem_set(problem, RATE_FIELD_OVERHEAD,
-		            "`overhead %.40s`: is layer1, layer2, layer3, atm, or a number of "
-		            "bytes from -%d to %d, like -14",
+		            "`overhead %.40s`: expected layer1, layer2, layer3, atm, or a number "
+		            "of bytes from -%d to %d, like -14",
 		            rate->overhead, EXTRA_MAX, EXTRA_MAX);
 		return -EINVAL;
 	}
 	if (rate->conf.given >> RATE_FIELD_ENCAP & 1 && layer != LAYER_ATM) {
 		problem_set(problem, RATE_FIELD_ENCAP,
 		            "`encap` belongs to `overhead atm`; say `overhead %" PRIu64
-		            "` to add so many bytes",
+		            "` to add this many bytes",
 		            rate->encap_bytes);
 		return -EINVAL;
 	}
 	if (layer == LAYER_ATM && rate->cell_bytes) {
 		problem_set(problem, RATE_FIELD_CELL,
-		            "`overhead atm` has cells of its own, of 48 B");
+		            "`overhead atm` has its own cells, of 48 B: leave `cell` out");
 		return -EINVAL;
 	}
 	if (rate->cell_overhead_bytes && !rate->cell_bytes) {
@@ -142,7 +143,7 @@ static int check_overhead(const struct rate_conf *rate, struct problem *problem)
 	}
 	if (rate->cell_bytes + rate->cell_overhead_bytes > CELL_TIMES_MAX * rate->cell_bytes) {
 		problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
-		            "a cell can take %d times what it carries at most", CELL_TIMES_MAX);
+		            "a cell can take at most %d times what it carries", CELL_TIMES_MAX);
 		return -EINVAL;
 	}
 	return 0;

@@ -5,8 +5,8 @@
  * Models: a serialising link of R bit/s behind a queue. `leaky-bucket`: bits leave evenly; a packet
  * of L bytes leaves at max(arrival, last departure) + 8L/R. `token-bucket burst B`: packets leave
  * at once as long as they are at most B bytes ahead of the even flow (RFC 2697's bucket used as a
- * shaper; the virtual scheduling form of ITU-T I.371: TAT = max(TAT, t) + 8L/R, sent at max(t, TAT
- * - 8B/R)). The leaky bucket is the token bucket of depth 0.
+ * shaper; the virtual scheduling form of ITU-T I.371: with TAT = max(TAT, t) + 8L/R, a packet is
+ * sent at max(t, TAT - 8B/R)). The leaky bucket is the token bucket of depth 0.
  *
  * Units: R 1 bit/s to 400 Gbit/s; B up to 1 GB. Lengths are those of the Ethernet frame without
  * preamble and FCS, or as `overhead` gives them (overhead.h), for the rate and the queue alike. If
@@ -46,8 +46,8 @@ extern const struct statement rate_statement;
 
 /* Returns the overhead of a configuration that passed the check. */
 struct overhead rate_overhead(const struct rate_conf *conf);
-/* Returns true if the queue of a class drops its head: as `drop`, field `field`, of its
- * configuration gives, or else `rate`. */
+/* Returns true if the queue of a class drops its head: as `drop` says, if field `field` of its
+ * configuration is given, or else as `rate` says. */
 bool rate_drops_head(const struct cloud_conf *cloud, const struct conf *conf, uint32_t drop,
                      uint32_t field);
 /* Returns the limit of the queue of this cloud: as given, or rate x delay. */

@@ -83,12 +83,12 @@ static int slots_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (slots->queue.unit != LIMIT_NONE && cloud_conf_get(cloud, "rate")) {
 		problem_set(problem, SLOTS_FIELD_QUEUE,
-		            "the cloud has a `rate`, and one queue: give that its `queue`");
+		            "the cloud has a `rate`, and only one queue: give `rate` its `queue`");
 		return -EINVAL;
 	}
 	if (slots->queue.unit == LIMIT_TIME) {
 		problem_set(problem, SLOTS_FIELD_QUEUE,
-		            "a time needs a `rate` to know what that is; give bytes or packets");
+		            "a queue limited in time needs a `rate`; give bytes or packets");
 		return -EINVAL;
 	}
 	return 0;
@@ -100,14 +100,14 @@ static const struct field slots_fields[] = {
                              .flags = FIELD_REQUIRED,
                              .offset = offsetof(struct slots_conf, min_ns),
                              .max = DELAY_MAX_NS,
-                             .help = "a slot opens so long after the packet that begins it is "
-                                     "ready, at least"},
+                             .help = "shortest time until a slot opens, once the packet that "
+                                     "begins it is ready"},
         [SLOTS_FIELD_MAX] = {.name = "max",
                              .type = FIELD_TIME,
                              .flags = FIELD_REQUIRED,
                              .offset = offsetof(struct slots_conf, max_ns),
                              .max = DELAY_MAX_NS,
-                             .help = "and at most; every time between is as likely"},
+                             .help = "the longest such time; all times between are equally likely"},
         [SLOTS_FIELD_PACKETS] = {.name = "packets",
                                  .type = FIELD_COUNT,
                                  .offset = offsetof(struct slots_conf, packets),
@@ -120,11 +120,12 @@ static const struct field slots_fields[] = {
                                .min = 1,
                                .max = UINT64_C(1000000000000),
                                .help = "bytes after which a slot is full; none if not given"},
-        [SLOTS_FIELD_QUEUE] = {.name = "queue",
-                               .type = FIELD_LIMIT,
-                               .offset = offsetof(struct slots_conf, queue),
-                               .min = 1,
-                               .help = "what waits, of a cloud without a rate: bytes or packets"},
+        [SLOTS_FIELD_QUEUE] =
+                {.name = "queue",
+                 .type = FIELD_LIMIT,
+                 .offset = offsetof(struct slots_conf, queue),
+                 .min = 1,
+                 .help = "how much may wait, in a cloud without a rate: bytes or packets"},
         FIELD_END,
 };
 

@@ -5,10 +5,10 @@
  *
  * Model: netem's slots, in virtual time. A packet is *ready* when the shaper is done with it;
  * without a rate, at once. It leaves when its slot opens, together with the others of that slot. If
- * the latest slot has opened before a packet is ready, or its budget is spent, the packet begins
- * another slot, which opens U after the packet is ready, or U after the slot before if that is
- * later; U is uniform in [A, B], to the nanosecond. The budget of a slot is N packets and M bytes.
- * It is spent when either is used up, so the last packet of a slot may exceed M.
+ * the latest slot has opened before a packet is ready, or the budget of that slot is spent, the
+ * packet begins another slot, which opens U after the packet is ready, or U after the slot before
+ * if that is later; U is uniform in [A, B], to the nanosecond. The budget of a slot is N packets
+ * and M bytes. It is spent when either is used up, so the last packet of a slot may exceed M.
  *
  * It follows, as in netem: on a link without a rate that always has something to send, slots are U
  * apart; an idle link waits U for the next packet, and does not catch up.

@@ -31,7 +31,7 @@ struct drop_list {
 	size_t next; /* the first key not below the latest query */
 };
 
-/* Returns the table of the cloud `name` or, if `many`, of the clouds of the template `name`.
+/* Finds or reads the table of the cloud `name` or, if `many`, of the clouds of the template `name`.
  * Returns 0, -ENOMEM, or -EINVAL with `problem` about field 0. */
 int drop_table_get(struct file *file, const char *name, bool many, struct drop_table **table,
                    struct problem *problem);

@@ -89,9 +89,8 @@ static int read_number(struct reader *reader)
 	if (number_of(word, &number))
 		return add(reader, (struct span){"", 0}, number, false);
 	problem_set(reader->problem, 0,
-	            "%s:%" PRIu64
-	            ": `%s` is not the number of a packet; write a whole number from 1 "
-	            "on in each line, or take the log of a `weir replay --log`",
+	            "%s:%" PRIu64 ": `%s` is not the number of a packet; write a whole number from "
+	            "1 on in each line, or use the log of a `weir replay --log`",
 	            reader->file->name, reader->line.number, shown(reader, word).text);
 	return -EINVAL;
 }

@@ -91,7 +91,7 @@ static const struct field loss_burst_fields[] = {
          .offset = offsetof(struct loss_burst_conf, length),
          .min = 1,
          .max = LOSS_BURST_LENGTH_MAX,
-         .help = "how many packets in a row are lost then, every length being as likely"},
+         .help = "how many packets in a row are then lost; all lengths are equally likely"},
         FIELD_END,
 };
 

@@ -61,14 +61,14 @@ static const struct field loss_every_fields[] = {
          .offset = offsetof(struct loss_every_conf, every),
          .min = 1,
          .max = LOSS_EVERY_MAX,
-         .help = "the packet of the period with which the loss begins"},
+         .help = "the packet of each period with which the loss begins"},
         {.name = "burst",
          .type = FIELD_COUNT,
          .offset = offsetof(struct loss_every_conf, burst),
          .min = 1,
          .max = LOSS_EVERY_BURST_MAX,
          .initial = 1,
-         .help = "how many packets in a row are lost then"},
+         .help = "how many packets in a row are then lost"},
         FIELD_END,
 };
 

@@ -77,14 +77,14 @@ static const struct field loss_list_fields[] = {
          .type = FIELD_FILE,
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct loss_list_conf, file),
-         .help = "the numbers of packets, one a line, or the log of an earlier run"},
+         .help = "the numbers of packets, one per line, or the log of an earlier run"},
         FIELD_END,
 };
 
 const struct statement loss_list_statement = {
         .name = "loss",
         .variant = "list",
-        .help = "the packets that a file names are lost, or those that were lost once before",
+        .help = "the packets that a file lists are lost, or those that were lost in an earlier run",
         .role = ROLE_STAGE,
         .fields = loss_list_fields,
         .conf_bytes = sizeof(struct loss_list_conf),

@@ -13,7 +13,7 @@
 #include "packet/ce_mark.h"
 #include "stage/stage.h"
 
-#define LOSS_ECN_HELP "packets that understand ECN are marked in the place of being lost"
+#define LOSS_ECN_HELP "ECN-capable packets are marked instead of lost"
 
 static inline void loss_or_mark(struct cloud *cloud, struct burst *burst, uint16_t i, bool ecn)
 {

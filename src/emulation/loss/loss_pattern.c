@@ -67,7 +67,7 @@ static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *
 	for (uint32_t i = 1; i < n && !error; i++) {
 		if (sorted[i] != sorted[i - 1])
 			continue;
-		problem_set(problem, FIELD_LOST, "packet %" PRIu64 " is there twice; give it once",
+		problem_set(problem, FIELD_LOST, "packet %" PRIu64 " is given twice; give it once",
 		            sorted[i]);
 		error = -EINVAL;
 	}
@@ -149,7 +149,7 @@ static const struct field loss_pattern_fields[] = {
 const struct statement loss_pattern_statement = {
         .name = "loss",
         .variant = "pattern",
-        .help = "certain packets of every so many are lost",
+        .help = "certain packets of a repeating pattern are lost",
         .role = ROLE_STAGE,
         .fields = loss_pattern_fields,
         .conf_bytes = sizeof(struct loss_pattern_conf),

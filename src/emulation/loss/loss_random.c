@@ -13,7 +13,7 @@ struct loss_random {
 	bool ecn;
 };
 
-_Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
+_Static_assert(BURST_ROOM <= 64, "`which` has 64 bits");
 
 static void loss_random_process(struct stage *stage, struct burst *burst)
 {

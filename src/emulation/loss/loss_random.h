@@ -24,8 +24,8 @@ struct loss_random_conf {
 	bool as_netem;
 };
 
-/* Sets the probability of a stage of this statement, and removes its correlation. Thread:
- * worker. */
+/* Sets the probability of a stage of this statement, and removes its correlation.
+ * Thread: worker. */
 void loss_random_set(struct stage *stage, probability_q63 probability);
 
 extern const struct statement loss_random_statement;

@@ -10,8 +10,8 @@
  * the first have none.
  *
  * Ranges: N 1 to 2^62, K 0 to 2^32, M 8 to 2^20 flows known at a time (default 16384; the table is
- * rounded up to a power of two, 88 bytes a flow). If the table is full, of eight neighbouring flows
- * the one that was silent for the longest time is forgotten; if it continues, its bytes are
+ * rounded up to a power of two, 88 bytes a flow). A new flow whose eight places are all taken
+ * replaces the one there that was silent for the longest time; if that one continues, its bytes are
  * numbered anew. A change keeps the flows if M stays; a new N or K counts the losses of each flow
  * from 0.
  */

@@ -43,8 +43,8 @@ static int loss_window_check(const struct conf *conf, const struct cloud_conf *c
 	(void)cloud;
 	if (window->every_ns != 0 && window->every_ns < window->for_ns) {
 		problem_set(problem, FIELD_EVERY,
-		            "the next window would begin before this one ends: `every` is at least "
-		            "as long as `for`");
+		            "the next window would begin before this one ends: `every` must be at "
+		            "least as long as `for`");
 		return -EINVAL;
 	}
 	return 0;
@@ -89,8 +89,8 @@ static const struct field loss_window_fields[] = {
                          .offset = offsetof(struct loss_window_conf, every_ns),
                          .min = 1,
                          .max = DELAY_MAX_NS,
-                         .help = "from the beginning of one window to that of the next; not "
-                                 "given: there is one"},
+                         .help = "from the beginning of one window to that of the next; if not "
+                                 "given, there is only one"},
         FIELD_END,
 };
 

@@ -11,7 +11,7 @@ enum { PER_SOURCE, PER_DESTINATION, PER_FLOW, PER_V6, PER_MOST, PER_PRIORITY, PE
 		.name = "priority", .type = FIELD_COUNT,                                           \
 		.offset = offsetof(struct selection_conf, priority),                               \
 		.max = SELECTION_PRIORITY_MAX, .initial = SELECTION_PRIORITY,                      \
-		.help = "which cloud is asked first: the lowest"                                   \
+		.help = "order in which clouds are tried: the lowest first"                        \
 	}
 #define FIELD_MATCH_ROW                                                                            \
 	{                                                                                          \
@@ -38,18 +38,18 @@ static const struct field per_fields[] = {
         [PER_FLOW] = {.name = "flow",
                       .type = FIELD_FLAG,
                       .offset = offsetof(struct selection_conf, flow),
-                      .help = "a cloud for each addresses, protocol and ports"},
+                      .help = "a cloud for each combination of addresses, protocol and ports"},
         [PER_V6] = {.name = "v6",
                     .type = FIELD_TEXT,
                     .offset = offsetof(struct selection_conf, v6),
-                    .help = "and for each address in this prefix of IPv6"},
+                    .help = "and for each address in this IPv6 prefix"},
         [PER_MOST] = {.name = "most",
                       .type = FIELD_COUNT,
                       .offset = offsetof(struct selection_conf, most),
                       .min = 1,
                       .max = SELECTION_MOST_MAX,
-                      .help = "clouds at a time; as many as there are addresses, up to 65536 for "
-                              "each prefix, if not given"},
+                      .help = "maximum number of clouds at a time; if not given, one per address, "
+                              "up to 65536 for each prefix"},
         [PER_PRIORITY] = FIELD_PRIORITY_ROW,
         [PER_MATCH] = FIELD_MATCH_ROW,
         FIELD_END,
@@ -93,13 +93,13 @@ static int check_prefix(const char *text, bool source, bool only_v6, int field,
 		return 0;
 	if (!match_prefix(text, source, &row)) {
 		problem_set(problem, field,
-		            "`%.60s` is no prefix; write one like %s, without bits set beyond its "
-		            "length",
+		            "`%.60s` is not a prefix; write one like %s, without bits set beyond "
+		            "its length",
 		            text, only_v6 ? "2001:db8::/112" : "10.0.0.0/16 or 2001:db8::/112");
 		return -EINVAL;
 	}
 	if (only_v6 && row.value.family != 6) {
-		problem_set(problem, field, "`%.60s` is no prefix of IPv6, like 2001:db8::/112",
+		problem_set(problem, field, "`%.60s` is not an IPv6 prefix, like 2001:db8::/112",
 		            text);
 		return -EINVAL;
 	}
@@ -115,13 +115,13 @@ static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
 	(void)cloud;
 	if (kinds != 1) {
 		problem_set(problem, kinds == 0 ? -1 : PER_FLOW,
-		            "one of `source` PREFIX, `destination` PREFIX and `flow` says what "
-		            "there is a cloud for");
+		            "give exactly one of `source` PREFIX, `destination` PREFIX and `flow`");
 		return -EINVAL;
 	}
 	if (per->flow && per->v6) {
 		problem_set(problem, PER_V6,
-		            "`flow` takes no prefix: it is any flow, or those that `match` says");
+		            "`flow` takes no prefix: it means all flows, or those that `match` "
+		            "selects");
 		return -EINVAL;
 	}
 	if (check_prefix(per->source, true, false, PER_SOURCE, problem) ||
@@ -142,7 +142,7 @@ const struct statement selection_statement = {
 
 const struct statement selection_per_statement = {
         .name = "clouds",
-        .help = "one cloud an address, and which packets they take",
+        .help = "one cloud per address, and which packets they take",
         .role = ROLE_CLOUD,
         .fields = per_fields,
         .conf_bytes = sizeof(struct selection_conf),
@@ -255,7 +255,7 @@ int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struc
 	problem_set(
 	        problem, -1,
 	        "each of the %u clouds of `%s` would have %llu bytes of this, %llu MiB together; "
-	        "%llu MiB is the most: make it smaller, or the clouds fewer (`most`)",
+	        "the maximum is %llu MiB: make it smaller, or use fewer clouds (`most`)",
 	        most, cloud->name, (unsigned long long)bytes,
 	        (unsigned long long)((unsigned __int128)bytes * most >> 20),
 	        (unsigned long long)(SELECTION_COPIES_BYTES >> 20));

@@ -107,7 +107,8 @@ static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port
 	burst->bytes = bytes;
 }
 
-/* Stores length, flags and age of each packet in the arrays, if `whole` has been valid so far. */
+/* If `whole` is set, stores length, flags and age of each packet in the arrays, and clears
+ * `whole`. */
 void burst_spell(struct burst *burst);
 
 /* Begins a burst that burst_put will fill. It comes in at this port; `first` is the number of its
@@ -227,7 +228,7 @@ static inline struct rte_mbuf *burst_take(struct burst *burst, uint32_t i)
 
 /* Closes the gaps. Returns how many there were ahead of slot `at`. */
 uint16_t burst_close(struct burst *burst, uint16_t at);
-/* Replaces packet i by another frame of this length on the wire; frees its mbuf. */
+/* Replaces packet i by another frame of this length on the wire; frees the old mbuf. */
 void burst_exchange(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes);
 /* Inserts a packet behind packet i, in this mbuf and of this length on the wire; everything else is
  * copied from packet i. n < BURST_ROOM. */

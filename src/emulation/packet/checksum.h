@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Internet checksum, updated incrementally after a change: RFC 1624, equation 3, HC' = ~(~HC +
- * ~m + m').
+ * The Internet checksum, updated incrementally after a change (RFC 1624, equation 3):
+ *
+ *   HC' = ~(~HC + ~m + m')
  *
  * A sum is the one's complement sum of 16-bit words: it is 0 only if all words are 0. A checksum
  * that was wrong remains wrong by the same amount: no error is hidden. A correct checksum is

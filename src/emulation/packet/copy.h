@@ -21,7 +21,7 @@ static inline bool copy_is_writable(const struct rte_mbuf *mbuf)
 {
 	return mbuf->nb_segs == 1 && rte_mbuf_refcnt_read(mbuf) == 1 && RTE_MBUF_DIRECT(mbuf);
 }
-/* Returns the packet in mbufs that are not shared: the packet itself, or a copy, and frees the
+/* Returns the packet in mbufs that are not shared: the packet itself, or a copy; then it frees the
  * original. Returns NULL if the pool is empty; the packet is still the caller's. */
 struct rte_mbuf *copy_unshare(struct rte_mempool *pool, struct rte_mbuf *mbuf);
 

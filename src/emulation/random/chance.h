@@ -12,7 +12,7 @@
 #include "random/netem_chance.h"
 #include "snapshot/snapshot.h"
 
-#define CHANCE_AS_NETEM_HELP "with netem's recurrence in the place of the correlation's model"
+#define CHANCE_AS_NETEM_HELP "use netem's recurrence instead of the Markov chain"
 
 struct chance {
 	bool as_netem;

@@ -98,7 +98,7 @@ double distribution_gamma_quantile(double shape, double tail, int upper);
  * probability. */
 #define DISTRIBUTION_PARETONORMAL_DEVIATION 1.0518
 
-/* Compute the moments of the draws. Thread: control. */
+/* Computes the moments of the draws. Thread: control. */
 void distribution_moments(const struct distribution *distribution, double *mean, double *deviation);
 /* Returns the quantile with the probability `tail` beyond it, above (upper) or below; 0 < tail <=
  * 0.5. Thread: control. */

@@ -219,8 +219,8 @@ struct words {
 	uint16_t word[BURST_ROOM], sum[BURST_ROOM];
 };
 
-/* Gathers the packets from `from` on, up to the first that is not usual (burst_usual): in these no
- * place has to be searched for. Returns their number. */
+/* Gathers the packets from `from` on, up to the first that is not usual (burst_usual). In usual
+ * packets no place has to be searched for. Returns their number. */
 static inline uint16_t gather(struct words *words, uint32_t at, struct burst *burst, uint16_t from)
 {
 	uint16_t n = 0;
@@ -376,7 +376,7 @@ static const struct statement_term rewrite_terms[] = {
 
 const struct statement rewrite_statement = {
         .name = "rewrite",
-        .help = "fields of packets that match are overwritten, and checksums made right",
+        .help = "fields of packets that match are overwritten, and checksums corrected",
         .role = ROLE_STAGE,
         .beyond = "its rules may name any byte of a packet",
         .fields = rewrite_table,

@@ -18,7 +18,7 @@
 #define REWRITE_FIELDS(X)                                                                          \
 	X("eth.dst", FRAME, 0, 8, 0xffffffffffff0000, 16, "destination address")                   \
 	X("eth.src", FRAME, 6, 8, 0xffffffffffff0000, 16, "source address")                        \
-	X("eth.type", NETWORK, -2, 2, 0xffff, 0, "type of what follows, behind all tags")          \
+	X("eth.type", NETWORK, -2, 2, 0xffff, 0, "type of what follows, after all tags")           \
 	X("vlan.id", VLAN, 0, 2, 0x0fff, 0, "identifier of the outermost tag")                     \
 	X("vlan.priority", VLAN, 0, 2, 0xe000, 13, "its priority (PCP)")                           \
 	X("vlan.dei", VLAN, 0, 2, 0x1000, 12, "its drop eligible bit")                             \
@@ -34,7 +34,7 @@
 	X("ip.mf", IP, 6, 2, 0x2000, 13, "more fragments follow")                                  \
 	X("ip.fragment", IP, 6, 2, 0x1fff, 0, "offset of the fragment, in units of 8 bytes")       \
 	X("ip.ttl", IP, 8, 1, 0xff, 0, "time to live")                                             \
-	X("ip.protocol", IP, 9, 1, 0xff, 0, "of the transport: 1 ICMP, 6 TCP, 17 UDP")             \
+	X("ip.protocol", IP, 9, 1, 0xff, 0, "transport protocol: 1 ICMP, 6 TCP, 17 UDP")           \
 	X("ip.checksum", IP, 10, 2, 0xffff, 0, "header checksum")                                  \
 	X("ip.src", IP, 12, 4, 0xffffffff, 0, "source address")                                    \
 	X("ip.dst", IP, 16, 4, 0xffffffff, 0, "destination address")                               \
@@ -75,16 +75,16 @@
 /* Layers that may be written with an offset and a width, in place of a field's name. */
 #define REWRITE_LAYERS(X)                                                                          \
 	X("frame", FRAME, "from the first byte, padding included")                                 \
-	X("vlan", VLAN, "the outermost tag, behind its type")                                      \
+	X("vlan", VLAN, "the outermost tag, after its type")                                       \
 	X("vlan2", VLAN2, "the second tag")                                                        \
 	X("network", NETWORK, "what follows Ethernet and its tags: IP, ARP, MPLS")                 \
 	X("ip", IP, "IPv4")                                                                        \
 	X("ip6", IP6, "IPv6")                                                                      \
-	X("transport", TRANSPORT, "what IP carries, behind options and extension headers")         \
+	X("transport", TRANSPORT, "what IP carries, after options and extension headers")          \
 	X("tcp", TCP, "TCP")                                                                       \
 	X("udp", UDP, "UDP")                                                                       \
 	X("icmp", ICMP, "ICMP, of IPv4 or IPv6")                                                   \
-	X("payload", PAYLOAD, "behind TCP, UDP or ICMP; of other protocols as `transport`")
+	X("payload", PAYLOAD, "what follows TCP, UDP or ICMP; otherwise as `transport`")
 
 /* Layers whose name is followed by the type of an option: ip.option25+2:1. */
 #define REWRITE_OPTIONS(X)                                                                         \

@@ -69,48 +69,45 @@ static int unknown_field(struct rewrite_reader *reader)
 
 	if (token.bytes == 0)
 		return rewrite_wrong(reader, token,
-		                     "the rule ends where a field should stand, like ip.ttl");
+		                     "the rule ends where a field is expected, like ip.ttl");
 	if (rewrite_token_is(token, "match"))
 		return rewrite_wrong(
 		        reader, token,
-		        "`match` comes first, and once; give another match a rule of its own");
+		        "`match` comes first, and only once; give another match a rule of its own");
 	if (is_sign(*token.text) || rewrite_value_is(token.text, token.bytes))
 		return rewrite_wrong(reader, token,
-		                     "`%.*s` stands where a field should, like ip.ttl",
+		                     "`%.*s` stands where a field is expected, like ip.ttl",
 		                     REWRITE_SHOWN(token));
 	if (*token.text == '"')
-		return rewrite_wrong(reader, token, "nothing is quoted in a rule");
+		return rewrite_wrong(reader, token, "quotes are not allowed in a rule");
 	if (nearest)
 		return rewrite_wrong(reader, token, "unknown field `%.*s`; did you mean `%s`?",
 		                     REWRITE_SHOWN(token), nearest);
-	return rewrite_wrong(
-	        reader, token,
-	        "unknown field `%.*s`; `help cloud rewrite` lists the fields, and any bytes are "
-	        "LAYER+OFFSET:WIDTH, like ip+8:1",
-	        REWRITE_SHOWN(token));
+	return rewrite_wrong(reader, token,
+	                     "unknown field `%.*s`; `help cloud rewrite` lists the fields; for any "
+	                     "other bytes write LAYER+OFFSET:WIDTH, like ip+8:1",
+	                     REWRITE_SHOWN(token));
 }
 
 static int bad_place(struct rewrite_reader *reader)
 {
-	return rewrite_wrong(
-	        reader, reader->token,
-	        "`%.*s` is no field: LAYER+OFFSET:WIDTH has an offset from 0 to %d and a width "
-	        "of 1, 2, 4 or 8 bytes, like ip+8:1",
-	        REWRITE_SHOWN(reader->token), OFFSET_MAX);
+	return rewrite_wrong(reader, reader->token,
+	                     "`%.*s` is not a field: LAYER+OFFSET:WIDTH has an offset from 0 to %d "
+	                     "and a width of 1, 2, 4 or 8 bytes, like ip+8:1",
+	                     REWRITE_SHOWN(reader->token), OFFSET_MAX);
 }
 
 static int unknown_layer(struct rewrite_reader *reader, size_t bytes)
 {
 	if (rewrite_layer_find(reader->token.text, bytes))
-		return rewrite_wrong(
-		        reader, reader->token,
-		        "`%.*s` says no type: write it behind the name, like ip.option25+2:1",
-		        REWRITE_SHOWN(reader->token));
-	return rewrite_wrong(
-	        reader, reader->token,
-	        "unknown layer `%.*s`; it is frame, vlan, vlan2, network, ip, ip6, transport, "
-	        "tcp, udp, icmp, payload, ip.optionN or ip6.optionN",
-	        (int)(bytes < 40 ? bytes : 40), reader->token.text);
+		return rewrite_wrong(reader, reader->token,
+		                     "`%.*s` lacks the type of the option: write it after the "
+		                     "name, like ip.option25+2:1",
+		                     REWRITE_SHOWN(reader->token));
+	return rewrite_wrong(reader, reader->token,
+	                     "unknown layer `%.*s`; use frame, vlan, vlan2, network, ip, ip6, "
+	                     "transport, tcp, udp, icmp, payload, ip.optionN or ip6.optionN",
+	                     (int)(bytes < 40 ? bytes : 40), reader->token.text);
 }
 
 /* Reads LAYER+OFFSET:WIDTH; `plus` points at the plus sign. */
@@ -161,20 +158,19 @@ static int read_mask(struct rewrite_reader *reader, struct rewrite_written *writ
 	if (!rewrite_token_is(reader->token, "&"))
 		return 0;
 	if (written->pair)
-		return rewrite_wrong(
-		        reader, reader->token,
-		        "`%.*s` takes no mask; write a prefix, like 2001:db8::/32, or take its "
-		        "halves",
-		        REWRITE_SHOWN(written->token));
+		return rewrite_wrong(reader, reader->token,
+		                     "`%.*s` takes no mask; write a prefix, like 2001:db8::/32, or "
+		                     "use its halves",
+		                     REWRITE_SHOWN(written->token));
 	rewrite_next(reader);
 	if (reader->token.bytes == 0 || rewrite_number_read(reader->token.text, reader->token.bytes,
 	                                                    &mask) != reader->token.bytes)
 		return rewrite_wrong(reader, reader->token,
-		                     "behind `&` stands a mask: a number, like 0x0f");
+		                     "a mask must follow `&`: a number, like 0x0f");
 	if (mask == 0 || mask > max)
 		return rewrite_wrong(
 		        reader, reader->token,
-		        "the mask `%.*s` does not fit: that of `%.*s` is 1 to 0x%" PRIx64,
+		        "the mask `%.*s` does not fit: a mask of `%.*s` is 1 to 0x%" PRIx64,
 		        REWRITE_SHOWN(reader->token), REWRITE_SHOWN(written->token), max);
 	place->mask &= mask << place->shift;
 	written->masked = true;
@@ -228,7 +224,7 @@ static int check_value(struct rewrite_reader *reader, struct rewrite_token token
 	uint64_t full = max;
 
 	if (written->pair && value->kind != VALUE_IPV6)
-		return rewrite_wrong(reader, token, "`%.*s` is an IPv6 address; `%.*s` is none",
+		return rewrite_wrong(reader, token, "`%.*s` is an IPv6 address; `%.*s` is not",
 		                     REWRITE_SHOWN(written->token), REWRITE_SHOWN(token));
 	if (written->pair)
 		return 0;
@@ -261,16 +257,17 @@ int rewrite_read_operand(struct rewrite_reader *reader, const struct rewrite_wri
 	operand->token = reader->token;
 	if (reader->token.bytes == 0)
 		return rewrite_wrong(reader, reader->token,
-		                     "the rule ends where a value for `%.*s` should stand",
+		                     "the rule ends where a value for `%.*s` is expected",
 		                     REWRITE_SHOWN(written->token));
 	if (is_sign(*reader->token.text))
-		return rewrite_wrong(reader, reader->token, "`%.*s` stands where a value should",
+		return rewrite_wrong(reader, reader->token,
+		                     "`%.*s` stands where a value is expected",
 		                     REWRITE_SHOWN(reader->token));
 	if (rewrite_value_is(reader->token.text, reader->token.bytes)) {
 		if (!rewrite_value_read(reader->token.text, reader->token.bytes, &operand->value))
 			return rewrite_wrong(
 			        reader, reader->token,
-			        "`%.*s` is no value: write a number (46, 0x2e) or an address",
+			        "`%.*s` is not a value: write a number (46, 0x2e) or an address",
 			        REWRITE_SHOWN(reader->token));
 		rewrite_next(reader);
 		return check_value(reader, operand->token, written, &operand->value, negative_fits);
@@ -281,7 +278,7 @@ int rewrite_read_operand(struct rewrite_reader *reader, const struct rewrite_wri
 	if (operand->field.pair != written->pair)
 		return rewrite_wrong(
 		        reader, operand->token,
-		        "`%.*s` and `%.*s` are not of one size; an IPv6 address goes with another",
+		        "`%.*s` and `%.*s` differ in size; an IPv6 address needs another one",
 		        REWRITE_SHOWN(written->token), REWRITE_SHOWN(operand->token));
 	return 0;
 }

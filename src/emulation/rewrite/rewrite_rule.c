@@ -65,18 +65,18 @@ static int read_sign(struct rewrite_reader *reader, const struct rewrite_written
 		if (!rewrite_token_is(reader->token, signs[i].sign))
 			continue;
 		if (written->pair && signs[i].op != REWRITE_EQUAL)
-			return rewrite_wrong(
-			        reader, reader->token,
-			        "`%.*s` is compared with `=`; for `%s` take its halves, %.*s-high "
-			        "and %.*s-low",
-			        REWRITE_SHOWN(written->token), signs[i].sign,
-			        REWRITE_SHOWN(written->token), REWRITE_SHOWN(written->token));
+			return rewrite_wrong(reader, reader->token,
+			                     "`%.*s` can only be compared with `=`; for `%s` use "
+			                     "its halves, %.*s-high and %.*s-low",
+			                     REWRITE_SHOWN(written->token), signs[i].sign,
+			                     REWRITE_SHOWN(written->token),
+			                     REWRITE_SHOWN(written->token));
 		*op = signs[i].op;
 		rewrite_next(reader);
 		return 0;
 	}
 	return rewrite_wrong(reader, reader->token,
-	                     "behind `%.*s` stands a comparison: =, !=, <, >, <= or >=",
+	                     "a comparison must follow `%.*s`: =, !=, <, >, <= or >=",
 	                     REWRITE_SHOWN(written->token));
 }
 
@@ -92,7 +92,7 @@ static int apply_prefix(struct rewrite_reader *reader, const struct rewrite_oper
 	prefix = prefix < bits ? prefix : bits;
 	kept = prefix ? max & (UINT64_MAX << (bits - prefix)) : 0;
 	if (value & ~kept)
-		return rewrite_wrong(reader, operand->token, "`%.*s` has bits behind its first %u",
+		return rewrite_wrong(reader, operand->token, "`%.*s` has bits after its first %u",
 		                     REWRITE_SHOWN(operand->token), operand->value.prefix);
 	place->mask &= kept << place->shift;
 	return 0;
@@ -148,7 +148,7 @@ static int add_term(struct rewrite_reader *reader, const struct rewrite_written 
 	if (value->has_prefix) {
 		if (op != REWRITE_EQUAL && op != REWRITE_UNEQUAL)
 			return rewrite_wrong(reader, operand->token,
-			                     "a prefix is compared with = or !=");
+			                     "a prefix can only be compared with = or !=");
 		error = apply_prefix(reader, operand, step.value, written->pair ? 64 : 32,
 		                     half ? 64 : 0, &step.place);
 		if (error)
@@ -187,7 +187,7 @@ static int add_action(struct rewrite_reader *reader, const struct rewrite_writte
 		if (rewrite_place_max(&step.source) & ~rewrite_place_max(&step.place))
 			return rewrite_wrong(reader, operand->token,
 			                     "`%.*s` does not fit `%.*s`, which is 0 to %" PRIu64
-			                     "; take a part of it",
+			                     "; use a part of it",
 			                     REWRITE_SHOWN(operand->token),
 			                     REWRITE_SHOWN(written->token),
 			                     rewrite_place_max(&step.place));
@@ -195,7 +195,7 @@ static int add_action(struct rewrite_reader *reader, const struct rewrite_writte
 	}
 	if (value->has_prefix)
 		return rewrite_wrong(reader, operand->token,
-		                     "a prefix is only compared; write the address without /%u",
+		                     "a prefix can only be compared; write the address without /%u",
 		                     value->prefix);
 	step.value = written->pair && half == 0 ? value->high : value->low;
 	if (value->negative)
@@ -218,7 +218,7 @@ static int read_range(struct rewrite_reader *reader, const struct rewrite_writte
 		m = rewrite_number_read(text + n + 2, (size_t)(end - text) - n - 2, &to);
 	if (m == 0 || text + n + 2 + m != end)
 		return rewrite_wrong(reader, reader->token,
-		                     "`%.*s` is no range; write FROM..TO, like 1..100",
+		                     "`%.*s` is not a range; write FROM..TO, like 1..100",
 		                     REWRITE_SHOWN(reader->token));
 	if (written->masked)
 		return rewrite_wrong(reader, reader->token,
@@ -259,17 +259,16 @@ static int read_action(struct rewrite_reader *reader, enum rewrite_op op)
 		return error;
 	if (rewrite_token_is(reader->token, "="))
 		return rewrite_wrong(reader, reader->token,
-		                     "the value follows without a sign: %.*s VALUE",
+		                     "write the value without a sign: %.*s VALUE",
 		                     REWRITE_SHOWN(written.token));
 	if (op == REWRITE_RANDOM)
 		return read_random(reader, &written);
 	if (written.pair && op != REWRITE_SET)
-		return rewrite_wrong(
-		        reader, written.token,
-		        "`%.*s` can be set or drawn at random; for the others take its halves, "
-		        "%.*s-high and %.*s-low",
-		        REWRITE_SHOWN(written.token), REWRITE_SHOWN(written.token),
-		        REWRITE_SHOWN(written.token));
+		return rewrite_wrong(reader, written.token,
+		                     "`%.*s` can only be set or drawn at random; for other actions "
+		                     "use its halves, %.*s-high and %.*s-low",
+		                     REWRITE_SHOWN(written.token), REWRITE_SHOWN(written.token),
+		                     REWRITE_SHOWN(written.token));
 	error = rewrite_read_operand(reader, &written, op == REWRITE_ADD, &operand);
 	for (int half = 0; !error && half <= written.pair; half++)
 		error = add_action(reader, &written, op, &operand, half);

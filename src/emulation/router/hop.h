@@ -89,13 +89,13 @@ uint16_t hop_unanswered(const struct stage *stage, struct burst *burst, uint16_t
 #define HOP_NOT_THROUGH UINT32_MAX
 
 /* Finds the cloud of the scenario that the answers of `cloud` go through, or HOP_NOT_THROUGH.
- * Returns 0, or -EINVAL with problem if there is no such cloud or it leads elsewhere. Thread:
- * control. */
+ * Returns 0, or -EINVAL with problem if there is no such cloud or it leads elsewhere.
+ * Thread: control. */
 int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud, uint32_t *index,
                 struct problem *problem);
 
-/* Returns the MTU of the cloud's hop, or UINT16_MAX if it has none or there is no hop. Thread:
- * worker. */
+/* Returns the MTU of the cloud's hop, or UINT16_MAX if it has none or there is no hop.
+ * Thread: worker. */
 uint32_t hop_mtu(const struct cloud *cloud);
 
 /* A packet about which the hop sends a message: its first ICMP_FRAME_MAX bytes, or all of them. */

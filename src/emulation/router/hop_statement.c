@@ -30,17 +30,15 @@ static int hop_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 	(void)cloud;
 	if (!is_router_v4(hop->v4)) {
-		problem_set(
-		        problem, FIELD_OF_V4,
-		        "no router has this address: it is of a group, of the link, loopback or "
-		        "reserved; one for documents is 192.0.2.1");
+		problem_set(problem, FIELD_OF_V4,
+		            "no router has this address: it is multicast, link-local, loopback or "
+		            "reserved; an address for documentation is 192.0.2.1");
 		return -EINVAL;
 	}
 	if (conf->given >> FIELD_OF_V6 & 1 && !is_router_v6(hop->v6)) {
-		problem_set(
-		        problem, FIELD_OF_V6,
-		        "no router has this address: it is of a group, of the link, loopback or "
-		        "none; one for documents is 2001:db8::1");
+		problem_set(problem, FIELD_OF_V6,
+		            "no router has this address: it is multicast, link-local, loopback or "
+		            "unspecified; an address for documentation is 2001:db8::1");
 		return -EINVAL;
 	}
 	return 0;
@@ -59,8 +57,7 @@ int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud,
 	i = scenario_find_cloud(scenario, hop->through);
 	if (i < 0) {
 		problem_set(problem, FIELD_OF_THROUGH,
-		            "cloud `%s`: its answers go through cloud `%s`, and there is none of "
-		            "that name",
+		            "cloud `%s`: its answers go through cloud `%s`, which does not exist",
 		            cloud->name, hop->through);
 		return -EINVAL;
 	}
@@ -68,10 +65,10 @@ int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud,
 	port = scenario_root(scenario, cloud);
 	if (back->many || port < 0 || strcmp(back->to, scenario->ports[port].name) != 0) {
 		problem_set(problem, FIELD_OF_THROUGH,
-		            "cloud `%s`: its answers cannot go through `%s`, which %s; right is a "
-		            "cloud that leads to port %s, where its packets come in",
+		            "cloud `%s`: its answers cannot go through `%s`, which %s; use a cloud "
+		            "that leads to port %s, where its packets come in",
 		            cloud->name, back->name,
-		            back->many ? "is one cloud an address" : "leads elsewhere",
+		            back->many ? "is a template" : "leads elsewhere",
 		            port < 0 ? "?" : scenario->ports[port].name);
 		return -EINVAL;
 	}
@@ -89,7 +86,7 @@ static const struct field hop_fields[] = {
                          .type = FIELD_IPV6,
                          .flags = FIELD_POSITIONAL,
                          .offset = offsetof(struct hop_conf, v6),
-                         .help = "its IPv6 address; without one it says nothing about IPv6"},
+                         .help = "its IPv6 address; without one it sends no answers for IPv6"},
         [FIELD_OF_MTU] = {.name = "mtu",
                           .type = FIELD_COUNT,
                           .offset = offsetof(struct hop_conf, mtu),
@@ -101,7 +98,7 @@ static const struct field hop_fields[] = {
                             .offset = offsetof(struct hop_conf, limit),
                             .max = HOP_LIMIT_MAX,
                             .initial = HOP_LIMIT_DEFAULT,
-                            .help = "ICMP errors a second; 0: the router says nothing"},
+                            .help = "ICMP errors a second; 0: the router sends none"},
         [FIELD_OF_BURST] = {.name = "burst",
                             .type = FIELD_COUNT,
                             .offset = offsetof(struct hop_conf, burst),

@@ -8,38 +8,38 @@ static const struct field port_setting_fields[] = {
          .type = FIELD_TIME,
          .offset = offsetof(struct port_setting_conf, rx_latency_ns),
          .max = PORT_LATENCY_MAX,
-         .help = "what the device takes until weir stamps a frame; live, packets leave as much "
-                 "earlier"},
+         .help = "time that the device takes until weir stamps a frame; live, packets leave this "
+                 "much earlier"},
         {.name = "tx-latency",
          .type = FIELD_TIME,
          .offset = offsetof(struct port_setting_conf, tx_latency_ns),
          .max = PORT_LATENCY_MAX,
-         .help = "what the device takes until a frame is on the wire; live, packets leave as much "
-                 "earlier"},
+         .help = "time that the device takes until a frame is on the wire; live, packets leave "
+                 "this much earlier"},
         {.name = "speed",
          .type = FIELD_RATE,
          .offset = offsetof(struct port_setting_conf, speed_bps),
          .min = 1000000,
          .max = RATE_BPS_MAX,
-         .help = "that of the wire: no frame is handed over long before it can be free"},
+         .help = "rate of the wire: no frame is handed over long before the wire can be free"},
         {.name = "time",
          .type = FIELD_WORD,
          .offset = offsetof(struct port_setting_conf, time),
          .initial = PORT_TIME_POLL,
          .words = times,
-         .help = "whose instants count: the clock's at a poll, or the device's time stamps"},
+         .help = "source of the time stamps: the clock at a poll, or the device"},
         {.name = "launch",
          .type = FIELD_TIME,
          .offset = offsetof(struct port_setting_conf, launch_ns),
          .max = PORT_LATENCY_MAX,
-         .help = "the device is told when to send each frame, and handed it so much earlier; what "
-                 "has no such delay leaves later by the rest"},
+         .help = "the device is told when to send each frame, and gets it this much earlier; "
+                 "packets with less delay leave later by the difference"},
         FIELD_END,
 };
 
 const struct statement port_setting_statement = {
         .name = "port",
-        .help = "what is known of the device behind a port",
+        .help = "properties of the device behind a port",
         .role = ROLE_CLOUD,
         .fields = port_setting_fields,
         .conf_bytes = sizeof(struct port_setting_conf),

@@ -43,7 +43,7 @@ enum statement_role {
 	ROLE_STAGE,        /* has a stage in the cloud */
 	ROLE_LINK,         /* rate, queue: configures the link */
 	ROLE_AQM,          /* red, codel: manages a queue of the link (aqm.h); one a queue */
-	ROLE_AQM_MODIFIER, /* ecn, becn: what an AQM needs beside its own */
+	ROLE_AQM_MODIFIER, /* ecn, becn: further settings of an AQM */
 	ROLE_CLASS,        /* class, scheduler: several queues before the link */
 	ROLE_LINE,         /* delay: configures the line */
 	ROLE_CLOUD,        /* a property of the cloud itself */

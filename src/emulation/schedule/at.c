@@ -19,7 +19,7 @@ struct point {
 
 struct at {
 	struct track track;
-	timeline_places redone; /* where points that have passed are executed, too */
+	timeline_places redone; /* points that have passed are executed for these, too */
 	uint32_t n, next;
 	struct point *point;
 };
@@ -199,11 +199,12 @@ static const struct field at_fields[] = {
                            .offset = offsetof(struct at_conf, at_ns),
                            .max = SCHEDULE_MAX_NS,
                            .help = "when, after the beginning of the run"},
-        [AT_FIELD_ORDERS] = {.name = "statements",
-                             .type = FIELD_ORDERS,
-                             .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-                             .offset = offsetof(struct at_conf, orders),
-                             .help = "what is in force from then on; `no NAME` for what is not"},
+        [AT_FIELD_ORDERS] =
+                {.name = "statements",
+                 .type = FIELD_ORDERS,
+                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                 .offset = offsetof(struct at_conf, orders),
+                 .help = "statements in force from then on; `no NAME` for one that is not"},
         FIELD_END,
 };
 

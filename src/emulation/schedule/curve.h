@@ -4,12 +4,12 @@
  * csv` put them on top of a cloud's statements (timeline.h).
  *
  * Model: a staircase. From point i on, the values of point i are in force. Points come from the
- * table `points`, with their instants; those of a wave lie at `from` + i x period / n, rounded up
- * to a nanosecond. With `loop` the table begins again every period; without it the last point
- * lasts. A rate of 0 stops the link: packets wait, and a packet that is partly sent continues
- * later. The rest of the link (bucket, queue) and of the line (distribution, order, reordering)
- * stays as the cloud's statements have it. Jitter is that of the `delay` statement for the largest
- * jitter of the curve, with its deviations scaled down. Loss is `loss random` without correlation.
+ * table `points`, with their instants; those of a wave lie at i x period / n, rounded up to a
+ * nanosecond. With `loop` the table begins again every period; without it the last point lasts. A
+ * rate of 0 stops the link: packets wait, and a packet that is partly sent continues later. The
+ * rest of the link (bucket, queue) and of the line (distribution, order, reordering) stays as the
+ * cloud's statements have it. Jitter is that of the `delay` statement for the largest jitter of the
+ * curve, with its deviations scaled down. Loss is `loss random` without correlation.
  *
  * Cost: nothing is allocated for a point. The next point is found in O(1); after an idle time with
  * many points, by bisection.

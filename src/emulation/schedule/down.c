@@ -31,7 +31,7 @@ static const struct field no_fields[] = {FIELD_END};
 
 const struct statement down_statement = {
         .name = "down",
-        .help = "nothing comes in: what arrives is dropped, what is on the way arrives",
+        .help = "nothing comes in: arriving packets are dropped, those on their way go on",
         .role = ROLE_STAGE,
         .fields = no_fields,
         .conf_bytes = sizeof(struct down_conf),
@@ -41,7 +41,7 @@ const struct statement down_statement = {
 
 const struct statement up_statement = {
         .name = "up",
-        .help = "the cloud is not down any more",
+        .help = "the cloud is no longer down",
         .role = ROLE_STAGE,
         .fields = no_fields,
         .conf_bytes = sizeof(struct down_conf),

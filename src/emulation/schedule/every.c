@@ -162,7 +162,7 @@ static int check_times(const struct every_conf *every, int field, struct problem
 {
 	if (every->for_ns < every->every_ns)
 		return 0;
-	problem_set(problem, field, "it would never end: `%s` is shorter than `every`",
+	problem_set(problem, field, "it would never end: `%s` must be shorter than `every`",
 	            every->conf.statement == &flap_statement ? "down" : "for");
 	return -EINVAL;
 }
@@ -228,13 +228,13 @@ static const struct field every_fields[] = {
                               .offset = offsetof(struct every_conf, from_ns),
                               .max = SCHEDULE_MAX_NS,
                               .help = "when the first window begins, after the beginning of the "
-                                      "run; not given: after one `every`"},
-        [EVERY_FIELD_ORDERS] = {.name = "statements",
-                                .type = FIELD_ORDERS,
-                                .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-                                .offset = offsetof(struct every_conf, orders),
-                                .help = "what is in force in each window; `no NAME` for what is "
-                                        "not"},
+                                      "run; if not given, after one `every`"},
+        [EVERY_FIELD_ORDERS] =
+                {.name = "statements",
+                 .type = FIELD_ORDERS,
+                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                 .offset = offsetof(struct every_conf, orders),
+                 .help = "statements in force in each window; `no NAME` for one that is not"},
         FIELD_END,
 };
 
@@ -252,13 +252,13 @@ static const struct field flap_fields[] = {
                               .offset = offsetof(struct every_conf, every_ns),
                               .min = SIMTIME_US,
                               .max = SCHEDULE_MAX_NS,
-                              .help = "from one time that it goes down to the next"},
+                              .help = "from the beginning of one outage to that of the next"},
         [FLAP_FIELD_FROM] = {.name = "from",
                              .type = FIELD_TIME,
                              .offset = offsetof(struct every_conf, from_ns),
                              .max = SCHEDULE_MAX_NS,
-                             .help = "when it goes down first, after the beginning of the run; "
-                                     "not given: after one `every`"},
+                             .help = "when it first goes down, after the beginning of the run; if "
+                                     "not given, after one `every`"},
         FIELD_END,
 };
 

@@ -256,7 +256,7 @@ static int check_ways(const struct states *states, uint32_t own, struct problem 
 
 		if (find_state(states, name) == STATES_MAX || strcmp(name, state->name) == 0) {
 			problem_set(problem, MARKOV_FIELD_STATES,
-			            "state `%s` leads to `%s`, which is no other state",
+			            "state `%s` leads to `%s`, which is not another state",
 			            state->name, name);
 			return -EINVAL;
 		}
@@ -266,8 +266,8 @@ static int check_ways(const struct states *states, uint32_t own, struct problem 
 	if (state->n_to == 0 || (sum + 64 > PROBABILITY_ONE && sum < PROBABILITY_ONE + 64))
 		return 0;
 	problem_set(problem, MARKOV_FIELD_STATES,
-	            "the probabilities behind `to` of state `%s` are %s 100%% together",
-	            state->name, sum < PROBABILITY_ONE ? "less than" : "more than");
+	            "the probabilities after `to` of state `%s` are %s 100%% together", state->name,
+	            sum < PROBABILITY_ONE ? "less than" : "more than");
 	return -EINVAL;
 }
 
@@ -279,7 +279,7 @@ static int markov_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 	if (states->n < 2) {
 		problem_set(problem, MARKOV_FIELD_STATES,
-		            "it needs two states at least: write `then` and another one");
+		            "it needs at least two states: add `then` and another one");
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < states->n && !error; i++) {
@@ -323,8 +323,8 @@ static const struct field markov_fields[] = {
                                  .type = FIELD_STATES,
                                  .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
                                  .offset = offsetof(struct markov_conf, states),
-                                 .help = "each with the mean of its duration, where it leads to, "
-                                         "and what is in force in it"},
+                                 .help = "each with its mean duration, the states that it leads "
+                                         "to, and the statements in force in it"},
         FIELD_END,
 };
 

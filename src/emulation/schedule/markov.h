@@ -17,8 +17,8 @@
  * Durations are whole ns, at least 1. The logarithm comes from a table of 1024 steps with
  * interpolation; its error is below 2e-7 of the mean. Cost: a stay is O(1). After idle time all its
  * stays are executed, some ns each, up to 2^18. Of a longer time (with means of 1 ms: more than 4
- * minutes) the rest is skipped: the state at its end is the one that an instant further along the
- * path has. Ranges: 2 to 16 states, means 1 ms to a day.
+ * minutes) the rest is skipped: the state at its end is one that the path reaches a little further
+ * on (catch_up). Ranges: 2 to 16 states, means 1 ms to a day.
  */
 #ifndef WEIR_MARKOV_H
 #define WEIR_MARKOV_H

@@ -154,8 +154,8 @@ static int trace_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (!error && trace->queue.unit != LIMIT_NONE && class_confs(cloud, classes) > 0) {
 		problem_set(problem, TRACE_FIELD_QUEUE,
-		            "the cloud has classes, and each its own queue: give them theirs, like "
-		            "`cloud %s class %s queue 64kB`, and leave `queue` out",
+		            "the cloud has classes with a queue each: limit theirs, like `cloud %s "
+		            "class %s queue 64kB`, and leave `queue` out",
 		            cloud->name, classes[0]->conf.scope);
 		error = -EINVAL;
 	}
@@ -173,7 +173,7 @@ static const struct field trace_fields[] = {
                                 .offset = offsetof(struct trace_conf, format),
                                 .words = formats,
                                 .help = "mahimahi: the ms at which a packet can be sent; csv: "
-                                        "columns; not given: as the first line looks"},
+                                        "columns; if not given, the first line decides"},
         [TRACE_FIELD_LOOP] = {.name = "loop",
                               .type = FIELD_FLAG,
                               .offset = offsetof(struct trace_conf, loop),
@@ -182,8 +182,8 @@ static const struct field trace_fields[] = {
                                .type = FIELD_LIMIT,
                                .offset = offsetof(struct trace_conf, queue),
                                .min = 1,
-                               .help = "what waits for the link: bytes, packets or time; else "
-                                       "that of `rate`, or rate x delay"},
+                               .help = "how much may wait for the link: bytes, packets or time; if "
+                                       "not given, that of `rate`, or rate x delay"},
         FIELD_END,
 };
 

@@ -107,17 +107,16 @@ static int mahimahi_line(const struct file *file, uint64_t line, struct span spa
 		              "ms in each line, up to %" PRIu32,
 		              shown(file, span).text, UINT32_MAX);
 	if (at < last && file->secret)
-		return refuse(
-		        file, line, problem,
-		        "it comes before the line above: the lines of a trace are in the order of "
-		        "time");
+		return refuse(file, line, problem,
+		              "it comes before the line above: the lines of a trace must be in the "
+		              "order of time");
 	if (at < last)
 		return refuse(file, line, problem,
 		              "%" PRIu32 " ms comes after %" PRIu32
-		              " ms: the lines of a trace are in the order of time",
+		              " ms: the lines of a trace must be in the order of time",
 		              at, last);
 	if (list->n == TRACE_LINES_MAX)
-		return refuse(file, line, problem, "more than %" PRIu32 " lines; take fewer",
+		return refuse(file, line, problem, "more than %" PRIu32 " lines; use fewer",
 		              TRACE_LINES_MAX);
 	list->at_ms[list->n++] = at;
 	return 0;
@@ -151,7 +150,7 @@ int trace_read_mahimahi(const struct trace_conf *trace, struct opportunities *li
 		error = mahimahi_line(trace->file, line.number, span, list, problem);
 	if (!error && list->n == 0)
 		error = refuse(trace->file, 0, problem,
-		               "the trace is empty; it needs one opportunity at least");
+		               "the trace is empty; it needs at least one opportunity");
 	else if (!error && list->at_ms[list->n - 1] == 0)
 		error = refuse(trace->file, line.number, problem,
 		               "the trace ends at 0 ms; its last number says how long it is");
@@ -261,16 +260,17 @@ static int header_cell(struct reader *reader, struct span cell)
 	while (kind < COLUMNS && !is(name, kinds[kind].name))
 		kind++;
 	if (kind == COLUMNS)
-		return refuse(reader->file, reader->line, reader->problem,
-		              "unknown column `%s`; there are time, rate, delay, jitter and loss",
-		              shown(reader->file, cell).text);
+		return refuse(
+		        reader->file, reader->line, reader->problem,
+		        "unknown column `%s`; the columns are time, rate, delay, jitter and loss",
+		        shown(reader->file, cell).text);
 	if (reader->has >> kind & 1)
 		return refuse(reader->file, reader->line, reader->problem,
-		              "there are two columns `%s`; leave one away", kinds[kind].name);
+		              "there are two columns `%s`; remove one", kinds[kind].name);
 	reader->unit[kind] = unit.bytes ? unit_find(kinds[kind].units, unit) : NULL;
 	if (unit.bytes && !reader->unit[kind])
 		return refuse(reader->file, reader->line, reader->problem,
-		              "column `%s` has an unknown unit; it is %s",
+		              "column `%s` has an unknown unit; use %s",
 		              shown(reader->file, cell).text, kinds[kind].written);
 	reader->has |= UINT32_C(1) << kind;
 	reader->column[reader->n++] = (enum column)kind;
@@ -292,7 +292,7 @@ static int read_header(struct reader *reader, struct span span)
 		              "time_s,rate_mbit,delay_ms");
 	if (reader->n == 1)
 		return refuse(reader->file, reader->line, reader->problem,
-		              "there is nothing but the time; add rate, delay, jitter or loss");
+		              "there is no column but the time; add rate, delay, jitter or loss");
 	return 0;
 }
 
@@ -312,7 +312,7 @@ static int cell_value(const struct reader *reader, enum column column, struct sp
 	if (cell.bytes > NUMBER_BYTES || end == text || !strchr("0123456789.", text[0]) ||
 	    text[1] == 'x' || text[1] == 'X')
 		return refuse(reader->file, reader->line, reader->problem,
-		              "`%s` is no %s; write a number, in %s",
+		              "`%s` is not a %s; write a number, in %s",
 		              shown(reader->file, cell).text, kind->name, kind->written);
 	rest = trimmed((struct span){end, strlen(end)});
 	if (rest.bytes > 0)
@@ -386,10 +386,10 @@ static int read_point(struct reader *reader, struct span span)
 	if (curve->n > 0 && point->at_ns <= point[-1].at_ns)
 		return refuse(reader->file, reader->line, reader->problem,
 		              "its time is not after that of the line before: the lines of a trace "
-		              "are in the order of time");
+		              "must be in the order of time");
 	if (curve->n == TRACE_LINES_MAX)
 		return refuse(reader->file, reader->line, reader->problem,
-		              "more than %" PRIu32 " lines; take fewer", TRACE_LINES_MAX);
+		              "more than %" PRIu32 " lines; use fewer", TRACE_LINES_MAX);
 	curve->n++;
 	return 0;
 }
@@ -399,13 +399,14 @@ static int read_point(struct reader *reader, struct span span)
 static int check_whole(const struct trace_conf *trace, struct reader *reader)
 {
 	struct curve_conf *curve = reader->curve;
-	const struct curve_point *last = &curve->points[curve->n - 1];
+	const struct curve_point *last;
 	bool moves = false;
 
 	if (curve->n == 0)
 		return refuse(trace->file, 0, reader->problem,
-		              "the trace is empty; behind its first line, which names the columns, "
-		              "it needs one point in time at least");
+		              "the trace is empty; after its first line, which names the columns, "
+		              "it needs at least one point in time");
+	last = &curve->points[curve->n - 1];
 	for (uint32_t i = 0; i < curve->n; i++)
 		moves |= curve->points[i].rate_bps != 0;
 	if (curve->has & CURVE_RATE && (curve->loop ? !moves : last->rate_bps == 0))
@@ -415,8 +416,7 @@ static int check_whole(const struct trace_conf *trace, struct reader *reader)
 		                          : "let its last rate be more than 0, or say `loop`");
 	if (curve->loop && (curve->n == 1 || curve->points[0].at_ns != 0))
 		return refuse(trace->file, 0, reader->problem,
-		              "a trace that is to begin again needs two points in time, the first "
-		              "of them 0");
+		              "a trace with `loop` needs two points in time, the first of them 0");
 	if (curve->loop)
 		curve->period_ns = 2 * last->at_ns - last[-1].at_ns;
 	return 0;

@@ -101,7 +101,7 @@ static bool wave_same(const struct conf *a, const struct conf *b)
 		         .offset = offsetof(struct wave_conf, period_ns),                          \
 		         .min = SIMTIME_MS,                                                        \
 		         .max = SCHEDULE_MAX_NS,                                                   \
-		         .help = "how long it takes to be where it was"},                          \
+		         .help = "length of a cycle"},                                             \
 		        {.name = "shape",                                                          \
 		         .type = FIELD_WORD,                                                       \
 		         .offset = offsetof(struct wave_conf, shape),                              \
@@ -111,13 +111,13 @@ static bool wave_same(const struct conf *a, const struct conf *b)
 	}
 
 static const struct field rate_fields[] =
-        WAVE_FIELDS(FIELD_RATES, 1, RATE_BPS_MAX, "between which rates the link goes");
+        WAVE_FIELDS(FIELD_RATES, 1, RATE_BPS_MAX, "rates between which the link goes");
 static const struct field delay_fields[] =
-        WAVE_FIELDS(FIELD_TIMES, 0, DELAY_MAX_NS, "between which delays the line goes");
+        WAVE_FIELDS(FIELD_TIMES, 0, DELAY_MAX_NS, "delays between which the line goes");
 static const struct field jitter_fields[] =
-        WAVE_FIELDS(FIELD_TIMES, 0, DELAY_MAX_NS, "between which jitters the line goes");
-static const struct field loss_fields[] = WAVE_FIELDS(FIELD_PROBABILITIES, 0, PROBABILITY_ONE,
-                                                      "between which shares packets are lost");
+        WAVE_FIELDS(FIELD_TIMES, 0, DELAY_MAX_NS, "jitters between which the line goes");
+static const struct field loss_fields[] = WAVE_FIELDS(
+        FIELD_PROBABILITIES, 0, PROBABILITY_ONE, "shares of lost packets between which it goes");
 
 const struct statement wave_rate_statement = {
         .name = "wave",

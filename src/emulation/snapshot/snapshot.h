@@ -40,7 +40,7 @@ struct snapshot {
 	uint8_t *at, *end; /* of the bytes still to be read, or of the room that is left */
 	bool restores;
 	bool failed;   /* there was no room, or a value that was read is impossible */
-	uint32_t snap; /* how many bytes of a held packet's frame are written; 0: all */
+	uint32_t snap; /* at most so many bytes of a held frame are written; 0: all */
 	/* Nothing is written, for there is no room; `measured` counts the bytes. */
 	bool measures;
 	uint64_t measured;
@@ -85,7 +85,8 @@ static inline bool snapshot_holds(struct snapshot *snapshot, bool condition)
 	return !snapshot->failed;
 }
 
-/* Writes or reads an index below `n`. Returns 0 if what was read is not. */
+/* Writes or reads an index, and returns it. If it is not below `n`, the snapshot is rejected, and 0
+ * is returned. */
 static inline uint32_t snapshot_index(struct snapshot *snapshot, uint32_t index, uint32_t n)
 {
 	snapshot_value(snapshot, index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A watch: gets the events of a cloud in the order of time, so that it can measure the cloud
+ * A watch gets the events of a cloud in the order of time, so that it can measure the cloud
  * (header/meter.h). A stage brings it (stage.h), and it exists as long as the stage does. If
  * several stages bring one, only the first one's is called; behind it, every watch that is `beside`
  * is called, too.
@@ -24,7 +24,8 @@ struct watch_run {
 	uint32_t n; /* at least 1 */
 	const simtime *came, *left;
 	const uint32_t *length; /* on the link */
-	/* packets before the first leaves; each departure subtracts one, if there is one */
+	/* packets that wait before the first departure; each departure takes one off, unless it is
+	 * 0 */
 	uint64_t waiting;
 };
 
@@ -52,7 +53,7 @@ struct cloud_watch {
 	void (*cleared)(struct cloud_watch *watch);
 };
 
-/* Calls this function of each watch in the list. */
+/* The functions below call their namesake in each watch of the list. */
 static inline void cloud_watch_before(struct cloud_watch *watch, simtime now)
 {
 	for (; watch; watch = watch->next)

@@ -47,8 +47,8 @@ void stage_snapshot(struct stage *stage, struct snapshot *snapshot);
 
 /* ---- what a stage may read of its cloud ---- */
 
-/* Returns `down`; for a cloud of a template `down/10.0.3.4`, and the template's name until the
- * first packet arrives. */
+/* Returns the name of the cloud, such as `down`. A cloud of a template has a name such as
+ * `down/10.0.3.4`; until its first packet arrives, it has the template's. */
 const char *cloud_name(const struct cloud *cloud);
 /* Returns the name of the template that the cloud belongs to, or NULL. */
 const char *cloud_template_name(const struct cloud *cloud);
@@ -70,7 +70,7 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_marked(struct cloud *cloud, const struct burst *burst, uint32_t i, enum reason reason);
 
 /* Puts packet i into mbufs that are not shared (copy.h). Returns false if there was no memory for a
- * copy, and the packet was dropped and counted. */
+ * copy; then the packet was dropped, and counted. */
 bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i);
 static inline bool cloud_writable(struct cloud *cloud, struct burst *burst, uint32_t i)
 {

@@ -26,8 +26,7 @@ const struct becn_conf *becn_beside(const struct conf *conf, const struct cloud_
 
 static int outside(struct problem *problem, const char *where)
 {
-	problem_set(problem, BECN_FIELD_THRESHOLD, "the threshold is outside what it divides: %s",
-	            where);
+	problem_set(problem, BECN_FIELD_THRESHOLD, "the threshold is out of range: %s", where);
 	return -EINVAL;
 }
 
@@ -39,12 +38,11 @@ static int check_in_red(const struct becn_conf *becn, const struct red_conf *red
 
 	if (threshold < setup.min)
 		return outside(problem,
-		               "it is below the min of `red`; at min, or without one, it is "
-		               "BECN alone, between min and max ECN and BECN");
+		               "it is below the min of `red`; at min, or without a threshold, "
+		               "there is BECN alone, between min and max ECN and BECN");
 	if (threshold > setup.max)
-		return outside(problem,
-		               "it is above the max of `red`; at max it is ECN alone, between "
-		               "min and max ECN and BECN");
+		return outside(problem, "it is above the max of `red`; at max there is ECN alone, "
+		                        "between min and max ECN and BECN");
 	return 0;
 }
 
@@ -53,13 +51,13 @@ static int check_in_mark(const struct becn_conf *becn, const struct mark_conf *m
 {
 	if (becn->threshold.unit != mark->above.unit) {
 		problem_set(problem, BECN_FIELD_THRESHOLD,
-		            "the threshold is not in the unit of `mark above`: say both in bytes, "
+		            "the threshold is not in the unit of `mark above`: give both in bytes, "
 		            "or both in packets");
 		return -EINVAL;
 	}
 	if (becn->threshold.value < mark->above.value)
 		return outside(problem, "it is below that of `mark above`, from which packets are "
-		                        "marked: make it that, or more");
+		                        "marked: make it equal or greater");
 	return 0;
 }
 
@@ -137,10 +135,9 @@ static int becn_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (found)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "there is nothing that chooses packets to tell of: becn goes with `red min 15kB "
-	        "max 45kB` or `mark above 20kB`, and `ecn on`");
+	problem_set(problem, -1,
+	            "no management chooses packets here: becn goes with `red min 15kB max 45kB` or "
+	            "`mark above 20kB`, and `ecn on`");
 	return -EINVAL;
 }
 
@@ -166,7 +163,7 @@ static const struct field becn_fields[] = {
                               .min = 1,
                               .max = QUOTA_BURST_MAX,
                               .initial = BECN_BURST_DEFAULT,
-                              .help = "quenches at once, with a limit"},
+                              .help = "quenches at once, if there is a limit"},
         [BECN_FIELD_BIT] = {.name = "bit",
                             .type = FIELD_WORD,
                             .offset = offsetof(struct becn_conf, bit),
@@ -176,13 +173,13 @@ static const struct field becn_fields[] = {
                                 .type = FIELD_SWITCH,
                                 .offset = offsetof(struct becn_conf, on_drop),
                                 .initial = 1,
-                                .help = "whether the sender is told of what is dropped"},
+                                .help = "whether the sender is told of drops"},
         [BECN_FIELD_ON_OVERFLOW] =
                 {.name = "on-overflow",
                  .type = FIELD_SWITCH,
                  .offset = offsetof(struct becn_conf, on_overflow),
                  .initial = 1,
-                 .help = "whether the sender is told of what finds the queue full"},
+                 .help = "whether the sender is told of packets that find the queue full"},
         FIELD_END,
 };
 

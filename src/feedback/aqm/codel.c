@@ -105,7 +105,7 @@ void codel_emptied(struct codel *codel)
 	codel->step = CODEL_NONE;
 }
 
-/* More selections than a run makes. A larger count could overflow to 0, and is a divisor. */
+/* More selections than a run makes. The count is a divisor: a larger one could overflow to 0. */
 #define COUNT_MAX INT32_MAX
 
 void codel_snapshot(struct codel *codel, struct snapshot *snapshot)

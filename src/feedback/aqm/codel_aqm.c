@@ -136,10 +136,9 @@ int codel_check(const struct aqm_marker *marker, simtime target_ns, simtime inte
                 simtime ce_threshold_ns, int field, struct problem *problem)
 {
 	if (target_ns >= interval_ns) {
-		problem_set(
-		        problem, field,
-		        "the target has to be shorter than the interval, a tenth of it or less: "
-		        "the RFC has 5ms and 100ms");
+		problem_set(problem, field,
+		            "the target must be shorter than the interval, ideally a tenth of it "
+		            "or less: the RFC has 5ms and 100ms");
 		return -EINVAL;
 	}
 	if (ce_threshold_ns && !marker) {
@@ -167,7 +166,7 @@ static const struct field codel_fields[] = {
                                 .min = SIMTIME_US,
                                 .max = SIMTIME_S,
                                 .initial = CODEL_TARGET,
-                                .help = "how long packets may wait, as a rule"},
+                                .help = "how long packets may normally wait"},
         [CODEL_FIELD_INTERVAL] = {.name = "interval",
                                   .type = FIELD_TIME,
                                   .offset = offsetof(struct codel_conf, interval_ns),
@@ -176,17 +175,18 @@ static const struct field codel_fields[] = {
                                   .initial = CODEL_INTERVAL,
                                   .help = "for how long they may wait longer: about a "
                                           "round-trip time"},
-        [CODEL_FIELD_CE_THRESHOLD] = {.name = "ce-threshold",
-                                      .type = FIELD_TIME,
-                                      .offset = offsetof(struct codel_conf, ce_threshold_ns),
-                                      .max = SIMTIME_S,
-                                      .help = "who waited longer is marked at once; 0s: nobody"},
+        [CODEL_FIELD_CE_THRESHOLD] =
+                {.name = "ce-threshold",
+                 .type = FIELD_TIME,
+                 .offset = offsetof(struct codel_conf, ce_threshold_ns),
+                 .max = SIMTIME_S,
+                 .help = "packets that waited longer are marked at once; 0s: off"},
         [CODEL_FIELD_MTU] = {.name = "mtu",
                              .type = FIELD_BYTES,
                              .offset = offsetof(struct codel_conf, mtu_bytes),
                              .max = 1000000,
                              .initial = CODEL_MTU,
-                             .help = "a queue is never too long with so little in it"},
+                             .help = "a queue with no more than this is never too long"},
         FIELD_END,
 };
 

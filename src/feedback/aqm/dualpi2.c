@@ -305,7 +305,7 @@ static int dualpi2_check(const struct conf *conf, const struct cloud_conf *cloud
 {
 	if (ecn_marker(conf, cloud, &ecn_marker_3168) != &ecn_marker_3168) {
 		problem_set(problem, -1,
-		            "L4S is marks by RFC 3168's bits: say `ecn on`, or leave `ecn` out");
+		            "L4S needs the marks of RFC 3168: say `ecn on`, or leave `ecn` out");
 		return -EINVAL;
 	}
 	return aqm_check_bands(conf, cloud, problem);
@@ -318,7 +318,7 @@ static const struct field dualpi2_fields[] = {
          .min = SIMTIME_US,
          .max = 10 * SIMTIME_S,
          .initial = 15 * SIMTIME_MS,
-         .help = "the delay of the longer waiting queue that it aims at"},
+         .help = "target delay of the queue whose head has waited longer"},
         {.name = "tupdate",
          .type = FIELD_TIME,
          .offset = offsetof(struct dualpi2_conf, tupdate_ns),
@@ -331,20 +331,20 @@ static const struct field dualpi2_fields[] = {
          .offset = offsetof(struct dualpi2_conf, alpha),
          .max = PIE_GAIN_MAX * FACTOR_ONE,
          .initial = 160000,
-         .help = "what a second above the target adds to the probability"},
+         .help = "how much a delay of one second above the target adds to the probability"},
         {.name = "beta",
          .type = FIELD_FACTOR,
          .offset = offsetof(struct dualpi2_conf, beta),
          .max = PIE_GAIN_MAX * FACTOR_ONE,
          .initial = 3200000,
-         .help = "what a second more than at the update before adds"},
+         .help = "how much a delay growth of one second since the last update adds"},
         {.name = "coupling",
          .type = FIELD_FACTOR,
          .offset = offsetof(struct dualpi2_conf, coupling),
          .min = 1,
          .max = 1000 * FACTOR_ONE,
          .initial = 2 * FACTOR_ONE,
-         .help = "how many times the base probability L4S packets are marked with"},
+         .help = "L4S packets are marked with this many times the base probability"},
         {.name = "min",
          .type = FIELD_TIME,
          .offset = offsetof(struct dualpi2_conf, min_ns),
@@ -356,20 +356,20 @@ static const struct field dualpi2_fields[] = {
          .offset = offsetof(struct dualpi2_conf, range_ns),
          .max = 10 * SIMTIME_S,
          .initial = 400 * SIMTIME_US,
-         .help = "from there to where it marks all; 0s: a step"},
+         .help = "from min to the delay at which all are marked; 0s: a step"},
         {.name = "min-packets",
          .type = FIELD_COUNT,
          .offset = offsetof(struct dualpi2_conf, min_packets),
          .max = 1000000,
          .initial = 1,
-         .help = "an L4S queue of so many packets marks none for its delay"},
+         .help = "with this many packets or fewer, the L4S queue does not mark for delay"},
         {.name = "classic-share",
          .type = FIELD_PROBABILITY,
          .offset = offsetof(struct dualpi2_conf, classic_share),
          .min = PROBABILITY_OF(1, 1000),
          .max = PROBABILITY_ONE,
          .initial = PROBABILITY_OF(1, 16),
-         .help = "of the link, for the Classic queue while both wait"},
+         .help = "of the link, for the Classic queue while packets wait in both"},
         FIELD_END,
 };
 

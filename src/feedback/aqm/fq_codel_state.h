@@ -14,7 +14,7 @@
 #define FQ_NO_FLOW UINT32_MAX
 
 struct flow {
-	struct log log; /* first: a band is its flow */
+	struct log log; /* first: a band is cast to its flow */
 	struct codel codel;
 	int64_t credit;
 	uint32_t next; /* the flow behind it in its list */

@@ -87,7 +87,7 @@ static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, st
 	mark->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
 	if (becn) {
 		becn_make(&mark->becn, becn);
-		/* A threshold equal to `above` needs no check: marks occur only above it, and an
+		/* A threshold equal to `above` needs no check: marks occur only from it on, and an
 		 * overflow below it sends a quench, too. */
 		if (becn->threshold.value > mark->above.value)
 			mark->becn_from = becn->threshold;
@@ -117,7 +117,7 @@ static int mark_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	if (!ecn_marker(conf, cloud, &ecn_marker_3168)) {
 		problem_set(problem, -1,
-		            "there is nothing to do with `ecn off`: say `ecn on`, or leave it out");
+		            "`mark` has no effect with `ecn off`: say `ecn on`, or leave it out");
 		return -EINVAL;
 	}
 	return aqm_check(conf, cloud, problem);
@@ -129,13 +129,13 @@ static const struct field mark_fields[] = {
                               .flags = FIELD_REQUIRED,
                               .offset = offsetof(struct mark_conf, above),
                               .min = 1,
-                              .help = "what has to wait: bytes, packets or time"},
+                              .help = "threshold of the waiting queue: bytes, packets or time"},
         FIELD_END,
 };
 
 const struct statement mark_statement = {
         .name = "mark",
-        .help = "packets that find more than this in the queue are marked (ECN)",
+        .help = "packets that arrive while this much or more waits are marked (ECN)",
         .role = ROLE_AQM,
         .fields = mark_fields,
         .conf_bytes = sizeof(struct mark_conf),

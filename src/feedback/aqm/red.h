@@ -92,7 +92,7 @@ struct red {
 	probability_q63 max_p; /* adaptive changes it */
 	probability_q63 p;     /* at the last arrival, before spacing; 1 where forced */
 	simtime adapted_ns;    /* when max_p was changed last */
-	simtime idle_ns;       /* begin of the idle time */
+	simtime idle_ns;       /* since when it is idle */
 	bool idle;
 	bool above_min;
 };

@@ -42,14 +42,14 @@ const struct field red_fields[] = {
                            .min = 1,
                            .max = THRESHOLD_MAX,
                            .help = "average queue from which packets are selected"},
-        [RED_FIELD_MAX] =
-                {.name = "max",
-                 .type = FIELD_LIMIT,
-                 .flags = FIELD_REQUIRED,
-                 .offset = offsetof(struct red_conf, max),
-                 .min = 1,
-                 .max = THRESHOLD_MAX,
-                 .help = "average queue at which the share is max-p; from there on all, or gentle"},
+        [RED_FIELD_MAX] = {.name = "max",
+                           .type = FIELD_LIMIT,
+                           .flags = FIELD_REQUIRED,
+                           .offset = offsetof(struct red_conf, max),
+                           .min = 1,
+                           .max = THRESHOLD_MAX,
+                           .help = "average queue at which the probability is max-p; above it all "
+                                   "are selected, or see `gentle`"},
         [RED_FIELD_MAX_P] = {.name = "max-p",
                              .type = FIELD_PROBABILITY,
                              .offset = offsetof(struct red_conf, max_p),
@@ -69,7 +69,7 @@ const struct field red_fields[] = {
                             .type = FIELD_WORD,
                             .offset = offsetof(struct red_conf, unit),
                             .words = units,
-                            .help = "what the queue is counted in; that of min if not given"},
+                            .help = "unit of the queue; that of min if not given"},
         [RED_FIELD_MEAN] = {.name = "mean",
                             .type = FIELD_BYTES,
                             .offset = offsetof(struct red_conf, mean_bytes),
@@ -81,17 +81,18 @@ const struct field red_fields[] = {
                 {.name = "gentle",
                  .type = FIELD_SWITCH,
                  .offset = offsetof(struct red_conf, gentle),
-                 .help = "from max to twice max the probability rises to 1, instead of all"},
+                 .help = "from max to twice max the probability rises to 1, instead of at once"},
         [RED_FIELD_WAIT] = {.name = "wait",
                             .type = FIELD_SWITCH,
                             .offset = offsetof(struct red_conf, wait),
                             .initial = 1,
-                            .help = "between two selected packets are at least 1/p others"},
-        [RED_FIELD_SPACING] = {.name = "spacing",
-                               .type = FIELD_SWITCH,
-                               .offset = offsetof(struct red_conf, spacing),
-                               .initial = 1,
-                               .help = "off: each packet is selected with p, for itself"},
+                            .help = "at least 1/p other packets come between two selected ones"},
+        [RED_FIELD_SPACING] =
+                {.name = "spacing",
+                 .type = FIELD_SWITCH,
+                 .offset = offsetof(struct red_conf, spacing),
+                 .initial = 1,
+                 .help = "off: each packet is selected with p, independently of others"},
         [RED_FIELD_ADAPTIVE] = {.name = "adaptive",
                                 .type = FIELD_SWITCH,
                                 .offset = offsetof(struct red_conf, adaptive),
@@ -124,7 +125,7 @@ const struct field red_fields[] = {
                           .type = FIELD_RATIO,
                           .flags = FIELD_SHARE,
                           .offset = offsetof(struct red_conf, c2),
-                          .help = "share of its window that it takes off; 0.125 if not given"},
+                          .help = "share of its window that it removes; 0.125 if not given"},
         [RED_FIELD_MATCH] = {.name = "match",
                              .type = FIELD_TEXT,
                              .flags = FIELD_REST,
@@ -237,8 +238,8 @@ static int check_variant(const struct red_conf *conf, struct problem *problem)
 	}
 	if (!conf->spacing && (is_given(conf, RED_FIELD_ALPHA) || is_given(conf, RED_FIELD_WAIT))) {
 		problem_set(problem, RED_FIELD_SPACING,
-		            "`spacing off` selects each packet for itself; `%s` says how they are "
-		            "spaced: leave one out",
+		            "`spacing off` selects each packet independently; `%s` sets how they "
+		            "are spaced: leave one out",
 		            is_given(conf, RED_FIELD_ALPHA) ? "alpha" : "wait");
 		return -EINVAL;
 	}
@@ -275,8 +276,8 @@ static int check_match(const struct red_conf *conf, struct problem *problem)
 	}
 	if (!match_parse(conf->match, &match)) {
 		problem_set(problem, RED_FIELD_MATCH,
-		            "`match` can say here addresses, ports, protocols, vlan, mpls and "
-		            "dscp, joined by `and`, like `tcp and dst port 5001`");
+		            "`match` can have here only addresses, ports, protocols, vlan, mpls "
+		            "and dscp, joined by `and`, like `tcp and dst port 5001`");
 		return -EINVAL;
 	}
 	if (match.n == 0) {

@@ -255,11 +255,10 @@ static int feedback_check(const struct conf *conf, const struct cloud_conf *clou
 {
 	if (!cloud || cloud_conf_get(cloud, "hop")) /* a single line is checked without its cloud */
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "cloud %s is no router, and only a router answers; give it an address: `cloud %s "
-	        "hop 192.0.2.1`",
-	        cloud->name, cloud->name);
+	problem_set(problem, -1,
+	            "cloud %s has no `hop`, and only a router answers; give it an address: `cloud "
+	            "%s hop 192.0.2.1`",
+	            cloud->name, cloud->name);
 	(void)conf;
 	return -EINVAL;
 }
@@ -289,7 +288,7 @@ static const struct field header_fields[] = {
          .type = FIELD_WORD,
          .offset = offsetof(struct feedback_header_conf, queue),
          .words = queue_words,
-         .help = "what the size of a queue is: its mean length, or its limit"},
+         .help = "what is answered as the size of a queue: its mean length, or its limit"},
         FIELD_END,
 };
 

@@ -48,11 +48,11 @@ struct ledger {
 	simtime now_ns; /* of the latest packet of the stage that keeps it */
 };
 
-/* Returns the one ledger of this name, and takes a reference; NULL if there is no memory. Thread:
- * control. */
+/* Returns the one ledger of this name, and takes a reference; NULL if there is no memory.
+ * Thread: control. */
 struct ledger *ledger_get(const void *holder, const char *cloud);
-/* Releases the caller's reference; the last one frees the ledger. NULL is allowed. Thread:
- * control. */
+/* Releases the caller's reference; the last one frees the ledger. NULL is allowed.
+ * Thread: control. */
 void ledger_put(struct ledger *ledger);
 
 /* Stores the answer of the router with this TTL. */

@@ -299,8 +299,8 @@ static int proxy_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 	if (proxy->job == PROXY_ANSWER && !proxy->of) {
 		problem_set(problem, PROXY_FIELD_JOB,
-		            "whose requests? add `of` and the cloud of the other direction that "
-		            "strips them, like `answer of down-4`");
+		            "`answer` needs `of CLOUD`: the cloud of the other direction that "
+		            "strips the requests, like `answer of down-4`");
 		return -EINVAL;
 	}
 	if (proxy->job != PROXY_ANSWER && proxy->of) {
@@ -310,8 +310,8 @@ static int proxy_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (cloud && cloud->many) {
 		problem_set(problem, -1,
-		            "a template makes many clouds, and a path is one; put the proxy on a "
-		            "cloud ahead of it or behind it");
+		            "a template makes many clouds, but a path has one; put the proxy on a "
+		            "cloud before or after it");
 		return -EINVAL;
 	}
 	return 0;
@@ -337,10 +337,10 @@ int feedback_proxy_check_of(const struct scenario *scenario, const struct cloud_
 	if (other && other->job == PROXY_STRIP)
 		return 0;
 	problem_set(problem, PROXY_FIELD_OF,
-	            "cloud `%s`: it answers what `%s` has stripped, %s; right is a cloud with "
-	            "`feedback proxy strip`",
+	            "cloud `%s`: it answers what `%s` has stripped, %s; use a cloud with `feedback "
+	            "proxy strip`",
 	            cloud->name, proxy->of,
-	            i < 0 ? "and there is no cloud of that name" : "which strips nothing");
+	            i < 0 ? "but there is no cloud of that name" : "which strips nothing");
 	return -EINVAL;
 }
 
@@ -353,7 +353,7 @@ static const struct field proxy_fields[] = {
                              .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
                              .offset = offsetof(struct feedback_proxy_conf, job),
                              .words = job_words,
-                             .help = "puts requests in, takes headers off, or sends answers back"},
+                             .help = "inserts requests, strips headers, or sends answers back"},
         [PROXY_FIELD_OF] = {.name = "of",
                             .type = FIELD_TEXT,
                             .offset = offsetof(struct feedback_proxy_conf, of),

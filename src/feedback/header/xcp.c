@@ -236,8 +236,8 @@ static int xcp_check(const struct conf *conf, const struct cloud_conf *cloud,
 	                                              * cloud */
 		return 0;
 	problem_set(problem, -1,
-	            "cloud %s has no rate, and XCP shares one out; give it one: `cloud %s rate "
-	            "10mbit`",
+	            "cloud %s has no rate, and XCP divides a rate among flows; give it one: `cloud "
+	            "%s rate 10mbit`",
 	            cloud->name, cloud->name);
 	return -EINVAL;
 }
@@ -255,7 +255,7 @@ static const struct field xcp_fields[] = {
 
 const struct statement xcp_statement = {
         .name = "xcp",
-        .help = "a router of XCP: tells senders by how much to go faster or slower",
+        .help = "an XCP router: tells senders by how much to go faster or slower",
         .role = ROLE_STAGE,
         .generates = true, /* its packets come one by one */
         .fields = xcp_fields,

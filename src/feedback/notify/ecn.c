@@ -57,7 +57,7 @@ static const struct field ecn_fields[] = {
          .type = FIELD_WORD,
          .offset = offsetof(struct ecn_conf, standard),
          .words = standards,
-         .help = "the RFC that says who is capable: in 2481 ECT(1) is not"},
+         .help = "the RFC that defines which packets are capable: in 2481, ECT(1) is not"},
         FIELD_END,
 };
 

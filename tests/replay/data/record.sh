@@ -15,10 +15,10 @@
 #   A -> B  and  B -> A  pages of 0.3 to 40 kB over HTTP (TCP 80), one
 #           connection each; name look-ups (UDP 53); echo (ICMP)
 #
-# Everything lives in mount, network and pid namespaces of this script's own:
-# whatever way it ends, no process, interface, file or name is left behind.
-# The wire adds no delay and loses nothing, so all delay and loss a replay
-# shows is the emulator's. Two recordings differ in their packets, not in kind.
+# Everything is in mount, network and pid namespaces of this script's own: however it ends, no
+# process, interface, file or name is left behind. The wire adds no delay and loses nothing, so all
+# delay and loss in a replay comes from the emulator. Two recordings differ in their packets, not in
+# kind.
 #
 # usage (as root): record.sh [OUT.pcap]
 set -eu
@@ -35,13 +35,13 @@ if [ "${1:-}" != --inside ]; then
 	exec unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$out"
 fi
 
-# ---- inside: process 1 of a pid namespace; /run is our own, and so is its netns/
+# ---- inside: process 1 of a pid namespace; /run and its netns/ are private
 [ $$ = 1 ] || { echo "record.sh: --inside is for its own use" >&2; exit 1; }
 out=$2
 mount -t tmpfs none /run
 mkdir -p /run/netns /run/rec/pages /run/lock
 work=/run/rec
-trap 'kill $(jobs -p) 2> /dev/null || true' EXIT # the kernel ends what ignores it: we are process 1
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT # the kernel kills the rest: we are process 1
 trap 'exit 130' INT TERM
 A="ip netns exec A"
 B="ip netns exec B"
@@ -58,7 +58,7 @@ ip link add name veth-a netns A address 02:00:00:00:00:0a type veth \
 ip -n A addr add 10.77.0.1/24 dev veth-a
 ip -n B addr add 10.77.0.2/24 dev veth-b
 for end in "A veth-a" "B veth-b"; do
-	# checksums off too: a frame then carries the checksum that the wire would
+	# checksums off, too, so that a frame carries the checksum as on the wire
 	set -- $end
 	ip netns exec "$1" ethtool -K "$2" rx off tx off tso off gso off gro off sg off > /dev/null
 	ip -n "$1" link set dev "$2" up
@@ -106,7 +106,7 @@ $A iperf3 -s -p 5201 > /dev/null &
 $B iperf3 -s -p 5201 > /dev/null &
 $B iperf3 -s -p 5202 > /dev/null &
 
-# wait until COMMAND succeeds, ten seconds at most
+# waits until COMMAND succeeds, ten seconds at most
 until_true() {
 	for _ in $(seq 100); do
 		if "$@"; then return 0; fi
@@ -115,7 +115,7 @@ until_true() {
 	echo "record.sh: gave up waiting for: $*" >&2
 	return 1
 }
-listens() { # NS PROTOCOL-LETTER COUNT: that many sockets listen
+listens() { # NS PROTOCOL-LETTER COUNT: true if that many sockets listen
 	[ "$(ip netns exec "$1" ss -Hln"$2" | wc -l)" -ge "$3" ]
 }
 until_true listens A t 2
