@@ -110,7 +110,8 @@ static int make_file(struct bench_changes *changes, struct problem *problem)
 	fd = mkstemp(changes->file);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file) {
-		problem_set(problem, -1, "%s cannot be made: %s", changes->file, strerror(errno));
+		problem_set(problem, -1, "%s: cannot be created: %s", changes->file,
+		            strerror(errno));
 		return -EIO;
 	}
 	for (int i = 1; i <= 1000; i++)
@@ -190,7 +191,8 @@ int bench_changes_begin(struct bench_changes *changes, struct problem *problem)
 	if (rc == 0)
 		return 0;
 	unlink(changes->file);
-	problem_set(problem, -1, "no thread for the changes: %s", strerror(rc));
+	problem_set(problem, -1, "cannot start the thread that makes the changes: %s",
+	            strerror(rc));
 	return -rc;
 }
 

@@ -65,8 +65,7 @@ static int check_priority(const struct bench *bench)
 	if (bench->arguments.priority == 0)
 		return 0;
 	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
-		fprintf(stderr,
-		        "weir bench: --priority %d: %s; root may, or who has CAP_SYS_NICE\n",
+		fprintf(stderr, "weir bench: --priority %d: %s; this needs root or CAP_SYS_NICE\n",
 		        param.sched_priority, strerror(errno));
 		return -EPERM;
 	}
@@ -83,8 +82,8 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 	if (bench->arguments.parts[BENCH_RFC2544] && bench->scenario &&
 	    bench->scenario->n_ports != 2) {
 		problem_set(problem, -1,
-		            "rfc2544 measures between two ports, and %s has %u: give it one with "
-		            "two, or name the other parts alone",
+		            "rfc2544 measures between two ports, but %s has %u: use a scenario "
+		            "with two ports, or name only the other parts",
 		            bench->arguments.config, bench->scenario->n_ports);
 		return -EINVAL;
 	}
@@ -99,7 +98,7 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 /* ---- the EAL ---- */
 
 /* Returns the memory for the mbufs of large frames, in MiB: what fits into the free hugepages, or,
- * if there are none, what is needed; at most a quarter of the available memory. */
+ * if these are too few, what is needed; at most a quarter of the available memory. */
 static unsigned size_memory(struct bench *bench)
 {
 	uint64_t huge_mib = bench->machine.huge_free_bytes / MIB;
@@ -220,11 +219,12 @@ static void examine(struct bench *bench, struct doctor *doctor)
 	json_object_set_new(bench->document, "doctor", doctor_json(doctor));
 }
 
-/* Writes the report, and prints the comparison. Returns 0, or 1 if writing failed or a figure is
+/* Writes the report, and prints the comparison. Returns 0, or 1 if either failed or a figure is
  * worse. */
 static int conclude(struct bench *bench)
 {
 	struct problem problem;
+	int worse;
 
 	if (bench->arguments.html &&
 	    bench_report_write(bench->arguments.html, bench->document, &problem) < 0) {
@@ -233,10 +233,11 @@ static int conclude(struct bench *bench)
 	}
 	if (!bench->before)
 		return 0;
-	return bench_compare_print(bench->arguments.json ? stderr : stdout, bench->before,
-	                           bench->after ? bench->after : bench->document,
-	                           (double)bench->arguments.bound_q63 / (double)PROBABILITY_ONE) >
-	       0;
+	worse = bench_compare_print(bench->arguments.json ? stderr : stdout, bench->before,
+	                            bench->after ? bench->after : bench->document,
+	                            (double)bench->arguments.bound_q63 / (double)PROBABILITY_ONE);
+	/* If there is no memory for the comparison, command_main() reports that. */
+	return worse != 0;
 }
 
 static void print_figures(struct bench *bench)
@@ -255,7 +256,7 @@ static void print_figures(struct bench *bench)
 	}
 	bench_table_print(stdout, bench->document);
 	if (doctor.n) {
-		printf("\nprocessor %u, as the worker's\n", bench->machine.core);
+		printf("\nprocessor %u, that of the worker\n", bench->machine.core);
 		doctor_print_findings(stdout, &doctor);
 	}
 }
@@ -344,8 +345,8 @@ static int prepare(struct bench *bench)
 	};
 	if (bench->machine.unread[0])
 		json_array_append_new(bench->plan.remarks,
-		                      json_sprintf("%s could not be read: what is said of this "
-		                                   "machine is not complete",
+		                      json_sprintf("%s could not be read: the description of "
+		                                   "this machine is incomplete",
 		                                   bench->machine.unread));
 	bench->document = json_pack("{s:n,s:O,s:O}", "machine", "rows", bench->plan.rows, "remarks",
 	                            bench->plan.remarks);

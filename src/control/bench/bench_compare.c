@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench_compare.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "bench/bench_rows.h"
@@ -18,7 +19,8 @@ static bool cost_figure(const json_t *row, char name[160], double *median, doubl
 	return true;
 }
 
-/* Returns the inverse of the cost relative to the first row, so that higher is better. */
+/* Gets the inverse of the cost relative to the first row, so that higher is better. Returns false
+ * if the row lacks a figure for it. */
 static bool relative_figure(const json_t *row, double *median, double *min, double *max)
 {
 	double relative = bench_number(row, "relative"), mpps = bench_number(row, "mpps");
@@ -127,15 +129,16 @@ static void figure_cell(struct table *table, bool there, double median, double m
 		table_text(table, "-");
 }
 
-size_t bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound)
+int bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound)
 {
-	static const char *const verdicts[] = {"", "better", "WORSE", "not measured now", "new"};
+	static const char *const verdicts[] = {"", "better", "WORSE", "missing now", "new"};
 	static struct bench_comparison comparisons[ROWS_MAX];
-	size_t n = bench_compare(before, after, bound, comparisons, ROWS_MAX), worse = 0;
+	size_t n = bench_compare(before, after, bound, comparisons, ROWS_MAX);
 	struct table *table = table_make("lrrrl");
+	int worse = 0;
 
 	if (!table)
-		return 0;
+		return -ENOMEM;
 	table_text(table, "figure (higher is better)");
 	table_text(table, "before");
 	table_text(table, "now");
@@ -158,7 +161,8 @@ size_t bench_compare_print(FILE *out, const json_t *before, const json_t *after,
 	table_print(table, out);
 	table_free(table);
 	fprintf(out,
-	        "\n%zu of %zu worse by more than %.0f %% and beyond the spread of their runs\n",
+	        "\n%d of %zu figures are worse by more than %.0f %%, beyond the spread of their "
+	        "runs\n",
 	        worse, n, bound * 100);
 	return worse;
 }
@@ -173,16 +177,13 @@ json_t *bench_document_load(const char *path, struct problem *problem)
 			problem_set(problem, -1, "%s", error.text);
 		else
 			problem_set(problem, -1,
-			            "%s:%d:%d: %s; right would be a file that weir bench -j "
-			            "has written",
-			            path, error.line, error.column, error.text);
+			            "%s:%d:%d: %s; expected a file written by weir bench -j", path,
+			            error.line, error.column, error.text);
 		return NULL;
 	}
 	if (json_is_array(json_object_get(document, "rows")))
 		return document;
-	problem_set(problem, -1,
-	            "%s: has no \"rows\"; right would be a file that weir bench -j "
-	            "has written",
+	problem_set(problem, -1, "%s: has no \"rows\"; expected a file written by weir bench -j",
 	            path);
 	json_decref(document);
 	return NULL;

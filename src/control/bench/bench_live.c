@@ -57,7 +57,7 @@ int bench_live_open(struct bench_live *live, const char *statements, double pps,
 		return rc;
 	rc = watch_departures(live);
 	if (rc < 0) {
-		problem_set(problem, -1, "the port's departures cannot be watched: %s",
+		problem_set(problem, -1, "cannot watch the departures of the port: %s",
 		            strerror(-rc));
 		bench_rig_close(&live->rig, &(struct problem){0});
 	}

@@ -41,7 +41,7 @@ static int take_frame(const struct field *option, char *text, void *to,
 		return 0;
 	if (text[0] == '-' || *end != '\0' || bytes < FRAME_MIN || bytes > FRAME_MAX)
 		return language_error_set(error, ERROR_BAD_VALUE,
-		                          "%s %s: is a length from %d to %d bytes, or imix",
+		                          "%s %s: must be a length from %d to %d bytes, or imix",
 		                          option->name, text, FRAME_MIN, FRAME_MAX);
 	arguments->frame_bytes = (uint32_t)bytes;
 	return 0;
@@ -58,7 +58,7 @@ static int take_load(const struct field *option, char *text, void *to, struct la
 			return 0;
 	}
 	return language_error_set(error, ERROR_BAD_VALUE,
-	                          "no load has `%s` in its name; weir bench precision names them "
+	                          "no load has `%s` in its name; weir bench precision lists them "
 	                          "all, like `%s`",
 	                          text, bench_loads[0].name);
 }
@@ -81,8 +81,8 @@ static int take_scenario(const struct field *option, char *text, void *to,
 		                          "there is no scenario `%s`; did you mean `%s`?", text,
 		                          nearest.best);
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
-	                          "there is no scenario `%s`; weir bench cost measures all there "
-	                          "are, like `%s` and `full`",
+	                          "there is no scenario `%s`; name one that weir bench cost "
+	                          "measures, like `%s` or `full`",
 	                          text, BENCH_SCENARIO_DELAY->name);
 }
 
@@ -104,64 +104,69 @@ static int take_device(const struct field *option, char *text, void *to,
 #define PART(part) (1u << BENCH_##part)
 
 static const struct option_row rows[] = {
-        {OPTION_CONFIG(ARGUMENTS, "measure this scenario (cost, rfc2544)"),
+        {OPTION_CONFIG(ARGUMENTS, "cost, rfc2544: measure this scenario"),
          .parts = PART(COST) | PART(RFC2544) | PART(MACHINE)},
         {OPTION("--scenario", FIELD_TEXT, ARGUMENTS, scenario, .form = "NAME",
-                .help = "cost: of this one of its own scenarios alone"),
+                .help = "cost: only this one of weir's own scenarios"),
          .take = take_scenario, .parts = PART(COST)},
         {OPTION("--load", FIELD_TEXT, ARGUMENTS, load,
-                .help = "precision: of the loads that have TEXT in their names alone"),
+                .help = "precision: only loads whose names contain TEXT"),
          .take = take_load, .parts = PART(PRECISION)},
         {OPTION("--frame", FIELD_TEXT, ARGUMENTS, frame_bytes, .form = "N",
                 .help = "frames of N bytes, 64 to 9600, or imix"),
          .take = take_frame, .parts = PART(COST) | PART(RFC2544) | PART(LATENCY)},
         {OPTION("--seconds", FIELD_FACTOR, ARGUMENTS, seconds_us, .form = "N", .min = SECONDS_MIN,
-                .max = BENCH_SECONDS_MAX * FACTOR_ONE, .help = "of each run")},
+                .max = BENCH_SECONDS_MAX * FACTOR_ONE, .help = "duration of each run")},
         {OPTION("--runs", FIELD_COUNT, ARGUMENTS, runs, .min = 1, .max = BENCH_RUNS_MAX / 2,
-                .help = "of each figure; their median counts (5)")},
+                .help = "runs for each figure, of which the median counts (5)")},
         {OPTION("--full", FIELD_FLAG, ARGUMENTS, full,
-                .help = "every scenario with every frame size (cost)"),
+                .help = "cost: every scenario with every frame size"),
          .parts = PART(COST)},
         {OPTION_CORES(ARGUMENTS)},
         {OPTION_LAYOUT(ARGUMENTS)},
         {OPTION("--priority", FIELD_COUNT, ARGUMENTS, priority, .min = 1, .max = PRIORITY_MAX,
                 .help = "real-time priority of the workers")},
         {OPTION("--flight", FIELD_TIME, ARGUMENTS, flight_ns, .min = SIMTIME_S,
-                .help = "cost, precision: with a flight, as of weir run --flight"),
+                .help = "cost, precision: with a flight, like weir run --flight"),
          .parts = PART(COST) | PART(PRECISION)},
         {OPTION("--snap", FIELD_BYTES, ARGUMENTS, flight_snap, .min = RECORDING_SNAP_MIN,
-                .max = PACKET_BYTES_MAX, .help = "of each frame in the flight so many bytes"),
+                .max = PACKET_BYTES_MAX, .help = "bytes of each frame that the flight keeps"),
          .parts = PART(COST) | PART(PRECISION)},
         {OPTION("--device", FIELD_TEXT, ARGUMENTS, devices, .form = "DEVICE",
-                .help = "rfc2544: twice, the ports at the device under test; without, weir "
-                        "itself is the device under test, in this process"),
+                .help = "give it twice: for rfc2544 the ports at the device under test, for "
+                        "latency the ends of the cable; if not given, rfc2544 tests weir itself, "
+                        "in this process"),
          .take = take_device, .parts = PART(RFC2544) | PART(LATENCY)},
         {OPTION("--line-rate", FIELD_RATE, ARGUMENTS, line_bps, .min = 1,
-                .help = "rfc2544: the most that is offered, like 10gbit; latency: of the wire, "
-                        "where it is not the NIC's link"),
+                .help = "rfc2544: the highest rate to offer, like 10gbit; latency: the rate of the "
+                        "wire, if it differs from that of the NIC's link"),
          .parts = PART(RFC2544) | PART(LATENCY)},
         {OPTION("--cable", FIELD_FACTOR, ARGUMENTS, cable_um, .form = "METRES",
-                .max = BENCH_LATENCY_CABLE_MOST * FACTOR_ONE, .help = "latency: of the cable"),
+                .max = BENCH_LATENCY_CABLE_MOST * FACTOR_ONE,
+                .help = "latency: length of the cable"),
          .parts = PART(LATENCY)},
         {OPTION("--rfc-times", FIELD_FLAG, ARGUMENTS, rfc_times,
-                .help = "rfc2544: trials as long as the RFC wants them (hours)"),
+                .help = "rfc2544: trials as long and as many as the RFC requires (takes hours)"),
          .parts = PART(RFC2544)},
         {OPTION("--hours", FIELD_FACTOR, ARGUMENTS, hours_um, .form = "H", .min = HOURS_MIN,
-                .max = HOURS_MAX, .initial = FACTOR_ONE, .help = "soak: how long it runs in all"),
+                .max = HOURS_MAX, .initial = FACTOR_ONE, .help = "soak: how long it runs in total"),
          .parts = PART(SOAK)},
         {OPTION("--loss-bound", FIELD_PROBABILITY, ARGUMENTS, loss_q63, .form = "P",
                 .initial = LOSS_BOUND,
-                .help = "soak: the critical load is the greatest that loses no more, like 1e-7"),
+                .help = "soak: the critical load is the highest with at most this share lost, like "
+                        "1e-7"),
          .parts = PART(SOAK)},
         {OPTION("--continue", FIELD_TEXT, ARGUMENTS, resume, .form = "FILE",
-                .help = "soak: in parts; FILE has what was measured so far, and gets the rest"),
+                .help = "soak: saves the results in FILE after each part; if FILE exists, "
+                        "continues from there"),
          .parts = PART(SOAK)},
         {OPTION("--bound", FIELD_PROBABILITY, ARGUMENTS, bound_q63, .form = "P", .initial = BOUND,
-                .help = "compare: how much slower is a regression, like 25%"),
+                .help = "compare: how much worse a figure must be to count as a regression, like "
+                        "25%"),
          .parts = PART(COMPARE)},
         {OPTION_JSON(ARGUMENTS, "one JSON object")},
         {OPTION("--html", FIELD_TEXT, ARGUMENTS, html, .form = "FILE",
-                .help = "a report with pictures")},
+                .help = "a report with charts")},
         OPTIONS_END,
 };
 
@@ -170,24 +175,27 @@ const struct options bench_options = {
         .usage = "[PART ...] [options]\n"
                  "latency [--device A --device B] [--cable METRES] [options]\n"
                  "compare OLD.json [NEW.json] [options]",
-        .does = "What a packet costs, how exactly it leaves on time, and what this machine can "
+        .does = "Measures what a packet costs, how precisely it leaves, and what this machine can "
                 "carry.",
-        .about = "Without a part: all of them but latency, reconf and soak, in a few minutes.\n"
-                 "\n"
-                 "  cost       packets a second, ns and cycles a packet, beside the ports' own\n"
-                 "             ceiling\n"
-                 "  precision  departures against due times, beside the machine's own noise\n"
-                 "  depth      cost and memory with 0.1 to 7.5 million packets in flight\n"
-                 "  clouds     cost with many clouds\n"
-                 "  clock      100 ms of weir's clock against CLOCK_MONOTONIC_RAW\n"
-                 "  rfc2544    throughput, latency, loss rate, back-to-back\n"
-                 "  latency    what two devices add, over a cable between them, and the words\n"
-                 "             that take it away\n"
-                 "  reconf     1,000 changes of every statement at 1 Mpps: what they block\n"
-                 "  soak       the critical load, and hours at half of it, with changes each\n"
-                 "             second, and `weir top`, `weir serve` and a capture attached\n"
-                 "  machine    what this machine is, and what of it costs precision\n"
-                 "  compare    against the output of an earlier -j, or of two; 1 if it is slower\n",
+        .about =
+                "Without a part: all of them but latency, reconf and soak; takes a few minutes.\n"
+                "\n"
+                "  cost       packets a second, ns and cycles a packet, beside the ceiling of the\n"
+                "             ports alone\n"
+                "  precision  how late packets leave, beside the machine's own noise\n"
+                "  depth      cost and memory with 0.1 to 7.5 million packets in flight\n"
+                "  clouds     cost with many clouds\n"
+                "  clock      100 ms of weir's clock against CLOCK_MONOTONIC_RAW\n"
+                "  rfc2544    throughput, latency, loss rate, back-to-back\n"
+                "  latency    the latency that two devices add, over a cable between them, and\n"
+                "             the words of `port` that subtract it\n"
+                "  reconf     how long 1,000 changes, of every statement in turn, block packets\n"
+                "             at 1 Mpps\n"
+                "  soak       the critical load, and hours at half of it, with a change each\n"
+                "             second, and `weir top`, `weir serve` and a capture attached\n"
+                "  machine    facts of this machine, and which of them cost precision\n"
+                "  compare    measures again what the output of an earlier -j holds, or takes a\n"
+                "             second one, and compares; exit status 1 if a figure is worse\n",
         .rows = rows,
 };
 
@@ -209,7 +217,7 @@ static int take_part(const char *word, struct bench_arguments *arguments)
 	if (nearest.best)
 		return options_wrong(&bench_options, "there is no part `%s`; did you mean `%s`?",
 		                     word, nearest.best);
-	return options_wrong(&bench_options, "there is no part `%s`; there are %s", word,
+	return options_wrong(&bench_options, "there is no part `%s`; the parts are %s", word,
 	                     listing_end(&all));
 }
 
@@ -248,8 +256,8 @@ static int check_used(const struct bench_arguments *arguments, uint64_t given)
 			if (rows[i].parts >> part & 1)
 				listing_add_plain(&parts, part_names[part]);
 		}
-		return options_wrong(&bench_options, "%s is for %s: not for what is asked for here",
-		                     rows[i].field.name, listing_end(&parts));
+		return options_wrong(&bench_options, "%s applies only to %s", rows[i].field.name,
+		                     listing_end(&parts));
 	}
 	return OPTIONS_RUN;
 }
@@ -265,14 +273,14 @@ static int check_tester(const struct bench_arguments *arguments)
 	if (arguments->frame_bytes == 0)
 		return options_wrong(
 		        &bench_options,
-		        "--frame imix: %s takes one length, from 64 to %d; without it: weir "
-		        "bench cost --frame imix",
+		        "--frame imix: %s takes one length, from 64 to %d; name only parts "
+		        "that take imix, like weir bench cost --frame imix",
 		        part, BENCH_TESTER_BYTES);
 	if (arguments->frame_bytes > BENCH_TESTER_BYTES)
 		return options_wrong(
 		        &bench_options,
-		        "--frame %u: %s takes lengths from 64 to %d; without it: weir bench "
-		        "cost --frame %u",
+		        "--frame %u: %s takes lengths from 64 to %d; name only parts that "
+		        "take more, like weir bench cost --frame %u",
 		        arguments->frame_bytes, part, BENCH_TESTER_BYTES, arguments->frame_bytes);
 	return OPTIONS_RUN;
 }
@@ -287,34 +295,35 @@ static int check(struct bench_arguments *arguments, uint64_t given)
 		arguments->parts[part] = part < BENCH_LATENCY || part == BENCH_MACHINE;
 	if (arguments->parts[BENCH_COMPARE] && !arguments->compare)
 		return options_wrong(&bench_options,
-		                     "compare with what? weir bench compare OLD.json");
+		                     "compare needs a file: weir bench compare OLD.json");
 	for (int part = 0; part < BENCH_COMPARE; part++) {
 		if (arguments->parts[BENCH_COMPARE] && arguments->parts[part])
 			return options_wrong(
 			        &bench_options,
-			        "compare measures what the file holds: no other part beside "
+			        "compare measures what the file holds: name no other part with "
 			        "it");
 	}
 	if (arguments->n_devices == 1)
 		return options_wrong(
 		        &bench_options,
 		        "--device %s: rfc2544 takes two, one at each side of the device under "
-		        "test, and latency the two ends of a cable",
+		        "test; latency takes two, the ends of a cable",
 		        arguments->devices[0]);
 	if (arguments->scenario && arguments->config)
 		return options_wrong(
 		        &bench_options,
-		        "--scenario and -c: measure one of weir's own scenarios, or your own");
+		        "--scenario and -c: give only one; measure one of weir's own scenarios, "
+		        "or your own");
 	if (arguments->n_devices > 0 && arguments->config)
 		return options_wrong(
 		        &bench_options,
-		        "--device and -c: the device under test is either another one, or "
-		        "weir with this scenario");
+		        "--device and -c: give only one; the device under test is either "
+		        "between two devices, or weir with this scenario");
 	if (arguments->against && (arguments->json || arguments->html))
 		return options_wrong(
 		        &bench_options,
-		        "compare of two files measures nothing: there is no %s of it, only "
-		        "the verdict",
+		        "compare of two files measures nothing: it prints only the verdict, "
+		        "and takes no %s",
 		        arguments->json ? "-j" : "--html");
 	if (check_used(arguments, given) != OPTIONS_RUN)
 		return OPTIONS_WRONG;

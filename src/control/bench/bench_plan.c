@@ -86,8 +86,8 @@ static int cost_again(struct bench_plan *plan, const json_t *row, struct problem
 	if (plan->scenario && strcmp(plan->scenario_name, name) == 0)
 		return cost_row(plan, name, plan->scenario, ports, frame_bytes, false, problem);
 	json_array_append_new(plan->remarks,
-	                      json_sprintf("cost: scenario %s was not measured: it is none of "
-	                                   "weir's own, and no -c names it",
+	                      json_sprintf("cost: scenario %s was not measured: it is not one "
+	                                   "of weir's own, and -c does not name it",
 	                                   name));
 	return 0;
 }
@@ -324,10 +324,14 @@ int bench_plan_clouds(struct bench_plan *plan, struct problem *problem)
 	double first_ns = 0;
 
 	for (size_t i = 0; i < sizeof(cloud_counts) / sizeof(cloud_counts[0]); i++) {
-		if (clouds_row(plan, cloud_counts[i], &first_ns, problem) == 0)
+		int rc = clouds_row(plan, cloud_counts[i], &first_ns, problem);
+
+		if (rc == 0)
 			continue;
-		if (i == 0)
-			return -EINVAL;
+		/* If this machine cannot carry so many clouds, only these rows are missing. An
+		 * interruption ends the part. */
+		if (i == 0 || rc == -EINTR)
+			return rc;
 		json_array_append_new(plan->remarks,
 		                      json_sprintf("clouds: %u and more were not measured: %s",
 		                                   cloud_counts[i], problem->text));

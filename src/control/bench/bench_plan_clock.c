@@ -26,8 +26,8 @@ int bench_plan_clock(struct bench_plan *plan, struct problem *problem)
 	rc = bench_clock_watch(&source, seconds, clock);
 	if (rc == -ERANGE)
 		problem_set(problem, -1,
-		            "clock: the time stamp counter does not run evenly; weir bench machine "
-		            "says why");
+		            "clock: the time stamp counter does not run evenly; see weir bench "
+		            "machine for the reason");
 	else if (rc < 0)
 		problem_set(problem, -1, "interrupted");
 	if (clock->interval_ns.count > 0)

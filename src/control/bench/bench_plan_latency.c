@@ -88,16 +88,16 @@ static void explain(const struct course *course, struct problem *problem)
 {
 	if (course->rc == -EIO)
 		problem_set(problem, -1,
-		            "of %" PRIu64 " frames from %s %" PRIu64
-		            " came to %s: there has to be a cable from the one to the other, both "
-		            "links up, and nothing between",
-		            course->result.sent, course->devices[0], course->result.received,
-		            course->devices[1]);
+		            "%s received %" PRIu64 " of %" PRIu64
+		            " frames from %s: connect the two by a cable, with both links up and "
+		            "nothing in between",
+		            course->devices[1], course->result.received, course->result.sent,
+		            course->devices[0]);
 	else
 		problem_set(problem, -1, "%s",
 		            course->rc == -EINTR     ? "interrupted"
 		            : course->rc == -ENOBUFS ? "the sending device takes no frames: is its "
-		                                       "link up, and does somebody receive?"
+		                                       "link up, and does the other end receive?"
 		                                     : strerror(-course->rc));
 }
 
@@ -153,14 +153,15 @@ static void conclude(struct course *course)
 	if (course->half_ns[0] > BENCH_LATENCY_MAX_NS ||
 	    course->half_ns[1] > BENCH_LATENCY_MAX_NS) {
 		json_array_append_new(remarks,
-		                      json_string("latency: more than 1 ms each, which `port` does "
-		                                  "not take: is there more than a cable between?"));
+		                      json_string("latency: more than 1 ms for each device, which "
+		                                  "`port` does not accept: is there more than a "
+		                                  "cable in between?"));
 		return;
 	}
 	json_array_append_new(
 	        remarks,
-	        json_sprintf("latency: what to write behind `port`, half of each loop to either "
-	                     "end: only the sum was seen\n  port NAME device %s rx-latency %" PRIu64
+	        json_sprintf("latency: options for `port`; only the sum was measured, so each end "
+	                     "gets half of it\n  port NAME device %s rx-latency %" PRIu64
 	                     "ns tx-latency %" PRIu64
 	                     "ns\n  port NAME device %s rx-latency %" PRIu64
 	                     "ns tx-latency %" PRIu64 "ns",
@@ -168,9 +169,9 @@ static void conclude(struct course *course)
 	                     course->devices[1], course->half_ns[0], course->half_ns[1]));
 	if (course->own)
 		json_array_append_new(
-		        remarks, json_string("latency: no --device was named: these are rings in "
-		                             "this process, and the figure is what the "
-		                             "measurement itself adds"));
+		        remarks, json_string("latency: without --device, the cable is a pair of "
+		                             "rings in this process, and the figures are what "
+		                             "the measurement itself adds"));
 }
 
 int bench_plan_latency(struct bench_plan *plan, struct problem *problem)

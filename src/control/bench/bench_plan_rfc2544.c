@@ -42,6 +42,12 @@ struct course {
 
 /* ---- the device under test ---- */
 
+static int no_memory(struct problem *problem)
+{
+	problem_set(problem, -1, "no memory for the scenario");
+	return -ENOMEM;
+}
+
 static int own_scenario(struct course *course, struct problem *problem)
 {
 	const struct scenario *given = course->plan->scenario;
@@ -49,7 +55,7 @@ static int own_scenario(struct course *course, struct problem *problem)
 	if (!given)
 		return bench_scenario_make(DEFAULT_DUT, true, &course->scenario, problem);
 	course->scenario = scenario_copy(given);
-	return course->scenario ? 0 : -ENOMEM;
+	return course->scenario ? 0 : no_memory(problem);
 }
 
 static int start_own(struct course *course, struct problem *problem)
@@ -65,6 +71,8 @@ static int start_own(struct course *course, struct problem *problem)
 	for (int i = 0; i < 2; i++) {
 		free(course->scenario->ports[i].device);
 		course->scenario->ports[i].device = strdup(course->cables.weir[i]);
+		if (!course->scenario->ports[i].device)
+			return no_memory(problem);
 	}
 	setup.scenario = course->scenario;
 	setup.most_pps = course->plan->arguments->line_bps > 0
@@ -147,7 +155,7 @@ static int measure_frame(struct course *course, uint32_t frame_bytes, struct pro
 	char what[80];
 
 	if (frame_bytes < 64 || frame_bytes > BENCH_TESTER_BYTES) {
-		problem_set(problem, -1, "rfc2544 takes frames from 64 to %d bytes, and not %u",
+		problem_set(problem, -1, "rfc2544 takes frames from 64 to %d bytes, not %u",
 		            BENCH_TESTER_BYTES, frame_bytes);
 		return -EINVAL;
 	}
@@ -170,7 +178,7 @@ static int measure_frame(struct course *course, uint32_t frame_bytes, struct pro
 		problem_set(problem, -1, "%s",
 		            course->rc == -EINTR     ? "interrupted"
 		            : course->rc == -ENOBUFS ? "the sending device takes no frames: is its "
-		                                       "link up, and does somebody receive?"
+		                                       "link up, and does the other end receive?"
 		                                     : strerror(-course->rc));
 		return course->rc;
 	}

@@ -20,7 +20,7 @@
 #define MOST_PPS  30e6 /* offered in the search at most */
 #define TRIAL_S   0.5
 #define HOUR_S    3600.0
-#define PARTS     6 /* of a run that is shorter than this many hours */
+#define PARTS     6 /* number of parts of a run shorter than as many hours */
 #define CHANGE_NS SIMTIME_S
 #define LEVEL_S   60.0 /* by then weir has taken all memory that it needs */
 
@@ -86,10 +86,11 @@ static int find_critical(struct soak *soak, struct problem *problem)
 	free(result);
 	soak->pps = bench_repeats_at(&soak->critical, 0.5) / 2;
 	if (rc == 0 && soak->pps == 0) {
-		problem_set(problem, -1,
-		            "soak: even %.3g packets a second lose more than %g; a machine that is "
-		            "busy with other things has no critical load",
-		            MOST_PPS * RFC2544_RESOLUTION, bound);
+		problem_set(
+		        problem, -1,
+		        "soak: even at %.3g packets a second, the share of lost packets exceeds "
+		        "%g; a machine that is busy with other work has no critical load",
+		        MOST_PPS * RFC2544_RESOLUTION, bound);
 		return -ERANGE;
 	}
 	if (rc < 0)
@@ -282,8 +283,9 @@ static int resume(struct soak *soak, struct problem *problem)
 	row = json_load_file(path, 0, &error);
 	if (!row || !bench_is(row, "soak") || bench_number(row, "load_mpps") <= 0 ||
 	    !json_is_array(json_object_get(row, "parts"))) {
-		problem_set(problem, -1, "%s is no file of `weir bench soak --continue`%s%.100s",
-		            path, row ? "" : ": ", row ? "" : error.text);
+		problem_set(problem, -1,
+		            "%s: was not written by `weir bench soak --continue`%s%.100s", path,
+		            row ? "" : ": ", row ? "" : error.text);
 		json_decref(row);
 		return -EINVAL;
 	}

@@ -88,8 +88,8 @@ static void draw_stages(struct page *page, const json_t *rows)
 	if (n == 0)
 		return;
 	snprintf(caption, sizeof(caption),
-	         "What a packet of %s bytes costs by scenario: medians, with the range of the "
-	         "runs, beside what the ports cost with nothing between.",
+	         "The cost of a packet of %s bytes by scenario: medians, with the range of the "
+	         "runs, beside the cost of the ports with nothing in between.",
 	         frames);
 	page_figure(page, &chart, caption);
 }
@@ -134,7 +134,7 @@ static void draw_frames(struct page *page, const json_t *rows)
 
 	if (n > 1 && n == n_bare && n == n_delay)
 		page_figure(page, &chart,
-		            "Throughput by frame size, both directions together, one core a "
+		            "Throughput by frame size, both directions together, one core per "
 		            "worker.");
 }
 
@@ -174,8 +174,8 @@ static void draw_depth(struct page *page, const json_t *rows)
 			curve_add_ns(&curve, bench_number(row, "in_flight_packets"), row);
 	}
 	draw_curve(page, &curve, "Packets in flight",
-	           "What a packet of 64 bytes costs by the number that is on the way; medians with "
-	           "the range of the runs.");
+	           "The cost of a packet of 64 bytes by the number of packets in flight: medians, "
+	           "with the range of the runs.");
 }
 
 static void draw_clouds(struct page *page, const json_t *rows)
@@ -189,10 +189,9 @@ static void draw_clouds(struct page *page, const json_t *rows)
 		if (bench_is(row, "clouds"))
 			curve_add_ns(&curve, bench_number(row, "clouds"), row);
 	}
-	draw_curve(
-	        page, &curve, "Clouds",
-	        "What a packet of 64 bytes costs by the number of clouds; medians with the range "
-	        "of the runs.");
+	draw_curve(page, &curve, "Clouds",
+	           "The cost of a packet of 64 bytes by the number of clouds: medians, with the "
+	           "range of the runs.");
 }
 
 /* ---- the page ---- */
@@ -219,7 +218,7 @@ static void write_doctor(struct page *page, const json_t *findings)
 	static const char *const keys[] = {"state", "subject", "what", "cost", "remedy"};
 	const char **cells = calloc(n * 5 + 1, sizeof(*cells));
 	struct page_rows table = {
-	        .caption = "What of this machine costs packets a second, or nanoseconds.",
+	        .caption = "What in this machine costs packets a second, or nanoseconds.",
 	        .head = head,
 	        .cells = cells,
 	        .n_columns = 5,
@@ -289,7 +288,8 @@ int bench_report_write(const char *path, const json_t *document, struct problem 
 	memset(&page, 0, sizeof(page));
 	write_page(&page, atomic_file_stream(atomic_file), document);
 	if (page_close(&page) < 0) {
-		problem_set(problem, -1, "%s: could not be drawn: %s", path, strerror(-page.error));
+		problem_set(problem, -1, "%s: the report could not be drawn: %s", path,
+		            strerror(-page.error));
 		atomic_file_discard(atomic_file);
 		return -EIO;
 	}

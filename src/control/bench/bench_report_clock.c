@@ -39,7 +39,7 @@ static void draw(struct page *page, const json_t *row)
 	double count = fill(json_object_get(row, "error_histogram"), edges, shares);
 	const struct series series = {.kind = SERIES_HISTOGRAM, .x = edges, .y = shares, .n = BINS};
 	const struct chart chart = {
-	        .x = {.label = "100 ms are too long or too short by", .unit = CHART_NS},
+	        .x = {.label = "Error of an interval of 100 ms", .unit = CHART_NS},
 	        .y = {.label = "Share of intervals", .unit = CHART_PERCENT, .from_zero = true},
 	        .series = &series,
 	        .n_series = 1,
@@ -48,7 +48,7 @@ static void draw(struct page *page, const json_t *row)
 	char caption[200];
 
 	snprintf(caption, sizeof(caption),
-	         "100 ms of weir's clock against CLOCK_MONOTONIC_RAW, %.0f of them in %.0f s.",
+	         "Intervals of 100 ms of weir's clock against CLOCK_MONOTONIC_RAW: %.0f in %.0f s.",
 	         count, bench_number(row, "seconds"));
 	if (count > 0)
 		page_figure(page, &chart, caption);

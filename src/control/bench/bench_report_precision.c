@@ -74,9 +74,9 @@ static void draw_lateness(struct page *page, const json_t *row)
 	};
 
 	snprintf(caption, sizeof(caption),
-	         "%s: the share of packets that left later than so long after their due time. "
-	         "`machine` is a loop on the same core that only reads the TSC; calm are the turns "
-	         "in which no other process took the core.",
+	         "%s: the share of packets that left later than this after their due time. "
+	         "`machine` is a loop on the same core that only reads the TSC; calm turns are "
+	         "those in which no other process took the core.",
 	         bench_text(row, "load"));
 	page_figure(page, &chart, caption);
 	free(steps);
@@ -128,7 +128,7 @@ static void draw_histogram(struct page *page, const json_t *row)
 	};
 	char caption[200];
 
-	snprintf(caption, sizeof(caption), "%s: how late packets leave, %.0f packets.",
+	snprintf(caption, sizeof(caption), "%s: how late %.0f packets left.",
 	         bench_text(row, "load"), packets);
 	if (packets > 0)
 		page_figure(page, &chart, caption);

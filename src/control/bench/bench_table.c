@@ -77,10 +77,10 @@ static void remark_cell(struct table *table, const json_t *row)
 		         bench_number(row, "lost_packets"));
 	else if (dropped > DROPPED_MUCH)
 		snprintf(text, sizeof(text),
-		         "the scenario drops %.1f %%: %.1f ns a packet that comes", dropped * 100,
+		         "the scenario drops %.1f %%: %.1f ns per arriving packet", dropped * 100,
 		         bench_number(row, "ns_per_arrival"));
 	else if (bench_number(row, "flight_missed") == 1)
-		snprintf(text, sizeof(text), "the flight keeps none of them");
+		snprintf(text, sizeof(text), "the flight keeps no packets");
 	else if (bench_number(row, "flight_missed") > 0)
 		snprintf(text, sizeof(text), "the flight keeps %.1f Mpps, and misses %.0f %%",
 		         bench_number(row, "flight_mpps"),
@@ -164,7 +164,7 @@ static void print_clouds(FILE *out, const json_t *rows)
 		table_format(table, "%.3f", bench_number(row, "relative"));
 		remark_cell(table, row);
 	}
-	fputs("\nclouds: cost by their number, 64 bytes, 10 ms\n", out);
+	fputs("\nclouds: cost by the number of clouds, 64 bytes, 10 ms\n", out);
 	end(table, out);
 }
 
@@ -233,16 +233,16 @@ static void print_precision(FILE *out, const json_t *rows)
 			continue;
 		precision_rows(table, row);
 	}
-	fputs("\nprecision: departures after their due times, beside a loop that only reads the "
-	      "TSC\n",
+	fputs("\nprecision: how long after their due times packets leave, beside a loop that only "
+	      "reads the TSC\n",
 	      out);
 	end(table, out);
 }
 
 static void print_clock(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"ns, either way", "p50", "p90", "p99", "p99.9",
-	                                       "p99.99",         "max", "of",  "",    NULL};
+	static const char *const headings[] = {"ns, either way", "p50", "p90",   "p99", "p99.9",
+	                                       "p99.99",         "max", "count", "",    NULL};
 	static const char *const keys[] = {"error_ns", "distance_ns"};
 	static const char *const names[] = {"100 ms", "since the start"};
 	struct table *table = begin("lrrrrrrrl", headings);
@@ -300,7 +300,7 @@ static void print_loss(FILE *out, const json_t *rows)
 	size_t i, k;
 	json_t *row, *point;
 
-	fputs("\nframe loss rate, by share of the rate that was offered at most\n", out);
+	fputs("\nframe loss rate, by share of the highest offered rate\n", out);
 	json_array_foreach(rows, i, row)
 	{
 		if (!bench_is(row, "rfc2544"))
@@ -375,8 +375,8 @@ static void print_rfc2544(FILE *out, const json_t *rows)
 		rfc2544_row(table, row);
 	}
 	fprintf(out,
-	        "\nRFC 2544, under test: %s; trials of %.3g s (the RFC: 60), latency %.0f x %.3g s "
-	        "(20 x 120), bursts %.0f times (50)\n",
+	        "\nRFC 2544, under test: %s; trials of %.3g s (RFC: 60), latency %.0f x %.3g s "
+	        "(RFC: 20 x 120), bursts %.0f times (RFC: 50)\n",
 	        bench_text(first, "under_test"), bench_number(first, "trial_seconds"),
 	        bench_number(first, "latency_repeats"), bench_number(first, "latency_seconds"),
 	        bench_number(first, "back_to_back_repeats"));
@@ -410,12 +410,12 @@ static void print_latency(FILE *out, const json_t *rows)
 		table_format(table, "%.0f", bench_number(row, "wire_ns"));
 		table_format(table, "%.0f", bench_number(row, "cable_ns"));
 		table_count(table, (uint64_t)bench_number(row, "latency_ns"));
-		table_text(table,
-		           bench_number(row, "line_bps") > 0 ? "" : "wire unknown: --line-rate");
+		table_text(table, bench_number(row, "line_bps") > 0
+		                          ? ""
+		                          : "wire unknown: give --line-rate");
 	}
-	fputs("\nlatency: ns over a loop, less wire and cable: tx-latency of the one and "
-	      "rx-latency "
-	      "of the other\n",
+	fputs("\nlatency: ns over a loop, minus wire and cable: tx-latency of one device and "
+	      "rx-latency of the other\n",
 	      out);
 	end(table, out);
 }

@@ -46,8 +46,9 @@ static void print_reconf(FILE *out, const json_t *row)
 	table_text(table, "without");
 	window_cells(table, json_object_get(row, "without"));
 	fprintf(out,
-	        "\nreconf: in %.0f changes at 1 Mpps weir was blocked for %.3f ms in all; others "
-	        "had its processor for %.3f ms, which blocked it for %.3f ms\n",
+	        "\nreconf: during %.0f changes at 1 Mpps, weir blocked packets for %.3f ms in "
+	        "total; others had its processor for %.3f ms, which blocked them for another "
+	        "%.3f ms\n",
 	        bench_number(row, "changes"), bench_number(row, "blocked_ns") / 1e6,
 	        bench_number(row, "taken_ns") / 1e6, bench_number(row, "blocked_away_ns") / 1e6);
 	table_print(table, out);
@@ -80,8 +81,8 @@ static void print_soak(FILE *out, const json_t *row)
 		table_count(table, (uint64_t)bench_number(part, "unaccounted_packets"));
 	}
 	fprintf(out,
-	        "\nsoak: at a loss of %.2g the critical load is %.2f Mpps (%.2f to %.2f, %.0f "
-	        "searches); since then %.2f Mpps\n",
+	        "\nsoak: at a loss of %.2g, the critical load is %.2f Mpps (%.2f to %.2f, %.0f "
+	        "searches); the load since then is %.2f Mpps\n",
 	        bench_number(row, "loss_bound"), bench_number(row, "critical_mpps"),
 	        bench_number(row, "critical_mpps_min"), bench_number(row, "critical_mpps_max"),
 	        bench_number(row, "searches"), bench_number(row, "load_mpps"));
