@@ -47,7 +47,7 @@
 			result.textContent = said.ok ? `Done. ${said.said || ""}` : `Not done: ${said.error}`;
 		} catch (error) {
 			result.className = "wrong";
-			result.textContent = `Not known whether it is done: ${error.message}`;
+			result.textContent = `It is not known whether this was done: ${error.message}`;
 		}
 	}
 

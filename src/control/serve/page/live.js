@@ -214,7 +214,7 @@
 		if (hello.run && run && hello.run !== run) {
 			histories = new Map();
 			clock = null;
-			say("weir was started again: all counts from 0", true);
+			say("weir was restarted: all counters begin at 0", true);
 		} else say(state.connected ? "" : `NOT CONNECTED: ${state.said}`, false);
 		if (!state.connected) for (const name of Object.keys(charts)) charts[name].rest();
 		run = hello.run || run;
@@ -238,7 +238,7 @@
 	function pause() {
 		paused = !paused;
 		id("pause").setAttribute("aria-pressed", String(paused));
-		put("pause", paused ? "Go on" : "Pause");
+		put("pause", paused ? "Resume" : "Pause");
 		if (paused) for (const name of Object.keys(charts)) charts[name].rest();
 	}
 
