@@ -120,8 +120,8 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 	return worker->clock ? simtime_max(clock_now(worker->clock), now) : now;
 }
 
-/* Records the end of the tape. The worker has ended, and has taken all messages. Thread:
- * control. */
+/* Records the end of the tape. The worker has ended, and has taken all messages.
+ * Thread: control. */
 void worker_record_end(struct worker *worker);
 /* Hands over what lies in the outlet of this port, in the middle of a poll, unless a device has
  * refused something. The worker's engine calls it (engine_setup.make_room). */

@@ -65,8 +65,8 @@ int recording_open(const struct recording_plan *plan, const struct scenario *sce
 int recording_begin(struct recording *recording, uint32_t workers, const uint32_t *emulator,
                     uint64_t memory_bytes, struct problem *problem);
 struct tape *recording_tape(struct recording *recording, uint32_t worker);
-/* Notes a change that is about to be posted. `text` is the new text of the scenario. Ownership:
- * takes it. */
+/* Notes a change that is about to be posted. `text` is the new text of the scenario.
+ * Ownership: takes it. */
 void recording_change(struct recording *recording, uint64_t number, char *text);
 /* Adds a line of JSON to changes.jsonl. NULL: there was no memory for it. Ownership: takes the
  * line. */

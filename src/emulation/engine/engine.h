@@ -48,8 +48,8 @@ struct engine_setup {
 	const struct classifier_filters
 	        *filters; /* for `match` (classifier.h); NULL: exact ones only */
 	/* Called for large memory that was just allocated, aligned to 2 MiB, and will be used
-	 * throughout: backs it by large pages if possible. NULL: the memory stays as it is. Thread:
-	 * control. */
+	 * throughout: backs it by large pages if possible. NULL: the memory stays as it is.
+	 * Thread: control. */
 	void (*spread)(void *memory, size_t bytes);
 	/* Called when the outlet of this port is full in the middle of a call: empties it from its
 	 * front, as far as possible. The engine has executed only some of the events up to the

@@ -56,8 +56,8 @@ void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 /* Frees the changes that templates have completed, or all. Thread: control. */
 void owed_free(struct engine *engine, bool all);
 
-/* Frees a cloud, or, if it is the head of a template, the whole template. NULL is allowed. Thread:
- * control. */
+/* Frees a cloud, or, if it is the head of a template, the whole template. NULL is allowed.
+ * Thread: control. */
 void engine_cloud_free(struct cloud *cloud);
 
 /* Frees the table, but not its clouds. Thread: control. */

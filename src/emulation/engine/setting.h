@@ -65,8 +65,8 @@ struct setting_list {
 	struct timeline_change *timelines;
 };
 
-/* Frees the list and its contents, which are what was replaced once the change is in force. Thread:
- * control. */
+/* Frees the list and its contents, which are what was replaced once the change is in force.
+ * Thread: control. */
 void setting_list_free(struct setting_list *list);
 
 #endif
