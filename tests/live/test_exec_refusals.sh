@@ -76,7 +76,7 @@ done
 exec chroot . "$weir" exec -q --between 'A: true' 'B: true'
 EOF
 refused '/ is not a mount point in this chroot: .*mount --bind' unshare -m sh "$work/enter"
-refused 'already has its commands' "$weir" exec --between 'A: true' 'B: true' -- true
+refused 'has its commands already' "$weir" exec --between 'A: true' 'B: true' -- true
 refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pcapng -- echo it runs
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
 refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs

@@ -27,19 +27,19 @@ refused() # words, scenario lines, what runs weir
 
 # ---- two ports of one weir
 a='port a device net_af_packet0,iface=wa\n'
-refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, which port a (net_af_packet0,iface=wa) has' \
+refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, which port a (net_af_packet0,iface=wa) already uses' \
 	"${a}port b device net_af_packet1,iface=wa"
 if ip link property add dev wa altname alt-wa 2>/dev/null; then
-	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, which port a (net_af_packet0,iface=wa) has' \
+	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, which port a (net_af_packet0,iface=wa) already uses' \
 		"${a}port b device net_af_packet1,iface=alt-wa"
 	ip link property del dev wa altname alt-wa
 fi
-refused 'port b: interface:wa is interface wa, which port a (interface:wa) has' \
+refused 'port b: interface:wa is interface wa, which port a (interface:wa) already uses' \
 	'port a interface wa\nport b interface wa'
-refused 'port b: wa is interface wa, which port a (net_af_packet0,iface=wa) has' "${a}port b device wa"
+refused 'port b: wa is interface wa, which port a (net_af_packet0,iface=wa) already uses' "${a}port b device wa"
 refused 'port b: net_af_xdp0,iface=wa is interface wa, which port a' "${a}port b device net_af_xdp0,iface=wa"
 refused 'port b: net_pcap0,rx_iface=wb,tx_iface=wa is interface wa' "${a}port b device net_pcap0,rx_iface=wb,tx_iface=wa"
-refused 'port b: net_af_packet1,iface=tap7 is interface tap7, which port a (net_tap0,iface=tap7) has' \
+refused 'port b: net_af_packet1,iface=tap7 is interface tap7, which port a (net_tap0,iface=tap7) already uses' \
 	'port a device net_tap0,iface=tap7\nport b device net_af_packet1,iface=tap7'
 refused 'port b: net_tap1,iface=tap7 is interface tap7' 'port a device net_tap0,iface=tap7\nport b device net_tap1,iface=tap7'
 refused 'port b: file:,out=.* is the file .*, which port a' \
