@@ -47,7 +47,7 @@ const struct options ctl_options = {
                  "[-s SOCKET] trace [CLOUD|PORT] next N [match EXPRESSION]\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
-        .does = "Controls a running weir: queries it, and changes its scenario while packets flow.",
+        .does = "Controls a running weir: queries it, changes its scenario while packets flow.",
         .about = "COMMAND is one command of the scenario language: show cloud down. Without one:\n"
                  "a shell with history and completion; from a pipe, one command per line.\n"
                  "load FILE puts the scenario of a file in force, all of it or nothing;\n"

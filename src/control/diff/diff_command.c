@@ -46,8 +46,7 @@ const struct options diff_options = {
         .command = "diff",
         .usage = "DIR DIR [options]\n"
                  "DIR [-c FILE] [--set LINE ...] [--seed N] [--ideal] [options]",
-        .does = "Compares two recordings, or a recording and a changed rerun of it, packet by "
-                "packet.",
+        .does = "Compares two recordings, or one and a changed rerun of it, packet by packet.",
         .end = "The exit status is 0: the same; 1: different; 2: it could not be compared.\n",
         .rows = rows,
 };

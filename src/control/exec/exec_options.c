@@ -91,8 +91,8 @@ const struct options exec_options = {
                  "A value alone is a delay (40ms), a rate (10mbit) or a loss (1%). If one of\n"
                  "these, --up or --down comes first, `exec` may be left out; so may `--`, if a\n"
                  "program follows the statements.\n",
-        .end = "The exit status is the command's (with --between: B's); 125: weir could not start "
-               "it.\n",
+        .end = "The exit status is the command's (with --between: B's); 125: weir could not\n"
+               "start it.\n",
         .rows = rows,
 };
 

@@ -51,10 +51,10 @@ static const struct option_row rows[] = {
                 .help = "queues and windows over time, as CSV (of a single run)")},
         {OPTION("--pcap", FIELD_TEXT, struct lab_arguments, pcap, .form = "FILE",
                 .help = "packets at the beginning of the first link (of a single run)")},
-        {OPTION_JSON(struct lab_arguments,
-                     "JSON; a row is "
-                     "{\"id\",\"experiment\",\"seeds\",\"parameters\",\"values\",\"errors\","
-                     "\"paper\",\"band\",\"pass\",\"reasons\"}")},
+        {OPTION_JSON(
+                struct lab_arguments,
+                "JSON; a row is {\"id\", \"experiment\", \"seeds\", \"parameters\", \"values\", "
+                "\"errors\", \"paper\", \"band\", \"pass\", \"reasons\"}")},
         OPTIONS_END,
 };
 
@@ -64,12 +64,12 @@ const struct options lab_options = {
                  "run NAME|ROW|FIGURE|FILE.lab|all [options]\n"
                  "points NAME|ROW|FIGURE|FILE.lab|all [options]\n"
                  "merge DIR... [--out DIR] [-j]",
-        .does = "Runs the papers' experiments again, through weir's own data path in virtual time.",
+        .does = "Runs the papers' experiments again through weir's data path, in virtual time.",
         .about = "NAME is one of `weir lab list`, ROW a row of the acceptance table like A1 (what\n"
                  "it needs is run, and no more), FIGURE one of a paper like becn-fig5, FILE.lab\n"
-                 "an experiment of your own (docs/lab.md). points lists as JSON what run would\n"
-                 "run, to run it elsewhere, point by point. merge combines separate runs, each\n"
-                 "with its own --out DIR.\n",
+                 "an experiment of your own (docs/lab.md). points lists the runs as JSON, to make\n"
+                 "them elsewhere, one by one. merge combines separate runs, each with its own\n"
+                 "--out DIR.\n",
         .rows = rows,
 };
 

@@ -32,7 +32,7 @@ struct recording_arguments {
 #define RECORDING_OPTION_FOLDER(arguments)                                                         \
 	OPTION("--record", FIELD_TEXT, arguments, record.folder, .form = "DIR",                    \
 	       .help = "records all received packets and all changes into a folder; "              \
-	               "`weir replay --recording DIR` runs it again, exactly")
+	               "`weir replay --recording DIR` repeats the run exactly")
 #define RECORDING_OPTION_SNAP(arguments)                                                           \
 	OPTION("--snap", FIELD_BYTES, arguments, record.snap, .min = RECORDING_SNAP_MIN,           \
 	       .max = PACKET_BYTES_MAX, .help = "bytes recorded of each packet; all if not given")

@@ -35,9 +35,8 @@ const struct options serve_options = {
         .command = "serve",
         .usage = "[-s SOCKET] [--listen ADDRESS:PORT|unix:PATH] [--allow-changes]",
         .does = "Serves metrics, events and a live page of a running weir, over HTTP.",
-        .about = "Runs as a process of its own. Any socket of weir suffices, also the read-only "
-                 "one;\n"
-                 "changes need the control socket.\n",
+        .about = "Runs as a process of its own. Any socket of weir suffices, also the\n"
+                 "read-only one; changes need the control socket.\n",
         .end = "Exit status: 0 ended, 1 it cannot serve here, 2 the options are wrong.\n",
         .rows = rows,
 };

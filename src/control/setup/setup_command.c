@@ -35,13 +35,12 @@ static const struct option_row rows[] = {
 const struct options setup_options = {
         .command = "setup",
         .usage = "[DEVICE|SERVICE ...] [--apply | --undo]",
-        .does = "Shows what this machine lacks for these ports, and the remedies; or applies them.",
+        .does = "Shows what this machine lacks for these ports, with remedies; or applies them.",
         .about =
                 "DEVICE: a NIC for DPDK, like 0000:03:00.1, or an interface, which stays with the\n"
                 "kernel. SERVICE: the ports of /etc/weir/SERVICE.weir.\n",
-        .end = "Exit status: 0 --apply has nothing to do, or has done it; 1 it has something to "
-               "do, or a\n"
-               "step failed; 2 an option, device or service is wrong.\n",
+        .end = "Exit status: 0 --apply has nothing to do, or has done it; 1 it has something\n"
+               "to do, or a step failed; 2 an option, device or service is wrong.\n",
         .rows = rows,
 };
 
