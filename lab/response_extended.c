@@ -38,7 +38,7 @@ static void extended_grow(struct tcp *tcp)
 
 const struct response response_extended = {
         .name = "extended",
-        .help = "limited slow-start by what routers say in the unified header",
+        .help = "limited slow-start by what routers report in the unified header",
         .told = extended_told,
         .grow = extended_grow,
 };

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Congestion controls for Linux: enhanced BECN, and, compiled with WEIR_ECHOES=1, ECN+BECN (F.
- * Akujobi et al.; as hosts of the lab have them: lab/response_becn.c, lab/response_ecn_becn.c).
+ * Akujobi et al.; like the lab's hosts in lab/response_becn.c and lab/response_ecn_becn.c).
  *
- *   quench, marked    halves the window, which then does not grow until all that was out is
- *                     acknowledged
- *   quench, dropped   halves the window; the kernel finds the lost segment, as always
- *   echo (ECE)        weir_ecn_becn: as a quench, and they share the window in which there is one
- *                     cut. weir_becn: nothing
- *   loss, the timer   halves the window, if no signal has cut within it
- *   otherwise         NewReno: slow start, then one segment a round trip
+ *   quench, marked    halves the window, which then does not grow until everything that was
+ *                     outstanding is acknowledged
+ *   quench, dropped   halves the window; the kernel detects the lost segment, as always
+ *   echo (ECE)        weir_ecn_becn: as a quench; both share the limit of one cut a window.
+ *                     weir_becn: nothing
+ *   loss, timer       halves the window, unless a signal has cut within it
+ *   otherwise         NewReno: slow start, then one segment per round trip
  *
- * A cut by a quench acts at the next acknowledgement, since nothing runs before. Whether the cut is
- * due depends on when the quench came (told.una).
+ * A cut by a quench takes effect at the next acknowledgement, because the kernel does not call a
+ * congestion control before. Whether the cut is due depends on when the quench came (told.una).
  *
- * The kernel finds losses, sends again, and undoes what was no loss. Since there is a cong_control,
- * it leaves the window to us: also in recovery (proportional rate reduction, RFC 6937), and when it
- * enters CWR for an echo, which for us means no more than that the next segment says CWR.
+ * The kernel detects losses, retransmits, and undoes cuts for supposed losses. Because there is a
+ * cong_control, the kernel leaves the window to this program: also in recovery (proportional rate
+ * reduction, RFC 6937), and when it enters CWR for an echo, which here only means that the next
+ * segment carries CWR.
  */
 #include "quench_xdp.h"
 
@@ -32,23 +33,23 @@
 enum { SIGNAL_NONE, SIGNAL_QUENCH, SIGNAL_LOSS, SIGNAL_TIMER };
 
 struct becn {
-	uint32_t recover;   /* what was sent next at the latest cut */
-	uint32_t hold;      /* no growth until this is acknowledged; only while `holds` */
-	uint32_t taken;     /* of told.quenches */
-	uint32_t delivered; /* of the kernel's count, at the last acknowledgement */
+	uint32_t recover;   /* snd_nxt at the latest cut */
+	uint32_t hold;      /* no growth until this is acknowledged; valid while `holds` */
+	uint32_t taken;     /* how many of told.quenches are handled */
+	uint32_t delivered; /* the kernel's count at the last acknowledgement */
 	uint32_t una;
 	uint32_t prr_delivered, prr_out;
-	uint8_t signal; /* what the latest cut was for; SIGNAL_NONE: none is being recovered from */
+	uint8_t signal; /* the latest cut's cause; SIGNAL_NONE: no cut yet, or undone */
 	uint8_t holds, echoed;
 };
 
-/* Whether there is no window of a cut that a signal would have to wait for. */
+/* Returns true if a signal need not wait for the end of a window that was cut. */
 static inline __attribute__((always_inline)) bool becn_free(const struct becn *becn)
 {
 	return becn->signal == SIGNAL_NONE || becn->signal == SIGNAL_TIMER;
 }
 
-/* By a signal: not in recovery, which has its own window. */
+/* Cuts because of a signal. Not called in recovery, for which becn_recover sets the window. */
 static inline __attribute__((always_inline)) void becn_cut(struct tcp_sock *tp, struct becn *becn,
                                                            bool hold)
 {
@@ -63,7 +64,7 @@ static inline __attribute__((always_inline)) void becn_cut(struct tcp_sock *tp, 
 	becn->holds = hold;
 }
 
-/* What a loss makes of the window. Spared is one that a signal has cut for already. */
+/* Returns the window after a loss: half, unless a signal has already cut within this window. */
 static inline __attribute__((always_inline)) uint32_t becn_lost(struct tcp_sock *tp,
                                                                 struct becn *becn)
 {
@@ -122,7 +123,7 @@ static inline __attribute__((always_inline)) void becn_recover(struct tcp_sock *
 		room = target - pipe;
 		send = send < room ? send : room;
 	}
-	/* At least the first segment is sent again at once. */
+	/* At least the first segment is retransmitted at once. */
 	if (out == 0 && send == 0)
 		send = 1;
 	tp->snd_cwnd = pipe + send > 0 ? pipe + send : 1;
@@ -141,7 +142,7 @@ static inline __attribute__((always_inline)) void becn_grow(struct tcp_sock *tp,
 	tcp_cong_avoid_ai(tp, window, acked);
 }
 
-/* Segmentation and the small queues below TCP want to know a rate: as the kernel computes it. */
+/* Computes the pacing rate as the kernel does: segmentation and TCP's small queues need one. */
 static inline __attribute__((always_inline)) void becn_pace(struct sock *sk, struct tcp_sock *tp)
 {
 	uint32_t window = tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out;
@@ -186,11 +187,11 @@ uint32_t BPF_PROG(becn_ssthresh, struct sock *sk)
 	struct tcp_sock *tp = tcp_of(sk);
 	uint32_t half;
 
-	/* CWR, for an echo: becn_control cuts, or there is no cut. */
+	/* CWR because of an echo: becn_control cuts, if a cut is due at all. */
 	if (becn->echoed && tp->lost_out == 0)
 		return tp->snd_ssthresh;
 	half = becn_lost(tp, becn);
-	/* CWR, because the host's own queue is full. */
+	/* CWR because the host's own queue is full. */
 	if (tp->lost_out == 0)
 		tp->snd_cwnd = half;
 	return half;
@@ -204,13 +205,13 @@ void BPF_PROG(becn_set_state, struct sock *sk, uint8_t state)
 	uint8_t before = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 
 	if (state == TCP_RECOVERY) {
-		/* From CWR the kernel continues without a call. */
+		/* The kernel does not call becn_ssthresh when it goes from CWR to recovery. */
 		if (before == TCP_CWR)
 			tp->snd_ssthresh = becn_lost(tp, becn);
 		becn->prr_delivered = 0;
 		becn->prr_out = tp->prr_out;
 	} else if (state == TCP_LOSS) {
-		/* The next signal cuts, whatever is out: this window is gone. */
+		/* The next signal cuts, whatever is outstanding: this window is given up. */
 		becn->signal = SIGNAL_TIMER;
 		becn->holds = false;
 	} else if (before == TCP_RECOVERY && tp->undo_marker != 0 &&
@@ -236,7 +237,7 @@ uint32_t BPF_PROG(becn_undo, struct sock *sk)
 	return tcp_reno_undo_cwnd(sk);
 }
 
-/* Each acknowledgement, when the kernel has done its part. */
+/* Called at each acknowledgement, after the kernel has processed it. */
 SEC("struct_ops/becn_control")
 void BPF_PROG(becn_control, struct sock *sk)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As much of the kernel's structures as the programs here use. Order and offsets do not matter:
+ * The parts of the kernel's structures that the programs here use. Order and offsets do not matter:
  * libbpf finds each field by its name in the running kernel's BTF (CO-RE).
  */
 #ifndef WEIR_LINUX_KERNEL_H
@@ -15,7 +15,7 @@
 
 #define TCP_ACK_ECHO 0x4 /* CA_ACK_ECE */
 
-#define TCP_ECN_CWR 0x2 /* in ecn_flags: CWR goes with the next data (TCP_ECN_QUEUE_CWR) */
+#define TCP_ECN_CWR 0x2 /* in ecn_flags: the next data carry CWR (TCP_ECN_QUEUE_CWR) */
 
 enum tcp_state { TCP_OPEN, TCP_DISORDER, TCP_CWR, TCP_RECOVERY, TCP_LOSS };
 
@@ -45,14 +45,14 @@ struct tcp_sock {
 	uint32_t max_packets_out;
 	uint8_t is_cwnd_limited : 1;
 	uint32_t delivered;
-	uint32_t srtt_us; /* in eighths */
+	uint32_t srtt_us; /* in eighths of a microsecond */
 	uint32_t mss_cache;
 	uint8_t ecn_flags;
 };
 
 #pragma clang attribute pop
 
-/* Matched by the names of its members, too; what is not here is NULL. */
+/* The members are matched by name, too; callbacks that are missing here are NULL. */
 struct tcp_congestion_ops {
 	uint32_t flags;
 	void (*init)(struct sock *sk);
@@ -66,20 +66,20 @@ struct tcp_congestion_ops {
 	char name[TCP_NAME_BYTES];
 };
 
-/* What the kernel lends a congestion control. */
+/* Functions of the kernel that congestion controls may call. */
 extern uint32_t tcp_slow_start(struct tcp_sock *tp, uint32_t acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, uint32_t window, uint32_t acked) __ksym;
 extern uint32_t tcp_reno_ssthresh(struct sock *sk) __ksym;
 extern uint32_t tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
-#define TCP_INFINITE 0x7fffffff /* snd_ssthresh, before the first cut */
+#define TCP_INFINITE 0x7fffffff /* snd_ssthresh before the first cut */
 
 static inline __attribute__((always_inline)) struct tcp_sock *tcp_of(struct sock *sk)
 {
 	return (struct tcp_sock *)sk;
 }
 
-/* The congestion control's own 104 bytes in the socket; all 0 at first. */
+/* Returns the 104 bytes in the socket that belong to the congestion control; all 0 at first. */
 static inline __attribute__((always_inline)) void *tcp_private(struct sock *sk)
 {
 	return ((struct inet_connection_sock *)sk)->icsk_ca_priv;
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) uint32_t tcp_in_flight(const struct
 	return tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
 }
 
-/* Whether the window is what holds the sender back (the kernel's tcp_is_cwnd_limited). */
+/* Returns true if it is the window that limits the sender (the kernel's tcp_is_cwnd_limited). */
 static inline __attribute__((always_inline)) bool tcp_is_limited(struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))

@@ -12,13 +12,13 @@
 
 #include "kernel_side.h"
 
-/* Of Linux 6.4; Debian 12's headers are older. */
+/* Constants of Linux 6.4; the headers of Debian 12 are older. */
 #define MAP_LINK_FLAG   (1u << 13) /* BPF_F_LINK */
 #define ATTACH_RESPONSE 44         /* BPF_STRUCT_OPS */
 
 bool kernel_side_verbose;
 
-/* The last that libbpf said: with it a refusal of the kernel is understood. */
+/* The latest warning of libbpf: it explains why the kernel refused something. */
 static char said[KERNEL_SIDE_ERROR_BYTES / 2];
 
 __attribute__((format(printf, 2, 0))) static int
@@ -40,7 +40,7 @@ static int failed(struct kernel_side *side, int result, const char *what, const 
 	return result;
 }
 
-/* Whether a congestion control can have a link, so that it ends with its owner. */
+/* Returns true if the kernel has links for congestion controls, which end with their owner. */
 static bool kernel_has_links(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -71,7 +71,7 @@ static int side_load(struct kernel_side *side, const struct response *response, 
 		bpf_map__set_map_flags(map, MAP_LINK_FLAG);
 	result = bpf_object__load(side->object);
 	if (result != 0)
-		return failed(side, result, "the kernel does not take the BPF programs",
+		return failed(side, result, "the kernel refuses the BPF programs",
 		              result == -EPERM ? " (root is needed, or CAP_BPF, CAP_PERFMON and "
 		                                 "CAP_NET_ADMIN)"
 		                               : "");
@@ -97,7 +97,7 @@ static int side_attach_response(struct kernel_side *side, const char *name)
 		              errno == EEXIST ? " (is another weir-host running?)" : "");
 	if (!side->linked || libbpf_major_version() > 1 || libbpf_minor_version() > 1)
 		return 0;
-	/* libbpf 1.1 has given the kernel the map, and knows no more of links. */
+	/* libbpf 1.1 has passed the map to the kernel, but does not create the link. */
 	side->response_link = bpf_link_create(bpf_map__fd(map), 0, ATTACH_RESPONSE, NULL);
 	if (side->response_link < 0)
 		return failed(side, -errno, what,

@@ -3,10 +3,10 @@
  * A response in the kernel: its BPF object, the congestion control, and the XDP program on an
  * interface.
  *
- * What is attached lives as long as its file descriptors, so that it is gone when weir-host ends,
- * by whatever signal: the congestion control by a link (Linux 6.4 and later), XDP by a link (5.9).
- * Before 6.4 a congestion control stays when weir-host is killed by SIGKILL. Connections that have
- * it keep it until they end, in any case. Thread: one.
+ * An attachment lasts as long as its file descriptor, so the kernel removes it when weir-host ends,
+ * whatever signal ends it: the congestion control by a link (Linux 6.4 and later), XDP by a link
+ * (5.9). Before 6.4, a congestion control stays registered if SIGKILL ends weir-host. In any case,
+ * connections that use it keep it until they end. Thread: one.
  */
 #ifndef WEIR_LINUX_KERNEL_SIDE_H
 #define WEIR_LINUX_KERNEL_SIDE_H
@@ -24,21 +24,22 @@ struct bpf_object;
 struct kernel_side {
 	struct bpf_object *object;
 	struct bpf_link *response, *quench;
-	bool linked;       /* this kernel has links of congestion controls */
-	int response_link; /* -1, or that link where libbpf knows no such thing */
-	int totals, path;  /* maps; owned by object. -1: none */
+	bool linked;       /* this kernel has links for congestion controls */
+	int response_link; /* that link, if libbpf does not create it; otherwise -1 */
+	int totals, path;  /* maps, owned by object; -1: none */
 	char error[KERNEL_SIDE_ERROR_BYTES];
 };
 
-/* Whether what libbpf and the verifier say goes to standard error, too. */
+/* Whether the warnings of libbpf and the verifier go to standard error, too. */
 extern bool kernel_side_verbose;
 
-/* 0, or -errno with `error`; then nothing is attached. `interface` NULL: no XDP. */
+/* Returns 0, or -errno with `error` set and nothing attached. If `interface` is NULL, the XDP
+ * program is not attached. */
 int kernel_side_attach(struct kernel_side *side, const struct response *response,
                        const char *interface, uint32_t bit);
 void kernel_side_detach(struct kernel_side *side);
 
-/* 0 or -errno. */
+/* Return 0 or -errno. */
 int kernel_side_totals(const struct kernel_side *side, struct totals *totals);
 int kernel_side_inform(const struct kernel_side *side, const struct path_figures *figures);
 

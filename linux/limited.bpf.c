@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A congestion control for Linux: Reno with limited slow-start, extended by what routers say (K.
- * Nakauchi and K. Kobayashi, section 5; RFC 3742). Arithmetic: window.h.
+ * A congestion control for Linux: Reno with limited slow-start, extended by the figures that
+ * routers report (K. Nakauchi and K. Kobayashi, section 5; RFC 3742). Arithmetic: window.h.
  *
- * A connection takes the path's figures once, when it has measured its round trip and both figures
- * are there, and as long as nothing has cut its window: then max_ssthresh is half of the shortest
- * queue, and slow start ends at 3/4 of what half a round trip of the least available bandwidth
- * holds. Later figures would be those of its own packets. Without figures max_ssthresh is 100
+ * A connection takes the path's figures once: when its round trip is measured, both figures are
+ * known, and nothing has cut its window yet. Then max_ssthresh is half of the shortest queue, and
+ * slow start ends at 3/4 of what the least available bandwidth carries in half a round trip. Later
+ * figures would measure the connection's own packets. Without figures, max_ssthresh is 100
  * segments, as RFC 3742 recommends, and slow start ends with the first loss.
  *
- * 1/K is counted in acknowledged segments, without the paper's int(MSS / K).
+ * The growth by 1/K is counted in acknowledged segments, without the paper's int(MSS / K).
  */
 #include "program.h"
 #include "window.h"
@@ -43,7 +43,8 @@ static inline __attribute__((always_inline)) void limited_inform(struct tcp_sock
 	COUNT(informed, 1);
 }
 
-/* How many of the acknowledged segments are left for congestion avoidance. */
+/* Grows the window in slow start. Returns how many of the acknowledged segments are left for
+ * congestion avoidance. */
 static inline __attribute__((always_inline)) uint32_t
 limited_slow_start(struct tcp_sock *tp, const struct limited *limited, uint32_t acked)
 {

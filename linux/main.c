@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * weir-host: makes this Linux a host that listens to the routers which weir emulates. Attaches a
- * response, keeps it fed, and takes it off again when it ends; then says what it has counted.
+ * weir-host: turns this Linux into a host that responds to the routers which weir emulates.
+ * Attaches a response and keeps its figures up to date. At the end, prints the counters and
+ * detaches the response.
  *
- * SIGTERM, SIGINT: end. SIGUSR1: the counters, now. Status: 0; 1 when something failed; 2 for a
- * wrong command line.
+ * SIGTERM and SIGINT end it, SIGUSR1 prints the counters. Exit status: 0; 1 if something failed; 2
+ * if the command line is wrong.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,16 +27,18 @@ static void print_help(void)
 		printf("  %-9s %s\n            (%s)\n", responses[i].word, responses[i].help,
 		       responses[i].name);
 	printf("\n"
-	       "  -i INTERFACE   where quenches come in (becn, ecn-becn)\n"
-	       "  --bit 0x80     the bit of a quench that says marked\n"
-	       "  -s SOCKET      that of `weir run -s` (limited)\n"
+	       "  -i INTERFACE   the interface at which quenches come in (becn, ecn-becn)\n"
+	       "  --bit 0x80     the bit of a quench that stands for a marked packet\n"
+	       "  -s SOCKET      the socket of `weir run -s` (limited)\n"
 	       "  --path CLOUD   the cloud with the `feedback proxy strip` near this host\n"
-	       "  --fresh 10000ms  answers of routers that are older are not used\n"
-	       "  --check        load and register, and end: whether this kernel can do it\n"
-	       "  -j             the counters as JSON\n"
-	       "  -v             what libbpf and the kernel's verifier say\n\n"
-	       "It stays until SIGTERM or SIGINT; SIGUSR1 prints the counters.\n"
-	       "Then:  sysctl net.ipv4.tcp_congestion_control=weir_becn, or iperf3 -C weir_becn\n");
+	       "  --fresh 10000ms  ignores older answers of routers\n"
+	       "  --check        loads and registers the congestion control, then ends: shows\n"
+	       "                 whether this kernel supports it\n"
+	       "  -j             prints the counters as JSON\n"
+	       "  -v             prints the messages of libbpf and of the kernel's verifier\n\n"
+	       "It runs until SIGTERM or SIGINT; SIGUSR1 prints the counters.\n"
+	       "Connections select the congestion control meanwhile:\n"
+	       "  sysctl net.ipv4.tcp_congestion_control=weir_becn, or iperf3 -C weir_becn\n");
 }
 
 static void print_totals(const struct kernel_side *side, const struct options *options)
@@ -62,7 +65,8 @@ static void print_totals(const struct kernel_side *side, const struct options *o
 	fflush(stdout);
 }
 
-/* Puts the path's figures into the kernel. Not 0: weir is gone. */
+/* Copies the path's figures from weir into the kernel. Returns 0, or -errno if weir has gone, there
+ * is no such cloud, or the kernel refuses the figures. */
 static int inform(struct kernel_side *side, const struct options *options, struct path *path)
 {
 	struct path_figures figures;
@@ -73,7 +77,7 @@ static int inform(struct kernel_side *side, const struct options *options, struc
 	return result;
 }
 
-/* Until a signal to end. 0, or -errno. */
+/* Serves signals, and keeps the figures up to date, until a signal ends it. Returns 0 or -errno. */
 static int stay(struct kernel_side *side, const struct options *options, struct path *path,
                 const sigset_t *signals)
 {
@@ -104,7 +108,7 @@ static int run(const struct options *options)
 	sigset_t signals;
 	int result;
 
-	/* Before anything is attached: from here on a signal means an orderly end. */
+	/* Blocked before anything is attached: from here on, a signal leads to an orderly end. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);

@@ -46,7 +46,9 @@ static int parse_bit(struct options *options, const char *text, char error[OPTIO
 	unsigned long bit = strtoul(text, &end, 0);
 
 	if (end == text || *end != '\0' || bit == 0 || bit > 0x80 || (bit & (bit - 1)) != 0)
-		return wrong(error, "--bit %.40s: one bit of an octet: 0x80, 0x40 ... 0x01", text);
+		return wrong(error,
+		             "--bit %.40s: it must be one bit of an octet: 0x80, 0x40 ... 0x01",
+		             text);
 	options->bit = (uint32_t)bit;
 	return 0;
 }
@@ -57,12 +59,13 @@ static int parse_fresh(struct options *options, const char *text, char error[OPT
 	unsigned long ms = strtoul(text, &end, 10);
 
 	if (end == text || strcmp(end, "ms") != 0 || ms == 0 || ms > FRESH_MS_MAX)
-		return wrong(error, "--fresh %.40s: from 1ms to %dms", text, FRESH_MS_MAX);
+		return wrong(error, "--fresh %.40s: it must be from 1ms to %dms", text,
+		             FRESH_MS_MAX);
 	options->fresh_ms = (uint32_t)ms;
 	return 0;
 }
 
-/* What goes with which response. */
+/* Checks that the options fit the response. */
 static int options_check(const struct options *options, char error[OPTIONS_ERROR_BYTES])
 {
 	const struct response *response = options->response;
@@ -72,12 +75,12 @@ static int options_check(const struct options *options, char error[OPTIONS_ERROR
 	if (!response->quenched && options->bit != QUENCH_BIT)
 		return wrong(error, "`%s` reads no quenches: it takes no --bit", response->word);
 	if (!response->informed && (options->socket != NULL || options->cloud != NULL))
-		return wrong(error, "`%s` asks no weir: it takes no -s and no --path",
+		return wrong(error, "`%s` queries no weir: it takes no -s and no --path",
 		             response->word);
 	if (options->check)
 		return 0;
 	if (response->quenched && options->interface == NULL)
-		return wrong(error, "`%s` needs -i INTERFACE: where quenches come in",
+		return wrong(error, "`%s` needs -i INTERFACE: the one at which quenches come in",
 		             response->word);
 	if (response->informed && options->cloud == NULL)
 		return wrong(error,
@@ -85,7 +88,8 @@ static int options_check(const struct options *options, char error[OPTIONS_ERROR
 		             "near this host",
 		             response->word);
 	if (response->informed && options->socket == NULL)
-		return wrong(error, "`%s` needs -s SOCKET: that of `weir run -s`", response->word);
+		return wrong(error, "`%s` needs -s SOCKET: the one of `weir run -s`",
+		             response->word);
 	return 0;
 }
 
@@ -118,11 +122,11 @@ int options_parse(struct options *options, int argc, char **argv, char error[OPT
 		    strcmp(word, "--path") != 0 && strcmp(word, "--bit") != 0 &&
 		    strcmp(word, "--fresh") != 0)
 			return wrong(error,
-			             "`%.40s`: there are -i, --bit, -s, --path, --fresh, --check, "
-			             "-v and -j",
+			             "no such option %.40s; there are -i, --bit, -s, --path, "
+			             "--fresh, --check, -v and -j",
 			             word);
 		if (value == NULL)
-			return wrong(error, "%s: its value is missing", word);
+			return wrong(error, "%s needs a value", word);
 		i++;
 		if (strcmp(word, "-i") == 0)
 			options->interface = value;

@@ -15,16 +15,17 @@
 
 struct options {
 	const struct response *response; /* NULL: `help` */
-	const char *interface;           /* of responses that are quenched */
+	const char *interface;           /* for quenched responses */
 	uint32_t bit;
-	const char *socket, *cloud; /* of those that are informed */
-	uint32_t fresh_ms;          /* older answers of routers are not used */
+	const char *socket, *cloud; /* for informed responses */
+	uint32_t fresh_ms;          /* older answers of routers are ignored */
 	bool check;                 /* load and attach, then end */
 	bool json;
-	bool verbose; /* what libbpf and the kernel's verifier say, on standard error */
+	bool verbose; /* prints the messages of libbpf and the kernel's verifier */
 };
 
-/* 0, or -1 with what is wrong, and what would be right. Points into argv. */
+/* Returns 0, or -1 with `error` set: what is wrong, and what would be right. The options point into
+ * argv. */
 int options_parse(struct options *options, int argc, char **argv, char error[OPTIONS_ERROR_BYTES]);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "path.h"
 
-#define ANSWER_BYTES_MAX 65536 /* 64 routers have less than 16 KiB */
+#define ANSWER_BYTES_MAX 65536 /* 64 routers take less than 16 KiB */
 #define ANSWER_TIMEOUT_S 10
 
 static int failed(struct path *path, int result, const char *what, const char *detail)
@@ -37,8 +37,8 @@ static int path_send(struct path *path, const char *line)
 	return 0;
 }
 
-/* A line, ended by 0 in the place of its LF. Each command has one answer, so no more than that
- * comes. */
+/* Receives a line, and replaces its LF by 0. Each command has one answer, so nothing follows the
+ * line. */
 static int path_receive(struct path *path, char answer[ANSWER_BYTES_MAX])
 {
 	size_t n = 0;
@@ -53,7 +53,7 @@ static int path_receive(struct path *path, char answer[ANSWER_BYTES_MAX])
 			continue;
 		if (got <= 0)
 			return failed(path, got < 0 ? -errno : -ECONNRESET, "weir has gone",
-			              got < 0 ? strerror(errno) : "it has hung up");
+			              got < 0 ? strerror(errno) : "it has closed the connection");
 		n += (size_t)got;
 	}
 	answer[n - 1] = '\0';
@@ -73,7 +73,7 @@ int path_open(struct path *path, const char *socket_path)
 	strcpy(address.sun_path, socket_path);
 	path->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (path->fd < 0)
-		return failed(path, -errno, "a socket", strerror(errno));
+		return failed(path, -errno, "a socket cannot be created", strerror(errno));
 	setsockopt(path->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(path->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (connect(path->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
@@ -92,7 +92,7 @@ void path_close(struct path *path)
 	path->fd = -1;
 }
 
-/* The least of a figure; 0 as soon as one router has not said it. */
+/* Lowers *figure to that of a hop. Clears *known if the router has not reported this figure. */
 static void least(uint32_t *figure, const json_t *hop, const char *key, bool *known)
 {
 	const json_t *value = json_object_get(hop, key);
@@ -103,7 +103,7 @@ static void least(uint32_t *figure, const json_t *hop, const char *key, bool *kn
 		return;
 	}
 	number = json_integer_value(value);
-	/* 0 would say that nothing is known. */
+	/* 0 means unknown. */
 	if (number < 1)
 		number = 1;
 	if (*figure == 0 || number < *figure)
@@ -115,7 +115,7 @@ int path_read(struct path *path, const char *answer, uint32_t fresh_ms,
 {
 	bool available_known = true, queue_known = true;
 	json_t *root = json_loads(answer, 0, NULL), *hops, *hop;
-	const char *message = "no JSON";
+	const char *message = "this is not JSON";
 	size_t i;
 
 	memset(figures, 0, sizeof(*figures));
@@ -150,7 +150,7 @@ int path_ask(struct path *path, const char *cloud, uint32_t fresh_ms, struct pat
 
 	if (snprintf(line, sizeof(line), "show path %s\n", cloud) >= (int)sizeof(line) ||
 	    strpbrk(cloud, "\r\n") != NULL)
-		return failed(path, -EINVAL, "--path", "that is no name of a cloud");
+		return failed(path, -EINVAL, "--path", "this is not the name of a cloud");
 	result = path_send(path, line);
 	if (result == 0)
 		result = path_receive(path, answer);

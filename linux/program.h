@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each BPF program here begins with: the helpers, the tables, and the licence string. The
- * kernel wants one that the GPL is compatible with for struct_ops; "Dual BSD/GPL" is what it calls
- * BSD-3-Clause.
+ * The common beginning of the BPF programs here: the helpers, the tables, and the licence string.
+ * For struct_ops, the kernel requires one that is compatible with the GPL; "Dual BSD/GPL" is the
+ * kernel's name for BSD-3-Clause.
  */
 #ifndef WEIR_LINUX_PROGRAM_H
 #define WEIR_LINUX_PROGRAM_H
@@ -26,7 +26,7 @@ struct {
 
 static const uint32_t first = 0;
 
-/* NULL only for the verifier. */
+/* Never returns NULL, but the verifier requires the check. */
 static inline __attribute__((always_inline)) struct totals *totals_of_all(void)
 {
 	return bpf_map_lookup_elem(&totals, &first);

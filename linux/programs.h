@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The BPF object files, as parts of weir-host: embed_objects.py makes programs.c of them.
+ * The BPF object files, embedded in weir-host: embed_objects.py generates programs.c from them.
  */
 #ifndef WEIR_LINUX_PROGRAMS_H
 #define WEIR_LINUX_PROGRAMS_H

@@ -7,19 +7,21 @@
  * means dropped), then the header of the packet that was marked or dropped and the first 8 bytes of
  * its TCP header: both ports and the sequence number. IPv6: ICMPv6 type 200, the same layout.
  *
- * Anyone can send one, so it is checked as RFC 5927 checks ICMP errors. Here: what the message
- * itself must have. A quench is malformed
+ * Anyone can send one, so it is checked as RFC 5927 checks ICMP errors. This file checks the
+ * message itself. A quench is malformed
  *
- *   - with another code than 0, in fragments, or longer than 576 bytes (IPv4: RFC 1812 4.3.2.3);
- *   - with a wrong checksum of ICMP or of its IPv4 header, or if the frame cuts one off;
+ *   - if it has another code than 0, is fragmented, or is longer than 576 bytes (IPv4: RFC 1812
+ *     4.3.2.3);
+ *   - if its checksum of ICMP or of its IPv4 header is wrong, or the frame ends before what the
+ *     checksum covers;
  *   - if it quotes no TCP, a later fragment, or too little to hold the sequence number;
- *   - if it quotes another sender than its own receiver.
+ *   - if it quotes another sender than the one that it is sent to.
  *
  * Only the kernel knows whether the quoted connection exists and the segment is in flight:
  * quench_xdp.h.
  *
- * Plain C for both worlds: the kernel's verifier takes it, and tests/unit/test_quench.c runs it. No
- * VLAN tags, and of IPv6 no extension headers before ICMP or TCP.
+ * Plain C, for the kernel and for user space: the verifier accepts it, and tests/unit/test_quench.c
+ * runs it. VLAN tags are not handled, nor IPv6 extension headers before ICMP or TCP.
  */
 #ifndef WEIR_LINUX_QUENCH_H
 #define WEIR_LINUX_QUENCH_H
@@ -27,19 +29,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUENCH_BYTES_MAX 576 /* of its IP packet */
+#define QUENCH_BYTES_MAX 576 /* of the IP packet */
 #define QUENCH_BIT       0x80
 
 #define QUENCH_ICMP_TYPE   4
 #define QUENCH_ICMPV6_TYPE 200
 
 enum quench_verdict {
-	QUENCH_NONE, /* something else */
+	QUENCH_NONE, /* not a quench */
 	QUENCH_MALFORMED,
 	QUENCH_FOUND,
 };
 
-/* All in network order, but the sequence number. */
+/* In network byte order, except the sequence number. */
 struct quench {
 	bool ipv6, marked;
 	uint32_t local[4], remote[4]; /* of the quoted connection; IPv4: the first */
@@ -47,7 +49,7 @@ struct quench {
 	uint32_t sequence;
 };
 
-/* Inlined by force: it has more arguments than a call in the kernel may have. */
+/* Always inlined into the BPF program. */
 #define QUENCH_INLINE static inline __attribute__((always_inline))
 
 QUENCH_INLINE uint32_t quench_be16(const uint8_t *p)
@@ -55,7 +57,7 @@ QUENCH_INLINE uint32_t quench_be16(const uint8_t *p)
 	return (uint32_t)p[0] << 8 | p[1];
 }
 
-/* Bytes as they are, so that the result has the order that they have. */
+/* Reads bytes without reordering them: the result has the byte order of the packet. */
 QUENCH_INLINE uint32_t quench_copy32(const uint8_t *p)
 {
 	uint32_t value;
@@ -72,11 +74,12 @@ QUENCH_INLINE uint16_t quench_copy16(const uint8_t *p)
 	return value;
 }
 
-/* The compiler forgets how p was made: the verifier follows comparisons with `end` of pointers
- * only, not of the differences that an optimiser makes of them. */
+/* Hides from the compiler how p was computed. The verifier follows only comparisons of pointers
+ * with `end`, not those of differences, into which an optimiser turns them. */
 #define QUENCH_OPAQUE(p) __asm__ volatile("" : "+r"(p))
 
-/* Whether `bytes` from p on, added to `sum`, make a right checksum (RFC 1071); not beyond `end`. */
+/* Returns true if `bytes` bytes from p on, added to `sum`, have a correct checksum (RFC 1071);
+ * false if they reach beyond `end`. */
 QUENCH_INLINE bool quench_sums(const uint8_t *p, uint32_t bytes, const uint8_t *end, uint32_t sum)
 {
 	for (uint32_t i = 0; i < QUENCH_BYTES_MAX; i += 2) {
@@ -99,7 +102,7 @@ QUENCH_INLINE bool quench_sums(const uint8_t *p, uint32_t bytes, const uint8_t *
 	return sum == 0xffff;
 }
 
-/* The quoted TCP header's first 8 bytes. */
+/* Reads the first 8 bytes of the quoted TCP header. */
 QUENCH_INLINE void quench_ports(const uint8_t *tcp, struct quench *quench)
 {
 	quench->local_port = quench_copy16(tcp);
@@ -116,7 +119,7 @@ QUENCH_INLINE enum quench_verdict quench_parse4(const uint8_t *ip, const uint8_t
 	if (ip + 20 > end || ip[0] >> 4 != 4 || ip[9] != 1)
 		return QUENCH_NONE;
 	header = (ip[0] & 15u) * 4;
-	/* A later fragment has no ICMP header that could be looked at. */
+	/* A later fragment has no ICMP header. */
 	if (header < 20 || (quench_be16(ip + 6) & 0x1fff) != 0)
 		return QUENCH_NONE;
 	icmp = ip + header;
@@ -181,8 +184,8 @@ QUENCH_INLINE enum quench_verdict quench_parse6(const uint8_t *ip, const uint8_t
 	return QUENCH_FOUND;
 }
 
-/* Of a frame from `frame` to before `end`. `bit`: 0x80, 0x40 ... 0x01. Writes *quench if it is
- * FOUND. */
+/* Parses the frame from `frame` to before `end`. `bit` is 0x80, 0x40 ... 0x01. *quench is valid
+ * only if the result is QUENCH_FOUND. */
 QUENCH_INLINE enum quench_verdict quench_parse(const uint8_t *frame, const uint8_t *end,
                                                uint8_t bit, struct quench *quench)
 {

@@ -4,12 +4,13 @@
  * those about a segment in flight to the congestion control of its connection. Linux itself ignores
  * quenches (icmp(7)). Every packet goes on to the kernel, quenches too.
  *
- * After the checks of quench.h, it does what RFC 5927 does with ICMP errors:
+ * After the checks of quench.h, it checks a quench as RFC 5927 checks ICMP errors:
  *
- *   foreign   no established connection of this network namespace has the quoted addresses and
- *             ports, or its congestion control is another. Nothing happens
- *   stale     the quoted sequence number is not in flight: acknowledged already, or never sent
- *   else      the congestion control gets it, with what was not acknowledged yet at this instant
+ *   foreign     no established connection of this network namespace has the quoted addresses and
+ *               ports, or it has another congestion control. Nothing happens
+ *   stale       the quoted sequence number is not in flight: already acknowledged, or never sent
+ *   otherwise   the congestion control gets it, with the first sequence number that is not
+ *               acknowledged at this instant
  *
  * Included by the program whose congestion control it serves.
  */
@@ -34,7 +35,8 @@ struct {
 	__type(value, struct told);
 } connections SEC(".maps");
 
-/* The quoted segment went from local to remote; what is looked up comes the other way. */
+/* Returns the quoted connection, or NULL. The quoted segment went from local to remote; the lookup
+ * takes the addresses of the opposite direction. */
 static inline __attribute__((always_inline)) struct bpf_sock *
 quench_socket(struct xdp_md *ctx, const struct quench *quench)
 {
@@ -56,7 +58,7 @@ quench_socket(struct xdp_md *ctx, const struct quench *quench)
 	return bpf_sk_lookup_tcp(ctx, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 }
 
-/* Tells the connection, and counts. */
+/* Passes the quench to its connection, and counts it. */
 static inline __attribute__((always_inline)) void quench_tell(struct bpf_sock *sk,
                                                               const struct quench *quench)
 {

@@ -19,7 +19,7 @@ const struct response responses[] = {
         {
                 .word = "limited",
                 .name = "weir_limited",
-                .help = "limited slow-start, with what the path's routers say",
+                .help = "limited slow-start, with what the path's routers report",
                 .informed = true,
                 .program = &program_limited,
         },

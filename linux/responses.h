@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The congestion controls that weir-host brings: a row in responses.c, a BPF program, and a line of
- * meson.
+ * The congestion controls of weir-host. Each has a row in responses.c, a BPF program, and a line in
+ * meson.build.
  */
 #ifndef WEIR_LINUX_RESPONSES_H
 #define WEIR_LINUX_RESPONSES_H
@@ -15,8 +15,8 @@ struct response {
 	const char *word; /* on weir-host's command line */
 	const char *name; /* in the kernel: net.ipv4.tcp_congestion_control, iperf3 -C */
 	const char *help;
-	bool quenched; /* has the XDP program of quench_xdp.h */
-	bool informed; /* has the table `path` */
+	bool quenched; /* uses the XDP program of quench_xdp.h */
+	bool informed; /* uses the table `path` */
 	const struct program *program;
 };
 

@@ -59,7 +59,7 @@ static void an_error_of_weir_is_passed_on(void **state)
 	                 -EPROTO);
 	assert_string_equal(path.error, "weir answers: there is no cloud `x`");
 	assert_int_equal(path_read(&path, "{\"path\":", FRESH_MS, &figures), -EPROTO);
-	assert_string_equal(path.error, "weir answers: no JSON");
+	assert_string_equal(path.error, "weir answers: this is not JSON");
 }
 
 static void a_socket_that_is_not_there_is_named(void **state)

@@ -280,7 +280,7 @@ static void draw_text(const struct top_screen *screen, const char *text, int row
 
 static const char help[] =
         "\n  up down j k   choose a cloud            Enter   only this cloud, and back\n"
-        "  s             sort by another column    /       only names with this in them\n"
+        "  s             sort by another column    /       only names that contain a text\n"
         "  e             change it: a line, which is sent as typed\n"
         "  p             pause the picture, and resume\n"
         "  w             write the picture to a file\n"
