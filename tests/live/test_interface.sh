@@ -79,7 +79,7 @@ checked 'warning: port x: interface spare has no carrier: ' 'port x interface sp
 ip link set other up
 checked '# port x: interface spare (veth, MTU 4000), up; through a packet socket' 'port x interface spare'
 ip addr add 10.8.0.1/24 dev spare
-checked 'warning: port x: interface spare has an address of this machine.s, 10.8.0.1' 'port x interface spare'
+checked 'warning: port x: interface spare has an address of this machine, 10.8.0.1:' 'port x interface spare'
 if ip link add bridge type bridge 2>/dev/null; then
 	ip link set spare master bridge
 	checked 'warning: port x: interface spare belongs to bridge, which takes its packets' 'port x interface spare'
