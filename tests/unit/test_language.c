@@ -658,6 +658,9 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	         "`and` only, and those must be simple: addresses, port, protocol, vlan, mpls"},
 	        {"port a\nport b\ncloud x from a to b match udp and tcp\n",
 	         "f:3:27: `match udp and tcp` contradicts itself: no packet fits it"},
+	        {"port a\nport b\nclouds x from a to b per source 10.0.0.0/16 match src 10.1.0.1\n",
+	         "f:3:51: `match src 10.1.0.1` contradicts `source 10.0.0.0/16`: no packet fits "
+	         "both"},
 	        {"port a\nport b\nclouds x from a to b per source 10.0.0.1/16\n",
 	         "f:3:33: `10.0.0.1/16` is not a prefix; write one like 10.0.0.0/16 or "
 	         "2001:db8::/112, without bits set beyond its length"},

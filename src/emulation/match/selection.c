@@ -106,6 +106,59 @@ static int check_prefix(const char *text, bool source, bool only_v6, int field,
 	return 0;
 }
 
+/* Returns the rows of a template's prefixes. */
+static void prefix_rows(const struct selection_conf *per, struct match *rows)
+{
+	bool source = per->source != NULL;
+	const char *texts[] = {source ? per->source : per->destination, per->v6};
+
+	rows->n = 0;
+	for (int i = 0; i < 2; i++) {
+		if (texts[i] && match_prefix(texts[i], source, &rows->rows[rows->n]))
+			rows->n++;
+	}
+}
+
+/* Replaces `rows` by those that fit a row of each. Returns 0, or -EINVAL with `problem` if
+ * these are too many. */
+static int rows_join(struct match *rows, const struct match *with, struct problem *problem)
+{
+	struct match both = {0};
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		for (uint32_t k = 0; k < with->n; k++) {
+			if (both.n == MATCH_ROWS_MAX) {
+				problem_set(problem, -1,
+				            "the expression is too long: give each side its own "
+				            "`src` or `dst`");
+				return -EINVAL;
+			}
+			if (match_row_both(&rows->rows[i], &with->rows[k], &both.rows[both.n]))
+				both.n++;
+		}
+	}
+	*rows = both;
+	return 0;
+}
+
+/* Checks that packets can fit the prefixes and `match` of a template. */
+static int check_both(const struct selection_conf *per, struct problem *problem)
+{
+	struct match rows, match;
+
+	if (per->flow || !per->match || !match_parse(per->match, &match))
+		return 0;
+	prefix_rows(per, &rows);
+	if (rows_join(&rows, &match, problem))
+		return -EINVAL;
+	if (rows.n > 0)
+		return 0;
+	problem_set(problem, PER_MATCH, "`match %s` contradicts `%s %s`: no packet fits both",
+	            per->match, per->source ? "source" : "destination",
+	            per->source ? per->source : per->destination);
+	return -EINVAL;
+}
+
 static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
                      struct problem *problem)
 {
@@ -128,7 +181,9 @@ static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
 	    check_prefix(per->destination, false, false, PER_DESTINATION, problem) ||
 	    check_prefix(per->v6, true, true, PER_V6, problem))
 		return -EINVAL;
-	return check_match(per->match, PER_MATCH, problem);
+	if (check_match(per->match, PER_MATCH, problem))
+		return -EINVAL;
+	return check_both(per, problem);
 }
 
 const struct statement selection_statement = {
@@ -154,39 +209,6 @@ bool selection_chooses(const struct cloud_conf *cloud)
 	const struct selection_conf *selection = selection_of(cloud);
 
 	return selection && (selection->match || selection->source || selection->destination);
-}
-
-/* Returns the rows of a template's prefixes. */
-static void prefix_rows(const struct selection_conf *per, struct match *rows)
-{
-	bool source = per->source != NULL;
-	const char *texts[] = {source ? per->source : per->destination, per->v6};
-
-	rows->n = 0;
-	for (int i = 0; i < 2; i++) {
-		if (texts[i] && match_prefix(texts[i], source, &rows->rows[rows->n]))
-			rows->n++;
-	}
-}
-
-static int rows_join(struct match *rows, const struct match *with, struct problem *problem)
-{
-	struct match both = {0};
-
-	for (uint32_t i = 0; i < rows->n; i++) {
-		for (uint32_t k = 0; k < with->n; k++) {
-			if (both.n == MATCH_ROWS_MAX) {
-				problem_set(problem, -1,
-				            "the expression is too long: give each side its own "
-				            "`src` or `dst`");
-				return -EINVAL;
-			}
-			if (match_row_both(&rows->rows[i], &with->rows[k], &both.rows[both.n]))
-				both.n++;
-		}
-	}
-	*rows = both;
-	return 0;
 }
 
 int selection_rows(const struct cloud_conf *cloud, struct match *rows, bool *exact,
