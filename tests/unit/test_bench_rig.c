@@ -13,10 +13,10 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
-#include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "measure/bench_rig.h"
 #include "runner/group.h"
+#include "live_eal.h"
 
 #define ROOM (32 << 20)
 
@@ -58,22 +58,8 @@ static void sources_that_cannot_be_made_are_refused_with_the_reason(void **state
 
 static int start(void **state)
 {
-	struct problem problem;
-	struct cpu_list last;
-	char cores[64];
 	(void)state;
-
-	if (cpu_list_parse(NULL, &last, &problem) < 0)
-		return -1;
-	snprintf(cores, sizeof(cores), "%u", last.cpu[0]);
-	return eal_start_live(cores, 0, NULL, false, 128, &problem);
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	eal_stop_live();
-	return 0;
+	return live_eal_start(1);
 }
 
 GROUP(bench_rig)
@@ -82,5 +68,5 @@ GROUP(bench_rig)
 	        cmocka_unit_test(sources_that_cannot_be_made_are_refused_with_the_reason),
 	};
 
-	return cmocka_run_group_tests_name("bench_rig", tests, start, stop);
+	return cmocka_run_group_tests_name("bench_rig", tests, start, live_eal_stop);
 }

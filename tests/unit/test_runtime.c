@@ -19,13 +19,13 @@
 #include "engine/engine_report.h"
 #include "line/delay.h"
 #include "live/runtime_state.h"
-#include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "match/selection.h"
 #include "poison_ops.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "unable.h"
+#include "live_eal.h"
 
 static const enum runtime_layout layouts[] = {LAYOUT_RUN_TO_COMPLETION, LAYOUT_PIPELINE};
 
@@ -449,22 +449,8 @@ static void a_link_that_goes_down_and_up_is_told(void **state)
 
 static int start(void **state)
 {
-	struct problem problem;
-	struct cpu_list last;
-	char cores[64];
 	(void)state;
-
-	if (cpu_list_parse(NULL, &last, &problem) < 0)
-		return -1;
-	snprintf(cores, sizeof(cores), "%u,%u,%u", last.cpu[0], last.cpu[0], last.cpu[0]);
-	return eal_start_live(cores, 0, NULL, false, 128, &problem);
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	eal_stop_live();
-	return 0;
+	return live_eal_start(3);
 }
 
 GROUP(runtime)
@@ -488,5 +474,5 @@ GROUP(runtime)
 	        cmocka_unit_test(a_link_that_goes_down_and_up_is_told),
 	};
 
-	return cmocka_run_group_tests_name("runtime", tests, start, stop);
+	return cmocka_run_group_tests_name("runtime", tests, start, live_eal_stop);
 }
