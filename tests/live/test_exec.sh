@@ -207,6 +207,18 @@ three_work_one_inside_the_other()
 	done
 }
 
+# ---- the path takes addresses that this machine does not have, also where its own are at both ends
+# of the range
+addresses_of_this_machine_are_left_alone()
+{
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare --net sh -c 'ip link set lo up
+		for own in 198.19.255.1 198.18.0.1 198.18.1.1; do ip addr add $own/24 dev lo || exit; done
+		exec "$@"' sh $as "$weir" exec -q delay 1ms -- ip -4 -o addr show up >"$work/out" ||
+		fail "$who: $(cat "$work/out")"
+	grep -q ' 198\.18\.2\.2/24 ' "$work/out" || fail "$who: not 198.18.2.2: $(cat "$work/out")"
+}
+
 # ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. It
 # reaches 94 %, a sender without congestion control 23 %: the bound is twice that, and half of what
 # a machine leaves that is not busy.
@@ -227,5 +239,6 @@ each_user it_is_recorded
 each_user all_of_the_network_works
 each_user names_and_path_mtu_are_found
 each_user three_work_one_inside_the_other
+each_user addresses_of_this_machine_are_left_alone
 each_user tcp_fills_a_narrow_link
 kill "$(cat "$work/iperf.pid")"

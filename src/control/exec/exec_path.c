@@ -49,9 +49,11 @@ static uint32_t route_mtu(int family)
 }
 
 /* Returns a network of the range that neither this machine uses nor, inside another `weir exec`,
- * the surrounding ones: their numbers increase. */
+ * the surrounding ones: each takes the first free one behind all that it sees. Behind the last
+ * network comes the first. */
 static uint32_t free_place(void)
 {
+	bool used[PLACES] = {false};
 	uint32_t place = 0;
 	struct ifaddrs *all;
 
@@ -59,15 +61,21 @@ static uint32_t free_place(void)
 		return 0;
 	for (struct ifaddrs *at = all; at; at = at->ifa_next) {
 		const struct sockaddr_in *in = (const struct sockaddr_in *)at->ifa_addr;
-		uint32_t host;
+		uint32_t host, taken;
 
 		if (!in || in->sin_family != AF_INET)
 			continue;
 		host = ntohl(in->sin_addr.s_addr);
-		if (host >> 17 == (198u << 8 | 18) >> 1 && (host >> 8 & (PLACES - 1)) >= place)
-			place = (host >> 8 & (PLACES - 1)) + 1;
+		if (host >> 17 != (198u << 8 | 18) >> 1)
+			continue;
+		taken = host >> 8 & (PLACES - 1);
+		used[taken] = true;
+		if (taken >= place)
+			place = taken + 1;
 	}
 	freeifaddrs(all);
+	for (uint32_t tried = 0; tried < PLACES && used[place % PLACES]; tried++)
+		place++;
 	return place % PLACES;
 }
 
