@@ -331,7 +331,7 @@ uint32_t engine_briefs(const struct engine *engine, const char *name, uint32_t f
 	const struct template *template;
 	uint32_t used, filled = 0;
 
-	if (!cloud || (!is_template(cloud) && from > 0))
+	if (!cloud || n == 0 || (!is_template(cloud) && from > 0))
 		return 0;
 	if (!is_template(cloud)) {
 		cloud_report_brief(cloud, briefs);
