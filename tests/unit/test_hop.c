@@ -592,6 +592,54 @@ static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
 	rig_close(rig);
 }
 
+static void a_packet_that_is_shorter_than_it_says_is_not_divided(void **state)
+{
+	struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 1000};
+	struct rig *rig = open_hop(HOP " mtu 600");
+	uint8_t frame[LEFT];
+	uint32_t bytes = frame_make(frame, &shape);
+
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		frame[16] = (uint8_t)((bytes - 14 + more) >> 8);
+		frame[17] = (uint8_t)(bytes - 14 + more);
+		mend(frame + 14);
+		send_frame(rig, 0, frame, bytes, 1 + more);
+		assert_int_equal(counters(rig)->drops[REASON_TOO_BIG], more);
+		assert_int_equal(counters(rig)->generated, 1 + more); /* a fragment; an answer */
+	}
+	seen_run_out(rig);
+	rig_close(rig);
+}
+
+/* A sender that leaves the division into segments to its NIC writes a total length of 0. Each of
+ * these packets makes six fragments; a burst of them would find no room for all. */
+static void packets_without_a_length_are_divided_in_bursts_of_any_size(void **state)
+{
+	struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 1300};
+	static const uint16_t bursts[] = {1, 2, BURST_MAX};
+	uint8_t frame[LEFT];
+	uint32_t bytes = frame_make(frame, &shape);
+
+	(void)state;
+	memset(frame + 16, 0, 2);
+	mend(frame + 14);
+	for (size_t b = 0; b < LENGTH(bursts); b++) {
+		struct rig *rig = open_hop(HOP " mtu 256");
+		struct rte_mbuf *mbufs[BURST_MAX];
+
+		for (uint32_t i = 0; i < BURST_MAX; i++) {
+			mbufs[i % bursts[b]] = packet_with(rig, RIG_PLAIN, 0, frame, bytes, 0, 1);
+			if ((i + 1) % bursts[b] == 0)
+				rig_ingress(rig, mbufs, bursts[b]);
+		}
+		assert_int_equal(counters_drops(counters(rig)), 0);
+		assert_int_equal(counters(rig)->generated, BURST_MAX * 5);
+		seen_run_out(rig);
+		rig_close(rig);
+	}
+}
+
 /* ---- the hop itself ---- */
 
 static void it_answers_ping_and_says_that_its_udp_ports_are_closed(void **state)
@@ -1089,6 +1137,8 @@ GROUP(hop)
 	        cmocka_unit_test(fragments_of_a_cut_capture_have_what_is_there),
 	        cmocka_unit_test(the_number_of_fragments_is_known_before_one_is_made),
 	        cmocka_unit_test(what_ends_beyond_an_ip_packet_is_not_divided),
+	        cmocka_unit_test(a_packet_that_is_shorter_than_it_says_is_not_divided),
+	        cmocka_unit_test(packets_without_a_length_are_divided_in_bursts_of_any_size),
 	        cmocka_unit_test(a_packet_that_cannot_be_divided_is_dropped_as_a_whole),
 	        cmocka_unit_test(it_answers_ping_and_says_that_its_udp_ports_are_closed),
 	        cmocka_unit_test(errors_have_a_limit_that_is_exact),

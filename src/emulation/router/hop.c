@@ -354,6 +354,10 @@ static __attribute__((noinline)) uint16_t pass(struct hop *hop, struct burst *bu
 	if (likely(headers.ip != 0 && !is_own(hop, burst_flags(burst, i), &headers, frame)))
 		verdict = headers.ip == 6 ? judge_v6(hop, &headers, frame)
 		                          : judge_v4(hop, &headers, frame);
+	/* Fragments would have bytes that the packet only claims. */
+	if (verdict == FRAGMENT &&
+	    headers.network + headers.network_bytes > burst_wire_bytes(burst, i))
+		verdict = TOO_BIG;
 	switch (verdict) {
 	case FORWARD:
 		if (likely(cloud_writable(cloud, burst, i)))
@@ -395,7 +399,7 @@ static void hop_process(struct stage *stage, struct burst *burst)
 /* ---- packets that certainly need no answer ---- */
 
 /* Returns true for untagged IP that needs no answer, whatever else the packet has. Returns false if
- * it is too short to tell. */
+ * it is too short to tell, or if its length is 0: then it is as long as its frame (headers.h). */
 static bool is_silent(const struct hop *hop, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *),
@@ -407,10 +411,10 @@ static bool is_silent(const struct hop *hop, const struct rte_mbuf *mbuf)
 	ethertype = headers_u16(frame + 12);
 	if (ethertype == RTE_ETHER_TYPE_IPV4)
 		return ip[8] > 1 && memcmp(ip + 16, hop->source.v4, 4) != 0 &&
-		       headers_u16(ip + 2) <= hop->mtu;
+		       headers_u16(ip + 2) - 1u < hop->mtu;
 	if (ethertype == RTE_ETHER_TYPE_IPV6)
 		return mbuf->data_len >= RTE_ETHER_HDR_LEN + 40 && ip[7] > 1 &&
-		       memcmp(ip + 24, hop->source.v6, 16) != 0 &&
+		       memcmp(ip + 24, hop->source.v6, 16) != 0 && headers_u16(ip + 4) != 0 &&
 		       headers_u16(ip + 4) + 40u <= hop->mtu_v6;
 	return false;
 }
