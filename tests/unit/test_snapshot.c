@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "engine/cloud.h"
+#include "engine/engine_snapshot.h"
 #include "engine/engine_state.h"
 #include "engine/timeline.h"
 #include "frame.h"
 #include "holding/log.h"
 #include "link/aqm.h"
+#include "link/classes.h"
 #include "runner/group.h"
 #include "snapshot/snapshot.h"
 #include "snapshot_rig.h"
@@ -431,6 +433,43 @@ static void packets_in_bands_that_nobody_would_send_do_not_fit(void **state)
 	}
 }
 
+/* With CoDel in its class, a deficit may be negative: the packet that the class was picked for is
+ * dropped, and the one behind it is longer. */
+static void a_class_that_owes_is_remembered(void **state)
+{
+	const char *words = "rate 3mbit; class v weight 0.5 match 1 of 2; class rest weight 0.5;"
+	                    "scheduler drr quantum 300B; class v codel target 100us interval 200us;"
+	                    "class rest codel target 100us interval 200us";
+	uint32_t owing = 0;
+
+	(void)state;
+	for (uint64_t n = 20; n < 100; n++) {
+		struct rig *rig = engine_open(words), *other = engine_open(words);
+		struct snapshot snapshot = {.at = bytes, .end = bytes + BYTES};
+		struct classes *classes = cloud_of(rig)->link.classes;
+
+		traffic_come(rig, 1, n, SIMTIME_MS);
+		rig_advance(rig, rig->now);
+		rig_advance(other, rig->now);
+		other->sent = rig->sent;
+		other->cleared = rig->n_departures;
+		engine_snapshot(rig->engine, rig->now, &snapshot);
+		assert_false(snapshot.failed);
+		snapshot = (struct snapshot){.at = bytes, .end = snapshot.at, .restores = true};
+		engine_snapshot(other->engine, rig->now, &snapshot);
+		assert_false(snapshot.failed);
+		assert_ptr_equal(snapshot.at, snapshot.end);
+		for (uint32_t i = 0; i < classes->n; i++) {
+			owing += classes->class[i].deficit < 0;
+			assert_int_equal(cloud_of(other)->link.classes->class[i].deficit,
+			                 classes->class[i].deficit);
+		}
+		rig_close(rig);
+		rig_close(other);
+	}
+	assert_true(owing > 3);
+}
+
 GROUP(snapshot)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +477,7 @@ GROUP(snapshot)
 	        cmocka_unit_test(who_knows_only_what_was_drawn_goes_on_otherwise),
 	        cmocka_unit_test(one_that_is_cut_is_refused),
 	        cmocka_unit_test(one_that_is_damaged_does_no_harm),
+	        cmocka_unit_test(a_class_that_owes_is_remembered),
 	        cmocka_unit_test(no_statement_takes_over_what_it_does_not_write_down),
 	        cmocka_unit_test(packets_in_bands_leave_as_they_would_have),
 	        cmocka_unit_test(packets_in_bands_that_nobody_would_send_do_not_fit),

@@ -238,7 +238,9 @@ static void drr_skip(const struct link *link)
 	}
 }
 
-/* Takes at most one turn of each class, and after drr_skip one more. */
+/* Takes at most one turn of each class, and after drr_skip one more. The management may drop the
+ * front that the deficit suffices for. The class then sends the packet behind it, and owes what
+ * that is longer: its deficit is negative. */
 static struct queue *pick_drr(const struct link *link)
 {
 	struct classes *classes = link->classes;

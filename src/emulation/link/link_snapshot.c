@@ -72,7 +72,9 @@ static void class_snapshot(struct class_state *class, struct snapshot *snapshot)
 	snapshot_value(snapshot, class->start);
 	snapshot_value(snapshot, class->deficit);
 	snapshot_bytes(snapshot, counters, sizeof(class->counters));
-	snapshot_holds(snapshot, class->deficit >= 0 && class->deficit <= INT64_C(1) << 60);
+	/* It may be negative: see pick_drr. */
+	snapshot_holds(snapshot, class->deficit >= -(int64_t)UINT32_MAX &&
+	                                 class->deficit <= INT64_C(1) << 60);
 }
 
 static void classes_snapshot(struct classes *classes, struct snapshot *snapshot)
