@@ -179,6 +179,59 @@ static void a_change_of_slots_keeps_what_waits(void **state)
 	trial_close(trial);
 }
 
+/* 8 Mbit/s: a packet of 1000 B is ready each ms. The first one is ready at 1 ms, and waits for its
+ * slot at 11. Nine come at 5 ms, and are ready from 6 ms on: six of them by 11. A change at 6 ms
+ * that leaves the rate as it is does not make them ready earlier. */
+static void a_change_while_one_waits_sends_nothing_ahead_of_time(void **state)
+{
+	static const char *const changes[] = {NULL, "slots min 10ms max 10ms packets 50",
+	                                      "rate 8mbit queue 99pkt",
+	                                      "wave rate 8mbit..8mbit "
+	                                      "period 1ms"};
+	static struct left left;
+
+	(void)state;
+	for (size_t k = 0; k < LENGTH(changes); k++) {
+		struct trial *trial =
+		        slotted("slots min 10ms max 10ms", "rate 8mbit queue 100pkt", &left);
+
+		trial_send(trial, 1, 1000);
+		trial->now = 5 * SIMTIME_MS;
+		trial_send(trial, 9, 1000);
+		trial->now = 6 * SIMTIME_MS;
+		if (changes[k])
+			trial_set(trial, changes[k]);
+		trial->now = 40 * SIMTIME_MS;
+		trial_send(trial, 1, 1000);
+		trial_run_out(trial);
+		assert_int_equal(left.n, 11);
+		for (uint32_t i = 0; i < 11; i++)
+			assert_int_equal(left.at[i], (i < 7 ? 11 : i < 10 ? 22 : 51) * SIMTIME_MS);
+		trial_close(trial);
+	}
+}
+
+/* The same at half the rate from 6 ms on: the first of the nine is ready at 7 ms, counted at the
+ * rate that is in force when its turn comes, and the next ones each 2 ms. */
+static void what_waits_behind_a_slot_is_sent_at_the_new_rate(void **state)
+{
+	static struct left left;
+	struct trial *trial = slotted("slots min 10ms max 10ms", "rate 8mbit queue 100pkt", &left);
+
+	(void)state;
+	trial_send(trial, 1, 1000);
+	trial->now = 5 * SIMTIME_MS;
+	trial_send(trial, 9, 1000);
+	trial->now = 6 * SIMTIME_MS;
+	trial_set(trial, "rate 4mbit queue 100pkt");
+	trial_run_out(trial);
+	assert_int_equal(left.n, 10);
+	for (uint32_t i = 0; i < 4; i++) /* ready at 7, 9 and 11 */
+		assert_int_equal(left.at[i], 11 * SIMTIME_MS);
+	assert_int_equal(left.at[4], 23 * SIMTIME_MS); /* ready at 13 */
+	trial_close(trial);
+}
+
 GROUP(slots)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +241,8 @@ GROUP(slots)
 	        cmocka_unit_test(slots_are_uniform_between_the_two),
 	        cmocka_unit_test(a_budget_without_a_rate_has_a_queue),
 	        cmocka_unit_test(a_change_of_slots_keeps_what_waits),
+	        cmocka_unit_test(a_change_while_one_waits_sends_nothing_ahead_of_time),
+	        cmocka_unit_test(what_waits_behind_a_slot_is_sent_at_the_new_rate),
 	};
 
 	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

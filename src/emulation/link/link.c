@@ -313,10 +313,14 @@ void link_configure(struct link *link, const struct link_conf *conf, simtime now
 	bool recount = memcmp(&link->conf.overhead, &conf->overhead, sizeof(conf->overhead)) != 0;
 	bool carry = link->conf.opportunities || conf->opportunities;
 	bool through = link->busy && link->ready <= now;
+	/* The head is through, and waits for its slot. What the shaper has done since then, it has
+	 * done for a packet behind the head, which may have come later: head_begin counts it, at
+	 * the rate that is in force then. */
+	bool waits = through && conf->slots.on && !carry && !link->conf.stopped && !conf->stopped;
 	uint64_t served = 0;
 	struct queue *queue;
 
-	link_catch_up(link, now);
+	link_catch_up(link, waits ? link->ready : now);
 	if (carry)
 		served = head_served(link, now);
 	shaper->rate_bps = conf->rate_bps;
