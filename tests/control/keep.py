@@ -216,6 +216,28 @@ def what_is_being_written_at_the_end_comes_to_its_end(weir):
     assert "ERROR" not in weir.said(), weir.said()
 
 
+def many_clouds(n):
+    return "\n".join(f"cloud c{i} from a to b priority {i + 1} match src host 10.0.{i // 250}.{i % 250 + 1}"
+                     for i in range(n)) + "\n"
+
+
+@with_weir(scenario=SCENARIO + many_clouds(2000))
+def leases_that_are_being_undone_do_not_hold_up_the_end(weir):
+    """They are undone one after the other, and each takes a while. So one is nearly always under way."""
+    clients = [Client(weir.path) for _ in range(12)]
+    for i, client in enumerate(clients):
+        for line in ("begin lease 1000s", f"cloud c{i} loss random 3%", "commit"):
+            assert client.say(line) == "ok", line
+    for client in clients:
+        client.socket.sendall(b"revert\n")
+    until(lambda: "is undone" in weir.said(), weir.said())
+    weir.process.terminate()
+    assert weir.process.wait(LONG_S) == 0, weir.said()
+    assert "does not finish" not in weir.said() and kept(weir) == "", weir.said()
+    for client in clients:
+        client.close()
+
+
 def what_cannot_be_kept_is_said_once_and_weir_runs():
     weir = Weir(WEIR, "keep", "--keep", "/nowhere/kept")
     try:
@@ -237,4 +259,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     what_a_lease_has_changed_is_not_kept_until_the_lease_is_given_up, what_is_no_scenario_is_left_aside,
     files_are_looked_for_beside_the_scenario_file,
     a_disk_that_does_not_answer_holds_up_neither_a_change_nor_the_end,
-    what_is_being_written_at_the_end_comes_to_its_end, what_cannot_be_kept_is_said_once_and_weir_runs)]))
+    what_is_being_written_at_the_end_comes_to_its_end, leases_that_are_being_undone_do_not_hold_up_the_end,
+    what_cannot_be_kept_is_said_once_and_weir_runs)]))

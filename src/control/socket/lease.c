@@ -61,11 +61,17 @@ void lease_free(struct lease *lease)
 	free(lease);
 }
 
+void leases_stop(struct leases *leases)
+{
+	if (leases != NULL)
+		dialogue_release(&leases->dialogue);
+}
+
 void leases_free(struct leases *leases)
 {
 	if (leases == NULL)
 		return;
-	dialogue_release(&leases->dialogue);
+	leases_stop(leases);
 	while (leases->n > 0)
 		lease_free(leases->lease[--leases->n]);
 	free(leases);

@@ -60,6 +60,9 @@ uint32_t leases_count(const struct leases *leases);
 /* Returns a copy of the scenario in force without the changes of the leases, or NULL if there is no
  * memory. */
 struct scenario *leases_undone(const struct leases *leases);
+/* Gives up the undoing under way, which may hold the turn. Nothing is undone after that. NULL is
+ * allowed. */
+void leases_stop(struct leases *leases);
 /* Frees the leases without undoing them. */
 void leases_free(struct leases *leases);
 

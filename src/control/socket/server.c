@@ -485,6 +485,7 @@ void server_end(struct serving *serving, int why)
 
 	server_part(server, control, why, clock_ns());
 	reload_release(&serving->reload);
+	leases_stop(control->leases);
 	flight_dumps_free(control->flight);
 	control->flight = NULL;
 	while (server->n_clients > 0) /* their sessions refer to `control`, which ends here */
