@@ -537,6 +537,57 @@ static void a_second_begin_makes_of_a_change_for_a_time_none_that_stays(void **s
 	}
 }
 
+/* Sends a change whose `begin lease` is refused, all lines at once as `weir serve` does, and then a
+ * change that stays. */
+static void expect_unchanged(struct talk *talk, const char *begin, const char *refusal)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%scloud up delay 7ms\ncommit\n", begin);
+	expect_begins(talk->session, begin, 0, refusal);
+	expect_begins(talk->session, "cloud up delay 7ms\n", 0,
+	              "err begin: this batch was refused at its beginning; say abort, and begin "
+	              "again");
+	expect_begins(talk->session, "commit\n", 0, "err commit: no batch has begun");
+	free(say_at(talk->session, text, 0));
+	assert_string_equal(delay_of(talk, "up"), "2ms");
+	expect_begins(talk->session, "cloud up delay 3ms\ncloud up delay 2ms\n", 0, "ok\nok\n");
+}
+
+static void the_lines_of_a_change_whose_lease_is_refused_are_refused(void **state)
+{
+	struct talk *talk = *state;
+	struct session *others[LEASES_MAX];
+
+	expect_begins(talk->session, "cloud up delay 2ms\n", 0, "ok\n");
+	expect_unchanged(talk, "begin lease 1h\n", "err lease: ");
+	expect_unchanged(talk, "begin lease 1ms\n", "err lease: ");
+	expect_unchanged(talk, "begin lease\n", "err lease: write begin lease TIME");
+	expect_unchanged(talk, "begin lease 1s 2s\n", "err lease: write begin lease TIME");
+	for (uint32_t i = 0; i < LEASES_MAX; i++)
+		others[i] = session_make(&talk->fake.control, 0);
+	for (uint32_t i = 0; i < LEASES_MAX; i++)
+		expect_begins(others[i], "begin lease 5s\ncloud down delay 1ms\ncommit\n", 0,
+		              "ok\nok\nlease ");
+	expect_unchanged(talk, "begin lease 5s\n", "err lease: 64 leases are under way");
+	for (uint32_t i = 0; i < LEASES_MAX; i++)
+		session_free(others[i]);
+}
+
+static void in_a_batch_a_begin_that_is_refused_changes_nothing(void **state)
+{
+	static const char *const begins[] = {"begin lease 5s\n", "begin lease 1h\n",
+	                                     "begin lease\n"};
+	struct talk *talk = *state;
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		expect_begins(talk->session, "begin\n", 0, "ok\n");
+		expect_begins(talk->session, begins[i], 0, "err ");
+		expect_begins(talk->session, "cloud up delay 4ms\ncommit\n", 0, "ok\nok\n");
+		expect_begins(talk->session, "cloud up delay 2ms\n", 0, "ok\n");
+	}
+}
+
 static void a_change_whose_lease_finds_no_room_is_not_made(void **state)
 {
 	struct talk *talk = *state;
@@ -792,6 +843,8 @@ GROUP(events)
 	        TALK(a_lease_whose_conversation_ends_goes_when_its_time_is_up),
 	        TALK(a_lease_is_kept_or_reverted_on_request),
 	        TALK(a_second_begin_makes_of_a_change_for_a_time_none_that_stays),
+	        TALK(the_lines_of_a_change_whose_lease_is_refused_are_refused),
+	        TALK(in_a_batch_a_begin_that_is_refused_changes_nothing),
 	        TALK(a_change_whose_lease_finds_no_room_is_not_made),
 	        TALK(a_renewal_counts_though_weir_was_away_while_it_waited),
 	        TALK(a_lease_whose_client_goes_before_it_is_answered_is_undone_or_never_made),

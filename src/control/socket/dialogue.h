@@ -35,7 +35,7 @@ struct dialogue {
 	uint64_t lease;    /* the number of this conversation's lease; 0: none */
 	bool reverting;    /* waits until the lease is undone */
 	bool in_batch;
-	bool not_begun;         /* `begin` found no memory: its lines are no single changes */
+	bool not_begun;         /* `begin` was refused: its lines are no single changes */
 	struct batch batch;     /* all zero outside a batch */
 	struct pending pending; /* if under way, no line is taken before it is answered */
 	struct probe probe;     /* likewise */

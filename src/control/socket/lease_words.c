@@ -54,6 +54,9 @@ static void begin(struct dialogue *dialogue, const struct words *words)
 {
 	uint64_t lease_ns;
 
+	/* Until it has begun. A client may have sent the lines of the change already; they are no
+	 * single changes. */
+	dialogue->not_begun = !dialogue->in_batch;
 	if (words->n != 3) {
 		dialogue_error(dialogue, "lease", ERROR_UNKNOWN_WORD,
 		               "write begin lease TIME: `begin lease 5s`");

@@ -528,7 +528,7 @@ void pending_edit(struct dialogue *dialogue, const char *line, struct command *c
 	if (dialogue->not_begun)
 		dialogue_error(
 		        dialogue, "begin", ERROR_CONFLICT,
-		        "there was no memory to begin the batch; say abort, and begin again");
+		        "this batch was refused at its beginning; say abort, and begin again");
 	else
 		request = pending_request(dialogue, KIND_EDIT, line, command);
 	if (request == NULL && command != NULL)
