@@ -12,6 +12,7 @@ mkdir "$work/of-another" && chown 65534 "$work/of-another" && chmod 700 "$work/o
 mount -t bpf none /sys/fs/bpf 2>/dev/null || true
 
 NONE=0000000000000000
+ADMIN=0000000000001000 # NET_ADMIN
 XDP=0000008000201000 # NET_ADMIN, BPF, SYS_ADMIN
 OTHERS=000000000000000a # DAC_OVERRIDE, FOWNER
 
@@ -55,15 +56,23 @@ privileges() # permitted capabilities
 	[ "$threads" -ge 3 ] || fail "$kind: $threads threads: the EAL makes two, beside control's"
 }
 
-# kind, capabilities expected, port a, port b
+running() # what else a claim does while weir runs
+{
+	:
+}
+
+# kind, capabilities expected, port a, port b, further arguments of weir run
 live()
 {
 	kind=$1
+	expected=$2
 	clouds "$3" "$4" >"$work/scenario.weir"
+	shift 4
 	state_of_machine >"$work/before"
-	weir_start
-	privileges "$2"
+	weir_start "$@"
+	privileges "$expected"
 	ctl cloud down delay 1ms >/dev/null
+	running
 	failed=0
 	weir_stop
 	[ "$failed" = 0 ] || fail "$kind: it did not end well"
@@ -72,7 +81,7 @@ live()
 	state_of_machine >"$work/after"
 	cmp -s "$work/before" "$work/after" ||
 		fail "$kind: the machine is not as it was: $(diff "$work/before" "$work/after")"
-	echo "ok: $kind: $threads threads keep $2, and the end puts everything back"
+	echo "ok: $kind: $threads threads keep $expected, and the end puts everything back"
 }
 
 live "virtual devices" $NONE net_null0,size=64 net_ring0
@@ -87,6 +96,31 @@ own=$socket
 socket=$work/of-another/socket
 live "a socket in another's folder" $OTHERS net_null0 net_null1
 socket=$own
+
+live "interfaces" $ADMIN wa interface:wb
+
+kept=$work/of-another/kept
+kept_has_the_change()
+{
+	grep -q 'delay 1ms' "$kept" 2>/dev/null
+}
+running()
+{
+	until_true kept_has_the_change || fail "$kind: what changed is not kept: $(cat "$work/weir.err")"
+}
+live "a kept file in another's folder" $OTHERS net_ring0 net_ring1 --keep "$kept"
+flight=$work/of-another/flight
+running()
+{
+	said=$(ctl flight dump 2>&1) || fail "$kind: the flight is not dumped: $said"
+	[ -s "$flight"-*/recording.json ] || fail "$kind: no dump is there"
+	rm -r "$flight"-*
+}
+live "a flight for another's folder" $OTHERS net_ring0 net_ring1 --flight 1s --flight-to "$flight"
+running()
+{
+	:
+}
 
 # A process without capabilities has none to drop, and weir changes nothing.
 printf '#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all "%s" "$@"\n' "$WEIR" >"$work/bare"

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <linux/capability.h>
 
-#include "machine/privileges.h"
+#include "port/privileges.h"
 #include "unable.h"
 #include "runner/group.h"
 
@@ -308,6 +308,15 @@ static void a_device_of_which_nothing_is_known_keeps_its_administration(void **s
 	assert_true(privileges_of_device("net_af_xdp0,iface=eth1") & NET_ADMIN);
 }
 
+static void an_interface_keeps_the_same_however_it_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(privileges_of_device("interface:veth1"), NET_ADMIN);
+	assert_int_equal(privileges_of_device("veth1"), NET_ADMIN);
+	/* It is no device of net_tap's. */
+	assert_int_equal(privileges_of_device("tap0"), NET_ADMIN);
+}
+
 GROUP(privileges)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +325,7 @@ GROUP(privileges)
 	        cmocka_unit_test(files_of_others_are_kept_only_where_the_end_needs_them),
 	        cmocka_unit_test(without_capabilities_nothing_happens),
 	        cmocka_unit_test(a_device_of_which_nothing_is_known_keeps_its_administration),
+	        cmocka_unit_test(an_interface_keeps_the_same_however_it_is_named),
 	};
 
 	return cmocka_run_group_tests_name("privileges", tests, NULL, NULL);

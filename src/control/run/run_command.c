@@ -2,6 +2,7 @@
 /* `weir run`: runs a live emulator from its command line, and restores the machine at its end. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "port/port.h"
-#include "machine/privileges.h"
+#include "port/privileges.h"
 #include "machine/run_log.h"
 #include "machine/supervisor.h"
 #include "record/recording_run.h"
@@ -23,6 +24,7 @@
 #include "language/scenario_file.h"
 #include "socket/keep.h"
 #include "socket/server.h"
+#include "stream/flight_dumps.h"
 
 static int start_eal(const struct run_arguments *arguments, const struct scenario *scenario,
                      const struct runtime_options *options, uint32_t workers,
@@ -61,18 +63,50 @@ static void say_held(const struct runtime *runtime)
 		        "%" PRIu64 " packets were still in flight; they are discarded", held);
 }
 
+static void path_join(char path[PATH_MAX], const char *from, const char *end)
+{
+	snprintf(path, PATH_MAX, "%s%s", from, end);
+}
+
+/* Gives up what is not needed any more: neither for the ports nor for the files that are made or
+ * removed from now on. */
+static void give_up_privileges(const struct run_arguments *arguments, const struct server *server,
+                               const struct scenario *scenario)
+{
+	const struct recording_arguments *record = &arguments->record;
+	char recording[PATH_MAX], dump[PATH_MAX];
+	const char *files[6];
+	struct problem problem;
+	uint32_t n = 0;
+
+	files[n++] = server_path(server);
+	if (server_path_read_only(server))
+		files[n++] = server_path_read_only(server);
+	if (arguments->keep)
+		files[n++] = arguments->keep;
+	if (record->folder) {
+		path_join(recording, record->folder, "/recording.json");
+		files[n++] = recording;
+	}
+	if (record->flight.unit != LIMIT_NONE) {
+		path_join(dump, record->flight_to ? record->flight_to : FLIGHT_DUMPS_TO, "-DATE");
+		files[n++] = dump;
+	}
+	files[n] = NULL;
+	if (privileges_give_up(scenario, files, &problem) < 0)
+		run_log(RUN_LOG_WARNING, "%s", problem.text);
+}
+
 /* Serves until a signal comes, then restores everything. Returns 0, or 1 if something failed. */
 static int serve(const struct run_arguments *arguments, struct server *server,
                  const struct keep_file *kept, struct runtime *runtime, struct scenario **scenario)
 {
-	const char *const sockets[] = {server_path(server), server_path_read_only(server), NULL};
 	struct problem problem;
 	int rc, status = 0;
 
 	server_flight(server, &(struct flight_wish){.on = arguments->record.flight_on,
 	                                            .to = arguments->record.flight_to});
-	if (privileges_give_up(*scenario, sockets, &problem) < 0)
-		run_log(RUN_LOG_WARNING, "%s", problem.text);
+	give_up_privileges(arguments, server, *scenario);
 	if (server_path_read_only(server))
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",

@@ -18,7 +18,6 @@
 #include "stream/event.h"
 
 #define BETWEEN_NS (10 * SIMTIME_S)
-#define TO         "weir-flight"
 #define ON         "real-loss,stall"
 #define DATE_MOST  100 /* folders with the date of one second */
 
@@ -78,7 +77,7 @@ struct flight_dumps *flight_dumps_make(struct control *control, const struct fli
 		return NULL;
 	dumps->control = control;
 	dumps->wish.on = wish->on != NULL ? wish->on : ON;
-	dumps->wish.to = wish->to != NULL ? wish->to : TO;
+	dumps->wish.to = wish->to != NULL ? wish->to : FLIGHT_DUMPS_TO;
 	crashes_take(on_crash);
 	return dumps;
 }

@@ -17,13 +17,14 @@
 #include "record/recording.h"
 
 #define FLIGHT_DUMPS_MAX 16
+#define FLIGHT_DUMPS_TO  "weir-flight"
 
 struct control;
 struct flight_dumps;
 
 struct flight_wish {
 	const char *on; /* kinds of events, separated by commas; NULL: real-loss,stall */
-	const char *to; /* DIR; NULL: weir-flight */
+	const char *to; /* DIR; NULL: FLIGHT_DUMPS_TO */
 };
 
 /* From now on, a worker that crashes waits until the flight is dumped; then the process ends with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "machine/privileges.h"
+#include "port/privileges.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "port/interface.h"
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 /* Capabilities to write into folders of others, and to replace their files. */
@@ -35,11 +37,11 @@ static const struct {
         {"net_ring", 0},
         {"net_tap", 0},
         {"tap:", 0},
-        /* The offloads that merge frames are switched on again at the end. */
-        {PORT_INTERFACE, BIT(CAP_NET_ADMIN)},
         /* libxdp removes its program from the interface, and opens programs and maps by number. */
         {"net_af_xdp", BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 };
+/* An interface of the kernel: the offloads that merge frames are switched on again at the end. */
+#define INTERFACE BIT(CAP_NET_ADMIN)
 /* NICs and unknown drivers: what their control paths may use, by netlink, verbs, locked memory and
  * I/O ports. */
 #define OTHER_DEVICES                                                                              \
@@ -51,7 +53,7 @@ uint64_t privileges_of_device(const char *device)
 		if (strncmp(device, devices[i].driver, strlen(devices[i].driver)) == 0)
 			return devices[i].needed;
 	}
-	return OTHER_DEVICES;
+	return device && interface_named(device) ? INTERFACE : OTHER_DEVICES;
 }
 
 /* ---- one thread ---- */
@@ -242,21 +244,20 @@ static bool device_may_finish(const char *device)
 }
 
 /* Checks with the effective capabilities reduced to `keep`. */
-static bool may_finish_all(const struct scenario *scenario, const char *const *sockets,
-                           uint64_t keep)
+static bool may_finish_all(const struct scenario *scenario, const char *const *files, uint64_t keep)
 {
 	bool may = true;
 
 	caps_write(UINT64_MAX, keep);
-	for (; may && sockets && *sockets; sockets++)
-		may = may_finish(*sockets);
+	for (; may && files && *files; files++)
+		may = may_finish(*files);
 	for (uint32_t i = 0; may && i < scenario->n_ports; i++)
 		may = device_may_finish(scenario->ports[i].device);
 	caps_write(UINT64_MAX, UINT64_MAX);
 	return may;
 }
 
-int privileges_give_up(const struct scenario *scenario, const char *const *sockets,
+int privileges_give_up(const struct scenario *scenario, const char *const *files,
                        struct problem *problem)
 {
 	uint64_t keep = 0;
@@ -265,7 +266,7 @@ int privileges_give_up(const struct scenario *scenario, const char *const *socke
 		return 0;
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		keep |= privileges_of_device(scenario->ports[i].device);
-	if (!may_finish_all(scenario, sockets, keep))
+	if (!may_finish_all(scenario, files, keep))
 		keep |= FILES_OF_OTHERS;
 	kept = keep;
 	return all_threads(problem);
