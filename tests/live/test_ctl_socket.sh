@@ -82,6 +82,12 @@ ctl show config | cmp - "$work/before" || fail "a batch that was wrong changed s
 printf 'cloud up delay 7ms\nno cloud down loss\ncloud down rate 10mbit' >"$work/right"
 answers 0 '^ok$' ctl -f - <"$work/right"
 ctl show config | grep -q '^cloud down rate 10mbit$' || fail "the batch was not executed"
+printf 'cloud up delay 9ms\nevents from oldest\nsample 100ms\nhello\ncloud up nonsense\n' >"$work/wrong"
+ctl show config >"$work/before"
+answers 2 "$work/wrong:2:1: events is not a change: its lines would come between" ctl -f "$work/wrong"
+grep -q "$work/wrong:3:1: sample is not a change: " "$work/answer" || fail "sample was taken"
+grep -q "$work/wrong:4:1: hello is not a change; " "$work/answer" || fail "hello was taken"
+ctl show config | cmp - "$work/before" || fail "a batch with events changed something"
 answers 2 'does not belong in a file' sh -c "echo commit | '$WEIR' ctl -s '$socket' -f -"
 answers 1 'line 2: x: ' sh -c "printf 'cloud up delay 8ms\nshow cloud x\nclear counters\n' | '$WEIR' ctl -s '$socket'"
 

@@ -68,7 +68,9 @@ static int batch_look(const struct ctl_batch *batch)
 {
 	static const char *const own[] = {"begin", "commit", "abort", "file",
 	                                  "json",  "quit",   "exit"};
-	static const char *const questions[] = {"show", "clear", "help"};
+	static const char *const questions[] = {"show",  "clear",  "help",   "hello",
+	                                        "probe", "flight", "capture"};
+	static const char *const streams[] = {"events", "sample"};
 	struct language_error ignored;
 	struct words words;
 	int result = 0;
@@ -86,6 +88,10 @@ static int batch_look(const struct ctl_batch *batch)
 			if (strcmp(words.word[0].text, questions[j]) == 0)
 				what = "is not a change; give it as a command of its own: weir ctl "
 				       "COMMAND";
+		for (size_t j = 0; j < sizeof(streams) / sizeof(streams[0]); j++)
+			if (strcmp(words.word[0].text, streams[j]) == 0)
+				what = "is not a change: its lines would come between the answers; "
+				       "give it as a command of its own: weir ctl COMMAND";
 		if (what == NULL)
 			continue;
 		fprintf(stderr, "%s:%zu:%u: %s %s\n", batch->name, i + 1, words.word[0].column,
