@@ -90,6 +90,35 @@ nothing_is_left()
 	until_true is_as_before || fail "$who: of three: $(left_behind)"
 }
 
+# More children than fit into one page of /proc/self/task/PID/children. They have numbers of five
+# digits, and the victims those of three or four that a cut number would become. The test's own PID
+# namespace keeps all others out of reach.
+only_its_own_are_killed()
+{
+	echo 99 >/proc/sys/kernel/ns_last_pid
+	victims=
+	for number in $(seq 100); do
+		sleep 1000 &
+		victims="$victims $!"
+	done
+	echo 999 >/proc/sys/kernel/ns_last_pid
+	for number in $(seq 200); do
+		sleep 1000 &
+		victims="$victims $!"
+	done
+	echo 10000 >/proc/sys/kernel/ns_last_pid
+	"$weir" exec -q delay 5ms -- python3 -c '
+import os, signal
+for child in range(1000):
+    if os.fork() == 0:
+        signal.pause()' || fail "many children: status $?"
+	for victim in $victims; do
+		kill "$victim" 2>/dev/null || fail "weir exec has killed $victim, which was not its own"
+		wait "$victim" 2>/dev/null || true
+	done
+	echo 20000 >/proc/sys/kernel/ns_last_pid
+}
+
 # ---- two commands
 two_commands_know_each_other()
 {
@@ -125,6 +154,7 @@ the_terminal_is_the_commands()
 }
 
 each_user nothing_is_left
+only_its_own_are_killed
 if [ -e /etc/hosts ]; then
 	each_user two_commands_know_each_other
 else

@@ -142,21 +142,23 @@ static int start_command(char *const *argv, const sigset_t *mask, pid_t *command
 /* Kills all children of this process, and those that it inherits when they have ended. */
 static void kill_all(void)
 {
-	char path[64], line[4096];
+	char path[64];
+	pid_t pid;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
 	for (;;) {
 		FILE *children = fopen(path, "re");
-		char *at = line, *end;
 
-		if (children && fgets(line, sizeof(line), children)) {
-			for (long pid; (pid = strtol(at, &end, 10)) > 0; at = end)
-				kill((pid_t)pid, SIGKILL);
-		}
+		/* The line has any length. A part of a number would be another process. */
+		while (children && fscanf(children, "%d", &pid) == 1 && pid > 0)
+			kill(pid, SIGKILL);
 		if (children)
 			fclose(children);
 		if (waitpid(-1, NULL, __WALL) < 0 && errno == ECHILD)
 			return;
+		/* All that have ended by now, so that thousands do not take as many rounds. */
+		while (waitpid(-1, NULL, __WALL | WNOHANG) > 0)
+			;
 	}
 }
 
