@@ -102,6 +102,10 @@ it_behaves_as_the_command()
 	status=0
 	$as "$weir" exec -q delay 1ms -- sh -c 'kill -TERM $$' || status=$?
 	[ $status = 143 ] || fail "$who: status $status instead of 143, of SIGTERM"
+	# A parent that ignores SIGCHLD, as some supervisors do.
+	status=0
+	timeout -s KILL $PATIENCE_S env --ignore-signal=CHLD $as "$weir" exec -q delay 1ms -- sh -c 'exit 7' || status=$?
+	[ $status = 7 ] || fail "$who: SIGCHLD is ignored: status $status instead of 7"
 	status=0
 	$as "$weir" exec -q delay 1ms -- /nonexistent 2>"$work/said" || status=$?
 	[ $status = 127 ] || fail "$who: status $status instead of 127, of a command that is not there"
