@@ -116,7 +116,7 @@ it_behaves_as_the_command()
 	cmp -s "$work/data" "$work/out" || fail "$who: standard input and output are not the command's"
 	[ "$(cat "$work/err")" = aside ] || fail "$who: standard error: $(cat "$work/err")"
 	[ "$($as "$weir" exec -q delay 1ms -- id -u)" = "$($as id -u)" ] || fail "$who: another user"
-	$as "$weir" exec delay 1ms loss random 0.5% -- ping -c 1 192.0.2.1 2>"$work/err" >/dev/null
+	$as "$weir" exec --seed 3 delay 1ms loss random 0.5% -- ping -c 1 192.0.2.1 2>"$work/err" >/dev/null
 	grep -q 'delay  *1 ms  *1 ms, every packet' "$work/err" || fail "$who: the table: $(cat "$work/err")"
 }
 
