@@ -78,7 +78,38 @@ a_flight_of_a_command_runs_again_from_the_middle_on()
 	grep -q -e '--flight needs a control socket' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
+# A flight takes SIGUSR1 for itself. Without one the signal is the command's.
+a_signal_dumps_the_flight_and_does_not_reach_the_command()
+{
+	rm -rf "$work/record"
+	mkdir -m 777 "$work/record"
+	$as "$weir" exec -q -s "$work/record/control" --flight 1s --flight-on none \
+		--flight-to "$work/record/F" delay 5ms -- sh -c "
+		ping -q -c 100 -i 0.02 192.0.2.1 >/dev/null
+		touch $work/record/pinged
+		until [ -e $work/record/end ]; do sleep 0.1; done" 2>"$work/err" &
+	job=$!
+	until_true [ -e "$work/record/pinged" ] || fail "$who: the command did not start: $(cat "$work/err")"
+	kill -USR1 $job
+	until_true grep -q "flight dumped in $work/record/F" "$work/err" || fail "$who: $(cat "$work/err")"
+	touch "$work/record/end"
+	status=0
+	wait $job || status=$?
+	[ $status = 0 ] || fail "$who: the signal has reached the command: $status"
+	$as "$weir" replay -q --recording "$work/record/F"-* >"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
+
+	rm "$work/record/pinged"
+	$as "$weir" exec -q delay 5ms -- sh -c "touch $work/record/pinged; exec sleep 1000" &
+	job=$!
+	until_true [ -e "$work/record/pinged" ] || fail "$who: the command did not start"
+	kill -USR1 $job
+	status=0
+	wait $job || status=$?
+	[ $status = 138 ] || fail "$who: status $status, the command's is 138: SIGUSR1"
+}
+
 each_user what_a_command_met_runs_again
 each_user a_change_on_the_way_runs_again
 each_user a_folder_that_holds_a_recording_is_refused
 each_user a_flight_of_a_command_runs_again_from_the_middle_on
+each_user a_signal_dumps_the_flight_and_does_not_reach_the_command

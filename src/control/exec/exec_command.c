@@ -78,7 +78,7 @@ static int64_t now_ms(void)
 /* ---- starting ---- */
 
 /* Catches the signals that are for the command: weir forwards them, except those from the terminal,
- * which reach the command directly. */
+ * which reach the command directly, and SIGUSR1 if that dumps a flight. */
 static int catch_signals(void)
 {
 	static const int caught[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,   SIGUSR1,
@@ -323,6 +323,12 @@ static void tell(void *argument, const struct runtime_event *event)
 	run_log_with(runtime_event_level(event), &port, of_port, "%s", event->line);
 }
 
+/* Returns true if a signal is for weir itself. */
+static bool takes_signal(const struct session *session, const struct signalfd_siginfo *info)
+{
+	return info->ssi_signo == SIGUSR1 && session->arguments.record.flight.unit != LIMIT_NONE;
+}
+
 static void pass_signals(struct session *session)
 {
 	struct signalfd_siginfo info;
@@ -331,6 +337,10 @@ static void pass_signals(struct session *session)
 		/* From the terminal: the command has received it, too. */
 		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
 			continue;
+		if (takes_signal(session, &info)) {
+			server_dump_flight(session->serving);
+			continue;
+		}
 		for (unsigned end = 0; end < EXEC_ENDS; end++)
 			exec_child_signal(&session->children[end], (int)info.ssi_signo);
 	}

@@ -439,6 +439,11 @@ void server_when_taken(struct serving *serving, void (*taken)(void *argument), v
 	serving->control.when_taken_argument = argument;
 }
 
+void server_dump_flight(struct serving *serving)
+{
+	flight_dumps_signal(&serving->control);
+}
+
 int server_step(struct serving *serving, int also, int wait_ms)
 {
 	struct server *server = serving->server;
@@ -469,7 +474,7 @@ int server_step(struct serving *serving, int also, int wait_ms)
 		result = 0;
 	}
 	if (result == SIGUSR1) {
-		flight_dumps_signal(control);
+		server_dump_flight(serving);
 		result = 0;
 	}
 	serving->reloads = reload_poll(&serving->reload, now_ns);

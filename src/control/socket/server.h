@@ -74,6 +74,8 @@ void server_when_taken(struct serving *serving, void (*taken)(void *argument), v
  * most `wait_ms` (-1: no limit of the caller's). Returns 0, the number of a signal that arrived, or
  * -errno. */
 int server_step(struct serving *serving, int also, int wait_ms);
+/* Dumps the flight, as SIGUSR1 does, for a command that blocks this signal. */
+void server_dump_flight(struct serving *serving);
 /* Halts the runtime, and frees everything. `why`: the result of the last step. */
 void server_end(struct serving *serving, int why);
 
