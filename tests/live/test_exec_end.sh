@@ -147,6 +147,18 @@ print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"; ping -4 -
 	! pgrep -f '^sleep 989$' || fail "$who: A has outlived B"
 }
 
+# The last line of this machine's /etc/hosts has no end.
+names_have_lines_of_their_own()
+{
+	printf '127.0.0.1 localhost' >"$work/hosts"
+	chmod 644 "$work/hosts"
+	unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts" \
+		$as "$weir" exec -q delay 1ms --between 'A: exec sleep 989' 'B: cat /etc/hosts; ping -4 -c 1 A' \
+		>"$work/out" 2>&1 || fail "$who: hosts: status $?: $(cat "$work/out")"
+	grep -q '^127.0.0.1 localhost$' "$work/out" && grep -q ' bytes from A (198\.18\.' "$work/out" ||
+		fail "$who: hosts: $(cat "$work/out")"
+}
+
 # ---- the terminal
 the_terminal_is_the_commands()
 {
@@ -157,6 +169,7 @@ each_user nothing_is_left
 only_its_own_are_killed
 if [ -e /etc/hosts ]; then
 	each_user two_commands_know_each_other
+	each_user names_have_lines_of_their_own
 else
 	echo "there is no /etc/hosts, where the names of two commands go: not tried"
 fi

@@ -28,17 +28,22 @@ struct word {
 
 /* ---- the helper: files ---- */
 
-static int append_file(FILE *to, const char *path)
+/* Ends the last line, if the file does not. */
+static void append_file(FILE *to, const char *path)
 {
 	FILE *from = fopen(path, "re");
-	char part[4096];
+	char part[4096], last = '\n';
 	size_t n;
 
-	while (from && (n = fread(part, 1, sizeof(part), from)) > 0)
+	if (!from)
+		return;
+	while ((n = fread(part, 1, sizeof(part), from)) > 0) {
 		fwrite(part, 1, n, to);
-	if (from)
-		fclose(from);
-	return 0;
+		last = part[n - 1];
+	}
+	if (last != '\n')
+		fputc('\n', to);
+	fclose(from);
 }
 
 /* Mounts a file of our own over `path`, in this mount namespace. */
