@@ -348,6 +348,40 @@ static void clouds_of_a_template_go_on_where_another_engine_has_them(void **stat
 	rig_close(other);
 }
 
+/* The management came into force at 4 ms in the first engine, and at 0 in the other. Only a few
+ * hosts have sent before the snapshot. */
+static void a_template_behind_a_snapshot_knows_since_when_its_clouds_exist(void **state)
+{
+	static const char *const managements[] = {
+	        "rate 500kbit queue 100pkt; pie target 5ms max-burst 0s",
+	        "rate 500kbit queue 100pkt; dualpi2 target 5ms",
+	        "rate 500kbit queue 100pkt; red min 2kB max 9kB weight 0.1 adaptive on",
+	        "rate 500kbit queue 100pkt; every 40s for 39s from 1ms pie target 5ms max-burst 0s",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(managements); i++) {
+		const char *words = managements[i];
+		struct rig *rig = template_open(false, "rate 500kbit queue 100pkt");
+		struct rig *other = template_open(false, words);
+
+		schedule_set(rig, words);
+		rig_apply(rig, 4 * SIMTIME_MS);
+		traffic_come(rig, 1, 4, 7 * SIMTIME_MS);
+		other->now = rig->now;
+		take_over(rig, other, words);
+		assert_in_range(rig_report(rig, "x")->clouds, 1, 3);
+		traffic_play(rig, BEFORE, BEFORE + BEHIND, rig->now + SIMTIME_US);
+		traffic_play(other, BEFORE, BEFORE + BEHIND, other->now + SIMTIME_US);
+		assert_in_range(rig_report(rig, "x")->clouds, 10, 13);
+		assert_same_departures(rig, (uint32_t)other->cleared, other, words);
+		assert_int_equal(rig_report(rig, "x")->counters.tx_packets,
+		                 rig_report(other, "x")->counters.tx_packets);
+		rig_close(rig);
+		rig_close(other);
+	}
+}
+
 /* If a statement was removed and is added again, its draws continue. */
 static void what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away(void **state)
 {
@@ -493,6 +527,7 @@ GROUP(takeover)
 	                packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32),
 	        cmocka_unit_test(what_is_shared_with_a_cloud_that_is_gone_stays_so),
 	        cmocka_unit_test(clouds_of_a_template_go_on_where_another_engine_has_them),
+	        cmocka_unit_test(a_template_behind_a_snapshot_knows_since_when_its_clouds_exist),
 	        cmocka_unit_test(what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away),
 	        cmocka_unit_test(one_of_another_scenario_is_refused),
 	        cmocka_unit_test(one_of_another_format_is_refused),

@@ -299,15 +299,26 @@ static void notebook_release(struct notebook *book)
 	free(book->departures);
 }
 
-/* Plays all packets of the case, in bursts of this size; the rig asserts conservation at each
- * step. */
-static void play(const struct template_case *row, bool as_template, uint16_t burst,
+/* Returns how many times as far apart as usual the packets come. RED adapts every 500 ms. */
+static uint64_t slowness_of(const struct template_case *row)
+{
+	for (const char *const *first = row->first; *first; first++) {
+		if (strstr(*first, "adaptive on"))
+			return 20;
+	}
+	return 1;
+}
+
+/* Plays all packets of the case, in bursts of this size. The scenario comes into force at `begin`,
+ * and the packets follow. The rig asserts conservation at each step. */
+static void play(const struct template_case *row, bool as_template, uint16_t burst, simtime begin,
                  struct notebook *book)
 {
 	struct rig *rig;
 	struct rte_mbuf *mbufs[BURST_MAX];
 	const struct change_case *change = row->changes;
-	simtime t = 1000;
+	const uint64_t slowness = slowness_of(row);
+	simtime t = begin + 1000;
 	uint16_t n = 0;
 
 	*book = (struct notebook){.witness = {.tell = tell},
@@ -322,7 +333,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	for (const char *const *first = row->first; *first; first++)
 		set_all(rig, *first);
 	check_all(rig);
-	rig_apply(rig, 0);
+	rig_apply(rig, begin);
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		for (; change < row->changes + CHANGES && change->statement && change->at == i;
 		     change++) {
@@ -332,7 +343,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 			check_all(rig);
 			rig_apply(rig, t);
 		}
-		t += i % 97 == 0 ? 3000000 : 20000 + i % 13 * 1000;
+		t += (i % 97 == 0 ? 3000000 : 20000 + i % 13 * 1000) * slowness;
 		mbufs[n++] = frame_of(rig, i, t);
 		if (n == burst) {
 			rig_ingress(rig, mbufs, n);
@@ -407,6 +418,21 @@ static const struct template_case cases[] = {
         {"red",
          {"rate 1mbit queue 60kB", "red min 5kB max 20kB max-p 0.1 weight 0.1", "ecn on", NULL},
          {{0}}},
+        {"adaptive red",
+         {"rate 500kbit queue 60kB", "red min 3kB max 15kB weight 0.05 adaptive on", NULL},
+         {{0}}},
+        {"pie", {"rate 1mbit queue 60kB", "pie target 5ms max-burst 0s", "ecn on", NULL}, {{0}}},
+        {"dualpi2", {"rate 1mbit queue 60kB", "dualpi2 target 5ms", NULL}, {{0}}},
+        {"changes of pie",
+         {"rate 1mbit queue 60kB", "pie target 5ms max-burst 0s", NULL},
+         {{500, "pie target 3ms tupdate 7ms max-burst 0s alpha 1 beta 10"},
+          {2700, "no pie"},
+          {3000, "pie target 5ms max-burst 0s alpha 1 beta 10"}}},
+        {"classes of pie",
+         {"rate 1mbit queue 60kB", "class rest", "class rest pie target 5ms max-burst 0s",
+          "class small weight 75% match udp and src port 1000",
+          "class small pie target 5ms tupdate 8ms max-burst 0s", NULL},
+         {{0}}},
         {"classes",
          {"rate 500kbit queue 20kB", "class rest",
           "class small weight 75% match udp and src port 1000",
@@ -479,6 +505,11 @@ static const struct {
 } acted[] = {
         {"duplicate", offsetof(struct counters, duplicated)},
         {"duplicate every", offsetof(struct counters, duplicated)},
+        {"adaptive red", offsetof(struct counters, drops[REASON_RED_EARLY])},
+        {"pie", offsetof(struct counters, drops[REASON_PIE])},
+        {"dualpi2", offsetof(struct counters, drops[REASON_DUALPI2])},
+        {"changes of pie", offsetof(struct counters, drops[REASON_PIE])},
+        {"classes of pie", offsetof(struct counters, drops[REASON_PIE])},
         {"hop", offsetof(struct counters, generated)},
         {"hop", offsetof(struct counters, drops[REASON_TTL_EXPIRED])},
         {"hop", offsetof(struct counters, drops[REASON_TOO_BIG])},
@@ -509,14 +540,55 @@ static void a_templates_cloud_does_what_a_cloud_of_its_name_would_do(void **stat
 	for (uint32_t i = 0; i < LENGTH(cases); i++) {
 		struct notebook template, clouds;
 
-		play(&cases[i], true, BURST_MAX, &template);
-		play(&cases[i], false, BURST_MAX, &clouds);
+		play(&cases[i], true, BURST_MAX, 0, &template);
+		play(&cases[i], false, BURST_MAX, 0, &clouds);
 		assert_same_fates(cases[i].name, &template, &clouds);
 		/* an empty comparison would prove nothing */
 		assert_true(template.n >= PACKETS);
 		assert_acted(cases[i].name, &template);
 		notebook_release(&template);
 		notebook_release(&clouds);
+	}
+}
+
+/* Moves what was noted to where it would be if the run had begun at 0. */
+static void notebook_shift(struct notebook *book, simtime begin)
+{
+	for (uint32_t i = 0; i < book->n; i++) {
+		book->told[i].t_in -= begin;
+		if (book->told[i].t_out > 0) /* it left */
+			book->told[i].t_out -= begin;
+	}
+	for (uint32_t i = 0; i < book->n_departures; i++)
+		book->departures[i].due_ns -= begin;
+	for (uint32_t i = 0; i < HOSTS; i++) {
+		struct meter_reading *reading = &book->observed[i].meter;
+
+		if (reading->measured)
+			reading->from_ns -= begin;
+	}
+}
+
+/* What acts periodically does so from the beginning of the run, not from that of time. */
+static void when_the_run_begins_does_not_matter(void **state)
+{
+	static const simtime begins[] = {SIMTIME_MS, 7 * SIMTIME_MS, 1700000000 * SIMTIME_S + 1};
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(cases); i++) {
+		struct notebook whole, template, clouds;
+
+		play(&cases[i], true, BURST_MAX, 0, &whole);
+		for (uint32_t k = 0; k < LENGTH(begins); k++) {
+			play(&cases[i], true, BURST_MAX, begins[k], &template);
+			play(&cases[i], false, BURST_MAX, begins[k], &clouds);
+			assert_same_fates(cases[i].name, &template, &clouds);
+			notebook_shift(&template, begins[k]);
+			assert_same_fates(cases[i].name, &whole, &template);
+			notebook_release(&template);
+			notebook_release(&clouds);
+		}
+		notebook_release(&whole);
 	}
 }
 
@@ -528,9 +600,9 @@ static void bursts_of_1_7_and_32_have_the_same_fates(void **state)
 	for (uint32_t i = 0; i < LENGTH(cases); i++) {
 		struct notebook whole, other;
 
-		play(&cases[i], true, 32, &whole);
+		play(&cases[i], true, 32, 0, &whole);
 		for (uint32_t k = 0; k < LENGTH(bursts); k++) {
-			play(&cases[i], true, bursts[k], &other);
+			play(&cases[i], true, bursts[k], 0, &other);
 			assert_same_fates(cases[i].name, &whole, &other);
 			notebook_release(&other);
 		}
@@ -773,6 +845,7 @@ GROUP(template)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_templates_cloud_does_what_a_cloud_of_its_name_would_do),
+	        cmocka_unit_test(when_the_run_begins_does_not_matter),
 	        cmocka_unit_test(bursts_of_1_7_and_32_have_the_same_fates),
 	        cmocka_unit_test(draws_do_not_depend_on_who_came_before),
 	        cmocka_unit_test(what_finds_no_cloud_is_a_real_loss_and_the_others_go_on),

@@ -8,6 +8,7 @@
 
 #include "change/setting_list_make.h"
 #include "engine/engine.h"
+#include "link/aqm.h"
 #include "match/selection.h"
 
 /* ---- the head: takes packets that find no cloud ---- */
@@ -178,19 +179,32 @@ int template_change_make(struct template *template, const struct engine_setup *s
 	return 0;
 }
 
+/* Returns true if a queue of the cloud has a management that must know when it begins. */
+static bool has_beginning(const struct cloud *cloud)
+{
+	const struct queue *queue;
+
+	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++) {
+		if (queue->aqm && queue->aqm->kind->idle)
+			return true;
+	}
+	return false;
+}
+
 void template_begin(struct template_change *change)
 {
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
-		setting_apply(&change->list.settings[i], 0);
+		setting_install(&change->list.settings[i]);
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		setting_free(&change->list.settings[i]);
 	free(change->list.settings);
 	change->list.settings = NULL;
 	change->list.n_settings = change->list.settings_room = 0;
 	change->settings = 0;
+	change->begins = has_beginning(&change->of->clouds[0]);
 }
 
 bool template_change_is_empty(const struct template_change *change)
 {
-	return change->settings == 0 && !change->timelines;
+	return change->settings == 0 && !change->timelines && !change->begins;
 }

@@ -23,8 +23,8 @@ bool template_is(const struct template *template, const struct selection_conf *p
 int template_change_make(struct template *template, const struct engine_setup *setup,
                          const struct cloud_conf *before, const struct cloud_conf *after,
                          struct template_change **result);
-/* Puts the settings of a template that no worker has seen in force at once. Leaves the timelines to
- * the worker. */
+/* Puts the settings of a template that no worker has seen in force at once. Leaves to the worker
+ * what begins at the instant of the change: timelines, and managements of queues. */
 void template_begin(struct template_change *change);
 bool template_change_is_empty(const struct template_change *change);
 /* Returns the bytes that `most` clouds take, without their stages. */

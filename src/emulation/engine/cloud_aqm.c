@@ -395,3 +395,13 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
 	                 __ATOMIC_RELEASE); /* control reads it (engine_report.c) */
 	return old;
 }
+
+void aqm_begin_all(struct cloud *cloud, simtime now)
+{
+	struct queue *queue;
+
+	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++) {
+		if (queue->aqm)
+			aqm_idle(queue->aqm, now);
+	}
+}

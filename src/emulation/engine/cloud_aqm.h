@@ -38,8 +38,12 @@ void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
 /* Makes room for a packet of this length on the wire in a queue with `drop head`. Returns false if
  * that is impossible. */
 bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now);
-/* Replaces the management of the queue; returns the previous one. */
+/* Replaces the management of the queue; returns the previous one. `now` as in
+ * aqm_take_over. */
 struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
+/* Begins the managements of all queues, which are empty, at `now`. Until then, none has been called
+ * (setting_install). */
+void aqm_begin_all(struct cloud *cloud, simtime now);
 
 /* Returns the bytes that wait before the link, including those of its other classes. For arrive()
  * and depart(). */

@@ -6,9 +6,10 @@
 #include "engine/cloud_snapshot.h"
 #include "engine/engine_state.h"
 #include "holding/hold_snapshot.h"
+#include "link/aqm.h"
 
 /* The first word of a snapshot: it changes if the order of its contents does. */
-#define FORMAT 1u
+#define FORMAT 2u
 
 /* What precedes each cloud. */
 enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };
@@ -220,6 +221,47 @@ static void member_snapshot(struct cloud *cloud, struct places *places, simtime 
 	cloud_snapshot(cloud, now, snapshot);
 }
 
+/* Writes or reads the managements of a cloud that has seen no packet. */
+static void managements_snapshot(const struct cloud *cloud, struct snapshot *snapshot)
+{
+	const struct queue *queue;
+
+	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++) {
+		if (!snapshot_same(snapshot, queue->aqm != NULL))
+			continue;
+		aqm_snapshot(queue->aqm, snapshot);
+		snapshot_holds(snapshot, aqm_fits(queue->aqm));
+	}
+}
+
+/* Writes or reads what the clouds that are not in use remember: since when they have existed. It
+ * follows from the instants of all changes of the template. These clouds are all alike: the state
+ * of one is written, and each reads it. */
+static void unused_snapshot(const struct engine *engine, struct template *template, simtime now,
+                            struct snapshot *snapshot)
+{
+	const struct cloud *first = &template->clouds[template->used];
+	simtime latest_at = template->latest_at;
+	uint8_t *from;
+
+	if (template->used == template->most)
+		return;
+	if (snapshot->restores)
+		template_settle_some(template, template->most);
+	snapshot_value(snapshot, latest_at);
+	if (first->timeline &&
+	    snapshot_holds(snapshot, latest_at >= engine->origin_ns && latest_at <= now))
+		template->latest_at = latest_at;
+	from = snapshot->at;
+	managements_snapshot(first, snapshot);
+	if (!snapshot->restores)
+		return;
+	for (uint32_t i = template->used + 1; i < template->most && !snapshot->failed; i++) {
+		snapshot->at = from;
+		managements_snapshot(&template->clouds[i], snapshot);
+	}
+}
+
 /* Writes or reads the clouds of a template, and its head, which takes packets that find no
  * cloud. */
 static void template_snapshot(struct engine *engine, struct cloud *head, struct places *places,
@@ -238,6 +280,9 @@ static void template_snapshot(struct engine *engine, struct cloud *head, struct 
 		members_read(template, n, snapshot);
 	else
 		members_write(template, snapshot);
+	if (!snapshot_holds(snapshot, template->used == n))
+		return;
+	unused_snapshot(engine, template, now, snapshot);
 	for (uint32_t i = 0; i < n && !snapshot->failed; i++)
 		member_snapshot(&template->clouds[i], places, now, snapshot);
 	member_snapshot(template->head, places, now, snapshot);

@@ -205,7 +205,8 @@ static void line_exchange(struct setting *setting, simtime now)
 		reorder_flush(setting->cloud, now);
 }
 
-void setting_apply(struct setting *setting, simtime now)
+/* `begins` is when managements begin, as in aqm_take_over. */
+static void apply(struct setting *setting, simtime now, simtime begins)
 {
 	struct link *link = &setting->cloud->link;
 	struct link_conf old;
@@ -221,12 +222,12 @@ void setting_apply(struct setting *setting, simtime now)
 		break;
 	case ROLE_AQM:
 	case ROLE_AQM_MODIFIER:
-		setting->aqm = aqm_exchange(&link->queue, setting->aqm, now);
+		setting->aqm = aqm_exchange(&link->queue, setting->aqm, begins);
 		break;
 	case ROLE_CLASS:
 		setting->classes =
 		        classes_exchange(link, setting->classes, &setting->cloud->holder->arena,
-		                         setting->cloud->drawn_most, now);
+		                         setting->cloud->drawn_most, begins);
 		break;
 	case ROLE_LINE:
 		line_exchange(setting, now);
@@ -235,6 +236,16 @@ void setting_apply(struct setting *setting, simtime now)
 	case ROLE_SCHEDULE:
 		break;
 	}
+}
+
+void setting_apply(struct setting *setting, simtime now)
+{
+	apply(setting, now, now);
+}
+
+void setting_install(struct setting *setting)
+{
+	apply(setting, 0, SIMTIME_NEVER);
 }
 
 /* ---- snapshots: worker ---- */

@@ -44,6 +44,9 @@ void setting_key(struct setting *setting, uint64_t seed);
 void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Thread: worker. */
 void setting_apply(struct setting *setting, simtime now);
+/* Applies a setting to a cloud that no worker has seen yet. The managements of its queues do not
+ * begin: the instant at which they will is not known. Thread: control. */
+void setting_install(struct setting *setting);
 /* Writes or reads the state of a stage or an AQM in the setting, which is not in force
  * (snapshot.h). Thread: worker. */
 void setting_snapshot(struct setting *setting, struct snapshot *snapshot);

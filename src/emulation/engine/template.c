@@ -4,6 +4,7 @@
 
 #include <rte_prefetch.h>
 
+#include "engine/cloud_aqm.h"
 #include "engine/template.h"
 #include "engine/timeline.h"
 
@@ -34,6 +35,8 @@ static void change_cloud(struct template *template, const struct template_change
 		timeline_begin(cloud, change->before_at);
 	if (change->timelines)
 		timeline_end(cloud, change->at);
+	if (change->begins)
+		aqm_begin_all(cloud, change->at);
 	for (uint32_t k = 0; k < change->settings; k++) {
 		struct setting *setting =
 		        &change->list.settings[(uint64_t)i * change->settings + k];

@@ -24,7 +24,9 @@
  * one instant to the clouds whose link or reordering holds packets. In the others, nothing can
  * happen until a packet arrives: the worker applies them when one does, or a few per poll, with the
  * instant of the change, and the result is the same. So a change of 65,536 clouds does not stop the
- * traffic.
+ * traffic. Control applies the settings of a new template itself, but it does not know at which
+ * instant the template will come into force. What depends on this instant, timelines and
+ * managements of queues, begins with the first change.
  *
  * Ownership: control calls template_make and template_free; while the template is in force, the
  * worker owns the clouds. Control frees what was replaced after the worker has set `done`.
@@ -43,6 +45,7 @@ struct template_change {
 	struct setting_list list; /* the settings of cloud i begin at i x settings */
 	uint32_t settings;        /* per cloud */
 	bool timelines;           /* one per cloud, or none */
+	bool begins;              /* the template comes into force, and managements begin */
 	bool done;                /* the worker does not read it any more */
 	/* the worker's */
 	struct template_change *next;

@@ -39,7 +39,8 @@
  *
  * Events, and the callbacks that follow each, in this order:
  *   it comes into force         adopt, if it replaces one of its statement; else idle, if
- *                               nothing is held
+ *                               nothing is held. In the clouds of a new template, idle at the
+ *                               instant at which the template comes into force (template.h)
  *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST)
  *                               [, entered]; and depart, if the link is idle
  *   it need not wait            arrive, settled, idle. Only on a plain link without classes,
@@ -273,7 +274,8 @@ static inline bool aqm_is_asked(const struct aqm *aqm)
 	return aqm && aqm->kind->depart;
 }
 /* Brings the AQM into force for this queue, in place of `old`, which may be NULL. `drawn` is the
- * number of draws that former AQMs of the cloud have made. */
+ * number of draws that former AQMs of the cloud have made. If `now` is SIMTIME_NEVER, the AQM does
+ * not begin yet: aqm_begin_all() begins it (engine/cloud_aqm.h). */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
                    uint64_t drawn, simtime now);
 

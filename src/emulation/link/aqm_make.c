@@ -133,7 +133,7 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 	aqm->drawn = RTE_MAX(aqm->drawn, goes_on ? old->drawn : drawn);
 	if (goes_on && aqm->kind->adopt)
 		aqm->kind->adopt(aqm, old);
-	else if (queue->held_packets == 0)
+	else if (queue->held_packets == 0 && now != SIMTIME_NEVER)
 		aqm_idle(aqm, now);
 }
 
