@@ -178,6 +178,45 @@ static void windows_lie_on_top_of_what_lasts(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
+/* A window takes from a bucket what exceeds its size, whether the cloud is idle, or busy with
+ * something else. */
+static void a_window_without_packets_leaves_what_one_with_packets_leaves(void **state)
+{
+#define POLICE "police 8bit burst 4kB; "
+#define WINDOW "every 10s for 1s police 8bit burst 2kB"
+	static const struct {
+		const char *words;
+		uint32_t second; /* at which three packets of 1000 bytes come, of which two pass */
+		bool once; /* a bucket that is new counts from instant 0, not from the origin */
+	} rows[] = {
+	        {POLICE WINDOW "; rate 10bit algorithm token-bucket burst 1MB queue 1MB", 45,
+	         false},
+	        {POLICE WINDOW, 45, false},
+	        {POLICE WINDOW, 15, false},
+	        {POLICE WINDOW, 11, false},
+	        {POLICE "markov a 10s then b 1ms police 8bit burst 2kB", 500, false},
+	        /* a new bucket, which is full, and then one more window */
+	        {POLICE WINDOW "; at 15s no police; at 16s police 8bit burst 4kB", 25, true},
+	};
+#undef POLICE
+#undef WINDOW
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		const simtime t = rows[r].second * SIMTIME_S;
+		const struct arrival arrivals[] = {{0, 60}, {t, 1000}, {t, 1000}, {t, 1000}};
+		simtime due[LENGTH(arrivals)];
+
+		if (rows[r].once)
+			schedule_play_once(rows[r].words, arrivals, LENGTH(arrivals), due);
+		else
+			schedule_play(rows[r].words, arrivals, LENGTH(arrivals), due);
+		assert_int_equal(due[1], t);
+		assert_int_equal(due[2], t);
+		assert_int_equal(due[3], LOST);
+	}
+}
+
 /* Packets come every 1 us, and random loss is on for 1,000 packets at a time. The draws of two such
  * stretches must differ, whatever is in force in between. */
 static void draws_are_not_repeated(void **state)
@@ -436,6 +475,7 @@ GROUP(schedule)
 	        cmocka_unit_test(queue_management_and_slots_change_with_time),
 	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
 	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
+	        cmocka_unit_test(a_window_without_packets_leaves_what_one_with_packets_leaves),
 	        cmocka_unit_test(draws_are_not_repeated),
 	        cmocka_unit_test(the_users_statement_holds_until_the_next_point),
 	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),

@@ -39,13 +39,28 @@ static bool is_at_rest(struct cloud *cloud, simtime now)
  * this many points one by one, and all further ones in one step. */
 #define POINTS_MAX (UINT32_C(1) << 18)
 
+/* Returns the end of one step to `now`: the instant before the lower layer changes, because that
+ * change must find what the points before it have left. */
+static simtime step_end(const struct cloud *cloud, simtime now)
+{
+	const struct timeline *timeline = cloud->timeline;
+
+	for (uint32_t i = 0; i < timeline->n; i++) {
+		const struct track *track = timeline->track[i];
+
+		if (!track->put_on && track->next <= now)
+			now = track->next > cloud->change ? track->next - 1 : cloud->change;
+	}
+	return now;
+}
+
 void timeline_keep_up(struct cloud *cloud, simtime now)
 {
 	cloud_advance_link(cloud, now);
 	for (uint32_t points = 0; cloud->change <= now; points++) {
 		bool at_once = points >= POINTS_MAX || is_at_rest(cloud, cloud->change);
 
-		timeline_run(cloud, at_once ? now : cloud->change);
+		timeline_run(cloud, at_once ? step_end(cloud, now) : cloud->change);
 	}
 }
 

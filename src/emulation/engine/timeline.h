@@ -15,8 +15,9 @@
  *
  * Changes are executed when they can have an effect: at the next arrival, and, while the cloud has
  * a queue or holds packets back, at their instants. So a cloud at rest costs nothing, and a run
- * ends although a schedule does not. A cloud at rest may skip points whose effect the next ones
- * revert.
+ * ends although a schedule does not. A cloud at rest may skip a window of which there is a later
+ * one: the later one leaves all that the first would. A setting that takes over from its like keeps
+ * what that has, or limits it, or begins again, and a second time changes nothing more.
  *
  * Precedence: a statement that the user gives while a schedule runs is in force at once, until the
  * schedule's next point for it. A schedule that is given again continues where it is at that

@@ -69,16 +69,36 @@ static void every_enter(struct track *track, struct cloud *cloud, simtime now)
 		every_put_on(track, cloud, now);
 }
 
+/* Executes the last whole window from `now` to `until`, if there is one: what it leaves is what all
+ * of them leave (timeline.h). */
+static void last_window_execute(struct every *every, struct cloud *cloud, simtime now,
+                                simtime until)
+{
+	simtime first = cloud->origin_ns + every->from_ns, begin;
+
+	if (until < first + every->for_ns)
+		return;
+	begin = until - every->for_ns;
+	begin -= (begin - first) % every->every_ns;
+	if (begin < now)
+		return;
+	every_put_on(&every->track, cloud, begin);
+	every_take_off(&every->track, cloud, begin + every->for_ns);
+}
+
 static void every_run(struct track *track, struct cloud *cloud, simtime until)
 {
+	struct every *every = (struct every *)track;
 	simtime now = track->next;
-	bool inside = window_at((struct every *)track, cloud, until, &track->next);
+	bool inside = window_at(every, cloud, until, &track->next);
 
 	/* A statement starts anew in each window, even if nothing happened in between. */
 	if (track->on)
 		every_take_off(track, cloud, now);
+	if (until > now)
+		last_window_execute(every, cloud, now, until);
 	if (inside)
-		every_put_on(track, cloud, until);
+		every_put_on(track, cloud, track->next - every->for_ns);
 }
 
 static void every_key(struct track *track, const struct cloud *cloud, uint64_t seed)

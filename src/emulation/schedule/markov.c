@@ -23,6 +23,7 @@ struct stay {
 	probability_q63 until[STATES_MAX];
 	uint32_t n;
 	struct setting setting[ORDERS_MAX];
+	simtime since_ns, left_ns; /* its last stay that is over */
 };
 
 struct markov {
@@ -79,12 +80,16 @@ static void go_on(struct markov *markov)
 }
 
 /* Changes the state at most `most` times up to `until`. Returns how often; `last` is the latest
- * change. */
+ * change, before and after. */
 static uint32_t go_some(struct markov *markov, simtime until, uint32_t most, simtime *last)
 {
 	uint32_t n = 0;
 
 	for (; n < most && markov->track.next <= until; n++) {
+		struct stay *stay = &markov->stay[markov->state];
+
+		stay->since_ns = *last;
+		stay->left_ns = markov->track.next;
 		*last = markov->track.next;
 		go_on(markov);
 	}
@@ -125,15 +130,47 @@ static void markov_enter(struct track *track, struct cloud *cloud, simtime now)
 		markov_put_on(track, cloud, now);
 }
 
+/* Returns the state whose last stay is the first that began at `since` or later, or n. */
+static uint32_t stay_from(const struct markov *markov, simtime since)
+{
+	uint32_t found = markov->n;
+
+	for (uint32_t s = 0; s < markov->n; s++) {
+		if (markov->stay[s].since_ns >= since &&
+		    (found == markov->n || markov->stay[s].since_ns < markov->stay[found].since_ns))
+			found = s;
+	}
+	return found;
+}
+
+/* Executes the last stay in each state, of those that began at `since` or later and are over: what
+ * they leave is what all of them leave (timeline.h). */
+static void last_stays_execute(struct markov *markov, struct cloud *cloud, simtime since)
+{
+	const uint32_t state = markov->state;
+
+	while ((markov->state = stay_from(markov, since)) < markov->n) {
+		const struct stay *stay = &markov->stay[markov->state];
+
+		markov_put_on(&markov->track, cloud, stay->since_ns);
+		markov_take_off(&markov->track, cloud, stay->left_ns);
+		since = stay->since_ns + 1;
+	}
+	markov->state = state;
+}
+
 static void markov_run(struct track *track, struct cloud *cloud, simtime until)
 {
 	struct markov *markov = (struct markov *)track;
-	simtime now = track->next;
+	simtime now = track->next, last;
 
 	if (track->on)
 		markov_take_off(track, cloud, now);
-	now = catch_up(markov, now, until);
-	markov_put_on(track, cloud, now);
+	/* The stay that ends now is executed already. */
+	last = catch_up(markov, 0, until);
+	if (until > now)
+		last_stays_execute(markov, cloud, now);
+	markov_put_on(track, cloud, last);
 }
 
 static void markov_key(struct track *track, const struct cloud *cloud, uint64_t seed)
