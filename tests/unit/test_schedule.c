@@ -217,6 +217,48 @@ static void a_window_without_packets_leaves_what_one_with_packets_leaves(void **
 	}
 }
 
+static void loss_every_counts_on_if_its_numbers_are_the_same(void **state)
+{
+	static const struct row rows[] = {
+	        {"loss every 3; at 5ms loss every 3",
+	         {{0, 60, 0}, {1 * MS, 60, 1 * MS}, {5 * MS, 60, LOST}, {6 * MS, 60, 6 * MS}}},
+	        {"loss every 3; at 5ms loss every 3 burst 2",
+	         {{0, 60, 0},
+	          {1 * MS, 60, 1 * MS},
+	          {5 * MS, 60, 5 * MS},
+	          {6 * MS, 60, 6 * MS},
+	          {7 * MS, 60, LOST},
+	          {8 * MS, 60, LOST},
+	          {9 * MS, 60, 9 * MS}}},
+	        {"loss every 3; every 10ms for 5ms loss every 3",
+	         {{0, 60, 0},
+	          {1 * MS, 60, 1 * MS},
+	          {10 * MS, 60, LOST},
+	          {11 * MS, 60, 11 * MS},
+	          {12 * MS, 60, 12 * MS},
+	          {15 * MS, 60, LOST}}},
+	        {"loss every 3; every 10ms for 5ms loss every 2",
+	         {{0, 60, 0},
+	          {1 * MS, 60, 1 * MS},
+	          {10 * MS, 60, 10 * MS},
+	          {15 * MS, 60, 15 * MS},
+	          {16 * MS, 60, 16 * MS},
+	          {20 * MS, 60, 20 * MS},
+	          {25 * MS, 60, 25 * MS},
+	          {26 * MS, 60, 26 * MS}}},
+	        /* a window without packets */
+	        {"loss every 3; every 10ms for 5ms loss every 2",
+	         {{0, 60, 0},
+	          {1 * MS, 60, 1 * MS},
+	          {18 * MS, 60, 18 * MS},
+	          {18 * MS, 60, 18 * MS},
+	          {19 * MS, 60, LOST}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
 /* Packets come every 1 us, and random loss is on for 1,000 packets at a time. The draws of two such
  * stretches must differ, whatever is in force in between. */
 static void draws_are_not_repeated(void **state)
@@ -476,6 +518,7 @@ GROUP(schedule)
 	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
 	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
 	        cmocka_unit_test(a_window_without_packets_leaves_what_one_with_packets_leaves),
+	        cmocka_unit_test(loss_every_counts_on_if_its_numbers_are_the_same),
 	        cmocka_unit_test(draws_are_not_repeated),
 	        cmocka_unit_test(the_users_statement_holds_until_the_next_point),
 	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),

@@ -46,6 +46,15 @@ static void loss_every_free(struct stage *stage)
 	free(stage);
 }
 
+static void loss_every_adopt(struct stage *stage, const struct stage *old)
+{
+	struct loss_every *loss = (struct loss_every *)stage;
+	const struct loss_every *before = (const struct loss_every *)old;
+	bool same = loss->every == before->every && loss->burst == before->burst;
+
+	loss->position = same ? before->position : 0;
+}
+
 static void loss_every_snapshot(struct stage *stage, struct snapshot *snapshot)
 {
 	struct loss_every *loss = (struct loss_every *)stage;
@@ -81,5 +90,6 @@ const struct statement loss_every_statement = {
         .conf_bytes = sizeof(struct loss_every_conf),
         .make = loss_every_make,
         .free = loss_every_free,
+        .adopt = loss_every_adopt,
         .snapshot = loss_every_snapshot,
 };
