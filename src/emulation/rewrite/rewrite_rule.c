@@ -223,7 +223,11 @@ static int read_range(struct rewrite_reader *reader, const struct rewrite_writte
 	if (written->masked)
 		return rewrite_wrong(reader, reader->token,
 		                     "under a mask all its bits are drawn; leave the range out");
-	if (step->value > to || to > max)
+	if (step->value > to)
+		return rewrite_wrong(reader, reader->token,
+		                     "the range `%.*s` goes down; write the smaller number first",
+		                     REWRITE_SHOWN(reader->token));
+	if (to > max)
 		return rewrite_wrong(
 		        reader, reader->token,
 		        "the range `%.*s` does not fit: in `%.*s` it is within 0..%" PRIu64,
