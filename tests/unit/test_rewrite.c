@@ -12,6 +12,7 @@
 #include "language/scenario_file.h"
 #include "random/draw.h"
 #include "rewrite/rewrite_field.h"
+#include "rewrite/rewrite_value.h"
 #include "trial.h"
 #include "runner/group.h"
 
@@ -299,6 +300,46 @@ static void whole_ipv6_addresses_are_compared_and_set(void **state)
 	        shape_through("rewrite match ip6.dst = 2001:db9::/32 set ip6.flow 1", TCP6, &out));
 	assert_true(shape_through("rewrite random ip6.dst", TCP6, &out));
 	assert_int_equal(frame_wrong_sums(out.data, TCP6), 0);
+}
+
+/* RFC 4291, section 2.2, form 3 */
+static void an_ipv6_address_may_end_as_an_ipv4_address(void **state)
+{
+	static const struct {
+		const char *written;
+		uint64_t high, low; /* 0: it is not an address */
+	} rows[] = {
+	        {"::ffff:1.2.3.4", 0, 0xffff01020304},
+	        {"::1.2.3.4", 0, 0x01020304},
+	        {"64:ff9b::192.0.2.33", 0x64ff9b00000000, 0xc0000221},
+	        {"1:2:3:4:5:6:255.254.253.252", 0x1000200030004, 0x50006fffefdfc},
+	        {"1:2:3:4:5::9.8.7.6", 0x1000200030004, 0x5000009080706},
+	        {"1:2:3:4:5:6:7:1.2.3.4", 0, 0},
+	        {"1:2:3:4:5:1.2.3.4", 0, 0},
+	        {"::1.2.3.4:5", 0, 0},
+	        {"::1.2.3", 0, 0},
+	        {"::1.2.3.256", 0, 0},
+	        {"::1.2.3.4.5", 0, 0},
+	        {"::1.2.3.4x", 0, 0},
+	        {"::ffff1.2.3.4", 0, 0},
+	};
+	struct rewrite_value value;
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *written = rows[i].written;
+
+		assert_int_equal(rewrite_value_read(written, strlen(written), &value),
+		                 rows[i].low != 0);
+		if (rows[i].low == 0)
+			continue;
+		assert_int_equal(value.kind, VALUE_IPV6);
+		assert_int_equal(value.high, rows[i].high);
+		assert_int_equal(value.low, rows[i].low);
+		assert_int_equal(value.prefix, 128);
+	}
+	assert_true(rewrite_value_read("::ffff:1.2.0.0/112", 18, &value));
+	assert_int_equal(value.prefix, 112);
 }
 
 /* ---- comparisons ---- */
@@ -1190,6 +1231,7 @@ GROUP(rewrite)
 	        cmocka_unit_test(
 	                a_protocol_that_is_changed_counts_in_the_checksum_of_the_transport),
 	        cmocka_unit_test(whole_ipv6_addresses_are_compared_and_set),
+	        cmocka_unit_test(an_ipv6_address_may_end_as_an_ipv4_address),
 	        cmocka_unit_test(comparisons_are_of_the_bits_under_the_mask),
 	        cmocka_unit_test(layers_are_seen_through_tags_options_and_extension_headers),
 	        cmocka_unit_test(set_min_max_and_add_compute_what_they_say),

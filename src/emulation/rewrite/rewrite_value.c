@@ -83,17 +83,24 @@ static bool read_prefix(struct text *text, uint8_t most, struct rewrite_value *v
 	return text->bytes == 0;
 }
 
-static bool read_ipv4(struct text text, struct rewrite_value *value)
+/* Reads four numbers from 0 to 255. */
+static bool read_dotted(struct text *text, uint64_t *address)
 {
 	uint64_t part;
 
-	value->kind = VALUE_IPV4;
+	*address = 0;
 	for (int i = 0; i < 4; i++) {
-		if ((i > 0 && !take(&text, '.')) || !read_digits(&text, 10, 3, &part) || part > 255)
+		if ((i > 0 && !take(text, '.')) || !read_digits(text, 10, 3, &part) || part > 255)
 			return false;
-		value->low = value->low << 8 | part;
+		*address = *address << 8 | part;
 	}
-	return read_prefix(&text, 32, value);
+	return true;
+}
+
+static bool read_ipv4(struct text text, struct rewrite_value *value)
+{
+	value->kind = VALUE_IPV4;
+	return read_dotted(&text, &value->low) && read_prefix(&text, 32, value);
 }
 
 static bool read_ethernet(struct text text, struct rewrite_value *value)
@@ -109,7 +116,14 @@ static bool read_ethernet(struct text text, struct rewrite_value *value)
 	return text.bytes == 0;
 }
 
-/* RFC 4291, section 2.2: groups of 16 bits; `::` stands for zeros, once. */
+/* Returns true if the rest is an IPv4 address rather than groups. */
+static bool is_dotted(const struct text *text)
+{
+	return memchr(text->at, '.', text->bytes) && !memchr(text->at, ':', text->bytes);
+}
+
+/* RFC 4291, section 2.2: groups of 16 bits; `::` stands for zeros, once. The last two groups may be
+ * written as an IPv4 address. */
 static bool read_ipv6(struct text text, struct rewrite_value *value)
 {
 	uint64_t groups[8] = {0}, part;
@@ -128,6 +142,13 @@ static bool read_ipv6(struct text text, struct rewrite_value *value)
 		/* a colon between two groups; no further one behind `::` */
 		if (n > 0 && gap != n && !take(&text, ':'))
 			return false;
+		if (is_dotted(&text)) {
+			if (n > 6 || !read_dotted(&text, &part))
+				return false;
+			groups[n++] = part >> 16;
+			groups[n++] = part & 0xffff;
+			break;
+		}
 		if (n == 8 || !read_digits(&text, 16, 4, &part))
 			return false;
 		groups[n++] = part;
