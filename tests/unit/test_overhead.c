@@ -73,7 +73,8 @@ static void what_is_no_overhead_is_refused(void **state)
 	        {"layer2", 0, 0, 0},      {"layer4", 0, 0, -EINVAL}, {"1001", 0, 0, -EINVAL},
 	        {"-1001", 0, 0, -EINVAL}, {"", 0, 0, -EINVAL},       {"20kB", 0, 0, -EINVAL},
 	        {"-20B", 0, 0, 0},        {"atm", 48, 0, -EINVAL},   {NULL, 0, 5, -EINVAL},
-	        {NULL, 10, 150, 0},       {NULL, 10, 151, -EINVAL},
+	        {NULL, 10, 150, 0},       {NULL, 10, 151, -EINVAL},  {" 5", 0, 0, -EINVAL},
+	        {"5 ", 0, 0, -EINVAL},    {"\t5", 0, 0, -EINVAL},    {"+5", 0, 0, 0},
 	};
 	struct problem problem;
 

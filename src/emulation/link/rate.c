@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link/rate.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,6 +105,9 @@ static enum layer layer_of(const char *text, long *number)
 	}
 	if (!text)
 		return LAYER_2;
+	/* strtol() skips spaces. */
+	if (isspace((unsigned char)*text))
+		return LAYER_WRONG;
 	*number = strtol(text, &end, 10);
 	if (end != text && strcmp(end, "B") == 0)
 		end++;
