@@ -283,10 +283,36 @@ static void meet_limit(struct cloud *cloud, struct burst *burst)
 	}
 }
 
-static void arrive(struct cloud *cloud, struct burst *burst)
+/* Splits the burst at each change: the packets before it arrive first, then the change takes
+ * effect. */
+static void arrive_around_changes(struct cloud *cloud, const struct burst *burst)
+{
+	uint16_t done = 0;
+	struct burst part;
+
+	while (done < burst->n) {
+		uint16_t end = done;
+
+		while (end < burst->n && burst_t(burst, end) < cloud->change)
+			end++;
+		if (end > done) {
+			burst_slice(&part, burst, done, end - done);
+			cloud_arrive(cloud, &part);
+		}
+		if (end < burst->n)
+			timeline_keep_up(cloud, burst_t(burst, end));
+		done = end;
+	}
+}
+
+void cloud_arrive(struct cloud *cloud, struct burst *burst)
 {
 	const uint16_t n = burst->n;
 
+	if (unlikely(cloud->change <= burst_t(burst, n - 1))) {
+		arrive_around_changes(cloud, burst);
+		return;
+	}
 	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))
 		cloud->latest_number = burst_number(burst, n - 1);
 	/* The watch must have seen all earlier events before the packets arrive. */
@@ -308,38 +334,6 @@ static void arrive(struct cloud *cloud, struct burst *burst)
 		meet_limit(cloud, burst);
 	else
 		enter(cloud, burst);
-}
-
-/* Splits the burst at each change: the packets before it arrive first, then the change takes
- * effect. */
-static void arrive_around_changes(struct cloud *cloud, const struct burst *burst)
-{
-	uint16_t done = 0, n = burst->n;
-	struct burst part;
-
-	while (done < n && cloud->change <= burst_t(burst, n - 1)) {
-		uint16_t before = done;
-
-		while (burst_t(burst, before) < cloud->change)
-			before++;
-		if (before > done) {
-			burst_slice(&part, burst, done, before - done);
-			arrive(cloud, &part);
-		}
-		done = before;
-		timeline_keep_up(cloud, burst_t(burst, done));
-	}
-	burst_slice(&part, burst, done, n - done);
-	if (part.n > 0)
-		arrive(cloud, &part);
-}
-
-void cloud_arrive(struct cloud *cloud, struct burst *burst)
-{
-	if (unlikely(cloud->change != SIMTIME_NEVER))
-		arrive_around_changes(cloud, burst);
-	else
-		arrive(cloud, burst);
 }
 
 void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
