@@ -137,9 +137,10 @@ static __attribute__((noinline)) void compensate(struct cloud *cloud, const stru
 		        cloud_leaves_at(cloud, came[i], due_ns[i], burst_age_ns(burst, from + i));
 }
 
-/* Puts packets onto the line, each due at its own instant. */
+/* Puts packets onto the line, each due at its own instant; `granted` of them may look for
+ * memory. */
 static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struct burst *burst,
-                                                      uint16_t from, uint16_t n,
+                                                      uint16_t from, uint16_t n, uint16_t granted,
                                                       const simtime *enters_ns)
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
@@ -153,7 +154,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		compensate(cloud, burst, from, n, came, due_ns, compensated);
 		leaves = compensated;
 	}
-	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
+	held = line_push(&cloud->line, cloud->holder, burst, from, granted, leaves, false);
 	/* If a packet has not waited for the link, its time on the line is its whole delay. */
 	if (likely(!enters_ns || !spread)) {
 		histogram_add_spans(cloud->delay_ns, spread, came, due_ns, held);
@@ -165,54 +166,37 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		tell_entered(cloud, burst, from, n, held, due_ns, false);
 }
 
-static inline void enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
-                              const simtime *enters_ns)
-{
-	struct line *line = &cloud->line;
-	simtime due;
-	uint16_t held;
-
-	if (!burst->at_once || enters_ns || unlikely(cloud->compensates_latency) ||
-	    !line_due_as_one(line, burst->t, &due)) {
-		enter_line_each(cloud, burst, from, n, enters_ns);
-		return;
-	}
-	held = line_push(line, cloud->holder, burst, from, n, &due, true);
-	histogram_add(cloud->delay_ns, due - burst->t, held);
-	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, &due, true);
-}
-
-/* Puts packets onto the line, and numbers them. A packet that must find no memory goes alone, and
- * still makes its draws. */
-static __attribute__((noinline)) void enter_line_numbered(struct cloud *cloud, struct burst *burst,
-                                                          uint16_t from, uint16_t n,
-                                                          const simtime *enters_ns)
-{
-	for (uint16_t done = 0, part; done < n; done += part) {
-		const uint16_t granted = cloud_grants(cloud, WANT_LINE, n - done);
-
-		part = RTE_MAX(granted, 1);
-		cloud->holder->lacks = granted == 0;
-		enter_line(cloud, burst, from + done, part, enters_ns ? enters_ns + done : NULL);
-		cloud->holder->lacks = false;
-	}
-}
-
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
                       const simtime *enters_ns)
 {
+	struct line *line = &cloud->line;
+	uint16_t granted, part, held;
+	simtime due;
+
 	if (unlikely(n == 0))
 		return;
 	/* The witness gets lengths after the line has taken the mbufs. */
 	if (unlikely(cloud->witness != NULL))
 		burst_spell(burst);
-	if (unlikely(cloud->line.reorders))
+	if (unlikely(line->reorders)) {
 		reorder_enter(cloud, burst, from, n);
-	else if (unlikely(cloud->holder->scarcity != NULL))
-		enter_line_numbered(cloud, burst, from, n, enters_ns);
-	else
-		enter_line(cloud, burst, from, n, enters_ns);
+		return;
+	}
+	/* A packet that must find no memory goes alone, and still makes its draws. */
+	granted = cloud_grants(cloud, WANT_LINE, n);
+	part = RTE_MAX(granted, 1);
+	if (likely(burst->at_once && !enters_ns && !cloud->compensates_latency) &&
+	    likely(line_due_as_one(line, burst->t, &due))) {
+		held = line_push(line, cloud->holder, burst, from, granted, &due, true);
+		histogram_add(cloud->delay_ns, due - burst->t, held);
+		if (unlikely(cloud->witness || held < part))
+			tell_entered(cloud, burst, from, part, held, &due, true);
+	} else {
+		enter_line_each(cloud, burst, from, part, granted, enters_ns);
+	}
+	if (unlikely(part < n))
+		cloud_enter_line(cloud, burst, from + part, n - part,
+		                 enters_ns ? enters_ns + part : NULL);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)

@@ -36,7 +36,6 @@ struct holder {
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
 	struct scarcity *scarcity; /* numbers the packets that need memory; or NULL */
-	bool lacks;                /* line_push finds no memory: a repeated run requires it */
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */

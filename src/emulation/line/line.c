@@ -157,8 +157,6 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
 	struct wheel *wheel = wheel_for(line);
 	uint16_t pushed;
 
-	if (unlikely(holder->lacks))
-		return 0;
 	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
 		return 0;
 	if (wheel)
