@@ -7,7 +7,6 @@
 #include "engine/cloud_link.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 #include "engine/template.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
@@ -333,7 +332,7 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.generated++;
 }
 
-/* ---- memory (cloud_want.h) ---- */
+/* ---- memory ---- */
 
 uint32_t cloud_grants_numbered(struct cloud *cloud, enum want want, uint32_t n)
 {

@@ -2,7 +2,6 @@
 #include "engine/cloud_aqm.h"
 
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 #include "holding/hold.h"
 #include "link/classes.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_link.h"
-#include "engine/cloud_want.h"
 
 /* Returns true if no event of the link precedes the group, and no observer needs its packets one by
  * one. */

@@ -4,7 +4,6 @@
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 #include "engine/engine.h"
 #include "engine/timeline.h"
 #include "link/classes.h"

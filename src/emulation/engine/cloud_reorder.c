@@ -2,7 +2,6 @@
 #include "engine/cloud_reorder.h"
 
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 
 struct reorder_note {
 	simtime due;    /* its own due time */

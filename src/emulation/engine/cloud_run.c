@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_link.h"
-#include "engine/cloud_want.h"
 #include "engine/engine.h"
 #include "link/aqm.h"
 

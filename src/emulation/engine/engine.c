@@ -7,7 +7,6 @@
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 

@@ -3,7 +3,6 @@
 #include <rte_prefetch.h>
 
 #include "engine/cloud_tell.h"
-#include "engine/cloud_want.h"
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
