@@ -6,87 +6,91 @@ struct kind {
 	uint64_t shape, lengths;
 };
 
-static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
+/* Returns true if packet i may join the train behind k others. `uniform`: as far as the burst
+ * decides it, all may. */
+static __rte_always_inline bool follows(const struct train *train, const struct kind *kind,
+                                        uint32_t k, const struct burst *burst, uint32_t i,
+                                        bool uniform)
 {
-	return hold_shape(mbuf) == kind->shape && hold_lengths(mbuf) == kind->lengths;
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
+
+	if (unlikely(hold_shape(mbuf) != kind->shape || hold_lengths(mbuf) != kind->lengths))
+		return false;
+	return uniform || likely(burst_wire_bytes(burst, i) == train->wire_bytes &&
+	                         burst_flags(burst, i) == (uint8_t)train->flags &&
+	                         (uint32_t)burst_number(burst, i) == train->number + k);
 }
 
-/* Returns true if packet i may join the train behind k others, as far as the burst decides it;
- * is_of compares the mbuf. */
-static __rte_always_inline bool follows(const struct train *train, uint32_t k,
-                                        const struct burst *burst, uint32_t i)
+/* Copies packets into the train, from packet `from` on, as long as they are like it and the chunk
+ * has room; there is room for the first. Their mbufs become spare. Returns how many. */
+static __rte_always_inline uint32_t copy_frames(struct log *log, struct holder *holder,
+                                                struct train *train, const struct burst *burst,
+                                                uint32_t from, uint32_t n, bool uniform)
 {
-	return burst_wire_bytes(burst, i) == train->wire_bytes &&
-	       burst_flags(burst, i) == (uint8_t)train->flags &&
-	       (uint32_t)burst_number(burst, i) == train->number + k;
-}
-
-/* Copies packets from `from` on into the train, behind the first, as long as they are like it and
- * the chunk has room; their mbufs become spare. Returns how many. `uniform`: `follows` holds for
- * all. */
-static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
-                                                const struct train *train, const struct kind *kind,
-                                                const struct burst *burst, uint32_t from,
-                                                uint32_t n, bool uniform)
-{
+	struct rte_mbuf *mbuf = burst->mbuf[from];
+	const struct kind kind = {hold_shape(mbuf), hold_lengths(mbuf)};
 	const uint32_t stride = train_stride(train);
 	const uint8_t *limit = log->limit;
-	uint8_t *write = log->write;
+	uint8_t *write = train->data;
 	uint32_t k = 0, spare;
 
+	if (unlikely(!hold_owns_alone(holder, mbuf))) {
+		hold_copy(write, rte_pktmbuf_mtod(mbuf, const uint8_t *), stride);
+		rte_pktmbuf_free(mbuf);
+		return 1;
+	}
 	if (unlikely(holder->n_spare + n > HOLD_SPARE_MAX))
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
 	spare = holder->n_spare;
-	while (k < n && (size_t)(limit - write) >= stride) {
-		struct rte_mbuf *mbuf = burst->mbuf[from + k];
-
-		if (unlikely(!is_of(kind, mbuf) || !hold_owns(holder, mbuf)))
-			break;
-		if (!uniform && unlikely(!follows(train, k + 1, burst, from + k)))
-			break;
+	for (;;) {
 		hold_copy(write, rte_pktmbuf_mtod(mbuf, const uint8_t *), stride);
 		holder->spare[spare++] = mbuf;
 		write += stride;
-		k++;
+		if (++k == n || unlikely((size_t)(limit - write) < stride))
+			break;
+		mbuf = burst->mbuf[from + k];
+		if (unlikely(!follows(train, &kind, k, burst, from + k, uniform) ||
+		             !hold_owns(holder, mbuf)))
+			break;
 	}
 	holder->n_spare = spare;
 	log->write = write;
 	return k;
 }
 
-/* The same for frames that stay in their mbufs. */
-static uint32_t keep_others(struct log *log, struct holder *holder, const struct train *train,
-                            const struct kind *kind, const struct burst *burst, uint32_t from,
-                            uint32_t n)
+/* The same for frames that stay in their mbufs; the holder may keep the first. */
+static uint32_t keep_frames(struct log *log, struct holder *holder, struct train *train,
+                            const struct burst *burst, uint32_t from, uint32_t n)
 {
-	uint32_t k;
+	struct rte_mbuf *mbuf = burst->mbuf[from];
+	const struct kind kind = {hold_shape(mbuf), hold_lengths(mbuf)};
+	uint8_t *write = train->data;
+	uint32_t k = 0;
 
-	for (k = 0; k < n && (size_t)(log->limit - log->write) >= sizeof(burst->mbuf[0]); k++) {
-		struct rte_mbuf *mbuf = burst->mbuf[from + k];
-
-		if (!is_of(kind, mbuf) || holder->kept + mbuf->nb_segs > holder->kept_max ||
-		    !follows(train, k + 1, burst, from + k))
-			break;
-		memcpy(log->write, &mbuf, sizeof(mbuf));
-		log->write += sizeof(mbuf);
+	do {
+		memcpy(write, &mbuf, sizeof(mbuf));
+		write += sizeof(mbuf);
 		holder->kept += mbuf->nb_segs;
-	}
+		if (++k == n || (size_t)(log->limit - write) < sizeof(mbuf))
+			break;
+		mbuf = burst->mbuf[from + k];
+	} while (holder->kept + mbuf->nb_segs <= holder->kept_max &&
+	         follows(train, &kind, k, burst, from + k, false));
+	log->write = write;
 	return k;
 }
 
 /* Pushes as many packets as fit into one train. Returns how many: at least one, or 0 if there is no
- * memory. */
+ * memory. `uniform` as in follows(). */
 static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
                                          const struct burst *burst, uint32_t from, uint32_t n,
                                          simtime due, bool uniform)
 {
-	struct rte_mbuf *first = burst->mbuf[from];
-	const struct kind kind = {hold_shape(first), hold_lengths(first)};
 	struct train *train = NULL;
-	uint32_t stored_bytes, k = 1;
-	bool copied, alike;
+	uint32_t stored_bytes, k;
+	bool copied;
 
-	if (likely(hold_takes(holder, first, &copied, &stored_bytes)))
+	if (likely(hold_takes(holder, burst->mbuf[from], &copied, &stored_bytes)))
 		train = log_reserve(log, &holder->arena, held_bytes(stored_bytes));
 	if (unlikely(!train))
 		return 0;
@@ -96,18 +100,10 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, from));
 	train->number = (uint32_t)burst_number(burst, from);
 	train->gone = 0;
-	if (unlikely(!copied)) {
-		memcpy(train->data, &first, sizeof(first));
-		holder->kept += first->nb_segs;
-		k += keep_others(log, holder, train, &kind, burst, from + 1, n - 1);
-	} else {
-		alike = n > 1 && hold_owns_alone(holder, first);
-		hold_copy(train->data, rte_pktmbuf_mtod(first, const uint8_t *), stored_bytes);
-		hold_spend(holder, first);
-		if (alike)
-			k += copy_others(log, holder, train, &kind, burst, from + 1, n - 1,
-			                 uniform);
-	}
+	if (likely(copied))
+		k = copy_frames(log, holder, train, burst, from, n, uniform);
+	else
+		k = keep_frames(log, holder, train, burst, from, n);
 	train->n = (uint16_t)k;
 	return k;
 }

@@ -51,7 +51,7 @@ static inline uint32_t train_bytes(const struct train *train)
 /* Returns the oldest train of a log that has one. */
 static inline struct train *train_front(const struct log *log)
 {
-	return (struct train *)(void *)log_front(log);
+	return (struct train *)(void *)log->read;
 }
 
 /* Returns when the oldest train is due, or SIMTIME_NEVER if there is none. */
