@@ -106,36 +106,32 @@ struct shaper_pace {
 	int64_t rest_work;
 };
 
-static inline void shaper_pace_take(struct shaper_pace *pace, const struct shaper *shaper,
-                                    uint32_t bytes)
-{
-	uint64_t work = (uint64_t)shaper_work(bytes);
-
-	pace->bytes = bytes;
-	pace->ns = work / shaper->rate_bps;
-	pace->rest_work = (int64_t)(work % shaper->rate_bps);
-}
-
 /* Does shaper_departure, and shaper_depart at that instant, for a packet that has been at the head
  * since `at`; returns the departure. The rate is not 0. */
 static inline simtime shaper_serve(struct shaper *shaper, struct shaper_pace *pace, uint32_t bytes)
 {
+	const uint64_t rate_bps = shaper->rate_bps;
 	int64_t ahead = shaper->debt_work - shaper->depth_work;
 	simtime departure;
 
 	/* The depth was reduced, or there are tokens. */
-	if (__builtin_expect(ahead > 0 || ahead <= -(int64_t)shaper->rate_bps, 0)) {
+	if (__builtin_expect(ahead > 0 || ahead <= -(int64_t)rate_bps, 0)) {
 		departure = shaper_departure(shaper, bytes);
 		shaper_depart(shaper, departure, bytes);
 		return departure;
 	}
-	if (__builtin_expect(pace->bytes != bytes, 0))
-		shaper_pace_take(pace, shaper, bytes);
+	if (__builtin_expect(pace->bytes != bytes, 0)) {
+		const uint64_t work = (uint64_t)shaper_work(bytes);
+
+		*pace = (struct shaper_pace){.bytes = bytes,
+		                             .ns = work / rate_bps,
+		                             .rest_work = (int64_t)(work % rate_bps)};
+	}
 	/* The excess work in the last nanosecond of the packet before counts for this packet. If it
 	 * is less than the remaining work, one more nanosecond is needed. */
 	ahead += pace->rest_work;
 	shaper->at += pace->ns + (ahead > 0);
-	shaper->debt_work += pace->rest_work - (ahead > 0 ? (int64_t)shaper->rate_bps : 0);
+	shaper->debt_work += pace->rest_work - (ahead > 0 ? (int64_t)rate_bps : 0);
 	return shaper->at;
 }
 
