@@ -110,18 +110,15 @@ struct log_walk {
 	uint64_t left;
 };
 
-static inline const struct held *log_walk_here(const struct log_walk *walk)
-{
-	return walk->left ? (const struct held *)walk->at : NULL;
-}
-
+/* Begins a walk. Returns the oldest record, or NULL if there is none. */
 static inline const struct held *log_walk_first(struct log_walk *walk, const struct log *log)
 {
 	*walk = (struct log_walk){
 	        .log = log, .chunk = log->head, .at = log->read, .left = log->records};
-	return log_walk_here(walk);
+	return walk->left ? log_front(log) : NULL;
 }
 
+/* Returns the next record, or NULL if there is none. */
 static inline const struct held *log_walk_next(struct log_walk *walk)
 {
 	walk->at += held_bytes(((const struct held *)walk->at)->stored_bytes);
@@ -129,7 +126,7 @@ static inline const struct held *log_walk_next(struct log_walk *walk)
 		walk->chunk = walk->chunk->next;
 		walk->at = walk->chunk->records;
 	}
-	return log_walk_here(walk);
+	return walk->left ? (const struct held *)walk->at : NULL;
 }
 
 /* Removes the oldest record, which has so many bytes. Its memory stays readable until the next
