@@ -6,9 +6,9 @@
  * one. */
 static inline bool may_group(const struct cloud *cloud, simtime now)
 {
-	const struct link *link = &cloud->link;
+	const struct aqm *aqm = cloud->link.queue.aqm;
 
-	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm) &&
+	return !cloud->link.classes && cloud_next(cloud) > now && (!aqm || aqm->takes_groups) &&
 	       !cloud_forces(cloud);
 }
 

@@ -231,7 +231,8 @@ struct aqm {
 	struct cloud *cloud;             /* whose counters and hop the AQM may use */
 	struct draw_key key;
 	uint64_t drawn;
-	bool takes_groups; /* arrive() may be given several packets */
+	/* arrive() may be given several packets; also set if arrivals are nothing to the AQM */
+	bool takes_groups;
 };
 
 /* ---- control ---- */
@@ -262,12 +263,6 @@ void aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot);
 
 /* ---- worker; a cloud's use of its AQM is in engine/cloud_aqm.h ---- */
 
-/* Returns true if there is no AQM, or one that accepts groups of packets. */
-static inline bool aqm_takes_groups(const struct aqm *aqm)
-{
-	return !aqm || aqm->takes_groups ||
-	       !(aqm->kind->arrive || aqm->kind->settled || aqm->kind->bands);
-}
 /* Returns true if there is an AQM with depart(). */
 static inline bool aqm_is_asked(const struct aqm *aqm)
 {

@@ -89,6 +89,7 @@ int aqm_make(uint64_t seed, struct cloud *cloud, const struct cloud_conf *conf, 
              struct aqm **aqm)
 {
 	const struct conf *own = NULL;
+	const struct aqm_kind *kind;
 	int error;
 
 	*aqm = NULL;
@@ -99,10 +100,12 @@ int aqm_make(uint64_t seed, struct cloud *cloud, const struct cloud_conf *conf, 
 	}
 	if (!own)
 		return 0;
-	error = own->statement->aqm->make(own, conf, aqm);
+	kind = own->statement->aqm;
+	error = kind->make(own, conf, aqm);
 	if (error)
 		return error;
-	(*aqm)->kind = own->statement->aqm;
+	(*aqm)->kind = kind;
+	(*aqm)->takes_groups |= !(kind->arrive || kind->settled || kind->bands);
 	(*aqm)->statement = own->statement;
 	(*aqm)->cloud = cloud;
 	aqm_key(*aqm, seed, scope);
