@@ -179,6 +179,11 @@ static inline uint64_t cloud_held(const struct cloud *cloud)
 	return cloud->line.held + link_held_packets(&cloud->link);
 }
 
+/* Writes or reads all that a cloud remembers and holds at `now`, up to which it has been advanced
+ * (snapshot.h). The engine handles its packets on the shared wheel. */
+struct snapshot;
+void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot);
+
 /*
  * Requests for memory by the packets of a cloud. If the engine has a scarcity (account/scarcity.h),
  * these packets are numbered. Each packet asks for a place once at each point of its path; single

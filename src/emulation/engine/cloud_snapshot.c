@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/cloud_snapshot.h"
+#include "engine/cloud.h"
 
 #include "engine/timeline.h"
 #include "link/aqm.h"
+#include "snapshot/snapshot.h"
 
 _Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "nothing but integers");
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "engine/cloud_snapshot.h"
 #include "engine/engine_state.h"
 #include "holding/hold_snapshot.h"
 #include "link/aqm.h"
