@@ -5,7 +5,6 @@
 
 #include "holding/train.h"
 #include "holding/wheel_burst.h"
-#include "holding/wheel_walk.h"
 
 /* The flags of a record that belong to the packet. */
 #define FLAGS_OF_PACKET 0x00ff

@@ -264,6 +264,12 @@ const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtim
  * empty. */
 simtime wheel_next(const struct wheel *wheel);
 
+/* Visits all packets on the wheel, without removing any, for a snapshot: one place after the other,
+ * not in the order in which they leave. Packets that are due at one instant leave in the order of
+ * their numbers. `held` is valid only during the call. */
+typedef void wheel_visit(void *argument, simtime t_ns, uint64_t number, const struct held *held);
+void wheel_walk(struct wheel *wheel, wheel_visit *visit, void *argument);
+
 /* Control (for `check`): returns the memory that so many packets take, of so many stored bytes
  * each, that are on a wheel at one time, spread over `span` ns. */
 unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes, simtime span);

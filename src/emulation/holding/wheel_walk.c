@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "holding/wheel_walk.h"
+#include "holding/wheel.h"
 
 struct walk {
 	struct wheel *wheel;
