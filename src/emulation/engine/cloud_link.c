@@ -410,5 +410,6 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 		if (i < burst->n)
 			enter_link(cloud, burst, i, decided ? &verdict : NULL, &passed);
 	}
-	passed_enter_line(cloud, burst, &passed);
+	if (passed.n > 0)
+		passed_enter_line(cloud, burst, &passed);
 }
