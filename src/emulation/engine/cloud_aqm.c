@@ -238,8 +238,8 @@ uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_g
 	struct aqm *aqm = queue->aqm;
 	uint16_t n = group->n;
 
-	if (!aqm || n == 0)
-		return n;
+	if (n == 0)
+		return 0;
 	if (aqm->kind->arrive) {
 		const struct aqm_view view = view_of(cloud, queue, 0);
 

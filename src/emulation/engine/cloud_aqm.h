@@ -10,10 +10,9 @@
 
 #include "link/aqm.h"
 
-/* Presents a group of arriving packets to the management, which must accept groups. Returns how
- * many of them pass, from the first; all, if there is no management. The caller appends these
- * packets. It then admits the packet behind them, if there is one, with this verdict
- * (aqm_admit). */
+/* Presents a group of arriving packets to the management of the queue, which must accept groups.
+ * Returns how many of them pass, from the first. The caller appends these packets. It then admits
+ * the packet behind them, if there is one, with this verdict (aqm_admit). */
 uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
                     struct aqm_verdict *verdict);
 

@@ -76,7 +76,9 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 	group.from = from;
 	group.wait = true;
 	group.n = find_room(cloud, burst, from, &group);
-	passed = aqm_arrive(cloud, &cloud->link.queue, &group, verdict);
+	passed = group.n;
+	if (cloud->link.queue.aqm)
+		passed = aqm_arrive(cloud, &cloud->link.queue, &group, verdict);
 	append(cloud, burst, from, passed, &group);
 	*decided = passed < group.n;
 	return passed;
@@ -151,7 +153,9 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 	shaper_idle_until(&link->shaper, group.now);
 	shaper = link->shaper;
 	group.n = take_tokens(cloud, &shaper, burst, from, burst->n - from, &group);
-	passed = aqm_arrive(cloud, &link->queue, &group, verdict);
+	passed = group.n;
+	if (link->queue.aqm)
+		passed = aqm_arrive(cloud, &link->queue, &group, verdict);
 	*decided = passed < group.n;
 	if (*decided) {
 		shaper = link->shaper;
