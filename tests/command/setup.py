@@ -399,6 +399,30 @@ def what_there_is_not_is_refused():
         assert done.returncode == 2 and "--undo undoes everything" in done.stderr
 
 
+def a_long_list_of_processors_is_kept_whole_or_refused():
+    def on(tree, *words):
+        return subprocess.run([WEIR, "setup", "--root", tree.folder, *words], capture_output=True, text=True, check=False,
+                              timeout=120)
+
+    record = "/var/lib/weir/setup.json"
+    with machine(tuned) as tree:
+        before = tree.all()
+        done = on(tree, A, "--apply", "--cores", f"{CORE:0320}")
+        assert done.returncode == 2 and "--cores has 320 bytes; at most 319 are allowed" in done.stderr, done.stderr
+        assert tree.all() == before
+        most = ",".join([f"{CORE:04}"] * 63)
+        done = on(tree, A, "--apply", "--cores", most)
+        assert done.returncode == 0 and json.loads(tree.get(record))["cores"] == most, done.stderr
+        done = on(tree, "--apply")
+        assert done.returncode == 0, done.stderr
+        # A list that an earlier weir cut, or of processors that are gone: --undo does not need it.
+        tree.put(record, tree.get(record).replace(most, "9999,"))
+        done = on(tree, "--undo")
+        assert done.returncode == 0, done.stderr
+        os.rmdir(tree.at(WANTS))
+        assert tree.all() == before
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -406,4 +430,4 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     a_tuned_machine_lacks_nothing_but_that_it_lasts, a_nic_that_dpdk_shares_stays_and_its_node_is_named,
     a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
-    what_there_is_not_is_refused)]))
+    what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused)]))

@@ -206,16 +206,20 @@ int command_setup(int argc, char **argv)
 	if (setup.apply && setup.json)
 		return options_wrong(&setup_options,
 		                     "--json shows what --apply would do; do not give both");
+	if (setup.cores && strlen(setup.cores) >= sizeof(record.cores))
+		return options_wrong(&setup_options,
+		                     "--cores has %zu bytes; at most %zu are allowed",
+		                     strlen(setup.cores), sizeof(record.cores) - 1);
 	if (setup_record_read(setup.root, &record, &problem) < 0)
 		return wrong(&problem, 2);
 	/* Options of the last --apply stay in force, unless they are given anew. */
 	setup.unsafe |= record.unsafe;
 	if (!setup.cores && record.cores[0])
 		setup.cores = record.cores;
-	if (cpu_list_parse(setup.cores, &cores, &problem) < 0) {
-		status = wrong(&problem, 2);
-	} else if (setup.undo) {
+	if (setup.undo) {
 		status = undo(&setup, &record);
+	} else if (cpu_list_parse(setup.cores, &cores, &problem) < 0) {
+		status = wrong(&problem, 2);
 	} else {
 		status = find_ports(&setup, &words, &record, &ports);
 		if (status == 0)

@@ -74,6 +74,8 @@ static int take(struct setup_record *record, const json_t *document)
 
 	const char *cores = json_string_value(json_object_get(document, "cores"));
 
+	if (cores && strlen(cores) >= sizeof(record->cores))
+		return -EINVAL;
 	snprintf(record->cores, sizeof(record->cores), "%s", cores ? cores : "");
 	record->unsafe = json_is_true(json_object_get(document, "unsafe_noiommu"));
 	record->made_folder = json_is_true(json_object_get(document, "made_folder"));

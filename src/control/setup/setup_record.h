@@ -13,14 +13,17 @@
 #include "setup/setup_ports.h"
 #include "setup/setup_step.h"
 
+/* Has room for CPU_LIST_MAX processors, with a comma between. */
+#define SETUP_CORES_BYTES 320
+
 struct setup_record {
 	uint32_t n_words;
 	char word[SETUP_WORDS_MAX][64];
 	uint32_t n, room;
-	struct step *steps; /* in the order in which they were done */
-	char cores[64];     /* value of --cores; "": not given */
-	bool unsafe;        /* --unsafe-noiommu */
-	bool made_folder;   /* weir setup made the folder of the file */
+	struct step *steps;            /* in the order in which they were done */
+	char cores[SETUP_CORES_BYTES]; /* value of --cores; "": not given */
+	bool unsafe;                   /* --unsafe-noiommu */
+	bool made_folder;              /* weir setup made the folder of the file */
 };
 
 /* Reads the record. Returns 0, with an empty record if there is no file; or -errno with problem. */
