@@ -423,6 +423,25 @@ def a_long_list_of_processors_is_kept_whole_or_refused():
         assert tree.all() == before
 
 
+def an_apply_that_fails_leaves_nothing_in_the_record():
+    def two(tree):
+        guest(tree)
+        tree.nic(B, "e1000e", "eth2")
+        tree.put("/sys/class/iommu/dmar0/devices", "")
+        tree.put("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+
+    with machine(two) as tree:
+        done = tree.setup(B, "--apply")
+        assert done.returncode == 0, done.stderr
+        before = tree.all()
+        tree.kernel.refuses.add("vfio-pci")
+        done = tree.setup(A, "--apply", "--unsafe-noiommu", "--cores", f"{CORE},{CORE}")
+        assert done.returncode == 1 and f"driver vfio-pci does not bind to {A}" in done.stderr, done.stderr
+        after = tree.all()
+        assert after == before, {path: (before.get(path), after.get(path)) for path in before.keys() | after.keys()
+                                 if before.get(path) != after.get(path)}
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -430,4 +449,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     a_tuned_machine_lacks_nothing_but_that_it_lasts, a_nic_that_dpdk_shares_stays_and_its_node_is_named,
     a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
-    what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused)]))
+    what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
+    an_apply_that_fails_leaves_nothing_in_the_record)]))

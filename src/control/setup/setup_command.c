@@ -84,10 +84,29 @@ static int do_steps(const char *root, const struct setup_plan *plan, struct prob
 	return 0;
 }
 
+/* Writes the record as it was before an --apply that has failed and is undone. */
+static void write_back(const char *root, const struct setup_record *before,
+                       struct setup_record *record)
+{
+	struct step *steps = record->steps;
+	const uint32_t room = record->room;
+	const bool made_folder = record->made_folder;
+
+	/* The first steps of the array are those that were there before. */
+	*record = *before;
+	record->steps = steps;
+	record->room = room;
+	record->made_folder = made_folder;
+	if (record->n == 0)
+		setup_record_remove(root, record);
+	else
+		setup_record_write(root, record, &(struct problem){.field = -1});
+}
+
 static int apply(const struct setup *setup, struct setup_record *record,
                  const struct setup_ports *ports, struct setup_plan *plan)
 {
-	uint32_t n_before = record->n;
+	const struct setup_record before = *record;
 	struct problem problem;
 	int rc = 0;
 
@@ -103,16 +122,12 @@ static int apply(const struct setup *setup, struct setup_record *record,
 		snprintf(record->cores, sizeof(record->cores), "%s",
 		         setup->cores ? setup->cores : "");
 	memcpy(record->word, ports->word, sizeof(record->word));
-	if (rc == 0 && (plan->n_steps > 0 || n_before > 0))
+	if (rc == 0 && (plan->n_steps > 0 || before.n > 0))
 		rc = setup_record_write(setup->root, record, &problem);
 	if (rc < 0)
 		return wrong(&problem, 1);
 	if (do_steps(setup->root, plan, &problem) < 0) {
-		record->n = n_before;
-		if (n_before == 0)
-			setup_record_remove(setup->root, record);
-		else
-			setup_record_write(setup->root, record, &(struct problem){.field = -1});
+		write_back(setup->root, &before, record);
 		return wrong(&problem, 1);
 	}
 	if (plan->reboot)
