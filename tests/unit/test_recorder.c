@@ -6,6 +6,7 @@
  * whole frame.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -200,6 +202,28 @@ static void what_is_missing_is_said_with_the_cause_and_the_number(void **state)
 	assert_string_equal(problem.text,
 	                    "x.pcap: 70 frames are missing in it, because they could not be "
 	                    "written (No space left on device); the file holds the others");
+}
+
+/* A pipe cannot be truncated: that is no cause. */
+static void of_a_pipe_without_a_reader_the_first_cause_is_said(void **state)
+{
+	struct recorder *recorder;
+	struct problem problem;
+	int held;
+	(void)state;
+
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	held = open("pipe", O_RDWR | O_CLOEXEC);
+	assert_true(held >= 0);
+	recorder = opened("pipe");
+	disk_room = record_bytes(0, 3) + 5;
+	disk_error = EPIPE;
+	put(recorder, 0, 10);
+	assert_int_equal(recorder_close(recorder, &problem), -EIO);
+	assert_string_equal(problem.text,
+	                    "pipe: 7 frames are missing in it, because they could not be written "
+	                    "(Broken pipe); the file holds the others");
+	close(held);
 }
 
 static void a_trouble_and_its_end_are_said_once_each(void **state)
@@ -428,6 +452,8 @@ GROUP(recorder)
 	                leave_folder),
 	        cmocka_unit_test_setup_teardown(
 	                what_is_missing_is_said_with_the_cause_and_the_number, start, leave_folder),
+	        cmocka_unit_test_setup_teardown(of_a_pipe_without_a_reader_the_first_cause_is_said,
+	                                        start, leave_folder),
 	        cmocka_unit_test_setup_teardown(a_trouble_and_its_end_are_said_once_each, start,
 	                                        leave_folder),
 	        cmocka_unit_test_setup_teardown(

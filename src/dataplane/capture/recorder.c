@@ -194,10 +194,9 @@ void recorder_finish(struct recorder *recorder)
 		frames++;
 	lose(recorder, frames);
 	/* Cuts off a part of a frame, so that the file ends with a whole one. If the target cannot
-	 * be truncated (a pipe), its reader notices. */
-	if (recorder->done > 0 &&
-	    ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done) < 0)
-		begin_trouble(recorder, errno);
+	 * be truncated (a pipe), its reader notices. The cause remains that of the failed write. */
+	if (recorder->done > 0)
+		(void)!ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done);
 	recorder->used = recorder->done = 0;
 }
 
