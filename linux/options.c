@@ -77,6 +77,8 @@ static int options_check(const struct options *options, char error[OPTIONS_ERROR
 	if (!response->informed && (options->socket != NULL || options->cloud != NULL))
 		return wrong(error, "`%s` queries no weir: it takes no -s and no --path",
 		             response->word);
+	if (!response->informed && options->fresh_ms != OPTIONS_FRESH_MS)
+		return wrong(error, "`%s` queries no weir: it takes no --fresh", response->word);
 	if (options->check)
 		return 0;
 	if (response->quenched && options->interface == NULL)

@@ -75,6 +75,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"becn -i eth0 --bit x",
 	         "--bit x: it must be one bit of an octet: 0x80, 0x40 ... 0x01"},
 	        {"becn -i eth0 -s sock", "`becn` queries no weir: it takes no -s and no --path"},
+	        {"becn -i eth0 --fresh 5ms", "`becn` queries no weir: it takes no --fresh"},
 	        {"becn -i eth0 -x",
 	         "no such option -x; there are -i, --bit, -s, --path, --fresh, --check, -v and -j"},
 	        {"limited -i eth0", "`limited` reads no quenches: it takes no -i"},
