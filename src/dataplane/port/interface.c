@@ -189,12 +189,12 @@ uint64_t interface_missed(struct interface *interface)
 		struct tpacket_stats stats;
 		socklen_t bytes = sizeof(stats);
 
-		/* Reading resets the counters. */
+		/* Reading resets the counters. Several threads may read, each a part. */
 		if (getsockopt(interface->sockets[i], SOL_PACKET, PACKET_STATISTICS, &stats,
 		               &bytes) == 0)
-			interface->missed += stats.tp_drops;
+			__atomic_add_fetch(&interface->missed, stats.tp_drops, __ATOMIC_RELAXED);
 	}
-	return interface->missed;
+	return __atomic_load_n(&interface->missed, __ATOMIC_RELAXED);
 }
 
 static uint32_t feature(const struct interface *interface, uint32_t command)

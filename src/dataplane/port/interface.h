@@ -64,7 +64,8 @@ uint64_t interface_bps(const struct interface *interface);
 bool interface_renamed(struct interface *interface);
 /* Returns true if the interface has a carrier and is administratively up. */
 bool interface_link_up(const struct interface *interface);
-/* Returns the packets so far that the kernel could not put into the driver's ring. */
+/* Returns the packets so far that the kernel could not put into the driver's ring. Any thread may
+ * call it. */
 uint64_t interface_missed(struct interface *interface);
 /* Fills `text` with what the kernel does to packets on this interface that would falsify an
  * emulation, and how to stop it: "" if there is nothing. */

@@ -49,7 +49,7 @@ struct packet_port {
 	struct mmsghdr sending[MESSAGES];
 	uint16_t frames[MESSAGES];
 	uint64_t too_large, not_sent;
-	/* control's */
+	/* of any thread that reads losses */
 	uint64_t missed;
 };
 
@@ -306,10 +306,10 @@ void packet_port_losses(struct packet_port *port, struct packet_port_losses *los
 	struct tpacket_stats stats;
 	socklen_t bytes = sizeof(stats);
 
-	/* Reading resets the counters. */
+	/* Reading resets the counters. Several threads may read, each a part. */
 	if (getsockopt(port->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes) == 0)
-		port->missed += stats.tp_drops;
-	*losses = (struct packet_port_losses){.missed = port->missed,
+		__atomic_add_fetch(&port->missed, stats.tp_drops, __ATOMIC_RELAXED);
+	*losses = (struct packet_port_losses){.missed = counter_read(&port->missed),
 	                                      .no_mbuf = counter_read(&port->no_mbuf),
 	                                      .unfinished = counter_read(&port->unfinished),
 	                                      .too_large = counter_read(&port->too_large),

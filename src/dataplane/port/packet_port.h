@@ -44,7 +44,6 @@ uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, 
  * call. */
 uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
-/* Losses so far. */
 struct packet_port_losses {
 	uint64_t missed;     /* the socket had no room */
 	uint64_t no_mbuf;    /* there was no mbuf */
@@ -52,6 +51,7 @@ struct packet_port_losses {
 	uint64_t too_large;  /* to be sent, and larger than the interface's MTU */
 	uint64_t not_sent;   /* the interface does not take them: it is down */
 };
+/* Reads the losses so far. Any thread may call it. */
 void packet_port_losses(struct packet_port *port, struct packet_port_losses *losses);
 
 #endif
