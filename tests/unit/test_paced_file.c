@@ -4,6 +4,7 @@
  * frame comes before its instant, and after it all come, in order.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,7 +37,7 @@
 
 static struct rte_mempool *pool;
 static char folder[] = "/tmp/weir-paced-XXXXXX";
-static char in_path[64], out_path[64];
+static char in_path[64], out_path[64], pipe_path[64];
 
 static uint32_t bytes_of(uint32_t frame)
 {
@@ -231,6 +233,89 @@ static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept
 	capture_close(capture);
 }
 
+/* Makes a pipe, and holds both of its ends, so that it neither ends nor is read. */
+static int pipe_make(void)
+{
+	int fd;
+
+	assert_int_equal(mkfifo(pipe_path, 0600), 0);
+	fd = open(pipe_path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void send(struct paced_file *file, uint32_t n, uint16_t bytes)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+		simtime due_ns = START + i;
+
+		memset(rte_pktmbuf_append(mbuf, bytes), (int)i, bytes);
+		for (int patience = 0; paced_file_transmit(file, &mbuf, &due_ns, 1) == 0;
+		     patience++) {
+			assert_true(patience < PATIENCE);
+			usleep(1000);
+		}
+	}
+}
+
+static void a_silent_pipe_holds_up_neither_what_is_sent_nor_the_end(void **state)
+{
+	enum { SENT = 5 * PACED_FILE_RING, BEGIN_BYTES = DUMP_HEAD_BYTES + 16 + 60 };
+	uint8_t begin[BEGIN_BYTES];
+	struct capture_frame frame;
+	struct capture *capture;
+	struct paced_file *file;
+	struct problem problem;
+	char device[200];
+	int held = pipe_make(), fd = open(in_path, O_RDONLY | O_CLOEXEC);
+	(void)state;
+
+	/* The first frame; then nothing more comes. */
+	assert_int_equal(read(fd, begin, sizeof(begin)), sizeof(begin));
+	close(fd);
+	assert_int_equal(write(held, begin, sizeof(begin)), sizeof(begin));
+	snprintf(device, sizeof(device), "file:%s,out=%s", pipe_path, out_path);
+	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, START, &problem), 0);
+	take(file, START, 0, 1);
+	send(file, SENT, 60);
+	paced_file_halt(file);
+	assert_int_equal(paced_file_not_written(file), 0);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	close(held);
+	unlink(pipe_path);
+	assert_int_equal(pool_available(pool), MBUFS);
+	assert_int_equal(capture_open(out_path, NULL, NULL, &capture, &problem), 0);
+	for (uint32_t i = 0; i < SENT; i++) {
+		assert_true(capture_next(capture, &frame));
+		assert_int_equal(frame.t_ns, EPOCH + i);
+	}
+	assert_false(capture_next(capture, &frame));
+	capture_close(capture);
+}
+
+static void a_pipe_that_nobody_reads_does_not_hold_up_the_end(void **state)
+{
+	struct paced_file *file;
+	struct problem problem;
+	char device[200];
+	int held = pipe_make();
+	(void)state;
+
+	snprintf(device, sizeof(device), "file:,out=%s", pipe_path);
+	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, START, &problem), 0);
+	send(file, PACED_FILE_RING - 1, 1400); /* far more than a pipe holds */
+	paced_file_halt(file);
+	assert_in_range(paced_file_not_written(file), 1, PACED_FILE_RING - 2);
+	assert_int_equal(pool_available(pool), MBUFS);
+	assert_int_equal(paced_file_close(file, &problem), -EIO);
+	assert_non_null(strstr(problem.text, "its reader does not read"));
+	close(held);
+	unlink(pipe_path);
+}
+
 static void without_an_output_what_is_sent_is_discarded(void **state)
 {
 	struct paced_file *file = open_file("");
@@ -331,6 +416,7 @@ static int start(void **state)
 		return -1;
 	snprintf(in_path, sizeof(in_path), "%s/in.pcap", folder);
 	snprintf(out_path, sizeof(out_path), "%s/out.pcap", folder);
+	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", folder);
 	pool = pool_make("paced-file-test", MBUFS, NULL);
 	if (!pool)
 		return -1;
@@ -343,6 +429,7 @@ static int stop(void **state)
 	(void)state;
 	unlink(in_path);
 	unlink(out_path);
+	unlink(pipe_path);
 	rmdir(folder);
 	pool_free(pool);
 	offline_eal_stop();
@@ -357,6 +444,8 @@ GROUP(paced_file)
 	        cmocka_unit_test(what_is_sent_is_written_with_the_instants_at_which_it_was_due),
 	        cmocka_unit_test(
 	                what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept),
+	        cmocka_unit_test(a_silent_pipe_holds_up_neither_what_is_sent_nor_the_end),
+	        cmocka_unit_test(a_pipe_that_nobody_reads_does_not_hold_up_the_end),
 	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
 	        cmocka_unit_test(a_capture_is_looked_for_beside_the_scenario_first),
 	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),

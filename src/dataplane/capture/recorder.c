@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pcap/pcap.h>
@@ -18,14 +21,21 @@
 #define ROOM_BYTES  (1u << 20)
 #define WRITE_BYTES (64u << 10)
 #define PAUSE_NS    (100 * SIMTIME_MS)
+/* After recorder_hurry: so often a pipe may have no room, before it is given up. */
+#define WAIT_MS   100
+#define WAITS_MAX 10
 
 struct recorder {
 	struct atomic_file *atomic_file; /* its stream stays empty */
 	int fd;
+	bool pipe; /* or a terminal, a socket: somebody reads it, or does not */
+	/* control, read by the writer */
+	uint32_t hurry;
 	/* writer: whole records, the first `done` bytes of which are in the file */
 	uint8_t *room;
 	uint32_t used, done;
 	uint64_t tried_ns;
+	bool given_up; /* the pipe has no reader that reads */
 	/* written by the writer, read by control */
 	uint64_t lost;
 	uint32_t begun, over; /* number of troubles; equal: none at present */
@@ -78,13 +88,41 @@ static void make_room(struct recorder *recorder)
 	memmove(recorder->room, recorder->room + whole, recorder->used);
 }
 
+/* Waits until a pipe has room for PIPE_BUF bytes. Returns 0; EAGAIN if nobody reads and
+ * recorder_hurry was called; or an errno. */
+static int wait_for_room(struct recorder *recorder)
+{
+	struct pollfd to = {.fd = recorder->fd, .events = POLLOUT};
+
+	for (uint32_t waits = 0; waits < WAITS_MAX;) {
+		int n = poll(&to, 1, recorder->given_up ? 0 : WAIT_MS);
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (recorder->given_up)
+			break;
+		waits += __atomic_load_n(&recorder->hurry, __ATOMIC_RELAXED);
+	}
+	recorder->given_up = true;
+	return EAGAIN;
+}
+
 /* Writes the bytes from *done on, and advances *done. Returns 0, or the errno of the failed
  * write. */
-static int write_on(int fd, const uint8_t *data, uint32_t bytes, uint32_t *done)
+static int write_on(struct recorder *recorder, const uint8_t *data, uint32_t bytes, uint32_t *done)
 {
-	while (*done < bytes) {
-		ssize_t n = write(fd, data + *done, bytes - *done);
+	const uint32_t most = recorder->pipe ? PIPE_BUF : UINT32_MAX;
 
+	while (*done < bytes) {
+		const uint32_t part = bytes - *done < most ? bytes - *done : most;
+		int error = recorder->pipe ? wait_for_room(recorder) : 0;
+		ssize_t n;
+
+		if (error)
+			return error;
+		n = write(recorder->fd, data + *done, part);
 		if (n > 0)
 			*done += (uint32_t)n;
 		else if (n == 0 || errno != EINTR)
@@ -95,7 +133,7 @@ static int write_on(int fd, const uint8_t *data, uint32_t bytes, uint32_t *done)
 
 static void push(struct recorder *recorder)
 {
-	int error = write_on(recorder->fd, recorder->room, recorder->used, &recorder->done);
+	int error = write_on(recorder, recorder->room, recorder->used, &recorder->done);
 
 	make_room(recorder);
 	if (error)
@@ -116,7 +154,7 @@ static int write_head(struct recorder *recorder, const char *path, struct proble
 		problem_set(problem, -1, "%s: no memory to write it", path);
 		return -ENOMEM;
 	}
-	error = write_on(recorder->fd, head, sizeof(head), &done);
+	error = write_on(recorder, head, sizeof(head), &done);
 	if (error == 0)
 		return 0;
 	problem_set(problem, -1, "%s: cannot be written: %s", path, strerror(error));
@@ -126,6 +164,7 @@ static int write_head(struct recorder *recorder, const char *path, struct proble
 int recorder_open(const char *path, struct recorder **result, struct problem *problem)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct stat stat_of;
 	int rc = -ENOMEM;
 
 	if (recorder)
@@ -138,6 +177,9 @@ int recorder_open(const char *path, struct recorder **result, struct problem *pr
 	if (rc < 0)
 		goto err_discard;
 	recorder->fd = fileno(atomic_file_stream(recorder->atomic_file));
+	recorder->pipe = fstat(recorder->fd, &stat_of) == 0 &&
+	                 (S_ISFIFO(stat_of.st_mode) || S_ISSOCK(stat_of.st_mode) ||
+	                  S_ISCHR(stat_of.st_mode));
 	rc = write_head(recorder, path, problem);
 	if (rc < 0)
 		goto err_discard;
@@ -183,6 +225,11 @@ void recorder_keep(struct recorder *recorder, uint64_t now_ns)
 	push(recorder);
 }
 
+void recorder_hurry(struct recorder *recorder)
+{
+	__atomic_store_n(&recorder->hurry, 1, __ATOMIC_RELAXED);
+}
+
 void recorder_finish(struct recorder *recorder)
 {
 	uint64_t frames = 0;
@@ -202,8 +249,14 @@ void recorder_finish(struct recorder *recorder)
 
 static const char *cause(uint32_t error)
 {
-	return error == EOVERFLOW ? "it leaves after the year 2106, which a pcap cannot express"
-	                          : strerror((int)error);
+	switch (error) {
+	case EOVERFLOW:
+		return "it leaves after the year 2106, which a pcap cannot express";
+	case EAGAIN:
+		return "its reader does not read";
+	default:
+		return strerror((int)error);
+	}
 }
 
 int recorder_close(struct recorder *recorder, struct problem *problem)

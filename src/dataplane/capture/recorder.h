@@ -13,8 +13,8 @@
  * (atomic_file.h), and keeps what could be written, whatever failed.
  *
  * Ownership: recorder_close and recorder_discard free it; one of them ends every recorder.
- * Thread: `put`, `keep`: one at a time, the writer. `event`, `lost`: control, meanwhile. Everything
- * else: control, when the writer has ended.
+ * Thread: `put`, `keep`: one at a time, the writer. `event`, `lost`: control, meanwhile; `hurry`,
+ * too. Everything else: control, when the writer has ended.
  */
 #ifndef WEIR_RECORDER_H
 #define WEIR_RECORDER_H
@@ -38,6 +38,9 @@ void recorder_put(struct recorder *recorder, simtime t_ns, const void *data, uin
 /* Writes what has waited for 100 ms. To be called now and then, also when no frames come. `now_ns`
  * is the time of any clock that advances. */
 void recorder_keep(struct recorder *recorder, uint64_t now_ns);
+/* To be called at the end of the run. Until then a pipe whose reader does not read holds the writer
+ * up; from now on, for one second at most. */
+void recorder_hurry(struct recorder *recorder);
 /* Writes what can be written; the rest is lost. From now on `lost` does not change. */
 void recorder_finish(struct recorder *recorder);
 /* Finishes, and gives the file its name. Returns 0, or an error with problem: -EIO if frames are

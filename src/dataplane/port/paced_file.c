@@ -23,6 +23,8 @@
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
+/* So long the writer waits for the first frame of a pipe, which sets the time axis. */
+#define AXIS_WAIT_NS (100 * SIMTIME_MS)
 
 #define SPEED_LEAST 0.001
 #define SPEED_MOST  1000
@@ -33,23 +35,30 @@ struct paced_file {
 	simtime start_ns;
 	/* worker */
 	struct rte_mbuf *next; /* taken from the ring, not yet due */
-	/* control, then the file's thread */
+	/* control; constant while threads run */
 	char path[PATH_MAX], out_path[PATH_MAX];
 	bool loop;
+	bool pipe;          /* what is played may fall silent for any time */
 	char *interface;    /* NULL: all interfaces */
 	uint64_t speed_ppm; /* millionths */
 	struct rte_mempool *pool;
+	/* control, then the reader */
 	struct capture *capture;
-	struct recorder *recorder;
-	simtime first_ns;  /* time stamp of the first frame */
 	simtime offset_ns; /* of the latest frame read, since the start */
 	simtime gap_ns, stamp_ns;
 	struct rte_mbuf *waiting; /* read; the ring had no room */
-	uint8_t *flat;            /* a frame in one piece, to be written */
+	/* control, then the writer, then control */
+	struct recorder *recorder;
+	uint8_t *flat; /* a frame in one piece, to be written */
+	simtime axis_ns;
+	bool has_axis; /* one capture has one time axis */
 	/* shared */
-	pthread_t thread;
-	bool running, started;
+	pthread_t reader, writer;
+	bool reads, writes; /* the thread runs */
+	bool started;
 	uint32_t stop, ended;
+	uint32_t first_known; /* the reader has the first frame, or there is none */
+	simtime first_ns;     /* time stamp of the first frame; until it is known, real time */
 	uint64_t frames;
 	bool told;
 };
@@ -239,6 +248,7 @@ int paced_file_open(const char *device, const char *folder, struct rte_mempool *
 		rc = capture_open_interface(file->path, file->interface, &file->capture, problem);
 		if (rc < 0)
 			goto err_release;
+		file->pipe = !S_ISREG(capture_stat(file->capture)->st_mode);
 		file->in = ring_make(file, "i");
 	}
 	if (file->out_path[0]) {
@@ -263,7 +273,14 @@ err_release:
 	return rc;
 }
 
-/* ---- the file's thread ---- */
+static void rest(void)
+{
+	const struct timespec pause = {.tv_nsec = REST_NS};
+
+	nanosleep(&pause, NULL);
+}
+
+/* ---- the reader ---- */
 
 static struct rte_mbuf *frame_to_mbuf(struct rte_mempool *pool, const struct capture_frame *frame)
 {
@@ -309,9 +326,11 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 	}
 	if (file->frames == 0) {
 		const simtime all_ns = capture_first_ns(file->capture);
+		const simtime first_ns = simtime_min(frame->t_ns, all_ns);
 
-		file->first_ns = simtime_min(frame->t_ns, all_ns);
-		file->offset_ns = frame->t_ns - file->first_ns;
+		__atomic_store_n(&file->first_ns, first_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&file->first_known, 1, __ATOMIC_RELEASE);
+		file->offset_ns = frame->t_ns - first_ns;
 	} else if (file->stamp_ns == SIMTIME_NEVER) {
 		file->offset_ns += RTE_MAX(file->gap_ns, UINT64_C(1));
 	} else {
@@ -334,18 +353,23 @@ static struct rte_mbuf *read_one(struct paced_file *file)
 {
 	struct capture_frame frame;
 	struct rte_mbuf *mbuf;
+	bool got;
 
-	if (!file->capture || !next_frame(file, &frame)) {
+	/* Only here a silent pipe may hold the thread up, until end_threads cancels it. */
+	if (file->pipe)
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	got = file->capture && next_frame(file, &frame);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	if (!got) {
+		__atomic_store_n(&file->first_known, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&file->ended, 1, __ATOMIC_RELEASE);
 		return NULL;
 	}
 	/* If the mempool is empty, waits for an mbuf: the frame comes late, but is not lost. */
 	while (!(mbuf = frame_to_mbuf(file->pool, &frame))) {
-		const struct timespec rest = {.tv_nsec = REST_NS};
-
 		if (__atomic_load_n(&file->stop, __ATOMIC_RELAXED))
 			return NULL;
-		nanosleep(&rest, NULL);
+		rest();
 	}
 	packet_of(mbuf)->t_ns = in_real_time(file, file->offset_ns);
 	return mbuf;
@@ -365,16 +389,34 @@ static uint32_t fill(struct paced_file *file)
 	return n;
 }
 
+static void *read_thread(void *argument)
+{
+	struct paced_file *file = argument;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE)) {
+		if (fill(file) == 0)
+			rest();
+	}
+	return NULL;
+}
+
+/* ---- the writer ---- */
+
 static uint32_t drain(struct paced_file *file)
 {
 	struct rte_mbuf *mbufs[BURST];
 	uint32_t n = rte_ring_sc_dequeue_burst(file->out, (void **)mbufs, BURST, NULL);
 
+	if (n > 0 && !file->has_axis) {
+		file->axis_ns = __atomic_load_n(&file->first_ns, __ATOMIC_RELAXED);
+		file->has_axis = true;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t bytes = RTE_MIN(mbufs[i]->pkt_len, CAPTURE_FRAME_MAX);
 		simtime since_ns = packet_of(mbufs[i])->t_ns - file->start_ns;
 
-		recorder_put(file->recorder, file->first_ns + since_ns,
+		recorder_put(file->recorder, file->axis_ns + since_ns,
 		             rte_pktmbuf_read(mbufs[i], 0, bytes, file->flat), bytes, bytes);
 	}
 	rte_pktmbuf_free_bulk(mbufs, n);
@@ -389,52 +431,79 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
-static void *file_thread(void *argument)
+/* Waits for the first frame that is played, so that what is sent has its time axis. */
+static void wait_for_axis(const struct paced_file *file)
+{
+	const uint64_t begin_ns = now_ns();
+
+	while (file->in && !__atomic_load_n(&file->first_known, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) &&
+	       !(file->pipe && now_ns() - begin_ns > AXIS_WAIT_NS))
+		rest();
+}
+
+static void *write_thread(void *argument)
 {
 	struct paced_file *file = argument;
 	bool busy;
 
+	wait_for_axis(file);
 	do {
-		const struct timespec rest = {.tv_nsec = REST_NS};
-
-		busy = file->in && fill(file) > 0;
-		busy |= file->out && drain(file) > 0;
-		if (file->out)
-			recorder_keep(file->recorder, now_ns());
+		busy = drain(file) > 0;
+		recorder_keep(file->recorder, now_ns());
 		if (!busy)
-			nanosleep(&rest, NULL);
-	} while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) || (busy && file->out));
+			rest();
+	} while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) || busy);
 	return NULL;
 }
 
 /* ---- control ---- */
 
+static void end_threads(struct paced_file *file)
+{
+	__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
+	if (file->reads) {
+		pthread_cancel(file->reader);
+		pthread_join(file->reader, NULL);
+	}
+	if (file->writes) {
+		recorder_hurry(file->recorder);
+		pthread_join(file->writer, NULL);
+	}
+	file->reads = file->writes = false;
+}
+
 int paced_file_start(struct paced_file *file, simtime now, struct problem *problem)
 {
 	struct timespec ts;
-	int rc;
+	int rc = 0;
 
 	file->start_ns = now;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	file->first_ns = (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
-	rc = pthread_create(&file->thread, NULL, file_thread, file);
+	if (file->in)
+		rc = pthread_create(&file->reader, NULL, read_thread, file);
+	file->reads = file->in && rc == 0;
+	if (rc == 0 && file->out) {
+		rc = pthread_create(&file->writer, NULL, write_thread, file);
+		file->writes = rc == 0;
+	}
 	if (rc) {
+		end_threads(file);
 		problem_set(problem, -1, "cannot start a thread for %s: %s", file->path,
 		            strerror(rc));
 		return -rc;
 	}
-	file->running = file->started = true;
+	file->started = true;
 	return 0;
 }
 
 void paced_file_halt(struct paced_file *file)
 {
-	if (!file->running)
+	if (!file->reads && !file->writes)
 		return;
 	/* Workers have stopped: nothing more comes into the rings. */
-	__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
-	pthread_join(file->thread, NULL);
-	file->running = false;
+	end_threads(file);
 	while (file->out && drain(file) > 0)
 		;
 	if (file->recorder)

@@ -10,12 +10,13 @@
  * packet of all interfaces, so that what several ports play from one file stays in step. Without
  * PATH (`file:,out=PATH`) nothing is received. What is sent to the port is counted and discarded,
  * or written to the capture of `out`, with the instants at which it was due, on the time axis of
- * the capture that is played (of real time, if none is).
+ * the capture that is played (of real time, if none is, or if a pipe gives no frame in the first
+ * 100 ms).
  *
- * A thread of its own reads and writes the files; it exchanges frames with the worker over two
- * rings, and the worker never waits for a disk. If the disk cannot keep up, frames come late, and
- * what is sent waits in the engine. If the disk is full, an event reports that, lost frames are
- * counted, and what was written is kept (recorder.h).
+ * One thread reads, another one writes; they exchange frames with the worker over two rings, so the
+ * worker never waits for a disk, and a pipe that falls silent does not hold up the output. If the
+ * disk cannot keep up, frames come late, and what is sent waits in the engine. If the disk is full,
+ * an event reports that, lost frames are counted, and what was written is kept (recorder.h).
  *
  * Ownership: mbufs of the pool lie in the rings, PACED_FILE_MBUFS at most.
  *
@@ -46,7 +47,9 @@ int paced_file_open(const char *device, const char *folder, struct rte_mempool *
 /* Checks that the text is right, and the file can be read. Returns 0, or -errno with problem. */
 int paced_file_check(const char *device, const char *folder, struct problem *problem);
 int paced_file_start(struct paced_file *file, simtime now, struct problem *problem);
-/* Ends sending: writes what is on its way. From now on the count of frames not written stays. */
+/* Ends playing, even if a pipe is silent. Ends sending: writes what is on its way; a pipe that
+ * nobody reads holds it up for a second at most. From now on the count of frames not written
+ * stays. */
 void paced_file_halt(struct paced_file *file);
 /* Halts, and frees. Returns 0, or an error with problem, as recorder_close: -EIO if frames are
  * missing in the output. A file that was never started leaves no output. */
