@@ -7,6 +7,8 @@
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 need pgrep bash
+# All tests share this folder, and have things there for a moment. This one looks at its own.
+mount -t tmpfs -o mode=1777 none /dev/shm
 
 # Prints what this machine's users can see of weir exec. The sleepers are descendants of the
 # command.
@@ -18,38 +20,19 @@ state()
 	ip rule
 	sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding net.ipv4.ping_group_range
 	mount | grep -c .
+	ls /run/dpdk /dev/shm /run/netns
 	pgrep -fl '^sleep 98[0-9]$|exec -q delay 5ms' || true
-}
-
-# Other tests share these folders: what they have made before may go, and what they make meanwhile
-# goes in time.
-files()
-{
-	find /run/dpdk /dev/shm /run/netns -mindepth 1 -maxdepth 1 2>/dev/null | LC_ALL=C sort
-}
-
-look_before()
-{
-	state >"$work/before"
-	files >"$work/files"
 }
 
 is_as_before()
 {
 	state >"$work/after"
-	files | LC_ALL=C comm -13 "$work/files" - >"$work/more"
-	cmp -s "$work/before" "$work/after" && [ ! -s "$work/more" ]
-}
-
-left_behind()
-{
-	diff "$work/before" "$work/after" || true
-	cat "$work/more"
+	cmp -s "$work/before" "$work/after"
 }
 
 killed() # what is killed, expected status
 {
-	look_before
+	state >"$work/before"
 	$as "$weir" exec -q delay 5ms -- \
 		sh -c 'sleep 987 & setsid sleep 988 & (setsid sh -c "sleep 986 & exec sleep 985" &) ; exec sleep 989' &
 	job=$!
@@ -67,7 +50,7 @@ killed() # what is killed, expected status
 	wait "$job" || status=$?
 	[ $status = "$2" ] || fail "$who: $1: status $status instead of $2"
 	until_true is_as_before ||
-		fail "$who: $1: left behind: $(left_behind)"
+		fail "$who: $1: left behind: $(diff "$work/before" "$work/after")"
 	echo "$who: kill of $1: nothing is left"
 }
 
@@ -78,16 +61,16 @@ nothing_is_left()
 	killed both 137
 	killed helper 137
 	killed terminated 143
-	look_before
+	state >"$work/before"
 	$as "$weir" exec -q delay 5ms -- sh -c 'setsid sleep 988 & true' || fail "$who: status"
-	until_true is_as_before || fail "$who: after its end: $(left_behind)"
+	until_true is_as_before || fail "$who: after its end: $(diff "$work/before" "$work/after")"
 	nest="$weir exec -q delay 5ms --"
 	$as $nest $nest $nest sleep 989 &
 	job=$!
 	until_true pgrep -f '^sleep 989$' >/dev/null || fail "$who: three did not start"
 	kill -9 $job
 	wait $job || true
-	until_true is_as_before || fail "$who: of three: $(left_behind)"
+	until_true is_as_before || fail "$who: of three: $(diff "$work/before" "$work/after")"
 }
 
 # More children than fit into one page of /proc/self/task/PID/children. They have numbers of five
