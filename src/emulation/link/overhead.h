@@ -15,8 +15,8 @@
  *   cell S cell-overhead O   in as many cells of S bytes as the above needs, each S + O on the
  *                            wire
  *
- * A length is never below 1. Beyond OVERHEAD_FRAME_MAX, which only a capture can claim, nothing is
- * added.
+ * A length is never below 1. A frame that claims to be longer than any can be (PACKET_BYTES_MAX)
+ * keeps its length.
  * Thread: pure functions, any.
  */
 #ifndef WEIR_OVERHEAD_H
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OVERHEAD_FRAME_MAX (UINT32_C(1) << 16)
+#include "packet/packet.h"
 
 struct overhead {
 	bool none;      /* the fields below are not used */
@@ -43,7 +43,7 @@ static __attribute__((noinline, unused)) uint32_t overhead_applied(const struct 
 {
 	int64_t length = bytes > overhead->least ? bytes : overhead->least;
 
-	if (bytes > OVERHEAD_FRAME_MAX)
+	if (bytes > PACKET_BYTES_MAX)
 		return bytes;
 	length += overhead->add;
 	if (length < 1)

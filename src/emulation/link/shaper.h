@@ -9,8 +9,8 @@
  * rate is exact over a run of any length: if a departure is rounded up to a nanosecond, the excess
  * work is deducted from the next packet. A change of the rate in the middle of a packet is exact.
  *
- * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. No departure is later than the horizon
- * (simtime.h).
+ * Ranges: R 1 bit/s to 400 Gbit/s, L below 2^23, depth to 1 GB. No departure is later than the
+ * horizon (simtime.h).
  * Thread: the owner's.
  */
 #ifndef WEIR_SHAPER_H
@@ -23,7 +23,9 @@
 
 #define SHAPER_WORK_PER_BYTE INT64_C(8000000000)
 #define SHAPER_WORK_MAX      INT64_C(9000000000000000000)
-#define SHAPER_BYTES_MAX     (UINT32_C(1) << 18)
+/* Longer than any frame on any link: PACKET_BYTES_MAX in cells of 64 kB that grow 16 times
+ * (rate.c). */
+#define SHAPER_BYTES_MAX ((UINT32_C(1) << 23) - 1)
 
 struct shaper {
 	uint64_t rate_bps; /* 0: no limit */
