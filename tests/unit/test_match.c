@@ -72,6 +72,9 @@ static void conjunctions_of_simple_conditions_are_exact_and_nothing_else_is(void
 	        {"port 70000", 0, true},
 	        {"ip proto 256", 0, true},
 	        {"ip proto \\tcp", 0, true},
+	        {"ip proto 44", 1, false},
+	        {"ip6 proto 44", 0, true}, /* extension headers: no packet's last protocol */
+	        {"proto 0", 0, true},
 	        {"tcp src 10.0.0.1", 0, true},
 	        {"udp and", 0, true},
 	        {"and udp", 0, true},

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet/headers.h"
+
 #define WORD_MAX 64
 
 struct words {
@@ -232,12 +234,14 @@ static uint8_t take_transport(struct words *words)
 	return take(words, "tcp") ? 6 : take(words, "udp") ? 17 : take(words, "sctp") ? 132 : 0;
 }
 
+/* An extension header of IPv6 is not exact: the protocol of a key is that behind all of them. */
 static bool parse_protocol(struct words *words, uint16_t ethertype, struct group *group)
 {
 	struct match_row *row = group->rows;
 	unsigned long number;
 
-	if (!take_number(words, UINT8_MAX, &number))
+	if (!take_number(words, UINT8_MAX, &number) ||
+	    (ethertype != 0x0800 && headers_is_extension((uint8_t)number)))
 		return false;
 	row_protocol(row, (uint8_t)number);
 	if (ethertype)

@@ -9,13 +9,15 @@
  *                                                        is given
  *   [tcp|udp|sctp] [src|dst] port N
  *   ip  ip6  arp  tcp  udp  sctp  icmp  icmp6  [ip|ip6] proto N
+ *                     N is not the number of an IPv6 extension header, unless `ip` is given
  *   vlan [N]          the outermost tag; given twice: the outermost and the second
  *   mpls [N]          the topmost label
  *   dscp N            0 to 63; weir's own
  *
- * They mean what they mean in tcpdump, but see through VLAN tags: `host 10.0.0.1` also fits a
- * tagged packet. Every other expression goes to a filter of libpcap, from which a tag hides what
- * follows it, unless the expression has `vlan`.
+ * They mean what they mean in tcpdump, but see through VLAN tags and IPv6 extension headers: `host
+ * 10.0.0.1` also fits a tagged packet, and `udp` a datagram behind a hop-by-hop header. Every other
+ * expression goes to a filter of libpcap. A tag hides from it what follows, unless the expression
+ * has `vlan`, and so does an extension header.
  *
  * `host`, `net` and `port` without src or dst fit either: such an expression has several rows, and
  * a packet must fit one of them.

@@ -120,7 +120,7 @@ static uint32_t extension_bytes(uint8_t protocol, const uint8_t *at)
 	}
 }
 
-static bool is_extension(uint8_t protocol)
+bool headers_is_extension(uint8_t protocol)
 {
 	static const uint8_t lengths[8] = {0};
 
@@ -131,7 +131,7 @@ static bool is_extension(uint8_t protocol)
 static void pass_extensions(const struct frame *frame, uint32_t at, uint32_t end,
                             struct headers *headers)
 {
-	for (int n = 0; is_extension(headers->protocol); n++) {
+	for (int n = 0; headers_is_extension(headers->protocol); n++) {
 		const uint8_t *extension = frame->data + at;
 		uint32_t bytes;
 

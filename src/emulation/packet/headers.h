@@ -47,6 +47,9 @@ struct headers {
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                   struct headers *headers);
 
+/* Returns true if the number is that of an IPv6 extension header, which headers_find passes. */
+bool headers_is_extension(uint8_t protocol);
+
 /* Offsets of the headers of a usual packet: IPv4 without tags and options, not a later fragment,
  * with a transport. */
 #define HEADERS_USUAL_IP        14
