@@ -221,23 +221,29 @@ static void l4s_packets_do_not_wait_behind_classic_ones(void **state)
 }
 
 /* Both queues are overloaded; marks and drops are off. Classic gets its share of the bytes, exact
- * to the last packet of each queue. */
+ * to the last packet of each queue, also if the share is a small one. */
 static void classic_gets_its_share_beside_l4s(void **state)
 {
 	static const struct {
 		const char *dualpi2;
 		double share;
-	} rows[] = {{"dualpi2 alpha 0 beta 0", 1.0 / 16},
-	            {"dualpi2 alpha 0 beta 0 classic-share 25%", 0.25}};
+		uint32_t l4s, classic; /* packets; one of each comes until all have come */
+		simtime apart;
+	} rows[] = {
+	        {"dualpi2 alpha 0 beta 0", 1.0 / 16, 4000, 4000, 800 * SIMTIME_US},
+	        {"dualpi2 alpha 0 beta 0 classic-share 25%", 0.25, 4000, 4000, 800 * SIMTIME_US},
+	        {"dualpi2 alpha 0 beta 0 classic-share 0.1007%", 0.001007, 250000, 600,
+	         999 * SIMTIME_US}};
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct trial *trial = open_dual("rate 8mbit queue 100000pkt", rows[i].dualpi2, 32);
 		uint64_t l4s, classic;
 
-		for (uint32_t k = 0; k < 4000; k++) {
-			send(trial, ECT_1, 1000, k * 800 * SIMTIME_US);
-			send(trial, ECT_0, 500, k * 800 * SIMTIME_US);
+		for (uint32_t k = 0; k < rows[i].l4s; k++) {
+			send(trial, ECT_1, 1000, k * rows[i].apart);
+			if (k < rows[i].classic)
+				send(trial, ECT_0, 500, k * rows[i].apart);
 		}
 		l4s = in_flights[ECT_1].packets * 1000;
 		classic = in_flights[ECT_0].packets * 500;

@@ -8,7 +8,7 @@
 #include "link/aqm.h"
 
 /* The first word of a snapshot: it changes if the order of its contents does. */
-#define FORMAT 2u
+#define FORMAT 3u
 
 /* What precedes each cloud. */
 enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };

@@ -10,13 +10,14 @@
 #include "engine/cloud_aqm.h"
 #include "holding/log.h"
 #include "link/aqm.h"
+#include "link/shaper.h"
 #include "notify/ecn.h"
 #include "snapshot/snapshot.h"
 
 enum { L4S, CLASSIC, BANDS };
 
 /* Fraction bits of the share and the credit. */
-#define SHARE_BITS 16
+#define SHARE_BITS 32
 
 struct dualpi2 {
 	struct aqm aqm;
@@ -122,8 +123,8 @@ static struct aqm_verdict dualpi2_depart(struct aqm *aqm, const struct aqm_view 
 		return verdict;
 	}
 	self->marked[band] += verdict.action == AQM_MARK && aqm_look(aqm, held) == MARKING_POSSIBLE;
-	self->credit +=
-	        view->wire_bytes * (self->share - (band == CLASSIC ? INT64_C(1) << SHARE_BITS : 0));
+	self->credit += RTE_MIN(view->wire_bytes, SHAPER_BYTES_MAX) *
+	                (self->share - (band == CLASSIC ? INT64_C(1) << SHARE_BITS : 0));
 	return verdict;
 }
 
@@ -177,7 +178,7 @@ static void dualpi2_emptied(struct aqm *aqm)
 /* ---- snapshots ---- */
 
 /* No packet, whatever its length, takes the credit beyond this. */
-#define CREDIT_MAX (INT64_C(1) << 50)
+#define CREDIT_MAX (INT64_C(1) << 57)
 
 static void dualpi2_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 {
