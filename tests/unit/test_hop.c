@@ -256,6 +256,29 @@ static void without_an_ipv6_address_it_drops_ipv6_in_silence(void **state)
 	rig_close(rig);
 }
 
+static void without_an_ipv6_address_nothing_that_is_sent_to_zeros_is_for_it(void **state)
+{
+	struct frame_shape echo = udp6;
+	uint8_t frame[LEFT];
+
+	(void)state;
+	echo.protocol = FRAME_ICMPV6;
+	for (int i = 0; i < 2; i++) {
+		struct rig *rig = open_hop("hop 192.0.2.1");
+		uint32_t bytes = frame_with_ttl(frame, i ? &echo : &udp6, 64);
+
+		memset(frame + 14 + 24, 0, 16);
+		frame[14 + 40] = i ? 128 : 0; /* an echo request */
+		send_frame(rig, 0, frame, bytes, 1);
+		seen_run_out(rig);
+		assert_int_equal(n_seen, 1);
+		assert_int_equal(seen[0].port, 1);
+		assert_int_equal(counters(rig)->drops[REASON_TO_HOP], 0);
+		assert_int_equal(counters(rig)->generated, 0);
+		rig_close(rig);
+	}
+}
+
 static void a_long_packet_in_several_segments_is_quoted_across_them(void **state)
 {
 	struct frame_shape shape = udp6;
@@ -1128,6 +1151,7 @@ GROUP(hop)
 	        cmocka_unit_test(what_routers_do_not_forward_passes_untouched),
 	        cmocka_unit_test(what_expires_is_dropped_and_its_sender_is_told),
 	        cmocka_unit_test(without_an_ipv6_address_it_drops_ipv6_in_silence),
+	        cmocka_unit_test(without_an_ipv6_address_nothing_that_is_sent_to_zeros_is_for_it),
 	        cmocka_unit_test(a_long_packet_in_several_segments_is_quoted_across_them),
 	        cmocka_unit_test(
 	                what_is_too_long_and_must_stay_whole_is_dropped_and_its_sender_told_the_mtu),

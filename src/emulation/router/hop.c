@@ -35,6 +35,12 @@ enum verdict {
 
 /* ---- kinds of packets ---- */
 
+/* A router without an IPv6 address does not have the address `::` either. */
+static inline bool is_mine_v6(const struct hop *hop, const uint8_t *address)
+{
+	return memcmp(address, hop->source.v6, 16) == 0 && icmp_has_v6(&hop->source);
+}
+
 /* Returns true for an answer of this router in the cloud that it goes back through: it begins
  * here. */
 static bool is_own(const struct hop *hop, uint8_t flags, const struct headers *headers,
@@ -44,8 +50,7 @@ static bool is_own(const struct hop *hop, uint8_t flags, const struct headers *h
 
 	if (likely(!(flags & PACKET_FOREIGN)))
 		return false;
-	return headers->ip == 6 ? memcmp(ip + 8, hop->source.v6, 16) == 0
-	                        : memcmp(ip + 12, hop->source.v4, 4) == 0;
+	return headers->ip == 6 ? is_mine_v6(hop, ip + 8) : memcmp(ip + 12, hop->source.v4, 4) == 0;
 }
 
 /* Packets that concern only neighbours. */
@@ -99,7 +104,7 @@ static enum verdict judge_v6(const struct hop *hop, const struct headers *header
 
 	if (unlikely(is_of_link_v6(headers, frame)))
 		return UNTOUCHED;
-	if (unlikely(memcmp(ip + 24, hop->source.v6, 16) == 0))
+	if (unlikely(is_mine_v6(hop, ip + 24)))
 		return MINE;
 	if (unlikely(ip[7] <= 1))
 		return EXPIRED;

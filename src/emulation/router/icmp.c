@@ -144,7 +144,7 @@ static void write_ipv6(uint8_t *ip, const struct icmp_source *source, const uint
 	memcpy(ip + 24, cause + 8, 16);
 }
 
-static bool has_v6(const struct icmp_source *source)
+bool icmp_has_v6(const struct icmp_source *source)
 {
 	static const uint8_t none[16];
 
@@ -154,7 +154,7 @@ static bool has_v6(const struct icmp_source *source)
 bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
                    const struct headers *headers)
 {
-	return headers->ip == 4 || (numbers[error].v6_type != 0 && has_v6(source));
+	return headers->ip == 4 || (numbers[error].v6_type != 0 && icmp_has_v6(source));
 }
 
 /* Returns the most bytes of the packet that are quoted. */

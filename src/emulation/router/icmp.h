@@ -54,6 +54,9 @@ struct icmp_source {
  * cut off. */
 bool icmp_may_tell(const struct headers *headers, const uint8_t *frame, uint32_t bytes);
 
+/* Returns true if the router has an IPv6 address. */
+bool icmp_has_v6(const struct icmp_source *source);
+
 /* Returns true if the router has an address of that IP version, and that version has the
  * message. */
 bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
