@@ -27,8 +27,9 @@
  * Weights are fractions from 0 to 1, of at most 9 digits. Only their ratios count: weights that do
  * not sum to 1 are normalised. The default is 1. Tags are integers. They are exact if the least
  * common multiple of the weights, as whole numbers without a common divisor, is at most 2^40 times
- * the smallest of them, as with weights of two digits that sum to 1; else they are rounded to one
- * part in 2^40 of the smallest weight.
+ * the smallest of them, as with weights of two digits that sum to 1. Else a weight that is k times
+ * the smallest is rounded to one part in 2^41 / k, and the bound of shares grows by that part of
+ * what was sent.
  *
  * `queue` of a class: the default is that of `rate`, for each class; if that is not given either,
  * the class's share of rate x delay, at least RATE_QUEUE_BYTES_MIN.
