@@ -50,6 +50,38 @@ static void precision_without_a_calm_turn_has_dashes(void **state)
 	free(text);
 }
 
+/* The table with the most columns: each part of a soak is a line of its own. */
+static void a_part_of_a_soak_is_a_line(void **state)
+{
+	json_t *document = json_pack("{s:{},s:[{s:s,s:[{s:i,s:i},{s:i,s:i}]}]}", "machine", "rows",
+	                             "part", "soak", "parts", "until_s", 3600, "written_kib", 111,
+	                             "until_s", 7200, "written_kib", 222);
+	char *text = NULL, *headings, *first, *second;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	assert_non_null(document);
+	assert_non_null(out);
+	bench_table_print(out, document);
+	fclose(out);
+	json_decref(document);
+	headings = strstr(text, "until s");
+	assert_non_null(headings);
+	first = strchr(headings, '\n');
+	assert_non_null(first);
+	*first++ = '\0';
+	assert_non_null(strstr(headings, "unaccounted"));
+	second = strchr(first, '\n');
+	assert_non_null(second);
+	*second++ = '\0';
+	assert_int_equal(strtol(first, NULL, 10), 3600);
+	assert_non_null(strstr(first, "111"));
+	assert_int_equal(strtol(second, NULL, 10), 7200);
+	assert_non_null(strstr(second, "222"));
+	free(text);
+}
+
 static void the_median_stands_between_the_others(void **state)
 {
 	static const struct {
@@ -258,6 +290,7 @@ static void a_precision_row_has_percentiles_beside_the_noise(void **state)
 GROUP(bench_figures)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_part_of_a_soak_is_a_line),
 	        cmocka_unit_test(the_median_stands_between_the_others),
 	        cmocka_unit_test(precision_without_a_calm_turn_has_dashes),
 	        cmocka_unit_test(the_imix_holds_28_16_and_4_of_48),

@@ -10,25 +10,24 @@
 #define TABLE_DIGITS 6 /* of a value with a unit: a delay of 100 ms is exact to 100 ns */
 
 struct table {
-	char columns[TABLE_COLUMNS_MAX + 1];
+	const char *columns;
 	size_t n_columns;
 	char **cells;
 	size_t n_cells, room;
-	size_t width[TABLE_COLUMNS_MAX];
+	size_t width[]; /* n_columns */
 };
 
 struct table *table_make(const char *columns)
 {
-	struct table *table = calloc(1, sizeof(*table));
+	size_t n_columns = strlen(columns);
+	struct table *table = calloc(1, sizeof(*table) + n_columns * sizeof(table->width[0]));
 
 	if (table == NULL) {
 		alloc_failure_note();
 		return NULL;
 	}
-	table->n_columns = strlen(columns);
-	if (table->n_columns > TABLE_COLUMNS_MAX)
-		table->n_columns = TABLE_COLUMNS_MAX;
-	memcpy(table->columns, columns, table->n_columns);
+	table->columns = columns;
+	table->n_columns = n_columns;
 	return table;
 }
 

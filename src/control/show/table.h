@@ -14,12 +14,10 @@
 
 #include "report/chart_unit.h"
 
-#define TABLE_COLUMNS_MAX 16
-
 struct table;
 
 /* Makes a table. `columns` has a letter for each: l or r, the side on which its cells are aligned.
- * Returns NULL if there is no memory, which is noted. */
+ * It must outlive the table. Returns NULL if there is no memory, which is noted. */
 struct table *table_make(const char *columns);
 void table_free(struct table *table);
 
