@@ -3,7 +3,7 @@
 """Tests `weir setup` on five machines made of files: it finds what each machine lacks, its commands are right, --apply
 executes them and --undo restores the tree. A thread plays the kernel: it moves drivers when their files are written.
 
-usage: setup.py WEIR
+usage: setup.py WEIR PROCESSORS, a module to preload
 """
 import contextlib
 import json
@@ -18,7 +18,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
 
-WEIR = os.path.abspath(sys.argv[1])
+WEIR, PROCESSORS = (os.path.abspath(path) for path in sys.argv[1:3])
 # The processor of the fake machines that gets the worker. It must also exist on this machine.
 CORE = min(os.sched_getaffinity(0))
 OTHER = 1 if CORE == 0 else 0
@@ -126,8 +126,16 @@ class Tree:
         return found
 
     def setup(self, *words):
-        return subprocess.run([WEIR, "setup", "--root", self.folder, "--cores", str(CORE), *words], capture_output=True,
-                              text=True, check=False, timeout=120)
+        return self.call("--cores", str(CORE), *words)
+
+    def call(self, *words, **environment):
+        return subprocess.run([WEIR, "setup", "--root", self.folder, *words], capture_output=True, text=True, check=False,
+                              timeout=120, env=os.environ | environment)
+
+    def on_96(self, *words):
+        """Calls weir setup as on a machine with 96 processors."""
+        return self.call(*words, LD_PRELOAD=PROCESSORS,
+                         ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
 
     def findings(self, *words):
         done = self.setup(*words, "--json")
@@ -191,6 +199,26 @@ def untuned(tree):
     tree.put(f"{HUGE}/nr_hugepages", "10")
     tree.put(f"{HUGE}/free_hugepages", "0")
     tree.put("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]")
+
+
+def large(tree):
+    """A server with 96 processors, of which none is isolated. Interrupt 12 goes to processor 4."""
+    good(tree)
+    model = "model name\t: AMD EPYC Test\nflags\t\t: fpu constant_tsc nonstop_tsc"
+    tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\n{model}" for n in range(96)))
+    tree.put("/sys/devices/system/cpu/online", "0-95")
+    isolate(tree, "")
+    for n in range(96):
+        tree.put(f"/sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor", "powersave")
+    tree.put("/proc/irq/9/effective_affinity_list", "95")
+    tree.put("/proc/irq/12/effective_affinity_list", "4")
+    tree.put("/proc/irq/12/smp_affinity_list", "0-95")
+
+
+def isolate(tree, processors):
+    """Boots with isolcpus= and nohz_full=."""
+    tree.put("/sys/devices/system/cpu/isolated", processors)
+    tree.put("/sys/devices/system/cpu/nohz_full", processors or " (null)")
 
 
 def tuned(tree):
@@ -400,24 +428,20 @@ def what_there_is_not_is_refused():
 
 
 def a_long_list_of_processors_is_kept_whole_or_refused():
-    def on(tree, *words):
-        return subprocess.run([WEIR, "setup", "--root", tree.folder, *words], capture_output=True, text=True, check=False,
-                              timeout=120)
-
     record = "/var/lib/weir/setup.json"
     with machine(tuned) as tree:
         before = tree.all()
-        done = on(tree, A, "--apply", "--cores", f"{CORE:0320}")
+        done = tree.call(A, "--apply", "--cores", f"{CORE:0320}")
         assert done.returncode == 2 and "--cores has 320 bytes; at most 319 are allowed" in done.stderr, done.stderr
         assert tree.all() == before
         most = ",".join([f"{CORE:04}"] * 63)
-        done = on(tree, A, "--apply", "--cores", most)
+        done = tree.call(A, "--apply", "--cores", most)
         assert done.returncode == 0 and json.loads(tree.get(record))["cores"] == most, done.stderr
-        done = on(tree, "--apply")
+        done = tree.call("--apply")
         assert done.returncode == 0, done.stderr
         # A list that an earlier weir cut, or of processors that are gone: --undo does not need it.
         tree.put(record, tree.get(record).replace(most, "9999,"))
-        done = on(tree, "--undo")
+        done = tree.call("--undo")
         assert done.returncode == 0, done.stderr
         os.rmdir(tree.at(WANTS))
         assert tree.all() == before
@@ -442,6 +466,16 @@ def an_apply_that_fails_leaves_nothing_in_the_record():
                                  if before.get(path) != after.get(path)}
 
 
+def every_processor_has_its_findings_and_their_commands():
+    with machine(large) as tree:
+        found = json.loads(tree.on_96("--cores", "8-31", "--json").stdout)
+        governors = [row["commands"] for row in found if row["subject"] == "frequency governor"]
+        assert governors == [[f"echo performance > /sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor"]
+                             for n in range(8, 32)], governors
+        assert {"command line", "lasting"} <= {row["subject"] for row in found}
+        assert not any(row["commands"] for row in found if row["subject"] == "SMT")
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -450,4 +484,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
-    an_apply_that_fails_leaves_nothing_in_the_record)]))
+    an_apply_that_fails_leaves_nothing_in_the_record,
+    every_processor_has_its_findings_and_their_commands)]))

@@ -10,14 +10,21 @@
 
 struct setup_finding *making_add(struct making *making, const struct finding *finding)
 {
+	static struct setup_finding nowhere;
 	struct setup_plan *plan = making->plan;
-	struct setup_finding *row = &plan->finding[plan->n];
+	struct setup_finding *row = plan->finding;
 
-	if (plan->n + 1 < SETUP_FINDINGS_MAX)
-		plan->n++;
-	row->finding = *finding;
-	row->first = plan->n_steps;
-	row->n = 0;
+	if (plan->n == plan->room) {
+		row = realloc(row, (plan->room + 64) * sizeof(*row));
+		if (!row) {
+			making->no_memory = true;
+			return &nowhere;
+		}
+		plan->finding = row;
+		plan->room += 64;
+	}
+	row += plan->n++;
+	*row = (struct setup_finding){.finding = *finding, .first = plan->n_steps};
 	return row;
 }
 
@@ -46,14 +53,14 @@ struct step *making_step(struct making *making, enum step_kind kind, const char 
 	struct step *steps = plan->steps;
 	va_list arguments;
 
-	if (plan->n_steps == plan->room) {
-		steps = realloc(steps, (plan->room + 64) * sizeof(*steps));
+	if (plan->n_steps == plan->steps_room) {
+		steps = realloc(steps, (plan->steps_room + 64) * sizeof(*steps));
 		if (!steps) {
 			making->no_memory = true;
 			return &nowhere;
 		}
 		plan->steps = steps;
-		plan->room += 64;
+		plan->steps_room += 64;
 	}
 	steps += plan->n_steps++;
 	memset(steps, 0, sizeof(*steps));
@@ -62,7 +69,8 @@ struct step *making_step(struct making *making, enum step_kind kind, const char 
 	va_start(arguments, format);
 	vsnprintf(steps->value, sizeof(steps->value), format, arguments);
 	va_end(arguments);
-	plan->finding[plan->n - 1].n++;
+	if (plan->n > 0)
+		plan->finding[plan->n - 1].n++;
 	return steps;
 }
 

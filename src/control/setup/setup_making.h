@@ -19,7 +19,7 @@ struct making {
 	char kernel_words[STEP_VALUE_BYTES]; /* for the kernel's command line */
 };
 
-/* Adds a copy of the finding, without changes yet. */
+/* Adds a copy of the finding, without changes yet. It is valid until the next is added. */
 struct setup_finding *making_add(struct making *making, const struct finding *finding);
 struct setup_finding *making_finding(struct making *making, const char *subject,
                                      enum doctor_state state);

@@ -23,6 +23,7 @@ int setup_plan_make(const struct setup_request *request, struct setup_plan *plan
 void setup_plan_release(struct setup_plan *plan)
 {
 	free(plan->steps);
+	free(plan->finding);
 }
 
 void setup_plan_print(FILE *out, const struct setup_plan *plan)

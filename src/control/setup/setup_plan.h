@@ -18,17 +18,15 @@
 #include "setup/setup_step.h"
 #include "show/doctor.h"
 
-#define SETUP_FINDINGS_MAX 96
-
 struct setup_finding {
 	struct finding finding;
 	uint32_t first, n; /* range in `steps` */
 };
 
 struct setup_plan {
-	uint32_t n;
-	struct setup_finding finding[SETUP_FINDINGS_MAX];
-	uint32_t n_steps, room;
+	uint32_t n, room;
+	struct setup_finding *finding;
+	uint32_t n_steps, steps_room;
 	struct step *steps;
 	bool reboot; /* a change takes effect at the next start of the machine */
 };
