@@ -476,6 +476,30 @@ def every_processor_has_its_findings_and_their_commands():
         assert not any(row["commands"] for row in found if row["subject"] == "SMT")
 
 
+def lists_of_processors_are_written_whole_as_ranges():
+    def line(tree):
+        return tree.get("/etc/default/grub.d/weir.cfg")
+
+    def words(cores):
+        return f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT isolcpus={cores} nohz_full={cores} rcu_nocbs={cores}"\n'
+
+    def moves_to(tree):
+        return tree.get("/proc/irq/12/smp_affinity_list").strip()
+
+    even, odd = (",".join(str(n) for n in range(first, 96, 2)) for first in (0, 1))
+    with machine(large) as tree:
+        done = tree.on_96("--cores", "8-31", "--apply")
+        assert done.returncode == 0 and line(tree) == words("8-31"), (done.stderr, line(tree))
+        done = tree.on_96("--cores", "3-5", "--apply")
+        assert done.returncode == 0 and moves_to(tree) == "0-2,6-95", (done.stderr, moves_to(tree))
+        done = tree.on_96("--cores", even, "--apply")
+        assert done.returncode == 0 and line(tree) == words(even) and moves_to(tree) == odd, (line(tree), moves_to(tree))
+        found = lacks(json.loads(tree.on_96("--cores", even, "--json").stdout))
+        assert found["command line"]["what"].endswith(f" rcu_nocbs={even}"), found["command line"]
+        done = tree.on_96("--undo")
+        assert done.returncode == 0 and moves_to(tree) == "0-95", (done.stderr, moves_to(tree))
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -485,4 +509,4 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
     an_apply_that_fails_leaves_nothing_in_the_record,
-    every_processor_has_its_findings_and_their_commands)]))
+    every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges)]))

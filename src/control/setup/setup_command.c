@@ -93,6 +93,7 @@ static void write_back(const char *root, const struct setup_record *before,
 	const bool made_folder = record->made_folder;
 
 	/* The first steps of the array are those that were there before. */
+	setup_record_cut(record, before->n);
 	*record = *before;
 	record->steps = steps;
 	record->room = room;

@@ -11,18 +11,17 @@
 static void examine_command_line(struct making *making)
 {
 	static const char *const path = GRUB "/weir.cfg";
-	char line[STEP_VALUE_BYTES], now[STEP_VALUE_BYTES];
+	char line[sizeof(making->kernel_words) + 80], now[sizeof(line)];
 	struct setup_finding *row;
 
 	if (!making->kernel_words[0])
 		return;
 	row = making_finding(making, "command line", DOCTOR_COSTS);
-	making_say(row->finding.what, "the kernel's command line lacks %.150s",
-	           making->kernel_words);
+	making_say_all(making, row, "the kernel's command line lacks %s", making->kernel_words);
 	making_say(row->finding.cost, "see the findings above");
 	making->plan->reboot = true;
 	snprintf(line, sizeof(line),
-	         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT %.200s\"",
+	         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT %s\"",
 	         making->kernel_words);
 	making_line(making, path, now, sizeof(now));
 	if (strcmp(now, line) == 0) {

@@ -45,6 +45,18 @@ void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
 	va_end(arguments);
 }
 
+void making_say_all(struct making *making, struct setup_finding *row, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&row->what, format, arguments) < 0) {
+		row->what = NULL;
+		making->no_memory = true;
+	}
+	va_end(arguments);
+}
+
 struct step *making_step(struct making *making, enum step_kind kind, const char *path,
                          const char *format, ...)
 {
@@ -67,7 +79,10 @@ struct step *making_step(struct making *making, enum step_kind kind, const char 
 	steps->kind = kind;
 	snprintf(steps->path, sizeof(steps->path), "%s", path);
 	va_start(arguments, format);
-	vsnprintf(steps->value, sizeof(steps->value), format, arguments);
+	if (vasprintf(&steps->value, format, arguments) < 0) {
+		steps->value = NULL;
+		making->no_memory = true;
+	}
 	va_end(arguments);
 	if (plan->n > 0)
 		plan->finding[plan->n - 1].n++;

@@ -15,8 +15,9 @@ struct making {
 	struct setup_plan *plan;
 	bool no_memory;
 	bool iommu;
-	const char *driver;                  /* the driver for NICs */
-	char kernel_words[STEP_VALUE_BYTES]; /* for the kernel's command line */
+	const char *driver; /* the driver for NICs */
+	/* For the kernel's command line. Three lists of CPU_LIST_MAX processors fit. */
+	char kernel_words[2048];
 };
 
 /* Adds a copy of the finding, without changes yet. It is valid until the next is added. */
@@ -25,6 +26,9 @@ struct setup_finding *making_finding(struct making *making, const char *subject,
                                      enum doctor_state state);
 void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+/* Says what was found, however long it is. */
+void making_say_all(struct making *making, struct setup_finding *row, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 /* Adds a change that remedies the last finding. `path` is complete; `format` is that of the
  * value. */
 struct step *making_step(struct making *making, enum step_kind kind, const char *path,

@@ -22,8 +22,17 @@ int setup_plan_make(const struct setup_request *request, struct setup_plan *plan
 
 void setup_plan_release(struct setup_plan *plan)
 {
-	free(plan->steps);
+	for (uint32_t i = 0; i < plan->n; i++)
+		free(plan->finding[i].what);
+	for (uint32_t i = 0; i < plan->n_steps; i++)
+		step_release(&plan->steps[i]);
 	free(plan->finding);
+	free(plan->steps);
+}
+
+static const char *what_of(const struct setup_finding *row)
+{
+	return row->what ? row->what : row->finding.what;
 }
 
 void setup_plan_print(FILE *out, const struct setup_plan *plan)
@@ -36,7 +45,7 @@ void setup_plan_print(FILE *out, const struct setup_plan *plan)
 		const struct finding *finding = &row->finding;
 
 		fprintf(out, "%-5s  %-22s %s\n", marks[finding->state], finding->subject,
-		        finding->what);
+		        what_of(row));
 		if (finding->cost[0])
 			fprintf(out, "%-5s  %-22s costs: %s\n", "", "", finding->cost);
 		for (uint32_t k = 0; k < row->n; k++) {
@@ -80,7 +89,7 @@ json_t *setup_plan_json(const struct setup_plan *plan)
 
 		json_array_append_new(
 		        array, json_pack("{s:s,s:s,s:s,s:s,s:s,s:o}", "subject", finding->subject,
-		                         "state", states[finding->state], "what", finding->what,
+		                         "state", states[finding->state], "what", what_of(row),
 		                         "cost", finding->cost, "remedy", finding->remedy,
 		                         "commands", commands_json(plan, row)));
 	}

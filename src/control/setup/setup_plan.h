@@ -20,6 +20,7 @@
 
 struct setup_finding {
 	struct finding finding;
+	char *what;        /* in place of that of the finding, which may be too short; NULL: none */
 	uint32_t first, n; /* range in `steps` */
 };
 

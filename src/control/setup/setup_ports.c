@@ -100,7 +100,7 @@ static void list_nics(const char *root, struct listing *listing)
 static int add_device(const char *root, const char *text, struct setup_ports *ports,
                       struct problem *problem)
 {
-	char address[16], link[80], driver[STEP_VALUE_BYTES], name[16];
+	char address[16], link[80], driver[STEP_NAME_BYTES], name[16];
 	struct setup_device *device = &ports->device[ports->n_devices];
 	struct listing nics;
 

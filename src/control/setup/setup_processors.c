@@ -12,24 +12,33 @@
 #define MIB       (UINT64_C(1) << 20)
 #define TRIES     64 /* idle states */
 
-static void calm_interrupts(struct making *making, uint32_t core)
+static cpu_set_t workers_of(const struct making *making)
 {
 	const struct cpu_list *cores = making->request->cores;
-	char path[PATH_MAX], list[160], online[160], others[160] = "";
+	cpu_set_t workers;
+
+	CPU_ZERO(&workers);
+	for (uint32_t i = 0; i < cores->n; i++)
+		CPU_SET(cores->cpu[i], &workers);
+	return workers;
+}
+
+static void calm_interrupts(struct making *making, uint32_t core)
+{
+	const cpu_set_t workers = workers_of(making);
+	char path[PATH_MAX], list[CPU_LIST_TEXT], online[CPU_LIST_TEXT], others_text[CPU_LIST_TEXT];
+	cpu_set_t others;
 	DIR *folder;
 
 	making_line(making, "/sys/devices/system/cpu/online", online, sizeof(online));
+	CPU_ZERO(&others);
 	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		size_t at = strlen(others);
-		bool worker = false;
-
-		for (uint32_t i = 0; i < cores->n; i++)
-			worker |= cores->cpu[i] == cpu;
-		if (!worker && bench_machine_list_has(online, cpu))
-			snprintf(others + at, sizeof(others) - at, at ? ",%u" : "%u", cpu);
+		if (!CPU_ISSET(cpu, &workers) && bench_machine_list_has(online, cpu))
+			CPU_SET(cpu, &others);
 	}
 	snprintf(path, sizeof(path), "%s/proc/irq", making->request->root);
-	folder = others[0] ? opendir(path) : NULL;
+	folder = CPU_COUNT(&others) > 0 ? opendir(path) : NULL;
+	cpu_list_text(&others, others_text, sizeof(others_text));
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		snprintf(path, sizeof(path), "/proc/irq/%.20s/effective_affinity_list",
 		         entry->d_name);
@@ -39,7 +48,7 @@ static void calm_interrupts(struct making *making, uint32_t core)
 		if (!list[0] || !bench_machine_list_has(list, core))
 			continue;
 		snprintf(path, sizeof(path), "/proc/irq/%.20s/smp_affinity_list", entry->d_name);
-		making_step(making, STEP_WRITE, path, "%s", others)->may_fail = true;
+		making_step(making, STEP_WRITE, path, "%s", others_text)->may_fail = true;
 	}
 	if (folder)
 		closedir(folder);
@@ -110,8 +119,11 @@ static bool is_per_processor(const char *subject)
 void setup_examine_processors(struct making *making)
 {
 	const struct setup_request *request = making->request;
-	char isolate[160] = "", tickless[160] = "";
+	cpu_set_t isolate, tickless;
+	char list[CPU_LIST_TEXT];
 
+	CPU_ZERO(&isolate);
+	CPU_ZERO(&tickless);
 	for (uint32_t i = 0; i < request->cores->n; i++) {
 		struct bench_machine machine;
 		struct doctor doctor;
@@ -121,20 +133,21 @@ void setup_examine_processors(struct making *making)
 		               request->ports->huge_mib, &doctor);
 		for (uint32_t k = 0; k < doctor.n; k++) {
 			const struct finding *finding = &doctor.findings[k];
-			char *list = strcmp(finding->subject, "isolcpus") == 0    ? isolate
-			             : strcmp(finding->subject, "nohz_full") == 0 ? tickless
-			                                                          : NULL;
+			cpu_set_t *set = strcmp(finding->subject, "isolcpus") == 0    ? &isolate
+			                 : strcmp(finding->subject, "nohz_full") == 0 ? &tickless
+			                                                              : NULL;
 
 			if (i > 0 && !is_per_processor(finding->subject))
 				continue;
 			mend(making, finding, &machine);
-			if (list && finding->state == DOCTOR_COSTS && machine.processors > 1)
-				snprintf(list + strlen(list), sizeof(isolate) - strlen(list),
-				         list[0] ? ",%u" : "%u", machine.core);
+			if (set && finding->state == DOCTOR_COSTS && machine.processors > 1)
+				CPU_SET(machine.core, set);
 		}
 	}
-	if (isolate[0])
-		making_kernel_word(making, "isolcpus=%s", isolate);
-	if (tickless[0])
-		making_kernel_word(making, "nohz_full=%s rcu_nocbs=%s", tickless, tickless);
+	cpu_list_text(&isolate, list, sizeof(list));
+	if (list[0])
+		making_kernel_word(making, "isolcpus=%s", list);
+	cpu_list_text(&tickless, list, sizeof(list));
+	if (list[0])
+		making_kernel_word(making, "nohz_full=%s rcu_nocbs=%s", list, list);
 }

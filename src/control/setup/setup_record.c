@@ -27,7 +27,7 @@ static bool same_thing(const struct step *a, const struct step *b)
 
 int setup_record_add(struct setup_record *record, const struct step *step)
 {
-	struct step *steps = record->steps;
+	struct step *steps = record->steps, copy = *step;
 
 	for (uint32_t i = 0; i < record->n; i++) {
 		if (same_thing(&steps[i], step))
@@ -40,8 +40,20 @@ int setup_record_add(struct setup_record *record, const struct step *step)
 		record->steps = steps;
 		record->room += 64;
 	}
-	record->steps[record->n++] = *step;
+	copy.value = strdup(step->value);
+	copy.before = strdup(step->before);
+	if (!copy.value || !copy.before) {
+		step_release(&copy);
+		return -ENOMEM;
+	}
+	record->steps[record->n++] = copy;
 	return 0;
+}
+
+void setup_record_cut(struct setup_record *record, uint32_t n)
+{
+	while (record->n > n)
+		step_release(&record->steps[--record->n]);
 }
 
 /* ---- the file ---- */
@@ -61,8 +73,8 @@ static int take_step(struct setup_record *record, const json_t *object)
 	}
 	step.may_fail = may_fail;
 	snprintf(step.path, sizeof(step.path), "%s", path);
-	snprintf(step.value, sizeof(step.value), "%s", value);
-	snprintf(step.before, sizeof(step.before), "%s", before);
+	step.value = (char *)(uintptr_t)value;
+	step.before = (char *)(uintptr_t)before;
 	return step.kind == STEP_KINDS ? -EINVAL : setup_record_add(record, &step);
 }
 
@@ -175,5 +187,6 @@ void setup_record_remove(const char *root, const struct setup_record *record)
 
 void setup_record_release(struct setup_record *record)
 {
+	setup_record_cut(record, 0);
 	free(record->steps);
 }

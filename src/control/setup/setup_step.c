@@ -42,23 +42,27 @@ static int failed(struct problem *problem, const char *path, const char *what)
 }
 
 /* Reads the first line of a file, without its end. */
-static int read_text(const char *path, char text[STEP_VALUE_BYTES])
+static int read_line(const char *path, char **text)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	FILE *file = fopen(path, "re");
+	size_t room = 0;
+	int rc = 0;
 
-	text[0] = '\0';
-	if (fd < 0)
+	if (!file)
 		return -errno;
-	n = read(fd, text, STEP_VALUE_BYTES - 1);
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	close(fd);
-	return n < 0 ? -EIO : 0;
+	if (getline(text, &room, file) < 0) {
+		free(*text);
+		*text = ferror(file) ? NULL : strdup("");
+		rc = ferror(file) ? -EIO : *text ? 0 : -ENOMEM;
+	}
+	fclose(file);
+	if (rc == 0)
+		(*text)[strcspn(*text, "\n")] = '\0';
+	return rc;
 }
 
 /* Keeps the word in brackets, which is in force: `madvise` of `always [madvise] never`. */
-static void keep_chosen(char text[STEP_VALUE_BYTES])
+static void keep_chosen(char *text)
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
 
@@ -70,21 +74,30 @@ static void keep_chosen(char text[STEP_VALUE_BYTES])
 
 static int write_text(const char *path, int flags, const char *text, struct problem *problem)
 {
-	char line[STEP_VALUE_BYTES + 1];
-	size_t n = (size_t)snprintf(line, sizeof(line), "%s\n", text);
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0644);
-	int rc = 0;
+	char *line = NULL;
+	int rc = 0, n;
 
 	if (fd < 0)
 		return failed(problem, path, "opened");
-	if (write(fd, line, n) != (ssize_t)n)
+	/* The kernel wants it in one piece. */
+	n = asprintf(&line, "%s\n", text);
+	if (n < 0 || write(fd, line, (size_t)n) != n)
 		rc = failed(problem, path, "written");
+	if (n >= 0)
+		free(line);
 	if (close(fd) < 0 && rc == 0)
 		rc = failed(problem, path, "written");
 	return rc;
 }
 
-void step_link_name(const char *root, const char *path, char name[STEP_VALUE_BYTES])
+void step_release(struct step *step)
+{
+	free(step->value);
+	free(step->before);
+}
+
+void step_link_name(const char *root, const char *path, char name[STEP_NAME_BYTES])
 {
 	char whole[PATH_MAX], target[PATH_MAX];
 	ssize_t n = readlink(below(whole, root, "%s", path), target, sizeof(target) - 1);
@@ -92,12 +105,12 @@ void step_link_name(const char *root, const char *path, char name[STEP_VALUE_BYT
 
 	target[n > 0 ? n : 0] = '\0';
 	slash = strrchr(target, '/');
-	snprintf(name, STEP_VALUE_BYTES, "%.100s", slash ? slash + 1 : target);
+	snprintf(name, STEP_NAME_BYTES, "%.100s", slash ? slash + 1 : target);
 }
 
 /* ---- drivers ---- */
 
-static void driver_of(const char *root, const char *address, char name[STEP_VALUE_BYTES])
+static void driver_of(const char *root, const char *address, char name[STEP_NAME_BYTES])
 {
 	char path[PATH_MAX];
 
@@ -137,7 +150,7 @@ static int have_driver(const char *root, const char *driver, struct problem *pro
 static bool comes_to(const char *root, const char *address, const char *driver)
 {
 	const struct timespec pause = {.tv_nsec = BIND_STEP_NS};
-	char now[STEP_VALUE_BYTES];
+	char now[STEP_NAME_BYTES];
 
 	for (int i = 0; i < BIND_TRIES; i++) {
 		driver_of(root, address, now);
@@ -153,7 +166,7 @@ static bool comes_to(const char *root, const char *address, const char *driver)
 static int give_to(const char *root, const char *address, const char *driver, bool lasting,
                    struct problem *problem)
 {
-	char path[PATH_MAX], now[STEP_VALUE_BYTES];
+	char path[PATH_MAX], now[STEP_NAME_BYTES];
 	int rc = have_driver(root, driver, problem);
 
 	if (rc == 0)
@@ -202,25 +215,29 @@ void step_print(FILE *out, const struct step *step)
 
 int step_look(const char *root, struct step *step, struct problem *problem)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], driver[STEP_NAME_BYTES] = "";
 	int rc;
 
-	step->before[0] = '\0';
+	below(path, root, "%s", step->path);
 	switch (step->kind) {
-	case STEP_DRIVER:
-		driver_of(root, step->path, step->before);
-		return 0;
-	case STEP_LINK:
-		return 0;
-	default:
-		rc = read_text(below(path, root, "%s", step->path), step->before);
-		if (step->kind == STEP_WRITE)
+	case STEP_WRITE:
+	case STEP_FILE:
+		rc = read_line(path, &step->before);
+		if (rc == 0 && step->kind == STEP_WRITE)
 			keep_chosen(step->before);
-		if (rc == 0 || (rc == -ENOENT && step->kind == STEP_FILE))
-			return 0;
-		errno = -rc;
-		return failed(problem, path, "read");
+		if (rc != -ENOENT || step->kind == STEP_WRITE)
+			break;
+		/* fall through */
+	default:
+		if (step->kind == STEP_DRIVER)
+			driver_of(root, step->path, driver);
+		step->before = strdup(driver);
+		rc = step->before ? 0 : -ENOMEM;
 	}
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return failed(problem, path, "read");
 }
 
 /* Updates the boot loader's command line for the kernel. If that fails, the file takes effect when

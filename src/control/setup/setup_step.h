@@ -5,6 +5,7 @@
  * command of a shell, done, and undone.
  *
  * `root` is a prefix of every path: "" for this machine, a folder for a test.
+ * Ownership: a value, which owns its texts: step_release.
  * Thread: the main thread of `weir setup`.
  */
 #ifndef WEIR_SETUP_STEP_H
@@ -15,8 +16,8 @@
 
 #include "scenario/problem.h"
 
-#define STEP_PATH_BYTES  160
-#define STEP_VALUE_BYTES 320
+#define STEP_PATH_BYTES 160
+#define STEP_NAME_BYTES 128 /* of a driver */
 
 enum step_kind {
 	STEP_WRITE,  /* path: of the kernel; value: what is written */
@@ -30,10 +31,11 @@ struct step {
 	enum step_kind kind;
 	bool may_fail; /* the kernel refuses some of them: interrupts of its own */
 	char path[STEP_PATH_BYTES];
-	char value[STEP_VALUE_BYTES];
-	char before[STEP_VALUE_BYTES]; /* "": there was none */
+	char *value;
+	char *before; /* "": there was none; NULL: not looked at yet */
 };
 
+void step_release(struct step *step);
 /* Prints the equivalent command, without a line end. */
 void step_print(FILE *out, const struct step *step);
 /* Fills in `before`. Returns 0 or -errno with problem. */
@@ -46,6 +48,6 @@ int step_undo(const char *root, const struct step *step, struct problem *problem
 
 /* Gets the last part of the target of `path` below root, such as `vfio-pci` of a driver; "" if it
  * is no link. */
-void step_link_name(const char *root, const char *path, char name[STEP_VALUE_BYTES]);
+void step_link_name(const char *root, const char *path, char name[STEP_NAME_BYTES]);
 
 #endif

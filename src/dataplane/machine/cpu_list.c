@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes the processors of a set as text: `0-3,8`. */
-static void allowed_text(const cpu_set_t *allowed, char *text, size_t room)
+void cpu_list_text(const cpu_set_t *set, char *text, size_t room)
 {
 	size_t at = 0;
 
@@ -17,9 +16,9 @@ static void allowed_text(const cpu_set_t *allowed, char *text, size_t room)
 	for (int cpu = 0; cpu < CPU_SETSIZE && at < room; cpu++) {
 		int last = cpu;
 
-		if (!CPU_ISSET(cpu, allowed))
+		if (!CPU_ISSET(cpu, set))
 			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, allowed))
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
 			last++;
 		at += (size_t)snprintf(text + at, room - at, last > cpu ? "%s%d-%d" : "%s%d",
 		                       at ? "," : "", cpu, last);
@@ -89,7 +88,7 @@ static int add_range(struct cpu_list *list, unsigned long from, unsigned long to
 
 	for (unsigned long cpu = from; cpu <= to; cpu++) {
 		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, allowed)) {
-			allowed_text(allowed, may, sizeof(may));
+			cpu_list_text(allowed, may, sizeof(may));
 			problem_set(problem, -1,
 			            "processor %lu is not available to weir; available: %s", cpu,
 			            may);

@@ -7,6 +7,7 @@
 #define WEIR_CPU_LIST_H
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "scenario/problem.h"
@@ -29,5 +30,9 @@ int cpu_list_allowed(const char *isolated, cpu_set_t *allowed);
  * finds. If `text` is NULL, the list is the last processor of the affinity. Returns 0, -EINVAL, or
  * the error of cpu_list_allowed(), both with problem. */
 int cpu_list_parse(const char *text, struct cpu_list *list, struct problem *problem);
+
+/* Writes the processors of a set as text: `0-3,8`. Any set fits into CPU_LIST_TEXT bytes. */
+#define CPU_LIST_TEXT 4096
+void cpu_list_text(const cpu_set_t *set, char *text, size_t room);
 
 #endif
