@@ -500,6 +500,39 @@ def lists_of_processors_are_written_whole_as_ranges():
         assert done.returncode == 0 and moves_to(tree) == "0-95", (done.stderr, moves_to(tree))
 
 
+def what_the_kernel_was_given_stays_when_a_processor_is_added():
+    def words(tree):
+        return re.fullmatch(r'GRUB_CMDLINE_LINUX_DEFAULT="\$GRUB_CMDLINE_LINUX_DEFAULT (.*)"\n',
+                            tree.get("/etc/default/grub.d/weir.cfg"))[1]
+
+    with machine(large) as tree:
+        assert tree.on_96("--cores", "1", "--apply").returncode == 0
+        assert words(tree) == "isolcpus=1 nohz_full=1 rcu_nocbs=1", words(tree)
+        isolate(tree, "1")
+        assert tree.on_96("--cores", "1-2", "--apply").returncode == 0
+        assert words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
+        isolate(tree, "1-2")
+        done = tree.on_96("--apply")
+        assert done.returncode == 0 and "weir.cfg" not in done.stdout, done.stdout
+        # Whatever the reason, one of them lacks one of them.
+        tree.put("/sys/devices/system/cpu/isolated", "2")
+        done = tree.on_96("--apply")
+        assert words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2" and "weir.cfg" not in done.stdout, done.stdout
+
+    def without_an_iommu(tree):
+        untuned(tree)
+        os.remove(tree.at("/sys/class/iommu/dmar0/devices"))
+        os.rmdir(tree.at("/sys/class/iommu/dmar0"))
+
+    with machine(without_an_iommu) as tree:
+        assert tree.on_96(A, "--cores", "1", "--apply").returncode == 0
+        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1", words(tree)
+        tree.put("/sys/class/iommu/dmar0/devices", "")
+        isolate(tree, "1")
+        assert tree.on_96(A, "--cores", "1-2", "--apply").returncode == 0
+        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -509,4 +542,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
     an_apply_that_fails_leaves_nothing_in_the_record,
-    every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges)]))
+    every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
+    what_the_kernel_was_given_stays_when_a_processor_is_added)]))

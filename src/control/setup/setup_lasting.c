@@ -4,14 +4,54 @@
 #include <limits.h>
 #include <string.h>
 
-#define GRUB  "/etc/default/grub.d"
-#define UNIT  "weir-setup@"
-#define WANTS "/etc/systemd/system/multi-user.target.wants"
+#define GRUB "/etc/default/grub.d"
+/* What is in weir.cfg, and as much again, fit into a line. */
+#define LINE_BYTES (4 * sizeof(((struct making *)NULL)->kernel_words))
+#define LINE_BEGIN "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT "
+#define BLANKS     " \""
+#define UNIT       "weir-setup@"
+#define WANTS      "/etc/systemd/system/multi-user.target.wants"
+
+/* Returns true if a word of the line is the first n bytes of `word`, with one of `ends` behind. */
+static bool has_word(const char *line, const char *word, size_t n, const char *ends)
+{
+	for (const char *at = line; *at; at += strcspn(at, BLANKS), at += strspn(at, BLANKS)) {
+		if (strncmp(at, word, n) == 0 && strchr(ends, at[n]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_all(const char *line, const char *words)
+{
+	for (const char *at = words; *at; at += strcspn(at, BLANKS), at += strspn(at, BLANKS)) {
+		if (!has_word(line, at, strcspn(at, BLANKS), BLANKS))
+			return false;
+	}
+	return true;
+}
+
+/* Makes the line of weir.cfg. Words that are in it and are not given anew stay: they may be the
+ * reason why nothing else is lacking. */
+static void make_line(const struct making *making, const char *now, char line[LINE_BYTES])
+{
+	char words[LINE_BYTES] = "", *rest = NULL;
+	size_t at = (size_t)snprintf(line, LINE_BYTES, "%s", LINE_BEGIN);
+
+	if (strncmp(now, LINE_BEGIN, at) == 0)
+		strcpy(words, now + at);
+	for (char *word = strtok_r(words, BLANKS, &rest); word;
+	     word = strtok_r(NULL, BLANKS, &rest)) {
+		if (!has_word(making->kernel_words, word, strcspn(word, "="), "=" BLANKS))
+			at += (size_t)snprintf(line + at, LINE_BYTES - at, "%s ", word);
+	}
+	snprintf(line + at, LINE_BYTES - at, "%s\"", making->kernel_words);
+}
 
 static void examine_command_line(struct making *making)
 {
 	static const char *const path = GRUB "/weir.cfg";
-	char line[sizeof(making->kernel_words) + 80], now[sizeof(line)];
+	char line[LINE_BYTES], now[LINE_BYTES / 2];
 	struct setup_finding *row;
 
 	if (!making->kernel_words[0])
@@ -20,11 +60,9 @@ static void examine_command_line(struct making *making)
 	making_say_all(making, row, "the kernel's command line lacks %s", making->kernel_words);
 	making_say(row->finding.cost, "see the findings above");
 	making->plan->reboot = true;
-	snprintf(line, sizeof(line),
-	         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT %s\"",
-	         making->kernel_words);
 	making_line(making, path, now, sizeof(now));
-	if (strcmp(now, line) == 0) {
+	make_line(making, now, line);
+	if (now[0] != '#' && has_all(now, making->kernel_words)) {
 		making_say(row->finding.remedy, "already in %s: reboot", path);
 	} else if (making_has(making, GRUB)) {
 		making_say(row->finding.remedy, "and then reboot");

@@ -119,11 +119,10 @@ static bool is_per_processor(const char *subject)
 void setup_examine_processors(struct making *making)
 {
 	const struct setup_request *request = making->request;
-	cpu_set_t isolate, tickless;
+	const cpu_set_t workers = workers_of(making);
+	bool isolate = false, tickless = false;
 	char list[CPU_LIST_TEXT];
 
-	CPU_ZERO(&isolate);
-	CPU_ZERO(&tickless);
 	for (uint32_t i = 0; i < request->cores->n; i++) {
 		struct bench_machine machine;
 		struct doctor doctor;
@@ -133,21 +132,19 @@ void setup_examine_processors(struct making *making)
 		               request->ports->huge_mib, &doctor);
 		for (uint32_t k = 0; k < doctor.n; k++) {
 			const struct finding *finding = &doctor.findings[k];
-			cpu_set_t *set = strcmp(finding->subject, "isolcpus") == 0    ? &isolate
-			                 : strcmp(finding->subject, "nohz_full") == 0 ? &tickless
-			                                                              : NULL;
+			bool lacks = finding->state == DOCTOR_COSTS && machine.processors > 1;
 
 			if (i > 0 && !is_per_processor(finding->subject))
 				continue;
 			mend(making, finding, &machine);
-			if (set && finding->state == DOCTOR_COSTS && machine.processors > 1)
-				CPU_SET(machine.core, set);
+			isolate |= lacks && strcmp(finding->subject, "isolcpus") == 0;
+			tickless |= lacks && strcmp(finding->subject, "nohz_full") == 0;
 		}
 	}
-	cpu_list_text(&isolate, list, sizeof(list));
-	if (list[0])
+	/* A list replaces the one before it, so it has all workers, not only those that lack it. */
+	cpu_list_text(&workers, list, sizeof(list));
+	if (isolate)
 		making_kernel_word(making, "isolcpus=%s", list);
-	cpu_list_text(&tickless, list, sizeof(list));
-	if (list[0])
+	if (tickless)
 		making_kernel_word(making, "nohz_full=%s rcu_nocbs=%s", list, list);
 }
