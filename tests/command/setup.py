@@ -533,6 +533,29 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
         assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
 
 
+def a_file_that_was_there_is_restored_whole():
+    file = "/etc/default/grub.d/weir.cfg"
+    for text in ("# mine\n\n#2\nX=1\n", "\nX=1\n", "", "# no end", "#" * 9000 + "\n"):
+        with machine(untuned) as tree:
+            with open(tree.at(file), "w", encoding="utf-8") as out:
+                out.write(text)
+            before = tree.all()
+            done = tree.setup(A, "--apply")
+            assert done.returncode == 0 and "isolcpus" in tree.get(file), done.stderr
+            done = tree.setup("--undo")
+            assert done.returncode == 0 and tree.get(file) == text, (text, tree.get(file), done.stderr)
+            os.rmdir(tree.at(WANTS))
+            assert tree.all() == before
+    for text in (b"# \xff\n", b"# \0 and more\n"):
+        with machine(untuned) as tree:
+            with open(tree.at(file), "wb") as out:
+                out.write(text)
+            done = tree.setup(A, "--apply")
+            assert done.returncode == 1 and "weir.cfg" in done.stderr and tree.driver(A) == "ixgbe", done.stderr
+            with open(tree.at(file), "rb") as left:
+                assert left.read() == text
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -543,4 +566,4 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
     an_apply_that_fails_leaves_nothing_in_the_record,
     every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
-    what_the_kernel_was_given_stays_when_a_processor_is_added)]))
+    what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole)]))

@@ -111,11 +111,10 @@ static int apply(const struct setup *setup, struct setup_record *record,
 	struct problem problem;
 	int rc = 0;
 
-	problem_set(&problem, -1, "no memory");
 	for (uint32_t i = 0; rc == 0 && i < plan->n_steps; i++) {
 		rc = step_look(setup->root, &plan->steps[i], &problem);
 		if (rc == 0)
-			rc = setup_record_add(record, &plan->steps[i]);
+			rc = setup_record_add(record, &plan->steps[i], &problem);
 	}
 	record->n_words = ports->n_words;
 	record->unsafe |= setup->unsafe;

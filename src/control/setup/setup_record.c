@@ -25,7 +25,16 @@ static bool same_thing(const struct step *a, const struct step *b)
 	return a->kind == b->kind && strcmp(a->path, b->path) == 0;
 }
 
-int setup_record_add(struct setup_record *record, const struct step *step)
+/* JSON is UTF-8. */
+static bool can_be_written(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string != NULL;
+}
+
+int setup_record_add(struct setup_record *record, const struct step *step, struct problem *problem)
 {
 	struct step *steps = record->steps, copy = *step;
 
@@ -33,6 +42,13 @@ int setup_record_add(struct setup_record *record, const struct step *step)
 		if (same_thing(&steps[i], step))
 			return 0;
 	}
+	if (step->before && !can_be_written(step->before)) {
+		problem_set(problem, -1,
+		            "%s is not UTF-8, so it could not be restored; move it away",
+		            step->path);
+		return -EINVAL;
+	}
+	problem_set(problem, -1, "no memory");
 	if (record->n == record->room) {
 		steps = realloc(steps, (record->room + 64) * sizeof(*steps));
 		if (!steps)
@@ -41,8 +57,8 @@ int setup_record_add(struct setup_record *record, const struct step *step)
 		record->room += 64;
 	}
 	copy.value = strdup(step->value);
-	copy.before = strdup(step->before);
-	if (!copy.value || !copy.before) {
+	copy.before = step->before ? strdup(step->before) : NULL;
+	if (!copy.value || (step->before && !copy.before)) {
 		step_release(&copy);
 		return -ENOMEM;
 	}
@@ -62,11 +78,14 @@ static int take_step(struct setup_record *record, const json_t *object)
 {
 	const char *kind, *path, *value, *before;
 	struct step step = {.kind = STEP_KINDS};
+	struct problem problem;
+	json_t *state;
 	int may_fail;
 
-	if (json_unpack((json_t *)(uintptr_t)object, "{s:s,s:s,s:s,s:s,s:b}", "kind", &kind, "path",
-	                &path, "value", &value, "before", &before, "may_fail", &may_fail) < 0)
+	if (json_unpack((json_t *)(uintptr_t)object, "{s:s,s:s,s:s,s:o,s:b}", "kind", &kind, "path",
+	                &path, "value", &value, "before", &state, "may_fail", &may_fail) < 0)
 		return -EINVAL;
+	before = json_string_value(state);
 	for (int i = 0; i < STEP_KINDS; i++) {
 		if (strcmp(kinds[i], kind) == 0)
 			step.kind = (enum step_kind)i;
@@ -75,7 +94,10 @@ static int take_step(struct setup_record *record, const json_t *object)
 	snprintf(step.path, sizeof(step.path), "%s", path);
 	step.value = (char *)(uintptr_t)value;
 	step.before = (char *)(uintptr_t)before;
-	return step.kind == STEP_KINDS ? -EINVAL : setup_record_add(record, &step);
+	if (step.kind == STEP_KINDS ||
+	    (!before && (step.kind == STEP_WRITE || step.kind == STEP_DRIVER)))
+		return -EINVAL;
+	return setup_record_add(record, &step, &problem);
 }
 
 static int take(struct setup_record *record, const json_t *document)
@@ -135,7 +157,7 @@ static json_t *document_of(const struct setup_record *record)
 		const struct step *step = &record->steps[i];
 
 		json_array_append_new(steps,
-		                      json_pack("{s:s,s:s,s:s,s:s,s:b}", "kind", kinds[step->kind],
+		                      json_pack("{s:s,s:s,s:s,s:s?,s:b}", "kind", kinds[step->kind],
 		                                "path", step->path, "value", step->value, "before",
 		                                step->before, "may_fail", step->may_fail));
 	}

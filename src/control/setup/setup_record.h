@@ -29,8 +29,9 @@ struct setup_record {
 /* Reads the record. Returns 0, with an empty record if there is no file; or -errno with problem. */
 int setup_record_read(const char *root, struct setup_record *record, struct problem *problem);
 /* Adds a copy of a step that is about to be done, with `before` filled in, unless the record has a
- * step for the same thing. Returns 0 or -ENOMEM. */
-int setup_record_add(struct setup_record *record, const struct step *step);
+ * step for the same thing. Returns 0; -EINVAL with problem if `before` cannot be recorded; or
+ * -ENOMEM with problem. */
+int setup_record_add(struct setup_record *record, const struct step *step, struct problem *problem);
 /* Keeps the first n steps. */
 void setup_record_cut(struct setup_record *record, uint32_t n);
 /* Writes the record. Returns 0 or -errno with problem. */

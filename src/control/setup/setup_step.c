@@ -41,53 +41,72 @@ static int failed(struct problem *problem, const char *path, const char *what)
 	return -error;
 }
 
-/* Reads the first line of a file, without its end. */
-static int read_line(const char *path, char **text)
+/* Reads a whole file, which has no byte 0. Returns 0 or -errno. */
+static int read_text(const char *path, char **text)
 {
 	FILE *file = fopen(path, "re");
 	size_t room = 0;
+	ssize_t n;
 	int rc = 0;
 
+	*text = NULL;
 	if (!file)
 		return -errno;
-	if (getline(text, &room, file) < 0) {
+	n = getdelim(text, &room, '\0', file);
+	if (n < 0 && feof(file)) {
 		free(*text);
-		*text = ferror(file) ? NULL : strdup("");
-		rc = ferror(file) ? -EIO : *text ? 0 : -ENOMEM;
+		*text = strdup("");
 	}
+	if (!*text)
+		rc = -ENOMEM;
+	else if (ferror(file))
+		rc = -EIO;
+	else if (n > 0 && !(*text)[n - 1])
+		rc = -EILSEQ;
 	fclose(file);
-	if (rc == 0)
-		(*text)[strcspn(*text, "\n")] = '\0';
 	return rc;
 }
 
-/* Keeps the word in brackets, which is in force: `madvise` of `always [madvise] never`. */
+/* Keeps the first line, and of it the word in brackets, which is in force: `madvise` of `always
+ * [madvise] never`. */
 static void keep_chosen(char *text)
 {
-	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+	char *from, *to;
 
+	text[strcspn(text, "\n")] = '\0';
+	from = strchr(text, '[');
+	to = from ? strchr(from, ']') : NULL;
 	if (!to)
 		return;
 	*to = '\0';
 	memmove(text, from + 1, (size_t)(to - from));
 }
 
+/* Writes all of the file, in one piece: the kernel wants it so. */
 static int write_text(const char *path, int flags, const char *text, struct problem *problem)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags, 0644);
-	char *line = NULL;
-	int rc = 0, n;
+	size_t n = strlen(text);
+	int rc = 0;
 
 	if (fd < 0)
 		return failed(problem, path, "opened");
-	/* The kernel wants it in one piece. */
-	n = asprintf(&line, "%s\n", text);
-	if (n < 0 || write(fd, line, (size_t)n) != n)
+	if (write(fd, text, n) != (ssize_t)n)
 		rc = failed(problem, path, "written");
-	if (n >= 0)
-		free(line);
 	if (close(fd) < 0 && rc == 0)
 		rc = failed(problem, path, "written");
+	return rc;
+}
+
+static int write_line(const char *path, int flags, const char *line, struct problem *problem)
+{
+	char *text;
+	int rc;
+
+	if (asprintf(&text, "%s\n", line) < 0)
+		return failed(problem, path, "written");
+	rc = write_text(path, flags, text, problem);
+	free(text);
 	return rc;
 }
 
@@ -170,17 +189,17 @@ static int give_to(const char *root, const char *address, const char *driver, bo
 	int rc = have_driver(root, driver, problem);
 
 	if (rc == 0)
-		rc = write_text(below(path, root, DEVICES "%s/driver_override", address), 0,
+		rc = write_line(below(path, root, DEVICES "%s/driver_override", address), 0,
 		                lasting ? driver : "", problem);
 	driver_of(root, address, now);
 	if (rc == 0 && now[0])
-		rc = write_text(below(path, root, DRIVERS "%s/unbind", now), 0, address, problem);
+		rc = write_line(below(path, root, DRIVERS "%s/unbind", now), 0, address, problem);
 	if (rc == 0 && !comes_to(root, address, "")) {
 		problem_set(problem, -1, "driver %s does not release %s", now, address);
 		rc = -EBUSY;
 	}
 	if (rc == 0 && driver[0])
-		rc = write_text(below(path, root, "/sys/bus/pci/drivers_probe"), 0, address,
+		rc = write_line(below(path, root, "/sys/bus/pci/drivers_probe"), 0, address,
 		                problem);
 	if (rc == 0 && !comes_to(root, address, driver)) {
 		problem_set(problem, -1, "driver %s does not bind to %s", driver, address);
@@ -215,24 +234,28 @@ void step_print(FILE *out, const struct step *step)
 
 int step_look(const char *root, struct step *step, struct problem *problem)
 {
-	char path[PATH_MAX], driver[STEP_NAME_BYTES] = "";
-	int rc;
+	char path[PATH_MAX], driver[STEP_NAME_BYTES];
+	int rc = 0;
 
 	below(path, root, "%s", step->path);
 	switch (step->kind) {
 	case STEP_WRITE:
-	case STEP_FILE:
-		rc = read_line(path, &step->before);
-		if (rc == 0 && step->kind == STEP_WRITE)
+		rc = read_text(path, &step->before);
+		if (rc == 0)
 			keep_chosen(step->before);
-		if (rc != -ENOENT || step->kind == STEP_WRITE)
-			break;
-		/* fall through */
-	default:
-		if (step->kind == STEP_DRIVER)
-			driver_of(root, step->path, driver);
+		break;
+	case STEP_DRIVER:
+		driver_of(root, step->path, driver);
 		step->before = strdup(driver);
 		rc = step->before ? 0 : -ENOMEM;
+		break;
+	case STEP_FILE:
+		rc = read_text(path, &step->before);
+		if (rc == -ENOENT)
+			rc = 0;
+		break;
+	default:
+		break;
 	}
 	if (rc == 0)
 		return 0;
@@ -274,7 +297,7 @@ int step_do(const char *root, const struct step *step, struct problem *problem)
 	below(path, root, "%s", step->path);
 	switch (step->kind) {
 	case STEP_WRITE:
-		return write_text(path, 0, step->value, problem);
+		return write_line(path, 0, step->value, problem);
 	case STEP_DRIVER:
 		rc = give_to(root, step->path, step->value, true, problem);
 		if (rc < 0) {
@@ -284,7 +307,7 @@ int step_do(const char *root, const struct step *step, struct problem *problem)
 		}
 		return rc;
 	case STEP_FILE:
-		rc = write_text(path, O_CREAT, step->value, problem);
+		rc = write_line(path, O_CREAT, step->value, problem);
 		if (rc == 0)
 			boot_loader(root);
 		return rc;
@@ -303,12 +326,12 @@ int step_undo(const char *root, const struct step *step, struct problem *problem
 	below(path, root, "%s", step->path);
 	switch (step->kind) {
 	case STEP_WRITE:
-		return write_text(path, 0, step->before, problem);
+		return write_line(path, 0, step->before, problem);
 	case STEP_DRIVER:
 		return give_to(root, step->path, step->before, false, problem);
 	case STEP_FILE:
-		if (step->before[0])
-			rc = write_text(path, 0, step->before, problem);
+		if (step->before)
+			rc = write_text(path, O_CREAT, step->before, problem);
 		else if (unlink(path) < 0 && errno != ENOENT)
 			rc = failed(problem, path, "removed");
 		boot_loader(root);

@@ -22,7 +22,7 @@
 enum step_kind {
 	STEP_WRITE,  /* path: of the kernel; value: what is written */
 	STEP_DRIVER, /* path: a PCI address; value: the driver to bind */
-	STEP_FILE,   /* path: of a new file; value: its line */
+	STEP_FILE,   /* path: of a file of weir's own; value: its line */
 	STEP_LINK,   /* path: of a new symbolic link; value: its target */
 	STEP_KINDS
 };
@@ -32,7 +32,8 @@ struct step {
 	bool may_fail; /* the kernel refuses some of them: interrupts of its own */
 	char path[STEP_PATH_BYTES];
 	char *value;
-	char *before; /* "": there was none; NULL: not looked at yet */
+	/* what was read, the driver ("": none), or the whole file (NULL: none); of a link NULL */
+	char *before;
 };
 
 void step_release(struct step *step);
