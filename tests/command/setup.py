@@ -10,6 +10,7 @@ import json
 import os
 import re
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -556,6 +557,46 @@ def a_file_that_was_there_is_restored_whole():
                 assert left.read() == text
 
 
+def unplug(tree, address, interface):
+    shutil.rmtree(tree.at(f"/sys/bus/pci/devices/{address}"))
+    shutil.rmtree(tree.at(f"/sys/class/net/{interface}"))
+
+
+def a_device_that_is_gone_is_left_out_and_the_others_are_set_up():
+    with machine(untuned) as tree:
+        tree.put("/etc/weir/lab.weir", f"port a device {B}\nport b interface eth2\ncloud c from a to b\n")
+        for words in (("eth1",), ("lab",), (A, "eth2")):
+            done = tree.setup(*words, "--apply")
+            assert done.returncode == 0 and done.stderr == "", done.stderr
+        unplug(tree, A, "eth1")
+        tree.put("/etc/weir/lab.weir", "port")
+        tree.put(f"{CPU}/cpufreq/scaling_governor", "powersave")
+        done = tree.setup("eth2", "--apply")
+        assert done.returncode == 0 and tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n", done.stderr
+        for word in ("eth1", A, "lab"):
+            assert f"weir setup: {word} of an earlier --apply is left out: " in done.stderr, done.stderr
+        assert json.loads(tree.get("/var/lib/weir/setup.json"))["ports"] == ["eth1", "lab", A, "eth2"]
+        done = tree.setup()
+        assert done.returncode == 1 and "left out" in done.stderr and "applied again at each start" in done.stdout, done.stdout
+        done = tree.setup("eth1", "--apply")
+        assert done.returncode == 2 and "`eth1` is neither" in done.stderr and "left out" not in done.stderr, done.stderr
+
+
+def undo_does_without_what_is_gone():
+    with machine(untuned) as tree:
+        done = tree.setup(A, B, "--apply")
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        unplug(tree, A, "eth1")
+        shutil.rmtree(tree.at(CPU))
+        shutil.rmtree(tree.at("/etc/default/grub.d"))
+        done = tree.setup("--undo")
+        assert done.returncode == 0 and tree.driver(B) == "ixgbe", (done.returncode, done.stderr)
+        for gone in (A, "scaling_governor"):
+            assert re.search(f"{gone} cannot be .*; there is nothing to restore\n", done.stderr), done.stderr
+        assert not os.path.exists(tree.at("/var/lib/weir/setup.json"))
+        assert tree.get("/sys/kernel/mm/transparent_hugepage/enabled") == "never\n"
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -566,4 +607,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
     an_apply_that_fails_leaves_nothing_in_the_record,
     every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
-    what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole)]))
+    what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
+    a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone)]))

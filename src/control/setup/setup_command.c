@@ -116,12 +116,12 @@ static int apply(const struct setup *setup, struct setup_record *record,
 		if (rc == 0)
 			rc = setup_record_add(record, &plan->steps[i], &problem);
 	}
-	record->n_words = ports->n_words;
+	for (uint32_t i = 0; rc == 0 && i < ports->n_words; i++)
+		rc = setup_record_name(record, ports->word[i], &problem);
 	record->unsafe |= setup->unsafe;
 	if (setup->cores != record->cores)
 		snprintf(record->cores, sizeof(record->cores), "%s",
 		         setup->cores ? setup->cores : "");
-	memcpy(record->word, ports->word, sizeof(record->word));
 	if (rc == 0 && (plan->n_steps > 0 || before.n > 0))
 		rc = setup_record_write(setup->root, record, &problem);
 	if (rc < 0)
@@ -143,7 +143,14 @@ static int undo(const struct setup *setup, struct setup_record *record)
 	for (uint32_t i = record->n; i-- > 0;) {
 		const struct step *step = &record->steps[i];
 
-		if (step_undo(setup->root, step, &problem) < 0 && !step->may_fail)
+		int rc = step_undo(setup->root, step, &problem);
+
+		if (rc == 0 || step->may_fail)
+			continue;
+		if (rc == -ENOENT)
+			fprintf(stderr, "weir setup: %s; there is nothing to restore\n",
+			        problem.text);
+		else
 			status = wrong(&problem, 1);
 	}
 	if (status == 0)
@@ -160,10 +167,18 @@ static int find_ports(const struct setup *setup, const struct options_words *wor
 	struct problem problem;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && (setup->apply || words->n == 0) && i < record->n_words; i++)
-		rc = setup_ports_add(setup->root, record->word[i], ports, &problem);
 	for (int i = 0; rc == 0 && i < words->n; i++)
 		rc = setup_ports_add(setup->root, words->word[i], ports, &problem);
+	for (uint32_t i = 0; rc == 0 && (setup->apply || words->n == 0) && i < record->n_words;
+	     i++) {
+		rc = setup_ports_add(setup->root, record->word[i], ports, &problem);
+		if (rc == 0 || rc == -ENOMEM || rc == -E2BIG)
+			continue;
+		/* One that is gone does not keep the others from what they lack. */
+		fprintf(stderr, "weir setup: %s of an earlier --apply is left out: %s\n",
+		        record->word[i], problem.text);
+		rc = 0;
+	}
 	setup_ports_finish(ports);
 	return rc < 0 ? wrong(&problem, 2) : 0;
 }

@@ -119,7 +119,7 @@ static int add_device(const char *root, const char *text, struct setup_ports *po
 	}
 	if (ports->n_devices == SETUP_DEVICES_MAX) {
 		problem_set(problem, -1, "more than %d devices", SETUP_DEVICES_MAX);
-		return -EINVAL;
+		return -E2BIG;
 	}
 	memset(device, 0, sizeof(*device));
 	strcpy(device->address, address);
@@ -186,7 +186,7 @@ int setup_ports_add(const char *root, const char *word, struct setup_ports *port
 	}
 	if (rc == 0 && ports->n_words == SETUP_WORDS_MAX) {
 		problem_set(problem, -1, "more than %d devices and services", SETUP_WORDS_MAX);
-		rc = -EINVAL;
+		rc = -E2BIG;
 	}
 	if (rc == 0)
 		snprintf(ports->word[ports->n_words++], sizeof(ports->word[0]), "%s", word);

@@ -37,8 +37,9 @@ struct setup_ports {
 	unsigned huge_mib;     /* huge pages for all of them */
 };
 
-/* Adds a device, an interface or a service. Returns 0; -EINVAL with problem if the word is none; or
- * -ENOMEM with problem. */
+/* Adds a device, an interface or a service. Returns 0; -ENOMEM with problem; -E2BIG with problem if
+ * there are too many; or another error with problem if the word is none, or the service cannot be
+ * read. */
 int setup_ports_add(const char *root, const char *word, struct setup_ports *ports,
                     struct problem *problem);
 /* To be called when all words are added. */

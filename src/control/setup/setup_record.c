@@ -66,6 +66,22 @@ int setup_record_add(struct setup_record *record, const struct step *step, struc
 	return 0;
 }
 
+int setup_record_name(struct setup_record *record, const char *word, struct problem *problem)
+{
+	for (uint32_t i = 0; i < record->n_words; i++) {
+		if (strcmp(record->word[i], word) == 0)
+			return 0;
+	}
+	if (record->n_words == SETUP_WORDS_MAX) {
+		problem_set(problem, -1,
+		            "more than %d devices and services, with those of the record",
+		            SETUP_WORDS_MAX);
+		return -E2BIG;
+	}
+	snprintf(record->word[record->n_words++], sizeof(record->word[0]), "%s", word);
+	return 0;
+}
+
 void setup_record_cut(struct setup_record *record, uint32_t n)
 {
 	while (record->n > n)

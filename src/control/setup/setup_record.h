@@ -32,6 +32,8 @@ int setup_record_read(const char *root, struct setup_record *record, struct prob
  * step for the same thing. Returns 0; -EINVAL with problem if `before` cannot be recorded; or
  * -ENOMEM with problem. */
 int setup_record_add(struct setup_record *record, const struct step *step, struct problem *problem);
+/* Adds a device or service, unless the record has it. Returns 0 or -E2BIG with problem. */
+int setup_record_name(struct setup_record *record, const char *word, struct problem *problem);
 /* Keeps the first n steps. */
 void setup_record_cut(struct setup_record *record, uint32_t n);
 /* Writes the record. Returns 0 or -errno with problem. */

@@ -328,6 +328,8 @@ int step_undo(const char *root, const struct step *step, struct problem *problem
 	case STEP_WRITE:
 		return write_line(path, 0, step->before, problem);
 	case STEP_DRIVER:
+		if (access(below(path, root, DEVICES "%s", step->path), F_OK) < 0)
+			return failed(problem, path, "found");
 		return give_to(root, step->path, step->before, false, problem);
 	case STEP_FILE:
 		if (step->before)

@@ -44,7 +44,8 @@ int step_look(const char *root, struct step *step, struct problem *problem);
 /* Does the step, and checks that it is done. Returns 0; or -errno with problem, and then nothing
  * has changed. */
 int step_do(const char *root, const struct step *step, struct problem *problem);
-/* Restores what was before. Returns 0 or -errno with problem. */
+/* Restores what was before. Returns 0; -ENOENT with problem if the thing is gone: a device, a
+ * processor; or -errno with problem. */
 int step_undo(const char *root, const struct step *step, struct problem *problem);
 
 /* Gets the last part of the target of `path` below root, such as `vfio-pci` of a driver; "" if it
