@@ -44,7 +44,9 @@ class Kernel(threading.Thread):
 
     def run(self):
         while True:
-            for fd in select.select([*self.pipes, self.wake], [], [])[0]:
+            # Whoever writes to drivers_probe has written to the others before.
+            for fd in sorted(select.select([*self.pipes, self.wake], [], [])[0],
+                             key=lambda fd: self.pipes.get(fd) == self.probe):
                 if fd == self.wake:
                     return
                 for line in os.read(fd, 4096).decode().split("\n")[:-1]:
@@ -58,7 +60,7 @@ class Kernel(threading.Thread):
 
     def probe(self, address):
         driver = self.override.get(address) or self.tree.nics[address]
-        if driver not in self.refuses:
+        if driver not in self.refuses and (address, driver) not in self.refuses:
             self.tree.bind(address, driver)
 
     def unbind(self, address):
@@ -597,6 +599,22 @@ def undo_does_without_what_is_gone():
         assert tree.get("/sys/kernel/mm/transparent_hugepage/enabled") == "never\n"
 
 
+def what_a_failed_apply_cannot_undo_stays_for_undo():
+    for left in (A, B):
+        with machine(untuned) as tree:
+            before = tree.all()
+            tree.kernel.refuses.update({(B, "vfio-pci"), (left, "ixgbe")})
+            done = tree.setup(A, B, "--apply")
+            assert done.returncode == 1 and f"driver vfio-pci does not bind to {B}" in done.stderr, done.stderr
+            assert f"driver ixgbe does not bind to {left}" in done.stderr and "`weir setup --undo` tries" in done.stderr, done.stderr
+            record = json.loads(tree.get("/var/lib/weir/setup.json"))
+            assert [(step["path"], step["before"]) for step in record["changes"]] == [(left, "ixgbe")], record
+            assert record["ports"] == [] and record["cores"] == "", record
+            tree.kernel.refuses.clear()
+            done = tree.setup("--undo")
+            assert done.returncode == 0 and tree.all() == before and tree.driver(left) == "ixgbe", done.stderr
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -608,4 +626,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_apply_that_fails_leaves_nothing_in_the_record,
     every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
     what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
-    a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone)]))
+    a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone,
+    what_a_failed_apply_cannot_undo_stays_for_undo)]))

@@ -52,18 +52,9 @@ static int wrong(const struct problem *problem, int status)
 
 /* ---- applying and undoing ---- */
 
-static void take_back(const char *root, const struct step *steps, uint32_t n)
-{
-	struct problem problem;
-
-	while (n-- > 0) {
-		if (step_undo(root, &steps[n], &problem) < 0)
-			fprintf(stderr, "weir setup: %s\n", problem.text);
-	}
-}
-
-/* Executes all steps; on failure undoes those that were done. */
-static int do_steps(const char *root, const struct setup_plan *plan, struct problem *problem)
+/* Executes all steps. On failure, n is how many of them are to be undone. */
+static int do_steps(const char *root, const struct setup_plan *plan, uint32_t *n,
+                    struct problem *problem)
 {
 	for (uint32_t i = 0; i < plan->n_steps; i++) {
 		const struct step *step = &plan->steps[i];
@@ -73,7 +64,7 @@ static int do_steps(const char *root, const struct setup_plan *plan, struct prob
 			fprintf(stderr, "weir setup: %s; the kernel keeps its setting\n",
 			        problem->text);
 		} else if (rc < 0) {
-			take_back(root, plan->steps, i);
+			*n = i + step_may_be_half_done(step);
 			return rc;
 		} else {
 			fputs("$ ", stdout);
@@ -84,24 +75,34 @@ static int do_steps(const char *root, const struct setup_plan *plan, struct prob
 	return 0;
 }
 
-/* Writes the record as it was before an --apply that has failed and is undone. */
-static void write_back(const char *root, const struct setup_record *before,
-                       struct setup_record *record)
+/* Undoes the first n steps of an --apply that has failed. The record is then as it was before, with
+ * those steps besides that cannot be undone. */
+static void take_back(const char *root, const struct setup_plan *plan, uint32_t n,
+                      const struct setup_record *before, struct setup_record *record)
 {
-	struct step *steps = record->steps;
-	const uint32_t room = record->room;
-	const bool made_folder = record->made_folder;
+	struct problem problem;
 
-	/* The first steps of the array are those that were there before. */
 	setup_record_cut(record, before->n);
-	*record = *before;
-	record->steps = steps;
-	record->room = room;
-	record->made_folder = made_folder;
+	while (n-- > 0) {
+		const struct step *step = &plan->steps[n];
+		int rc = step_undo(root, step, &problem);
+
+		if (rc == 0)
+			continue;
+		fprintf(stderr, "weir setup: %s\n", problem.text);
+		if (rc != -ENOENT && !step->may_fail)
+			setup_record_add(record, step, &problem);
+	}
+	if (record->n > before->n)
+		fputs("weir setup: not all is undone; `weir setup --undo` tries it again\n",
+		      stderr);
+	record->n_words = before->n_words;
+	strcpy(record->cores, before->cores);
+	record->unsafe = before->unsafe;
 	if (record->n == 0)
 		setup_record_remove(root, record);
-	else
-		setup_record_write(root, record, &(struct problem){.field = -1});
+	else if (setup_record_write(root, record, &problem) < 0)
+		fprintf(stderr, "weir setup: %s\n", problem.text);
 }
 
 static int apply(const struct setup *setup, struct setup_record *record,
@@ -109,6 +110,7 @@ static int apply(const struct setup *setup, struct setup_record *record,
 {
 	const struct setup_record before = *record;
 	struct problem problem;
+	uint32_t done = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < plan->n_steps; i++) {
@@ -126,8 +128,8 @@ static int apply(const struct setup *setup, struct setup_record *record,
 		rc = setup_record_write(setup->root, record, &problem);
 	if (rc < 0)
 		return wrong(&problem, 1);
-	if (do_steps(setup->root, plan, &problem) < 0) {
-		write_back(setup->root, &before, record);
+	if (do_steps(setup->root, plan, &done, &problem) < 0) {
+		take_back(setup->root, plan, done, &before, record);
 		return wrong(&problem, 1);
 	}
 	if (plan->reboot)

@@ -192,6 +192,8 @@ static int give_to(const char *root, const char *address, const char *driver, bo
 		rc = write_line(below(path, root, DEVICES "%s/driver_override", address), 0,
 		                lasting ? driver : "", problem);
 	driver_of(root, address, now);
+	if (rc == 0 && strcmp(now, driver) == 0)
+		return 0;
 	if (rc == 0 && now[0])
 		rc = write_line(below(path, root, DRIVERS "%s/unbind", now), 0, address, problem);
 	if (rc == 0 && !comes_to(root, address, "")) {
@@ -299,13 +301,7 @@ int step_do(const char *root, const struct step *step, struct problem *problem)
 	case STEP_WRITE:
 		return write_line(path, 0, step->value, problem);
 	case STEP_DRIVER:
-		rc = give_to(root, step->path, step->value, true, problem);
-		if (rc < 0) {
-			struct problem other;
-
-			give_to(root, step->path, step->before, false, &other);
-		}
-		return rc;
+		return give_to(root, step->path, step->value, true, problem);
 	case STEP_FILE:
 		rc = write_line(path, O_CREAT, step->value, problem);
 		if (rc == 0)
@@ -316,6 +312,11 @@ int step_do(const char *root, const struct step *step, struct problem *problem)
 	default:
 		return -EINVAL;
 	}
+}
+
+bool step_may_be_half_done(const struct step *step)
+{
+	return step->kind == STEP_DRIVER || step->kind == STEP_FILE;
 }
 
 int step_undo(const char *root, const struct step *step, struct problem *problem)
