@@ -615,6 +615,47 @@ def what_a_failed_apply_cannot_undo_stays_for_undo():
             assert done.returncode == 0 and tree.all() == before and tree.driver(left) == "ixgbe", done.stderr
 
 
+def pages_that_a_running_weir_holds_are_not_reserved_again():
+    def pages(tree):
+        return int(tree.get(f"{HUGE}/nr_hugepages"))
+
+    def hugepages(tree, *words):
+        return next(row for row in tree.findings(*words)[0] if row["subject"] == "hugepages")
+
+    def service(tree, name, address):
+        tree.put(f"/etc/weir/{name}.weir", f"port a device {address}\nport b interface eth2\ncloud c from a to b\n")
+
+    for there, unused in ((0, 0), (60, 60)):
+        with machine(untuned) as tree:
+            service(tree, "lab", A)
+            service(tree, "two", B)
+            tree.put(f"{HUGE}/nr_hugepages", str(there))
+            tree.put(f"{HUGE}/free_hugepages", str(unused))
+            needed = int(re.search(r"(\d+) are needed", hugepages(tree, "lab")["what"])[1])
+            assert tree.setup("lab", "--apply").returncode == 0
+            enough = max(there, (needed + 1) // 2)
+            assert pages(tree) == enough, (pages(tree), needed)
+            # It runs.
+            tree.put(f"{HUGE}/free_hugepages", str(enough - (needed + 1) // 2))
+            assert hugepages(tree, "lab")["state"] == "good", hugepages(tree, "lab")
+            assert tree.setup("lab", "--apply").returncode == 0 and pages(tree) == enough, pages(tree)
+            # Another one needs more, once.
+            assert hugepages(tree, "two")["state"] == "lacks"
+            for _ in range(2):
+                assert tree.setup("two", "--apply").returncode == 0
+                assert pages(tree) == enough + (needed + 1) // 2, (pages(tree), enough)
+            # After a reboot there are none.
+            tree.put(f"{HUGE}/nr_hugepages", "0")
+            tree.put(f"{HUGE}/free_hugepages", "0")
+            assert tree.setup("--apply").returncode == 0 and pages(tree) == needed, (pages(tree), needed)
+            assert tree.setup("--undo").returncode == 0 and pages(tree) == there, pages(tree)
+    # What cannot be reserved is not met.
+    with machine(untuned) as tree:
+        shutil.rmtree(tree.at(HUGE))
+        for _ in range(2):
+            assert tree.setup(A, "--apply").returncode == 0 and hugepages(tree, A)["state"] == "lacks"
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -627,4 +668,4 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
     what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
     a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone,
-    what_a_failed_apply_cannot_undo_stays_for_undo)]))
+    what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again)]))

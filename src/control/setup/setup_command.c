@@ -99,6 +99,7 @@ static void take_back(const char *root, const struct setup_plan *plan, uint32_t 
 	record->n_words = before->n_words;
 	strcpy(record->cores, before->cores);
 	record->unsafe = before->unsafe;
+	record->huge = before->huge;
 	if (record->n == 0)
 		setup_record_remove(root, record);
 	else if (setup_record_write(root, record, &problem) < 0)
@@ -121,6 +122,7 @@ static int apply(const struct setup *setup, struct setup_record *record,
 	for (uint32_t i = 0; rc == 0 && i < ports->n_words; i++)
 		rc = setup_record_name(record, ports->word[i], &problem);
 	record->unsafe |= setup->unsafe;
+	record->huge = plan->huge;
 	if (setup->cores != record->cores)
 		snprintf(record->cores, sizeof(record->cores), "%s",
 		         setup->cores ? setup->cores : "");
@@ -185,6 +187,17 @@ static int find_ports(const struct setup *setup, const struct options_words *wor
 	return rc < 0 ? wrong(&problem, 2) : 0;
 }
 
+static bool has_all(const struct setup_record *record, const struct setup_ports *ports)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ports->n_words; i++) {
+		for (uint32_t k = 0; k < record->n_words; k++)
+			n += strcmp(ports->word[i], record->word[k]) == 0;
+	}
+	return n == ports->n_words;
+}
+
 static int status_of(const struct setup_plan *plan)
 {
 	return plan->n_steps > 0 ? 1 : 0;
@@ -193,11 +206,13 @@ static int status_of(const struct setup_plan *plan)
 static int plan_and_do(const struct setup *setup, struct setup_record *record,
                        const struct setup_ports *ports, const struct cpu_list *cores)
 {
-	const struct setup_request request = {
+	struct setup_request request = {
 	        .root = setup->root, .ports = ports, .cores = cores, .unsafe = setup->unsafe};
 	struct setup_plan plan;
 	int status;
 
+	if (setup->apply || has_all(record, ports))
+		request.huge = record->huge;
 	if (setup_plan_make(&request, &plan) < 0) {
 		setup_plan_release(&plan);
 		return wrong(&(struct problem){.text = "no memory"}, 1);

@@ -15,6 +15,7 @@
 
 #include "machine/cpu_list.h"
 #include "setup/setup_ports.h"
+#include "setup/setup_record.h"
 #include "setup/setup_step.h"
 #include "show/doctor.h"
 
@@ -29,13 +30,15 @@ struct setup_plan {
 	struct setup_finding *finding;
 	uint32_t n_steps, steps_room;
 	struct step *steps;
-	bool reboot; /* a change takes effect at the next start of the machine */
+	bool reboot;            /* a change takes effect at the next start of the machine */
+	struct setup_huge huge; /* when the plan is done */
 };
 
 struct setup_request {
 	const char *root; /* prefix of /proc, /sys, /etc: "" for this machine */
 	const struct setup_ports *ports;
 	const struct cpu_list *cores; /* of the workers */
+	struct setup_huge huge;       /* that an earlier --apply met for these ports */
 	bool unsafe;                  /* vfio without an IOMMU is requested */
 };
 

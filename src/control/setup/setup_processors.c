@@ -68,29 +68,56 @@ static void keep_awake(struct making *making, uint32_t core)
 	}
 }
 
-static void reserve_hugepages(struct making *making, const struct bench_machine *machine)
+/* A weir that runs holds pages, so few may be free although the need was met. */
+static void examine_hugepages(struct making *making, struct finding *finding,
+                              const struct bench_machine *machine)
 {
-	uint64_t missing = making->request->ports->huge_mib * MIB - machine->huge_free_bytes;
-	char total[32];
+	const struct setup_huge *met = &making->request->huge;
+	const unsigned needed = making->request->ports->huge_mib;
+	uint64_t total = machine->huge_total_bytes / MIB, there = machine->huge_free_bytes / MIB;
+	bool stays = met->need_mib > 0 && total >= met->total_mib;
+	char pages[32];
 
-	making_line(making, HUGE_2M "/nr_hugepages", total, sizeof(total));
-	if (total[0])
-		making_step(making, STEP_WRITE, HUGE_2M "/nr_hugepages", "%llu",
-		            strtoull(total, NULL, 10) + (missing + 2 * MIB - 1) / (2 * MIB));
+	making->plan->huge = stays && met->need_mib >= needed
+	                             ? *met
+	                             : (struct setup_huge){.total_mib = total, .need_mib = needed};
+	if (finding->state == DOCTOR_GOOD)
+		return;
+	if (stays && met->need_mib >= needed) {
+		finding->state = DOCTOR_GOOD;
+		making_say(
+		        finding->what,
+		        "%u MiB are needed, and an earlier --apply has seen to them; a weir that "
+		        "runs holds some (%llu MiB are free)",
+		        needed, (unsigned long long)there);
+		finding->cost[0] = finding->remedy[0] = '\0';
+		return;
+	}
+	if (stays && met->need_mib > there)
+		there = met->need_mib;
+	making_line(making, HUGE_2M "/nr_hugepages", pages, sizeof(pages));
+	if (!pages[0]) {
+		making->plan->huge = *met;
+		return;
+	}
+	making->plan->huge.total_mib += 2 * ((needed - there + 1) / 2);
+	making_step(making, STEP_WRITE, HUGE_2M "/nr_hugepages", "%llu",
+	            strtoull(pages, NULL, 10) + (needed - there + 1) / 2);
 }
 
 /* Adds the doctor's finding of a processor, and the changes that remedy it. */
 static void mend(struct making *making, const struct finding *finding,
                  const struct bench_machine *machine)
 {
+	struct setup_finding *row;
 	char path[PATH_MAX];
 
-	making_add(making, finding);
+	row = making_add(making, finding);
+	if (strcmp(finding->subject, "hugepages") == 0)
+		examine_hugepages(making, &row->finding, machine);
 	if (finding->state != DOCTOR_COSTS)
 		return;
-	if (strcmp(finding->subject, "hugepages") == 0) {
-		reserve_hugepages(making, machine);
-	} else if (strcmp(finding->subject, "transparent hugepages") == 0) {
+	if (strcmp(finding->subject, "transparent hugepages") == 0) {
 		making_step(making, STEP_WRITE, "/sys/kernel/mm/transparent_hugepage/enabled",
 		            "madvise");
 	} else if (strcmp(finding->subject, "frequency governor") == 0) {

@@ -120,6 +120,7 @@ static int take(struct setup_record *record, const json_t *document)
 {
 	const json_t *words = json_object_get(document, "ports");
 	const json_t *steps = json_object_get(document, "changes");
+	const json_t *huge = json_object_get(document, "hugepages");
 	int rc = json_is_array(words) && json_is_array(steps) ? 0 : -EINVAL;
 
 	const char *cores = json_string_value(json_object_get(document, "cores"));
@@ -128,6 +129,8 @@ static int take(struct setup_record *record, const json_t *document)
 		return -EINVAL;
 	snprintf(record->cores, sizeof(record->cores), "%s", cores ? cores : "");
 	record->unsafe = json_is_true(json_object_get(document, "unsafe_noiommu"));
+	record->huge.need_mib = (unsigned)json_integer_value(json_object_get(huge, "need_mib"));
+	record->huge.total_mib = (uint64_t)json_integer_value(json_object_get(huge, "total_mib"));
 	record->made_folder = json_is_true(json_object_get(document, "made_folder"));
 	for (size_t i = 0; rc == 0 && i < json_array_size(words); i++) {
 		const char *word = json_string_value(json_array_get(words, i));
@@ -177,9 +180,11 @@ static json_t *document_of(const struct setup_record *record)
 		                                "path", step->path, "value", step->value, "before",
 		                                step->before, "may_fail", step->may_fail));
 	}
-	return json_pack("{s:o,s:o,s:s,s:b,s:b}", "ports", words, "changes", steps, "cores",
-	                 record->cores, "unsafe_noiommu", record->unsafe, "made_folder",
-	                 record->made_folder);
+	return json_pack("{s:o,s:o,s:s,s:b,s:b,s:{s:I,s:I}}", "ports", words, "changes", steps,
+	                 "cores", record->cores, "unsafe_noiommu", record->unsafe, "made_folder",
+	                 record->made_folder, "hugepages", "need_mib",
+	                 (json_int_t)record->huge.need_mib, "total_mib",
+	                 (json_int_t)record->huge.total_mib);
 }
 
 int setup_record_write(const char *root, struct setup_record *record, struct problem *problem)

@@ -16,6 +16,13 @@
 /* Has room for CPU_LIST_MAX processors, with a comma between. */
 #define SETUP_CORES_BYTES 320
 
+/* A need of huge pages that was met, and all huge pages of the machine then, in use or not. 0, 0:
+ * none. */
+struct setup_huge {
+	unsigned need_mib;
+	uint64_t total_mib;
+};
+
 struct setup_record {
 	uint32_t n_words;
 	char word[SETUP_WORDS_MAX][64];
@@ -23,6 +30,7 @@ struct setup_record {
 	struct step *steps;            /* in the order in which they were done */
 	char cores[SETUP_CORES_BYTES]; /* value of --cores; "": not given */
 	bool unsafe;                   /* --unsafe-noiommu */
+	struct setup_huge huge;        /* at the last --apply */
 	bool made_folder;              /* weir setup made the folder of the file */
 };
 
