@@ -656,6 +656,12 @@ def pages_that_a_running_weir_holds_are_not_reserved_again():
             assert tree.setup(A, "--apply").returncode == 0 and hugepages(tree, A)["state"] == "lacks"
 
 
+def enough_hugepages_are_said_without_a_but():
+    with machine(tuned) as tree:
+        row = next(row for row in tree.findings(A)[0] if row["subject"] == "hugepages")
+        assert row["state"] == "good" and re.fullmatch(r"1800 MiB are free, \d+ are needed", row["what"]), row
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -668,4 +674,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
     what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
     a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone,
-    what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again)]))
+    what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again,
+    enough_hugepages_are_said_without_a_but)]))

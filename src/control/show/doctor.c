@@ -76,9 +76,12 @@ static void examine_hugepages(struct doctor *doctor, const struct bench_machine 
 	bool enough = machine->huge_free_bytes >> 20 >= huge_mib;
 	struct finding *finding = add(doctor, "hugepages", enough ? DOCTOR_GOOD : DOCTOR_COSTS);
 
-	eal_huge_needed(finding->what, machine->huge_free_bytes >> 20, huge_mib);
-	if (enough)
+	if (enough) {
+		say(finding->what, "%" PRIu64 " MiB are free, %u are needed",
+		    machine->huge_free_bytes >> 20, huge_mib);
 		return;
+	}
+	eal_huge_needed(finding->what, machine->huge_free_bytes >> 20, huge_mib);
 	say(finding->cost, "packet buffers lie in small pages: 40 instead of 25 ns a packet with a "
 	                   "NIC, 27 with virtual devices; and no NIC works with igb_uio");
 	eal_huge_remedy(finding->remedy, huge_mib);
