@@ -662,6 +662,46 @@ def enough_hugepages_are_said_without_a_but():
         assert row["state"] == "good" and re.fullmatch(r"1800 MiB are free, \d+ are needed", row["what"]), row
 
 
+def script(tree, name, action):
+    """Runs a script of the Debian package, as dpkg does for a system in a folder."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../debian", name)
+    done = subprocess.run(["sh", path, action], capture_output=True, text=True, check=False, timeout=120, env=os.environ | {
+        "DPKG_ROOT": tree.folder, "PATH": os.path.dirname(WEIR) + ":" + os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def removing_the_debian_package_undoes_and_an_upgrade_does_not():
+    with machine(untuned) as tree:
+        # All of this folder is the package's.
+        tree.put("/var/lib/weir/lab/kept.weir", "")
+        before = tree.all()
+        assert tree.setup(A, "--apply").returncode == 0
+        applied = tree.all()
+        script(tree, "weir.prerm", "upgrade")
+        script(tree, "weir.postrm", "upgrade")
+        assert tree.all() == applied and tree.driver(A) == "vfio-pci"
+        done = script(tree, "weir.prerm", "remove")
+        os.rmdir(tree.at(WANTS))
+        assert tree.all() == before and tree.driver(A) == "ixgbe", done.stderr
+        script(tree, "weir.postrm", "purge")
+        assert not os.path.exists(tree.at("/var/lib/weir"))
+
+
+def a_package_that_cannot_undo_is_removed_and_its_record_stays():
+    with machine(untuned) as tree:
+        tree.put("/var/lib/weir/lab/kept.weir", "")
+        assert tree.setup(A, "--apply").returncode == 0
+        os.remove(tree.at(f"{CPU}/cpufreq/scaling_governor"))
+        os.mkdir(tree.at(f"{CPU}/cpufreq/scaling_governor"))
+        done = script(tree, "weir.prerm", "remove")
+        assert "scaling_governor cannot be opened" in done.stderr and "not all that" in done.stderr, done.stderr
+        assert not os.path.exists(tree.at("/etc/default/grub.d/weir.cfg"))
+        done = script(tree, "weir.postrm", "purge")
+        assert "/var/lib/weir/setup.json stays" in done.stderr, done.stderr
+        assert os.listdir(tree.at("/var/lib/weir")) == ["setup.json"]
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -675,4 +715,6 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
     a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone,
     what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again,
-    enough_hugepages_are_said_without_a_but)]))
+    enough_hugepages_are_said_without_a_but,
+    removing_the_debian_package_undoes_and_an_upgrade_does_not,
+    a_package_that_cannot_undo_is_removed_and_its_record_stays)]))
