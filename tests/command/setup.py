@@ -135,8 +135,8 @@ class Tree:
         return subprocess.run([WEIR, "setup", "--root", self.folder, *words], capture_output=True, text=True, check=False,
                               timeout=120, env=os.environ | environment)
 
-    def on_96(self, *words):
-        """Calls weir setup as on a machine with 96 processors."""
+    def on_many(self, *words):
+        """Calls weir setup as on a machine with 256 processors."""
         return self.call(*words, LD_PRELOAD=PROCESSORS,
                          ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
 
@@ -471,7 +471,7 @@ def an_apply_that_fails_leaves_nothing_in_the_record():
 
 def every_processor_has_its_findings_and_their_commands():
     with machine(large) as tree:
-        found = json.loads(tree.on_96("--cores", "8-31", "--json").stdout)
+        found = json.loads(tree.on_many("--cores", "8-31", "--json").stdout)
         governors = [row["commands"] for row in found if row["subject"] == "frequency governor"]
         assert governors == [[f"echo performance > /sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor"]
                              for n in range(8, 32)], governors
@@ -491,15 +491,15 @@ def lists_of_processors_are_written_whole_as_ranges():
 
     even, odd = (",".join(str(n) for n in range(first, 96, 2)) for first in (0, 1))
     with machine(large) as tree:
-        done = tree.on_96("--cores", "8-31", "--apply")
+        done = tree.on_many("--cores", "8-31", "--apply")
         assert done.returncode == 0 and line(tree) == words("8-31"), (done.stderr, line(tree))
-        done = tree.on_96("--cores", "3-5", "--apply")
+        done = tree.on_many("--cores", "3-5", "--apply")
         assert done.returncode == 0 and moves_to(tree) == "0-2,6-95", (done.stderr, moves_to(tree))
-        done = tree.on_96("--cores", even, "--apply")
+        done = tree.on_many("--cores", even, "--apply")
         assert done.returncode == 0 and line(tree) == words(even) and moves_to(tree) == odd, (line(tree), moves_to(tree))
-        found = lacks(json.loads(tree.on_96("--cores", even, "--json").stdout))
+        found = lacks(json.loads(tree.on_many("--cores", even, "--json").stdout))
         assert found["command line"]["what"].endswith(f" rcu_nocbs={even}"), found["command line"]
-        done = tree.on_96("--undo")
+        done = tree.on_many("--undo")
         assert done.returncode == 0 and moves_to(tree) == "0-95", (done.stderr, moves_to(tree))
 
 
@@ -509,17 +509,17 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
                             tree.get("/etc/default/grub.d/weir.cfg"))[1]
 
     with machine(large) as tree:
-        assert tree.on_96("--cores", "1", "--apply").returncode == 0
+        assert tree.on_many("--cores", "1", "--apply").returncode == 0
         assert words(tree) == "isolcpus=1 nohz_full=1 rcu_nocbs=1", words(tree)
         isolate(tree, "1")
-        assert tree.on_96("--cores", "1-2", "--apply").returncode == 0
+        assert tree.on_many("--cores", "1-2", "--apply").returncode == 0
         assert words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
         isolate(tree, "1-2")
-        done = tree.on_96("--apply")
+        done = tree.on_many("--apply")
         assert done.returncode == 0 and "weir.cfg" not in done.stdout, done.stdout
         # Whatever the reason, one of them lacks one of them.
         tree.put("/sys/devices/system/cpu/isolated", "2")
-        done = tree.on_96("--apply")
+        done = tree.on_many("--apply")
         assert words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2" and "weir.cfg" not in done.stdout, done.stdout
 
     def without_an_iommu(tree):
@@ -528,11 +528,11 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
         os.rmdir(tree.at("/sys/class/iommu/dmar0"))
 
     with machine(without_an_iommu) as tree:
-        assert tree.on_96(A, "--cores", "1", "--apply").returncode == 0
+        assert tree.on_many(A, "--cores", "1", "--apply").returncode == 0
         assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1", words(tree)
         tree.put("/sys/class/iommu/dmar0/devices", "")
         isolate(tree, "1")
-        assert tree.on_96(A, "--cores", "1-2", "--apply").returncode == 0
+        assert tree.on_many(A, "--cores", "1-2", "--apply").returncode == 0
         assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
 
 
@@ -702,6 +702,13 @@ def a_package_that_cannot_undo_is_removed_and_its_record_stays():
         assert os.listdir(tree.at("/var/lib/weir")) == ["setup.json"]
 
 
+def a_processor_at_the_end_of_a_long_list_is_isolated():
+    with machine(large) as tree:
+        isolate(tree, ",".join(str(n) for n in range(1, 256, 2)))
+        found = lacks(json.loads(tree.on_many("--cores", "255", "--json").stdout))
+        assert not {"isolcpus", "nohz_full", "command line"} & set(found), found
+
+
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
@@ -717,4 +724,5 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again,
     enough_hugepages_are_said_without_a_but,
     removing_the_debian_package_undoes_and_an_upgrade_does_not,
-    a_package_that_cannot_undo_is_removed_and_its_record_stays)]))
+    a_package_that_cannot_undo_is_removed_and_its_record_stays,
+    a_processor_at_the_end_of_a_long_list_is_isolated)]))
