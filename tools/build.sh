@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# To be sourced by ./quickstart and ./test: configures and builds in one way.
+# To be sourced by ./quickstart, ./test and tools/*.sh: configures and builds in one way.
 
 # configure_in DIR LOG MESON-OPTION...: configures DIR, from scratch if its options differ. meson's
 # output goes into LOG, and is shown on failure.
@@ -19,15 +19,19 @@ configure_in() {
 	echo "$options" > "$dir/weir-options"
 }
 
-# build_in DIR LOG MESON-OPTION...: configures and builds. With build_keep_going=yes, an error does
+# compile_in DIR LOG: builds in DIR, which is configured. With build_keep_going=yes, an error does
 # not stop targets that do not depend on it. build_targets=NAME... builds only these.
-build_in() {
+compile_in() {
 	local dir=$1 log=$2
-	configure_in "$@" || return 1
 	# shellcheck disable=SC2086 # a list
 	if ! ninja -C "$dir" ${build_keep_going:+-k 0} ${build_targets:-} > "$log" 2>&1; then
 		grep -E -A 12 'FAILED:|error:|ERROR' "$log" | head -n 60 >&2
 		echo "The build failed; all of it: $log" >&2
 		return 1
 	fi
+}
+
+# build_in DIR LOG MESON-OPTION...: configures and builds.
+build_in() {
+	configure_in "$@" && compile_in "$1" "$2"
 }

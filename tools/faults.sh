@@ -7,11 +7,13 @@
 # usage: tools/faults.sh [--most N] [--only WORD]      builds in build/test-asan
 set -eu
 cd "$(dirname "$0")/.."
+. tools/build.sh
 dir=build/test-asan
-if ! [ -e $dir/build.ninja ]; then
-	meson setup $dir --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false > /dev/null
-fi
-ninja -C $dir src/weir tests/faults/weir-faults tests/faults/hold tests/replay/make_capture > build/faults.log
+mkdir -p build
+[ -e $dir/build.ninja ] ||
+	configure_in $dir build/faults.log --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+build_targets="src/weir tests/faults/weir-faults tests/faults/hold tests/replay/make_capture"
+compile_in $dir build/faults.log
 begun=$SECONDS status=0
 python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture . "$@" || status=1
 case " $* " in

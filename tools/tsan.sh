@@ -15,13 +15,16 @@
 # clearing memory that they take back, are not checked.
 set -eu
 cd "$(dirname "$0")/.."
+. tools/build.sh
 dir=${1:-build/tsan}
+mkdir -p "$(dirname "$dir")"
 
 programs="worker io_thread runtime reading fate-queue frame-queue tap server session stall load"
 [ -e "$dir/build.ninja" ] ||
-	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
-		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"
-ninja -C "$dir" tests/runner/unit > /dev/null
+	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false \
+		-Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
+build_targets=tests/runner/unit
+compile_in "$dir" "$dir.log"
 
 status=0
 for program in $programs; do

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests that the scripts which build say what failed: ./test, ./quickstart, tools/*.sh, on copies of them. Programs that
+do as they are told stand for meson, ninja, clang and apt.
+
+usage: scripts.py ROOT
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+ROOT = os.path.abspath(sys.argv[1])
+STUBS = {
+    # `meson setup DIR`, or `meson test -C DIR --logbase NAME`: one test, which is well.
+    "meson": r"""
+if [ "$1" = setup ]; then
+    [ "$2" != "$BROKEN_SETUP" ] || { echo "meson.build:1:0: ERROR: no such compiler"; exit 1; }
+    mkdir -p "$2/meson-logs"
+    touch "$2/build.ninja"
+    exit
+fi
+dir=$3 log=testlog
+[ "$dir" != "$BROKEN" ] || { echo "error: it does not build"; exit 125; }
+while [ $# -gt 0 ]; do
+    [ "$1" != --logbase ] || log=$2
+    shift
+done
+echo '{"name": "weir:unit / one", "result": "OK", "stdout": "ok 1 - it holds\n", "returncode": 0}' > "$dir/meson-logs/$log.json"
+""",
+    # `ninja -C DIR`
+    "ninja": '[ "$2" != "$BROKEN" ] || { echo "FAILED: weir.o"; echo "weir.c:1: error: it does not build"; exit 1; }',
+    "clang": "exit 1",  # so there is no libFuzzer
+    "dpkg-query": "echo install ok installed",
+    "apt-get": "exit 1",
+    "chrt": "exit 1",  # a busy machine may have no spare time
+}
+
+
+class Tree:
+    """A folder with the scripts and nothing else."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="weir-scripts-")
+        for name in ("test", "quickstart", "tools"):
+            copy = shutil.copytree if name == "tools" else shutil.copy
+            copy(os.path.join(ROOT, name), os.path.join(self.folder, name))
+        os.mkdir(os.path.join(self.folder, "bin"))
+        os.mkdir(os.path.join(self.folder, "build"))
+        for name, body in STUBS.items():
+            path = os.path.join(self.folder, "bin", name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/bash\n{body}\n")
+            os.chmod(path, 0o755)
+
+    def run(self, *words, **around):
+        """Returns the status, and all that is said."""
+        env = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}", BROKEN="", BROKEN_SETUP="")
+        env.update(around)
+        done = subprocess.run(words, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, timeout=120)
+        return done.returncode, done.stdout
+
+
+def on_copies(claim):
+    def run():
+        tree = Tree()
+        try:
+            claim(tree)
+        finally:
+            shutil.rmtree(tree.folder)
+    run.__name__ = claim.__name__
+    return run
+
+
+@on_copies
+def test_counts_what_both_builds_and_the_fuzzing_said(tree):
+    status, said = tree.run("./test")
+    assert status == 0 and "3 passed, 0 failed" in said, f"{status}: {said}"
+
+
+@on_copies
+def test_sums_up_although_the_release_does_not_build(tree):
+    for how, wanted in (("BROKEN_SETUP", "ERROR: no such compiler"), ("BROKEN", "error: it does not build")):
+        status, said = tree.run("./test", **{how: "build/test-release"})
+        stage = said[said.find("== Building in release"):said.find("== Running the tests: release")]
+        assert status == 1 and wanted in stage, f"{status}: {said}"
+        assert "unit (asan)" in said and "1 passed" in said and "build (release): the release -- see" in said, said
+
+
+@on_copies
+def each_script_says_why_it_does_not_build(tree):
+    for words, folder in ((("./test",), "build/test-asan"), (("./test", "unit"), "build/test-release"),
+                          (("./quickstart",), "build/release"), (("tools/faults.sh",), "build/test-asan"),
+                          (("tools/tsan.sh",), "build/tsan")):
+        for how, wanted in (("BROKEN", "error: it does not build"), ("BROKEN_SETUP", "ERROR: no such compiler")):
+            shutil.rmtree(os.path.join(tree.folder, folder), ignore_errors=True)
+            status, said = tree.run(*words, **{how: folder})
+            assert status != 0 and wanted in said, f"{words}, {how}: {status}: {said}"
+
+
+sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
+    test_counts_what_both_builds_and_the_fuzzing_said, test_sums_up_although_the_release_does_not_build,
+    each_script_says_why_it_does_not_build)]))
