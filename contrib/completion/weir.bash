@@ -23,6 +23,8 @@ _weir_unquote() {
 
 # The words up to the cursor, as the program would get them, in `words`. COMP_WORDS has them in
 # quotes, and cut at `=` and `:` (COMP_WORDBREAKS): pieces without a blank between are one word.
+# `kept`: what of the last word stays, and is no part of what takes its place: all but its last
+# piece.
 _weir_words() {
 	local rest=${COMP_LINE:0:COMP_POINT} piece blank i raw=()
 	for ((i = 0; i <= COMP_CWORD; i++)); do
@@ -37,28 +39,35 @@ _weir_words() {
 		fi
 	done
 	words=()
+	[[ $piece == *[!=:]* ]] || piece=
+	current=${raw[${#raw[@]} - 1]}
+	_weir_unquote "${current%"$piece"}"
+	kept=$REPLY
 	for piece in "${raw[@]}"; do
 		_weir_unquote "$piece"
 		words+=("$REPLY")
 	done
+	current=$REPLY
 }
 
 _weir() {
-	local candidate REPLY words current kept
+	local candidate REPLY words current kept program prefix
 	_weir_words
-	current=${words[${#words[@]} - 1]}
-	# What is typed up to such a character stays, and is no part of what takes its place.
-	kept=${current%"${current##*[=:]}"}
+	# bash expands no tilde in a word that comes from a variable.
+	program=${words[0]}
+	[[ $program != "~/"* ]] || program=$HOME/${program:2}
 	COMPREPLY=()
 	while IFS= read -r candidate; do
-		if [ "$candidate" = / ]; then
+		if [ "${candidate:0:1}" = / ]; then
 			compopt -o filenames
+			prefix=${candidate:1}
 			while IFS= read -r candidate; do
+				candidate=$prefix$candidate
 				COMPREPLY+=("${candidate#"$kept"}")
-			done < <(compgen -f -- "$current")
+			done < <(compgen -f -- "${current#"$prefix"}")
 		else
 			COMPREPLY+=("${candidate#"$kept"}")
 		fi
-	done < <("${COMP_WORDS[0]}" --complete "${words[@]:1}" 2> /dev/null)
+	done < <("$program" --complete "${words[@]:1}" 2> /dev/null)
 }
 complete -F _weir weir

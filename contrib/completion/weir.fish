@@ -3,9 +3,13 @@
 function __weir_candidates
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    for candidate in ($words[1] --complete $words[2..-1] "$current" 2>/dev/null)
-        if test "$candidate" = /
-            __fish_complete_path "$current"
+    # fish expands no tilde in a word that comes from a variable.
+    set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
+    type -q -- $program; or return
+    for candidate in ($program --complete $words[2..-1] (string unescape -- "$current") 2>/dev/null)
+        if string match -q '/*' -- $candidate
+            # As if for a command that has no completion. fish itself finds files behind `=`.
+            complete -C "'' $current"
         else
             echo $candidate
         end

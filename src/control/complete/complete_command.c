@@ -9,7 +9,9 @@
  * options.h, the scenario language from complete.h, and for `ctl` the ports and clouds of the
  * running weir.
  *
- * Each candidate is a line. The line `/` means that file names are possible, too.
+ * Each candidate is a line, which stands for the whole last word. The line `/` means that file
+ * names are possible, too, and `/a=` that they are possible behind `a=`, which the word begins
+ * with.
  */
 #include "command.h"
 
@@ -29,7 +31,9 @@
 
 struct typed {
 	FILE *out;
-	const char *last;
+	const char *last; /* the last word, without its head */
+	const char *head; /* what stands before, like `--config=`: `head_n` bytes */
+	int head_n;
 	const struct options *options;
 	char **word; /* those before the last that are neither options nor their values */
 	int n;
@@ -40,12 +44,23 @@ struct typed {
 static void offer(const struct typed *typed, const char *word)
 {
 	if (strncmp(word, typed->last, strlen(typed->last)) == 0)
-		fprintf(typed->out, "%s\n", word);
+		fprintf(typed->out, "%.*s%s\n", typed->head_n, typed->head, word);
 }
 
 static void offer_files(const struct typed *typed)
 {
-	fputs("/\n", typed->out);
+	fprintf(typed->out, "/%.*s\n", typed->head_n, typed->head);
+}
+
+/* Adds to the head of the last word what it has up to its first `=`, if it has one. */
+static void pass_equals(struct typed *typed)
+{
+	const char *equals = strchr(typed->last, '=');
+
+	if (!equals)
+		return;
+	typed->head_n += (int)(equals + 1 - typed->last);
+	typed->last = equals + 1;
 }
 
 /* ---- options ---- */
@@ -66,10 +81,12 @@ static void offer_options(const struct typed *typed)
 	offer(typed, "--help");
 }
 
-static void offer_value(const struct typed *typed, const struct option_row *row)
+static void offer_value(struct typed *typed, const struct option_row *row)
 {
 	static const char *const files[] = {"FILE", "PATH", "PORT=PCAP", "DIR", NULL};
 
+	if (row->field.form && strcmp(row->field.form, "PORT=PCAP") == 0)
+		pass_equals(typed);
 	for (const char *const *word = row->field.type == FIELD_WORD ? row->field.words : NULL;
 	     word && *word; word++)
 		offer(typed, *word);
@@ -109,6 +126,27 @@ static const struct option_row *pass_over(struct typed *typed, int n, char **wor
 		i++;
 		if (strcmp(row->field.name, "--socket") == 0)
 			typed->socket = words[i];
+	}
+	return NULL;
+}
+
+/* Returns the row of the option that the last word gives a value, like `--config=my`, and passes
+ * over its name, or returns NULL. */
+static const struct option_row *joined(struct typed *typed)
+{
+	const char *equals = strchr(typed->last, '=');
+	const struct option_row *row = typed->options->rows;
+
+	if (!equals)
+		return NULL;
+	for (; row->field.name; row++) {
+		size_t n = strlen(row->field.name);
+
+		if (row->field.type != FIELD_FLAG && typed->last + n == equals &&
+		    strncmp(row->field.name, typed->last, n) == 0) {
+			pass_equals(typed);
+			return row;
+		}
 	}
 	return NULL;
 }
@@ -218,6 +256,7 @@ void command_complete(FILE *out, int n, char **words, const struct options *cons
 	struct typed typed = {.out = out, .last = n > 0 ? words[n - 1] : ""};
 	const struct option_row *row;
 
+	typed.head = typed.last;
 	alarm(PATIENCE_S);
 	for (size_t i = 0; all[i]; i++) {
 		if (n <= 1)
@@ -235,6 +274,8 @@ void command_complete(FILE *out, int n, char **words, const struct options *cons
 	if (!typed.word)
 		return;
 	row = pass_over(&typed, n - 2, words + 1);
+	if (!row && !typed.apart)
+		row = joined(&typed);
 	if (row)
 		offer_value(&typed, row);
 	else if (typed.last[0] == '-' && !typed.apart)
