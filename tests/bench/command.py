@@ -9,6 +9,7 @@ usage: command.py WEIR
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -68,6 +69,13 @@ def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
     row, = json.loads(said.stdout)["rows"]
     assert row["flight_mpps"] > 0 and 0 <= row["flight_missed"] < 1, row
     assert "flight_mpps" not in rows(*COST)[0]
+
+
+def a_limit_of_the_file_size_forbids_hugepages_and_the_figures_say_so():
+    done = subprocess.run([WEIR, "bench", *COST, *SHORT, "-j"], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    assert done.returncode == 0 and "running without" in done.stderr, f"status {done.returncode}: {done.stderr}"
+    assert json.loads(done.stdout)["machine"]["hugepages"] is False, done.stdout
 
 
 def clouds_has_a_row_from_one_to_65536():
@@ -210,6 +218,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured(
 
 CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           a_flight_beside_cost_gets_packets_and_what_it_misses_is_said,
+          a_limit_of_the_file_size_forbids_hugepages_and_the_figures_say_so,
           clouds_has_a_row_from_one_to_65536,
           clock_compares_100_ms_with_100_ms,
           latency_ends_with_words_that_a_scenario_takes,

@@ -2,12 +2,14 @@
 /* `weir bench`: from the command line to figures. */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
+#include <rte_eal.h>
 #include <rte_version.h>
 
 #include "bench/bench_compare.h"
@@ -107,8 +109,7 @@ static unsigned size_memory(struct bench *bench)
 	uint64_t mib = RTE_MIN(wanted, most);
 	uint64_t left;
 
-	bench->hugepages = huge_mib > 2 * PORTS_MIB;
-	if (bench->hugepages)
+	if (huge_mib > 2 * PORTS_MIB)
 		mib = RTE_MIN(mib, huge_mib * 9 / 10);
 	left = mib > PORTS_MIB ? mib - PORTS_MIB : 0;
 	bench->plan.conditions.mbufs_max = left * MIB / (pool_mbuf_bytes() + 8);
@@ -201,6 +202,8 @@ static int run(struct bench *bench)
 	}
 	if (problem.text[0])
 		say(problem.text);
+	/* Free hugepages may be too few, or forbidden by a limit. */
+	bench->hugepages = eal && rte_eal_has_hugepages();
 	bench_stop_on_signals();
 	rc = measure(bench, &problem);
 	if (rc < 0) {
@@ -361,6 +364,9 @@ int command_bench(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
+	/* If a file reaches its size limit, the write returns an error. DPDK does without the file
+	 * in which it keeps memory that is not in hugepages. */
+	signal(SIGXFSZ, SIG_IGN);
 	status = prepare(&bench);
 	if (status == 0 && measures(&bench.arguments))
 		status = run(&bench);
