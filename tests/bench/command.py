@@ -28,8 +28,9 @@ def weir(*words):
     return subprocess.run([WEIR, *words], capture_output=True, text=True)
 
 
-def bench(*words):
-    done = weir("bench", *words, *SHORT)
+def bench(part, *words):
+    short = {"precision": SHORT[:2], "clock": SHORT[:2], "latency": SHORT[:2], "reconf": []}.get(part, SHORT)
+    done = weir("bench", part, *words, *short)
     assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
     return done.stdout
 
@@ -188,6 +189,16 @@ def a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def a_scenario_of_a_file_is_compared_if_it_is_named():
+    with open("own.weir", "w", encoding="utf-8") as file:
+        file.write("port a\nport b\ncloud down from a to b\ncloud up from b to a\n")
+    own = ("-c", "own.weir")
+    write("own.json", json.loads(bench("cost", *own, "--frame", "64", "-j")))
+    assert "-c does not name it" in bench("compare", "own.json", "--bound", "100%", "-j")
+    again, = rows("compare", "own.json", "--bound", "100%", *own)
+    assert again["scenario"] == "own.weir" and again["mpps"] > 0, again
+
+
 def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
     """Packets are stamped when they have been received, so the due time is not before the stamp and the delay."""
     said = rows("precision")
@@ -228,6 +239,7 @@ CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was,
           the_report_is_one_file_that_loads_nothing,
           a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one,
+          a_scenario_of_a_file_is_compared_if_it_is_named,
           no_packet_of_precision_is_later_after_its_due_time_than_after_its_making,
           machine_needs_no_run_and_says_a_remedy_for_what_costs_precision,
           what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured]

@@ -145,6 +145,10 @@ static void compare_takes_one_file_or_two(void **state)
 	assert_int_equal(arguments.bound_q63, PROBABILITY_ONE / 4);
 	assert_int_equal(parse("compare old.json --bound 10%", &arguments, said), OPTIONS_RUN);
 	assert_true((double)arguments.bound_q63 / (double)PROBABILITY_ONE == 0.1);
+	assert_int_equal(parse("compare old.json -c x.weir --runs 3", &arguments, said),
+	                 OPTIONS_RUN);
+	assert_int_equal(parse("compare old.json new.json --bound 10%", &arguments, said),
+	                 OPTIONS_RUN);
 	assert_int_equal(parse("compare old.json new.json", &arguments, said), OPTIONS_RUN);
 	assert_string_equal(arguments.against, "new.json");
 }
@@ -182,7 +186,20 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"precision --frame 64", "cost, rfc2544 and latency"},
 	        {"compare old.json --frame 64", "cost, rfc2544 and latency"},
 	        {"cost --device a --device b", "applies only to rfc2544"},
-	        {"clock -c x.weir", "cost, rfc2544 and machine"},
+	        {"clock -c x.weir", "cost, rfc2544, machine and compare"},
+	        {"precision --runs 3", "cost, depth, clouds, rfc2544, soak and compare"},
+	        {"clock machine --runs 3", "--runs applies only to"},
+	        {"reconf --seconds 1", "--seconds applies only to"},
+	        {"machine --seconds 1", "--seconds applies only to"},
+	        {"clock --cores 1", "--cores applies only to"},
+	        {"latency --layout pipeline", "--layout applies only to"},
+	        {"clock machine --priority 50", "--priority applies only to"},
+	        {"cost --snap 96B", "--snap needs --flight"},
+	        {"cost --full --frame 64", "--full and --frame"},
+	        {"cost --full --scenario jitter", "--full and --scenario"},
+	        {"cost --full -c x.weir", "--full and -c"},
+	        {"rfc2544 --rfc-times --seconds 1", "--rfc-times and --seconds"},
+	        {"rfc2544 --rfc-times --runs 1", "--rfc-times and --runs"},
 	        {"depth --scenario full", "applies only to cost"},
 	        {"clouds --full", "applies only to cost"},
 	        {"cost --line-rate 10gbit", "applies only to rfc2544"},
@@ -196,6 +213,8 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"--frame 9000", "64 to 1518"},
 	        {"compare old.json new.json -j", "only the verdict"},
 	        {"compare old.json new.json --html x", "only the verdict"},
+	        {"compare old.json new.json --runs 3", "takes no --runs"},
+	        {"compare old.json new.json -c x.weir", "takes no --config"},
 	};
 
 	(void)state;

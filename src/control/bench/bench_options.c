@@ -102,10 +102,11 @@ static int take_device(const struct field *option, char *text, void *to,
 
 #define ARGUMENTS  struct bench_arguments
 #define PART(part) (1u << BENCH_##part)
+#define EVERY_PART ((1u << BENCH_PARTS) - 1)
 
 static const struct option_row rows[] = {
-        {OPTION_CONFIG(ARGUMENTS, "cost, rfc2544: measure this scenario"),
-         .parts = PART(COST) | PART(RFC2544) | PART(MACHINE)},
+        {OPTION_CONFIG(ARGUMENTS, "cost, rfc2544, compare: measure this scenario"),
+         .parts = PART(COST) | PART(RFC2544) | PART(MACHINE) | PART(COMPARE)},
         {OPTION("--scenario", FIELD_TEXT, ARGUMENTS, scenario, .form = "NAME",
                 .help = "cost: only this one of weir's own scenarios"),
          .take = take_scenario, .parts = PART(COST)},
@@ -116,16 +117,21 @@ static const struct option_row rows[] = {
                 .help = "frames of N bytes, 64 to 9600, or imix"),
          .take = take_frame, .parts = PART(COST) | PART(RFC2544) | PART(LATENCY)},
         {OPTION("--seconds", FIELD_FACTOR, ARGUMENTS, seconds_us, .form = "N", .min = SECONDS_MIN,
-                .max = BENCH_SECONDS_MAX * FACTOR_ONE, .help = "duration of each run")},
+                .max = BENCH_SECONDS_MAX * FACTOR_ONE, .help = "duration of each run"),
+         .parts = EVERY_PART & ~(PART(RECONF) | PART(MACHINE))},
         {OPTION("--runs", FIELD_COUNT, ARGUMENTS, runs, .min = 1, .max = BENCH_RUNS_MAX / 2,
-                .help = "runs for each figure, of which the median counts (5)")},
+                .help = "runs for each figure, of which the median counts (5)"),
+         .parts = PART(COST) | PART(DEPTH) | PART(CLOUDS) | PART(RFC2544) | PART(SOAK) |
+                  PART(COMPARE)},
         {OPTION("--full", FIELD_FLAG, ARGUMENTS, full,
                 .help = "cost: every scenario with every frame size"),
          .parts = PART(COST)},
-        {OPTION_CORES(ARGUMENTS)},
-        {OPTION_LAYOUT(ARGUMENTS)},
+        {OPTION_CORES(ARGUMENTS), .parts = EVERY_PART & ~PART(CLOCK)},
+        {OPTION_LAYOUT(ARGUMENTS),
+         .parts = EVERY_PART & ~(PART(CLOCK) | PART(LATENCY) | PART(MACHINE))},
         {OPTION("--priority", FIELD_COUNT, ARGUMENTS, priority, .min = 1, .max = PRIORITY_MAX,
-                .help = "real-time priority of the workers")},
+                .help = "real-time priority of the workers"),
+         .parts = EVERY_PART & ~(PART(CLOCK) | PART(MACHINE))},
         {OPTION("--flight", FIELD_TIME, ARGUMENTS, flight_ns, .min = SIMTIME_S,
                 .help = "cost, precision: with a flight, like weir run --flight"),
          .parts = PART(COST) | PART(PRECISION)},
@@ -262,6 +268,39 @@ static int check_used(const struct bench_arguments *arguments, uint64_t given)
 	return OPTIONS_RUN;
 }
 
+/* The same holds for an option that another one makes useless. */
+static int check_together(const struct bench_arguments *arguments)
+{
+	if (arguments->flight_snap && !arguments->flight_ns)
+		return options_wrong(&bench_options, "--snap needs --flight TIME");
+	if (arguments->full && (arguments->frame_given || arguments->scenario || arguments->config))
+		return options_wrong(&bench_options,
+		                     "--full and %s: give only one; --full measures every one of "
+		                     "weir's own scenarios with every frame size",
+		                     arguments->frame_given ? "--frame"
+		                     : arguments->scenario  ? "--scenario"
+		                                            : "-c");
+	if (arguments->rfc_times && (arguments->seconds_us || arguments->runs))
+		return options_wrong(&bench_options,
+		                     "--rfc-times and %s: give only one; the RFC says how long "
+		                     "trials last, and how many there are",
+		                     arguments->seconds_us ? "--seconds" : "--runs");
+	return OPTIONS_RUN;
+}
+
+/* And for an option with which something would be measured, if only two files are compared. */
+static int check_against(const struct bench_arguments *arguments, uint64_t given)
+{
+	for (uint32_t i = 0; arguments->against && rows[i].field.name; i++) {
+		if (given >> i & 1 && strcmp(rows[i].field.name, "--bound") != 0)
+			return options_wrong(&bench_options,
+			                     "compare of two files measures nothing: it prints "
+			                     "only the verdict, and takes no %s",
+			                     rows[i].field.name);
+	}
+	return OPTIONS_RUN;
+}
+
 /* Checks what would otherwise fail only when its turn comes, after minutes. */
 static int check_tester(const struct bench_arguments *arguments)
 {
@@ -319,13 +358,8 @@ static int check(struct bench_arguments *arguments, uint64_t given)
 		        &bench_options,
 		        "--device and -c: give only one; the device under test is either "
 		        "between two devices, or weir with this scenario");
-	if (arguments->against && (arguments->json || arguments->html))
-		return options_wrong(
-		        &bench_options,
-		        "compare of two files measures nothing: it prints only the verdict, "
-		        "and takes no %s",
-		        arguments->json ? "-j" : "--html");
-	if (check_used(arguments, given) != OPTIONS_RUN)
+	if (check_against(arguments, given) != OPTIONS_RUN ||
+	    check_used(arguments, given) != OPTIONS_RUN || check_together(arguments) != OPTIONS_RUN)
 		return OPTIONS_WRONG;
 	return check_tester(arguments);
 }
