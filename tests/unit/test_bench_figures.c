@@ -19,6 +19,42 @@
 #include "measure/bench_spread.h"
 #include "runner/group.h"
 
+static void the_table_names_the_conditions_of_what_was_measured(void **state)
+{
+	static const struct {
+		const char *part;
+		bool medians, layout, processor;
+	} rows[] = {
+	        {"cost", true, true, true},      {"precision", false, true, true},
+	        {"rfc2544", false, true, true},  {"reconf", false, true, true},
+	        {"latency", false, false, true}, {"clock", false, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *document =
+		        json_pack("{s:{s:s,s:i,s:f,s:i,s:b},s:[{s:s,s:f}]}", "machine", "layout",
+		                  "pipeline", "runs", 5, "seconds", 0.3, "core", 3, "hugepages", 0,
+		                  "rows", "part", rows[i].part, "seconds", 2.0);
+		char *text = NULL;
+		size_t n;
+		FILE *out = open_memstream(&text, &n);
+
+		assert_non_null(document);
+		assert_non_null(out);
+		bench_table_print(out, document);
+		fclose(out);
+		json_decref(document);
+		if (!!strstr(text, "; medians of 5 runs of 0.3 s") != rows[i].medians ||
+		    !!strstr(text, "pipeline") != rows[i].layout ||
+		    !!strstr(text, "processor 3") != rows[i].processor ||
+		    !!strstr(text, ", no hugepages") != rows[i].processor ||
+		    !!strstr(text, "2 s each") != !strcmp(rows[i].part, "precision"))
+			fail_msg("%s: %s", rows[i].part, text);
+		free(text);
+	}
+}
+
 /* If there was no calm turn, there are no figures. A 0 would look like one. */
 static void precision_without_a_calm_turn_has_dashes(void **state)
 {
@@ -277,7 +313,7 @@ static void a_precision_row_has_percentiles_beside_the_noise(void **state)
 	histogram_add(&precision.lateness_ns, 60, 99);
 	histogram_add(&precision.lateness_ns, 5000, 1);
 	precision.early = 0;
-	row = bench_row_precision("a load", 1e6, 64, 1000000, &precision);
+	row = bench_row_precision("a load", 1e6, 64, 1000000, 2, &precision);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		assert_non_null(json_object_get(json_object_get(row, "lateness_ns"), keys[i]));
 		assert_non_null(json_object_get(json_object_get(row, "noise_ns"), keys[i]));
@@ -292,6 +328,7 @@ GROUP(bench_figures)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_part_of_a_soak_is_a_line),
 	        cmocka_unit_test(the_median_stands_between_the_others),
+	        cmocka_unit_test(the_table_names_the_conditions_of_what_was_measured),
 	        cmocka_unit_test(precision_without_a_calm_turn_has_dashes),
 	        cmocka_unit_test(the_imix_holds_28_16_and_4_of_48),
 	        cmocka_unit_test(the_imix_is_spread_evenly),

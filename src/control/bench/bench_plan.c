@@ -202,8 +202,9 @@ static int precision_row(struct bench_plan *plan, const struct bench_load *load,
 	setup.scenario = scenario;
 	rc = bench_precision_measure(&setup, &plan->conditions, precision, problem);
 	if (rc == 0)
-		append(plan, bench_row_precision(load->name, load->pps, load->frame_bytes,
-		                                 load->delay_ns, precision));
+		append(plan,
+		       bench_row_precision(load->name, load->pps, load->frame_bytes, load->delay_ns,
+		                           plan->conditions.seconds, precision));
 	scenario_free(scenario);
 err_free:
 	free(precision);

@@ -158,7 +158,7 @@ static json_t *buckets(const struct histogram *h)
 }
 
 json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, uint64_t delay_ns,
-                            const struct bench_precision *precision)
+                            double seconds, const struct bench_precision *precision)
 {
 	json_t *row = json_pack("{s:s,s:s}", "part", "precision", "load", load);
 
@@ -166,6 +166,7 @@ json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, 
 	put(row, "mpps", precision->pps / 1e6);
 	put_frame(row, frame_bytes);
 	put_whole(row, "delay_ns", delay_ns);
+	put(row, "seconds", seconds);
 	json_object_set_new(row, "lateness_ns",
 	                    lateness(&precision->lateness_ns, precision->early));
 	json_object_set_new(row, "calm_ns", lateness(&precision->calm_ns, precision->early));

@@ -30,7 +30,7 @@ json_t *bench_row_depth(double depth, const struct bench_cost *cost, double firs
                         uint64_t delay_ns);
 json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns);
 json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, uint64_t delay_ns,
-                            const struct bench_precision *precision);
+                            double seconds, const struct bench_precision *precision);
 json_t *bench_row_clock(double seconds, const struct bench_clock *clock);
 json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
                           const struct rfc2544_result *result);

@@ -39,6 +39,24 @@ static bool has_part(const json_t *rows, const char *part)
 	return false;
 }
 
+/* Returns true if there is a row of another part than these. */
+static bool has_other(const json_t *rows, const char *const *parts)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		const char *const *part = parts;
+
+		while (*part && !bench_is(row, *part))
+			part++;
+		if (!*part)
+			return true;
+	}
+	return false;
+}
+
 /* Returns by how much the runs deviate from their median, in percent. */
 static double spread_of(const json_t *row, const char *key)
 {
@@ -222,6 +240,7 @@ static void print_precision(FILE *out, const json_t *rows)
 	                                       "p99",   "p99.9",   "p99.99", "max",
 	                                       "early", "taken %", "",       NULL};
 	struct table *table = begin("llrrrrrrrrl", headings);
+	double seconds = 0;
 	size_t i;
 	json_t *row;
 
@@ -231,11 +250,13 @@ static void print_precision(FILE *out, const json_t *rows)
 	{
 		if (!bench_is(row, "precision"))
 			continue;
+		seconds = bench_number(row, "seconds");
 		precision_rows(table, row);
 	}
-	fputs("\nprecision: how long after their due times packets leave, beside a loop that only "
-	      "reads the TSC\n",
-	      out);
+	fprintf(out,
+	        "\nprecision: how long after their due times packets leave, beside a loop that "
+	        "only reads the TSC; %.2g s each\n",
+	        seconds);
 	end(table, out);
 }
 
@@ -420,41 +441,34 @@ static void print_latency(FILE *out, const json_t *rows)
 	end(table, out);
 }
 
-static void print_machine(FILE *out, const json_t *machine, bool measured)
+/* Prints the machine, and of the conditions those that hold for the parts that were measured. */
+static void print_machine(FILE *out, const json_t *machine, const json_t *rows)
 {
+	bool live = has_other(rows, (const char *const[]){"clock", NULL});
+	bool weir = has_other(rows, (const char *const[]){"clock", "latency", NULL});
+	bool medians =
+	        has_part(rows, "cost") || has_part(rows, "depth") || has_part(rows, "clouds");
+
 	fprintf(out, "%s, %.0f processors, TSC %.1f MHz%s%s%s\n", bench_text(machine, "cpu"),
 	        bench_number(machine, "processors"), bench_number(machine, "tsc_hz") / 1e6,
 	        *bench_text(machine, "hypervisor") ? ", a guest of " : "",
 	        bench_text(machine, "hypervisor"),
-	        !measured                                             ? ""
+	        !live                                                 ? ""
 	        : json_is_true(json_object_get(machine, "hugepages")) ? ", hugepages"
 	                                                              : ", no hugepages");
 	fprintf(out, "weir %s, %s, Linux %s", bench_text(machine, "weir"),
 	        bench_text(machine, "dpdk"), bench_text(machine, "kernel"));
-	if (measured)
-		fprintf(out, "; medians of %.0f run%s of %.2g s, %s, processor %.0f%s",
-		        bench_number(machine, "runs"),
+	if (medians)
+		fprintf(out, "; medians of %.0f run%s of %.2g s", bench_number(machine, "runs"),
 		        bench_number(machine, "runs") == 1 ? "" : "s",
-		        bench_number(machine, "seconds"), bench_text(machine, "layout"),
+		        bench_number(machine, "seconds"));
+	if (weir)
+		fprintf(out, "%s%s", medians ? ", " : "; ", bench_text(machine, "layout"));
+	if (live)
+		fprintf(out, "%sprocessor %.0f%s", weir ? ", " : "; ",
 		        bench_number(machine, "core"),
 		        bench_number(machine, "priority") > 0 ? ", real-time priority" : "");
 	fputc('\n', out);
-}
-
-/* Returns true if any row is a median of runs. A row of the clock is one run, and one of a latency
- * is one trial. */
-static bool has_runs(const json_t *rows)
-{
-	size_t i;
-	json_t *row;
-
-	json_array_foreach(rows, i, row)
-	{
-		if (!bench_is(row, "clock") && !bench_is(row, "latency") &&
-		    !bench_is(row, "reconf") && !bench_is(row, "soak"))
-			return true;
-	}
-	return false;
 }
 
 static void print_remarks(FILE *out, const json_t *remarks)
@@ -469,7 +483,7 @@ void bench_table_print(FILE *out, const json_t *document)
 {
 	const json_t *rows = json_object_get(document, "rows");
 
-	print_machine(out, json_object_get(document, "machine"), has_runs(rows));
+	print_machine(out, json_object_get(document, "machine"), rows);
 	if (has_part(rows, "cost"))
 		print_cost(out, rows);
 	if (has_part(rows, "precision"))
