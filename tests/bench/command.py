@@ -67,7 +67,8 @@ def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
     said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1", "--seconds", "1.5",
                 "--flight", "10s", "--snap", "96B", "-j")
     assert said.returncode == 0, said.stderr
-    row, = json.loads(said.stdout)["rows"]
+    machine, (row,) = json.loads(said.stdout)["machine"], json.loads(said.stdout)["rows"]
+    assert machine["flight_ns"] == 10 * 10**9 and machine["flight_snap_bytes"] == 96, machine
     assert row["flight_mpps"] > 0 and 0 <= row["flight_missed"] < 1, row
     assert "flight_mpps" not in rows(*COST)[0]
 

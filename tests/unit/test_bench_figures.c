@@ -33,8 +33,9 @@ static void the_table_names_the_conditions_of_what_was_measured(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		json_t *document =
-		        json_pack("{s:{s:s,s:i,s:f,s:i,s:b},s:[{s:s,s:f}]}", "machine", "layout",
-		                  "pipeline", "runs", 5, "seconds", 0.3, "core", 3, "hugepages", 0,
+		        json_pack("{s:{s:s,s:i,s:f,s:i,s:b,s:f,s:i},s:[{s:s,s:f}]}", "machine",
+		                  "layout", "pipeline", "runs", 5, "seconds", 0.3, "core", 3,
+		                  "hugepages", 0, "flight_ns", 10e9, "flight_snap_bytes", 96,
 		                  "rows", "part", rows[i].part, "seconds", 2.0);
 		char *text = NULL;
 		size_t n;
@@ -49,6 +50,7 @@ static void the_table_names_the_conditions_of_what_was_measured(void **state)
 		    !!strstr(text, "pipeline") != rows[i].layout ||
 		    !!strstr(text, "processor 3") != rows[i].processor ||
 		    !!strstr(text, ", no hugepages") != rows[i].processor ||
+		    !strstr(text, ", flight of 10 s with 96 bytes of each frame\n") ||
 		    !!strstr(text, "2 s each") != !strcmp(rows[i].part, "precision"))
 			fail_msg("%s: %s", rows[i].part, text);
 		free(text);

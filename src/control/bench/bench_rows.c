@@ -338,6 +338,10 @@ json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, b
 		put_whole(object, "priority", (uint64_t)conditions->priority);
 		put_whole(object, "runs", conditions->runs);
 		put(object, "seconds", conditions->seconds);
+		if (conditions->flight_ns > 0)
+			put_whole(object, "flight_ns", conditions->flight_ns);
+		if (conditions->flight_snap > 0)
+			put_whole(object, "flight_snap_bytes", conditions->flight_snap);
 	}
 	return object;
 }

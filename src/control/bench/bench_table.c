@@ -468,6 +468,11 @@ static void print_machine(FILE *out, const json_t *machine, const json_t *rows)
 		fprintf(out, "%sprocessor %.0f%s", weir ? ", " : "; ",
 		        bench_number(machine, "core"),
 		        bench_number(machine, "priority") > 0 ? ", real-time priority" : "");
+	if (bench_number(machine, "flight_ns") > 0)
+		fprintf(out, ", flight of %.3g s", bench_number(machine, "flight_ns") / 1e9);
+	if (bench_number(machine, "flight_snap_bytes") > 0)
+		fprintf(out, " with %.0f bytes of each frame",
+		        bench_number(machine, "flight_snap_bytes"));
 	fputc('\n', out);
 }
 
