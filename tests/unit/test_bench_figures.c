@@ -258,6 +258,30 @@ static void figures_that_one_side_lacks_are_named(void **state)
 	json_decref(none);
 }
 
+static void conditions_that_are_not_the_same_are_named(void **state)
+{
+	json_t *before = json_pack("{s:{s:s,s:i,s:b},s:[]}", "machine", "layout", "pipeline",
+	                           "priority", 50, "hugepages", 1, "rows");
+	json_t *after =
+	        json_pack("{s:{s:s,s:i,s:b,s:i},s:[]}", "machine", "layout", "run-to-completion",
+	                  "priority", 50, "hugepages", 1, "flight_ns", 5, "rows");
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(bench_compare_print(out, before, after, 0.25), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "layout was \"pipeline\", and is \"run-to-completion\" now"));
+	assert_non_null(strstr(text, "flight_ns was not there, and is 5 now"));
+	assert_null(strstr(text, "priority"));
+	assert_null(strstr(text, "hugepages"));
+	free(text);
+	json_decref(before);
+	json_decref(after);
+}
+
 static void absolute_figures_are_not_judged(void **state)
 {
 	json_t *row = json_pack("{s:s,s:f}", "part", "precision", "mpps", 14.88);
@@ -338,6 +362,7 @@ GROUP(bench_figures)
 	        cmocka_unit_test(the_noise_loop_watches_as_long_as_asked_and_meets_its_grid),
 	        cmocka_unit_test(a_ratio_beyond_bound_and_spread_is_worse),
 	        cmocka_unit_test(figures_that_one_side_lacks_are_named),
+	        cmocka_unit_test(conditions_that_are_not_the_same_are_named),
 	        cmocka_unit_test(absolute_figures_are_not_judged),
 	        cmocka_unit_test(a_depth_is_judged_by_its_cost_against_the_first),
 	        cmocka_unit_test(a_cost_row_has_the_keys_that_were_promised),

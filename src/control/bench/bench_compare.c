@@ -2,6 +2,7 @@
 #include "bench/bench_compare.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench_rows.h"
@@ -129,6 +130,26 @@ static void figure_cell(struct table *table, bool there, double median, double m
 		table_text(table, "-");
 }
 
+/* Names the conditions that change a ratio and are not the same. */
+static void print_conditions(FILE *out, const json_t *before, const json_t *after)
+{
+	static const char *const keys[] = {"layout",    "priority",          "hugepages",
+	                                   "flight_ns", "flight_snap_bytes", NULL};
+
+	for (const char *const *key = keys; *key; key++) {
+		const json_t *was = json_object_get(json_object_get(before, "machine"), *key);
+		const json_t *is = json_object_get(json_object_get(after, "machine"), *key);
+		char *was_text = json_dumps(was, JSON_ENCODE_ANY);
+		char *is_text = json_dumps(is, JSON_ENCODE_ANY);
+
+		if (was != is && !json_equal(was, is))
+			fprintf(out, "\nnot measured alike: %s was %s, and is %s now", *key,
+			        was_text ? was_text : "not there", is_text ? is_text : "not there");
+		free(was_text);
+		free(is_text);
+	}
+}
+
 int bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound)
 {
 	static const char *const verdicts[] = {"", "better", "WORSE", "missing now", "new"};
@@ -160,6 +181,7 @@ int bench_compare_print(FILE *out, const json_t *before, const json_t *after, do
 	}
 	table_print(table, out);
 	table_free(table);
+	print_conditions(out, before, after);
 	fprintf(out,
 	        "\n%d of %zu figures are worse by more than %.0f %%, beyond the spread of their "
 	        "runs\n",

@@ -39,7 +39,8 @@ bool bench_compare_figure(const json_t *row, char name[160], double *median, dou
 /* Fills in up to `room` comparisons. Returns their number. */
 size_t bench_compare(const json_t *before, const json_t *after, double bound,
                      struct bench_comparison *comparisons, size_t room);
-/* Prints the comparisons. Returns how many are worse, or -ENOMEM if nothing is printed. */
+/* Prints the comparisons, and conditions that are not the same. Returns how many figures are worse,
+ * or -ENOMEM if nothing is printed. */
 int bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound);
 /* Reads a document from a file. Returns NULL with `problem` set on failure. */
 json_t *bench_document_load(const char *path, struct problem *problem);
