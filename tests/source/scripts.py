@@ -93,6 +93,13 @@ def test_sums_up_although_the_release_does_not_build(tree):
 
 
 @on_copies
+def test_refuses_a_time_of_fuzzing_that_is_no_number(tree):
+    for wrong in ("1m", "-1", "0.5"):
+        status, said = tree.run("./test", WEIR_FUZZ_SECONDS=wrong)
+        assert status == 2 and f"`{wrong}`" in said and "==" not in said, f"{status}: {said}"
+
+
+@on_copies
 def each_script_says_why_it_does_not_build(tree):
     for words, folder in ((("./test",), "build/test-asan"), (("./test", "unit"), "build/test-release"),
                           (("./quickstart",), "build/release"), (("tools/faults.sh",), "build/test-asan"),
@@ -105,4 +112,4 @@ def each_script_says_why_it_does_not_build(tree):
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     test_counts_what_both_builds_and_the_fuzzing_said, test_sums_up_although_the_release_does_not_build,
-    each_script_says_why_it_does_not_build)]))
+    test_refuses_a_time_of_fuzzing_that_is_no_number, each_script_says_why_it_does_not_build)]))
