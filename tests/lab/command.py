@@ -36,6 +36,34 @@ def refused(words, text):
     return answer.returncode == 2 and text in answer.stderr and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
 
 
+# A link that two flows share.
+LINK = """set flows 2
+link l from left to right
+cloud l rate 10mbit queue 90kB
+cloud l.back rate 10mbit queue 90kB
+ftp ours $flows from left to right
+set duration 4s
+set warmup 1s
+"""
+
+
+def own(text, *words, name="own.lab"):
+    """Runs an experiment of this text, with one seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        return lab("run", str(path), "--seeds", "1", *words)
+
+
+def no_sweep():
+    """A value of a sweep that the experiment does not have is refused, with the row's line."""
+    text = LINK + 'row R1 "x" only@4.l.loss paper 1 accept 0 2\nset z 1\n'
+    answer = own(text)
+    assert answer.returncode == 2 and answer.stdout == "", answer
+    wanted = "own.lab:8: row R1 names a value of the sweep, but there is no `sweep NAME VALUES`"
+    assert wanted in answer.stderr, answer.stderr
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -589,6 +617,7 @@ CLAIMS = [
      lambda: check(refused(["run", "becn-45", "--set", "response=vegas"], "vegas"))),
     ("a topology without a route is refused",
      lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-route.lab"))], "no route"))),
+    ("a row at a value of a sweep that there is not is refused with its line", no_sweep),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",

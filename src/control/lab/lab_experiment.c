@@ -182,6 +182,7 @@ static int read_row(struct experiment_reader *reader)
 		        reader, "`%s %s` is not a band; write two numbers, the smaller one first",
 		        experiment_word(reader, 7), experiment_word(reader, 8));
 	experiment->n_rows++;
+	row->line = reader->line;
 	strcpy(row->id, experiment_word(reader, 1));
 	row->what = experiment_copy_word(reader, 2, "");
 	row->expression = experiment_copy_word(reader, 3, "");
@@ -283,6 +284,15 @@ static int finish(struct experiment_reader *reader)
 	if (reader->of != EXPERIMENT_NO_CASE)
 		return experiment_fail(reader, "case %s is not ended: write `end` after its lines",
 		                       experiment->cases[reader->of]);
+	for (uint32_t i = 0; i < experiment->n_rows && !experiment->sweep[0]; i++) {
+		if (!strchr(experiment->rows[i].expression, '@'))
+			continue;
+		reader->line = experiment->rows[i].line;
+		return experiment_fail(reader,
+		                       "row %s names a value of the sweep, but there is no "
+		                       "`sweep NAME VALUES`",
+		                       experiment->rows[i].id);
+	}
 	if (experiment->n_cases == 0)
 		strcpy(experiment->cases[experiment->n_cases++], "only");
 	if (!experiment->title)

@@ -63,6 +63,7 @@ struct experiment_row {
 	char id[16];
 	char *what, *expression, *paper;
 	double low, high; /* inclusive; may be infinite */
+	uint32_t line;    /* of the file */
 };
 
 enum plot_kind { PLOT_SWEEP, PLOT_BARS, PLOT_TRACE };
