@@ -206,6 +206,58 @@ def merges():
                 and "flows 10: the run with seed 2 is missing" in holes.stderr)
 
 
+def brief_run(what, out, *words):
+    """Runs an experiment for four seconds, without figures; the last options are the caller's."""
+    lab("run", what, "--no-figures", "--seeds", "1", *words, "--out", out, "--set", "duration=4s",
+        "--set", "warmup=1s")
+    return out
+
+
+def merge_refused(parts, text):
+    answer = lab("merge", *parts)
+    assert answer.returncode == 2 and answer.stdout == "", answer
+    assert text in answer.stderr, answer.stderr
+
+
+def merges_far_seeds():
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [brief_run("becn-45", f"{folder}/{seed}", "--case", "plain", "--seed", str(seed))
+                 for seed in (1, 1 << 32)]
+        merge_refused(parts, "the run with seed 2 is missing")
+        merge_refused(parts[:1] + ["--case", "x"], "becn-45: there is no case `x`")
+
+
+def merges_own():
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "own.lab").write_text(LINK, encoding="utf-8")
+        merge_refused([brief_run("becn-45", f"{folder}/a", "--case", "plain"),
+                       brief_run(f"{folder}/own.lab", f"{folder}/b")],
+                      f"{folder}/b/results.json: {folder}/own.lab is not built in")
+
+
+def merges_another_text():
+    with tempfile.TemporaryDirectory() as folder:
+        part = brief_run("becn-45", f"{folder}/a", "--case", "plain")
+        path = pathlib.Path(part, "results.json")
+        text = path.read_text(encoding="utf-8")
+        digest = json.loads(text)[0]["digest"]
+        path.write_text(text.replace(digest, "0123456789abcdef"), encoding="utf-8")
+        merge_refused([part], "its runs are of another text of becn-45")
+
+
+def merges_what_a_case_has_itself():
+    """The case `ecn` has `ecn on` itself; with --set, all cases have it."""
+    with tempfile.TemporaryDirectory() as folder:
+        few = ["becn-45", "--set", "ecn=on"]
+        parts = [brief_run(few[0], f"{folder}/{seed}", *few[1:], "--seed", seed) for seed in "12"]
+        brief_run(few[0], f"{folder}/one", *few[1:], "--seeds", "2")
+        answer = lab("merge", *parts, "--out", f"{folder}/all")
+        paths = [pathlib.Path(folder, name, "results.csv") for name in ("one", "all")]
+        one, merged = (sorted(path.read_text(encoding="utf-8").split("\n")) for path in paths)
+        assert answer.returncode in (0, 1) and not answer.stderr, answer.stderr
+        assert one == merged and len(one) > 100
+
+
 def figure():
     """Only the runs that a paper's figure needs are made."""
     with tempfile.TemporaryDirectory() as folder:
@@ -670,6 +722,11 @@ CLAIMS = [
      lambda: check(whole(voice_load))),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",
      lambda: check(merges())),
+    ("a merge names the seed that is missing, however far apart the seeds are", merges_far_seeds),
+    ("a merge refuses runs of an experiment that is not built in", merges_own),
+    ("a merge refuses runs of another text of the experiment", merges_another_text),
+    ("a value of --set that one case has itself is no sweep for a merge",
+     merges_what_a_case_has_itself),
     ("a sanitizer has nothing to say of the first seconds of these",
      lambda: check(brief())),
     ("a figure of a paper is run alone",

@@ -163,7 +163,7 @@ static void expressions_are_worked_out(void **state)
 static void merge_refuses(struct experiment *experiment, const char *parameters,
                           const char *expected)
 {
-	char message[EXPERIMENT_MESSAGE], here[] = ".";
+	char message[EXPERIMENT_MESSAGE], digest[EXPERIMENT_DIGEST_BYTES], here[] = ".";
 	char *folders[] = {here};
 	struct lab_arguments arguments = {.merge = true, .folders = folders, .n_folders = 1};
 	struct campaign *campaign = NULL;
@@ -171,11 +171,12 @@ static void merge_refuses(struct experiment *experiment, const char *parameters,
 	FILE *file = fopen("results.json", "w");
 
 	assert_non_null(file);
+	experiment_digest(experiment, digest);
 	fprintf(file,
-	        "[{\"experiment\":\"e\",\"runs\":["
+	        "[{\"experiment\":\"e\",\"digest\":\"%s\",\"runs\":["
 	        "{\"case\":\"one\",\"seed\":1,\"parameters\":{\"flows\":\"20\"},\"figures\":{}},"
 	        "{\"case\":\"one\",\"seed\":1,\"parameters\":{%s},\"figures\":{}}]}]",
-	        parameters);
+	        digest, parameters);
 	assert_int_equal(fclose(file), 0);
 	assert_int_not_equal(
 	        lab_merge(&experiment, 1, &arguments, &campaign, &n, message, sizeof(message)), 0);

@@ -2,6 +2,7 @@
 #include "lab/lab_experiment_read.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -374,6 +375,11 @@ void experiment_free(struct experiment *experiment)
 			free(experiment->plots[i].expressions[k]);
 	}
 	free(experiment);
+}
+
+void experiment_digest(const struct experiment *experiment, char text[EXPERIMENT_DIGEST_BYTES])
+{
+	snprintf(text, EXPERIMENT_DIGEST_BYTES, "%016" PRIx64, experiment->digest);
 }
 
 bool experiment_has(const struct experiment *experiment, const char *parameter)

@@ -45,6 +45,8 @@
 #define EXPERIMENT_VALUES_MAX 64
 #define EXPERIMENT_NO_CASE    UINT32_MAX
 #define EXPERIMENT_MESSAGE    1024
+/* Of a digest as text. */
+#define EXPERIMENT_DIGEST_BYTES 17
 
 /* A parameter has one value; a case may override it. */
 struct experiment_set {
@@ -113,6 +115,8 @@ int experiment_read(const char *text, size_t bytes, const char *name,
                     struct experiment **experiment, char *message, size_t room);
 void experiment_free(struct experiment *experiment);
 
+/* Prints the digest of its text. */
+void experiment_digest(const struct experiment *experiment, char text[EXPERIMENT_DIGEST_BYTES]);
 /* Returns true if there is a parameter of that name. */
 bool experiment_has(const struct experiment *experiment, const char *parameter);
 /* Returns the index of a case, or -1. */

@@ -2,7 +2,6 @@
 #include "lab/lab_folder.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -151,9 +150,9 @@ static uint32_t take_part(struct campaign *const *campaigns, uint32_t n, const j
 
 	for (uint32_t i = 0; name && digest && i < n; i++) {
 		const struct experiment *experiment = campaigns[i]->experiment;
-		char own[24];
+		char own[EXPERIMENT_DIGEST_BYTES];
 
-		snprintf(own, sizeof(own), "%016" PRIx64, experiment->digest);
+		experiment_digest(experiment, own);
 		if (strcmp(experiment->name, name) == 0 && strcmp(digest, own) == 0)
 			return take_runs(campaigns[i], json_object_get(part, "runs"));
 	}

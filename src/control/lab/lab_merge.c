@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#define NOT_OURS "not what `weir lab run --out` writes"
+
 struct merge {
 	const struct experiment *experiment;
 	struct campaign *campaign;
@@ -32,43 +34,83 @@ static int fail(struct merge *merge, const char *format, ...)
 
 /* ---- reading ---- */
 
-/* Reads all runs of the folders, by experiment: {"NAME": [run, ...]}. */
-static int read_folders(const struct lab_arguments *arguments, json_t *found, char *message,
-                        size_t room)
+/* The results.json of the folders, as they are read. */
+struct reader {
+	struct experiment *const *all;
+	uint32_t n_all;
+	json_t *found; /* all runs, by experiment: {"NAME": [run, ...]} */
+	char path[4096];
+	char *message;
+	size_t room;
+};
+
+static int refuse(const struct reader *reader, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static int refuse(const struct reader *reader, const char *format, ...)
 {
-	for (uint32_t i = 0; i < arguments->n_folders; i++) {
-		char path[4096];
-		json_error_t error;
-		json_t *document, *part;
-		size_t k;
+	int at = snprintf(reader->message, reader->room, "%.300s: ", reader->path);
+	va_list list;
 
-		snprintf(path, sizeof(path), "%s/results.json", arguments->folders[i]);
-		document = json_load_file(path, 0, &error);
-		if (!json_is_array(document)) {
-			snprintf(message, room, "%.300s: %s", path,
-			         document ? "not what `weir lab run --out` writes" : error.text);
-			json_decref(document);
-			return -EINVAL;
-		}
-		json_array_foreach(document, k, part)
-		{
-			const char *name = json_string_value(json_object_get(part, "experiment"));
-			json_t *runs = name ? json_object_get(found, name) : NULL;
+	va_start(list, format);
+	vsnprintf(reader->message + at, reader->room - (size_t)at, format, list);
+	va_end(list);
+	return -EINVAL;
+}
 
-			if (name && !runs) {
-				runs = json_array();
-				json_object_set_new(found, name, runs);
-			}
-			if (!runs || json_array_extend(runs, json_object_get(part, "runs")) < 0) {
-				snprintf(message, room,
-				         "%.300s: not what `weir lab run --out` writes", path);
-				json_decref(document);
-				return -EINVAL;
-			}
-		}
-		json_decref(document);
+/* Reads the runs of an experiment. They must be of its text as it is now. */
+static int read_part(const struct reader *reader, const json_t *part)
+{
+	const char *name = json_string_value(json_object_get(part, "experiment"));
+	const char *digest = json_string_value(json_object_get(part, "digest"));
+	char own[EXPERIMENT_DIGEST_BYTES];
+	uint32_t i = 0;
+	json_t *runs;
+
+	if (!name)
+		return refuse(reader, NOT_OURS);
+	while (i < reader->n_all && strcmp(reader->all[i]->name, name) != 0)
+		i++;
+	if (i == reader->n_all)
+		return refuse(reader,
+		              "%.300s is not built in; merge takes the experiments that `weir lab "
+		              "list` names",
+		              name);
+	experiment_digest(reader->all[i], own);
+	if (!digest || strcmp(digest, own) != 0)
+		return refuse(
+		        reader,
+		        "its runs are of another text of %s, that of another version of weir; "
+		        "make them again",
+		        name);
+	runs = json_object_get(reader->found, name);
+	if (!runs) {
+		runs = json_array();
+		json_object_set_new(reader->found, name, runs);
 	}
+	if (json_array_extend(runs, json_object_get(part, "runs")) < 0)
+		return refuse(reader, NOT_OURS);
 	return 0;
+}
+
+static int read_folder(struct reader *reader, const char *folder)
+{
+	json_error_t problem;
+	json_t *document, *part;
+	int error = 0;
+	size_t k;
+
+	snprintf(reader->path, sizeof(reader->path), "%s/results.json", folder);
+	document = json_load_file(reader->path, 0, &problem);
+	if (!json_is_array(document))
+		error = refuse(reader, "%s", document ? NOT_OURS : problem.text);
+	json_array_foreach(document, k, part)
+	{
+		if (!error)
+			error = read_part(reader, part);
+	}
+	json_decref(document);
+	return error;
 }
 
 static int case_of(const struct merge *merge, const json_t *run)
@@ -83,12 +125,16 @@ static uint64_t seed_of(const json_t *run)
 	return (uint64_t)json_integer_value(json_object_get(run, "seed"));
 }
 
+static const char *value_of(const json_t *run, const char *parameter)
+{
+	return json_string_value(json_object_get(json_object_get(run, "parameters"), parameter));
+}
+
 /* Returns the value that --set gave to a parameter; NULL if it is the case's own. */
 static const char *set_value(const struct merge *merge, const json_t *run, const char *name)
 {
 	const char *own = experiment_value(merge->experiment, (uint32_t)case_of(merge, run), name);
-	const char *value =
-	        json_string_value(json_object_get(json_object_get(run, "parameters"), name));
+	const char *value = value_of(run, name);
 
 	return value && own && strcmp(own, value) != 0 ? value : NULL;
 }
@@ -100,7 +146,8 @@ static bool is_same(const char *a, const char *b)
 
 /* ---- one experiment ---- */
 
-/* Finds the parameters that --set gave to all runs alike, and the one that differs. */
+/* Finds the parameters that --set gave to all runs alike, and the one that differs. The value of
+ * --set may be a case's own, too. */
 static int find_sets(struct merge *merge)
 {
 	const struct experiment *experiment = merge->experiment;
@@ -109,16 +156,21 @@ static int find_sets(struct merge *merge)
 
 	for (uint32_t i = 0; i < experiment->n_sets; i++) {
 		const char *name = experiment->sets[i].name;
-		const char *value = set_value(merge, first, name);
-		bool differs = false;
+		const char *value = value_of(first, name);
+		bool set = false, differs = false;
 		json_t *run;
 		size_t k;
 
 		if (experiment->sets[i].of != EXPERIMENT_NO_CASE)
 			continue;
-		json_array_foreach(merge->runs, k, run) differs |=
-		        !is_same(set_value(merge, run, name), value);
-		if (!differs && value && campaign->n_fixed < LAB_SETS_MAX)
+		json_array_foreach(merge->runs, k, run)
+		{
+			set |= set_value(merge, run, name) != NULL;
+			differs |= !is_same(value_of(run, name), value);
+		}
+		if (!set || strcmp(campaign->sweep, name) == 0)
+			continue;
+		if (!differs && campaign->n_fixed < LAB_SETS_MAX)
 			campaign->fixed[campaign->n_fixed++] = (struct lab_override){name, value};
 		if (differs && campaign->sweep[0])
 			return fail(merge,
@@ -140,8 +192,7 @@ static int by_number(const void *a, const void *b)
 static int add_sweep_value(struct merge *merge, const json_t *run)
 {
 	struct campaign *campaign = merge->campaign;
-	const char *value = json_string_value(
-	        json_object_get(json_object_get(run, "parameters"), campaign->sweep));
+	const char *value = value_of(run, campaign->sweep);
 
 	for (uint32_t i = 0; i < campaign->n_sweep_values; i++)
 		if (is_same(campaign->sweep_values[i], value))
@@ -225,10 +276,13 @@ static int check_whole(struct merge *merge)
 static int merge_one(struct merge *merge)
 {
 	struct campaign *campaign = merge->campaign;
+	const char *only = campaign->arguments->only;
 	json_t *run;
 	size_t k;
 	int error = 0;
 
+	if (only && experiment_case(merge->experiment, only) < 0)
+		return fail(merge, "there is no case `%.60s`", only);
 	json_array_foreach(merge->runs, k, run) if (case_of(merge, run) < 0) return fail(
 	        merge,
 	        "the runs have a case that the experiment lacks; they are from another version");
@@ -264,15 +318,19 @@ static void find_seeds(json_t *found, struct lab_arguments *arguments)
 		}
 	}
 	arguments->first_seed = first;
-	arguments->seeds = (uint32_t)(last - first + 1);
+	arguments->seeds = last - first + 1;
 }
 
 int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_arguments *arguments,
               struct campaign **campaigns, uint32_t *n_campaigns, char *message, size_t room)
 {
 	json_t *found = json_object();
-	int error = read_folders(arguments, found, message, room);
+	struct reader reader = {
+	        .all = all, .n_all = n_all, .found = found, .message = message, .room = room};
+	int error = 0;
 
+	for (uint32_t i = 0; !error && i < arguments->n_folders; i++)
+		error = read_folder(&reader, arguments->folders[i]);
 	if (!error)
 		find_seeds(found, arguments);
 	for (uint32_t i = 0; !error && i < n_all; i++) {
@@ -297,7 +355,7 @@ int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_argument
 		error = merge_one(&merge);
 	}
 	if (!error && *n_campaigns == 0) {
-		snprintf(message, room, "there are no runs of a built-in experiment");
+		snprintf(message, room, "there are no runs in these folders");
 		error = -EINVAL;
 	}
 	json_decref(found);

@@ -4,7 +4,8 @@
  * results.json that `weir lab run --out` wrote. Rows and figures are then those of all runs, as
  * from a single run; figures over time, which are files of one machine, are left out.
  *
- * Every point needs the same seeds, without gaps. A run that occurs twice counts once, and both
+ * The runs must be of experiments that are built in, and of their text as it is now. Every point
+ * needs the same seeds, without gaps. A run that occurs twice counts once, and both
  * copies must have the same figures. Parameters that --set gave to all runs stay; one may differ:
  * the sweep.
  *

@@ -2,7 +2,6 @@
 #include "lab/lab_output.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +270,7 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	json_t *rows = json_array();
-	char digest[24];
+	char digest[EXPERIMENT_DIGEST_BYTES];
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const char *id = experiment->rows[i].id;
@@ -282,7 +281,7 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 		if (first && campaign_has_row(campaign, &experiment->rows[i]))
 			json_array_append_new(rows, lab_output_row(campaign, id));
 	}
-	snprintf(digest, sizeof(digest), "%016" PRIx64, experiment->digest);
+	experiment_digest(experiment, digest);
 	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "experiment", experiment->name, "title",
 	                 experiment->title, "paper", experiment->paper, "digest", digest,
 	                 "complete", (int)(campaign_done(campaign) == campaign->n_jobs), "rows",
