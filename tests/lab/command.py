@@ -64,6 +64,15 @@ def no_sweep():
     assert wanted in answer.stderr, answer.stderr
 
 
+def no_utf8():
+    """JSON and the other results could not name such a file, or such a value."""
+    answer = own(LINK, name=os.fsdecode(b"m\xfcller.lab"))
+    value = own(LINK, "--set", os.fsdecode(b"flows=\xfc"))
+    assert answer.returncode == value.returncode == 2, (answer, value)
+    assert "the name of this file is not UTF-8 text" in answer.stderr, answer.stderr
+    assert "--set: the value must be UTF-8 text" in value.stderr, value.stderr
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -670,6 +679,7 @@ CLAIMS = [
     ("a topology without a route is refused",
      lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-route.lab"))], "no route"))),
     ("a row at a value of a sweep that there is not is refused with its line", no_sweep),
+    ("a file whose name is not UTF-8 text is refused, and so is such a value", no_utf8),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",

@@ -39,7 +39,7 @@ int lab_folder_check(const char *folder, char *message, size_t room)
 static int content_write(int file, struct campaign *const *campaigns, uint32_t n, FILE *out)
 {
 	json_t *array;
-	int error;
+	int error = 0;
 
 	if (file == 2)
 		return lab_output_html(campaigns, n, out);
@@ -49,9 +49,10 @@ static int content_write(int file, struct campaign *const *campaigns, uint32_t n
 		return 0;
 	}
 	array = json_array();
-	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(array, lab_output_experiment(campaigns[i]));
-	error = json_dumpf(array, out, JSON_INDENT(1));
+	for (uint32_t i = 0; !error && i < n; i++)
+		error = json_array_append_new(array, lab_output_experiment(campaigns[i]));
+	if (!error)
+		error = json_dumpf(array, out, JSON_INDENT(1));
 	json_decref(array);
 	if (alloc_failure_taken())
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "text/word.h"
 
 #define JOBS_MAX 256
 
@@ -20,6 +21,9 @@ static int take_set(const struct field *option, char *text, void *to, struct lan
 	if (arguments->n_sets == LAB_SETS_MAX)
 		return language_error_set(error, ERROR_FULL, "%s more than %d times", option->name,
 		                          LAB_SETS_MAX);
+	if (!word_is_text(text))
+		return language_error_set(error, ERROR_BAD_CHARACTER,
+		                          "%s: the value must be UTF-8 text", option->name);
 	*value = 0;
 	arguments->sets[arguments->n_sets++] = (struct lab_override){text, value + 1};
 	return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text/file_read.h"
+#include "text/word.h"
 
 int lab_store_all(struct experiment ***result, uint32_t *count, char *message, size_t room)
 {
@@ -44,8 +45,15 @@ int lab_store_file(const char *path, struct experiment **experiment, char *messa
 {
 	struct language_error error;
 	struct file *file;
-	int result = file_read(path, &file, &error);
+	int result;
 
+	if (!word_is_text(path)) {
+		snprintf(message, room,
+		         "the name of this file is not UTF-8 text, as JSON needs it; rename the "
+		         "file");
+		return -EINVAL;
+	}
+	result = file_read(path, &file, &error);
 	if (result) {
 		snprintf(message, room, "%s", error.text);
 		return result;
