@@ -160,6 +160,18 @@ static void expressions_are_worked_out(void **state)
 		        expression_value(wrong[i], &figures, &value, message, sizeof(message)), 0);
 }
 
+static void a_machine_with_many_processors_runs_as_many_processes_as_there_may_be(void **state)
+{
+	static const struct {
+		long processors;
+		uint64_t jobs;
+	} cases[] = {{-1, 1}, {1, 1}, {255, 255}, {256, 256}, {257, 256}, {1024, 256}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(lab_jobs_of(cases[i].processors), cases[i].jobs);
+}
+
 static void merge_refuses(struct experiment *experiment, const char *parameters,
                           const char *expected)
 {
@@ -206,6 +218,8 @@ GROUP(experiment)
 	        cmocka_unit_test(what_cannot_be_built_is_said_with_its_line),
 	        cmocka_unit_test(every_experiment_that_is_built_in_can_be_made_in_every_case),
 	        cmocka_unit_test(expressions_are_worked_out),
+	        cmocka_unit_test(
+	                a_machine_with_many_processors_runs_as_many_processes_as_there_may_be),
 	        cmocka_unit_test_setup_teardown(
 	                a_merge_says_what_is_wrong_with_the_value_of_a_sweep, enter_folder,
 	                leave_folder),

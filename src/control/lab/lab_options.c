@@ -77,15 +77,20 @@ const struct options lab_options = {
         .rows = rows,
 };
 
+uint64_t lab_jobs_of(long processors)
+{
+	if (processors < 1)
+		return 1;
+	return processors < JOBS_MAX ? (uint64_t)processors : JOBS_MAX;
+}
+
 int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct options_words words;
 	int status;
 
-	*arguments = (struct lab_arguments){
-	        .jobs = processors > 0 && processors < JOBS_MAX ? (uint32_t)processors : 1,
-	};
+	*arguments = (struct lab_arguments){.jobs = lab_jobs_of(processors)};
 	status = options_read(&lab_options, argc, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;

@@ -34,6 +34,9 @@ struct lab_arguments {
 	bool go_on;      /* continues from what is in `out` */
 };
 
+/* Returns how many processes run at once if --jobs is not given; `processors` may be -1:
+ * unknown. */
+uint64_t lab_jobs_of(long processors);
 /* Returns OPTIONS_RUN; otherwise everything has been printed, and the result is the exit status.
  * Splits `NAME=VALUE` in argv. */
 int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
