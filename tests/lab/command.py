@@ -588,6 +588,17 @@ def goes_on():
         return f"{len(left[0]['runs'])} of {match[2]} runs are in" in again.stderr and all(same)
 
 
+def goes_on_with_files():
+    """A trace and a capture are made while a run is made, so a run that has them is made again."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [f"{folder}/out", "--case", "plain"]
+        brief_run("becn-45", *words)
+        brief_run("becn-45", *words, "--continue", "--trace", f"{folder}/t.csv", "--pcap",
+                  f"{folder}/c.pcap")
+        sizes = [pathlib.Path(folder, name).stat().st_size for name in ("t.csv", "c.pcap")]
+        assert min(sizes) > 1000, sizes
+
+
 def not_of_another_text():
     """Runs of an older text of the experiment are not taken for runs of the current one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -654,6 +665,8 @@ CLAIMS = [
      lambda: check(red())),
     ("a campaign that was stopped leaves what it had, says so, and goes on to the same bytes",
      lambda: check(goes_on())),
+    ("a run with a trace or a capture is made again, so that the files are there",
+     goes_on_with_files),
     ("it goes on only with runs of the same text",
      lambda: check(not_of_another_text())),
     ("a full disk leaves the files of before, and no half of one",

@@ -136,7 +136,7 @@ static uint32_t take_runs(struct campaign *campaign, const json_t *runs)
 
 		json_array_foreach(runs, k, run)
 		{
-			if (job->trace || job->done || !is_of(run, job))
+			if (job->point.trace || job->point.pcap || job->done || !is_of(run, job))
 				continue;
 			taken += take_run(job, run);
 		}

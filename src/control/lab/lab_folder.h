@@ -7,8 +7,8 @@
  * report).
  *
  * Continuing: a run is taken from results.json if the text of its experiment, its case, its seed
- * and all parameters are the same. Figures over time are not stored: they run again. Nothing checks
- * that the program is the same.
+ * and all parameters are the same. Figures over time, traces and captures are not stored: they run
+ * again. Nothing checks that the program is the same.
  *
  * Thread: control's.
  */
