@@ -73,6 +73,16 @@ def no_utf8():
     assert "--set: the value must be UTF-8 text" in value.stderr, value.stderr
 
 
+def no_effect():
+    for words, text in (
+            (["run", "A12", "--set", "delay=10ms,20ms"], "row A12 has no sweep"),
+            (["list", "--seeds", "3"], "--seeds applies only to run and points"),
+            (["list", "--case", "x"], "--case applies only to run, points and merge"),
+            (["merge", "/none", "--set", "a=b"], "--set applies only to run and points"),
+            (["merge", "/none", "--trace", "t"], "--trace applies only to run and points")):
+        assert refused(words, text), words
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -679,6 +689,7 @@ CLAIMS = [
      lambda: check(refused(["run", "all", "--out", "/proc/none"], "--out /proc/none"))),
     ("to continue nowhere is refused",
      lambda: check(refused(["run", "A1", "--continue"], "needs --out"))),
+    ("a row over a sweep, and an option that list or merge would ignore, is refused", no_effect),
     ("an unknown experiment is refused, with the nearest",
      lambda: check(refused(["run", "becn-54"], "did you mean `becn-45`"))),
     ("an unknown parameter is refused, with the nearest",

@@ -100,6 +100,12 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 			campaign->fixed[campaign->n_fixed++] = *set;
 			continue;
 		}
+		if (campaign->row) {
+			snprintf(message, room,
+			         "--set %s=%.60s: row %s has no sweep; give one value, or run %s",
+			         set->name, set->value, campaign->row, experiment->name);
+			return -EINVAL;
+		}
 		campaign->n_sweep_values = 0;
 		snprintf(campaign->sweep, sizeof(campaign->sweep), "%s", set->name);
 		if (campaign->swept ||
