@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests weir lab as users see it: exit status, messages, the same bytes for the same seed, well-formed frames."""
+import csv
 import json
 import os
 import pathlib
@@ -81,6 +82,23 @@ def no_effect():
             (["merge", "/none", "--set", "a=b"], "--set applies only to run and points"),
             (["merge", "/none", "--trace", "t"], "--trace applies only to run and points")):
         assert refused(words, text), words
+
+
+def names_are_whole():
+    """The name of an experiment is its path, with all its bytes, whatever they are."""
+    with tempfile.TemporaryDirectory() as folder:
+        deep = pathlib.Path(folder, 150 * "x", 150 * "y")
+        deep.mkdir(parents=True)
+        path = deep / 'a,b "q".lab'
+        path.write_text(LINK, encoding="utf-8")
+        brief_run(str(path), f"{folder}/out", "--set", "flows=1,2")
+        with pathlib.Path(folder, "out", "results.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file))
+        part, = json.loads(pathlib.Path(folder, "out", "results.json").read_text(encoding="utf-8"))
+        page = pathlib.Path(folder, "out", "report.html").read_text(encoding="utf-8")
+    assert {len(line) for line in lines} == {7} and len(lines) > 50
+    assert {line[0] for line in lines[1:]} == {str(path)} == {part["experiment"]}
+    assert f"{deep}/a,b" in page
 
 
 def row():
@@ -704,6 +722,8 @@ CLAIMS = [
      lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-route.lab"))], "no route"))),
     ("a row at a value of a sweep that there is not is refused with its line", no_sweep),
     ("a file whose name is not UTF-8 text is refused, and so is such a value", no_utf8),
+    ("the results have the whole name of an experiment, quoted in the CSV if need be",
+     names_are_whole),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",

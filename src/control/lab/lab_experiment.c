@@ -325,14 +325,15 @@ int experiment_read(const char *text, size_t bytes, const char *name, struct exp
 	int error = -ENOMEM;
 
 	snprintf(message, room, "%s: no memory for the experiment", name);
-	if (!reader || !experiment || !copy)
+	if (experiment)
+		experiment->name = strdup(name);
+	if (!reader || !experiment || !experiment->name || !copy)
 		goto out;
 	reader->experiment = experiment;
 	reader->name = name;
 	reader->of = EXPERIMENT_NO_CASE;
 	reader->message = message;
 	reader->room = room;
-	snprintf(experiment->name, sizeof(experiment->name), "%s", name);
 	experiment->digest = digest(text, bytes);
 	error = add_standard(reader);
 	while (!error && (line = strsep(&rest, "\n"))) {
@@ -356,6 +357,7 @@ void experiment_free(struct experiment *experiment)
 {
 	if (!experiment)
 		return;
+	free(experiment->name);
 	free(experiment->title);
 	free(experiment->paper);
 	free(experiment->about);

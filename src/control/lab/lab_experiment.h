@@ -89,9 +89,9 @@ struct experiment_point {
 };
 
 struct experiment {
-	char name[EXPERIMENT_NAME_BYTES];
+	char *name;                  /* or the path of its file */
 	uint64_t digest;             /* of its text: FNV-1a */
-	char *title, *paper, *about; /* never NULL */
+	char *title, *paper, *about; /* never NULL, as the name */
 	char cases[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_cases;
 	struct experiment_set sets[EXPERIMENT_SETS_MAX];

@@ -288,6 +288,23 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 	                 rows, "runs", runs(campaign));
 }
 
+/* Prints a field of a line, as RFC 4180 writes it. */
+static void field(FILE *out, const char *text, char end)
+{
+	bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+
+	if (quoted)
+		putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	if (quoted)
+		putc('"', out);
+	putc(end, out);
+}
+
 void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -299,11 +316,14 @@ void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)
 		/* Also if the value is the case's own, so that a sweep has all its points. */
 		const char *sweep = job->sweep ? job->sweep : campaign->sweep;
 
-		for (uint32_t k = 0; !job->trace && k < job->results.n; k++)
-			fprintf(out, "%s,%s,%s,%s,%llu,%s,%.17g\n", experiment->name,
-			        experiment->cases[job->point.of], sweep,
-			        sweep[0] ? lab_point_value(&job->point, sweep) : "",
-			        (unsigned long long)job->point.seed, job->results.list[k].name,
-			        job->results.list[k].value);
+		for (uint32_t k = 0; !job->trace && k < job->results.n; k++) {
+			field(out, experiment->name, ',');
+			field(out, experiment->cases[job->point.of], ',');
+			field(out, sweep, ',');
+			field(out, sweep[0] ? lab_point_value(&job->point, sweep) : "", ',');
+			fprintf(out, "%llu,", (unsigned long long)job->point.seed);
+			field(out, job->results.list[k].name, ',');
+			fprintf(out, "%.17g\n", job->results.list[k].value);
+		}
 	}
 }

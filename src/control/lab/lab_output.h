@@ -30,7 +30,7 @@ bool lab_output_pass(const struct campaign *campaign);
 /* Returns NULL if there is no memory. */
 json_t *lab_output_row(const struct campaign *campaign, const char *id);
 json_t *lab_output_experiment(const struct campaign *campaign);
-/* Prints experiment,case,sweep,value,seed,figure,mean. */
+/* Prints experiment,case,sweep,value,seed,figure,mean; a field may be quoted, as in RFC 4180. */
 void lab_output_csv(const struct campaign *campaign, bool head, FILE *out);
 /* Returns 0 or -errno. */
 int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out);

@@ -106,15 +106,17 @@ static int partial_write(struct page *page, struct campaign *const *campaigns, u
 static int experiment_write(struct page *page, struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
-	char text[256];
 	int error = page_heading(page, experiment->title);
+	char *text;
 
-	snprintf(text, sizeof(text), "%s%s%s, %llu seeds from %llu", experiment->name,
-	         experiment->paper[0] ? ": " : "", experiment->paper,
-	         (unsigned long long)campaign->arguments->seeds,
-	         (unsigned long long)campaign->arguments->first_seed);
+	if (asprintf(&text, "%s%s%s, %llu seeds from %llu", experiment->name,
+	             experiment->paper[0] ? ": " : "", experiment->paper,
+	             (unsigned long long)campaign->arguments->seeds,
+	             (unsigned long long)campaign->arguments->first_seed) < 0)
+		return -ENOMEM;
 	if (!error)
 		error = page_text(page, text);
+	free(text);
 	if (!error && experiment->about[0])
 		error = page_text(page, experiment->about);
 	if (!error)
