@@ -101,6 +101,36 @@ def names_are_whole():
     assert f"{deep}/a,b" in page
 
 
+def no_value():
+    """A row that divides by 0 has no value in text and JSON, and the reason is there, also with
+    --case."""
+    text = (LINK + 'row R1 "nothing" "1 / 0" paper 1 accept 0 inf\n'
+            + 'row R2 "all" only.ours.flows paper 2 accept 2 2\n')
+    for words in ([], ["--case", "only"]):
+        said, rows = own(text, *words), own(text, "-j", *words)
+        row = json.loads(rows.stdout)["rows"][0]
+        assert said.returncode == rows.returncode == 1, (said, rows)
+        assert "FAIL R1   nothing: the expression has no value" in said.stdout, said.stdout
+        assert "pass R2" in said.stdout, said.stdout
+        assert row["values"] == {"nothing": None} and row["errors"] == {} and not row["pass"], row
+        assert "it divides by 0" in row["reasons"]["nothing"], row
+
+
+def cases_with_points():
+    """Rows find the case `a.b`, after a case `a` and before it, and run no other one."""
+    for names in (("a", "a.b"), ("a.b", "a")):
+        cases = "".join(f"case {name}\n set flows {len(name)}\nend\n" for name in names)
+        text = (LINK + "sweep flows 1 3\n" + cases
+                + 'row R1 "one" a.b.ours.flows paper 3 accept 3 3\n'
+                + 'row R2 "one of the sweep" a.b@1.ours.flows paper 1 accept 1 1\n')
+        answer = own(text, "-j")
+        part = json.loads(answer.stdout)
+        assert answer.returncode == 0, answer
+        named = [sorted(row["parameters"]) for row in part["rows"]]
+        assert named == [["a.b"], ["a.b@1"]], named
+        assert {run["case"] for run in part["runs"]} == {"a.b"}
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -724,6 +754,8 @@ CLAIMS = [
     ("a file whose name is not UTF-8 text is refused, and so is such a value", no_utf8),
     ("the results have the whole name of an experiment, quoted in the CSV if need be",
      names_are_whole),
+    ("a row that divides by 0 has no value, and says why", no_value),
+    ("rows find a case whose name begins with that of another", cases_with_points),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",

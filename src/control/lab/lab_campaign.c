@@ -271,6 +271,8 @@ static int add_named(struct campaign *campaign, const char *expression,
 			if (at != expression &&
 			    (isalnum((unsigned char)at[-1]) || strchr("._-@", at[-1])))
 				continue;
+			if (experiment_case_named(experiment, at) != (int)of)
+				continue;
 			if (*end == '.')
 				error = add_point(campaign, of, NULL, NULL);
 			if (*end != '@' || bytes > EXPERIMENT_NAME_BYTES ||

@@ -53,7 +53,7 @@ const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of,
 /* Adds a point whose results are known already. Returns NULL if there is no memory. */
 struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
 /* Computes an expression in names of one case, at a value of the sweep (NULL: none). Returns 0, or
- * -EINVAL with message. */
+ * -EINVAL or -EDOM (it divides by 0) with message. */
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
                         const char *expression, struct campaign_value *value, char *message,
                         size_t room);
@@ -61,8 +61,8 @@ int campaign_expression(const struct campaign *campaign, uint32_t of, const char
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
 /* Computes a row's value, and whether it is in the band; `reason` says why not, and is empty if it
- * is. */
-enum verdict { VERDICT_INSIDE, VERDICT_OUTSIDE, VERDICT_UNKNOWN };
+ * is. Without a value, it is unknown; left out, if --case left out what it names. */
+enum verdict { VERDICT_INSIDE, VERDICT_OUTSIDE, VERDICT_UNKNOWN, VERDICT_LEFT_OUT };
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
                               struct campaign_value *value, char *reason, size_t room);
 /* Returns how many of the n_jobs runs have results. */

@@ -19,26 +19,23 @@ struct lookup {
 static const struct lab_job *job_named(const struct lookup *lookup, const char **name)
 {
 	const struct experiment *experiment = lookup->campaign->experiment;
+	int of = experiment_case_named(experiment, *name);
+	char value[EXPERIMENT_NAME_BYTES];
+	const char *rest;
+	size_t bytes;
 
-	for (uint32_t i = 0; i < experiment->n_cases; i++) {
-		size_t bytes = strlen(experiment->cases[i]);
-		const char *rest = *name + bytes;
-		char value[EXPERIMENT_NAME_BYTES];
-
-		if (strncmp(*name, experiment->cases[i], bytes) != 0 ||
-		    (*rest != '.' && *rest != '@'))
-			continue;
-		bytes = strcspn(rest, ".");
-		if (rest[bytes] == 0 || bytes > sizeof(value))
-			return NULL;
-		*name = rest + bytes + 1;
-		if (*rest == '.')
-			return campaign_job(lookup->campaign, i, NULL, NULL, lookup->seed);
-		memcpy(value, rest + 1, bytes - 1);
-		value[bytes - 1] = 0;
-		return campaign_job(lookup->campaign, i, experiment->sweep, value, lookup->seed);
-	}
-	return NULL;
+	if (of < 0)
+		return NULL;
+	rest = *name + strlen(experiment->cases[of]);
+	bytes = strcspn(rest, ".");
+	if (rest[bytes] == 0 || bytes > sizeof(value))
+		return NULL;
+	*name = rest + bytes + 1;
+	if (*rest == '.')
+		return campaign_job(lookup->campaign, (uint32_t)of, NULL, NULL, lookup->seed);
+	memcpy(value, rest + 1, bytes - 1);
+	value[bytes - 1] = 0;
+	return campaign_job(lookup->campaign, (uint32_t)of, experiment->sweep, value, lookup->seed);
 }
 
 static bool find(void *argument, const char *name, double *value)
@@ -56,7 +53,8 @@ static bool find(void *argument, const char *name, double *value)
 	return result != NULL;
 }
 
-/* Computes Welford's mean and variance over the seeds. */
+/* Computes Welford's mean and variance over the seeds. Returns 0; or with message, -EINVAL if a
+ * name or the expression is wrong, or -EDOM if it has no value. */
 static int over_seeds(struct lookup *lookup, const char *expression, struct campaign_value *value,
                       char *message, size_t room)
 {
@@ -71,6 +69,10 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 		lookup->seed = arguments->first_seed + i;
 		if (expression_value(expression, &figures, &x, message, room) < 0)
 			return -EINVAL;
+		if (!isfinite(x)) {
+			snprintf(message, room, "the expression has no value: it divides by 0");
+			return -EDOM;
+		}
 		value->n++;
 		away = x - value->mean;
 		value->mean += away / value->n;
@@ -83,7 +85,7 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 	return 0;
 }
 
-/* Computes a row's value, when the jobs have run. Returns 0, or -EINVAL with message. */
+/* Computes a row's value, when the jobs have run. Returns what over_seeds returns. */
 static int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
                         struct campaign_value *value, char *message, size_t room)
 {
@@ -132,17 +134,19 @@ static void unknown_because(const struct campaign *campaign, char *reason, size_
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
                               struct campaign_value *value, char *reason, size_t room)
 {
+	int error;
+
 	reason[0] = 0;
-	if (campaign_row(campaign, row, value, reason, room) < 0) {
-		unknown_because(campaign, reason, room);
+	error = campaign_row(campaign, row, value, reason, room);
+	if (error == -EDOM)
 		return VERDICT_UNKNOWN;
+	if (error) {
+		unknown_because(campaign, reason, room);
+		return campaign->arguments->only ? VERDICT_LEFT_OUT : VERDICT_UNKNOWN;
 	}
-	reason[0] = 0;
 	if (value->mean < row->low)
 		snprintf(reason, room, "%.4g is below %.4g", value->mean, row->low);
 	else if (value->mean > row->high)
 		snprintf(reason, room, "%.4g is above %.4g", value->mean, row->high);
-	else if (!(value->mean >= row->low && value->mean <= row->high))
-		snprintf(reason, room, "the expression has no value");
 	return reason[0] ? VERDICT_OUTSIDE : VERDICT_INSIDE;
 }

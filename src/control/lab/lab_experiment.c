@@ -397,6 +397,23 @@ int experiment_case(const struct experiment *experiment, const char *name)
 	return -1;
 }
 
+int experiment_case_named(const struct experiment *experiment, const char *name)
+{
+	size_t longest = 0;
+	int of = -1;
+
+	for (uint32_t i = 0; i < experiment->n_cases; i++) {
+		size_t bytes = strlen(experiment->cases[i]);
+
+		if (bytes <= longest || strncmp(name, experiment->cases[i], bytes) != 0 ||
+		    (name[bytes] != '.' && name[bytes] != '@'))
+			continue;
+		longest = bytes;
+		of = (int)i;
+	}
+	return of;
+}
+
 /* The last value counts; one of the case overrides the general ones. */
 const char *experiment_value(const struct experiment *experiment, uint32_t of,
                              const char *parameter)

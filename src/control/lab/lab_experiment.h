@@ -121,6 +121,9 @@ void experiment_digest(const struct experiment *experiment, char text[EXPERIMENT
 bool experiment_has(const struct experiment *experiment, const char *parameter);
 /* Returns the index of a case, or -1. */
 int experiment_case(const struct experiment *experiment, const char *name);
+/* Returns the index of the case with which a name of a row begins, `CASE.` or `CASE@`; -1: there is
+ * none. Of several (`a` and `a.b`), the one with the longest name counts. */
+int experiment_case_named(const struct experiment *experiment, const char *name);
 /* Returns the value of a parameter in a case, or NULL if there is no such parameter. */
 const char *experiment_value(const struct experiment *experiment, uint32_t of,
                              const char *parameter);

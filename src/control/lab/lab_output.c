@@ -77,12 +77,6 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	return true;
 }
 
-/* With --case, rows of other cases have no value, which is no error. */
-static bool is_left_out(const struct campaign *campaign)
-{
-	return campaign->arguments->only != NULL;
-}
-
 bool lab_output_pass(const struct campaign *campaign)
 {
 	char reason[EXPERIMENT_MESSAGE];
@@ -96,8 +90,7 @@ bool lab_output_pass(const struct campaign *campaign)
 		if (!campaign_has_row(campaign, row))
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
-		all &= verdict == VERDICT_INSIDE ||
-		       (verdict == VERDICT_UNKNOWN && is_left_out(campaign));
+		all &= verdict == VERDICT_INSIDE || verdict == VERDICT_LEFT_OUT;
 	}
 	return all;
 }
@@ -119,9 +112,9 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 			continue;
 		any = true;
 		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+		if (verdict == VERDICT_LEFT_OUT)
+			continue;
 		if (verdict == VERDICT_UNKNOWN) {
-			if (is_left_out(campaign))
-				continue;
 			fprintf(out, "  FAIL %-4s %s: %s\n", row->id, row->what, message);
 			all = false;
 			continue;
@@ -155,15 +148,16 @@ static json_t *parameters(const struct campaign *campaign, const struct lab_poin
 	return object;
 }
 
-/* Returns true if the expression contains `NAME.`. */
-static bool mentions(const char *expression, const char *name)
+/* Returns true if the expression contains `NAME.`, a name that begins with the case. */
+static bool mentions(const struct experiment *experiment, const char *expression, const char *name,
+                     uint32_t of)
 {
 	size_t bytes = strlen(name);
 
 	for (const char *at = expression; (at = strstr(at, name)); at++)
 		if ((at == expression ||
 		     (!isalnum((unsigned char)at[-1]) && !strchr("._-@", at[-1]))) &&
-		    at[bytes] == '.')
+		    at[bytes] == '.' && experiment_case_named(experiment, at) == (int)of)
 			return true;
 	return false;
 }
@@ -177,6 +171,7 @@ static void add_parameters(const struct campaign *campaign, const char *id, json
 		for (uint32_t k = 0; k < campaign->n_jobs; k++) {
 			const struct lab_job *job = &campaign->jobs[k];
 			const char *name = experiment->cases[job->point.of];
+			const char *expression = experiment->rows[i].expression;
 			char full[2 * EXPERIMENT_NAME_BYTES + 2];
 
 			if (job->trace || job->point.seed != campaign->arguments->first_seed ||
@@ -186,9 +181,10 @@ static void add_parameters(const struct campaign *campaign, const char *id, json
 			         experiment->sweep[0]
 			                 ? lab_point_value(&job->point, experiment->sweep)
 			                 : "");
-			if (!job->sweep_value && mentions(experiment->rows[i].expression, name))
+			if (!job->sweep_value &&
+			    mentions(experiment, expression, name, job->point.of))
 				json_object_set_new(cases, name, parameters(campaign, &job->point));
-			if (mentions(experiment->rows[i].expression, full))
+			if (mentions(experiment, expression, full, job->point.of))
 				json_object_set_new(cases, full, parameters(campaign, &job->point));
 		}
 	}
@@ -219,7 +215,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 		pass &= verdict == VERDICT_INSIDE;
 		if (reason[0])
 			json_object_set_new(reasons, row->what, json_string(reason));
-		if (verdict == VERDICT_UNKNOWN) {
+		if (verdict == VERDICT_UNKNOWN || verdict == VERDICT_LEFT_OUT) {
 			json_object_set_new(values, row->what, json_null());
 		} else {
 			json_object_set_new(values, row->what, json_real(value.mean));

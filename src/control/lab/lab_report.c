@@ -31,7 +31,8 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		const struct experiment_row *row = &experiment->rows[i];
 		const char **cell = &cells[n * COLUMNS];
 		char(*text)[CELL_BYTES] = &texts[n * COLUMNS];
-		static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured"};
+		static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured",
+		                                       "not measured"};
 		struct campaign_value value;
 		enum verdict verdict;
 		bool known;
@@ -39,7 +40,7 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		if (!campaign_has_row(campaign, row))
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
-		known = verdict != VERDICT_UNKNOWN;
+		known = verdict == VERDICT_INSIDE || verdict == VERDICT_OUTSIDE;
 		alarms[n] = verdict != VERDICT_INSIDE;
 		cell[0] = row->id;
 		cell[1] = row->what;
