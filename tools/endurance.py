@@ -3,8 +3,8 @@
 """Writes docs/endurance.md from what `weir bench` measured: hours under load, changes, RFC 2544.
 
 usage: endurance.py WEIR [--hours H] [--continue FILE] [--priority N]    measures, and writes (takes H hours and some minutes)
-       endurance.py FILE... [--remark TEXT]                              of documents of `weir bench ... -j`,
-                                                                         and of `soak --continue`
+       endurance.py FILE... [--remark TEXT]                              of documents of `weir bench ... -j`, at least
+                                                                         one, and of `soak --continue`
 """
 import argparse
 import json
@@ -135,7 +135,10 @@ def rfc2544(rows):
 def page(documents, remark):
     rows = [row for document in documents for row in document["rows"]]
     of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
-    machine = next(document["machine"] for document in documents if "machine" in document)
+    machine = next((document["machine"] for document in documents if "machine" in document), None)
+    if machine is None:
+        sys.exit("endurance.py: none of these files names the machine; add a document of "
+                 "`weir bench reconf -j` or `weir bench rfc2544 -j`")
     yield f"{MADE}\n\n# Endurance\n"
     yield prose(f"How weir behaves in long runs, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
            f"{machine['dpdk']}, on {machine['cpu']}"

@@ -218,6 +218,15 @@ def machine_needs_no_run_and_says_a_remedy_for_what_costs_precision():
         assert word in said.stdout, said.stdout
 
 
+def a_page_of_a_soak_alone_is_refused_as_nothing_names_the_machine():
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    said = subprocess.run([sys.executable, os.path.join(root, "tools", "endurance.py"),
+                           os.path.join(root, "docs", "measured", "soak.json")],
+                          capture_output=True, text=True)
+    assert said.returncode == 1 and "names the machine" in said.stderr, said.stderr
+    assert len(said.stderr.splitlines()) == 1, said.stderr
+
+
 def what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured():
     refused(["bench", "csot"], "csot", "cost")
     refused(["bench", "cost", "--frame", "63"], "63")
@@ -243,6 +252,7 @@ CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           a_scenario_of_a_file_is_compared_if_it_is_named,
           no_packet_of_precision_is_later_after_its_due_time_than_after_its_making,
           machine_needs_no_run_and_says_a_remedy_for_what_costs_precision,
+          a_page_of_a_soak_alone_is_refused_as_nothing_names_the_machine,
           what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured]
 
 if __name__ == "__main__":
