@@ -62,6 +62,7 @@ static void sink_receive(void *argument, const struct frame *frame, simtime now)
 
 	if (frame->kind != FRAME_SEGMENT)
 		return;
+	arrivals_add(&flow->arrivals, flow->from, frame->id);
 	sink_segment(&flow->sink, now, &frame->segment);
 	arm(&flow->to->world->heap, &flow->delayed, flow->sink.expires_ns);
 }

@@ -9,6 +9,7 @@
 #ifndef WEIR_LAB_FLOW_H
 #define WEIR_LAB_FLOW_H
 
+#include "lab/arrivals.h"
 #include "lab/sink.h"
 #include "lab/tcp.h"
 #include "lab/world.h"
@@ -20,6 +21,7 @@ struct flow {
 	struct timer begin, retransmit, delayed;
 	simtime start_ns;
 	int64_t packets;
+	struct arrivals arrivals; /* of the sender's packets */
 	bool done;
 	void (*finished)(void *argument, struct flow *flow, simtime now); /* or NULL */
 	void *argument;

@@ -426,6 +426,7 @@ void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *fra
 		frame->kind = FRAME_BROKEN;
 		return;
 	}
+	frame->id = rte_be_to_cpu_16(ip->packet_id);
 	payload = (const uint8_t *)ip + ip_bytes;
 	bytes -= ip_bytes;
 	if (ip->next_proto_id == IPPROTO_TCP)

@@ -100,6 +100,7 @@ enum frame_kind {
 struct frame {
 	enum frame_kind kind;
 	uint32_t to; /* destination address, of any IPv4 */
+	uint16_t id; /* identification, unless the frame is broken */
 	union {
 		struct segment segment;
 		struct datagram datagram;

@@ -156,9 +156,22 @@ void group_add(struct group_sums *sums, const struct flow_mark *mark, const stru
 	sums->windows += flow->tcp.cwnd;
 }
 
-void group_report(const struct group_sums *sums, const char *name, simtime span_ns,
-                  struct results *results)
+uint32_t loss_reserve(struct results *results, const char *name)
 {
+	results_add(results, name, "loss", 0);
+	return results->n - 1;
+}
+
+void loss_report(struct results *results, uint32_t at, double sent, double arrived)
+{
+	results->list[at].value = percent(sent - arrived, sent);
+}
+
+uint32_t group_report(const struct group_sums *sums, const char *name, simtime span_ns,
+                      struct results *results)
+{
+	uint32_t loss;
+
 	results_add(results, name, "goodput",
 	            8e3 * sums->shares.sum * sums->packet_bytes / (double)span_ns);
 	results_add(results, name, "flows", (double)sums->shares.n);
@@ -166,9 +179,10 @@ void group_report(const struct group_sums *sums, const char *name, simtime span_
 	results_add(results, name, "resent", sums->resent);
 	results_add(results, name, "timeouts", sums->timeouts);
 	results_add(results, name, "quenches", sums->quenches);
-	results_add(results, name, "loss", percent(sums->sent - sums->arrived, sums->sent));
+	loss = loss_reserve(results, name);
 	results_add(results, name, "marking", percent(sums->marked, sums->arrived));
 	results_add(results, name, "window",
 	            sums->shares.n ? sums->windows / (double)sums->shares.n : 0);
 	results_add(results, name, "fairness", shares_fairness(&sums->shares));
+	return loss;
 }

@@ -58,7 +58,14 @@ struct group_sums {
 /* Adds a flow to the group's sums, and to those of all flows. */
 void group_add(struct group_sums *sums, const struct flow_mark *mark, const struct flow *flow,
                struct shares *all);
-void group_report(const struct group_sums *sums, const char *name, simtime span_ns,
-                  struct results *results);
+/* Returns the place of the group's loss. */
+uint32_t group_report(const struct group_sums *sums, const char *name, simtime span_ns,
+                      struct results *results);
+
+/* The loss of a group is known when what it has sent is no longer in flight. Reserves a place for
+ * it, and returns that. */
+uint32_t loss_reserve(struct results *results, const char *name);
+/* `arrived`: of the packets sent. */
+void loss_report(struct results *results, uint32_t at, double sent, double arrived);
 
 #endif

@@ -44,7 +44,7 @@ struct listener {
 struct host {
 	struct world *world;
 	uint32_t address, at; /* at: its switch */
-	uint16_t id;          /* of its latest IPv4 packet */
+	uint64_t sent;        /* IPv4 packets, which this numbers */
 	struct pipe up, down;
 	uint16_t first_port;
 	struct listener *listeners; /* port first_port + index */

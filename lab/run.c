@@ -10,6 +10,12 @@
 #include "lab/measure.h"
 #include "random/draw.h"
 
+/* A group's loss, before what is in flight has arrived. */
+struct run_loss {
+	uint32_t at; /* in the results */
+	double sent;
+};
+
 struct run_group {
 	const char *name;
 	const struct group_conf *conf;
@@ -17,17 +23,20 @@ struct run_group {
 	struct flow *flows;
 	struct flow_mark *marks; /* of each flow, at the end of the warm-up */
 	uint32_t n_flows;
+	struct run_loss loss;
 };
 
 struct run_voice {
 	const char *name;
 	struct voice voice;
 	struct voice_counters mark;
+	struct run_loss loss;
 };
 
 struct run_web {
 	const char *name;
 	struct web web;
+	struct run_loss loss;
 };
 
 struct run {
@@ -239,16 +248,24 @@ static void mark_all(struct run *run)
 {
 	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++)
 		gauge_mark(&run->gauges[i], run->world.engine);
-	for (uint32_t i = 0; i < run->n_voices; i++)
-		run->voices[i].mark = run->voices[i].voice.counters;
+	for (uint32_t i = 0; i < run->n_voices; i++) {
+		struct voice *voice = &run->voices[i].voice;
+
+		run->voices[i].mark = voice->counters;
+		arrivals_mark(&voice->arrivals, voice->from);
+	}
 	for (uint32_t i = 0; i < run->n_webs; i++)
 		web_mark(&run->webs[i].web);
 	for (uint32_t i = 0; i < run->n_groups; i++)
-		for (uint32_t k = 0; k < run->groups[i].n_flows; k++)
-			flow_mark(&run->groups[i].marks[k], &run->groups[i].flows[k]);
+		for (uint32_t k = 0; k < run->groups[i].n_flows; k++) {
+			struct flow *flow = &run->groups[i].flows[k];
+
+			flow_mark(&run->groups[i].marks[k], flow);
+			arrivals_mark(&flow->arrivals, flow->from);
+		}
 }
 
-static void voice_report(const struct run_voice *voice, simtime span_ns, struct results *results)
+static void voice_report(struct run_voice *voice, simtime span_ns, struct results *results)
 {
 	const struct voice_counters *now = &voice->voice.counters, *mark = &voice->mark;
 	double sent = (double)(now->sent - mark->sent);
@@ -259,10 +276,10 @@ static void voice_report(const struct run_voice *voice, simtime span_ns, struct 
 	results_add(results, voice->name, "goodput",
 	            8e3 * arrived * (double)voice->voice.conf->packet_bytes / (double)span_ns);
 	results_add(results, voice->name, "refused", (double)(now->refused - mark->refused));
-	results_add(results, voice->name, "loss", sent > 0 ? 100 * (sent - arrived) / sent : 0);
+	voice->loss = (struct run_loss){loss_reserve(results, voice->name), sent};
 }
 
-static void web_report(const struct run_web *run, simtime span_ns, struct results *results)
+static void web_report(struct run_web *run, simtime span_ns, struct results *results)
 {
 	const struct web *web = &run->web;
 	double n = (double)web->finished, sent, arrived;
@@ -281,7 +298,7 @@ static void web_report(const struct run_web *run, simtime span_ns, struct result
 	                    (double)span_ns);
 	results_add(results, run->name, "sent", sent);
 	results_add(results, run->name, "resent", (double)(now.resent - web->mark.resent));
-	results_add(results, run->name, "loss", sent > 0 ? 100 * (sent - arrived) / sent : 0);
+	run->loss = (struct run_loss){loss_reserve(results, run->name), sent};
 	results_add(results, run->name, "marking",
 	            arrived > 0 ? 100 * (double)(now.marked - web->mark.marked) / arrived : 0);
 }
@@ -299,7 +316,8 @@ static void measure_all(struct run *run, struct results *results)
 
 		for (uint32_t k = 0; k < group->n_flows; k++)
 			group_add(&sums, &group->marks[k], &group->flows[k], &all);
-		group_report(&sums, group->name, span_ns, results);
+		group->loss.at = group_report(&sums, group->name, span_ns, results);
+		group->loss.sent = sums.sent;
 	}
 	for (uint32_t i = 0; i < run->n_voices; i++)
 		voice_report(&run->voices[i], span_ns, results);
@@ -309,6 +327,35 @@ static void measure_all(struct run *run, struct results *results)
 	results_add(results, "all", "broken", (double)run->world.counters.broken);
 	results_add(results, "all", "strangers", (double)run->world.counters.strangers);
 	results_add(results, "all", "frames", (double)run->world.counters.frames);
+}
+
+/* Lets what is in flight arrive, and reports the losses, of what was sent in the measured time. */
+static int measure_losses(struct run *run, struct results *results)
+{
+	int error;
+
+	timer_clear(&run->world.heap, &run->sampler);
+	run->world.tap = NULL;
+	error = world_drain(&run->world, run->plan->duration_ns);
+	for (uint32_t i = 0; !error && i < run->n_groups; i++) {
+		const struct run_group *group = &run->groups[i];
+		double arrived = 0;
+
+		for (uint32_t k = 0; k < group->n_flows; k++)
+			arrived += (double)group->flows[k].arrivals.n;
+		loss_report(results, group->loss.at, group->loss.sent, arrived);
+	}
+	for (uint32_t i = 0; !error && i < run->n_voices; i++)
+		loss_report(results, run->voices[i].loss.at, run->voices[i].loss.sent,
+		            (double)run->voices[i].voice.arrivals.n);
+	for (uint32_t i = 0; !error && i < run->n_webs; i++) {
+		struct web_sums sums;
+
+		web_sums(&run->webs[i].web, &sums);
+		loss_report(results, run->webs[i].loss.at, run->webs[i].loss.sent,
+		            (double)sums.since);
+	}
+	return error;
 }
 
 static int run_through(struct run *run, struct results *results)
@@ -332,7 +379,7 @@ static int run_through(struct run *run, struct results *results)
 	if (world_run(&run->world, plan->duration_ns) < 0)
 		goto err_memory;
 	measure_all(run, results);
-	if (results->error == 0)
+	if (results->error == 0 && measure_losses(run, results) == 0)
 		return 0;
 
 err_memory:

@@ -16,7 +16,8 @@
  * Of each group:
  *   NAME.goodput          data packets in order, whole length, Mbit/s: of all its flows
  *   NAME.sent, .resent, .timeouts, .quenches   packets, and events
- *   NAME.loss             of what its senders sent, %: what did not arrive
+ *   NAME.loss             of what its senders sent, %: what never arrived. What is in flight at
+ *                         the end arrives, in as much time as the run took, while hosts are silent
  *   NAME.marking          of what arrived, %
  *   NAME.window           packets: mean of its flows' congestion windows at the end
  *   NAME.flows            number of flows

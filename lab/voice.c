@@ -187,7 +187,10 @@ static void listen_voice(void *argument, const struct frame *frame, simtime now)
 	struct voice *voice = argument;
 
 	(void)now;
-	voice->counters.arrived += frame->kind == FRAME_DATAGRAM;
+	if (frame->kind != FRAME_DATAGRAM)
+		return;
+	voice->counters.arrived++;
+	arrivals_add(&voice->arrivals, voice->from, frame->id);
 }
 
 int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,

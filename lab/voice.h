@@ -19,6 +19,7 @@
 #ifndef WEIR_LAB_VOICE_H
 #define WEIR_LAB_VOICE_H
 
+#include "lab/arrivals.h"
 #include "lab/world.h"
 #include "random/draw.h"
 #include "scenario/statement.h"
@@ -61,6 +62,7 @@ struct voice {
 	struct voice_call *calls; /* `most` of them */
 	uint32_t n_going;
 	struct voice_counters counters;
+	struct arrivals arrivals;
 };
 
 /* Opens the calls. The hosts are for them alone. Returns 0 or -ENOMEM. */

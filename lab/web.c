@@ -46,7 +46,11 @@ static struct heap *heap_of(const struct web *web)
 
 static void give_up(struct web *web, int error)
 {
-	web->servers[0]->world->error = error;
+	struct world *world = web->servers[0]->world;
+
+	/* At the end nothing is sent, so no port is needed. */
+	if (error != -ENOSPC || !world->silent)
+		world->error = error;
 }
 
 static void answer_over(void *argument, struct flow *flow, simtime now)
@@ -268,6 +272,7 @@ void web_sums(const struct web *web, struct web_sums *sums)
 		sums->arrived += object->answer.sink.counters.arrived;
 		sums->marked += object->answer.sink.counters.marked;
 		sums->in_order += object->answer.sink.counters.in_order;
+		sums->since += object->answer.arrivals.n;
 	}
 }
 
@@ -277,6 +282,8 @@ void web_mark(struct web *web)
 	web->begun = web->finished = 0;
 	web->delays_s = web->squares_s2 = 0;
 	web_sums(web, &web->mark);
+	for (struct web_object *object = web->objects; object; object = object->next)
+		arrivals_mark(&object->answer.arrivals, object->answer.from);
 }
 
 void web_close(struct web *web)

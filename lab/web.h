@@ -68,6 +68,7 @@ struct web_session;
 /* Sums over all answers so far. */
 struct web_sums {
 	uint64_t sent, resent, arrived, marked, in_order; /* packets of answers */
+	uint64_t since; /* arrived, of those sent since the mark */
 };
 
 struct web {

@@ -17,6 +17,8 @@
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
 #define QUENCH_BIT   0x80
+/* The interval at which a drain looks whether anything is in flight. */
+#define DRAIN_LOOK_NS (10 * SIMTIME_MS)
 /* The address of the first host; the others follow. */
 #define ADDRESS_FIRST UINT32_C(0x0a000001)
 
@@ -274,6 +276,25 @@ int world_run(struct world *world, simtime until_ns)
 	return world->error;
 }
 
+static bool is_in_flight(const struct world *world)
+{
+	bool found = engine_has_left(world->engine) || engine_held_packets(world->engine) > 0;
+
+	for (uint32_t i = 0; i < world->network.n_hosts && !found; i++)
+		found = world->network.hosts[i]->up.n > 0 || world->network.hosts[i]->down.n > 0;
+	return found;
+}
+
+int world_drain(struct world *world, simtime most_ns)
+{
+	simtime end_ns = world->now_ns + most_ns;
+
+	world->silent = true;
+	while (!world->error && world->now_ns < end_ns && is_in_flight(world))
+		world_run(world, world->now_ns + DRAIN_LOOK_NS);
+	return world->error;
+}
+
 /* ---- hosts ---- */
 
 struct host *world_host(struct world *world, uint32_t at, uint64_t access_bps, simtime delay_ns)
@@ -348,20 +369,20 @@ static void host_send(struct host *host, struct rte_mbuf *mbuf)
 
 void host_send_segment(struct host *host, const struct segment *segment)
 {
-	struct rte_mbuf *mbuf = mbuf_take(host->world);
+	struct rte_mbuf *mbuf = host->world->silent ? NULL : mbuf_take(host->world);
 
 	if (!mbuf)
 		return;
-	frame_write_segment(mbuf, segment, ++host->id);
+	frame_write_segment(mbuf, segment, (uint16_t)++host->sent);
 	host_send(host, mbuf);
 }
 
 void host_send_datagram(struct host *host, const struct datagram *datagram)
 {
-	struct rte_mbuf *mbuf = mbuf_take(host->world);
+	struct rte_mbuf *mbuf = host->world->silent ? NULL : mbuf_take(host->world);
 
 	if (!mbuf)
 		return;
-	frame_write_datagram(mbuf, datagram, ++host->id);
+	frame_write_datagram(mbuf, datagram, (uint16_t)++host->sent);
 	host_send(host, mbuf);
 }

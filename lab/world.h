@@ -44,6 +44,7 @@ struct world {
 	struct engine *engine;
 	uint64_t numbered[SCENARIO_PORTS_MAX];
 	uint8_t mark_bit; /* of a quench */
+	bool silent;      /* hosts send nothing more */
 	bool touched;     /* a packet has entered a cloud: the engine's next event may have
 	                   * changed */
 	int error;        /* the first: memory or ports have run out */
@@ -79,5 +80,8 @@ void host_send_datagram(struct host *host, const struct datagram *datagram);
 /* Executes all events up to and at that instant. Returns 0, or -ENOMEM or -ENOSPC
  * (world->error). */
 int world_run(struct world *world, simtime until_ns);
+/* Ends the run: hosts send nothing more, and what is in flight arrives or is dropped, for `most_ns`
+ * at most. Returns what world_run returns. */
+int world_drain(struct world *world, simtime most_ns);
 
 #endif

@@ -131,6 +131,26 @@ def cases_with_points():
         assert {run["case"] for run in part["runs"]} == {"a.b"}
 
 
+def in_flight_is_not_lost():
+    """On a long path nothing is lost, whatever is in flight when the measured time begins and ends.
+    Behind a short queue, the flows lose what the cloud drops, but for packets that are sent before
+    the measured time and dropped in it, or sent in it and dropped after it."""
+    far = LINK.replace("rate 10mbit", "rate 1mbit") + "".join(
+        f"cloud {name} delay 300ms\n" for name in ("l", "l.back")) + (
+        "voice calls 5 from left to right\nweb http 3 from left to right objects 3 size 4\n")
+    for warmup in ("1s", "1500ms", "2s"):
+        answer = own(far, "-j", "--set", f"warmup={warmup}")
+        figures = json.loads(answer.stdout)["runs"][0]["figures"]
+        losses = [figures[f"{group}.loss"] for group in ("ours", "calls", "http")]
+        sent = [figures[f"{group}.sent"] for group in ("ours", "calls", "http")]
+        assert figures["l.dropped"] == 0 and losses == [0, 0, 0] and min(sent) > 5, (losses, sent)
+    near = LINK.replace("10mbit queue 90kB", "2mbit queue 6kB", 1) + "cloud l delay 20ms\n"
+    figures = json.loads(own(near, "-j", "--set", "duration=20s").stdout)["runs"][0]["figures"]
+    lost = figures["ours.loss"] * figures["ours.sent"] / 100
+    assert figures["l.dropped"] > 50 and abs(lost - figures["l.dropped"]) < 10, figures
+    assert abs(lost - round(lost)) < 1e-6, lost
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -756,6 +776,7 @@ CLAIMS = [
      names_are_whole),
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
+    ("what is in flight is not lost", in_flight_is_not_lost),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",
