@@ -383,9 +383,35 @@ static void the_time_in_a_queue_is_said_only_where_it_is_known(void **state)
 		struct cloud_conf cloud = {.name = "x", .confs = {codel, other}, .n_confs = 2};
 
 		expect_achieved(&cloud, &report, codel, lines[i].got);
+		/* One cloud of a template: the delays are those of all. */
+		cloud.many = true;
+		expect_achieved(&cloud, &report, codel, "0 dropped: 0% of 10 packets");
 		conf_free(codel);
 		conf_free(other);
 	}
+}
+
+static void a_delay_that_is_of_all_clouds_of_a_template_is_called_so(void **state)
+{
+	struct conf *delay = trial_conf("delay 40ms"), *rate = trial_conf("rate 1mbit");
+	struct conf *reorder = trial_conf("reorder every 5");
+	struct cloud_conf cloud = {.name = "x", .confs = {delay, rate, reorder}, .n_confs = 3};
+	struct view view = {.conf = &cloud,
+	                    .since.delay_ns = {.count = 10, .sum = 425 * SIMTIME_MS}};
+	char text[256];
+
+	(void)state;
+	view_achieved(&view, delay, text, sizeof(text));
+	assert_string_equal(text, "42.5 ms on average, queueing included");
+	cloud.many = true;
+	view_achieved(&view, delay, text, sizeof(text));
+	assert_string_equal(text, "42.5 ms on average of all clouds, queueing included");
+	view.since.clouds_most = 2;
+	view_achieved(&view, delay, text, sizeof(text));
+	assert_string_equal(text, "42.5 ms on average, queueing included");
+	conf_free(delay);
+	conf_free(rate);
+	conf_free(reorder);
 }
 
 static void a_class_and_its_management_say_what_the_class_counted(void **state)
@@ -841,6 +867,7 @@ GROUP(show)
 	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
 	        cmocka_unit_test(each_management_says_what_it_has_done_and_how_long_packets_waited),
 	        cmocka_unit_test(the_time_in_a_queue_is_said_only_where_it_is_known),
+	        cmocka_unit_test(a_delay_that_is_of_all_clouds_of_a_template_is_called_so),
 	        cmocka_unit_test(a_class_and_its_management_say_what_the_class_counted),
 	        TEST(what_was_achieved_counts_from_the_last_change_of_the_cloud),
 	        TEST(a_change_is_the_clouds_own),

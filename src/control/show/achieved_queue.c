@@ -9,6 +9,7 @@
 #include "text/alloc_failure.h"
 #include "line/delay.h"
 #include "report/chart_unit.h"
+#include "show/line_delay.h"
 #include "show/table.h"
 
 #define DIGITS 5
@@ -103,7 +104,8 @@ static void say_in_flights(struct sentence *sentence, const char *statement,
 }
 
 /* Computes the mean time from arrival at the queue to the line: the delay less the line's. Returns
- * false if the line's is not known, because it varies or packets are reordered. */
+ * false if the line's is not known, because it varies or packets are reordered, or if the delay is
+ * that of other clouds, too. */
 static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report *report,
                        double *ns)
 {
@@ -117,7 +119,7 @@ static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report
 		    strcmp(cloud->confs[i]->statement->name, "reorder") == 0)
 			return false;
 	}
-	if (h->count == 0)
+	if (h->count == 0 || line_delay_of_all(cloud, report))
 		return false;
 	if (report->line_packets == 0) {
 		if (conf && conf->statement != &delay_statement)

@@ -8,6 +8,11 @@
 #include "link/class.h"
 #include "text/alloc_failure.h"
 
+bool line_delay_of_all(const struct cloud_conf *cloud, const struct cloud_report *report)
+{
+	return cloud->many && report->clouds_most == 0;
+}
+
 bool line_delay_has_link(const struct cloud_conf *cloud)
 {
 	const struct class_conf *classes[CLASSES_MAX];

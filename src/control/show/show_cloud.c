@@ -247,6 +247,7 @@ static void view_print_times(const struct view *view, FILE *out)
 	static const char *const headings[] = {"mean", "min", "p50", "p99", "p99.9", "max"};
 	struct table *table = table_make("lrrrrrr");
 	struct line_delay line = line_delay_of(view->conf, &view->since);
+	const bool of_all = line_delay_of_all(view->conf, &view->report);
 	char name[SCENARIO_NAME_BYTES + 32], period[VIEW_PERIOD_BYTES];
 
 	if (table == NULL)
@@ -255,12 +256,9 @@ static void view_print_times(const struct view *view, FILE *out)
 	table_text(table, period);
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
-	/* A cloud of a template has no delays of its own: those of all are printed. */
-	if (!view->conf->many || view->report.clouds_most > 0)
+	if (!of_all)
 		table_line_delay(table, &line);
-	table_percentiles(table,
-	                  view->conf->many && view->report.clouds_most == 0 ? "delay, of all clouds"
-	                                                                    : "delay in all",
+	table_percentiles(table, of_all ? "delay, of all clouds" : "delay in all",
 	                  &view->since.delay_ns);
 	if (view->has_port) {
 		/* The port counts on when clouds change. */

@@ -137,7 +137,8 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 	chart_unit_format(mean, sizeof(mean), CHART_NS,
 	                  line.known ? line.mean_ns : (double)h->sum / (double)h->count, 6);
 	if (!line.known) {
-		snprintf(text, size, "%s on average, queueing included", mean);
+		snprintf(text, size, "%s on average%s, queueing included", mean,
+		         line_delay_of_all(view->conf, report) ? " of all clouds" : "");
 	} else if (report->line_packets > 0) {
 		chart_unit_format(mean, sizeof(mean), CHART_NS, report->line_mean_ns, 6);
 		chart_unit_format(deviation, sizeof(deviation), CHART_NS, report->line_deviation_ns,
