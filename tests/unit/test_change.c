@@ -404,6 +404,7 @@ static void counters_begin_anew_with_what_is_in_flight(void **state)
 	rig_check(rig);
 	report = rig_report(rig, "x");
 	assert_int_equal(report->counters.rx_packets, report->held_packets);
+	assert_int_equal(report->counters.carried, report->held_packets);
 	assert_int_equal(report->counters.tx_packets, 0);
 	assert_int_equal(report->delay_ns.count, 0);
 	rig_run_out(rig);

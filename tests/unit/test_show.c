@@ -414,6 +414,20 @@ static void a_delay_that_is_of_all_clouds_of_a_template_is_called_so(void **stat
 	conf_free(reorder);
 }
 
+static void each_stage_that_drops_is_in_the_table(void **state)
+{
+	(void)state;
+	for (int i = 0; i < REASON_COUNT; i++) {
+		const char *stage = reason_stage((enum reason)i);
+		bool found = stage == NULL || stage[0] == '\0';
+
+		for (const struct statement *const *row = statements; *row && !found; row++)
+			found = strcmp((*row)->name, stage) == 0 && (*row)->role == ROLE_STAGE;
+		if (!found)
+			fail_msg("%s: no stage is called %s", reason_name((enum reason)i), stage);
+	}
+}
+
 static void a_class_and_its_management_say_what_the_class_counted(void **state)
 {
 	struct cloud_report report = {.counters = {.rx_packets = 1000, .ecn_marked = 500},
@@ -868,6 +882,7 @@ GROUP(show)
 	        cmocka_unit_test(each_management_says_what_it_has_done_and_how_long_packets_waited),
 	        cmocka_unit_test(the_time_in_a_queue_is_said_only_where_it_is_known),
 	        cmocka_unit_test(a_delay_that_is_of_all_clouds_of_a_template_is_called_so),
+	        cmocka_unit_test(each_stage_that_drops_is_in_the_table),
 	        cmocka_unit_test(a_class_and_its_management_say_what_the_class_counted),
 	        TEST(what_was_achieved_counts_from_the_last_change_of_the_cloud),
 	        TEST(a_change_is_the_clouds_own),

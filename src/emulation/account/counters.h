@@ -34,6 +34,10 @@ struct counters {
 	uint64_t feedback_written;
 	uint64_t feedback_inserted, feedback_answered, feedback_stripped;
 	uint64_t feedback_malformed, feedback_no_room;
+	uint64_t carried; /* of rx_packets: those that were held when the counters were cleared */
+	/* of generated: those that take the path of the cloud's packets, which are fragments of the
+	 * hop and packets of `probe` */
+	uint64_t joined;
 	uint64_t drops[REASON_COUNT];
 };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "account/reason.h"
 
+#include <stddef.h>
+
 static const struct {
 	const char *name;
 	const char *help;
 	enum reason_kind kind;
+	const char *stage;
 } reasons[REASON_COUNT] = {
-#define X(id, name, kind, help) [REASON_##id] = {name, help, REASON_##kind},
+#define X(id, name, kind, stage, help) [REASON_##id] = {name, help, REASON_##kind, stage},
         REASONS(X)
 #undef X
 };
@@ -24,4 +27,9 @@ const char *reason_help(enum reason reason)
 enum reason_kind reason_kind(enum reason reason)
 {
 	return reasons[reason].kind;
+}
+
+const char *reason_stage(enum reason reason)
+{
+	return reasons[reason].stage;
 }

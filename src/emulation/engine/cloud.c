@@ -330,6 +330,7 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.rx_packets--;
 	cloud->counters.rx_bytes -= bytes;
 	cloud->counters.generated++;
+	cloud->counters.joined++;
 }
 
 /* ---- memory ---- */

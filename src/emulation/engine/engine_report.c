@@ -384,7 +384,7 @@ void engine_clear(struct engine *engine)
 			continue;
 		cloud_watch_cleared(cloud->watch);
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
-		cloud->counters.rx_packets = cloud_held(cloud);
+		cloud->counters.rx_packets = cloud->counters.carried = cloud_held(cloud);
 		if (!cloud->of || is_template(cloud))
 			histogram_clear(cloud->delay_ns);
 		classes_clear(cloud->link.classes);

@@ -345,6 +345,7 @@ static uint16_t divide(struct hop *hop, struct burst *burst, uint16_t i)
 		burst_flag(burst, i, PACKET_GENERATED);
 	}
 	cloud_counters(cloud)->generated += n - 1;
+	cloud_counters(cloud)->joined += n - 1;
 	return i;
 }
 
