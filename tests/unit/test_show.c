@@ -428,6 +428,80 @@ static void each_stage_that_drops_is_in_the_table(void **state)
 	}
 }
 
+/* What a statement has treated, if another one is in the cloud, too. */
+static void a_share_is_of_the_packets_that_came_to_its_statement(void **state)
+{
+	static const struct {
+		const char *other, *statement, *got;
+		struct counters counters;
+		uint64_t delays;
+		bool many;
+	} rows[] = {
+	        {"loss random 50%", "duplicate random 10%", "10%: 5 of 50 packets duplicated",
+	         .counters = {.rx_packets = 100, .duplicated = 5, .drops = {[REASON_LOSS] = 50}}},
+	        {"duplicate random 100%", "police 1mbit burst 2kB",
+	         "75%: 150 of 200 packets dropped",
+	         .counters = {.rx_packets = 100,
+	                      .duplicated = 100,
+	                      .drops = {[REASON_POLICE] = 150}}},
+	        {"hop 192.0.2.1 2001:db8::1 mtu 600", "loss random 10%",
+	         "10%: 11 of 110 packets lost",
+	         .counters = {.rx_packets = 100,
+	                      .generated = 30,
+	                      .joined = 20,
+	                      .drops = {[REASON_LOSS] = 11, [REASON_TTL_EXPIRED] = 10}}},
+	        {"loss random 50%", "codel", "4 dropped: 10% of 40 packets",
+	         .counters =
+	                 {.rx_packets = 100,
+	                  .drops = {[REASON_LOSS] = 50, [REASON_LIMIT] = 10, [REASON_CODEL] = 4}}},
+	        {"loss random 50%", "reorder every 10", "10%: 4 of 40 packets reordered",
+	         .counters = {.rx_packets = 100,
+	                      .tx_packets = 30,
+	                      .reordered = 4,
+	                      .drops = {[REASON_LOSS] = 50}},
+	         .delays = 40},
+	        /* All clouds of a template count delays together. */
+	        {"loss random 50%", "reorder every 10", "4 packets reordered",
+	         .counters = {.rx_packets = 100, .reordered = 4}, .delays = 40, .many = true},
+	        /* The counters were cleared while 900 packets were on the line. */
+	        {"delay 1s", "loss random 20%", "20%: 20 of 100 packets lost",
+	         .counters = {.rx_packets = 1000, .carried = 900, .drops = {[REASON_LOSS] = 20}}},
+	        /* Packets that waited then are dropped now. */
+	        {"delay 1s", "codel", "9 dropped",
+	         .counters = {.rx_packets = 100, .carried = 95, .drops = {[REASON_CODEL] = 9}}},
+	        /* Behind the loss, or before the corruption? */
+	        {"delay 1s", "loss random 20%", "20%: 20 of 100 packets lost",
+	         .counters = {.rx_packets = 100,
+	                      .drops = {[REASON_LOSS] = 20, [REASON_NO_BUFFER] = 5}}},
+	        {"rewrite set ip.ttl 9", "corrupt random 10%", "9 packets corrupted",
+	         .counters = {.rx_packets = 100,
+	                      .corrupted = 9,
+	                      .drops = {[REASON_NO_BUFFER] = 5}}},
+	        {"loss random 100%", "corrupt random 10%", "no packet yet",
+	         .counters = {.rx_packets = 100, .drops = {[REASON_LOSS] = 100}}},
+	        /* Read while packets come. */
+	        {"delay 1s", "loss random 100%", "100%: 101 of 101 packets lost",
+	         .counters = {.rx_packets = 100, .drops = {[REASON_LOSS] = 101}}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct conf *other = trial_conf(rows[i].other);
+		struct conf *conf = trial_conf(rows[i].statement);
+		struct cloud_conf cloud = {
+		        .name = "x", .many = rows[i].many, .confs = {other, conf}, .n_confs = 2};
+		struct view view = {.conf = &cloud,
+		                    .since = {.counters = rows[i].counters,
+		                              .delay_ns = {.count = rows[i].delays}}};
+		char text[256];
+
+		view_achieved(&view, conf, text, sizeof(text));
+		assert_string_equal(text, rows[i].got);
+		conf_free(other);
+		conf_free(conf);
+	}
+}
+
 static void a_class_and_its_management_say_what_the_class_counted(void **state)
 {
 	struct cloud_report report = {.counters = {.rx_packets = 1000, .ecn_marked = 500},
@@ -883,6 +957,7 @@ GROUP(show)
 	        cmocka_unit_test(the_time_in_a_queue_is_said_only_where_it_is_known),
 	        cmocka_unit_test(a_delay_that_is_of_all_clouds_of_a_template_is_called_so),
 	        cmocka_unit_test(each_stage_that_drops_is_in_the_table),
+	        cmocka_unit_test(a_share_is_of_the_packets_that_came_to_its_statement),
 	        cmocka_unit_test(a_class_and_its_management_say_what_the_class_counted),
 	        TEST(what_was_achieved_counts_from_the_last_change_of_the_cloud),
 	        TEST(a_change_is_the_clouds_own),

@@ -2,6 +2,7 @@
 #include "show/achieved.h"
 #include "show/achieved_queue.h"
 #include "show/line_delay.h"
+#include "show/offered.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -249,9 +250,29 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 		         cloud_conf_get(filler->cloud, "rate") ? ", queueing included" : "");
 }
 
+/* Prints how many packets the statement has treated, of those that came to it. */
+static void got_share(const struct filler *filler, const struct conf *conf, uint64_t count,
+                      struct achieved_row *row)
+{
+	uint64_t offered;
+
+	if (!offered_packets(filler->cloud, filler->report, conf, &offered)) {
+		snprintf(row->got, sizeof(row->got), "%s packets", number(count).text);
+		return;
+	}
+	if (offered < count)
+		offered = count;
+	if (offered == 0) {
+		snprintf(row->got, sizeof(row->got), "no packet came to it");
+		return;
+	}
+	snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
+	         unit(CHART_PERCENT, (double)count / (double)offered).text, number(count).text,
+	         number(offered).text);
+}
+
 static void add_loss(struct filler *filler, const struct conf *conf)
 {
-	const struct counters *c = &filler->report->counters;
 	struct achieved_row *row = row_add(filler, "loss");
 	double share = -1;
 
@@ -265,11 +286,7 @@ static void add_loss(struct filler *filler, const struct conf *conf)
 	if (share >= 0)
 		snprintf(row->asked + strlen(row->asked), sizeof(row->asked) - strlen(row->asked),
 		         ": %s", unit(CHART_PERCENT, share).text);
-	if (c->rx_packets > 0)
-		snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
-		         unit(CHART_PERCENT, (double)c->drops[REASON_LOSS] / (double)c->rx_packets)
-		                 .text,
-		         number(c->drops[REASON_LOSS]).text, number(c->rx_packets).text);
+	got_share(filler, conf, filler->report->counters.drops[REASON_LOSS], row);
 }
 
 static void add_rate(struct filler *filler, const struct conf *conf)
@@ -365,12 +382,10 @@ static void add_other(struct filler *filler, const struct conf *conf)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		uint64_t count;
 
-		if (strcmp(conf->statement->name, known[i].statement) != 0 || c->rx_packets == 0)
+		if (strcmp(conf->statement->name, known[i].statement) != 0)
 			continue;
 		memcpy(&count, (const char *)c + known[i].counter, sizeof(count));
-		snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
-		         unit(CHART_PERCENT, (double)count / (double)c->rx_packets).text,
-		         number(count).text, number(c->rx_packets).text);
+		got_share(filler, conf, count, row);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "line/delay.h"
 #include "report/chart_unit.h"
 #include "show/line_delay.h"
+#include "show/offered.h"
 #include "show/table.h"
 
 #define DIGITS 5
@@ -70,22 +71,25 @@ static void say_count(struct sentence *sentence, uint64_t count, const char *wor
 	say(sentence, "%s%s %s", sentence->at ? ", " : "", count_text(text, count), words);
 }
 
-/* Appends `sum` as a share of the packets that were offered. */
+/* Appends `sum` as a share of the packets that were offered. More than were offered may have been
+ * dropped, if they waited when counting began. */
 static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
 {
 	char share[CHART_UNIT_SIZE], text[COUNT_SIZE];
 
-	if (offered == 0)
+	if (offered == 0 || sum > offered)
 		return;
 	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)sum / (double)offered,
 	                  DIGITS);
 	say(sentence, ": %s of %s packets", share, count_text(text, offered));
 }
 
-static void say_in_flights(struct sentence *sentence, const char *statement,
-                           const struct counters *c)
+static void say_in_flights(struct sentence *sentence, const struct cloud_conf *cloud,
+                           const struct cloud_report *report, const struct conf *conf)
 {
-	uint64_t sum = 0;
+	const char *statement = conf->statement->name;
+	const struct counters *c = &report->counters;
+	uint64_t sum = 0, offered;
 
 	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
 		uint64_t count;
@@ -97,8 +101,8 @@ static void say_in_flights(struct sentence *sentence, const char *statement,
 		if (count > 0 || in_flights[i].always)
 			say_count(sentence, count, in_flights[i].words);
 	}
-	if (sentence->at > 0)
-		say_share(sentence, sum, c->rx_packets);
+	if (sentence->at > 0 && offered_packets(cloud, report, conf, &offered))
+		say_share(sentence, sum, offered);
 	if (strcmp(statement, "becn") == 0 && c->becn_marked > 0)
 		say_count(sentence, c->becn_marked, "of them for marks");
 }
@@ -174,7 +178,7 @@ void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_repo
 			say_class(&sentence, class);
 		return;
 	}
-	say_in_flights(&sentence, conf->statement->name, &report->counters);
+	say_in_flights(&sentence, cloud, report, conf);
 	if (role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
 		chart_unit_format(time, sizeof(time), time_unit, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formats what the management of a queue has done: how many packets it marked and dropped, their
- * share of all, and how long packets took through queue and link as a result.
+ * share of those that came to it, and how long packets took through queue and link as a result.
  *
  * Thread: pure functions, any.
  */

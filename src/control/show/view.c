@@ -6,6 +6,7 @@
 #include "report/chart_unit.h"
 #include "show/achieved_queue.h"
 #include "show/line_delay.h"
+#include "show/offered.h"
 #include "show/table.h"
 #include "show/view.h"
 
@@ -88,17 +89,26 @@ double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
 
 /* ---- configured and achieved ---- */
 
-static void achieved_share(char *text, size_t size, uint64_t part, uint64_t whole, const char *what)
+/* Prints how many packets the statement has treated, of those that came to it. */
+static void achieved_share(const struct view *view, const struct conf *conf, uint64_t count,
+                           const char *what, char *text, size_t size)
 {
-	char share[CHART_UNIT_SIZE], count[COUNT_SIZE], of[COUNT_SIZE];
+	char share[CHART_UNIT_SIZE], packets[COUNT_SIZE], of[COUNT_SIZE];
+	uint64_t offered;
 
-	if (whole == 0) {
+	if (!offered_packets(view->conf, &view->since, conf, &offered)) {
+		snprintf(text, size, "%s packets %s", count_text(packets, count), what);
+		return;
+	}
+	if (offered < count)
+		offered = count;
+	if (offered == 0) {
 		snprintf(text, size, "no packet yet");
 		return;
 	}
-	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)part / (double)whole, 5);
-	snprintf(text, size, "%s: %s of %s packets %s", share, count_text(count, part),
-	         count_text(of, whole), what);
+	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)count / (double)offered, 5);
+	snprintf(text, size, "%s: %s of %s packets %s", share, count_text(packets, count),
+	         count_text(of, offered), what);
 }
 
 static void achieved_rate(const struct view *view, char *text, size_t size)
@@ -157,17 +167,17 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 
 	text[0] = '\0';
 	if (strcmp(name, "loss") == 0)
-		achieved_share(text, size, c->drops[REASON_LOSS], c->rx_packets, "lost");
+		achieved_share(view, conf, c->drops[REASON_LOSS], "lost", text, size);
 	else if (strcmp(name, "duplicate") == 0)
-		achieved_share(text, size, c->duplicated, c->rx_packets, "duplicated");
+		achieved_share(view, conf, c->duplicated, "duplicated", text, size);
 	else if (strcmp(name, "corrupt") == 0)
-		achieved_share(text, size, c->corrupted, c->rx_packets, "corrupted");
+		achieved_share(view, conf, c->corrupted, "corrupted", text, size);
 	else if (strcmp(name, "police") == 0)
-		achieved_share(text, size, c->drops[REASON_POLICE], c->rx_packets, "dropped");
+		achieved_share(view, conf, c->drops[REASON_POLICE], "dropped", text, size);
 	else if (strcmp(name, "rewrite") == 0)
-		achieved_share(text, size, c->rewritten, c->rx_packets, "rewritten");
+		achieved_share(view, conf, c->rewritten, "rewritten", text, size);
 	else if (strcmp(name, "reorder") == 0)
-		achieved_share(text, size, c->reordered, c->tx_packets, "reordered");
+		achieved_share(view, conf, c->reordered, "reordered", text, size);
 	else if (strcmp(name, "rate") == 0)
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)
