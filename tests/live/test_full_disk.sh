@@ -67,6 +67,8 @@ check_file() # the file
 	[ "$sent" -gt 0 ] || fail "nothing was sent: $(cat "$work/weir.out")"
 	[ $((written + lost)) = "$sent" ] ||
 		fail "$sent frames were sent, $written are in the file, $lost are said to be missing"
+	own=$(sed -n "s/^real losses, weir's own: .*not-written //p" "$work/weir.out" | tr -d ,)
+	[ "$own" = "$lost" ] || fail "weir's own losses are not its own: $(grep '^real losses' "$work/weir.out")"
 	grep -q "port b: $1: $lost frames are missing in it" "$work/weir.err" ||
 		fail "the end does not say what is missing: $(cat "$work/weir.err")"
 	echo "ok: $sent frames sent, $written in the file, $lost counted as not written"

@@ -2,12 +2,32 @@
 #include "run/run_summary.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/engine_report.h"
 #include "show/table.h"
 
 #define CLOUDS_SHOWN 32
+
+/* What ports lose is weir's own loss, too. */
+static const struct {
+	const char *name;
+	size_t counter;
+} port_losses[] = {
+        {"rx-missed", offsetof(struct port_report, rx_missed)},
+        {"no-mbuf", offsetof(struct port_report, rx_no_mbuf)},
+        {"tx-full", offsetof(struct port_report, tx_full)},
+        {"not-sent", offsetof(struct port_report, not_sent)},
+        {"not-written", offsetof(struct port_report, not_written)},
+};
+
+#define PORT_LOSSES (sizeof(port_losses) / sizeof(port_losses[0]))
+
+struct losses {
+	uint64_t of_clouds[REASON_COUNT], of_ports[PORT_LOSSES];
+};
 
 static void row(struct table *table, const char *const *cells)
 {
@@ -15,7 +35,18 @@ static void row(struct table *table, const char *const *cells)
 		table_text(table, *cells);
 }
 
-static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port)
+static void add_port(struct losses *losses, const struct port_report *port)
+{
+	uint64_t count;
+
+	for (size_t i = 0; i < PORT_LOSSES; i++) {
+		memcpy(&count, (const char *)port + port_losses[i].counter, sizeof(count));
+		losses->of_ports[i] += count;
+	}
+}
+
+static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port,
+                        struct losses *losses)
 {
 	static const char *const headings[] = {"port",    "received",    "bytes",       "sent",
 	                                       "bytes",   "no cloud",    "untouched",   "rx lost",
@@ -29,6 +60,7 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
 		const struct histogram *late = &port->lateness_ns;
 
+		add_port(losses, port);
 		table_text(table, port->name);
 		table_count(table, port->rx_packets);
 		table_unit(table, CHART_BYTES, (double)port->rx_bytes);
@@ -59,7 +91,7 @@ static uint64_t drops_of(const struct counters *counters, enum reason_kind kind)
 }
 
 static void print_clouds(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
-                         struct cloud_report *cloud, uint64_t drops[REASON_COUNT])
+                         struct cloud_report *cloud, struct losses *losses)
 {
 	static const char *const headings[] = {"cloud",       "received",  "sent", "emulated loss",
 	                                       "queue drops", "real loss", "held", "delay p50",
@@ -75,7 +107,7 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		if (!runtime_cloud_report(runtime, scenario->clouds[i]->name, cloud))
 			continue;
 		for (int reason = 0; reason < REASON_COUNT; reason++)
-			drops[reason] += c->drops[reason];
+			losses->of_clouds[reason] += c->drops[reason];
 		if (i >= CLOUDS_SHOWN)
 			continue;
 		table_text(table, scenario->clouds[i]->name);
@@ -94,7 +126,18 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		fprintf(out, "  and %" PRIu32 " more clouds\n", scenario->n_clouds - CLOUDS_SHOWN);
 }
 
-static void print_drops(FILE *out, const uint64_t drops[REASON_COUNT])
+/* Adds to a line of losses, which `gap` has begun. */
+static void print_loss(FILE *out, const char *name, uint64_t packets, const char **gap)
+{
+	char count[COUNT_SIZE];
+
+	if (packets == 0)
+		return;
+	fprintf(out, "%s%s %s", *gap, name, count_text(count, packets));
+	*gap = ", ";
+}
+
+static void print_losses(FILE *out, const struct losses *losses)
 {
 	static const struct {
 		enum reason_kind kind;
@@ -104,19 +147,18 @@ static void print_drops(FILE *out, const uint64_t drops[REASON_COUNT])
 	        {REASON_CONGESTION, "dropped by emulated queues"},
 	        {REASON_REAL, "real losses, weir's own"},
 	};
-	char count[COUNT_SIZE];
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		const char *gap = ": ";
 
 		fprintf(out, "%s", kinds[k].title);
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			if (reason_kind((enum reason)reason) != kinds[k].kind || !drops[reason])
-				continue;
-			fprintf(out, "%s%s %s", gap, reason_name((enum reason)reason),
-			        count_text(count, drops[reason]));
-			gap = ", ";
+			if (reason_kind((enum reason)reason) == kinds[k].kind)
+				print_loss(out, reason_name((enum reason)reason),
+				           losses->of_clouds[reason], &gap);
 		}
+		for (size_t i = 0; kinds[k].kind == REASON_REAL && i < PORT_LOSSES; i++)
+			print_loss(out, port_losses[i].name, losses->of_ports[i], &gap);
 		fprintf(out, "%s\n", gap[0] == ':' ? ": none" : "");
 	}
 }
@@ -125,14 +167,14 @@ void run_summary_print(FILE *out, const struct runtime *runtime, const struct sc
 {
 	struct cloud_report *cloud = malloc(sizeof(*cloud));
 	struct port_report *port = malloc(sizeof(*port));
-	uint64_t drops[REASON_COUNT] = {0};
+	struct losses losses = {0};
 
 	if (cloud && port) {
-		print_ports(out, runtime, port);
+		print_ports(out, runtime, port, &losses);
 		fputc('\n', out);
-		print_clouds(out, runtime, scenario, cloud, drops);
+		print_clouds(out, runtime, scenario, cloud, &losses);
 		fputc('\n', out);
-		print_drops(out, drops);
+		print_losses(out, &losses);
 	}
 	free(cloud);
 	free(port);
