@@ -397,6 +397,25 @@ static void a_file_that_cannot_even_begin_is_refused_and_not_left(void **state)
 	check_alone("");
 }
 
+/* It is full, because nobody has read what an earlier writer wrote. */
+static void a_pipe_whose_reader_does_not_read_is_refused(void **state)
+{
+	struct recorder *recorder;
+	struct problem problem;
+	char byte = 0;
+	int held;
+	(void)state;
+
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	held = open("pipe", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	assert_true(held >= 0);
+	while (write(held, &byte, 1) == 1)
+		;
+	assert_int_equal(recorder_open("pipe", &recorder, &problem), -EINVAL);
+	assert_string_equal(problem.text, "pipe: cannot be written: its reader does not read");
+	close(held);
+}
+
 static void an_instant_after_2106_is_lost_and_counted(void **state)
 {
 	struct recorder *recorder = opened("x.pcap");
@@ -469,6 +488,8 @@ GROUP(recorder)
 	                                        leave_folder),
 	        cmocka_unit_test_setup_teardown(
 	                a_file_that_cannot_even_begin_is_refused_and_not_left, start, leave_folder),
+	        cmocka_unit_test_setup_teardown(a_pipe_whose_reader_does_not_read_is_refused, start,
+	                                        leave_folder),
 	        cmocka_unit_test_setup_teardown(an_instant_after_2106_is_lost_and_counted, start,
 	                                        leave_folder),
 	        cmocka_unit_test_setup_teardown(

@@ -142,6 +142,18 @@ static void push(struct recorder *recorder)
 		__atomic_store_n(&recorder->over, recorder->begun, __ATOMIC_RELEASE);
 }
 
+static const char *cause(uint32_t error)
+{
+	switch (error) {
+	case EOVERFLOW:
+		return "it leaves after the year 2106, which a pcap cannot express";
+	case EAGAIN:
+		return "its reader does not read";
+	default:
+		return strerror((int)error);
+	}
+}
+
 /* Writes the head, so that a file that cannot even begin is reported before anything runs. Returns
  * 0, or -errno with problem. */
 static int write_head(struct recorder *recorder, const char *path, struct problem *problem)
@@ -154,10 +166,12 @@ static int write_head(struct recorder *recorder, const char *path, struct proble
 		problem_set(problem, -1, "%s: no memory to write it", path);
 		return -ENOMEM;
 	}
+	recorder->hurry = 1; /* nothing runs yet that could be lost */
 	error = write_on(recorder, head, sizeof(head), &done);
+	recorder->hurry = 0;
 	if (error == 0)
 		return 0;
-	problem_set(problem, -1, "%s: cannot be written: %s", path, strerror(error));
+	problem_set(problem, -1, "%s: cannot be written: %s", path, cause((uint32_t)error));
 	return -EINVAL;
 }
 
@@ -245,18 +259,6 @@ void recorder_finish(struct recorder *recorder)
 	if (recorder->done > 0)
 		(void)!ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done);
 	recorder->used = recorder->done = 0;
-}
-
-static const char *cause(uint32_t error)
-{
-	switch (error) {
-	case EOVERFLOW:
-		return "it leaves after the year 2106, which a pcap cannot express";
-	case EAGAIN:
-		return "its reader does not read";
-	default:
-		return strerror((int)error);
-	}
 }
 
 int recorder_close(struct recorder *recorder, struct problem *problem)

@@ -29,7 +29,7 @@
 struct recorder;
 
 /* Returns 0; -EINVAL with problem if the file cannot be created, or not even its head can be
- * written; or -ENOMEM with problem. */
+ * written, for which a pipe may take one second; or -ENOMEM with problem. */
 int recorder_open(const char *path, struct recorder **recorder, struct problem *problem);
 /* Adds a frame of which `bytes` (up to CAPTURE_FRAME_MAX) are in memory and `wire_bytes` were on
  * the wire. An instant after 2106 does not fit into a pcap: such a frame is lost. */
