@@ -82,6 +82,27 @@ def convert(link, path):
     write(path, out)
 
 
+def block(order, kind, body):
+    body += bytes(-len(body) % 4)
+    length = 12 + len(body)
+    return struct.pack(order + "II", kind, length) + body + struct.pack(order + "I", length)
+
+
+def section(order, link, snaps, packets):
+    """Returns a section of a pcapng with an interface for each of `snaps`. A packet is (interface,
+    us, frame, length on the wire), or (frame, length on the wire) for a simple packet block."""
+    data = block(order, 0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1))
+    for snap in snaps:
+        data += block(order, 1, struct.pack(order + "HHI", link, 0, snap))
+    for *where, frame, wire in packets:
+        if where:
+            head = struct.pack(order + "IIIII", where[0], 0, where[1], len(frame), wire)
+            data += block(order, 6, head + frame)
+        else:
+            data += block(order, 3, struct.pack(order + "I", wire) + frame)
+    return data
+
+
 def what_is_compressed_gives_the_bytes_of_what_is_not_whatever_its_name():
     write("s.weir", PATH.encode())
     data = read(CAPTURE)
@@ -161,6 +182,42 @@ def tools_of_others_agree():
         assert told[0] == told[1], (name, told[0][0], told[1][0])
 
 
+def interfaces_of_a_pcapng_may_differ_in_snapshot_length():
+    write("s.weir", PORTS.encode())
+    for order in "<>":
+        packets = [(0, 1000, bytes(range(100)), 1500), (1, 2000, bytes(200) * 7, 1400),
+                   (2, 3000, b"x" * 60, 60)]
+        later = [(0, 4000, b"y" * 2000, 2000), (1, 5000, b"z" * 64, 70)]
+        write("in", section(order, ETHERNET, (100, 262144, 0), packets)
+              + section(order, ETHERNET, (0, 64), later))
+        done = good("--in", "a=in", "--out", "b=out")
+        assert b"damage" not in done.stderr, done.stderr
+        assert records("out")[1] == [(us * 1000, wire, frame)
+                                     for _, us, frame, wire in packets + later]
+
+
+def a_simple_packet_of_a_pcapng_is_as_long_as_its_first_interface_takes():
+    write("s.weir", PORTS.encode())
+    for order in "<>":
+        for snap, bytes_ in ((96, 96), (0, 1500), (262144, 1500)):
+            frames = [(b"s" * bytes_, 1500), (b"t" * 60, 60), (0, 1, b"u" * 50, 50)]
+            write("in", section(order, ETHERNET, (snap, 128), frames))
+            good("--in", "a=in", "--out", "b=out")
+            assert [(wire, frame) for _, wire, frame in records("out")[1]] \
+                == [packet[-1:-3:-1] for packet in frames]
+
+
+def several_interfaces_of_a_pcapng_may_be_raw_ip():
+    write("s.weir", PORTS.encode())
+    packet = records(CAPTURE)[1][0][2][14:]
+    for order in "<>":
+        packets = [(i % 2, i, packet, len(packet)) for i in range(10)]
+        write("in", 2 * section(order, RAW, (65535, 65535), packets))
+        done = good("--in", "a=in", "--out", "b=out")
+        link, found = records("out")
+        assert link == RAW and [frame for _, _, frame in found] == [packet] * 20, done.stderr
+
+
 def an_answer_of_a_router_goes_back_under_the_header_of_its_cause():
     write("s.weir", (PORTS + "cloud down hop 192.0.2.1\n").encode())
     for name, link in LINKS.items():
@@ -236,7 +293,8 @@ def what_asks_for_addresses_of_ethernet_is_refused_with_the_words():
 def main():
     claims = [claim for name, claim in globals().items()
               if callable(claim) and getattr(claim, "__module__", "") == "__main__"
-              and name not in ("write", "read", "weir", "good", "records", "as_link", "convert", "main")]
+              and name not in ("write", "read", "weir", "good", "records", "as_link", "convert",
+                               "block", "section", "main")]
 
     def alone(claim):
         def inside():

@@ -20,6 +20,7 @@
 #include "folder.h"
 #include "capture/block_reader.h"
 #include "capture/block_writer.h"
+#include "capture/pcap_stream.h"
 #include "runner/group.h"
 
 #define FILE_BYTES 3000001u
@@ -68,13 +69,14 @@ static void read_pieces(struct io_thread *io_thread)
 	int fd = open("file", O_RDONLY);
 	uint8_t *piece = test_malloc(BLOCK_READER_REACH_MAX);
 	struct block_reader block_reader;
+	struct pcap_stream pcap_stream;
 	FILE *stream;
 	uint32_t done = 0;
 
 	assert_true(fd >= 0);
 	assert_int_equal(block_reader_open(&block_reader, fd, &(struct block_start){0}, io_thread),
 	                 0);
-	assert_non_null((stream = block_reader_stream(&block_reader)));
+	assert_non_null((stream = pcap_stream_open(&pcap_stream, &block_reader)));
 	for (uint32_t i = 0; done < FILE_BYTES; i++) {
 		uint32_t bytes = piece_at(i);
 		const uint8_t *from = piece;
@@ -150,6 +152,7 @@ static void a_read_that_fails_is_an_error_of_the_stream_and_no_end(void **state)
 	for (int with = 0; with < 2; with++) {
 		struct io_thread *io_thread = with ? io_thread_make() : NULL;
 		struct block_reader block_reader;
+		struct pcap_stream pcap_stream;
 		FILE *stream;
 		char byte;
 
@@ -157,7 +160,7 @@ static void a_read_that_fails_is_an_error_of_the_stream_and_no_end(void **state)
 		assert_int_equal(block_reader_open(&block_reader, open(".", O_RDONLY),
 		                                   &(struct block_start){0}, io_thread),
 		                 0);
-		assert_non_null((stream = block_reader_stream(&block_reader)));
+		assert_non_null((stream = pcap_stream_open(&pcap_stream, &block_reader)));
 		assert_false(block_reader_has(&block_reader, 1));
 		assert_int_equal(block_reader.error, EISDIR);
 		errno = 0;

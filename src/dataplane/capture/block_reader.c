@@ -2,7 +2,6 @@
 #include "capture/block_reader.h"
 
 #include <errno.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,34 +90,4 @@ bool block_reader_reach(struct block_reader *block_reader, uint32_t bytes)
 	while ((size_t)(block_reader->end - block_reader->at) < bytes && !block_reader->ended)
 		next_block(block_reader);
 	return (size_t)(block_reader->end - block_reader->at) >= bytes;
-}
-
-static ssize_t stream_read(void *argument, char *to, size_t bytes)
-{
-	struct block_reader *block_reader = argument;
-	size_t has;
-
-	if (!block_reader_has(block_reader, 1)) {
-		if (!block_reader->error)
-			return 0;
-		errno = block_reader->error;
-		return -1;
-	}
-	has = (size_t)(block_reader->end - block_reader->at);
-	if (bytes > has)
-		bytes = has;
-	memcpy(to, block_reader->at, bytes);
-	block_reader->at += bytes;
-	return (ssize_t)bytes;
-}
-
-FILE *block_reader_stream(struct block_reader *block_reader)
-{
-	FILE *stream = fopencookie(block_reader, "r", (cookie_io_functions_t){.read = stream_read});
-
-	if (!stream)
-		return NULL;
-	setvbuf(stream, NULL, _IONBF, 0);
-	__fsetlocking(stream, FSETLOCKING_BYCALLER);
-	return stream;
 }

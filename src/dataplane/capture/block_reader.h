@@ -4,8 +4,8 @@
  * while the present one is used (io_thread.h). The calling thread itself reads from a pipe, and
  * only what is there.
  *
- * Ownership: the block reader owns the descriptor and the bytes. The bytes are valid until the next
- * block_reader_reach or read from the stream.
+ * Ownership: the block reader owns the descriptor and the bytes, which may be modified. They are
+ * valid until the next block_reader_reach.
  * Thread: one at a time.
  */
 #ifndef WEIR_BLOCK_READER_H
@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <rte_branch_prediction.h>
 
@@ -24,7 +23,7 @@
 #define BLOCK_READER_REACH_MAX (PACKET_BYTES_MAX + 256u)
 
 struct block_reader {
-	const uint8_t *at, *end;     /* what was read and is not yet taken */
+	uint8_t *at, *end;           /* what was read and is not yet taken */
 	struct io_thread *io_thread; /* NULL: the caller reads */
 	struct io_request io_requests[2];
 	uint32_t present; /* the block in use; the other one is being read */
@@ -58,9 +57,5 @@ static inline bool block_reader_has(struct block_reader *block_reader, uint32_t 
 	return likely((size_t)(block_reader->end - block_reader->at) >= bytes) ||
 	       block_reader_reach(block_reader, bytes);
 }
-
-/* Returns the same bytes as a stdio stream, or NULL if there is no memory. The stream buffers
- * nothing, so both can be used in turns. It must be closed before the block reader. */
-FILE *block_reader_stream(struct block_reader *block_reader);
 
 #endif

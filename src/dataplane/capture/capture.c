@@ -12,6 +12,7 @@
 
 #include "capture/block_reader.h"
 #include "capture/one_interface.h"
+#include "capture/pcap_stream.h"
 #include "capture/unpack.h"
 
 /* Bytes of a pcap's record besides its frame (16 more in a pcapng); for progress only. */
@@ -32,7 +33,8 @@ struct capture {
 	struct one_interface *one_interface; /* NULL: all interfaces */
 	struct block_reader block_reader;
 	pcap_t *pcap;
-	FILE *stream; /* of the block reader, for libpcap; closed by pcap_close */
+	struct pcap_stream pcap_stream;
+	FILE *stream; /* for libpcap; closed by pcap_close */
 	struct stat stat;
 	/* A pcap of the common kind, whose records are read without libpcap: */
 	bool plain, swapped;
@@ -101,7 +103,7 @@ static int open_file(struct capture *capture, const char *path, const char *inte
 	if (capture->unpack)
 		start = (struct block_start){.source = unpack_source(capture->unpack)};
 	if (open_reader(capture, fd, &start, interface, io_thread) == 0 &&
-	    (capture->stream = block_reader_stream(&capture->block_reader)))
+	    (capture->stream = pcap_stream_open(&capture->pcap_stream, &capture->block_reader)))
 		return 0;
 err_memory:
 	problem_set(problem, -1, "%s: no memory to read it", path);
@@ -443,6 +445,7 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 	got = pcap_next_ex(capture->pcap, &header, &data);
 	if (got != 1)
 		return end_of_file(capture, got);
+	header->len = RTE_MAX(header->len, capture->pcap_stream.wire_bytes);
 	if (!stamp_ns(header, &t_ns))
 		return end_damaged(capture, "the next frame is stamped before 1970 or after 2106");
 	if (header->caplen > CAPTURE_FRAME_MAX)

@@ -7,7 +7,8 @@
  * them at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
  * standard input; pipes are possible. Compressed files are unpacked (unpack.h). If the record of a
  * pcap is beyond doubt, its frame is taken in place, without libpcap. All others go to libpcap,
- * whose judgement counts (capture.c).
+ * whose judgement counts (capture.c), and which gets the interfaces of a pcapng alike
+ * (pcap_stream.h).
  *
  * Time. An instant is the number of nanoseconds since 1970 in the capture, up to the year 2106 (32
  * bits of seconds, which is all that a pcap can express). Within one capture time does not go

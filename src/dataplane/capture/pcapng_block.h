@@ -18,6 +18,8 @@
 #define PCAPNG_SECTION          0x0a0d0d0a
 #define PCAPNG_BYTE_ORDER_MARK  0x1a2b3c4d
 #define PCAPNG_INTERFACE        1
+#define PCAPNG_OLD_PACKET       2
+#define PCAPNG_SIMPLE_PACKET    3
 #define PCAPNG_STATISTICS       5
 #define PCAPNG_PACKET           6
 #define PCAPNG_LINK_ETHERNET    1
