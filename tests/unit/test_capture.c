@@ -469,6 +469,33 @@ static void what_a_link_points_at_is_replaced_and_the_link_stays(void **state)
 	assert_int_equal(count_files(), 2);
 }
 
+static void where_a_chain_of_links_leads_a_new_file_is_made(void **state)
+{
+	struct problem problem;
+	struct atomic_file *atomic_file;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkdir("there", 0700), 0);
+	assert_int_equal(symlink("there/second", "first"), 0);
+	assert_int_equal(symlink("new", "there/second"), 0);
+	assert_int_equal(atomic_file_open("first", &atomic_file, &problem), 0);
+	atomic_file_discard(atomic_file);
+	assert_false(exists("there/new"));
+	assert_int_equal(atomic_file_open("first", &atomic_file, &problem), 0);
+	fputs("newer", atomic_file_stream(atomic_file));
+	assert_int_equal(atomic_file_publish(atomic_file, &problem), 0);
+	assert_int_equal(lstat("there/new", &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(st.st_size, 5);
+	assert_int_equal(lstat("first", &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+
+	assert_int_equal(symlink("none/new", "nowhere"), 0);
+	assert_int_equal(atomic_file_open("nowhere", &atomic_file, &problem), -EINVAL);
+	assert_string_equal(problem.text, "nowhere: cannot be written: No such file or directory");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
 GROUP(capture)
@@ -486,6 +513,7 @@ GROUP(capture)
 	        TEST(a_full_disk_is_an_error_and_leaves_nothing),
 	        TEST(an_output_that_cannot_be_made_is_refused),
 	        TEST(what_a_link_points_at_is_replaced_and_the_link_stays),
+	        TEST(where_a_chain_of_links_leads_a_new_file_is_made),
 	};
 
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);

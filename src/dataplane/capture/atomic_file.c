@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #define ATOMIC_FILE_BUFFER_BYTES (1u << 20)
 #define ATOMIC_FILE_SUFFIX       ".weir-XXXXXX"
+#define LINKS_MAX                40 /* as in the kernel */
 
 struct atomic_file {
 	char *path;      /* as the user wrote it, for messages */
@@ -32,6 +34,31 @@ static void atomic_file_free(struct atomic_file *atomic_file)
 	free(atomic_file);
 }
 
+/* Returns the file to which the path leads if symbolic links are followed, whether that file exists
+ * or not; NULL with errno. The caller frees it. */
+static char *follow_links(const char *path)
+{
+	char *at = strdup(path), link[PATH_MAX];
+
+	for (int i = 0; at && i < LINKS_MAX; i++) {
+		ssize_t n = readlink(at, link, sizeof(link) - 1);
+		const char *slash = strrchr(at, '/');
+		int folder = slash ? (int)(slash + 1 - at) : 0;
+		char *next;
+
+		if (n < 0)
+			return at;
+		link[n] = '\0';
+		if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : folder, at, link) < 0)
+			next = NULL;
+		free(at);
+		at = next;
+	}
+	errno = at ? ELOOP : ENOMEM;
+	free(at);
+	return NULL;
+}
+
 /* Opens a new file beside the target, with the permissions that the target has or would get. */
 static int open_beside(struct atomic_file *atomic_file, const struct stat *old)
 {
@@ -39,7 +66,7 @@ static int open_beside(struct atomic_file *atomic_file, const struct stat *old)
 	int fd;
 
 	umask(mask);
-	atomic_file->target = old ? realpath(atomic_file->path, NULL) : strdup(atomic_file->path);
+	atomic_file->target = follow_links(atomic_file->path);
 	if (!atomic_file->target)
 		return -1;
 	if (asprintf(&atomic_file->temporary, "%s%s", atomic_file->target, ATOMIC_FILE_SUFFIX) <
