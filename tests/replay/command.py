@@ -246,6 +246,17 @@ def a_corrupt_capture_is_processed_up_to_there_and_that_is_said():
     assert "after frame 40" in json.loads(read("r.json"))["ports"][0]["damage"]
 
 
+def a_busiest_second_is_printed_only_if_a_whole_second_has_passed():
+    scenario("seed 1\n" + PORTS + "cloud down rate 1gbit queue 1MB\n")
+    for gap_ns, printed in ((5 * 10**6, False), (20 * 10**6, True)):
+        make("in", packets=100, bytes=1000, gap_ns=gap_ns)
+        done = good("-c", "s.weir", "--in", "a=in", "--out", "b=out", "--picture", "p.html",
+                    text=True)
+        assert "on average" in done.stdout and (b"on average" in read("p.html")), done.stdout
+        assert ("in the busiest second" in done.stdout) == printed, done.stdout
+        assert (b"in the busiest second" in read("p.html")) == printed
+
+
 def no_permission_is_said_with_status_2():
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise tap.Skip("only root can take on another user")

@@ -21,7 +21,7 @@ struct achieved_run replay_achieved_run(const struct scenario *scenario,
 		if (i != cloud && strcmp(scenario->clouds[i]->to, conf->to) == 0)
 			return run;
 	}
-	if (port >= 0)
+	if (port >= 0 && run.duration_ns >= SIMTIME_S)
 		run.busiest_second_bytes = result->ports[port].busiest_second_bytes;
 	return run;
 }
