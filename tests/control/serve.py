@@ -262,18 +262,23 @@ def without_the_token_nothing_is_changed():
 
 def a_token_comes_from_a_file_that_has_one():
     path = os.path.join(Scene.weir.folder, "token")
-    for text, right in (("short\n", False), ("", False), ("0123456789abcdef rest\n", True)):
+    token = "0123456789abcdef"
+    longest = (token * 16)[:255]
+    command = [WEIR, "serve", "-s", Scene.weir.path, "--listen", "127.0.0.1:0",
+               "--allow-changes", "--token-file"]
+    for text, says in (("short\n", "fewer than 16 characters"), ("", "fewer than 16 characters"),
+                       (token * 16 + "\n", "more than 255 characters"), (None, "Is a directory")):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text or "")
+        done = subprocess.run([*command, path if text is not None else Scene.weir.folder],
+                              capture_output=True, text=True, check=False, timeout=LONG_S)
+        assert done.returncode == 1 and says in done.stderr, done
+    for text, token in ((token + " rest\n", token), (longest + "\n", longest), (longest, longest)):
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
-        command = [WEIR, "serve", "-s", Scene.weir.path, "--listen", "127.0.0.1:0",
-                   "--allow-changes", "--token-file", path]
-        if not right:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 1 and "fewer than 16 characters" in done.stderr, done
-            continue
         serve = Serve(WEIR, Scene.weir, "--allow-changes", "--token-file", path)
         assert "0123456789" not in serve.said(), serve.said()
-        assert serve.change("cloud up delay 1ms", token="0123456789abcdef")[0] == 200
+        assert serve.change("cloud up delay 1ms", token=token)[0] == 200
         serve.stop()
 
 

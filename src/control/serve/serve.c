@@ -14,8 +14,10 @@
 #include "serve/serve_http.h"
 #include "serve/serve_listen.h"
 
-#define TOKEN_BYTES 256
-#define TOKEN_LEAST 16
+#define TOKEN_LEAST     16
+#define TOKEN_MOST      255
+#define TOKEN_BYTES     (TOKEN_MOST + 1)
+#define TOKEN_WHY_BYTES 100
 
 static volatile sig_atomic_t ended;
 
@@ -46,31 +48,49 @@ static bool draw_token(char token[TOKEN_BYTES])
 	return true;
 }
 
-/* Reads the first line of the file, up to the first blank. */
-static bool read_token(const char *path, char token[TOKEN_BYTES])
+/* Reads the first line of the file, up to the first blank. Returns false with `why`. */
+static bool read_token(FILE *in, char token[TOKEN_BYTES], char why[TOKEN_WHY_BYTES])
+{
+	static const char blanks[] = " \t\r\n";
+	bool read = fgets(token, TOKEN_BYTES, in) != NULL;
+	size_t n = read ? strcspn(token, blanks) : 0;
+	int next = n == TOKEN_MOST ? fgetc(in) : EOF;
+
+	if (ferror(in))
+		snprintf(why, TOKEN_WHY_BYTES, "%s", strerror(errno));
+	else if (next != EOF && strchr(blanks, next) == NULL)
+		snprintf(why, TOKEN_WHY_BYTES, "its first line has more than %d characters",
+		         TOKEN_MOST);
+	else if (n < TOKEN_LEAST)
+		snprintf(why, TOKEN_WHY_BYTES, "its first line has fewer than %d characters",
+		         TOKEN_LEAST);
+	else
+		why[0] = '\0';
+	token[n] = '\0';
+	return why[0] == '\0';
+}
+
+static bool token_from_file(const char *path, char token[TOKEN_BYTES])
 {
 	FILE *in = fopen(path, "re");
-	bool read = in != NULL && fgets(token, TOKEN_BYTES, in) != NULL;
-	int error = errno;
+	char why[TOKEN_WHY_BYTES];
+	bool right;
 
-	if (in != NULL)
-		fclose(in);
-	if (in == NULL)
-		run_log(RUN_LOG_ERROR, "--token-file %s: %s", path, strerror(error));
-	if (in == NULL)
+	if (in == NULL) {
+		run_log(RUN_LOG_ERROR, "--token-file %s: %s", path, strerror(errno));
 		return false;
-	token[read ? strcspn(token, " \t\r\n") : 0] = '\0';
-	if (strlen(token) >= TOKEN_LEAST)
-		return true;
-	run_log(RUN_LOG_ERROR, "--token-file %s: its first line has fewer than %d characters", path,
-	        TOKEN_LEAST);
-	return false;
+	}
+	right = read_token(in, token, why);
+	fclose(in);
+	if (!right)
+		run_log(RUN_LOG_ERROR, "--token-file %s: %s", path, why);
+	return right;
 }
 
 static bool make_token(const struct serve_options *options, char token[TOKEN_BYTES])
 {
 	if (options->token_file != NULL)
-		return read_token(options->token_file, token);
+		return token_from_file(options->token_file, token);
 	if (draw_token(token))
 		return true;
 	run_log(RUN_LOG_ERROR, "cannot draw a random token; give --token-file FILE");
