@@ -241,6 +241,20 @@ def what_is_no_change_is_never_sent():
     assert Scene.serve.ask("/cloud?name=upp")[0] == 404
 
 
+def a_change_that_is_not_utf_8_is_never_sent():
+    before = Client(Scene.weir.path).say("show config\nshow ports", 2)
+    for body in (b"cloud up delay 9ms # caf\xe9\n",
+                 b"cloud up delay 9ms\ncloud up delay 8ms # \xff",
+                 b"cloud up delay 9ms\n" + b"x" * 59 + "\u00e9".encode()):
+        status, said = Scene.serve.change(body)
+        assert status == 422 and said["sent"] == [] and "is not" in said["error"], (body, said)
+    assert Scene.serve.ask("/change?lease=%e9", "POST", "cloud up delay 9ms",
+                           Authorization=f"Bearer {Scene.serve.token}")[0] == 422
+    assert Client(Scene.weir.path).say("show config\nshow ports", 2) == before
+    said = Scene.serve.change("cloud up delay 1ms # caf\u00e9")[1]
+    assert said["sent"][1] == "cloud up delay 1ms # caf\u00e9", said
+
+
 def without_the_token_nothing_is_changed():
     token = Scene.serve.token
     wrong = ["", "x", token[:-1], token + "0", token[:-1] + "x", token.upper() + "x", token * 2]
@@ -530,6 +544,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           a_change_is_one_transaction_and_says_what_was_sent,
           a_change_with_a_lease_is_undone_by_itself,
           what_is_no_change_is_never_sent,
+          a_change_that_is_not_utf_8_is_never_sent,
           without_the_token_nothing_is_changed,
           a_token_comes_from_a_file_that_has_one,
           another_name_and_another_origin_are_refused,

@@ -88,12 +88,14 @@ class Serve:
         """Returns status, headers, text. A `_` in a header's name becomes `-`; a header that is None is left out."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=LONG_S)
         connection.putrequest(method, path, skip_host="Host" in headers)
+        if isinstance(body, str):
+            body = body.encode()
         if body is not None:
             connection.putheader("Content-Length", str(len(body)))
         for name, value in headers.items():
             if value is not None:
                 connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders(body.encode() if body is not None else None)
+        connection.endheaders(body)
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()

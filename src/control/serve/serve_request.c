@@ -2,11 +2,13 @@
 #include "serve/serve_request.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "text/language_error.h"
 #include "text/value.h"
 #include "text/word.h"
 
@@ -186,11 +188,16 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 	while ((line = next_line(&body)) != NULL) {
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
+		if (!word_is_text(line)) {
+			snprintf(why, SERVE_WHY_BYTES, "line %" PRIu32 " is not UTF-8 text",
+			         *n_lines + 1);
+			return false;
+		}
 		if (!is_change(line)) {
 			snprintf(why, SERVE_WHY_BYTES,
-			         "`%.60s` is not a change; each line begins with cloud, clouds or "
+			         "`%.*s` is not a change; each line begins with cloud, clouds or "
 			         "no",
-			         line);
+			         language_error_shown(line), line);
 			return false;
 		}
 		if (++*n_lines > SERVE_CHANGE_LINES_MAX) {
@@ -219,6 +226,10 @@ static bool put_begin(FILE *out, const char *lease, char why[SERVE_WHY_BYTES])
 	if (lease == NULL || lease[0] == '\0') {
 		fputs("begin\n", out);
 		return true;
+	}
+	if (!word_is_text(lease)) {
+		snprintf(why, SERVE_WHY_BYTES, "`lease` is not UTF-8 text");
+		return false;
 	}
 	if (value_parse(&field, lease, &lease_ns, &wrong) != 0) {
 		snprintf(why, SERVE_WHY_BYTES, "%.180s", wrong.text);
