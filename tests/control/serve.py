@@ -255,6 +255,14 @@ def a_change_that_is_not_utf_8_is_never_sent():
     assert said["sent"][1] == "cloud up delay 1ms # caf\u00e9", said
 
 
+def a_body_that_is_too_long_gets_an_answer():
+    line = "cloud up delay 1ms\n"
+    assert Scene.serve.change(line + "#" * (16384 - len(line)))[1]["ok"]
+    for n in (16385, 1 << 20):
+        status, said = Scene.serve.change(line + "#" * (n - len(line)))
+        assert status == 413 and not said["ok"] and "16384 bytes" in said["error"], said
+
+
 def without_the_token_nothing_is_changed():
     token = Scene.serve.token
     wrong = ["", "x", token[:-1], token + "0", token[:-1] + "x", token.upper() + "x", token * 2]
@@ -545,6 +553,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           a_change_with_a_lease_is_undone_by_itself,
           what_is_no_change_is_never_sent,
           a_change_that_is_not_utf_8_is_never_sent,
+          a_body_that_is_too_long_gets_an_answer,
           without_the_token_nothing_is_changed,
           a_token_comes_from_a_file_that_has_one,
           another_name_and_another_origin_are_refused,

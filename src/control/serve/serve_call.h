@@ -18,7 +18,7 @@ struct serve_call {
 	bool waited;  /* it was suspended */
 	uint64_t asked_ms, until_ms;
 	char *body;
-	size_t body_n;
+	size_t body_n; /* if more than SERVE_CHANGE_BYTES_MAX, body has only the beginning */
 	uint32_t n_lines;
 	struct serve_ask *ask;
 };

@@ -40,17 +40,21 @@ static bool admit(struct serve_call *call, const char *path, const char *method,
 	return false;
 }
 
+/* Takes a part of the body. What is longer than a body may be is counted only: microhttpd permits
+ * no answer before the end of the body. */
 static enum MHD_Result take_body(struct serve_call *call, const char *bytes, size_t *n)
 {
-	char *grown = NULL;
+	size_t all = call->body_n + *n;
 
-	if (call->body_n + *n <= SERVE_CHANGE_BYTES_MAX)
-		grown = realloc(call->body, call->body_n + *n);
-	if (grown == NULL)
-		return MHD_NO; /* the connection is closed */
-	memcpy(grown + call->body_n, bytes, *n);
-	call->body = grown;
-	call->body_n += *n;
+	if (all <= SERVE_CHANGE_BYTES_MAX) {
+		char *grown = realloc(call->body, all);
+
+		if (grown == NULL)
+			return MHD_NO; /* the connection is closed */
+		memcpy(grown + call->body_n, bytes, *n);
+		call->body = grown;
+	}
+	call->body_n = all;
 	*n = 0;
 	return MHD_YES;
 }

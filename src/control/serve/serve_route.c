@@ -11,7 +11,8 @@
 #include "serve/serve_part.h"
 #include "serve/serve_request.h"
 
-#define UNPROCESSABLE 422 /* its name in microhttpd depends on the version */
+#define TOO_LARGE     413 /* the names of both in microhttpd depend on the version */
+#define UNPROCESSABLE 422
 #define JSON_TYPE     "application/json"
 #define TEXT_TYPE     "text/plain; charset=utf-8"
 
@@ -135,8 +136,9 @@ static enum MHD_Result post_change(struct serve_call *call)
 	if (lines != NULL)
 		return ask_weir(call, lines);
 	text = serve_change_refused(why);
-	return serve_call_answer_bytes(call, UNPROCESSABLE, JSON_TYPE, text,
-	                               text != NULL ? strlen(text) : 0);
+	return serve_call_answer_bytes(
+	        call, call->body_n > SERVE_CHANGE_BYTES_MAX ? TOO_LARGE : UNPROCESSABLE, JSON_TYPE,
+	        text, text != NULL ? strlen(text) : 0);
 }
 
 static const struct {
