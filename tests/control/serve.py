@@ -154,6 +154,26 @@ def events_resume_where_a_client_says_and_nothing_is_missing_or_twice():
     assert Scene.serve.ask("/events", Last_Event_ID="x-y")[0] == 400
 
 
+def a_stream_resumes_also_if_weir_has_not_answered_yet():
+    client = Client(Scene.weir.path)
+    assert client.say("cloud up delay 71ms") == "ok"
+    stream = Stream(Scene.serve, "/events?from=oldest")
+    last = stream.until(lambda e: e["data"].get("lines") == ["cloud up delay 71ms"])["id"]
+    stream.close()
+    Scene.weir.process.send_signal(signal.SIGSTOP)
+    try:
+        serve = Serve(WEIR, Scene.weir)
+        stream = Stream(serve, "/events", Last_Event_ID=last)
+    finally:
+        Scene.weir.process.send_signal(signal.SIGCONT)
+    assert client.say("cloud up delay 1ms") == "ok"
+    client.close()
+    heard = stream.next()
+    assert heard["data"].get("lines") == ["cloud up delay 1ms"], (last, heard)
+    stream.close()
+    serve.stop()
+
+
 def samples_come_while_somebody_looks_and_not_otherwise():
     stream = Stream(Scene.serve, "/live")
     state = stream.until(lambda e: e.get("event") == "state")["data"]
@@ -546,6 +566,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           real_losses_stand_at_0_before_the_first_and_emulated_ones_do_not,
           clouds_beyond_those_asked_for_are_summed_up,
           events_resume_where_a_client_says_and_nothing_is_missing_or_twice,
+          a_stream_resumes_also_if_weir_has_not_answered_yet,
           samples_come_while_somebody_looks_and_not_otherwise,
           one_that_does_not_read_holds_nobody_up,
           more_streams_than_there_are_places_are_refused,

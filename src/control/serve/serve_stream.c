@@ -11,7 +11,8 @@ struct serve_stream {
 	struct serve_streams *among;
 	struct MHD_Connection *connection;
 	bool live, sleeps, beat;
-	char run[SERVE_RUN_BYTES]; /* the run of `number` */
+	struct serve_from from;    /* where to begin */
+	char run[SERVE_RUN_BYTES]; /* the run of `number`; "": weir has not answered yet */
 	uint64_t number;           /* the number of the next event */
 	uint64_t states, samples;  /* the latest that were sent */
 	char *bytes;               /* to be sent: [at, n) */
@@ -20,15 +21,25 @@ struct serve_stream {
 
 /* ---- composing the next bytes ---- */
 
+static void begin_in_run(struct serve_stream *stream)
+{
+	const struct serve_feed *feed = stream->among->feed;
+	const struct serve_from *from = &stream->from;
+
+	memcpy(stream->run, feed->run, sizeof(stream->run));
+	if (from->oldest || (from->run[0] && strcmp(from->run, feed->run) != 0))
+		stream->number = serve_feed_first(feed);
+	else /* this event may still be on its way from weir */
+		stream->number = from->number;
+}
+
 /* If another run has begun, continues with its oldest event. */
 static void follow_run(struct serve_stream *stream)
 {
-	const struct serve_feed *feed = stream->among->feed;
-
-	if (strcmp(stream->run, feed->run) == 0)
+	if (strcmp(stream->run, stream->among->feed->run) == 0)
 		return;
-	memcpy(stream->run, feed->run, sizeof(stream->run));
-	stream->number = serve_feed_first(feed);
+	stream->from.oldest |= stream->run[0] != '\0';
+	begin_in_run(stream);
 }
 
 static void put_events(struct serve_stream *stream, FILE *out)
@@ -148,7 +159,6 @@ struct MHD_Response *serve_stream_open(struct serve_streams *streams,
                                        struct MHD_Connection *connection, bool live,
                                        const struct serve_from *from)
 {
-	const struct serve_feed *feed = streams->feed;
 	struct serve_stream *stream = NULL;
 	struct MHD_Response *response = NULL;
 
@@ -166,12 +176,9 @@ struct MHD_Response *serve_stream_open(struct serve_streams *streams,
 	stream->live = live;
 	stream->beat = true; /* so that a browser sees at once that the stream is open */
 	stream->states = stream->samples = UINT64_MAX;
-	memcpy(stream->run, feed->run, sizeof(stream->run));
-	stream->number = serve_feed_next(feed);
-	if (from != NULL && (from->oldest || (from->run[0] && strcmp(from->run, feed->run) != 0)))
-		stream->number = serve_feed_first(feed);
-	else if (from != NULL && from->number < stream->number)
-		stream->number = from->number;
+	stream->from = from != NULL ? *from
+	                            : (struct serve_from){.number = serve_feed_next(streams->feed)};
+	begin_in_run(stream);
 	stream->next = streams->first;
 	streams->first = stream;
 	streams->n++;
