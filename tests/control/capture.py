@@ -394,6 +394,29 @@ def what_cannot_be_captured_is_refused_in_the_words_of_who_asked():
         weir.stop()
 
 
+def a_capture_keeps_its_file_when_its_terminal_is_closed():
+    weir = looping()
+    try:
+        process, path = taps(weir, "x")
+        for _ in range(3):  # the shell and the kernel send one each
+            process.send_signal(signal.SIGHUP)
+        error = process.communicate(timeout=LONG_S)[1]
+        assert process.returncode == 0 and os.path.exists(path), (process.returncode, error)
+        os.remove(path)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        process, path = taps(weir, "x")
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        process.send_signal(signal.SIGHUP)
+        [growing] = [os.path.join(weir.folder, leaf) for leaf in os.listdir(weir.folder)
+                     if leaf.startswith("c.pcapng.weir")]
+        bytes_ = os.path.getsize(growing)
+        until("the capture stands still", lambda: os.path.getsize(growing) > bytes_)
+        ends(process)
+        assert os.path.exists(path)
+    finally:
+        weir.stop()
+
+
 def captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be():
     weir = looping("--socket-readonly", "SOCKET-ro")
     try:
@@ -521,6 +544,7 @@ CLAIMS = [a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_
           a_trace_that_cannot_be_written_is_said,
           a_capture_says_by_which_expression_it_was_made,
           what_cannot_be_captured_is_refused_in_the_words_of_who_asked,
+          a_capture_keeps_its_file_when_its_terminal_is_closed,
           captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be,
           of_a_reader_that_stands_still_what_is_missing_is_counted_exactly,
           a_capture_of_more_than_its_reader_takes_ends_nevertheless,

@@ -34,24 +34,32 @@ static void stop(int signal)
 	ctl_watch_stopped = 1;
 }
 
-static void catch_signals(struct sigaction before[3])
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+static void catch_signals(struct sigaction before[SIGNALS])
 {
 	/* An interrupted write continues (SA_RESTART), and a second signal ends the process
-	 * (SA_RESETHAND). */
-	struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND};
+	 * (SA_RESETHAND). A terminal that is closed may send SIGHUP twice. */
+	struct sigaction end = {.sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND};
+	struct sigaction hang_up = {.sa_handler = stop, .sa_flags = SA_RESTART};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	const struct sigaction *const actions[SIGNALS] = {&end, &end, &hang_up, &ignore};
 
 	ctl_watch_stopped = 0;
-	sigaction(SIGINT, &action, &before[0]);
-	sigaction(SIGTERM, &action, &before[1]);
-	sigaction(SIGPIPE, &ignore, &before[2]);
+	for (size_t i = 0; i < SIGNALS; i++) {
+		sigaction(signals[i], actions[i], &before[i]);
+		/* Under nohup, the capture outlives the terminal. */
+		if (signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+			sigaction(SIGHUP, &before[i], NULL);
+	}
 }
 
-static void signals_give_back(const struct sigaction before[3])
+static void signals_give_back(const struct sigaction before[SIGNALS])
 {
-	sigaction(SIGINT, &before[0], NULL);
-	sigaction(SIGTERM, &before[1], NULL);
-	sigaction(SIGPIPE, &before[2], NULL);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &before[i], NULL);
 }
 
 static uint64_t now_ns(void)
@@ -198,7 +206,7 @@ int ctl_watch(struct ctl_link *link, const struct capture_words *words,
               const struct ctl_watcher *watcher, uint64_t missed[FATE_KINDS])
 {
 	struct watch *watch = calloc(1, sizeof(*watch));
-	struct sigaction before[3];
+	struct sigaction before[SIGNALS];
 	int fd = -ENOMEM, result;
 
 	if (watch)
