@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -417,6 +418,29 @@ def a_capture_keeps_its_file_when_its_terminal_is_closed():
         weir.stop()
 
 
+def a_capture_that_cannot_be_written_any_further_keeps_what_it_has():
+    weir = looping()
+    try:
+        process, path = taps(weir, "x")
+        # An unprivileged test cannot fill a disk; a limit of the file size replaces this.
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (10000, 10000))
+        error = process.communicate(timeout=LONG_S)[1]
+        assert process.returncode == 1, process.returncode
+        assert "c.pcapng: writing failed: File too large" in error, error
+        assert "c.pcapng has what was written before" in error, error
+        with open(path, "rb") as file:
+            data = file.read()
+        assert len(data) >= 10000, len(data)
+        frames_, at = 0, 0
+        while at + 8 <= len(data):
+            kind, length = struct.unpack("<II", data[at:at + 8])
+            at += length
+            frames_ += kind == 6 and at <= len(data)
+        assert frames_ > 20, frames_
+    finally:
+        weir.stop()
+
+
 def captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be():
     weir = looping("--socket-readonly", "SOCKET-ro")
     try:
@@ -545,6 +569,7 @@ CLAIMS = [a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_
           a_capture_says_by_which_expression_it_was_made,
           what_cannot_be_captured_is_refused_in_the_words_of_who_asked,
           a_capture_keeps_its_file_when_its_terminal_is_closed,
+          a_capture_that_cannot_be_written_any_further_keeps_what_it_has,
           captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be,
           of_a_reader_that_stands_still_what_is_missing_is_counted_exactly,
           a_capture_of_more_than_its_reader_takes_ends_nevertheless,

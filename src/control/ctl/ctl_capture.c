@@ -142,6 +142,21 @@ static int complete(struct to_file *to, const uint64_t missed[FATE_KINDS])
 	return rc;
 }
 
+/* Keeps what was written before something failed: live packets do not come again. */
+static void keep(struct to_file *to)
+{
+	const char *path = to->words->output;
+	struct problem problem;
+
+	if (!to->pipe && fate_capture_frames(to->capture) > 0) {
+		if (fate_capture_keep(to->capture, &problem) < 0)
+			say(problem.text);
+		else
+			fprintf(stderr, "weir ctl: %s has what was written before\n", path);
+		to->capture = NULL;
+	}
+}
+
 static int capture_to_file(struct ctl_link *link, const struct capture_words *words)
 {
 	struct to_file to = {.words = words, .pipe = strcmp(words->output, "-") == 0};
@@ -158,6 +173,8 @@ static int capture_to_file(struct ctl_link *link, const struct capture_words *wo
 
 	if (rc == 0 && !gone)
 		rc = complete(&to, missed);
+	if (rc < 0 && to.capture)
+		keep(&to);
 	fate_capture_discard(to.capture);
 	if (rc == 0)
 		say_missed(missed);

@@ -34,7 +34,7 @@ static void stop(int signal)
 	ctl_watch_stopped = 1;
 }
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
@@ -45,7 +45,7 @@ static void catch_signals(struct sigaction before[SIGNALS])
 	struct sigaction end = {.sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND};
 	struct sigaction hang_up = {.sa_handler = stop, .sa_flags = SA_RESTART};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	const struct sigaction *const actions[SIGNALS] = {&end, &end, &hang_up, &ignore};
+	const struct sigaction *const actions[SIGNALS] = {&end, &end, &hang_up, &ignore, &ignore};
 
 	ctl_watch_stopped = 0;
 	for (size_t i = 0; i < SIGNALS; i++) {

@@ -239,6 +239,15 @@ int fate_capture_publish(struct fate_capture *capture, struct problem *problem)
 	return rc;
 }
 
+int fate_capture_keep(struct fate_capture *capture, struct problem *problem)
+{
+	int rc = pcapng_keep(capture->pcapng, problem);
+
+	capture->pcapng = NULL;
+	fate_capture_discard(capture);
+	return rc;
+}
+
 void fate_capture_discard(struct fate_capture *capture)
 {
 	if (!capture)

@@ -5,7 +5,8 @@
  * epb_packetid: its port, and its number there, fate_id). A drop and a mark have a comment with the
  * reason.
  *
- * Ownership: end each capture with fate_capture_publish or fate_capture_discard, which free it.
+ * Ownership: end each capture with fate_capture_publish, fate_capture_keep or fate_capture_discard,
+ * which free it.
  * Thread: one at a time.
  */
 #ifndef WEIR_FATE_CAPTURE_H
@@ -59,6 +60,8 @@ int fate_capture_flush(struct fate_capture *capture, struct problem *problem);
 int fate_capture_finish(struct fate_capture *capture, const uint64_t missed[FATE_KINDS],
                         struct problem *problem);
 int fate_capture_publish(struct fate_capture *capture, struct problem *problem);
+/* Publishes what was written, whatever failed before. Returns as pcapng_keep does. */
+int fate_capture_keep(struct fate_capture *capture, struct problem *problem);
 void fate_capture_discard(struct fate_capture *capture); /* NULL is allowed */
 
 #endif

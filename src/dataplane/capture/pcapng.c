@@ -151,6 +151,17 @@ int pcapng_publish(struct pcapng *pcapng, struct problem *problem)
 	return rc;
 }
 
+int pcapng_keep(struct pcapng *pcapng, struct problem *problem)
+{
+	int rc;
+
+	block_writer_flush(&pcapng->block_writer);
+	rc = atomic_file_keep(pcapng->atomic_file, problem);
+	pcapng->atomic_file = NULL;
+	pcapng_discard(pcapng);
+	return rc;
+}
+
 void pcapng_discard(struct pcapng *pcapng)
 {
 	if (!pcapng)

@@ -9,7 +9,8 @@
  *
  * The file appears under its name when it is complete (atomic_file.h).
  *
- * Ownership: pcapng_publish and pcapng_discard free the pcapng; one of them ends every pcapng.
+ * Ownership: pcapng_publish, pcapng_keep and pcapng_discard free the pcapng; one of them ends every
+ * pcapng.
  * Thread: one at a time.
  */
 #ifndef WEIR_PCAPNG_H
@@ -56,6 +57,9 @@ int pcapng_flush(struct pcapng *pcapng, struct problem *problem);
  * Returns 0, or an error with problem, as atomic_file_error does. */
 int pcapng_finish(struct pcapng *pcapng, const uint64_t *missing, struct problem *problem);
 int pcapng_publish(struct pcapng *pcapng, struct problem *problem);
+/* Publishes the file as it is, whatever failed before; its last block may be cut. Returns as
+ * atomic_file_keep does. */
+int pcapng_keep(struct pcapng *pcapng, struct problem *problem);
 void pcapng_discard(struct pcapng *pcapng); /* NULL is allowed */
 
 #endif
