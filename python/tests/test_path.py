@@ -164,6 +164,21 @@ def test_a_long_name_of_a_folder_does_not_matter(tmp_path):
         assert path.control.hello.clouds == 2
 
 
+# ---- the end ----
+
+def test_a_forked_child_does_not_hold_up_the_end(tmp_path):
+    with weir.Path("delay 5ms", folder=tmp_path) as path:
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+            os._exit(0)
+    try:
+        assert (path.folder / "report.json").exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 # ---- nothing is left behind ----
 
 @pytest.mark.parametrize("how", ["no program", "no folder", "a process that cannot be made"])

@@ -51,8 +51,6 @@ class Agent:
             if child:
                 child[0].send_signal(said["signal"])
             self.answer(ok=True)
-        elif "end" in said:
-            return False
         return True
 
     def start(self, said: dict[str, Any], fds: list[int]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -129,6 +130,12 @@ class End:
         words = [sys.executable, "-I", os.path.join(os.path.dirname(__file__), "_agent.py"),
                  str(self._theirs.fileno()), *(["waits"] if waits else [])]
         return f"{self.host}: exec {shlex.join(words)}"
+
+    def _hang_up(self) -> None:
+        """Ends the conversation for all: a forked child of this process has the socket, too."""
+        with contextlib.suppress(OSError):  # it is closed already
+            self._channel.shutdown(socket.SHUT_RDWR)
+        self._channel.close()
 
     def _answer(self) -> dict[str, Any]:
         data = b""

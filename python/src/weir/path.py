@@ -95,7 +95,7 @@ class Path:
     def __enter__(self) -> Path:
         with contextlib.ExitStack() as left:
             for end in (self.client, self.server):
-                left.callback(end._channel.close)
+                left.callback(end._hang_up)
                 left.callback(end._theirs.close)
             self._process = self._start(left)
             self._left = left.pop_all()
@@ -173,7 +173,7 @@ class Path:
         if self._control is not None:
             self._control.close()
         for end in (self.client, self.server):
-            end._channel.close()
+            end._hang_up()
         try:
             self._process.wait(60)
         except subprocess.TimeoutExpired:
