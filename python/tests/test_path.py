@@ -179,6 +179,30 @@ def test_a_forked_child_does_not_hold_up_the_end(tmp_path):
         os.waitpid(child, 0)
 
 
+def test_a_weir_that_had_to_be_killed_is_an_error(monkeypatch):
+    monkeypatch.setattr("weir.path.END_S", 0.1)
+    with pytest.raises(errors.Failed, match="was killed; the record is incomplete"):
+        with weir.Path() as path:
+            os.kill(path._process.pid, signal.SIGSTOP)
+    assert not path.folder.exists()
+
+
+@pytest.mark.parametrize("lost", ["report.json", "outcome.json"])
+def test_a_record_that_cannot_be_written_is_an_error(lost, tmp_path):
+    folder = tmp_path / "P"
+    with pytest.raises(errors.Failed, match="weir exec: ") as caught:
+        with weir.Path("delay 5ms", folder=folder, recording="16MB"):
+            shutil.rmtree(folder if lost == "report.json" else folder / "recording")
+    assert caught.value.status == 125 and f"{lost}: " in caught.value.stderr
+
+
+def test_the_error_of_the_block_takes_precedence_over_that_of_the_end(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        with weir.Path("delay 5ms", folder=tmp_path / "P"):
+            shutil.rmtree(tmp_path / "P")
+            raise ZeroDivisionError
+
+
 # ---- nothing is left behind ----
 
 @pytest.mark.parametrize("how", ["no program", "no folder", "a process that cannot be made"])

@@ -3,6 +3,7 @@
 
 import asyncio
 import re
+import shutil
 import struct
 import time
 
@@ -53,6 +54,20 @@ def test_it_runs_again_and_its_fates_are_read(recording):
     assert again.outputs["b"].stat().st_size > 24
     assert recording.outcome["clouds"][0]["drops"]["loss"] == down.drops["loss"]
     assert recording.about["workers"] == 1 and recording.bytes > 500 * 64 and "seed 7" in recording.text
+
+
+def test_a_recording_that_cannot_be_finished_is_an_error(tmp_path):
+    capture(tmp_path / "a.pcap", 5)
+    capture(tmp_path / "b.pcap", 5)
+    text = TEXT.format(folder=tmp_path)
+    with pytest.raises(errors.Failed, match="outcome.json: cannot be written") as caught:
+        with weir.run(text, record=tmp_path / "R"):
+            shutil.rmtree(tmp_path / "R")
+    assert caught.value.status == 1
+    with pytest.raises(ZeroDivisionError):  # the error of the block takes precedence
+        with weir.run(text, record=tmp_path / "S"):
+            shutil.rmtree(tmp_path / "S")
+            raise ZeroDivisionError
 
 
 def test_it_ends_when_it_is_asked_to(recording):

@@ -32,6 +32,8 @@ from .errors import Disconnected, Failed, WeirError
 from .recording import Recording, flight_words
 from .scenario import Scenario
 
+END_S = 60.0  # a weir that takes longer to end is killed
+
 
 class Path:
     """`client` and `server`, and a weir between them. `down` leads to the client, `up` to the server.
@@ -104,7 +106,8 @@ class Path:
         try:
             self._meet()
         except BaseException:
-            self.close()
+            with contextlib.suppress(Failed):  # the first error takes precedence
+                self.close()
             raise
         return self
 
@@ -143,14 +146,17 @@ class Path:
         finally:
             os.close(gone)
 
+    def _messages(self) -> str:
+        self._said.seek(0)
+        return self._said.read()
+
     def _failed(self) -> Failed:
         assert self._process is not None
-        self._said.seek(0)
-        said = self._said.read()
-        # The reason may be followed by the table of counters, which has a heading of its own.
-        head = re.search(r"^weir exec: [\d.]+ \w+, seed \d+$", said, re.MULTILINE)
-        lines = said[:head.start() if head else None].strip().splitlines()
-        return Failed(lines[-1] if lines else "weir exec ended", self._process.returncode or 0, said)
+        said = self._messages()
+        # The reason may stand before or after the table of counters, which has its own heading.
+        lines = re.sub(r"^weir exec: [\d.]+ \w+, seed \d+$.*?(?=^weir exec: |\Z)", "", said,
+                       flags=re.MULTILINE | re.DOTALL).strip().splitlines()
+        return Failed(lines[-1] if lines else "weir exec ended with an error", self._process.returncode or 0, said)
 
     def _meet(self) -> None:
         first = self._hear(self.client)
@@ -164,23 +170,33 @@ class Path:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        self.close()
+        try:
+            self.close()
+        except Failed:
+            if kind is None:  # otherwise the error of the block takes precedence
+                raise
 
     def close(self) -> None:
-        """Ends the path and all processes at its ends. Then the record is in `folder`."""
+        """Ends the path and all processes at its ends. Then the record is in `folder`. If weir
+        could not write all of it, or did not end by itself, errors.Failed is raised."""
         if self._process is None:
             return
         if self._control is not None:
             self._control.close()
         for end in (self.client, self.server):
             end._hang_up()
+        wrong = None
         try:
-            self._process.wait(60)
+            if self._process.wait(END_S) != 0:
+                wrong = self._failed()
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            wrong = Failed(f"weir exec did not end within {END_S:g} s and was killed; the record "
+                           "is incomplete", self._process.wait(), self._messages())
         self._process = None
         self._left.close()
+        if wrong is not None:
+            raise wrong
 
     # -- operations --
 
@@ -256,7 +272,10 @@ class Path:
         except Exception:  # this may be why the test has failed
             now = self.scenario
         last = [self._last()] if self._flight is not None else []
-        self.close()
+        try:
+            self.close()
+        except Failed as error:
+            last.append(f"the record is incomplete: {error}")
         parts = [f"repeat it with --weir-seed {self.seed}", "", "The path began with", self.scenario]
         if now != self.scenario:
             parts += ["and was at the end", now]

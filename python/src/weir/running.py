@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import pathlib
@@ -10,7 +11,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TextIO
 
 from . import program
 from .client import Client
@@ -33,7 +33,9 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
     `weir.Recording(folder)`. `zstd`: the recording is compressed while it is written. `flight` keeps the last
     so many seconds of the run (a number, or as `"10s"`), or what fits into so much memory, as `"64MB"`;
     `client.flight_dump()` makes a recording of it. The events `flight_on`, kinds such as `"stall"`, also dump
-    it, into folders `flight_to`-DATE. If this process ends, for whatever reason, weir ends too."""
+    it, into folders `flight_to`-DATE. If this process ends, for whatever reason, weir ends too. If
+    weir fails during the block or at its end, as on a full disk, errors.Failed is raised, unless
+    the block raises something else."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
@@ -42,33 +44,38 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
         recorded += flight_words(flight, flight_on, flight_to)
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
                  str(place / "socket"), *recorded, *options, *(["--", *eal] if eal else [])]
-        with open(place / "log", "w+", encoding="utf-8", errors="replace") as log:
-            process = subprocess.Popen(words, stdout=log, stderr=subprocess.PIPE, text=True,
-                                       errors="replace", preexec_fn=program.end_with_me)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True, errors="replace", preexec_fn=program.end_with_me)
+        last: collections.deque[str] = collections.deque(maxlen=100)
+        try:
+            said = _until_running(process)
+            if said is not None:
+                raise _failed(process, said)
+            reader = threading.Thread(target=_read_on, args=(process, last), daemon=True)
+            reader.start()
             try:
-                said = _until_running(process)
-                if said is not None:
-                    raise Failed(said.strip().splitlines()[-1] if said.strip() else "weir run ended",
-                                 process.wait(), said)
-                reader = threading.Thread(target=_read_on, args=(process, log), daemon=True)
-                reader.start()
-                try:
-                    with Client(place / "socket") as client:
-                        yield client
-                finally:
-                    process.terminate()
-                    reader.join()
+                with Client(place / "socket") as client:
+                    yield client
             finally:
-                if process.poll() is None:
-                    process.terminate()
-                process.communicate()
+                process.terminate()
+                reader.join()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.communicate()
+        if process.returncode != 0:
+            raise _failed(process, "".join(last))
 
 
-def _read_on(process: subprocess.Popen[str], log: TextIO) -> None:
+def _failed(process: subprocess.Popen[str], said: str) -> Failed:
+    lines = said.strip().splitlines()
+    return Failed(lines[-1] if lines else "weir run ended", process.wait(), said)
+
+
+def _read_on(process: subprocess.Popen[str], last: collections.deque[str]) -> None:
     """Reads on: if nobody reads weir's messages, weir blocks, and so does its control socket."""
     assert process.stderr is not None
-    for line in process.stderr:
-        log.write(line)
+    last.extend(process.stderr)
 
 
 def _until_running(process: subprocess.Popen[str]) -> str | None:
