@@ -137,6 +137,30 @@ def test_a_process_there_is_used_as_one_here():
         assert sleeper.wait(60) == -signal.SIGTERM == sleeper.poll()
 
 
+@pytest.mark.parametrize("args, how, kind", [
+    ([], {}, IndexError), (["true"], {"env": {"A": 1}}, TypeError), (["a\0b"], {}, ValueError)])
+def test_a_wrong_argument_is_refused_as_here_and_the_end_goes_on(args, how, kind):
+    with weir.Path(record=False) as path:
+        for run in (subprocess.run, path.client.run):
+            with pytest.raises(kind):
+                run(args, **how)
+        sleeper = path.client.popen(["sleep", "100"])
+        with pytest.raises(OSError):
+            sleeper.send_signal(1000)
+        assert path.client.run(["echo", "on"]).stdout == "on\n"
+
+
+@pytest.mark.parametrize("args, how", [(["/nowhere/x"], {}), (["true"], {"cwd": "/nowhere"})])
+def test_an_error_of_the_system_reads_as_here(args, how):
+    with weir.Path(record=False) as path:
+        texts = []
+        for run in (subprocess.run, path.client.run):
+            with pytest.raises(FileNotFoundError) as caught:
+                run(args, **how)
+            texts.append((str(caught.value), caught.value.filename))
+        assert texts[0] == texts[1]
+
+
 def test_a_scenario_may_be_a_name_a_file_or_an_object(tmp_path):
     with weir.Path(scenario="geo-satellite", record=False) as path:
         assert "rate 2mbit" in path.scenario or "rate" in path.scenario

@@ -44,28 +44,35 @@ class Agent:
         if not data:
             return False
         said = json.loads(data)
-        if "args" in said:
-            self.start(said, fds)
-        elif "signal" in said:
-            child = self.children.get(said["pid"])
-            if child:
-                child[0].send_signal(said["signal"])
-            self.answer(ok=True)
+        try:
+            done = self.start(said, fds) if "args" in said else self.signal(said)
+        except Exception as error:  # the request is wrong, and the next one may be right
+            done = {"kind": type(error).__name__, "error": str(error)}
+            if isinstance(error, OSError) and error.errno:
+                done.update(errno=error.errno, error=error.strerror, filename=error.filename)
+        self.answer(**done)
         return True
 
-    def start(self, said: dict[str, Any], fds: list[int]) -> None:
+    def signal(self, said: dict[str, Any]) -> dict[str, Any]:
+        child = self.children.get(said["pid"])
+        if child:
+            child[0].send_signal(said["signal"])
+        return {}
+
+    def start(self, said: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        *streams, status = fds
         try:
-            child = subprocess.Popen(said["args"], stdin=fds[0], stdout=fds[1], stderr=fds[2],
-                                     cwd=said["cwd"], env=said["env"], shell=said["shell"],
-                                     start_new_session=True)
-        except (OSError, ValueError) as error:
-            os.close(fds[3])
-            self.answer(errno=getattr(error, "errno", None), error=str(error))
-        else:
-            self.children[child.pid] = (child, fds[3])
-            self.answer(pid=child.pid)
-        for fd in fds[:3]:
-            os.close(fd)
+            child = subprocess.Popen(said["args"], stdin=streams[0], stdout=streams[1],
+                                     stderr=streams[2], cwd=said["cwd"], env=said["env"],
+                                     shell=said["shell"], start_new_session=True)
+        except BaseException:
+            os.close(status)
+            raise
+        finally:
+            for fd in streams:
+                os.close(fd)
+        self.children[child.pid] = (child, status)
+        return {"pid": child.pid}
 
     def reap(self) -> None:
         for pid, (child, fd) in list(self.children.items()):

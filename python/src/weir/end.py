@@ -22,6 +22,8 @@ from .errors import Disconnected
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 Args = str | Sequence[str | os.PathLike[str]]
 
+_ERRORS: dict[str, type[Exception]] = {"IndexError": IndexError, "TypeError": TypeError}
+
 
 class Process:
     """A process at an end of a path, used like subprocess.Popen. Its streams are text."""
@@ -155,9 +157,14 @@ class End:
                     sent = socket.send_fds(self._channel, [data], list(fds))
                     data = data[sent:]
                 self._channel.sendall(data)
-                return self._answer()
+                answer = self._answer()
             except ConnectionError as error:
                 raise Disconnected(f"the {self.name}'s end of the path is gone") from error
+        if "errno" in answer:
+            raise OSError(answer["errno"], answer["error"], answer["filename"])
+        if "error" in answer:
+            raise _ERRORS.get(answer["kind"], ValueError)(answer["error"])
+        return answer
 
     def popen(self, args: Args, *, stdin: int | IO[Any] | None = DEVNULL,
               stdout: int | IO[Any] | None = PIPE, stderr: int | IO[Any] | None = PIPE,
@@ -200,11 +207,6 @@ class End:
         finally:
             for fd in opened:
                 os.close(fd)
-        if "pid" not in answer:
-            os.close(status)
-            if answer.get("errno"):
-                raise OSError(answer["errno"], answer["error"])
-            raise ValueError(answer["error"])
         return Process(self, args, answer["pid"], status, (ours[0], ours[1], ours[2]))
 
     def run(self, args: Args, *, input: str | None = None, timeout: float | None = None,
