@@ -161,6 +161,13 @@ def test_an_error_of_the_system_reads_as_here(args, how):
         assert texts[0] == texts[1]
 
 
+def test_a_relative_folder_is_relative_to_where_the_test_is_now(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    with weir.Path(record=False) as path:
+        monkeypatch.chdir(tmp_path)
+        assert path.client.run(["pwd"], cwd="sub").stdout == f"{tmp_path}/sub\n"
+
+
 def test_a_scenario_may_be_a_name_a_file_or_an_object(tmp_path):
     with weir.Path(scenario="geo-satellite", record=False) as path:
         assert "rate 2mbit" in path.scenario or "rate" in path.scenario

@@ -198,7 +198,8 @@ class End:
         status, tell = os.pipe()
         opened.append(tell)
         try:
-            answer = self._ask({"args": words, "cwd": os.fspath(cwd) if cwd else os.getcwd(),
+            here = os.getcwd()
+            answer = self._ask({"args": words, "cwd": os.path.join(here, cwd) if cwd else here,
                                 "env": dict(os.environ if env is None else env), "shell": shell},
                                [*theirs, tell])
         except BaseException:
