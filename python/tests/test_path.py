@@ -168,6 +168,25 @@ def test_a_relative_folder_is_relative_to_where_the_test_is_now(tmp_path, monkey
         assert path.client.run(["pwd"], cwd="sub").stdout == f"{tmp_path}/sub\n"
 
 
+def test_an_interrupted_call_does_not_confuse_the_next_one(monkeypatch):
+    class Alarm(Exception):
+        """As a signal's handler raises it while the answer is awaited."""
+
+    def alarm():
+        raise Alarm
+
+    with weir.Path(record=False) as path:
+        sleeper = path.client.popen(["sleep", "100"])
+        for call in (lambda: path.client.popen(["true"]), sleeper.terminate):
+            with monkeypatch.context() as waiting:
+                waiting.setattr(path.client, "_answer", alarm)
+                with pytest.raises(Alarm):
+                    call()
+            process = path.client.popen("echo $$", shell=True)
+            assert process.communicate()[0] == f"{process.pid}\n"
+        assert sleeper.wait(60) == -signal.SIGTERM
+
+
 def test_a_scenario_may_be_a_name_a_file_or_an_object(tmp_path):
     with weir.Path(scenario="geo-satellite", record=False) as path:
         assert "rate 2mbit" in path.scenario or "rate" in path.scenario

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The process at an end of a path, which starts the test's processes there.
 
-It is a command of `weir exec --between`. Its first argument is the descriptor of a socket to the test. A
-request is a line of JSON. Four descriptors come with a request that starts a process: its three streams, and
-a pipe that receives its exit status. If the socket is closed, the test has ended, for whatever reason: this
-process ends, and weir exec kills the processes that it has left running.
+It is a command of `weir exec --between`. Its first argument is the descriptor of a socket to the
+test. A request is a line of JSON, and its answer has the same number. Four descriptors come with a
+request that starts a process: its three streams, and a pipe that receives its exit status. If the
+socket is closed, the test has ended, for whatever reason: this process ends, and weir exec kills
+the processes that it has left running.
 """
 
 import json
@@ -43,15 +44,20 @@ class Agent:
             data = data + more if more else b""
         if not data:
             return False
-        said = json.loads(data)
-        try:
-            done = self.start(said, fds) if "args" in said else self.signal(said)
-        except Exception as error:  # the request is wrong, and the next one may be right
-            done = {"kind": type(error).__name__, "error": str(error)}
-            if isinstance(error, OSError) and error.errno:
-                done.update(errno=error.errno, error=error.strerror, filename=error.filename)
-        self.answer(**done)
+        # If the wait for an answer was interrupted, two requests may come at once, of which only
+        # one has descriptors.
+        for line in data.splitlines():
+            said = json.loads(line)
+            self.answer(number=said["number"], **self.outcome(said, fds))
         return True
+
+    def outcome(self, said: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        try:
+            return self.start(said, fds) if "args" in said else self.signal(said)
+        except Exception as error:  # the request is wrong, and the next one may be right
+            if isinstance(error, OSError) and error.errno:
+                return {"errno": error.errno, "error": error.strerror, "filename": error.filename}
+            return {"kind": type(error).__name__, "error": str(error)}
 
     def signal(self, said: dict[str, Any]) -> dict[str, Any]:
         child = self.children.get(said["pid"])

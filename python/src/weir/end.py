@@ -117,6 +117,8 @@ class End:
         self.addresses: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._channel, self._theirs = socket.socketpair()
+        self._asked = 0
+        self._heard = b""
 
     @property
     def address(self) -> str:
@@ -140,24 +142,27 @@ class End:
         self._channel.close()
 
     def _answer(self) -> dict[str, Any]:
-        data = b""
-        while not data.endswith(b"\n"):
+        while b"\n" not in self._heard:
             more = self._channel.recv(1 << 16)
             if not more:
                 raise Disconnected(f"the {self.name}'s end of the path is gone")
-            data += more
-        answer: dict[str, Any] = json.loads(data)
+            self._heard += more
+        line, _, self._heard = self._heard.partition(b"\n")
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
     def _ask(self, request: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
-        data = json.dumps(request).encode() + b"\n"
         with self._lock:
+            self._asked += 1
+            data = json.dumps({**request, "number": self._asked}).encode() + b"\n"
             try:
                 if fds:
                     sent = socket.send_fds(self._channel, [data], list(fds))
                     data = data[sent:]
                 self._channel.sendall(data)
-                answer = self._answer()
+                # An exception, as of a signal's handler, may have left earlier answers unread.
+                while (answer := self._answer())["number"] != self._asked:
+                    pass
             except ConnectionError as error:
                 raise Disconnected(f"the {self.name}'s end of the path is gone") from error
         if "errno" in answer:
