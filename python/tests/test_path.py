@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -185,6 +187,21 @@ def test_an_interrupted_call_does_not_confuse_the_next_one(monkeypatch):
             process = path.client.popen("echo $$", shell=True)
             assert process.communicate()[0] == f"{process.pid}\n"
         assert sleeper.wait(60) == -signal.SIGTERM
+
+
+def test_a_test_may_have_more_than_1024_open_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 1400:
+        pytest.skip(f"at most {hard} open files are allowed here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1400), hard))
+    try:
+        with contextlib.ExitStack() as opened:
+            for _ in range(1100):
+                opened.enter_context(open(os.devnull))
+            with weir.Path("delay 5ms", record=False) as path:
+                assert path.client.run(["echo", "on"]).stdout == "on\n"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_scenario_may_be_a_name_a_file_or_an_object(tmp_path):

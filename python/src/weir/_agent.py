@@ -98,13 +98,15 @@ class Agent:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is meant for the test
         self.answer(addresses=addresses(), pid=os.getpid())
+        waited = select.poll()
+        waited.register(self.channel, select.POLLIN)
+        waited.register(wakes, select.POLLIN)
         while True:
-            waited: list[Any] = [self.channel, wakes]
-            ready, _, _ = select.select(waited, [], [])
+            ready = dict(waited.poll())
             if wakes in ready:
                 os.read(wakes, 4096)
                 self.reap()
-            if self.channel in ready and not self.request():
+            if self.channel.fileno() in ready and not self.request():
                 return
 
 

@@ -44,8 +44,9 @@ class Process:
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            ready, _, _ = select.select([self._status], [], [], timeout)
-            if not ready:
+            ended = select.poll()
+            ended.register(self._status, select.POLLIN)
+            if not ended.poll(None if timeout is None else min(1000 * timeout, 2**31 - 1)):
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
             text = os.read(self._status, 64)
             os.close(self._status)

@@ -134,9 +134,10 @@ class Path:
         assert self._process is not None
         gone = os.pidfd_open(self._process.pid)
         try:
-            waited: list[Any] = [end._channel, gone]
-            ready, _, _ = select.select(waited, [], [])
-            if end._channel in ready:
+            waited = select.poll()
+            waited.register(end._channel, select.POLLIN)
+            waited.register(gone, select.POLLIN)
+            if end._channel.fileno() in dict(waited.poll()):
                 return end._answer()
             self._process.wait()
             raise self._failed()
