@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -187,6 +188,18 @@ def test_an_interrupted_call_does_not_confuse_the_next_one(monkeypatch):
             process = path.client.popen("echo $$", shell=True)
             assert process.communicate()[0] == f"{process.pid}\n"
         assert sleeper.wait(60) == -signal.SIGTERM
+
+
+def test_several_threads_may_wait_for_a_process():
+    with weir.Path(record=False) as path, concurrent.futures.ThreadPoolExecutor(3) as pool:
+        for _ in range(20):
+            process = path.client.popen("read x; exit 3", shell=True, stdin=subprocess.PIPE)
+            waiters = [pool.submit(process.wait) for _ in range(3)]
+            assert process.poll() is None
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.001)
+            process.stdin.close()
+            assert [waiter.result() for waiter in waiters] == [3, 3, 3] and process.poll() == 3
 
 
 def test_a_test_may_have_more_than_1024_open_files():

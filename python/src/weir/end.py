@@ -25,6 +25,14 @@ Args = str | Sequence[str | os.PathLike[str]]
 _ERRORS: dict[str, type[Exception]] = {"IndexError": IndexError, "TypeError": TypeError}
 
 
+def _deadline(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
 class Process:
     """A process at an end of a path, used like subprocess.Popen. Its streams are text."""
 
@@ -34,6 +42,7 @@ class Process:
         self.returncode: int | None = None
         self.stdin, self.stdout, self.stderr = streams
         self._end, self._status = end, status
+        self._waits = threading.Lock()
 
     def poll(self) -> int | None:
         """Returns its exit status, or None while it runs."""
@@ -43,16 +52,25 @@ class Process:
             return None
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            ended = select.poll()
-            ended.register(self._status, select.POLLIN)
-            if not ended.poll(None if timeout is None else min(1000 * timeout, 2**31 - 1)):
-                raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            text = os.read(self._status, 64)
-            os.close(self._status)
-            # If the pipe is empty, the whole path has ended, and all its processes were killed.
-            self.returncode = int(text) if text else -9
-        return self.returncode
+        deadline = _deadline(timeout)
+        left = _left(deadline)
+        # One thread at a time reads the status, and the others wait for that thread.
+        if not self._waits.acquire(timeout=-1 if left is None else left):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        try:
+            if self.returncode is None:
+                ended = select.poll()
+                ended.register(self._status, select.POLLIN)
+                left = _left(deadline)
+                if not ended.poll(None if left is None else min(1000 * left, 2**31 - 1)):
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                text = os.read(self._status, 64)
+                # If the pipe is empty, the whole path has ended, and all its processes were killed.
+                self.returncode = int(text) if text else -9
+                os.close(self._status)
+            return self.returncode
+        finally:
+            self._waits.release()
 
     def communicate(self, input: str | None = None,
                     timeout: float | None = None) -> tuple[str | None, str | None]:
