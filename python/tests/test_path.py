@@ -190,6 +190,30 @@ def test_an_interrupted_call_does_not_confuse_the_next_one(monkeypatch):
         assert sleeper.wait(60) == -signal.SIGTERM
 
 
+def test_what_was_written_before_a_timeout_is_not_lost(tmp_path):
+    os.mkfifo(tmp_path / "go")
+    words = f"echo important; read x <{tmp_path}/go; echo rest"
+    patience = 0.1
+
+    def comes(call):
+        nonlocal patience
+        patience *= 2
+        with pytest.raises(subprocess.TimeoutExpired) as caught:
+            call(patience)
+        assert caught.value.output in ("", "important\n")
+        return caught.value.output
+
+    with weir.Path(record=False) as path:
+        until(lambda: comes(lambda t: path.client.run(words, shell=True, timeout=t)))
+        patience = 0.1
+        process = path.client.popen(words, shell=True)
+        until(lambda: comes(lambda t: process.communicate(timeout=t)))
+        (tmp_path / "go").write_text("now\n")
+        assert process.communicate() == ("important\nrest\n", "") == process.communicate()
+        with pytest.raises(ValueError, match="with its first call"):
+            process.communicate("too late")
+
+
 def test_several_threads_may_wait_for_a_process():
     with weir.Path(record=False) as path, concurrent.futures.ThreadPoolExecutor(3) as pool:
         for _ in range(20):

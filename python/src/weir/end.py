@@ -43,6 +43,8 @@ class Process:
         self.stdin, self.stdout, self.stderr = streams
         self._end, self._status = end, status
         self._waits = threading.Lock()
+        self._threads: list[threading.Thread] | None = None  # those of communicate()
+        self._lines: list[list[str] | None] = [None, None]
 
     def poll(self) -> int | None:
         """Returns its exit status, or None while it runs."""
@@ -74,13 +76,33 @@ class Process:
 
     def communicate(self, input: str | None = None,
                     timeout: float | None = None) -> tuple[str | None, str | None]:
-        """Writes the input, reads the output to its end, and waits for the process."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        got: dict[str, str] = {}
+        """Writes the input, reads the output to its end, and waits for the process. TimeoutExpired
+        has the lines that came in time, as text; another call goes on, and returns them, too."""
+        deadline = _deadline(timeout)
+        if self._threads is None:
+            self._threads = self._begin(input)
+        elif input:
+            raise ValueError("communicate() takes the input with its first call")
+        try:
+            for thread in self._threads:
+                thread.join(_left(deadline))
+                if thread.is_alive():
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.wait(_left(deadline))
+        except subprocess.TimeoutExpired:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0, *self._texts()) from None
+        for stream in (self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        return self._texts()
+
+    def _begin(self, input: str | None) -> list[threading.Thread]:
+        """Starts threads that write and read the streams. They outlive a call that times out."""
         threads = []
 
-        def read(name: str, stream: IO[str]) -> None:
-            got[name] = stream.read()
+        def read(stream: IO[str], lines: list[str]) -> None:
+            for line in stream:
+                lines.append(line)
 
         def write(stream: IO[str]) -> None:
             try:
@@ -89,22 +111,20 @@ class Process:
             except BrokenPipeError:
                 pass
 
-        for name, stream in (("out", self.stdout), ("err", self.stderr)):
+        for number, stream in enumerate((self.stdout, self.stderr)):
             if stream is not None and not stream.closed:
-                threads.append(threading.Thread(target=read, args=(name, stream), daemon=True))
+                lines: list[str] = []
+                self._lines[number] = lines
+                threads.append(threading.Thread(target=read, args=(stream, lines), daemon=True))
         if self.stdin is not None and not self.stdin.closed:
             threads.append(threading.Thread(target=write, args=(self.stdin,), daemon=True))
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
-            if thread.is_alive():
-                raise subprocess.TimeoutExpired(self.args, timeout or 0, got.get("out"))
-        self.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-        for stream in (self.stdout, self.stderr):
-            if stream is not None:
-                stream.close()
-        return got.get("out"), got.get("err")
+        return threads
+
+    def _texts(self) -> tuple[str | None, str | None]:
+        out, err = (None if lines is None else "".join(lines) for lines in self._lines)
+        return out, err
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
