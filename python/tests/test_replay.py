@@ -66,6 +66,18 @@ def test_several_captures_side_by_side_are_as_one_by_one(replayed, tmp_path):
     assert isinstance(reports["none"], weir.errors.Failed)
 
 
+def test_several_captures_have_a_folder_each(tmp_path):
+    more = {"a,b": [CAPTURE, CAPTURE]}
+    reports = weir.replays(weir.Scenario.parse(LOSSY), {"one": {"a,b": CAPTURE}, "more": more}, split=SPLIT,
+                           folder=tmp_path)
+    assert reports["more"].cloud("down").rx_packets == 2 * reports["one"].cloud("down").rx_packets
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["more", "one"]
+    assert (tmp_path / "one/b.pcap").stat().st_size < (tmp_path / "more/b.pcap").stat().st_size
+    for name in ("../up", "..", ""):
+        with pytest.raises(ValueError, match="cannot be the name of a folder"):
+            weir.replays(weir.Scenario.parse(LOSSY), {name: more}, split=SPLIT, folder=tmp_path)
+
+
 def test_fates_are_arrays_where_numpy_is(replayed):
     pytest.importorskip("numpy", reason="numpy is not installed")
     fates = list(replayed.fates)

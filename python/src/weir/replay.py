@@ -220,17 +220,27 @@ def _one(text: str, folder: str | None, inputs: Mapping[str, PathLike],
     return replay(scenario, inputs, fates=False, picture=False, **options).report
 
 
+def _subfolder(folder: PathLike, name: str) -> str:
+    if name in ("", ".", "..") or "/" in name:
+        raise ValueError(f"`{name}` cannot be the name of a folder in {os.fspath(folder)}; name "
+                         "the captures otherwise, or leave out `folder`")
+    return os.path.join(os.path.abspath(folder), name)
+
+
 def replays(scenario: Scenario, captures: Mapping[str, Mapping[str, PathLike]],
             executor: concurrent.futures.Executor | None = None,
-            **options: Any) -> dict[str, show.Report | Failed]:
+            folder: PathLike | None = None, **options: Any) -> dict[str, show.Report | Failed]:
     """Replays a set of captures, side by side. Returns reports by the names of the captures, in their order;
     if a capture is refused, the error takes the place of its report. `executor` is any executor of
-    concurrent.futures; by default a thread for each processor is used."""
-    text, folder = str(scenario), scenario.folder or os.getcwd()
+    concurrent.futures; by default a thread for each processor is used. The files are left in
+    `folder`, if it is given: each capture's in a subfolder with its name."""
+    text, beside = str(scenario), scenario.folder or os.getcwd()
+    places = {name: None if folder is None else _subfolder(folder, name) for name in captures}
     own = executor is None
     pool = executor or concurrent.futures.ThreadPoolExecutor(os.cpu_count())
     try:
-        waiting = {name: pool.submit(_one, text, folder, dict(inputs), options)
+        waiting = {name: pool.submit(_one, text, beside, dict(inputs),
+                                     {**options, "folder": places[name]})
                    for name, inputs in captures.items()}
         results: dict[str, show.Report | Failed] = {}
         for name, future in waiting.items():
