@@ -78,6 +78,14 @@ def test_several_captures_have_a_folder_each(tmp_path):
             weir.replays(weir.Scenario.parse(LOSSY), {name: more}, split=SPLIT, folder=tmp_path)
 
 
+def test_a_replay_without_fates_has_not_those_of_an_earlier_one(tmp_path):
+    weir.replay(LOSSY, {"a,b": CAPTURE}, split=SPLIT, folder=tmp_path)
+    again = weir.replay(LOSSY, {"a,b": CAPTURE}, split=SPLIT, folder=tmp_path, fates=False, picture=False)
+    with pytest.raises(FileNotFoundError):
+        iter(again.fates)
+    assert not (tmp_path / "picture.html").exists()
+
+
 def test_fates_are_arrays_where_numpy_is(replayed):
     pytest.importorskip("numpy", reason="numpy is not installed")
     fates = list(replayed.fates)

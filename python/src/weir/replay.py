@@ -131,10 +131,13 @@ def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:
 
 def into_folder(folder: PathLike | None,
                 prefix: str) -> tuple[tempfile.TemporaryDirectory[str] | None, pathlib.Path]:
-    """Returns `folder`, or a new temporary folder, which the caller has to remove."""
+    """Returns `folder`, or a new temporary folder, which the caller has to remove. What a replay
+    may leave out is removed, so that nothing of an earlier one is taken for its result."""
     own = tempfile.TemporaryDirectory(prefix=prefix) if folder is None else None
     place = pathlib.Path(own.name if own is not None else folder or ".").absolute()
     place.mkdir(parents=True, exist_ok=True)
+    for name in ("fates.csv", "picture.html"):
+        (place / name).unlink(missing_ok=True)
     return own, place
 
 
