@@ -70,8 +70,9 @@ def test_a_recording_that_cannot_be_finished_is_an_error(tmp_path):
             raise ZeroDivisionError
 
 
-def test_it_ends_when_it_is_asked_to(recording):
-    assert recording.replay(until="1us").report.cloud("down").rx_packets == 0
+@pytest.mark.parametrize("until", ["1us", 0.000001])
+def test_it_ends_when_it_is_asked_to(recording, until):
+    assert recording.replay(until=until).report.cloud("down").rx_packets == 0
 
 
 def test_what_would_have_happened_is_another_run(recording):

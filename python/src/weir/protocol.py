@@ -177,15 +177,19 @@ def started(text: str) -> Operation[Answer]:
 
 
 def duration(seconds: float | str) -> str:
-    """Returns a time in the language's notation, from seconds or from a text with its unit.
+    """Returns a time in the language's notation, from seconds or from a text with its unit. Seconds
+    are rounded to nanoseconds.
 
-    >>> duration(0.25), duration("80ms"), duration(5)
-    ('250ms', '80ms', '5s')
+    >>> duration(0.25), duration("80ms"), duration(5), duration(0.0625), duration(4e-9)
+    ('250ms', '80ms', '5s', '62500us', '4ns')
     """
     if isinstance(seconds, str):
         return seconds
-    ms = round(seconds * 1000)
-    return f"{ms // 1000}s" if ms % 1000 == 0 else f"{ms}ms"
+    ns = round(seconds * 1e9)
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if ns % size == 0:
+            return f"{ns // size}{unit}"
+    return f"{ns}ns"
 
 
 def next_of(conversation: Conversation) -> Answer | None:
