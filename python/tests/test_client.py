@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import asyncio
+import concurrent.futures
 import contextlib
+import os
 import pathlib
 import re
+import shutil
 import socket
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 from conftest import ROOT, SCENARIO
 
 import weir
 from weir import errors, protocol
+
+SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
 
 
 def test_a_change_is_in_force_when_it_is_answered(client):
@@ -63,6 +71,50 @@ def test_a_weir_that_logs_much_goes_on():
         client._socket.settimeout(20)
         for i in range(150):
             client.change(*(f"cloud down delay {80 + i % 2}ms jitter {k}ms" for k in range(20)))
+
+
+def test_a_weir_does_not_end_with_the_thread_that_started_it():
+    with contextlib.ExitStack() as stack, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        client = pool.submit(stack.enter_context, weir.run(SCENARIO, eal=["--no-huge"])).result()
+        pool.shutdown()
+        for _ in zip(range(5), client.sample("100ms")):  # in this time a SIGTERM would end it
+            pass
+        assert "cloud down" in client.config()
+
+
+HOLD = """
+import contextlib, sys, threading, weir
+with contextlib.ExitStack() as stack:
+    def start():
+        print(stack.enter_context(weir.run(sys.argv[1], eal=["--no-huge"])).path, flush=True)
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    sys.stdin.read()
+"""
+
+
+def test_a_weir_ends_with_the_process_that_started_it_even_by_kill_9():
+    def there(path):
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                found += [entry] if path.encode() in (entry / "cmdline").read_bytes() else []
+        return found
+
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, SCENARIO], stdin=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=str(SOURCES)))
+    path = holder.stdout.readline().strip()
+    try:
+        assert there(path)
+    finally:
+        holder.kill()
+        holder.communicate()
+    end = time.monotonic() + 60
+    while there(path):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    shutil.rmtree(os.path.dirname(path))
 
 
 def test_each_code_of_the_language_has_its_exception():

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import queue
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
 
 from .errors import Failed, NotInstalled
 
@@ -40,5 +45,32 @@ def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
 
 
 def end_with_me() -> None:
-    """For `preexec_fn`: the process gets SIGTERM when its parent ends, for whatever reason."""
+    """For `preexec_fn`: the process gets SIGTERM when its parent ends, for whatever reason. Its
+    parent is the thread that starts it: see start()."""
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+
+
+def start(words: Sequence[str], **how: Any) -> subprocess.Popen[str]:
+    """Starts a process that gets SIGTERM when this process ends, for whatever reason, and not when
+    the calling thread does."""
+    made: Future[subprocess.Popen[str]] = Future()
+    _starter(os.getpid()).put((made, words, how))
+    return made.result()
+
+
+@functools.cache
+def _starter(pid: int) -> queue.SimpleQueue[Any]:
+    """Returns the queue of a thread that starts processes and stays as long as the process `pid`. A
+    forked child needs a thread of its own."""
+    asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def serve() -> None:
+        while True:
+            made, words, how = asked.get()
+            try:
+                made.set_result(subprocess.Popen(words, preexec_fn=end_with_me, **how))
+            except Exception as error:
+                made.set_exception(error)
+
+    threading.Thread(target=serve, name="weir starts", daemon=True).start()
+    return asked

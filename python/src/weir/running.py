@@ -44,8 +44,8 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
         recorded += flight_words(flight, flight_on, flight_to)
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
                  str(place / "socket"), *recorded, *options, *(["--", *eal] if eal else [])]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   text=True, errors="replace", preexec_fn=program.end_with_me)
+        process = program.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                encoding="utf-8", errors="replace")
         last: collections.deque[str] = collections.deque(maxlen=100)
         try:
             said = _until_running(process)
