@@ -92,6 +92,38 @@ def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
     assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
 
 
+AROUND = """
+import pytest
+
+@pytest.fixture
+def around(weir_path, request):
+    assert request.node.name != "test_setup", "setup fails"
+    weir_path.down("delay 7ms")
+    yield
+    assert request.node.name not in ("test_teardown", "test_both"), "teardown fails"
+
+@pytest.fixture
+def before():
+    yield
+    assert False, "an earlier fixture fails"
+
+def test_setup(around): pass
+def test_teardown(around): pass
+def test_both(around): assert False, "the test fails"
+def test_before(before, weir_path): pass
+def test_passes(around): pass
+"""
+
+
+def test_a_test_that_fails_in_a_fixture_carries_its_evidence_too(tmp_path):
+    said = run(tmp_path, "--weir-seed", "7", suite=AROUND)
+    assert "1 failed" in said and "4 errors" in said, said
+    assert said.count("repeat it with --weir-seed 7") == 4  # that of test_both once
+    kept = re.findall(r": (/\S+/weir/report.json)$", said, re.M)
+    assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
+    assert {path.parent for path in (tmp_path / "base").rglob("weir.log")} == {pathlib.Path(path).parent for path in kept}
+
+
 def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
     said = run(tmp_path, "-k", "fails", "--weir-recording", "0")
     assert "1 failed" in said and "weir replay --recording" not in said and "no recording" not in said, said

@@ -261,6 +261,8 @@ class Path:
         return self.control.flight_dump(folder, weir=self._weir)
 
     def _last(self) -> str:
+        if self._process is None:
+            return "no flight: the path had ended before"
         try:
             return f"to run its last seconds again: weir replay --recording {self.flight_dump().folder}"
         except Exception as error:  # this may be why the test has failed

@@ -124,8 +124,6 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     request.node.stash[_PATH] = path
     yield path
     path.close()
-    if not request.config.getoption("--weir-keep") and not getattr(path, "failed", False):
-        shutil.rmtree(path.folder, ignore_errors=True)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -134,7 +132,10 @@ def pytest_runtest_makereport(item: pytest.Item,
     outcome = yield
     report = outcome.get_result()
     path = item.stash.get(_PATH, None)
-    if path is None or not report.failed or report.when != "call":
+    if path is None:
         return
-    path.failed = True  # type: ignore[attr-defined]
-    report.sections.append(("weir", path.evidence()))
+    if report.failed:
+        del item.stash[_PATH]  # it is shown once, and its files stay
+        report.sections.append(("weir", path.evidence()))
+    elif report.when == "teardown" and not item.config.getoption("--weir-keep"):
+        shutil.rmtree(path.folder, ignore_errors=True)
