@@ -2,6 +2,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -150,3 +151,14 @@ def test_each_statement_is_a_method_with_its_help():
 def test_the_stubs_are_those_of_the_tables():
     own = pathlib.Path(weir.__file__).parent / "_statements.pyi"
     assert own.read_text() == stubs.text(language.tables()), "python3 -m weir.stubs > python/src/weir/_statements.pyi"
+
+
+def test_a_scenario_is_utf_8_in_any_locale(tmp_path):
+    (tmp_path / "drüp.txt").write_text("1\n")
+    path = tmp_path / "one.weir"
+    path.write_text("port a\nport b\ncloud c from a to b\ncloud c loss list drüp.txt\n", encoding="utf-8")
+    code = "import sys, weir; s = weir.Scenario.load(sys.argv[1]); s.check(); print(ascii(str(s)))"
+    env = dict(os.environ, PYTHONPATH=str(pathlib.Path(weir.__file__).parents[1]), LC_ALL="C", PYTHONUTF8="0",
+               PYTHONCOERCECLOCALE="0")
+    done = subprocess.run([sys.executable, "-c", code, path], env=env, capture_output=True, text=True, check=False)
+    assert "loss list dr\\xfcp.txt" in done.stdout, done.stderr

@@ -73,7 +73,7 @@ def _run(point: Point, what: str, weir: str | None) -> str:
              "--seed", str(point.seed), "--jobs", "1", "-j"]
     for name, value in point.set:
         words += ["--set", f"{name}={value}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False,
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False,
                           preexec_fn=program.end_with_me)
     # Status 1 also means that a row is outside its band, which one point cannot decide.
     text = f"[{done.stdout}]"
@@ -187,7 +187,7 @@ class Study:
         store.assemble(points)
         done = subprocess.run([program.find(self.weir), "lab", "run", self.what, *self.options,
                                "--continue", "--out", str(store.folder)],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, encoding="utf-8", check=False)
         taken = f"{len(points)} of "
         if done.returncode not in (0, 1) or f"weir lab: {taken}" not in done.stderr:
             raise Failed(done.stderr.strip() or "weir lab run ended", done.returncode, done.stderr)

@@ -283,7 +283,7 @@ class Path:
         if now != self.scenario:
             parts += ["and was at the end", now]
         log = self.folder / "weir.log"
-        parts.append(log.read_text(errors="replace") if log.exists() else "")
+        parts.append(log.read_text(encoding="utf-8", errors="replace") if log.exists() else "")
         for name, what in (("crossed.pcapng", "the packets at both ends"), ("fates.csv", "the fate of every packet"),
                            ("report.json", "the counters"), ("picture.html", "a picture")):
             if (self.folder / name).exists():

@@ -36,7 +36,7 @@ def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
          fine: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
     """Runs `weir WORDS...`. Raises Failed with its error output unless its status is in `fine`."""
     done = subprocess.run([find(program), *words], input=input, cwd=cwd, capture_output=True,
-                          text=True, errors="replace", check=False)
+                          encoding="utf-8", errors="replace", check=False)
     if done.returncode not in fine:
         said = done.stderr.strip().splitlines()
         raise Failed(said[-1] if said else f"weir {words[0]} ended with {done.returncode}",

@@ -161,7 +161,8 @@ class Replay:
            own: tempfile.TemporaryDirectory[str] | None) -> Replay:
         """Builds the result from the files of `weir replay` in a folder. The temporary folder `own` is
         removed with the object."""
-        report = show.made(show.Report, json.loads((place / "report.json").read_text()))
+        text = (place / "report.json").read_text(encoding="utf-8")
+        report = show.made(show.Report, json.loads(text))
         result = cls(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
                      place / "picture.html" if picture else None,
                      tuple(line for line in done.stderr.splitlines() if "warning" in line),
