@@ -263,6 +263,16 @@ def test_an_end_that_cannot_begin_says_why_and_not_the_end_of_the_table(monkeypa
         weir.Path("delay 5ms").__enter__()
 
 
+def test_a_path_that_begins_a_second_time_says_so():
+    path = weir.Path(record=False)
+    with path:
+        with pytest.raises(weir.WeirError, match="has begun already"):
+            path.__enter__()
+        assert path.client.run(["echo", "on"]).stdout == "on\n"
+    with pytest.raises(weir.WeirError, match="has begun already"):
+        path.__enter__()
+
+
 def test_a_long_name_of_a_folder_does_not_matter(tmp_path):
     with weir.Path(folder=tmp_path / ("x" * 200), record=False) as path:
         assert path.control.hello.clouds == 2

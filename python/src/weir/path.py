@@ -95,6 +95,8 @@ class Path:
         return [*words, "--between", self.server._command(True), self.client._command(False)]
 
     def __enter__(self) -> Path:
+        if self.client._channel.fileno() < 0 or self._process is not None:
+            raise WeirError("this path has begun already; each `with` takes a weir.Path of its own")
         with contextlib.ExitStack() as left:
             for end in (self.client, self.server):
                 left.callback(end._hang_up)
