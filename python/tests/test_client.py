@@ -117,6 +117,20 @@ def test_a_weir_ends_with_the_process_that_started_it_even_by_kill_9():
     shutil.rmtree(os.path.dirname(path))
 
 
+@pytest.mark.parametrize("break_", ["\u2028", "\x85", "\f", "\x1c"])
+def test_only_a_line_break_ends_a_line_of_a_scenario(client, break_):
+    text = SCENARIO.replace("1ms\n", f"2ms # one{break_}two\r\n")
+    client.load(text)
+    assert "cloud up delay 2ms" in client.config()
+
+    async def load(text):
+        async with weir.connect_async(client.path) as other:
+            await other.load(text)
+
+    asyncio.run(load(text.replace("2ms", "3ms")))
+    assert "cloud up delay 3ms" in client.config()
+
+
 def test_each_code_of_the_language_has_its_exception():
     header = (ROOT / "src/control/text/language_error.h").read_text()
     codes = set(re.findall(r'#define ERROR_\w+ +"([a-z-]+)"', header))

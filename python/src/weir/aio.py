@@ -110,7 +110,7 @@ class AsyncClient:
         return await self._run(protocol.change(lines, files))
 
     async def load(self, scenario: object) -> Answer:
-        return await self._run(protocol.change(str(scenario).splitlines(), begin="begin whole"))
+        return await self._run(protocol.load(scenario))
 
     async def cloud(self, name: str, *, everything: bool = False) -> show.Cloud:
         return await self._run(protocol.cloud(name, everything))

@@ -125,7 +125,7 @@ class Client:
 
     def load(self, scenario: object) -> Answer:
         """Replaces the running scenario by this one (a text, or a weir.Scenario), in one transaction."""
-        return self._run(protocol.change(str(scenario).splitlines(), begin="begin whole"))
+        return self._run(protocol.load(scenario))
 
     def cloud(self, name: str, *, everything: bool = False) -> show.Cloud:
         """`show cloud NAME`; `everything`: since the start of the run."""

@@ -128,6 +128,13 @@ def change(lines: Iterable[str], files: Files | None = None, begin: str = "begin
     return check(answers[0])
 
 
+def load(scenario: object) -> Operation[Answer]:
+    """Replaces the running scenario. As in a file, only a line break ends a line: str.splitlines()
+    also divides at U+2028 and others."""
+    lines = str(scenario).encode().splitlines()
+    return change([line.decode() for line in lines], begin="begin whole")
+
+
 def cloud(name: str, everything: bool = False) -> Operation[show.Cloud]:
     answer = yield from line(f"show cloud {name}" + (" all" if everything else ""))
     return show.made(show.Cloud, answer)

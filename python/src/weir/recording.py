@@ -170,7 +170,7 @@ class Recording:
         `table` says what was compared."""
         own, place = into_folder(folder, "weir-recording-")
         words = self._what_if(place, scenario, set, seed, ideal, until)
-        ports = [line.split()[1] for line in self.text.splitlines() if line.startswith("port ")]
+        ports = [line.split()[1] for line in self.text.split("\n") if line.startswith("port ")]
         outputs = {port: place / f"{port}.pcap" for port in ports}
         for port, path in outputs.items():
             words += ["--out", f"{port}={path}"]
