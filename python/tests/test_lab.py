@@ -135,6 +135,21 @@ def test_processes_that_run_a_point_each_make_the_same(alone, tmp_path):
     assert same(tmp_path, alone)
 
 
+@pytest.mark.parametrize("words", [["point"], ["point", "1", "2"], ["finish", "1"], ["points"]])
+def test_a_command_that_lacks_or_has_a_word_too_many_prints_the_usage(words, tmp_path, capsys):
+    study().save(tmp_path)
+    assert weir.lab.main([words[0], str(tmp_path), *words[1:]]) == 2
+    assert "python3 -m weir.lab point becn" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["-1", "22", "x"])
+def test_a_point_that_does_not_exist_is_refused(number, tmp_path, capsys):
+    assert study().save(tmp_path) == 22
+    assert weir.lab.main(["point", str(tmp_path), number]) == 2
+    assert f"`{number}` is no point of {tmp_path}: 0 to 21" in capsys.readouterr().err
+    assert list((tmp_path / "points").iterdir()) == []
+
+
 def test_dask_makes_the_same_when_a_worker_is_killed(alone, tmp_path):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     env = os.environ.get("PYTHONPATH", "")

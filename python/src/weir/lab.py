@@ -317,7 +317,7 @@ class _Bar:
 
 
 def main(words: Sequence[str]) -> int:
-    if len(words) not in (2, 3) or words[0] not in ("point", "finish"):
+    if (words[:1], len(words)) not in ((["point"], 3), (["finish"], 2)):
         print(__doc__, file=sys.stderr)
         return 2
     store = Store(words[1])
@@ -326,6 +326,10 @@ def main(words: Sequence[str]) -> int:
                     tuple((name, value) for name, value in row["set"]), row["text"])
               for row in said["points"]]
     if words[0] == "point":
+        if words[2] not in map(str, range(len(points))):
+            print(f"weir.lab: `{words[2]}` is no point of {words[1]}: 0 to {len(points) - 1}",
+                  file=sys.stderr)
+            return 2
         point = points[int(words[2])]
         if not store.has(point):
             store.put(point, run_point(point, said["weir"]))
