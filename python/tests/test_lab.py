@@ -150,6 +150,12 @@ def test_a_point_that_does_not_exist_is_refused(number, tmp_path, capsys):
     assert list((tmp_path / "points").iterdir()) == []
 
 
+def test_a_figure_takes_the_name_of_a_parameter_as_a_study_does(tmp_path):
+    runs = [{"case": "a", "parameters": {"max-p": value}, "figures": {"loss": 0.5}} for value in ("0.1", "0.2")]
+    results = weir.lab.Results(tmp_path, ({"runs": runs},), True)
+    assert results.figure("loss", over="max_p") == {"0.1": [0.5], "0.2": [0.5]} == results.figure("loss", "max-p")
+
+
 def test_dask_makes_the_same_when_a_worker_is_killed(alone, tmp_path):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     env = os.environ.get("PYTHONPATH", "")

@@ -107,11 +107,13 @@ class Results:
 
     def figure(self, name: str, over: str, case: str | None = None) -> dict[str, list[float]]:
         """Returns the values of a figure by the values of a parameter, one per seed:
-        `figure("bottleneck.loss", "flows")`."""
+        `figure("bottleneck.loss", "flows")`. As with Study, `_` stands for `-`."""
         found: dict[str, list[float]] = {}
         for run in self.runs:
             if case in (None, run["case"]) and name in run["figures"]:
-                found.setdefault(run["parameters"][over], []).append(run["figures"][name])
+                parameters = run["parameters"]
+                value = parameters[over if over in parameters else over.replace("_", "-")]
+                found.setdefault(value, []).append(run["figures"][name])
         return found
 
     def _repr_html_(self) -> str:
