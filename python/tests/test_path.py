@@ -317,6 +317,16 @@ def test_the_error_of_the_block_takes_precedence_over_that_of_the_end(tmp_path):
             raise ZeroDivisionError
 
 
+def test_the_evidence_of_a_weir_that_was_killed_has_what_was_recorded(tmp_path):
+    with weir.Path("delay 5ms", folder=tmp_path, recording="16MB") as path:
+        path.client.run(["ping", "-c", "3", "-i", "0.01", path.server.host], check=True)
+        path._process.kill()
+        said = path.evidence()
+    assert "the record is incomplete: weir exec ended with status -9" in said
+    assert f"to run again what was recorded: weir replay --recording {tmp_path}/recording\n" in said
+    assert weir.Recording(tmp_path / "recording").replay().report.clouds
+
+
 # ---- nothing is left behind ----
 
 @pytest.mark.parametrize("how", ["no program", "no folder", "a process that cannot be made"])

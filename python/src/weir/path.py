@@ -159,7 +159,8 @@ class Path:
         # The reason may stand before or after the table of counters, which has its own heading.
         lines = re.sub(r"^weir exec: [\d.]+ \w+, seed \d+$.*?(?=^weir exec: |\Z)", "", said,
                        flags=re.MULTILINE | re.DOTALL).strip().splitlines()
-        return Failed(lines[-1] if lines else "weir exec ended with an error", self._process.returncode or 0, said)
+        status = self._process.returncode or 0
+        return Failed(lines[-1] if lines else f"weir exec ended with status {status}", status, said)
 
     def _meet(self) -> None:
         first = self._hear(self.client)
@@ -290,9 +291,12 @@ class Path:
                            ("report.json", "the counters"), ("picture.html", "a picture")):
             if (self.folder / name).exists():
                 parts.append(f"{what}: {self.folder / name}")
+        recorded = self.folder / "recording"
         if self.recording is not None:
-            parts.append(f"to run all of it again: weir replay --recording {self.recording.folder}")
-        elif self._limit is not None:
-            shutil.rmtree(self.folder / "recording", ignore_errors=True)
+            parts.append(f"to run all of it again: weir replay --recording {recorded}")
+        elif (recorded / "outcome.json").exists():
+            shutil.rmtree(recorded, ignore_errors=True)
             parts.append(f"no recording: more than {self._limit}")
+        elif (recorded / "recording.json").exists():
+            parts.append(f"to run again what was recorded: weir replay --recording {recorded}")
         return "\n".join(parts + last)
