@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """again.py WEIR SOURCE: replays recordings of live runs: every departure is at the same nanosecond."""
+import itertools
 import json
 import os
 import random
@@ -15,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
 from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
-from scene import WEIR, Scene, around, blocks, end_started, read_capture, write_hostile
+from scene import PATIENCE_S, WEIR, Scene, around, blocks, end_started, read_capture, write_hostile
 
 SOURCE = os.path.abspath(sys.argv[2])
 THREE = """\
@@ -437,6 +438,49 @@ def the_way_of_a_packet_is_told_in_words():
     assert "comes to up" in said and "leaves up" in said, said
 
 
+# The queue holds more than the run lasts, and the line holds half a second of it.
+ENDS_HELD = """\
+seed 4
+port a
+port b
+cloud down from a to b
+cloud up from b to a
+cloud down rate 100kbit queue 10MB
+cloud down delay 500ms
+"""
+
+
+def what_is_held_at_the_end_has_no_fate_but_on_a_line_and_no_output_is_lost():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, "ab", packets=1000)
+        scene.scenario(ENDS_HELD)
+        client = scene.start()
+        end = time.monotonic() + PATIENCE_S
+        while json.loads(client.say("show cloud down"))["tx_packets"] < 3:
+            assert time.monotonic() < end, "nothing leaves"
+            time.sleep(0.05)
+        client.close()
+        scene.stop()
+        files = ("log", "capture", "picture")
+        logs = set()
+        for wanted in itertools.product((False, True), repeat=len(files) + 1):
+            names = [name for name, on in zip(files, wanted) if on]
+            options = [word for name in names for word in (f"--{name}", scene.at(name))]
+            said = scene.again(*options, *["--packet", "900"] * wanted[-1])
+            assert ("(still under way)" in said) == wanted[-1] and "DROPPED" not in said, said
+            if "log" in names:
+                with open(scene.at("log")) as file:
+                    logs.add(file.read())
+            for name in names:
+                os.remove(scene.at(name))
+        assert len(logs) == 1, "the log depends on the other outputs"
+        rows = [line.split(",") for line in logs.pop().splitlines()[1:] if ",down," in line]
+        left = [t_ns for t_ns, _ in read_capture(scene.at("again-b.pcap"))]
+        assert 3 <= len(left) < len(rows) < 1000, (len(left), len(rows))
+        assert {row[4] for row in rows} == {"delivered"}, rows
+        assert [int(row[6]) for row in rows][:len(left)] == left, (rows, left)
+
+
 def what_would_have_happened_is_told():
     scene = Kept.scene()
     report = scene.at("report.json")
@@ -828,6 +872,7 @@ claims += [(claim.__name__, claim) for claim in (
     what_found_no_memory_finds_none_again,
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
+    what_is_held_at_the_end_has_no_fate_but_on_a_line_and_no_output_is_lost,
     what_would_have_happened_is_told,
     what_differs_is_what_the_logs_of_both_say,
     two_recordings_are_the_same_or_not,

@@ -422,8 +422,14 @@ int rerun_open(const struct scenario *scenario, const struct rerun_options *opti
 
 void rerun_close(struct rerun *rerun)
 {
+	struct witness *witness;
+
 	if (!rerun)
 		return;
+	/* What the engines still hold has not been dropped: the recording ends before its fate. */
+	witness = rerun->options->replay->witness;
+	if (witness)
+		witness->way = 0;
 	egress_close(&rerun->egress);
 	for (uint32_t port = 0; port < rerun->n_ports; port++) {
 		for (uint32_t i = 0; i < rerun->leavings[port].n; i++)
