@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -657,6 +658,33 @@ def a_limit_ends_the_recording_and_not_the_run():
         assert "known up to" in said, said
         size = os.path.getsize(scene.at("R/ingress.pcapng"))
         assert size < (1 << 20) + 300_000, size
+        assert_says_what_it_has(scene, said, r"(\d+) packets, 1 MB; it ended at (\+[0-9.]+) s: its limit")
+
+
+def assert_says_what_it_has(scene, again, ends, few=0):
+    """The run and outcome.json name as many packets as the replay has, or `few` fewer, and the instant of the end."""
+    here = int(re.search(r"(\d+) packets came in", again).group(1))
+    there, until = re.search(ends, scene.said).groups()
+    with open(scene.at("R/outcome.json")) as file:
+        recorded = json.load(file)["recorded"]
+    assert recorded["ended_early"] and recorded["packets"] == int(there), (recorded, scene.said)
+    assert here - few <= int(there) <= here, (again, scene.said)
+    assert few or f"known up to {until}" in again, (again, scene.said)
+
+
+def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, "ab", packets=4000)
+        scene.scenario(LOSSY)
+        scene.start().close()
+        # More than each output has, and less than what comes in.
+        resource.prlimit(scene.process.pid, resource.RLIMIT_FSIZE, (6_000_000, 6_000_000))
+        time.sleep(scene.lasts_s + 0.5)
+        scene.said = scene.stop()
+        assert "R ends here, and the run continues: File too large" in scene.said, scene.said
+        said = scene.again()
+        assert_says_what_it_has(scene, said, r"at least (\d+) packets, \d MB; it ended at (\+[0-9.]+) s: File too large",
+                                few=8000)
 
 
 ZSTD = "R/ingress.pcapng.zst"
@@ -882,6 +910,7 @@ claims += [(claim.__name__, claim) for claim in (
     statements_that_look_behind_the_snap_are_named_by_both,
     what_a_change_brings_is_said_when_it_comes_and_of_what_would_have_been,
     a_limit_ends_the_recording_and_not_the_run,
+    a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has,
     what_is_compressed_runs_again_whole_and_cut_and_with_bits_flipped,
     a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_the_file,
     a_recording_is_a_live_source_at_any_speed,

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
@@ -93,14 +95,20 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 	const struct recording *recording = runtime_recording(runtime);
 	struct recording_counts counts;
 	struct problem problem;
+	char end[160] = "";
 
 	if (!recording || recording_is_flight(recording))
 		return 0;
 	recording_counts(recording, &counts);
-	run_log(counts.missed > 0 ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
-	        "recorded in %s: %" PRIu64 " packets, %" PRIu64 " MB%s",
-	        recording_folder(recording), counts.packets, counts.bytes / 1000000,
-	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "");
+	if (counts.ended)
+		snprintf(end, sizeof(end), "; it ended at +%" PRIu64 ".%03" PRIu64 " s: %s",
+		         counts.until_ns / SIMTIME_S, counts.until_ns % SIMTIME_S / SIMTIME_MS,
+		         counts.error ? strerror(counts.error) : "its limit is reached");
+	run_log(counts.missed > 0 || counts.ended ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
+	        "recorded in %s: %s%" PRIu64 " packets, %" PRIu64 " MB%s%s",
+	        recording_folder(recording), counts.ended && counts.error ? "at least " : "",
+	        counts.packets, counts.bytes / 1000000,
+	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "", end);
 	if (recording_outcome_write(recording, runtime, scenario, &problem) == 0)
 		return 0;
 	run_log(RUN_LOG_ERROR, "%s", problem.text);

@@ -287,10 +287,17 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 void recording_counts(const struct recording *recording, struct recording_counts *counts)
 {
 	*counts = (struct recording_counts){.bytes = recording_file_bytes(recording),
-	                                    .ended = recording->ended};
+	                                    .ended = recording->ended,
+	                                    .error = recording->error,
+	                                    .until_ns = recording->flushed.until_ns};
 	for (uint32_t i = 0; i < recording->n_tapes; i++) {
 		counts->packets += recording->tapes[i].packets;
 		counts->missed += recording->tapes[i].missed;
+	}
+	/* The tapes go on when the file has ended. */
+	if (recording->ended) {
+		counts->packets = recording->flushed.packets;
+		counts->bytes = recording->flushed.bytes;
 	}
 }
 

@@ -100,7 +100,9 @@ bool recording_is_flight(const struct recording *recording);
 struct recording_counts {
 	uint64_t packets, bytes; /* recorded; in the file */
 	uint64_t missed;         /* packets that found no room */
-	bool ended;              /* ended before the run */
+	bool ended;              /* ended before the run, at `until_ns` */
+	int error;               /* errno that ended it; the file may have more than `packets` */
+	simtime until_ns;
 };
 void recording_counts(const struct recording *recording, struct recording_counts *counts);
 const char *recording_folder(const struct recording *recording);

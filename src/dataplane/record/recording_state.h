@@ -29,6 +29,12 @@ struct known_file {
 	void *content;
 };
 
+/* How far a recording has come. */
+struct reached {
+	uint64_t packets, bytes;
+	simtime until_ns;
+};
+
 struct recording {
 	struct recording_plan plan;
 	char *folder;
@@ -46,7 +52,8 @@ struct recording {
 	pthread_mutex_t changes_lock; /* protects `changes` and its text */
 	pthread_mutex_t dump_lock;    /* one dump at a time */
 	char *before;                 /* text of the scenario before the next change */
-	uint64_t bytes;               /* uncompressed */
+	struct reached put;           /* handed to the block writer; uncompressed bytes */
+	struct reached flushed;       /* known to be in the file */
 	bool ended;
 	int error;              /* errno of a failed write */
 	struct flight *flight;  /* in place of the files; or NULL */

@@ -77,7 +77,28 @@ static void note_taken(struct recording *recording, uint32_t worker, const struc
 
 uint64_t recording_file_bytes(const struct recording *recording)
 {
-	return recording->pack ? pack_written_bytes(recording->pack) : recording->bytes;
+	return recording->pack ? pack_written_bytes(recording->pack) : recording->put.bytes;
+}
+
+static void put_in_file(struct recording *recording, uint32_t worker,
+                        const struct tape_entry *entry)
+{
+	recording->put.bytes += recorded_put(&recording->block_writer, worker, entry);
+	if (entry->kind == TAPE_PACKETS)
+		recording->put.packets += entry->n;
+	recording->put.until_ns = simtime_max(recording->put.until_ns, entry->t_ns);
+}
+
+static void flush(struct recording *recording)
+{
+	int error = block_writer_flush(&recording->block_writer);
+
+	if (error == 0) {
+		recording->flushed = recording->put;
+		recording->flushed.bytes = recording_file_bytes(recording);
+	} else if (!recording->ended) {
+		recording_end_early(recording, error);
+	}
 }
 
 /* Destination of the parts of a snapshot. */
@@ -139,8 +160,7 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			if (recording->flight)
 				put_in_flight(recording, worker, entry);
 			else
-				recording->bytes +=
-				        recorded_put(&recording->block_writer, worker, entry);
+				put_in_file(recording, worker, entry);
 			if (recording->plan.limit_bytes > 0 &&
 			    recording_file_bytes(recording) >= recording->plan.limit_bytes)
 				recording_end_early(recording, 0);
@@ -178,10 +198,7 @@ void *recording_writer(void *argument)
 		if (!busy && !stop)
 			nanosleep(&rest, NULL);
 		if (!recording->flight && (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
-			int error = block_writer_flush(&recording->block_writer);
-
-			if (error != 0 && !recording->ended)
-				recording_end_early(recording, error);
+			flush(recording);
 			flushed_ns = now_ns();
 		}
 	} while (!stop || busy);
