@@ -497,6 +497,27 @@ def what_would_have_happened_is_told():
         assert json.load(file)["clouds"][0]["drops"]["queue-full"] == 0
 
 
+def a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then():
+    for name, options in WORKERS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(folder, "ab", packets=4000)
+            scene.scenario(LOSSY)
+            client = scene.start(*options)
+            end = time.monotonic() + PATIENCE_S
+            while json.loads(client.say("show cloud up"))["rx_packets"] < 100:
+                assert time.monotonic() < end, "nothing comes in"
+                time.sleep(0.01)
+            assert b'"ok":true' in client.say("no cloud up")
+            client.close()
+            scene.stop()
+            scene.again("--report", scene.at("report.json"), "--log", scene.at("log.csv"), outputs=False)
+            with open(scene.at("report.json")) as file:
+                up = next(cloud for cloud in json.load(file)["clouds"] if cloud["cloud"] == "up")
+            with open(scene.at("log.csv")) as file:
+                came = sum(line.split(",")[3] == "up" for line in file)
+            assert up["rx_packets"] == came >= 100 and up["tx_packets"] > 0, (name, came, up)
+
+
 def fates(path):
     """Returns the fate or reason of each packet of a log, and of its copy, and its delay."""
     with open(path) as file:
@@ -902,6 +923,7 @@ claims += [(claim.__name__, claim) for claim in (
     the_way_of_a_packet_is_told_in_words,
     what_is_held_at_the_end_has_no_fate_but_on_a_line_and_no_output_is_lost,
     what_would_have_happened_is_told,
+    a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then,
     what_differs_is_what_the_logs_of_both_say,
     two_recordings_are_the_same_or_not,
     what_cannot_be_compared_is_said_with_status_2,

@@ -294,17 +294,11 @@ int rerun_next(struct rerun *rerun)
 
 /* ---- the end ---- */
 
-static int report(struct rerun *rerun)
+static void report(struct rerun *rerun)
 {
 	const struct scenario *scenario = rerun->scenario;
 	struct replay_result *result = &rerun->result->replay;
 
-	result->clouds = calloc(scenario->n_clouds + 1, sizeof(*result->clouds));
-	if (!result->clouds) {
-		problem_set(rerun->problem, -1, "no memory for the report");
-		return -ENOMEM;
-	}
-	result->n_clouds = scenario->n_clouds;
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		for (uint32_t k = 0; k < rerun->n_open; k++)
 			engine_report(rerun->engines[k].engine, scenario->clouds[i]->name,
@@ -316,7 +310,6 @@ static int report(struct rerun *rerun)
 		result->ports[port].no_cloud = engine_no_cloud(engine, port);
 		result->ports[port].untouched = engine_untouched(engine, port);
 	}
-	return 0;
 }
 
 /* Returns false for a worker without clouds (in a pipeline). Its engine meets nothing, and its tape
@@ -355,9 +348,8 @@ int rerun_finish(struct rerun *rerun)
 	if (rc < 0 || rerun->result->differs)
 		return rc;
 	check_damage(rerun);
-	rc = report(rerun);
-	if (rc == 0)
-		rc = egress_finish(&rerun->egress, rerun->problem);
+	report(rerun);
+	rc = egress_finish(&rerun->egress, rerun->problem);
 	if (rc == 0 && replay->complete)
 		rc = replay->complete(replay->argument, result, rerun->problem);
 	return rc < 0 ? rc : egress_publish(&rerun->egress, rerun->problem);
@@ -411,7 +403,9 @@ int rerun_open(const struct scenario *scenario, const struct rerun_options *opti
 	rerun->n_ports = scenario->n_ports;
 	rerun->digested = tape_digested(options->snap);
 	rerun->engines = calloc(options->workers, sizeof(*rerun->engines));
-	if (rerun->engines)
+	result->replay.clouds = calloc(scenario->n_clouds + 1, sizeof(*result->replay.clouds));
+	result->replay.n_clouds = result->replay.clouds ? scenario->n_clouds : 0;
+	if (rerun->engines && result->replay.clouds)
 		rc = open_all(rerun);
 	if (rc == 0)
 		*opened = rerun;

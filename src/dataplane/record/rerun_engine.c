@@ -8,6 +8,7 @@
 
 #include "capture/filter.h"
 #include "change/change.h"
+#include "engine/engine_report.h"
 #include "machine/pool.h"
 #include "packet/digest.h"
 #include "record/rerun_compare.h"
@@ -87,6 +88,36 @@ int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct 
 	return rerun_engine->error;
 }
 
+/* ---- changes ---- */
+
+/* Keeps the reports of clouds that `next` removes, because the engine forgets them. */
+static void keep_removed(const struct rerun_engine *rerun_engine, const struct scenario *next)
+{
+	const struct scenario *first = rerun_engine->first;
+
+	for (uint32_t i = 0; i < first->n_clouds; i++) {
+		const char *name = first->clouds[i]->name;
+
+		if (scenario_find_cloud(next, name) < 0)
+			engine_report(rerun_engine->engine, name,
+			              &rerun_engine->result->replay.clouds[i]);
+	}
+}
+
+int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next, simtime now,
+                        struct problem *problem)
+{
+	struct change *change;
+	int rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
+
+	if (rc < 0)
+		return rc;
+	keep_removed(rerun_engine, next);
+	engine_apply(rerun_engine->engine, change, now);
+	change_free(change);
+	return 0;
+}
+
 /* ---- the entries ---- */
 
 static void read_ahead(struct rerun_engine *rerun_engine)
@@ -163,7 +194,6 @@ static int take_change(struct rerun_engine *rerun_engine, const struct tape_entr
 	const struct rerun_options *options = rerun_engine->options;
 	const struct scenario *next =
 	        options->change(options->argument, rerun_engine->worker, entry->number, problem);
-	struct change *change;
 	int rc;
 
 	if (!next) {
@@ -171,13 +201,10 @@ static int take_change(struct rerun_engine *rerun_engine, const struct tape_entr
 		return 0;
 	}
 	meet_unsettled(rerun_engine, entry, "a change");
-	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
-	if (rc < 0)
-		return rc;
-	engine_apply(rerun_engine->engine, change, entry->t_ns);
-	change_free(change);
-	rerun_engine->result->workers[rerun_engine->worker].changes++;
-	return 0;
+	rc = rerun_engine_change(rerun_engine, next, entry->t_ns, problem);
+	if (rc == 0)
+		rerun_engine->result->workers[rerun_engine->worker].changes++;
+	return rc;
 }
 
 static void take_insertion(struct rerun_engine *rerun_engine, const struct recorded *recorded)
@@ -328,9 +355,9 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	        .room_argument = rerun_engine,
 	        .live = true, /* latencies of devices count as in the run */
 	};
-	struct change *change;
 	int rc;
 
+	rerun_engine->first = scenario;
 	rerun_engine->n_ports = scenario->n_ports;
 	rerun_engine->digested = tape_digested(options->snap);
 	for (uint32_t port = 0; port < scenario->n_ports; port++)
@@ -349,13 +376,10 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 		problem_set(problem, -1, "no memory for packets in flight");
 		return -ENOMEM;
 	}
-	rc = change_prepare(rerun_engine->engine, scenario, rerun_engine->owned, &change, problem);
-	if (rc < 0)
-		return rc;
-	engine_apply(rerun_engine->engine, change, 0);
-	change_free(change);
-	read_ahead(rerun_engine);
-	return 0;
+	rc = rerun_engine_change(rerun_engine, scenario, 0, problem);
+	if (rc == 0)
+		read_ahead(rerun_engine);
+	return rc;
 }
 
 void rerun_engine_close(struct rerun_engine *rerun_engine)

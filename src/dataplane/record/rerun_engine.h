@@ -32,6 +32,7 @@ typedef int rerun_leave(void *argument, uint32_t port, struct rte_mbuf *mbuf, si
                         uint32_t wire_bytes);
 
 struct rerun_engine {
+	const struct scenario *first; /* at the beginning */
 	const struct rerun_options *options;
 	struct rerun_result *result;
 	struct mbuf_supply *supply;
@@ -64,6 +65,9 @@ struct rerun_engine {
 int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *scenario,
                       struct problem *problem);
 void rerun_engine_close(struct rerun_engine *rerun_engine);
+/* Puts a scenario in force. Returns 0, or -errno with problem. */
+int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next, simtime now,
+                        struct problem *problem);
 
 /* An instant as text, `+12.000345678 s`, on the caller's stack. */
 struct instant {

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "change/change.h"
 #include "engine/engine_snapshot.h"
 #include "packet/digest.h"
 #include "record/recording.h"
@@ -86,17 +85,8 @@ static int turn_off(struct rerun_engine *rerun_engine, simtime now, struct probl
 	const struct rerun_options *options = rerun_engine->options;
 	const struct scenario *next =
 	        options->begun(options->argument, rerun_engine->worker, problem);
-	struct change *change;
-	int rc;
 
-	if (!next)
-		return -EINVAL;
-	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
-	if (rc < 0)
-		return rc;
-	engine_apply(rerun_engine->engine, change, now);
-	change_free(change);
-	return 0;
+	return next ? rerun_engine_change(rerun_engine, next, now, problem) : -EINVAL;
 }
 
 int rerun_flight_begin(struct rerun_engine *rerun_engine, const struct recorded *recorded,
