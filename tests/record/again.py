@@ -898,6 +898,36 @@ def a_folder_that_holds_a_recording_is_refused():
     assert done.returncode == 2 and b"the folder holds a recording already" in done.stderr, done
 
 
+def a_start_that_is_refused_leaves_nothing_behind_and_names_what_is_in_the_way():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, "ab", packets=500)
+        with open(scene.at("a.trace"), "w") as out:
+            out.write("1\n2\n5\n")
+
+        def refused(record):
+            done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"), "-s", scene.at("socket"), "-q",
+                                   "--record", record], capture_output=True)
+            assert done.returncode == 2, done
+            return done.stderr.decode()
+
+        scene.scenario(LOSSY + f"cloud up trace {scene.at('a.trace')} loop\n")
+        os.rename(scene.at("b.pcap"), scene.at("c.pcap"))
+        os.mkdir(scene.at("old"))
+        for record in (scene.at("R"), scene.at("old")):
+            assert "b.pcap: cannot be read" in refused(record)
+        assert not os.path.exists(scene.at("R")) and os.listdir(scene.at("old")) == [], os.listdir(folder)
+        os.rename(scene.at("c.pcap"), scene.at("b.pcap"))
+        with open(scene.at("old/changes.jsonl"), "w"):
+            pass
+        said = refused(scene.at("old"))
+        assert "old/changes.jsonl: cannot be written: File exists; it is in the way" in said, said
+        assert os.listdir(scene.at("old")) == ["changes.jsonl"], os.listdir(scene.at("old"))
+        scene.start().close()
+        time.sleep(scene.lasts_s + 0.5)
+        scene.stop()
+        assert_runs_again(scene)
+
+
 def what_is_no_recording_is_refused():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([WEIR, "replay", "--recording", folder], capture_output=True)
@@ -939,6 +969,7 @@ claims += [(claim.__name__, claim) for claim in (
     of_any_pcapng_one_interface_is_played,
     what_cannot_be_played_is_said,
     a_folder_that_holds_a_recording_is_refused,
+    a_start_that_is_refused_leaves_nothing_behind_and_names_what_is_in_the_way,
     what_is_no_recording_is_refused,
 )]
 only = os.environ.get("WEIR_RECORD_ONLY")

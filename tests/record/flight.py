@@ -463,6 +463,23 @@ def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
             assert_runs_again(scene, name)
 
 
+def a_dump_that_fails_leaves_nothing_behind_and_names_what_was_in_the_way():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder, "--flight", "1s", "--flight-on", "none")
+        come_in(client, 100)
+        os.mkdir(scene.at("D"))
+        with open(scene.at("D/changes.jsonl"), "w"):
+            pass
+        said = dump(client, scene.at("D"))
+        assert "D/changes.jsonl: cannot be written: File exists; it is in the way" in said, said
+        assert os.listdir(scene.at("D")) == ["changes.jsonl"], os.listdir(scene.at("D"))
+        os.remove(scene.at("D/changes.jsonl"))
+        assert '"ok":true' in dump(client, scene.at("D"))
+        client.close()
+        scene.stop()
+        assert_runs_again(scene, "D")
+
+
 claims = [(claim.__name__, claim) for claim in (
     random_scenarios_run_again_from_the_middle_on,
     shipped_scenarios_run_again_from_the_middle_on,
@@ -477,6 +494,7 @@ claims = [(claim.__name__, claim) for claim in (
     a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal,
     without_a_flight_that_is_said,
     a_second_dump_into_a_folder_is_refused_and_into_another_is_not,
+    a_dump_that_fails_leaves_nothing_behind_and_names_what_was_in_the_way,
 )]
 only = os.environ.get("WEIR_RECORD_ONLY")
 sys.exit(tap.run([claim for claim in claims if not only or only in claim[0]], end_started))

@@ -528,7 +528,10 @@ static int stop(struct session *session, bool result, struct problem *problem)
 			rc = -EIO;
 		}
 	}
-	recording_free(session->recording);
+	if (session->runtime)
+		recording_free(session->recording);
+	else
+		recording_discard(session->recording);
 	eal_stop_live();
 	server_close(session->server);
 	exec_path_close(&session->path);

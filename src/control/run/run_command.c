@@ -163,7 +163,10 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 			                        &problem) == 0 &&
 			    runtime_start(*scenario, &options, &runtime, &problem) == 0)
 				status = serve(arguments, server, kept, runtime, scenario);
-			recording_free(options.recording);
+			if (status == 2)
+				recording_discard(options.recording);
+			else
+				recording_free(options.recording);
 			eal_stop_live();
 		}
 		server_close(server);

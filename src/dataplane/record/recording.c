@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/folder_write.h"
 #include "record/recorded_file.h"
 #include "record/recording_state.h"
 #include "record/scenario_lines.h"
@@ -18,23 +17,22 @@
 static int open_files(struct recording *recording, const struct scenario *scenario,
                       const char *text, struct problem *problem)
 {
-	char path[FOLDER_PATH_BYTES];
-	int rc = folder_make(recording->folder, problem), fd;
+	const char *ingress = recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng";
+	struct folder *folder = &recording->folder;
+	int rc = folder_make(folder, recording->plan.folder, problem), fd;
 
 	if (rc < 0)
 		return rc;
-	recording->fd = folder_file_new(
-	        recording->folder, recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng",
-	        path);
+	recording->fd = folder_file_new(folder, ingress);
 	if (recording->fd < 0)
-		return folder_file_failed(path, problem);
-	rc = folder_text_put(recording->folder, "scenario.weir", text, strlen(text), problem);
+		return folder_file_failed(folder, ingress, problem);
+	rc = folder_text_put(folder, "scenario.weir", text, strlen(text), problem);
 	if (rc < 0)
 		return rc;
-	fd = folder_file_new(recording->folder, "changes.jsonl", path);
+	fd = folder_file_new(folder, "changes.jsonl");
 	recording->changes = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!recording->changes)
-		return folder_file_failed(path, problem);
+		return folder_file_failed(folder, "changes.jsonl", problem);
 	recording->io_thread = io_thread_make();
 	rc = block_writer_open(&recording->block_writer, recording->fd, recording->io_thread);
 	if (rc == 0 && recording->plan.zstd) {
@@ -78,14 +76,13 @@ int recording_open(const struct recording_plan *plan, const struct scenario *sce
 	pthread_mutex_init(&recording->lock, NULL);
 	pthread_mutex_init(&recording->changes_lock, NULL);
 	pthread_mutex_init(&recording->dump_lock, NULL);
-	recording->folder = strdup(plan->folder ? plan->folder : "");
 	recording->before = text ? strdup(text) : NULL;
 	recording->scenario = scenario_copy(scenario);
-	if (recording->folder && recording->before && recording->scenario)
+	if (recording->before && recording->scenario)
 		rc = plan->folder ? open_files(recording, scenario, text, problem)
 		                  : open_flight(recording, text);
 	if (rc < 0) {
-		recording_free(recording);
+		recording_discard(recording);
 		return rc;
 	}
 	*result = recording;
@@ -150,7 +147,7 @@ int recording_file(struct recording *recording, const char *name, const void *co
 	recording->files = file;
 	snprintf(file->at, sizeof(file->at), "files/%" PRIu32, ++recording->n_files);
 	if (!recording_is_flight(recording))
-		rc = folder_text_put(recording->folder, file->at, content, bytes, &problem);
+		rc = folder_text_put(&recording->folder, file->at, content, bytes, &problem);
 	if (rc == 0)
 		line = scenario_file_line(name, file->at);
 out:
@@ -186,7 +183,7 @@ static int write_about(struct recording *recording, uint32_t workers, const uint
 		recording->about = text;
 		return 0;
 	}
-	rc = folder_text_put(recording->folder, "recording.json", text, bytes, problem);
+	rc = folder_text_put(&recording->folder, "recording.json", text, bytes, problem);
 	free(text);
 	return rc;
 }
@@ -276,11 +273,11 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 	recording->told = true;
 	if (recording->error)
 		snprintf(line, room, "recording %s ends here, and the run continues: %s",
-		         recording->folder, strerror(recording->error));
+		         recording->folder.path, strerror(recording->error));
 	else
 		snprintf(line, room,
 		         "recording %s ends here, and the run continues: its limit is reached",
-		         recording->folder);
+		         recording->folder.path);
 	return true;
 }
 
@@ -303,12 +300,21 @@ void recording_counts(const struct recording *recording, struct recording_counts
 
 const char *recording_folder(const struct recording *recording)
 {
-	return recording->folder;
+	return recording->folder.path;
 }
 
 uint32_t recording_snap(const struct recording *recording)
 {
 	return recording->plan.snap;
+}
+
+void recording_discard(struct recording *recording)
+{
+	if (!recording)
+		return;
+	recording_finish(recording);
+	folder_remove(&recording->folder);
+	recording_free(recording);
 }
 
 void recording_free(struct recording *recording)
@@ -353,6 +359,6 @@ void recording_free(struct recording *recording)
 	free(recording->before);
 	free(recording->about);
 	free(recording->text);
-	free(recording->folder);
+	folder_keep(&recording->folder);
 	free(recording);
 }

@@ -14,7 +14,8 @@
  * lost if weir is killed. When the disk is full, or the limit is reached, the recording ends, and
  * the run goes on.
  *
- * Ownership: recording_free ends every recording; the tapes must outlive the workers.
+ * Ownership: recording_free or recording_discard ends every recording; the tapes must outlive the
+ * workers.
  * Thread: control, but recording_change, recording_note and recording_file: any.
  */
 #ifndef WEIR_RECORDING_H
@@ -108,5 +109,7 @@ void recording_counts(const struct recording *recording, struct recording_counts
 const char *recording_folder(const struct recording *recording);
 uint32_t recording_snap(const struct recording *recording);
 void recording_free(struct recording *recording); /* NULL is allowed */
+/* Also removes what it has made on the disk, because the run has not begun. NULL is allowed. */
+void recording_discard(struct recording *recording);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/folder_write.h"
 #include "record/recording_state.h"
 
 /* Returns a copy of the text of `changes`. The writer owns that text, and it moves when it
@@ -25,7 +24,7 @@ static char *changes_so_far(struct recording *recording, size_t *bytes)
 	return text;
 }
 
-static int dump_changes(struct recording *recording, const char *folder, struct problem *problem)
+static int dump_changes(struct recording *recording, struct folder *folder, struct problem *problem)
 {
 	size_t bytes;
 	char *text = changes_so_far(recording, &bytes);
@@ -35,7 +34,7 @@ static int dump_changes(struct recording *recording, const char *folder, struct 
 	return rc;
 }
 
-static int dump_known_files(struct recording *recording, const char *folder,
+static int dump_known_files(struct recording *recording, struct folder *folder,
                             struct problem *problem)
 {
 	const struct known_file *file;
@@ -50,25 +49,25 @@ static int dump_known_files(struct recording *recording, const char *folder,
 	return rc;
 }
 
-static int dump_ingress(struct recording *recording, const char *folder, struct problem *problem)
+static int dump_ingress(struct recording *recording, struct folder *folder, struct problem *problem)
 {
-	char path[FOLDER_PATH_BYTES];
-	int fd = folder_file_new(folder, "ingress.pcapng", path), rc;
+	int fd = folder_file_new(folder, "ingress.pcapng"), rc;
 
 	if (fd < 0)
-		return folder_file_failed(path, problem);
+		return folder_file_failed(folder, "ingress.pcapng", problem);
 	rc = flight_write(recording->flight, recording->scenario, recording->plan.snap, fd);
 	if (close(fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc == 0)
 		return 0;
 	errno = -rc;
-	return folder_file_failed(path, problem);
+	return folder_file_failed(folder, "ingress.pcapng", problem);
 }
 
-static int dump_all(struct recording *recording, const char *folder, struct problem *problem)
+static int dump_all(struct recording *recording, const char *path, struct problem *problem)
 {
-	int rc = folder_make(folder, problem);
+	struct folder made, *folder = &made;
+	int rc = folder_make(folder, path, problem);
 
 	/* recording.json is written last: a folder without it is no recording. */
 	if (rc == 0)
@@ -83,6 +82,10 @@ static int dump_all(struct recording *recording, const char *folder, struct prob
 	if (rc == 0)
 		rc = folder_text_put(folder, "recording.json", recording->about,
 		                     strlen(recording->about), problem);
+	if (rc == 0)
+		folder_keep(folder);
+	else
+		folder_remove(folder);
 	return rc;
 }
 

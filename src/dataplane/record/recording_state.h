@@ -11,6 +11,7 @@
 #include "capture/io_thread.h"
 #include "capture/pack.h"
 #include "record/flight.h"
+#include "record/folder_write.h"
 #include "record/recording.h"
 #include "record/tape.h"
 
@@ -37,7 +38,7 @@ struct reached {
 
 struct recording {
 	struct recording_plan plan;
-	char *folder;
+	struct folder folder;
 	struct scenario *scenario;
 	struct tape *tapes;
 	uint32_t n_tapes;
