@@ -310,7 +310,7 @@ static void link_catch_up(struct link *link, simtime now)
 void link_configure(struct link *link, const struct link_conf *conf, simtime now)
 {
 	struct shaper *shaper = &link->shaper;
-	bool recount = memcmp(&link->conf.overhead, &conf->overhead, sizeof(conf->overhead)) != 0;
+	bool recount = !overhead_is_same(&link->conf.overhead, &conf->overhead);
 	bool carry = link->conf.opportunities || conf->opportunities;
 	bool through = link->busy && link->ready <= now;
 	/* The head is through, and waits for its slot. What the shaper has done since then, it has

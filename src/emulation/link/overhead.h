@@ -37,6 +37,12 @@ struct overhead {
 
 #define OVERHEAD_NONE ((struct overhead){.none = true})
 
+static inline bool overhead_is_same(const struct overhead *a, const struct overhead *b)
+{
+	return a->none == b->none && a->add == b->add && a->least == b->least &&
+	       a->cell == b->cell && a->cell_wire == b->cell_wire;
+}
+
 /* Not inline: most links have no overhead. */
 static __attribute__((noinline, unused)) uint32_t overhead_applied(const struct overhead *overhead,
                                                                    uint32_t bytes)
