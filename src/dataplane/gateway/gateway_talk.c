@@ -22,6 +22,7 @@
 #define HEADER_BYTES 8 /* of UDP and of echo */
 #define IDLE_S       180
 #define TURNS        64
+#define SEND_TURNS   4
 #define ROOM_BYTES   (8 << 20)
 #ifndef IPV6_RECVFRAGSIZE /* defined in linux/in6.h, which conflicts with netinet/in.h */
 #define IPV6_RECVFRAGSIZE 77
@@ -144,15 +145,19 @@ static struct about failed_one(const struct talk *talk, const uint8_t *sent, ssi
 	return about;
 }
 
-static void read_errors(struct gateway *gateway, struct talk *talk)
+/* Returns true if a router or the destination has sent one of the errors. gateway->buffer stays as
+ * it is. */
+static bool read_errors(struct gateway *gateway, struct talk *talk)
 {
 	union {
 		struct cmsghdr header;
 		uint8_t bytes[512];
 	} room;
-	struct iovec part = {.iov_base = gateway->buffer, .iov_len = GATEWAY_BUFFER};
+	uint8_t sent[HEADER_BYTES];
+	struct iovec part = {.iov_base = sent, .iov_len = sizeof(sent)};
 	struct msghdr message;
 	struct about about;
+	bool come = false;
 	ssize_t got;
 
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -162,15 +167,20 @@ static void read_errors(struct gateway *gateway, struct talk *talk)
 		                          .msg_controllen = sizeof(room)};
 		got = recvmsg(talk->outside.fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
 		if (got < 0)
-			return;
-		about = failed_one(talk, gateway->buffer, got);
+			break;
+		about = failed_one(talk, sent, got);
 		for (struct cmsghdr *at = CMSG_FIRSTHDR(&message); at;
 		     at = CMSG_NXTHDR(&message, at)) {
+			const struct sock_extended_err *error = (const void *)CMSG_DATA(at);
+
 			if ((at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_RECVERR) ||
-			    (at->cmsg_level == IPPROTO_IPV6 && at->cmsg_type == IPV6_RECVERR))
-				pass_error(gateway, &about, (void *)CMSG_DATA(at));
+			    (at->cmsg_level == IPPROTO_IPV6 && at->cmsg_type == IPV6_RECVERR)) {
+				pass_error(gateway, &about, error);
+				come |= error->ee_origin != SO_EE_ORIGIN_LOCAL;
+			}
 		}
 	}
+	return come;
 }
 
 static void outside_ready(struct gateway *gateway, struct source *source, uint32_t events)
@@ -344,8 +354,12 @@ static void pass_on(struct gateway *gateway, const struct datagram *datagram)
 		payload += HEADER_BYTES;
 		n -= HEADER_BYTES;
 	}
-	if (send(talk->outside.fd, payload, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		read_errors(gateway, talk);
+	/* An error that has come before makes send() fail, too: then nothing was sent. */
+	for (int turn = 0; turn < SEND_TURNS; turn++) {
+		if (send(talk->outside.fd, payload, n, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
+		    !read_errors(gateway, talk))
+			break;
+	}
 }
 
 /* Answers an echo to the gateway itself: the path ends here. */

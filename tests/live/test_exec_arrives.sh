@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# weir exec loses nothing that the path does not lose: not when a router answers with an ICMP error.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/exec_world.sh"
+
+# Servers, by their names: each prints what it has received.
+cat >"$work/server.py" <<'SERVER'
+import socket, sys
+def server(kind, port):
+    made = socket.socket(socket.AF_INET, kind)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    made.bind(("", port))
+    if kind == socket.SOCK_STREAM:
+        made.listen()
+    made.settimeout(60)
+    return made
+def counts():
+    made = server(socket.SOCK_DGRAM, 6001)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    got = 0
+    while (what := made.recvfrom(100))[0] != b"end":
+        got += 1
+    made.sendto(str(got).encode(), what[1])
+globals()[sys.argv[1]]()
+SERVER
+
+serve() # in which namespace ("": this one), name of the server
+{
+	$1 python3 "$work/server.py" "$2" >"$work/served" 2>&1 &
+	job=$!
+	until_true sh -c "$1 ss -Hlntu 'sport = :6001' | grep -q ." ||
+		fail "$who: no server: $(cat "$work/served")"
+}
+
+served() # what the server is to have printed
+{
+	wait $job || fail "$who: the server: $(cat "$work/served")"
+	[ "$(cat "$work/served")" = "$1" ] || fail "$who: $(cat "$work/served") instead of $1"
+}
+
+# ---- ICMP errors
+
+# Every other datagram expires at B, behind which C is.
+an_icmp_error_costs_no_other_datagram()
+{
+	serve "$in_c" counts
+	$as "$weir" exec -q delay 20ms -- python3 -c '
+import socket
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+peer.connect(("198.51.100.2", 6001))
+for number in range(40):
+    for hops in 2, 64:
+        peer.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, hops)
+        peer.send(b"datagram")
+peer.settimeout(2)
+for tried in range(30):
+    peer.send(b"end")
+    try:
+        print(peer.recv(10).decode())
+        break
+    except TimeoutError:
+        pass' >"$work/out" || fail "$who: status $?"
+	served ""
+	[ "$(cat "$work/out")" = 40 ] || fail "$who: $(cat "$work/out") of 40 have arrived"
+}
+
+in_c="ip netns exec C"
+ip netns add C
+ip -n B link add c type veth peer name eth0 netns C
+ip -n B addr add 198.51.100.1/24 dev c
+ip -n B link set c up
+ip -n C addr add 198.51.100.2/24 dev eth0
+ip -n C link set eth0 up
+ip -n C route add default via 198.51.100.1
+$in_b sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
+
+each_user an_icmp_error_costs_no_other_datagram
