@@ -1,14 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# weir exec loses nothing that the path does not lose: not when a router answers with an ICMP error.
+# weir exec loses nothing that the path does not lose: neither when one side resets a connection,
+# nor when a router answers with an ICMP error.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/exec_world.sh"
 
 # Servers, by their names: each prints what it has received.
 cat >"$work/server.py" <<'SERVER'
-import socket, sys
+import fcntl, socket, struct, sys, termios, time
+def unacknowledged(peer):
+    return struct.unpack("i", fcntl.ioctl(peer, termios.TIOCOUTQ, bytes(4)))[0]
+def all_of(peer):
+    got = 0
+    try:
+        while data := peer.recv(65536):
+            got += len(data)
+    except ConnectionResetError:
+        return f"{got} bytes and a reset"
+    return f"{got} bytes and the end"
 def server(kind, port):
     made = socket.socket(socket.AF_INET, kind)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -18,6 +29,21 @@ def server(kind, port):
         made.listen()
     made.settimeout(60)
     return made
+# Input that is not read makes the end a reset.
+def answers_and_resets():
+    peer = server(socket.SOCK_STREAM, 6001).accept()[0]
+    peer.recv(10)
+    peer.sendall(bytes(200_000))
+    while unacknowledged(peer):
+        time.sleep(0.001)
+    peer.close()
+# The second connection says that the reset of the first has crossed the path.
+def reads_late():
+    made = server(socket.SOCK_STREAM, 6001)
+    peer = made.accept()[0]
+    peer.sendall(bytes(10))
+    other = made.accept()[0]
+    print(all_of(peer))
 def counts():
     made = server(socket.SOCK_DGRAM, 6001)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -40,6 +66,30 @@ served() # what the server is to have printed
 {
 	wait $job || fail "$who: the server: $(cat "$work/served")"
 	[ "$(cat "$work/served")" = "$1" ] || fail "$who: $(cat "$work/served") instead of $1"
+}
+
+# ---- resets
+
+what_comes_before_a_reset_arrives()
+{
+	serve "" answers_and_resets
+	$as "$weir" exec -q --down 'rate 1mbit queue 60kB' -- python3 -c "
+$(sed '/^globals/d' "$work/server.py")
+peer = socket.create_connection(('198.18.0.1', 6001), timeout=60)
+peer.sendall(bytes(2000))
+print(all_of(peer))" >"$work/out" || fail "$who: $(cat "$work/out")"
+	served ""
+	[ "$(cat "$work/out")" = "200000 bytes and a reset" ] || fail "$who: down: $(cat "$work/out")"
+	serve "" reads_late
+	$as "$weir" exec -q delay 5ms -- python3 -c "
+$(sed '/^globals/d' "$work/server.py")
+peer = socket.create_connection(('198.18.0.1', 6001), timeout=60)
+peer.sendall(bytes(200_000))
+while unacknowledged(peer) or not peer.recv(1, socket.MSG_PEEK):
+    time.sleep(0.001)
+peer.close()
+all_of(socket.create_connection(('198.18.0.1', 6001), timeout=60))" || fail "$who: status $?"
+	served "200000 bytes and a reset"
 }
 
 # ---- ICMP errors
@@ -78,4 +128,5 @@ ip -n C link set eth0 up
 ip -n C route add default via 198.51.100.1
 $in_b sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
 
+each_user what_comes_before_a_reset_arrives
 each_user an_icmp_error_costs_no_other_datagram

@@ -13,8 +13,9 @@
 
 #include "gateway/gateway_state.h"
 
-#define EVENTS   64
-#define EXPIRY_S 1
+#define EVENTS    64
+#define EXPIRY_S  1
+#define ENDING_MS 10 /* how often it looks whether all is acknowledged */
 
 /* A gateway and its thread. */
 struct running {
@@ -72,7 +73,8 @@ static void *serve(void *argument)
 	time_t expired = 0;
 
 	while (!atomic_load(&gateway->over)) {
-		int n = epoll_wait(gateway->epoll, events, EVENTS, EXPIRY_S * 1000);
+		int n = epoll_wait(gateway->epoll, events, EVENTS,
+		                   gateway->n_ending > 0 ? ENDING_MS : EXPIRY_S * 1000);
 
 		if (n < 0 && errno != EINTR)
 			return NULL;

@@ -11,7 +11,8 @@
  * have a sender with the congestion control of Linux. (A way out with a TCP of its own, such as
  * passt's version of 2023, gets 2.3 of 10 Mbit/s through `rate 10mbit queue 60kB delay 20ms`.) The
  * first segment of a connection waits in weir's port (tap_port.h) until the gateway's own
- * connection is established: a connection that is refused outside is refused inside.
+ * connection is established: a connection that is refused outside is refused inside. If one is
+ * reset, the other one is reset when it has acknowledged all that came before.
  *
  * UDP and ICMP echo pass datagram by datagram. ICMP errors return to the sender with the address of
  * the router that sent them: traceroute and path MTU discovery see the network outside. Other

@@ -52,6 +52,7 @@ struct gateway {
 	time_t now_s;        /* monotonic clock */
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
+	uint32_t n_ending; /* streams that wait for an acknowledgement, of which no event tells */
 	struct listener *listeners;
 	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: the gateway has no address of that
 	 * family. */

@@ -6,15 +6,20 @@
  *   CONNECTING  the socket outside is not connected yet
  *   WAITING     the segment was let in; the listener has not accepted yet
  *   CARRYING    both sockets are connected
+ *   ENDING      one connection is broken; the other one is reset when all that came before the
+ *               end is acknowledged there
  *   OVER        to be freed at the end of the round
  */
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <linux/sockios.h>
 #include <linux/virtio_net.h>
 
 #include "gateway/gateway_state.h"
@@ -26,7 +31,13 @@
 #define TURNS             8 /* of reading and writing, before other streams have theirs */
 #define BACKLOG           128
 
-enum stream_state { STREAM_CONNECTING, STREAM_WAITING, STREAM_CARRYING, STREAM_OVER };
+enum stream_state {
+	STREAM_CONNECTING,
+	STREAM_WAITING,
+	STREAM_CARRYING,
+	STREAM_ENDING,
+	STREAM_OVER
+};
 
 /* A socket in the far namespace for all connections to one address and port. */
 struct listener {
@@ -42,12 +53,15 @@ struct half {
 	uint8_t *bytes;
 	size_t at, n;
 	bool ended; /* nothing more can be read */
+	bool reset; /* and the reason is a reset */
 	bool shut;  /* the other side has been shut down, too */
 };
 
 struct stream_socket {
 	struct source source; /* first */
 	struct stream *stream;
+	bool broken;   /* what it has received can be read; nothing can be sent */
+	bool reported; /* send() has returned the reset, so recv() will return 0 in its place */
 };
 
 struct stream {
@@ -119,35 +133,67 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* Returns false if the connection is broken. */
-static bool carry(struct half *half, int from, int to)
+static void carry(struct half *half, struct stream_socket *from, struct stream_socket *to)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
 		ssize_t got;
 
 		if (half->n == 0 && !half->ended) {
-			got = recv(from, half->bytes, GATEWAY_BUFFER, 0);
-			if (got < 0)
-				return would_block();
+			got = recv(from->source.fd, half->bytes, GATEWAY_BUFFER, 0);
+			if (got < 0 && would_block())
+				return;
+			from->broken |= got < 0;
 			half->at = 0;
-			half->n = (size_t)got;
-			half->ended = got == 0;
+			half->n = got > 0 ? (size_t)got : 0;
+			half->ended = got <= 0;
+			half->reset = got < 0 || (got == 0 && from->reported);
 		}
 		if (half->n == 0)
 			break;
-		got = send(to, half->bytes + half->at, half->n, MSG_NOSIGNAL);
-		if (got < 0)
-			return would_block();
+		got = send(to->source.fd, half->bytes + half->at, half->n, MSG_NOSIGNAL);
+		if (got < 0) {
+			to->broken |= !would_block();
+			/* EPIPE: it has closed its side before. */
+			to->reported |= to->broken && errno != EPIPE;
+			return;
+		}
 		half->at += (size_t)got;
 		half->n -= (size_t)got;
 		if (half->n > 0)
 			break;
 	}
-	if (half->ended && half->n == 0 && !half->shut) {
+	if (half->ended && half->n == 0 && !half->shut && !half->reset) {
 		half->shut = true;
-		shutdown(to, SHUT_WR);
+		shutdown(to->source.fd, SHUT_WR);
 	}
-	return true;
+}
+
+static void discard(struct half *half)
+{
+	half->n = 0;
+	half->ended = true;
+}
+
+/* Returns how many bytes of a socket are not acknowledged; 0 if the connection is broken. */
+static uint64_t unacknowledged(const struct stream_socket *socket)
+{
+	struct pollfd polled = {.fd = socket->source.fd};
+	int bytes = 0;
+
+	if (socket->broken || (poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR)) ||
+	    ioctl(socket->source.fd, SIOCOUTQ, &bytes) < 0)
+		return 0;
+	return (uint64_t)bytes;
+}
+
+/* Resets the other connection, if all that came before is acknowledged there. */
+static void pass_reset(struct gateway *gateway, struct stream *stream)
+{
+	stream->state = STREAM_ENDING;
+	gateway_watch(gateway, &stream->outside.source, 0);
+	gateway_watch(gateway, &stream->inside.source, 0);
+	if (unacknowledged(&stream->outside) == 0 && unacknowledged(&stream->inside) == 0)
+		end(gateway, stream, true);
 }
 
 static uint32_t interest(const struct half *reads, const struct half *writes)
@@ -155,34 +201,45 @@ static uint32_t interest(const struct half *reads, const struct half *writes)
 	return (reads->n == 0 && !reads->ended ? EPOLLIN : 0u) | (writes->n > 0 ? EPOLLOUT : 0u);
 }
 
+static bool is_done(const struct half *half)
+{
+	return half->ended && half->n == 0;
+}
+
 static void carry_both(struct gateway *gateway, struct stream *stream)
 {
-	struct source *outside = &stream->outside.source, *inside = &stream->inside.source;
+	struct stream_socket *outside = &stream->outside, *inside = &stream->inside;
+	struct half *out = &stream->out, *in = &stream->in;
 
-	if (!carry(&stream->out, inside->fd, outside->fd) ||
-	    !carry(&stream->in, outside->fd, inside->fd)) {
-		end(gateway, stream, true);
+	if (!outside->broken)
+		carry(out, inside, outside);
+	if (!inside->broken)
+		carry(in, outside, inside);
+	/* What leads to a broken connection is lost. */
+	if (outside->broken)
+		discard(out);
+	if (inside->broken)
+		discard(in);
+	if (is_done(out) && is_done(in)) {
+		if (outside->broken || inside->broken)
+			pass_reset(gateway, stream);
+		else
+			end(gateway, stream, false);
 		return;
 	}
-	if (stream->out.shut && stream->in.shut) {
-		end(gateway, stream, false);
-		return;
-	}
-	if (gateway_watch(gateway, inside, interest(&stream->out, &stream->in)) < 0 ||
-	    gateway_watch(gateway, outside, interest(&stream->in, &stream->out)) < 0)
+	if (gateway_watch(gateway, &inside->source, interest(out, in)) < 0 ||
+	    gateway_watch(gateway, &outside->source, interest(in, out)) < 0)
 		end(gateway, stream, true);
 }
 
 static void socket_ready(struct gateway *gateway, struct source *source, uint32_t events)
 {
-	struct stream *stream = ((struct stream_socket *)source)->stream;
+	struct stream_socket *socket = (struct stream_socket *)source;
 
-	if (stream->state != STREAM_CARRYING)
+	if (socket->stream->state != STREAM_CARRYING)
 		return;
-	if (events & EPOLLERR)
-		end(gateway, stream, true);
-	else
-		carry_both(gateway, stream);
+	socket->broken |= (events & EPOLLERR) != 0;
+	carry_both(gateway, socket->stream);
 }
 
 /* ---- accepting ---- */
@@ -402,12 +459,16 @@ static void free_listeners(struct gateway *gateway, bool all)
 
 void gateway_streams_expire(struct gateway *gateway)
 {
+	gateway->n_ending = 0;
 	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
 		for (struct stream **at = &gateway->streams[i]; *at;) {
 			struct stream *stream = *at;
 
 			if (stream->state == STREAM_WAITING && gateway->now_s > stream->until_s)
 				end(gateway, stream, true);
+			if (stream->state == STREAM_ENDING)
+				pass_reset(gateway, stream);
+			gateway->n_ending += stream->state == STREAM_ENDING;
 			if (stream->state != STREAM_OVER) {
 				at = &stream->next;
 				continue;
