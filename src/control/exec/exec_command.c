@@ -18,6 +18,7 @@
 #include "capture/atomic_file.h"
 #include "command.h"
 #include "exec/exec_child.h"
+#include "exec/exec_drain.h"
 #include "exec/exec_listening.h"
 #include "exec/exec_options.h"
 #include "exec/exec_path.h"
@@ -39,8 +40,9 @@
 #define STATUS_FAILED 125 /* as in env(1): the failure is not the command's */
 #define TICK_MS       100
 /* --between: how long B waits for A to listen, and how long A may continue after B. */
-#define LISTEN_MS 1000
-#define REST_MS   1000
+#define LISTEN_MS      1000
+#define LISTEN_PACE_MS 5
+#define REST_MS        1000
 
 /* The state of one run. */
 struct session {
@@ -63,7 +65,10 @@ struct session {
 	struct recording *recording; /* --record; or NULL */
 	struct runtime *runtime;
 	uint64_t start_ns;
-	int64_t begun_ms, over_ms; /* when A was started; when B had ended */
+	struct exec_drain *drain;  /* once the command (B) has ended; or NULL */
+	bool drained;              /* nothing is left that is worth waiting for */
+	bool hurried;              /* by a signal after the end of the command */
+	int64_t begun_ms, over_ms; /* when A was started; when B's data had arrived */
 	char message[SCENARIO_FILE_ERROR];
 };
 
@@ -329,11 +334,20 @@ static bool takes_signal(const struct session *session, const struct signalfd_si
 	return info->ssi_signo == SIGUSR1 && session->arguments.record.flight.unit != LIMIT_NONE;
 }
 
+/* Returns true if a signal ends the wait for what the command has sent. */
+static bool hurries(const struct session *session, const struct signalfd_siginfo *info)
+{
+	return session->ended[EXEC_NEAR] &&
+	       (info->ssi_signo == SIGINT || info->ssi_signo == SIGTERM ||
+	        info->ssi_signo == SIGQUIT || info->ssi_signo == SIGHUP);
+}
+
 static void pass_signals(struct session *session)
 {
 	struct signalfd_siginfo info;
 
 	while (read(session->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		session->hurried |= hurries(session, &info);
 		/* From the terminal: the command has received it, too. */
 		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
 			continue;
@@ -388,7 +402,7 @@ static int keep_order(struct session *session, bool *begun, struct problem *prob
 		*begun = true;
 		return start_child(session, EXEC_NEAR, problem);
 	}
-	if (session->ended[EXEC_NEAR] && session->over_ms == 0)
+	if (session->drained && session->over_ms == 0)
 		session->over_ms = now_ms();
 	if (session->over_ms && now_ms() - session->over_ms > REST_MS)
 		exec_child_signal(first,
@@ -439,18 +453,57 @@ static void wait_for_something(struct session *session, int wait_ms, int64_t *ti
 	}
 }
 
+/* Serves what the command (B) has sent, after its end. */
+static void drain(struct session *session)
+{
+	char text[EXEC_DRAIN_TEXT];
+
+	if (!session->ended[EXEC_NEAR] || session->drained || session->failed != 0 ||
+	    session->unnamed != 0)
+		return;
+	if (!session->drain) {
+		/* If the helper was killed, what it has left behind would go on sending. */
+		exec_child_end(&session->children[EXEC_NEAR]);
+		if (!session->arguments.between)
+			exec_children_end();
+		session->drain = exec_drain_make(&session->path, session->runtime,
+		                                 session->ports[EXEC_NEAR]);
+	}
+	session->drained =
+	        !session->drain || exec_drain_is_over(session->drain, now_ms()) || session->hurried;
+	if (session->drained && session->drain && !session->arguments.quiet &&
+	    exec_drain_tell(session->drain, text, sizeof(text)))
+		run_log(RUN_LOG_WARNING, "%s", text);
+}
+
+static bool is_over(const struct session *session)
+{
+	if (session->failed != 0)
+		return true;
+	return session->ended[EXEC_FAR] && session->ended[EXEC_NEAR] &&
+	       (session->drained || session->arguments.between);
+}
+
+static int pace_ms(const struct session *session, bool begun)
+{
+	int pace_ms = TICK_MS;
+
+	/* While it waits for A to listen, it polls often. */
+	if (session->arguments.between && !begun)
+		pace_ms = LISTEN_PACE_MS;
+	else if (session->drain && !session->drained)
+		pace_ms = exec_drain_pace_ms(session->drain);
+	return exec_record_pace_ms(session->record, pace_ms);
+}
+
 static int serve(struct session *session, struct problem *problem)
 {
 	bool begun = false;
 	int64_t ticked_ms = now_ms();
-	const int pace_ms = exec_record_pace_ms(session->record, TICK_MS);
 	int rc = 0;
 
-	while (rc == 0 && !(session->ended[0] && session->ended[1]) && session->failed == 0) {
-		/* While it waits for A to listen, it polls often. */
-		int wait_ms = session->arguments.between && !begun ? 5 : pace_ms;
-
-		wait_for_something(session, wait_ms, &ticked_ms);
+	while (rc == 0 && !is_over(session)) {
+		wait_for_something(session, pace_ms(session, begun), &ticked_ms);
 		pass_signals(session);
 		for (unsigned end = 0; end < EXEC_ENDS; end++) {
 			hear(session, end);
@@ -459,6 +512,7 @@ static int serve(struct session *session, struct problem *problem)
 				epoll_ctl(session->heard, EPOLL_CTL_DEL, session->children[end].fd,
 				          NULL);
 		}
+		drain(session);
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
 		exec_record_take(session->record);
@@ -511,6 +565,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 	struct problem later = {.text = ""};
 	int rc = 0;
 
+	exec_drain_free(session->drain);
 	for (unsigned end = EXEC_ENDS; end-- > 0;)
 		exec_child_end(&session->children[end]);
 	exec_children_end();

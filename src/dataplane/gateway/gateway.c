@@ -2,6 +2,7 @@
 #include "gateway/gateway.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static void *serve(void *argument)
 
 		if (n < 0 && errno != EINTR)
 			return NULL;
+		pthread_mutex_lock(&gateway->handling);
 		gateway->now_s = seconds();
 		for (int i = 0; i < n; i++) {
 			struct source *source = events[i].data.ptr;
@@ -89,6 +91,7 @@ static void *serve(void *argument)
 		if (gateway->now_s - expired >= EXPIRY_S)
 			gateway_talks_expire(gateway);
 		expired = gateway->now_s;
+		pthread_mutex_unlock(&gateway->handling);
 	}
 	return NULL;
 }
@@ -122,6 +125,7 @@ static void free_all(struct gateway *gateway)
 	if (gateway->stopping >= 0)
 		close(gateway->stopping);
 	free(gateway->buffer);
+	pthread_mutex_destroy(&gateway->handling);
 }
 
 int gateway_start(const struct gateway_options *options, struct gateway **gateway,
@@ -135,6 +139,7 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
+	pthread_mutex_init(&made->gateway.handling, NULL);
 	made->gateway.options = *options;
 	made->gateway.opening =
 	        (struct source){.fd = options->opening, .ready = gateway_opening_ready};
@@ -156,6 +161,27 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 	}
 	*gateway = &made->gateway;
 	return 0;
+}
+
+bool gateway_is_readable(const struct source *source)
+{
+	struct pollfd polled = {.fd = source->fd, .events = POLLIN};
+
+	return source->fd >= 0 && poll(&polled, 1, 0) > 0;
+}
+
+uint64_t gateway_unsent(struct gateway *gateway)
+{
+	uint64_t bytes;
+
+	if (!gateway)
+		return 0;
+	pthread_mutex_lock(&gateway->handling);
+	bytes = gateway_streams_unsent(gateway);
+	if (bytes == 0)
+		bytes = gateway_talks_wait(gateway);
+	pthread_mutex_unlock(&gateway->handling);
+	return bytes;
 }
 
 void gateway_stop(struct gateway *gateway)

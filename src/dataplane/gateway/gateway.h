@@ -24,7 +24,7 @@
  * Bounds: GATEWAY_TALKS_MAX flows of UDP and echo, of which the longest idle one is replaced; one
  * thread.
  * Ownership: the gateway owns what it opens; descriptors in the options stay the caller's.
- * Thread: start and stop: control. The gateway has a thread of its own.
+ * Thread: start, unsent and stop: control. The gateway has a thread of its own.
  */
 #ifndef WEIR_GATEWAY_H
 #define WEIR_GATEWAY_H
@@ -49,7 +49,11 @@ struct gateway;
 /* Returns 0, or -errno with problem. */
 int gateway_start(const struct gateway_options *options, struct gateway **gateway,
                   struct problem *problem);
-/* Ends all flows, and frees the gateway. NULL is allowed. */
+/* Returns how many bytes the far namespace has received and the gateway has not yet given to a
+ * socket outside; 1 if there is only a datagram, a connection or an end. NULL is allowed. */
+uint64_t gateway_unsent(struct gateway *gateway);
+/* Ends all flows, and frees the gateway. The kernel sends on what the sockets outside have of
+ * connections that the command has closed. NULL is allowed. */
 void gateway_stop(struct gateway *gateway);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef WEIR_GATEWAY_STATE_H
 #define WEIR_GATEWAY_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +50,9 @@ struct gateway {
 	struct gateway_options options;
 	int epoll, stopping; /* an eventfd, which wakes the thread */
 	atomic_bool over;    /* the thread has to end, whether it was woken or not */
-	time_t now_s;        /* monotonic clock */
+	/* Held by the thread while it handles events. */
+	pthread_mutex_t handling;
+	time_t now_s; /* monotonic clock */
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
 	uint32_t n_ending; /* streams that wait for an acknowledgement, of which no event tells */
@@ -84,6 +87,8 @@ static inline bool ends_equal(const struct ends *a, const struct ends *b)
 
 /* Sets the events for which a source is watched; 0 ends watching. Returns 0 or -errno. */
 int gateway_watch(struct gateway *gateway, struct source *source, uint32_t interest);
+/* Does not wait. False if the descriptor is -1. */
+bool gateway_is_readable(const struct source *source);
 /* Returns the address to which a socket of this namespace has to connect for a flow to `to`. */
 union address_socket gateway_target(const struct gateway *gateway, const struct address *to,
                                     uint16_t port);
@@ -93,11 +98,15 @@ bool gateway_is_own(const struct gateway *gateway, const struct address *address
 /* gateway_stream.c: TCP */
 void gateway_opening_ready(struct gateway *gateway, struct source *source, uint32_t events);
 void gateway_streams_expire(struct gateway *gateway);
+/* Returns the bytes of gateway_unsent, but for datagrams. */
+uint64_t gateway_streams_unsent(const struct gateway *gateway);
 void gateway_streams_close(struct gateway *gateway);
 
 /* gateway_talk.c: UDP and ICMP echo */
 int gateway_talks_open(struct gateway *gateway, struct problem *problem);
 void gateway_talks_expire(struct gateway *gateway);
+/* Returns true if a datagram of the command waits. */
+bool gateway_talks_wait(const struct gateway *gateway);
 void gateway_talks_close(struct gateway *gateway);
 
 /* gateway_error.c: sends an ICMP error from `router` to the sender of `about`. `type` and `code`

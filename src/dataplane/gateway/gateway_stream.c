@@ -480,11 +480,42 @@ void gateway_streams_expire(struct gateway *gateway)
 	free_listeners(gateway, false);
 }
 
+static uint64_t stream_unsent(const struct stream *stream)
+{
+	int bytes = 0;
+
+	if (stream->state == STREAM_ENDING)
+		return unacknowledged(&stream->outside);
+	if (stream->state != STREAM_CARRYING || stream->outside.broken)
+		return 0;
+	ioctl(stream->inside.source.fd, FIONREAD, &bytes);
+	/* The end is one. */
+	if (bytes == 0 && !stream->out.ended)
+		bytes = gateway_is_readable(&stream->inside.source);
+	return stream->out.n + (uint64_t)bytes;
+}
+
+uint64_t gateway_streams_unsent(const struct gateway *gateway)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
+		const struct stream *stream = gateway->streams[i];
+
+		for (; stream; stream = stream->next)
+			sum += stream_unsent(stream);
+	}
+	for (const struct listener *at = gateway->listeners; at; at = at->next)
+		sum += gateway_is_readable(&at->source);
+	return sum;
+}
+
+/* The kernel sends on what it has taken of the streams that the command has closed. */
 void gateway_streams_close(struct gateway *gateway)
 {
 	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
 		for (struct stream *stream = gateway->streams[i]; stream; stream = stream->next)
-			end(gateway, stream, true);
+			end(gateway, stream, !stream->out.shut);
 	}
 	gateway_streams_expire(gateway);
 	free_listeners(gateway, true);

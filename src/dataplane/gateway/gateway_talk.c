@@ -542,6 +542,16 @@ void gateway_talks_expire(struct gateway *gateway)
 	}
 }
 
+bool gateway_talks_wait(const struct gateway *gateway)
+{
+	bool wait = false;
+
+	for (unsigned i = 0; i < 2; i++)
+		wait |= gateway_is_readable(&gateway->udp[i]) ||
+		        gateway_is_readable(&gateway->echo[i]);
+	return wait;
+}
+
 void gateway_talks_close(struct gateway *gateway)
 {
 	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
