@@ -108,8 +108,22 @@ a_signal_dumps_the_flight_and_does_not_reach_the_command()
 	[ $status = 138 ] || fail "$who: status $status, the command's is 138: SIGUSR1"
 }
 
+a_record_that_cannot_be_ended_is_said_once_and_with_its_reason()
+{
+	rm -rf "$work/record"
+	mkdir -m 777 "$work/record"
+	status=0
+	$as "$weir" exec -q --record "$work/record/R" delay 1ms -- rm -r "$work/record/R" \
+		2>"$work/err" || status=$?
+	[ $status = 125 ] || fail "$who: status $status: $(cat "$work/err")"
+	grep -v 'recorded in' "$work/err" >"$work/said" || true
+	[ "$(wc -l <"$work/said")" = 1 ] && grep -q outcome.json "$work/said" ||
+		fail "$who: $(cat "$work/err")"
+}
+
 each_user what_a_command_met_runs_again
 each_user a_change_on_the_way_runs_again
 each_user a_folder_that_holds_a_recording_is_refused
+each_user a_record_that_cannot_be_ended_is_said_once_and_with_its_reason
 each_user a_flight_of_a_command_runs_again_from_the_middle_on
 each_user a_signal_dumps_the_flight_and_does_not_reach_the_command

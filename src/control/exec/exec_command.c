@@ -560,6 +560,17 @@ static int tell_result(struct session *session, struct problem *problem)
 	return rc;
 }
 
+/* Returns the first failure, with its problem; a later one is only logged. */
+static int also_failed(int rc, const struct problem *later, struct problem *problem)
+{
+	if (rc < 0) {
+		run_log(RUN_LOG_ERROR, "%s", later->text);
+		return rc;
+	}
+	*problem = *later;
+	return -EIO;
+}
+
 static int stop(struct session *session, bool result, struct problem *problem)
 {
 	struct problem later = {.text = ""};
@@ -576,12 +587,10 @@ static int stop(struct session *session, bool result, struct problem *problem)
 		exec_record_take(session->record);
 		if (result)
 			rc = tell_result(session, problem);
-		if (recording_run_end(session->runtime, session->scenario) != 0 && rc == 0)
-			rc = -EIO;
-		if (runtime_stop(session->runtime, &later) < 0 && rc == 0) {
-			*problem = later;
-			rc = -EIO;
-		}
+		if (recording_run_end(session->runtime, session->scenario, &later) < 0)
+			rc = also_failed(rc, &later, problem);
+		if (runtime_stop(session->runtime, &later) < 0)
+			rc = also_failed(rc, &later, problem);
 	}
 	if (session->runtime)
 		recording_free(session->recording);

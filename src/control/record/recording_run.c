@@ -90,11 +90,11 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	return rc;
 }
 
-int recording_run_end(const struct runtime *runtime, const struct scenario *scenario)
+int recording_run_end(const struct runtime *runtime, const struct scenario *scenario,
+                      struct problem *problem)
 {
 	const struct recording *recording = runtime_recording(runtime);
 	struct recording_counts counts;
-	struct problem problem;
 	char end[160] = "";
 
 	if (!recording || recording_is_flight(recording))
@@ -109,8 +109,5 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 	        recording_folder(recording), counts.ended && counts.error ? "at least " : "",
 	        counts.packets, counts.bytes / 1000000,
 	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "", end);
-	if (recording_outcome_write(recording, runtime, scenario, &problem) == 0)
-		return 0;
-	run_log(RUN_LOG_ERROR, "%s", problem.text);
-	return 1;
+	return recording_outcome_write(recording, runtime, scenario, problem);
 }

@@ -71,8 +71,8 @@ bool recording_plan_of(const struct recording_arguments *arguments, struct recor
 int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,
                         struct problem *problem);
-/* Logs the size of a recording, and writes its outcome. Returns 0, or 1 if the outcome could not be
- * written. */
-int recording_run_end(const struct runtime *runtime, const struct scenario *scenario);
+/* Logs the size of a recording, and writes its outcome. Returns 0, or -errno with problem. */
+int recording_run_end(const struct runtime *runtime, const struct scenario *scenario,
+                      struct problem *problem);
 
 #endif

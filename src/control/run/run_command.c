@@ -122,7 +122,10 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	say_held(runtime);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
-	status |= recording_run_end(runtime, *scenario);
+	if (recording_run_end(runtime, *scenario, &problem) < 0) {
+		run_log(RUN_LOG_ERROR, "%s", problem.text);
+		status = 1;
+	}
 	if (runtime_stop(runtime, &problem) < 0) {
 		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		status = 1;
