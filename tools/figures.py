@@ -27,7 +27,8 @@ figures = re.findall(r"<figure.*?</figure>", html, re.S)
 if not 1 <= number <= len(figures):
     sys.exit(f"figures.py: {picture} has the figures 1 to {len(figures)}, not {number}")
 figure = figures[number - 1]
-svg = first_svg(figure)
+# An image shows no titles.
+svg = re.sub(r'<rect class="hover"[^>]*>.*?</rect>\n?', "", first_svg(figure), flags=re.S)
 opening, rest = svg.split(">", 1)
 if "xmlns=" not in opening:
     opening += ' xmlns="http://www.w3.org/2000/svg"'
@@ -35,7 +36,7 @@ paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
 # Only the rules of the charts, in the colours of a light page: an image cannot know the reader's
 # preference.
 rules = [rule for rule in re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", style).split("\n")
-         if rule.startswith((":root", ".chart"))]
+         if rule.startswith((":root", ".chart")) and ".hover" not in rule]
 image = f"{opening}>\n<style>\n" + "\n".join(rules) + f"\n</style>\n{paper}{rest}\n"
 xml.etree.ElementTree.fromstring(image)  # a browser would show an error in place of a broken image
 with open(target, "w", encoding="utf-8") as out:

@@ -105,7 +105,7 @@ APART = """
   threshold that marks leave alone. The last gives the paper's distances best, 0.59, 0.71, 0.85 (Table 2
   and section 4 have 0.65, 0.89, 0.98), but its throughputs are far from Table 1's (source 0: 0.04).
 - **A15, A18, B11, B12, B14**: with web traffic, losses and the queue's variance differ between the routers as
-  in the papers, or nearly (B6, B10, B13; A18: 79 instead of 88 %, and 60 with 35 flows). But what is lost
+  in the papers, or nearly (B6, B10, B13; A18: 80 instead of 88 %, and 59 with 35 flows). But what is lost
   costs an object less: where the papers' objects take 6 to 8 % less time, here it is 0.4 +- 0.4 (A15), 2.0
   (A18) and 1.5 % (B14); ECN's mean queue is 1.7 % longer than ECN+BECN's instead of 4.9 (B12), and fairness differs by 3.9 +- 1.8 instead of 14.8 % (B11), of which single seeds have 0.8 to 10.2: the papers'
   figures are single runs. With Reno or Tahoe instead of NewReno for web objects (ns-2's webtraf has Reno if
