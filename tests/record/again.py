@@ -276,6 +276,26 @@ def another_seed_is_found():
     assert "differs from the recorded run" in said, said
 
 
+def a_difference_names_the_version_that_recorded_the_run():
+    def by_another(data):
+        return re.sub(rb'("weir": *)"[^"]*"', rb'\1"0.0.1"', bytes(data))
+
+    assert "0.0.1" not in with_file("recording.json", by_another)  # nothing differs
+    scene = Kept.scene()
+    with open(scene.at("R/recording.json"), "rb") as file:
+        before = file.read()
+    assert by_another(before) != before
+    try:
+        with open(scene.at("R/recording.json"), "wb") as file:
+            file.write(by_another(before))
+        said = with_file("scenario.weir", lambda data: data.replace(b"seed 42", b"seed 43", 1),
+                         status=1)
+    finally:
+        with open(scene.at("R/recording.json"), "wb") as file:
+            file.write(before)
+    assert "weir 0.0.1 recorded it" in said, said
+
+
 def a_recording_that_is_cut_anywhere_replays_up_to_there():
     rng = random.Random(7)
     scene = Kept.scene()
@@ -944,6 +964,7 @@ claims += [(claim.__name__, claim) for claim in (
     a_bit_that_is_flipped_is_found_where_it_first_matters,
     a_change_that_is_moved_is_found_at_the_packet_where_it_first_matters,
     another_seed_is_found,
+    a_difference_names_the_version_that_recorded_the_run,
     a_recording_that_is_cut_anywhere_replays_up_to_there,
     a_bit_flipped_anywhere_ends_no_repetition_by_a_signal,
     what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker,

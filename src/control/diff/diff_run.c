@@ -117,6 +117,7 @@ static int open_run(struct runner *runner, const struct diff_plan *plan, struct 
 static int step(struct runner *runner, struct problem *problem)
 {
 	const struct rerun_result *result = &runner->side->result;
+	char other[RECORDING_OTHER_BYTES];
 	int rc = rerun_next(runner->rerun);
 
 	if (rc > 0)
@@ -126,8 +127,9 @@ static int step(struct runner *runner, struct problem *problem)
 		rc = rerun_finish(runner->rerun);
 	if (rc < 0 || !result->differs)
 		return rc;
-	problem_set(problem, -1, "the rerun of %s recording differs from the recorded run: %s",
-	            runner->index == 0 ? "the first" : "the second", result->difference);
+	problem_set(problem, -1, "the rerun of %s recording differs from the recorded run: %s%s",
+	            runner->index == 0 ? "the first" : "the second", result->difference,
+	            recording_other_version(recording_folder_about(runner->side->folder), other));
 	return -EILSEQ;
 }
 

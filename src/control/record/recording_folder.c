@@ -301,6 +301,17 @@ static int find_ingress(struct recording_folder *folder, struct problem *problem
 	return wrong(folder, names[0], "does not exist", problem);
 }
 
+const char *recording_other_version(const struct recording_about *about,
+                                    char text[RECORDING_OTHER_BYTES])
+{
+	text[0] = '\0';
+	if (strcmp(about->weir, WEIR_VERSION) != 0)
+		snprintf(text, RECORDING_OTHER_BYTES,
+		         "; weir %s recorded it, and this is %s: that may be the reason",
+		         about->weir, WEIR_VERSION);
+	return text;
+}
+
 static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
 {
 	struct recording_about *about = &folder->about;

@@ -33,6 +33,11 @@ int recording_folder_open(const char *path, const char *config, const char *cons
                           struct problem *problem);
 void recording_folder_close(struct recording_folder *folder); /* NULL is allowed */
 const struct recording_about *recording_folder_about(const struct recording_folder *folder);
+#define RECORDING_OTHER_BYTES 160
+/* Returns what to add to the difference of a rerun: that another version of weir recorded the run;
+ * "" if this one did. */
+const char *recording_other_version(const struct recording_about *about,
+                                    char text[RECORDING_OTHER_BYTES]);
 /* Returns the i-th warning about the snap that the run gave when a change came, or NULL if there
  * are no more. */
 const char *recording_folder_warning(const struct recording_folder *folder, size_t i);

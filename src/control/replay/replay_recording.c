@@ -95,6 +95,7 @@ int replay_recording_run(const struct replay_arguments *arguments, struct record
 	        .argument = folder,
 	};
 	struct rerun_result *outcome = calloc(1, sizeof(*outcome));
+	char other[RECORDING_OTHER_BYTES];
 	int rc;
 
 	if (!outcome) {
@@ -106,8 +107,9 @@ int replay_recording_run(const struct replay_arguments *arguments, struct record
 	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
 	rc = rerun_run(scenario, &rerun, outcome, problem);
 	if (rc == 0 && outcome->differs) {
-		problem_set(problem, -1, "%s: differs from the recorded run: %s",
-		            arguments->recording, outcome->difference);
+		problem_set(problem, -1, "%s: differs from the recorded run: %s%s",
+		            arguments->recording, outcome->difference,
+		            recording_other_version(about, other));
 		rc = -EILSEQ;
 	}
 	if (rc == 0)
