@@ -620,6 +620,7 @@ def a_repetition_ends_when_it_is_asked_to():
     for port, instants in leaves.items():
         ended = [t for t, _ in read_capture(scene.at(f"again-{port}.pcap"))]
         assert ended == [t for t in instants if t <= middle], f"port {port}, until {middle} ns"
+    assert "--until" in scene.again("--until", "0s", status=2)  # not: without an end
 
 
 def with_a_snap_headers_are_kept_and_fates_are_the_same():

@@ -73,7 +73,7 @@ static const struct option_row rows[] = {
         {OPTION("--set", FIELD_TEXT, struct replay_arguments, set, .form = "LINE",
                 .help = "with --recording: a rerun with this line added to its scenarios"),
          .take = take_set},
-        {OPTION("--until", FIELD_TIME, struct replay_arguments, until_ns,
+        {OPTION("--until", FIELD_TIME, struct replay_arguments, until_ns, .min = 1,
                 .help = "with --recording: up to this time after its beginning")},
         {OPTION("--packet", FIELD_COUNT, struct replay_arguments, packet, .min = 1,
                 .help = "with --recording: describes the path of the packet with this number, of "
