@@ -96,6 +96,17 @@ peer.close()' >"$work/out" 2>&1 || fail "$who: $(cat "$work/out")"
 	served "1 2 3 4 5"
 }
 
+# Nothing moves for longer than the drain waits, but the packets on the line are due.
+what_is_due_later_is_waited_for()
+{
+	serve "" datagrams
+	$as "$weir" exec --up 'delay 3s' -- \
+		bash -c 'for i in 1 2 3 4 5; do echo $i >/dev/udp/198.18.0.1/6001; done' \
+		>"$work/out" 2>&1 || fail "$who: status $?: $(cat "$work/out")"
+	! grep 'on its way' "$work/out" || fail "$who: it has given up"
+	served "1 2 3 4 5"
+}
+
 # B takes no time, and its data four seconds: A must not get its signal a second after B's end. Once
 # it has everything, A has until SIGKILL to say so.
 the_other_command_gets_all()
@@ -202,6 +213,7 @@ ip -n C route add default via 198.51.100.1
 $in_b sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
 
 each_user what_it_has_sent_arrives_after_its_end
+each_user what_is_due_later_is_waited_for
 each_user the_other_command_gets_all
 each_user a_path_that_holds_for_ever_does_not_hold_the_command
 each_user what_comes_before_a_reset_arrives

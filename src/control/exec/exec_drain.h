@@ -13,8 +13,8 @@
  * to refuse what still comes.
  *
  * The drain gives up if nothing of this gets less for EXEC_DRAIN_MS, and for as long as the slowest
- * packet of each cloud has taken: a link may be down, or have 1 bit/s. A packet that has left the
- * queue is due at a certain instant, and is waited for.
+ * packet of each cloud has taken: a link may be down, or have 1 bit/s. What is on a line is due
+ * within that time.
  *
  * Ownership: the runtime and the path are the caller's.
  * Thread: the main thread.

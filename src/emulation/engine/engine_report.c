@@ -299,7 +299,6 @@ static void cloud_report_brief(const struct cloud *cloud, struct cloud_brief *br
 		waiting = waiting_in(&cloud->link.queue);
 	counters_read(&brief->counters, &cloud->counters, sizeof(brief->counters));
 	brief->held_packets = held_by(cloud);
-	brief->line_packets = counter_read(&cloud->line.held);
 	for (uint32_t i = 0; classes && i < classes->n; i++) {
 		struct waiting of = waiting_in(&classes->class[i].queue);
 

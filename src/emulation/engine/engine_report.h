@@ -58,7 +58,6 @@ bool engine_report_queue(const struct engine *engine, const char *cloud,
 struct cloud_brief {
 	struct counters counters;
 	uint64_t held_packets, queue_packets, queue_bytes;
-	uint64_t line_packets; /* of held_packets: those that are due at a certain instant */
 };
 /* Reads the cloud, if it is not a template; `from` is 0. Of a template, reads up to n of its
  * clouds, beginning with number `from`; the last one is the head, which takes packets that find no
