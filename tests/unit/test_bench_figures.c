@@ -19,6 +19,21 @@
 #include "measure/bench_spread.h"
 #include "runner/group.h"
 
+/* Returns the tables of a document, to be freed. Frees the document. */
+static char *printed(json_t *document)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(document);
+	assert_non_null(out);
+	bench_table_print(out, document);
+	fclose(out);
+	json_decref(document);
+	return text;
+}
+
 static void the_table_names_the_conditions_of_what_was_measured(void **state)
 {
 	static const struct {
@@ -37,15 +52,8 @@ static void the_table_names_the_conditions_of_what_was_measured(void **state)
 		                  "layout", "pipeline", "runs", 5, "seconds", 0.3, "core", 3,
 		                  "hugepages", 0, "flight_ns", 10e9, "flight_snap_bytes", 96,
 		                  "rows", "part", rows[i].part, "seconds", 2.0);
-		char *text = NULL;
-		size_t n;
-		FILE *out = open_memstream(&text, &n);
+		char *text = printed(document);
 
-		assert_non_null(document);
-		assert_non_null(out);
-		bench_table_print(out, document);
-		fclose(out);
-		json_decref(document);
 		if (!!strstr(text, "; medians of 5 runs of 0.3 s") != rows[i].medians ||
 		    !!strstr(text, "pipeline") != rows[i].layout ||
 		    !!strstr(text, "processor 3") != rows[i].processor ||
@@ -65,17 +73,9 @@ static void precision_without_a_calm_turn_has_dashes(void **state)
 	        "machine", "rows", "part", "precision", "load", "64 B", "lateness_ns", "count", 10,
 	        "p50", 123, "max", 456, "calm_ns", "count", 0, "p50", 0, "max", 0, "noise_ns",
 	        "count", 0, "through_ns", "count", 7, "p50", 9, "calm_turns", 0, "turns", 5);
-	char *text = NULL, *calm, *figures;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
+	char *text = printed(document), *calm = strstr(text, "weir, calm"), *figures;
 
 	(void)state;
-	assert_non_null(document);
-	assert_non_null(out);
-	bench_table_print(out, document);
-	fclose(out);
-	json_decref(document);
-	calm = strstr(text, "weir, calm");
 	assert_non_null(strstr(text, "123"));
 	assert_non_null(calm);
 	*strchr(calm, '\n') = '\0';
@@ -94,17 +94,9 @@ static void a_part_of_a_soak_is_a_line(void **state)
 	json_t *document = json_pack("{s:{},s:[{s:s,s:[{s:i,s:i},{s:i,s:i}]}]}", "machine", "rows",
 	                             "part", "soak", "parts", "until_s", 3600, "written_kib", 111,
 	                             "until_s", 7200, "written_kib", 222);
-	char *text = NULL, *headings, *first, *second;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
+	char *text = printed(document), *headings = strstr(text, "until s"), *first, *second;
 
 	(void)state;
-	assert_non_null(document);
-	assert_non_null(out);
-	bench_table_print(out, document);
-	fclose(out);
-	json_decref(document);
-	headings = strstr(text, "until s");
 	assert_non_null(headings);
 	first = strchr(headings, '\n');
 	assert_non_null(first);

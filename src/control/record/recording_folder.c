@@ -316,14 +316,15 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 {
 	struct recording_about *about = &folder->about;
 	char *text = read_all(folder, "recording.json", NULL);
+	const bool there = text != NULL;
 	const char *weir;
 
 	*object = text ? json_loads(text, 0, NULL) : NULL;
 	free(text);
 	if (!*object || json_integer_value(json_object_get(*object, "recording")) != 1)
 		return wrong(folder, "recording.json",
-		             text ? "has a format that this weir does not know"
-		                  : "does not exist: this folder holds no recording",
+		             there ? "has a format that this weir does not know"
+		                   : "does not exist: this folder holds no recording",
 		             problem);
 	weir = json_string_value(json_object_get(*object, "weir"));
 	snprintf(about->weir, sizeof(about->weir), "%s", weir ? weir : "?");
