@@ -141,6 +141,64 @@ static void queue_management_and_slots_change_with_time(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
+/* 1000 bytes take 0.8 ms. */
+#define LINK "rate 10mbit queue 200kB; "
+
+/* Overloads the link for half a second, and again from 9.5 s on, by a seventh; or, if `light`, from
+ * 10 s on sends six packets every 20 ms, which a management that has just begun lets pass. Returns
+ * the number of packets before the second time. */
+static uint32_t two_times(struct arrival *arrivals, uint32_t n, bool light)
+{
+	const uint32_t first = 800;
+
+	for (uint32_t i = 0; i < first; i++)
+		arrivals[i] = (struct arrival){i * 600 * SIMTIME_US, 1000};
+	for (uint32_t i = 0; i < n - first; i++) {
+		simtime t = light ? 10 * SIMTIME_S + i / 6 * 20 * MS + i % 6 * SIMTIME_US
+		                  : 9500 * MS + i * 700 * SIMTIME_US;
+
+		arrivals[first + i] = (struct arrival){t, 1000};
+	}
+	return first;
+}
+
+/* A window's management has counted what it saw when it was in force the last time. It must not
+ * take the time since then for congestion, nor go on as if no time had passed. */
+static void a_management_that_returns_begins_anew(void **state)
+{
+	enum { MANY = 2000 };
+	static const struct {
+		const char *statement, *name;
+		bool light; /* for those with draws, which go on: so all packets pass */
+	} rows[] = {
+	        {"red min 5kB max 15kB", "red", true},
+	        {"pie", "pie", true},
+	        {"codel", "codel", false},
+	        {"fq-codel", "fq-codel", false},
+	        {"dualpi2", "dualpi2", false},
+	};
+	static struct arrival arrivals[MANY];
+	static simtime window[MANY], alone[MANY];
+	char words[256];
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(rows); i++) {
+		uint32_t first = two_times(arrivals, MANY, rows[i].light);
+
+		snprintf(words, sizeof(words), LINK "every 10s for 500ms from 0s %s",
+		         rows[i].statement);
+		schedule_play(words, arrivals, MANY, window);
+		snprintf(words, sizeof(words), LINK "at 10s %s; at 10500ms no %s",
+		         rows[i].statement, rows[i].name);
+		schedule_play(words, arrivals, MANY, alone);
+		for (uint32_t k = first; k < MANY; k++) {
+			if (window[k] != alone[k])
+				fail_msg("%s: packet %u leaves at %lu, not %lu", rows[i].name, k,
+				         window[k], alone[k]);
+		}
+	}
+}
+
 static void what_is_in_a_cloud_goes_on_when_it_is_down(void **state)
 {
 	static const struct row rows[] = {
@@ -515,6 +573,7 @@ GROUP(schedule)
 	        cmocka_unit_test(a_change_of_rate_is_exact_inside_a_packet),
 	        cmocka_unit_test(a_change_comes_before_an_arrival_of_its_instant),
 	        cmocka_unit_test(queue_management_and_slots_change_with_time),
+	        cmocka_unit_test(a_management_that_returns_begins_anew),
 	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
 	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
 	        cmocka_unit_test(a_window_without_packets_leaves_what_one_with_packets_leaves),

@@ -17,6 +17,9 @@
  * Called by the worker that owns the cloud, in the order of virtual time:
  *   adopt   takes over state from the AQM that it replaces, of the same statement; optional.
  *           `drawn` has been carried over already. Changed parameters apply from here on
+ *   begin   comes into force where none of its statement was. A schedule may have had it in force
+ *           before: its control state becomes what make() made it; `drawn` and its statistics go
+ *           on. Optional
  *   arrive  packets arrive, one behind the other at one instant. Called before the limit of
  *           the queue is checked; the view shows the queue before the first of them. Returns
  *           how many pass, from the first. If not all pass, `verdict` is for the next one, and
@@ -38,9 +41,10 @@
  *           idle() concerns the queue of the class, not the link
  *
  * Events, and the callbacks that follow each, in this order:
- *   it comes into force         adopt, if it replaces one of its statement; else idle, if
- *                               nothing is held. In the clouds of a new template, idle at the
- *                               instant at which the template comes into force (template.h)
+ *   it comes into force         adopt, if it replaces one of its statement; else begin, and
+ *                               idle, if nothing is held. In the clouds of a new template, idle
+ *                               at the instant at which the template comes into force
+ *                               (template.h)
  *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST)
  *                               [, entered]; and depart, if the link is idle
  *   it need not wait            arrive, settled, idle. Only on a plain link without classes,
@@ -207,6 +211,7 @@ struct aqm_kind {
 	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
 	void (*free)(struct aqm *aqm);
 	void (*adopt)(struct aqm *aqm, const struct aqm *old);
+	void (*begin)(struct aqm *aqm);
 	void (*snapshot)(struct aqm *aqm, struct snapshot *snapshot);
 	uint16_t (*arrive)(struct aqm *aqm, const struct aqm_view *view,
 	                   const struct aqm_group *group, struct aqm_verdict *verdict);

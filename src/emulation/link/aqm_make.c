@@ -134,9 +134,13 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 
 	/* No draw is repeated: neither one of the old AQM, nor its own, nor one of a former AQM. */
 	aqm->drawn = RTE_MAX(aqm->drawn, goes_on ? old->drawn : drawn);
-	if (goes_on && aqm->kind->adopt)
+	if (goes_on && aqm->kind->adopt) {
 		aqm->kind->adopt(aqm, old);
-	else if (queue->held_packets == 0 && now != SIMTIME_NEVER)
+		return;
+	}
+	if (!goes_on && aqm->kind->begin)
+		aqm->kind->begin(aqm);
+	if (queue->held_packets == 0 && now != SIMTIME_NEVER)
 		aqm_idle(aqm, now);
 }
 

@@ -71,6 +71,11 @@ static void codel_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	codel->marked_at_threshold = before->marked_at_threshold;
 }
 
+static void codel_aqm_begin(struct aqm *aqm)
+{
+	((struct codel_aqm *)aqm)->codel = (struct codel){0};
+}
+
 static void codel_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 {
 	struct codel_aqm *codel = (struct codel_aqm *)aqm;
@@ -126,6 +131,7 @@ static const struct aqm_kind codel_kind = {
         .make = codel_aqm_make,
         .free = codel_aqm_free,
         .adopt = codel_aqm_adopt,
+        .begin = codel_aqm_begin,
         .snapshot = codel_aqm_snapshot,
         .depart = codel_aqm_depart,
         .idle = codel_aqm_idle,

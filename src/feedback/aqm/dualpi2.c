@@ -161,6 +161,15 @@ static void dualpi2_adopt(struct aqm *aqm, const struct aqm *old)
 	}
 }
 
+static void dualpi2_begin(struct aqm *aqm)
+{
+	struct dualpi2 *self = (struct dualpi2 *)aqm;
+
+	self->pi2 = (struct pi2){0};
+	self->credit = 0;
+	memset(self->sum_q62, 0, sizeof(self->sum_q62));
+}
+
 static bool dualpi2_inherit(struct aqm *aqm, struct aqm *old)
 {
 	struct dualpi2 *self = (struct dualpi2 *)aqm, *before = (struct dualpi2 *)old;
@@ -293,6 +302,7 @@ static const struct aqm_kind dualpi2_kind = {
         .make = dualpi2_make,
         .free = dualpi2_free,
         .adopt = dualpi2_adopt,
+        .begin = dualpi2_begin,
         .snapshot = dualpi2_snapshot,
         .arrive = dualpi2_arrive,
         .depart = dualpi2_depart,

@@ -260,7 +260,7 @@ static void fq_emptied(struct aqm *aqm)
 	struct fq *fq = &self->fq;
 
 	for (uint32_t i = 0; i < self->n_flows; i++) {
-		codel_emptied(&fq->flow[i].codel);
+		fq->flow[i].codel = (struct codel){0};
 		fq->flow[i].listed = false;
 		fq->bytes[i] = 0;
 	}

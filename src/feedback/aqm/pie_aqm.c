@@ -79,6 +79,11 @@ static void pie_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	pie->marked = before->marked;
 }
 
+static void pie_aqm_begin(struct aqm *aqm)
+{
+	((struct pie_aqm *)aqm)->pie = (struct pie){0};
+}
+
 static void pie_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 {
 	struct pie_aqm *pie = (struct pie_aqm *)aqm;
@@ -139,6 +144,7 @@ static const struct aqm_kind pie_kind = {
         .make = pie_aqm_make,
         .free = pie_aqm_free,
         .adopt = pie_aqm_adopt,
+        .begin = pie_aqm_begin,
         .snapshot = pie_aqm_snapshot,
         .arrive = pie_aqm_arrive,
         .settled = pie_aqm_settled,

@@ -148,6 +148,15 @@ static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
 }
 
+static void red_aqm_begin(struct aqm *aqm)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+
+	red->begun = false;
+	red->red = (struct red){.max_p = red->rule.setup.max_p};
+	red->average_q16 = 0;
+}
+
 static void red_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 {
 	struct red_aqm *red = (struct red_aqm *)aqm;
@@ -245,6 +254,7 @@ static const struct aqm_kind red_kind = {
         .make = red_aqm_make,
         .free = red_aqm_free,
         .adopt = red_aqm_adopt,
+        .begin = red_aqm_begin,
         .snapshot = red_aqm_snapshot,
         .arrive = red_aqm_arrive,
         .settled = red_aqm_settled,
