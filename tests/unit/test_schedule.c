@@ -414,14 +414,79 @@ static void a_point_that_is_over_lasts_until_it_is_taken_away(void **state)
 	rig_apply(rig, 26 * MS);
 	assert_int_equal(delay_at(rig, 27 * MS), 4 * MS + 6 * SIMTIME_US);
 	assert_int_equal(delay_at(rig, 35 * MS), 3 * MS + 6 * SIMTIME_US);
-	/* the last `at` of a delay is removed when it has passed: the `at` before it is in force */
+	/* the last `at` of a delay is removed when it has passed: the user's delay is in force,
+	 * which was given after the `at` before it */
 	assert_int_equal(cloud_conf_remove_number(rig->scenario->clouds[0], "at", 3), 0);
 	rig_apply(rig, 40 * MS);
-	assert_int_equal(delay_at(rig, 41 * MS), 2 * MS + 6 * SIMTIME_US);
+	assert_int_equal(delay_at(rig, 41 * MS), 4 * MS + 6 * SIMTIME_US);
 	rig_unset(rig, "x", "at");
 	rig_apply(rig, 60 * MS);
 	assert_int_equal(delay_at(rig, 61 * MS), 4 * MS + 60 * SIMTIME_US);
 	rig_close(rig);
+}
+
+/* Each case: statements, then changes at these instants, and the delay directly after each. */
+static void a_later_change_leaves_what_the_user_and_the_schedule_have_made(void **state)
+{
+	static const struct {
+		const char *statements;
+		struct {
+			simtime t;
+			const char *words;
+			uint32_t removed; /* this `at`; 0: none */
+			simtime delay;
+		} change[4];
+	} rows[] = {
+	        /* nobody gives the delay again: the `at` before is in force */
+	        {"delay 1ms; at 10ms delay 2ms; at 20ms delay 3ms",
+	         {{30 * MS, "", 2, 2 * MS}, {40 * MS, "", 1, 1 * MS}}},
+	        {"delay 1ms; at 10ms delay 2ms; at 20ms delay 3ms",
+	         {{30 * MS, "", 1, 3 * MS}, {40 * MS, "reorder every 1000", 0, 3 * MS}}},
+	        /* the user gives it after both; `reorder` forms one setting with it */
+	        {"delay 1ms; at 10ms delay 2ms; at 20ms delay 3ms",
+	         {{30 * MS, "delay 5ms", 0, 5 * MS},
+	          {40 * MS, "reorder every 1000", 0, 5 * MS},
+	          {50 * MS, "", 1, 5 * MS},
+	          {60 * MS, "", 1, 5 * MS}}},
+	        /* an `at` that was over when it was given */
+	        {"delay 1ms",
+	         {{30 * MS, "at 10ms delay 4ms", 0, 1 * MS},
+	          {40 * MS, "reorder every 1000", 0, 1 * MS},
+	          {50 * MS, "at 20ms delay 6ms", 0, 1 * MS},
+	          {60 * MS, "", 2, 1 * MS}}},
+	        /* the user's delay holds in the window until its end, whatever else changes */
+	        {"delay 1ms; every 100ms for 50ms from 0s delay 2ms",
+	         {{10 * MS, "delay 5ms", 0, 5 * MS},
+	          {20 * MS, "loss every 1000", 0, 5 * MS},
+	          {30 * MS, "reorder every 1000", 0, 5 * MS},
+	          {110 * MS, "no loss", 0, 2 * MS}}},
+	        {"delay 1ms; markov a 80000s delay 2ms then b 1s",
+	         {{10 * MS, "delay 5ms", 0, 5 * MS}, {20 * MS, "loss every 1000", 0, 5 * MS}}},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(rows); i++) {
+		struct rig *rig = rig_with(rows[i].statements);
+
+		for (uint32_t k = 0; k < 4 && rows[i].change[k].t; k++) {
+			simtime t = rows[i].change[k].t;
+			uint32_t removed = rows[i].change[k].removed;
+
+			if (removed)
+				assert_int_equal(cloud_conf_remove_number(rig->scenario->clouds[0],
+				                                          "at", removed),
+				                 0);
+			else if (strncmp(rows[i].change[k].words, "no ", 3) == 0)
+				rig_unset(rig, "x", rows[i].change[k].words + 3);
+			else
+				schedule_set(rig, rows[i].change[k].words);
+			rig_apply(rig, t);
+			if (delay_at(rig, t + 1 * MS) != rows[i].change[k].delay)
+				fail_msg("%s: not %lu ns at %lu", rows[i].statements,
+				         rows[i].change[k].delay, t);
+		}
+		rig_close(rig);
+	}
 }
 
 static void a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it(void **state)
@@ -581,6 +646,7 @@ GROUP(schedule)
 	        cmocka_unit_test(draws_are_not_repeated),
 	        cmocka_unit_test(the_users_statement_holds_until_the_next_point),
 	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),
+	        cmocka_unit_test(a_later_change_leaves_what_the_user_and_the_schedule_have_made),
 	        cmocka_unit_test(a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it),
 	        cmocka_unit_test(schedules_that_contradict_are_refused),
 	        cmocka_unit_test(lines_that_are_wrong_say_where_and_what_would_be_right),

@@ -152,8 +152,12 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		timeline_end(change->list.timelines[i].cloud, now);
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		setting_apply(&change->list.settings[i], now);
-	for (uint32_t i = 0; i < change->list.n_timelines; i++)
-		timeline_exchange(&change->list.timelines[i], now);
+	for (uint32_t i = 0; i < change->list.n_timelines; i++) {
+		struct timeline_change *item = &change->list.timelines[i];
+
+		timeline_exchange(item->cloud, &item->timeline);
+		timeline_begin(item->cloud, now);
+	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_settle(engine, change->clouds[i].cloud);
 	templates_apply(engine, change, now);

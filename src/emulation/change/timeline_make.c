@@ -60,8 +60,7 @@ timeline_places timeline_orders_places(const struct engine_setup *setup,
 	return places;
 }
 
-/* Returns true if the cloud has an equal configuration of the same statement, at any position. */
-static bool has_equal(const struct cloud_conf *cloud, const struct conf *conf)
+const struct conf *timeline_equal(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; cloud && i < cloud->n_confs; i++) {
 		struct conf *other = cloud->confs[i];
@@ -74,9 +73,9 @@ static bool has_equal(const struct cloud_conf *cloud, const struct conf *conf)
 		equal = conf_equal(other, conf);
 		other->number = number;
 		if (equal)
-			return true;
+			return other;
 	}
-	return false;
+	return NULL;
 }
 
 /* Returns the statements that a schedule changes for good, or NULL. */
@@ -88,8 +87,8 @@ static const struct orders *lasting_orders(const struct conf *conf)
 	                                                              : NULL;
 }
 
-static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
-                      const char *name)
+bool timeline_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
+                        const char *name)
 {
 	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
 	const struct conf *b = cloud_conf_get(after, name);
@@ -110,7 +109,7 @@ static timeline_places changed_places(const struct engine_setup *setup,
 			const struct conf *conf = sides[side]->confs[i];
 
 			if (conf->statement->role != ROLE_SCHEDULE && !conf->scope[0] &&
-			    !has_equal(sides[!side], conf))
+			    !timeline_equal(sides[!side], conf))
 				places |= timeline_place(setup, conf->statement->name);
 		}
 	}
@@ -126,7 +125,7 @@ static timeline_places places_shared(const struct engine_setup *setup,
 	timeline_places changed = changed_places(setup, before, after), places = 0;
 
 	/* The limit of the queue follows from the delay (setting_list_make.c). */
-	if (before && !conf_same(before, after, "delay"))
+	if (before && !timeline_conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;
 	for (uint32_t i = 0; changed && i < after->n_confs; i++) {
@@ -135,7 +134,7 @@ static timeline_places places_shared(const struct engine_setup *setup,
 		for (uint32_t k = 0; orders && k < orders->n; k++) {
 			const char *name = orders->order[k].name;
 
-			if (conf_same(before, after, name))
+			if (timeline_conf_same(before, after, name))
 				places |= timeline_place(setup, name) & changed;
 		}
 	}
@@ -150,7 +149,7 @@ timeline_places timeline_redone(const struct engine_setup *setup, const struct c
 	for (uint32_t i = 0; before && i < before->n_confs; i++) {
 		const struct orders *orders = lasting_orders(before->confs[i]);
 
-		if (orders && !has_equal(after, before->confs[i]))
+		if (orders && !timeline_equal(after, before->confs[i]))
 			places |= timeline_orders_places(setup, orders);
 	}
 	return places;
@@ -160,7 +159,7 @@ timeline_places timeline_redone(const struct engine_setup *setup, const struct c
 static bool is_part(const struct cloud_conf *part, const struct cloud_conf *whole)
 {
 	for (uint32_t i = 0; part && i < part->n_confs; i++) {
-		if (!has_equal(whole, part->confs[i]))
+		if (!timeline_equal(whole, part->confs[i]))
 			return false;
 	}
 	return true;
@@ -191,7 +190,8 @@ int timeline_add(struct timeline_plan *plan, struct track *track)
 		return -ENOSPC;
 	}
 	track->next = SIMTIME_NEVER;
-	track->waits = plan->unchanged && track->places & plan->changed;
+	track->kept = plan->unchanged;
+	track->waits = track->kept && track->places & plan->changed;
 	timeline->track[timeline->n++] = track;
 	return 0;
 }
@@ -220,7 +220,8 @@ int timeline_make(const struct engine_setup *setup, struct cloud *cloud,
                   const struct cloud_conf *before, const struct cloud_conf *after,
                   struct timeline **result)
 {
-	struct timeline_plan plan = {.setup = setup, .cloud = cloud, .conf = after};
+	struct timeline_plan plan = {
+	        .setup = setup, .cloud = cloud, .conf = after, .before = before};
 	int error = 0;
 
 	*result = NULL;
@@ -237,7 +238,7 @@ int timeline_make(const struct engine_setup *setup, struct cloud *cloud,
 		for (; conf && !error; conf = cloud_conf_next(after, conf)) {
 			if (conf->statement != *row || (*row)->role != ROLE_SCHEDULE)
 				continue;
-			plan.unchanged = has_equal(before, conf);
+			plan.unchanged = timeline_equal(before, conf);
 			error = (*row)->plan(conf, &plan);
 		}
 	}

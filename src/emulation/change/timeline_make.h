@@ -16,7 +16,7 @@ struct engine_setup;
 struct timeline_plan {
 	const struct engine_setup *setup;
 	struct cloud *cloud;
-	const struct cloud_conf *conf;
+	const struct cloud_conf *conf, *before; /* before: NULL if the cloud is new */
 	timeline_places redone; /* applied again by this change: see timeline_redone */
 	/* for timeline_make */
 	struct timeline *timeline;
@@ -30,6 +30,14 @@ struct timeline_plan {
 timeline_places timeline_redone(const struct engine_setup *setup, const struct cloud_conf *before,
                                 const struct cloud_conf *after);
 timeline_places timeline_place(const struct engine_setup *setup, const char *name);
+
+/* Returns true if the user's statement `name` is the same before and after the change, in the cloud
+ * itself, whatever a schedule has made of it. */
+bool timeline_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
+                        const char *name);
+/* Returns the configuration in `cloud` that is equal to `conf`, at any position, or NULL. `cloud`
+ * may be NULL. */
+const struct conf *timeline_equal(const struct cloud_conf *cloud, const struct conf *conf);
 
 /* Returns true if a change from one configuration to the other needs another timeline. */
 bool timeline_changes(const struct cloud_conf *before, const struct cloud_conf *after);

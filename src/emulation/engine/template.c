@@ -25,7 +25,6 @@ static void change_cloud(struct template *template, const struct template_change
 {
 	struct cloud *cloud = &template->clouds[i];
 	bool named = i < template->used;
-	struct timeline *timeline;
 
 	cloud->changed = change->number;
 	if (!named)
@@ -46,9 +45,7 @@ static void change_cloud(struct template *template, const struct template_change
 	}
 	if (!change->timelines)
 		return;
-	timeline = cloud->timeline;
-	cloud->timeline = change->list.timelines[i].timeline;
-	change->list.timelines[i].timeline = timeline;
+	timeline_exchange(cloud, &change->list.timelines[i].timeline);
 	if (!named)
 		return;
 	timeline_key(cloud, template->seed);

@@ -20,8 +20,12 @@ void timeline_run(struct cloud *cloud, simtime until)
 	simtime now = cloud->change;
 
 	for (uint32_t i = 0; i < timeline->n; i++) {
-		if (timeline->track[i]->next == now)
-			timeline->track[i]->run(timeline->track[i], cloud, until);
+		struct track *track = timeline->track[i];
+
+		if (track->next != now)
+			continue;
+		track->run(track, cloud, until);
+		track->waits = false;
 	}
 	find_next(cloud);
 }
@@ -92,13 +96,26 @@ void timeline_begin(struct cloud *cloud, simtime now)
 	find_next(cloud);
 }
 
-void timeline_exchange(struct timeline_change *item, simtime now)
+/* Tracks of one kind cover different places, and there is one of `at`, which covers none. */
+static void track_inherit(struct track *track, const struct timeline *old)
 {
-	struct timeline *old = item->cloud->timeline;
+	for (uint32_t i = 0; i < old->n; i++) {
+		if (old->track[i]->run != track->run || old->track[i]->places != track->places)
+			continue;
+		track->waits |= track->kept && old->track[i]->waits;
+		if (track->inherit)
+			track->inherit(track, old->track[i]);
+	}
+}
 
-	item->cloud->timeline = item->timeline;
-	item->timeline = old;
-	timeline_begin(item->cloud, now);
+void timeline_exchange(struct cloud *cloud, struct timeline **timeline)
+{
+	struct timeline *old = cloud->timeline, *next = *timeline;
+
+	for (uint32_t i = 0; old && next && i < next->n; i++)
+		track_inherit(next->track[i], old);
+	cloud->timeline = next;
+	*timeline = old;
 }
 
 void timeline_key(struct cloud *cloud, uint64_t seed)

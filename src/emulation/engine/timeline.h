@@ -22,7 +22,8 @@
  * Precedence: a statement that the user gives while a schedule runs is in force at once, until the
  * schedule's next point for it. A schedule that is given again continues where it is at that
  * instant. Points of `at` that have passed are not executed, neither again nor belatedly. If one of
- * them was removed, its statement becomes what it would be had that point never existed.
+ * them was removed, its statement becomes what it would be had that point never existed. What a
+ * point has made of a statement counts until the user gives that statement again.
  *
  * Draws: a statement that returns continues its sequence of random draws; none is repeated
  * (setting.h).
@@ -43,6 +44,10 @@ struct track {
 	timeline_places places; /* the settings that it is put on top of */
 	bool on;                /* it is on top at present */
 	bool waits; /* the user has given a statement of it again: it is off until its next point */
+	bool kept;  /* a change of other statements has made it again: it goes on waiting */
+	/* Takes over from the track of its kind in the timeline that is replaced, which has
+	 * executed everything up to the present and is off. NULL: there is only `waits`. */
+	void (*inherit)(struct track *track, const struct track *old);
 	/* Finds the track's place in time: sets the next point, and whether it is on from `now` on;
 	 * if so, puts it on. */
 	void (*enter)(struct track *track, struct cloud *cloud, simtime now);
@@ -87,8 +92,9 @@ void timeline_take_off(struct cloud *cloud, simtime now);
 void timeline_end(struct cloud *cloud, simtime now);
 /* Starts the timeline that is in the cloud. Called after the settings of a change are applied. */
 void timeline_begin(struct cloud *cloud, simtime now);
-/* Exchanges the cloud's timeline for another one, and starts that one at `now`. */
-void timeline_exchange(struct timeline_change *item, simtime now);
+/* Exchanges the cloud's timeline, which has ended, for another one, which takes over from it but
+ * does not start. */
+void timeline_exchange(struct cloud *cloud, struct timeline **timeline);
 /* Recomputes the keys of all draws of the tracks from the cloud's name, which did not exist when
  * the tracks were made. */
 void timeline_key(struct cloud *cloud, uint64_t seed);

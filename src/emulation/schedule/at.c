@@ -13,6 +13,10 @@ enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
 struct point {
 	simtime at_ns; /* after the beginning of the run */
 	uint32_t n;
+	/* Of its orders, one bit each: executed, and the user has not given the statement again */
+	uint32_t in_force;
+	uint32_t given;  /* of its orders: the user gives the statement again by this change */
+	uint32_t former; /* index in the track before; AT_MAX: it is new */
 	timeline_places place[ORDERS_MAX];
 	struct setting setting[ORDERS_MAX];
 };
@@ -26,11 +30,11 @@ struct at {
 
 /* ---- worker ---- */
 
-static void point_execute(struct cloud *cloud, struct point *point, timeline_places places,
-                          simtime now)
+/* Executes these orders of the point. */
+static void point_execute(struct cloud *cloud, struct point *point, uint32_t orders, simtime now)
 {
 	for (uint32_t i = 0; i < point->n; i++) {
-		if (point->place[i] & places)
+		if (orders >> i & 1)
 			timeline_apply_below(cloud, &point->setting[i], point->place[i], now);
 	}
 }
@@ -39,6 +43,29 @@ static void find_next(struct at *at, const struct cloud *cloud)
 {
 	at->track.next =
 	        at->next < at->n ? cloud->origin_ns + at->point[at->next].at_ns : SIMTIME_NEVER;
+}
+
+static void at_inherit(struct track *track, const struct track *old)
+{
+	struct at *at = (struct at *)track;
+	const struct at *before = (const struct at *)old;
+
+	for (uint32_t i = 0; i < at->n; i++) {
+		struct point *point = &at->point[i];
+
+		if (point->former < before->n)
+			point->in_force = before->point[point->former].in_force & ~point->given;
+	}
+}
+
+/* Returns those orders of the point that the change has to execute again. */
+static uint32_t orders_redone(const struct point *point, timeline_places redone)
+{
+	uint32_t orders = 0;
+
+	for (uint32_t i = 0; i < point->n; i++)
+		orders |= (uint32_t)((point->place[i] & redone) != 0) << i;
+	return orders & point->in_force;
 }
 
 static void at_enter(struct track *track, struct cloud *cloud, simtime now)
@@ -50,7 +77,7 @@ static void at_enter(struct track *track, struct cloud *cloud, simtime now)
 
 		if (cloud->origin_ns + point->at_ns >= now)
 			break;
-		point_execute(cloud, point, at->redone, now);
+		point_execute(cloud, point, orders_redone(point, at->redone), now);
 	}
 	find_next(at, cloud);
 }
@@ -63,7 +90,10 @@ static void at_run(struct track *track, struct cloud *cloud, simtime until)
 
 	(void)until;
 	while (track->next == now) {
-		point_execute(cloud, &at->point[at->next++], ~UINT64_C(0), now);
+		struct point *point = &at->point[at->next++];
+
+		point->in_force = (UINT32_C(1) << point->n) - 1;
+		point_execute(cloud, point, point->in_force, now);
 		find_next(at, cloud);
 	}
 }
@@ -113,6 +143,38 @@ static int by_time(const void *a, const void *b)
 	return x->conf.number < y->conf.number ? -1 : 1;
 }
 
+/* Writes the cloud's `at` in the order in which they are executed; returns their number. */
+static uint32_t at_confs(const struct cloud_conf *cloud, const struct at_conf *confs[AT_MAX])
+{
+	const struct conf *conf = cloud ? cloud_conf_get(cloud, "at") : NULL;
+	uint32_t n = 0;
+
+	for (; conf && n < AT_MAX; conf = cloud_conf_next(cloud, conf))
+		confs[n++] = (const struct at_conf *)conf;
+	qsort(confs, n, sizeof(confs[0]), by_time);
+	return n;
+}
+
+/* Finds the point in the timeline before, and which of its statements the user gives again. */
+static void point_relate(struct point *point, const struct at_conf *conf,
+                         const struct timeline_plan *plan)
+{
+	const struct conf *equal = timeline_equal(plan->before, &conf->conf);
+	const struct at_conf *confs[AT_MAX];
+	uint32_t n = at_confs(plan->before, confs);
+
+	point->former = AT_MAX;
+	for (uint32_t i = 0; equal && i < n; i++) {
+		if (&confs[i]->conf == equal)
+			point->former = i;
+	}
+	for (uint32_t i = 0; plan->before && i < point->n; i++) {
+		const char *name = conf->orders.order[i].name;
+
+		point->given |= (uint32_t)!timeline_conf_same(plan->before, plan->conf, name) << i;
+	}
+}
+
 /* Prepares each point, given what the points before it have left. */
 static int points_prepare(struct at *at, const struct at_conf *const *confs, uint32_t n,
                           const struct timeline_plan *plan)
@@ -131,6 +193,7 @@ static int points_prepare(struct at *at, const struct at_conf *const *confs, uin
 		point->n = orders->n;
 		for (uint32_t i = 0; i < orders->n; i++)
 			point->place[i] = timeline_place(plan->setup, orders->order[i].name);
+		point_relate(point, confs[at->n], plan);
 		after = orders_carry_out(orders, cloud);
 		error = after ? 0 : -ENOMEM;
 		cloud_conf_free(cloud);
@@ -145,17 +208,16 @@ static int at_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct at_conf *confs[AT_MAX];
 	struct at *at;
-	uint32_t n = 0;
+	uint32_t n;
 	int error;
 
 	if (conf->number != 1)
 		return 0;
-	for (; conf && n < AT_MAX; conf = cloud_conf_next(plan->conf, conf))
-		confs[n++] = (const struct at_conf *)conf;
-	qsort(confs, n, sizeof(confs[0]), by_time);
+	n = at_confs(plan->conf, confs);
 	at = calloc(1, sizeof(*at));
 	if (!at)
 		return -ENOMEM;
+	at->track.inherit = at_inherit;
 	at->track.enter = at_enter;
 	at->track.run = at_run;
 	at->track.key = at_key;
