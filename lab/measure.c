@@ -8,9 +8,9 @@
 #include "engine/engine_report.h"
 #include "link/rate.h"
 
-/* The length of a quench. The cloud that generates it counts it as sent, but its link does not
- * carry it. */
-#define QUENCH_BYTES 56
+/* The frame of a quench, with the 14 bytes of Ethernet that hosts' packets do not count. The cloud
+ * that generates it counts it as sent, but its link does not carry it. */
+#define QUENCH_BYTES 70
 
 static double percent(double part, double whole)
 {

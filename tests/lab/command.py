@@ -151,6 +151,21 @@ def in_flight_is_not_lost():
     assert abs(lost - round(lost)) < 1e-6, lost
 
 
+def quenches_are_not_utilisation():
+    """A link that sends packets of 1000 bytes has sent a multiple of 1000 bytes, however many
+    quenches its router has sent the other way."""
+    text = LINK.replace("left to right\nset", "left to right spread 0s response becn\nset") + (
+        "cloud l rate 10mbit queue 900kB\ncloud l red min 15kB max 45kB unit byte\n"
+        "cloud l hop 192.0.2.1\ncloud l ecn on\ncloud l becn\nset flows 100\n")
+    answer = own(text, "-j", "--set", "duration=10s", "--set", "warmup=2s")
+    figures = json.loads(answer.stdout)["runs"][0]["figures"]
+    sent = figures["l.utilisation"] / 100 * 10e6 * 8 / 8
+    passed = figures["l.arrived"] - figures["l.dropped"]
+    assert figures["l.quenches"] > 1000, figures
+    assert abs(sent / 1000 - round(sent / 1000)) < 1e-6, sent
+    assert abs(sent / 1000 - passed) < 100, (sent, passed)
+
+
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
@@ -777,6 +792,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("the quenches of a router are no load of its link", quenches_are_not_utilisation),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",
