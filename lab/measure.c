@@ -35,19 +35,15 @@ static void tally_report(const struct tally *tally, const char *part, struct res
 	results_add(results, part, "queue.cv", tally->mean > 0 ? sigma / tally->mean : 0);
 }
 
-void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud)
+void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud,
+                const struct cloud_conf *opposite)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
-	const char *suffix = strstr(cloud->name, ".back");
 
 	memset(gauge, 0, sizeof(*gauge));
 	gauge->cloud = cloud->name;
+	gauge->opposite = opposite ? opposite->name : NULL;
 	gauge->rate_bps = rate ? rate->rate_bps : 0;
-	strcpy(gauge->opposite, cloud->name);
-	if (suffix)
-		gauge->opposite[suffix - cloud->name] = 0;
-	else
-		strcat(gauge->opposite, ".back");
 }
 
 void gauge_mark(struct gauge *gauge, const struct engine *engine)
@@ -56,7 +52,7 @@ void gauge_mark(struct gauge *gauge, const struct engine *engine)
 
 	if (engine_report_queue(engine, gauge->cloud, &report))
 		gauge->mark = report.counters;
-	if (engine_report_queue(engine, gauge->opposite, &report))
+	if (gauge->opposite && engine_report_queue(engine, gauge->opposite, &report))
 		gauge->opposite_mark = report.counters;
 }
 
@@ -84,8 +80,7 @@ void gauge_report(const struct gauge *gauge, const struct engine *engine, simtim
 	double arrived, dropped, marked, quenches;
 	struct cloud_report now, opposite;
 
-	if (!engine_report_queue(engine, gauge->cloud, &now) ||
-	    !engine_report_queue(engine, gauge->opposite, &opposite))
+	if (!engine_report_queue(engine, gauge->cloud, &now))
 		return;
 	arrived = (double)(now.counters.rx_packets - gauge->mark.rx_packets);
 	dropped = (double)(counters_drops(&now.counters) - counters_drops(&gauge->mark));
@@ -97,9 +92,11 @@ void gauge_report(const struct gauge *gauge, const struct engine *engine, simtim
 	results_add(results, gauge->cloud, "quenches", quenches);
 	results_add(results, gauge->cloud, "loss", percent(dropped, arrived));
 	results_add(results, gauge->cloud, "marking", percent(marked, arrived));
-	results_add(results, gauge->cloud, "isq",
-	            percent(quenches, quenches + (double)(opposite.counters.tx_packets -
-	                                                  gauge->opposite_mark.tx_packets)));
+	if (gauge->opposite && engine_report_queue(engine, gauge->opposite, &opposite))
+		results_add(
+		        results, gauge->cloud, "isq",
+		        percent(quenches, quenches + (double)(opposite.counters.tx_packets -
+		                                              gauge->opposite_mark.tx_packets)));
 	if (gauge->rate_bps)
 		results_add(results, gauge->cloud, "utilisation",
 		            percent(8e9 * ((double)(now.counters.tx_bytes - gauge->mark.tx_bytes) -

@@ -19,9 +19,8 @@ struct tally {
 
 /* One cloud. */
 struct gauge {
-	const char *cloud;
-	char opposite[SCENARIO_NAME_BYTES]; /* the link's other direction */
-	uint64_t rate_bps;                  /* 0: has none */
+	const char *cloud, *opposite; /* opposite: the link's other direction, or NULL */
+	uint64_t rate_bps;            /* 0: has none */
 	struct counters mark, opposite_mark;
 	double queue_bytes, average_bytes; /* at the latest sample */
 	struct tally queue, average;
@@ -30,7 +29,9 @@ struct gauge {
 	uint32_t n_classes;
 };
 
-void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud);
+/* `opposite`: the cloud of the other direction, or NULL. */
+void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud,
+                const struct cloud_conf *opposite);
 void gauge_mark(struct gauge *gauge, const struct engine *engine);
 /* Samples the queue. `counts`: the sample counts in the measures. */
 void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts);

@@ -226,6 +226,17 @@ static void sample(void *argument, simtime now)
 	timer_set(&run->world.heap, &run->sampler, now + plan->sample_ns);
 }
 
+/* Returns the first cloud of the other direction, or NULL. */
+static const struct cloud_conf *opposite_of(const struct scenario *scenario,
+                                            const struct cloud_conf *cloud)
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		if (strcmp(scenario->clouds[i]->from, cloud->to) == 0 &&
+		    strcmp(scenario->clouds[i]->to, cloud->from) == 0)
+			return scenario->clouds[i];
+	return NULL;
+}
+
 static int sampler_make(struct run *run)
 {
 	const struct scenario *scenario = run->world.scenario;
@@ -237,7 +248,8 @@ static int sampler_make(struct run *run)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
-		gauge_init(&run->gauges[i], scenario->clouds[i]);
+		gauge_init(&run->gauges[i], scenario->clouds[i],
+		           opposite_of(scenario, scenario->clouds[i]));
 	timer_set(&run->world.heap, &run->sampler, run->plan->sample_ns);
 	return 0;
 }

@@ -151,6 +151,15 @@ def in_flight_is_not_lost():
     assert abs(lost - round(lost)) < 1e-6, lost
 
 
+def any_name_of_a_link():
+    """A link has the same measures whatever its name is."""
+    figures = [json.loads(own(re.sub(r"\bl\b", name, LINK), "-j").stdout)["runs"][0]["figures"]
+               for name in ("l", "a.backbone", "a.back")]
+    for name, other in (("a.backbone", figures[1]), ("a.back", figures[2])):
+        wanted = {re.sub(r"^l\.", f"{name}.", key): value for key, value in figures[0].items()}
+        assert other == wanted, set(wanted) ^ set(other)
+
+
 def quenches_are_not_utilisation():
     """A link that sends packets of 1000 bytes has sent a multiple of 1000 bytes, however many
     quenches its router has sent the other way."""
@@ -792,6 +801,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("a link has the same measures whatever its name is", any_name_of_a_link),
     ("the quenches of a router are no load of its link", quenches_are_not_utilisation),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
