@@ -336,7 +336,7 @@ static enum frame_kind datagram_read(const struct rte_ipv4_hdr *ip, const uint8_
 }
 
 static enum frame_kind quench_read(const struct rte_ipv4_hdr *ip, const uint8_t *payload,
-                                   uint32_t bytes, uint8_t mark_bit, struct quench *quench)
+                                   uint32_t bytes, struct quench *quench)
 {
 	const struct rte_ipv4_hdr *quoted = (const struct rte_ipv4_hdr *)(payload + 8);
 	const struct rte_tcp_hdr *tcp;
@@ -354,7 +354,7 @@ static enum frame_kind quench_read(const struct rte_ipv4_hdr *ip, const uint8_t 
 	        .from = {rte_be_to_cpu_32(quoted->src_addr), rte_be_to_cpu_16(tcp->src_port)},
 	        .to = {rte_be_to_cpu_32(quoted->dst_addr), rte_be_to_cpu_16(tcp->dst_port)},
 	        .seq = rte_be_to_cpu_32(tcp->sent_seq),
-	        .marked = (payload[4] & mark_bit) != 0,
+	        .marked = payload[4] != 0,
 	};
 	return FRAME_QUENCH;
 }
@@ -407,7 +407,7 @@ uint32_t frame_to(const struct rte_mbuf *mbuf)
 	return rte_be_to_cpu_32(ip->dst_addr);
 }
 
-void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *frame)
+void frame_read(const struct rte_mbuf *mbuf, struct frame *frame)
 {
 	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(data + FRAME_ETHER_BYTES);
@@ -436,5 +436,5 @@ void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *fra
 	else if (ip->next_proto_id == OQ_PROTOCOL_DEFAULT)
 		frame->kind = oq_segment_read(ip, ip_bytes, payload, bytes, frame);
 	else if (ip->next_proto_id == IPPROTO_ICMP)
-		frame->kind = quench_read(ip, payload, bytes, mark_bit, &frame->quench);
+		frame->kind = quench_read(ip, payload, bytes, &frame->quench);
 }

@@ -114,9 +114,10 @@ struct frame {
 void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, uint16_t id);
 void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram, uint16_t id);
 
-/* Reads a frame that is whole in its first segment, and verifies every checksum. `mark_bit`: the
- * bit of octet 4 of a quench that means marked. */
-void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *frame);
+/* Reads a frame that is whole in its first segment, and verifies every checksum. A quench
+ * is for a mark if its octet 4 has any bit: `becn bit` chooses which, and one for a drop has
+ * none. */
+void frame_read(const struct rte_mbuf *mbuf, struct frame *frame);
 /* Returns the destination address, without reading anything else; 0 if the frame is not IPv4. */
 uint32_t frame_to(const struct rte_mbuf *mbuf);
 

@@ -16,7 +16,6 @@
 #define MBUFS_LOOK   256u /* frames of hosts between two checks of MBUFS_SPARE */
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
-#define QUENCH_BIT   0x80
 /* The interval at which a drain looks whether anything is in flight. */
 #define DRAIN_LOOK_NS (10 * SIMTIME_MS)
 /* The address of the first host; the others follow. */
@@ -36,7 +35,6 @@ int world_open(struct world *world, const struct platform *platform, const char 
 
 	world->platform = platform;
 	world->scenario = scenario;
-	world->mark_bit = QUENCH_BIT;
 	heap_init(&world->heap);
 	world->pool = platform->pool_make(name, MBUFS_FIRST, MBUFS_MOST);
 	world->memory = platform->memory_make(MEMORY_BYTES);
@@ -187,7 +185,7 @@ static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 	struct frame frame;
 	uint32_t index;
 
-	frame_read(mbuf, world->mark_bit, &frame);
+	frame_read(mbuf, &frame);
 	mbuf_give_back(world, mbuf);
 	if (unlikely(frame.kind == FRAME_BROKEN)) {
 		world->counters.broken++;

@@ -43,11 +43,10 @@ struct world {
 	struct scenario *scenario;
 	struct engine *engine;
 	uint64_t numbered[SCENARIO_PORTS_MAX];
-	uint8_t mark_bit; /* of a quench */
-	bool silent;      /* hosts send nothing more */
-	bool touched;     /* a packet has entered a cloud: the engine's next event may have
+	bool silent;  /* hosts send nothing more */
+	bool touched; /* a packet has entered a cloud: the engine's next event may have
 	                   * changed */
-	int error;        /* the first: memory or ports have run out */
+	int error;    /* the first: memory or ports have run out */
 	struct world_counters counters;
 	/* mbufs of frames that have arrived, as a stack: the next frame is written into the one
 	 * that is warmest in the cache. */

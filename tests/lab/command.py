@@ -160,19 +160,29 @@ def any_name_of_a_link():
         assert other == wanted, set(wanted) ^ set(other)
 
 
+# A link whose router sends source quenches to a hundred flows.
+QUENCHES = LINK.replace("left to right\nset", "left to right spread 0s response becn\nset") + (
+    "cloud l rate 10mbit queue 900kB\ncloud l red min 15kB max 45kB unit byte\n"
+    "cloud l hop 192.0.2.1\ncloud l ecn on\ncloud l becn\n"
+    "set flows 100\nset duration 10s\nset warmup 2s\n")
+
+
 def quenches_are_not_utilisation():
     """A link that sends packets of 1000 bytes has sent a multiple of 1000 bytes, however many
     quenches its router has sent the other way."""
-    text = LINK.replace("left to right\nset", "left to right spread 0s response becn\nset") + (
-        "cloud l rate 10mbit queue 900kB\ncloud l red min 15kB max 45kB unit byte\n"
-        "cloud l hop 192.0.2.1\ncloud l ecn on\ncloud l becn\nset flows 100\n")
-    answer = own(text, "-j", "--set", "duration=10s", "--set", "warmup=2s")
-    figures = json.loads(answer.stdout)["runs"][0]["figures"]
+    figures = json.loads(own(QUENCHES, "-j").stdout)["runs"][0]["figures"]
     sent = figures["l.utilisation"] / 100 * 10e6 * 8 / 8
     passed = figures["l.arrived"] - figures["l.dropped"]
     assert figures["l.quenches"] > 1000, figures
     assert abs(sent / 1000 - round(sent / 1000)) < 1e-6, sent
     assert abs(sent / 1000 - passed) < 100, (sent, passed)
+
+
+def any_bit_of_a_quench():
+    """Hosts know a quench for a mark by any bit that `becn` sets."""
+    runs = [own(QUENCHES + f"cloud l becn bit {bit}\n", "-j").stdout for bit in ("0x80", "0x40", "0x01")]
+    figures = [json.loads(text)["runs"][0]["figures"] for text in runs]
+    assert figures[0] == figures[1] == figures[2] and figures[0]["l.marked"] > 100, figures
 
 
 def row():
@@ -803,6 +813,7 @@ CLAIMS = [
     ("what is in flight is not lost", in_flight_is_not_lost),
     ("a link has the same measures whatever its name is", any_name_of_a_link),
     ("the quenches of a router are no load of its link", quenches_are_not_utilisation),
+    ("a quench for a mark may have any bit", any_bit_of_a_quench),
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",

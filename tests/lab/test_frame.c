@@ -61,7 +61,7 @@ static void a_segment_behind_the_unified_header_is_read_as_it_was_written(void *
 
 	(void)state;
 	frame_write_segment(mbuf, &data, 1);
-	frame_read(mbuf, 0x80, &plain);
+	frame_read(mbuf, &plain);
 	assert_null(plain.segment.oq);
 	rte_pktmbuf_reset(mbuf);
 	sent.oq = &asks;
@@ -70,7 +70,7 @@ static void a_segment_behind_the_unified_header_is_read_as_it_was_written(void *
 	bytes = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	assert_int_equal(bytes[14 + 9], 253);
 	assert_memory_equal(bytes + 34, "\3\3\0\77\1\20\100\6\0\0\0\7\0\0\0\10\0\14\65\0", 20);
-	frame_read(mbuf, 0x80, &frame);
+	frame_read(mbuf, &frame);
 	assert_int_equal(frame.kind, FRAME_SEGMENT);
 	assert_memory_equal(frame.segment.oq, &asks, sizeof(asks));
 	frame.segment.oq = NULL;
@@ -95,7 +95,7 @@ static void a_header_that_contradicts_its_length_is_broken(void **state)
 
 		frame_write_segment(mbuf, &sent, 1);
 		rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 34)[wrong[i].at] = wrong[i].value;
-		frame_read(mbuf, 0x80, &frame);
+		frame_read(mbuf, &frame);
 		assert_int_equal(frame.kind, FRAME_BROKEN);
 		rte_pktmbuf_free(mbuf);
 	}
@@ -154,7 +154,7 @@ static void a_segment_is_read_as_it_was_written(void **state)
 
 		memset(rte_pktmbuf_mtod(mbuf, void *), 0xa5, 1200);
 		frame_write_segment(mbuf, &cases[i], 1);
-		frame_read(mbuf, 0x80, &frame);
+		frame_read(mbuf, &frame);
 		assert_int_equal(frame.kind, FRAME_SEGMENT);
 		assert_int_equal(frame.to, data.to.address);
 		assert_segment(&frame.segment, &cases[i]);
@@ -172,7 +172,7 @@ static void a_changed_byte_is_noticed_wherever_it_is(void **state)
 
 		frame_write_segment(mbuf, &data, 1);
 		rte_pktmbuf_mtod(mbuf, uint8_t *)[at] ^= 0x10;
-		frame_read(mbuf, 0x80, &frame);
+		frame_read(mbuf, &frame);
 		assert_true(frame.kind != FRAME_SEGMENT);
 		rte_pktmbuf_free(mbuf);
 	}
@@ -193,7 +193,7 @@ static void a_datagram_carries_its_number(void **state)
 	(void)state;
 	frame_write_datagram(mbuf, &voice, 1);
 	assert_int_equal(frame_wire_bytes(mbuf), 200);
-	frame_read(mbuf, 0x80, &frame);
+	frame_read(mbuf, &frame);
 	assert_int_equal(frame.kind, FRAME_DATAGRAM);
 	assert_end(&frame.datagram.from, &voice.from);
 	assert_end(&frame.datagram.to, &voice.to);
@@ -247,7 +247,7 @@ static void a_quench_has_56_bytes_and_says_what_it_is_about(void **state)
 
 		quench_write(mbuf, cause, 0xc0000201, marked ? 0x80 : 0);
 		assert_int_equal(frame_wire_bytes(mbuf), 56);
-		frame_read(mbuf, 0x80, &frame);
+		frame_read(mbuf, &frame);
 		assert_int_equal(frame.kind, FRAME_QUENCH);
 		assert_int_equal(frame.to, data.from.address);
 		assert_int_equal(frame.quench.router, 0xc0000201);
