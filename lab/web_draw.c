@@ -82,9 +82,8 @@ static uint32_t surge_objects(const struct web *web, uint64_t index)
 
 static uint32_t surge_packets(const struct web *web, uint64_t index)
 {
-	double data_bytes = web->tcp.packet_bytes - FRAME_HEADERS_BYTES;
-
-	return count_of(ceil(surge_file_bytes(web_uniform(web, index, WEB_LANE_SIZE)) / data_bytes),
+	return count_of(ceil(surge_file_bytes(web_uniform(web, index, WEB_LANE_SIZE)) /
+	                     tcp_data_bytes(&web->tcp)),
 	                WEB_PACKETS_MAX);
 }
 

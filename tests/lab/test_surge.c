@@ -141,6 +141,25 @@ static void a_group_draws_the_files_of_the_table(void **state)
 		assert_int_equal(web.model->objects(&web, web_index(i, 0, 0)), 1);
 }
 
+/* A unified header takes 16 bytes of each packet. */
+static void a_file_needs_packets_for_its_bytes_whatever_their_headers_are(void **state)
+{
+	struct web_conf conf;
+	struct web plain, extended;
+
+	(void)state;
+	group_open(&plain, &conf);
+	extended = plain;
+	extended.tcp.hops = 1;
+	extended.tcp.packet_bytes += 16;
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t index = web_index(i, 0, 0);
+
+		assert_int_equal(extended.model->packets(&extended, index),
+		                 plain.model->packets(&plain, index));
+	}
+}
+
 /* (x / scale)^shape of the Weibull and alpha ln x of the Pareto are exponential, with mean and
  * deviation 1. */
 static void a_group_is_silent_as_the_table_says(void **state)
@@ -167,6 +186,7 @@ GROUP(surge)
 	        cmocka_unit_test(each_quantile_function_inverts_its_distribution),
 	        cmocka_unit_test(medians_and_tails_are_those_of_the_table),
 	        cmocka_unit_test(a_group_draws_the_files_of_the_table),
+	        cmocka_unit_test(a_file_needs_packets_for_its_bytes_whatever_their_headers_are),
 	        cmocka_unit_test(a_group_is_silent_as_the_table_says),
 	};
 
