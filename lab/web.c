@@ -282,8 +282,11 @@ void web_mark(struct web *web)
 	web->begun = web->finished = 0;
 	web->delays_s = web->squares_s2 = 0;
 	web_sums(web, &web->mark);
-	for (struct web_object *object = web->objects; object; object = object->next)
+	for (struct web_object *object = web->objects; object; object = object->next) {
 		arrivals_mark(&object->answer.arrivals, object->answer.from);
+		/* One that has begun at this instant is measured. */
+		web->begun += object->begun_ns >= web->mark_ns;
+	}
 }
 
 void web_close(struct web *web)

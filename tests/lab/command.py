@@ -160,6 +160,15 @@ def any_name_of_a_link():
         assert other == wanted, set(wanted) ^ set(other)
 
 
+def objects_at_the_mark():
+    """An object that begins at the instant at which the measures begin is measured, so no more
+    objects finish than begin. A user of surge has one at a time."""
+    for kind, most in (("web http 10", 60), ("surge http 1", 1)):
+        text = LINK.replace("ftp ours $flows", kind)
+        figures = json.loads(own(text, "-j", "--set", "warmup=0s", "--set", "duration=20s").stdout)["runs"][0]["figures"]
+        assert 0 <= figures["http.unfinished"] <= most and figures["http.objects"] > 0, figures
+
+
 # A link whose router sends source quenches to a hundred flows.
 QUENCHES = LINK.replace("left to right\nset", "left to right spread 0s response becn\nset") + (
     "cloud l rate 10mbit queue 900kB\ncloud l red min 15kB max 45kB unit byte\n"
@@ -811,6 +820,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("no more objects of the web finish than begin", objects_at_the_mark),
     ("a link has the same measures whatever its name is", any_name_of_a_link),
     ("the quenches of a router are no load of its link", quenches_are_not_utilisation),
     ("a quench for a mark may have any bit", any_bit_of_a_quench),
