@@ -95,8 +95,8 @@ int flow_open(struct flow *flow, struct host *from, struct host *to, const struc
 	flow->begin = (struct timer){.fire = sender_begin, .argument = flow};
 	flow->retransmit = (struct timer){.fire = sender_expire, .argument = flow};
 	flow->delayed = (struct timer){.fire = sink_wait_over, .argument = flow};
-	if (here.port == 0 || there.port == 0 || heap_announce(heap) < 0 ||
-	    heap_announce(heap) < 0 || heap_announce(heap) < 0)
+	if (here.port == 0 || there.port == 0 || arrivals_open(from) < 0 ||
+	    heap_announce(heap) < 0 || heap_announce(heap) < 0 || heap_announce(heap) < 0)
 		return -ENOMEM;
 	tcp_init(&flow->tcp, conf, here, there, boot_ns);
 	flow->tcp.wire = sender_wire;

@@ -133,6 +133,7 @@ void network_release(struct network *network)
 
 		pipe_release(&host->up);
 		pipe_release(&host->down);
+		free(host->arrived);
 		free(host->listeners);
 		free(host);
 	}

@@ -189,8 +189,7 @@ static void listen_voice(void *argument, const struct frame *frame, simtime now)
 	(void)now;
 	if (frame->kind != FRAME_DATAGRAM)
 		return;
-	voice->counters.arrived++;
-	arrivals_add(&voice->arrivals, voice->from, frame->id);
+	voice->counters.arrived += arrivals_add(&voice->arrivals, voice->from, frame->id);
 }
 
 int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,
@@ -208,7 +207,8 @@ int voice_open(struct voice *voice, const struct voice_conf *conf, const char *n
 	voice->there = (struct frame_end){to->address, host_listen(to, listen_voice, voice)};
 	voice->birth = (struct timer){.fire = born, .argument = voice};
 	voice->calls = calloc(conf->most, sizeof(*voice->calls));
-	if (!voice->calls || !voice->here.port || !voice->there.port || heap_announce(heap) < 0)
+	if (!voice->calls || !voice->here.port || !voice->there.port || arrivals_open(from) < 0 ||
+	    heap_announce(heap) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < conf->most; i++) {
 		voice->calls[i].voice = voice;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "change/change.h"
+#include "lab/arrivals.h"
 #include "packet/burst.h"
 
 /* Few, so that they are still in the processor's cache when they are used again. */
@@ -371,7 +372,7 @@ void host_send_segment(struct host *host, const struct segment *segment)
 
 	if (!mbuf)
 		return;
-	frame_write_segment(mbuf, segment, (uint16_t)++host->sent);
+	frame_write_segment(mbuf, segment, arrivals_number(host));
 	host_send(host, mbuf);
 }
 
@@ -381,6 +382,6 @@ void host_send_datagram(struct host *host, const struct datagram *datagram)
 
 	if (!mbuf)
 		return;
-	frame_write_datagram(mbuf, datagram, (uint16_t)++host->sent);
+	frame_write_datagram(mbuf, datagram, arrivals_number(host));
 	host_send(host, mbuf);
 }

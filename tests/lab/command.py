@@ -160,6 +160,20 @@ def any_name_of_a_link():
         assert other == wanted, set(wanted) ^ set(other)
 
 
+def copies_are_no_arrivals():
+    """Where packets are copied and none is lost, each group loses 0 %, and no more arrive than were
+    sent; where a packet and its copy can be lost, what arrives and what is lost is all."""
+    text = LINK.replace("queue 90kB", "queue 9MB") + (
+        "voice calls 5 from left to right\nweb http 3 from left to right objects 3 size 4\n"
+        "cloud l duplicate random 50%\n")
+    figures = json.loads(own(text, "-j").stdout)["runs"][0]["figures"]
+    losses = [figures[f"{group}.loss"] for group in ("ours", "calls", "http")]
+    assert losses == [0, 0, 0] and figures["l.dropped"] == 0, (losses, figures)
+    assert 0 < figures["calls.arrived"] <= figures["calls.sent"] + 1, figures
+    lossy = json.loads(own(text + "cloud l loss random 20%\n", "-j").stdout)["runs"][0]["figures"]
+    assert 15 < lossy["calls.loss"] < 25 and lossy["ours.loss"] > 10, lossy
+
+
 def objects_at_the_mark():
     """An object that begins at the instant at which the measures begin is measured, so no more
     objects finish than begin. A user of surge has one at a time."""
@@ -820,6 +834,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("a packet that arrives twice is not lost less", copies_are_no_arrivals),
     ("no more objects of the web finish than begin", objects_at_the_mark),
     ("a link has the same measures whatever its name is", any_name_of_a_link),
     ("the quenches of a router are no load of its link", quenches_are_not_utilisation),
