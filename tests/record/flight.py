@@ -237,6 +237,24 @@ def a_scenario_with_thousands_of_clouds_flies_and_runs_again():
         assert looks > 0 and held > 0, f"{looks} looks at counters, {held} packets held"
 
 
+def a_cloud_that_was_removed_before_the_flight_begins_does_not_make_it_differ():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder, "--flight", "1s", "--flight-on", "none", packets=16000)
+        come_in(client, 1000)
+        assert '"ok":true' in client.say("no cloud up").decode()
+        came_in = json.loads(client.say("show ports"))["ports"][0]["rx_packets"]
+        # Three seconds later: a flight of one second reaches back less than two.
+        come_in(client, came_in + 11000)
+        assert '"ok":true' in dump(client, scene.at("D"))
+        client.close()
+        scene.stop()
+        with open(scene.at("D/changes.jsonl")) as file:
+            removed_ns = max(taken["t_ns"] for line in file for taken in [json.loads(line)] if "taken" in taken)
+        looks, _ = assert_runs_again(scene)
+        assert min(Dumped(scene.at("D/ingress.pcapng")).begins.values()) > removed_ns
+        assert looks > 0, "nothing was compared"
+
+
 # ---- a damaged dump ----
 
 class Kept:
@@ -341,8 +359,8 @@ def a_dump_without_its_snapshot_is_refused():
 
 # ---- the times of dumps ----
 
-def started(folder, *options, text=HOLDS):
-    scene = Scene(folder, "ab", packets=6000, gap_ns=400000)
+def started(folder, *options, text=HOLDS, packets=6000):
+    scene = Scene(folder, "ab", packets=packets, gap_ns=400000)
     scene.scenario(text)
     scene.workers = 1
     client = scene.start(*options, record=None)
@@ -484,6 +502,7 @@ claims = [(claim.__name__, claim) for claim in (
     random_scenarios_run_again_from_the_middle_on,
     shipped_scenarios_run_again_from_the_middle_on,
     a_scenario_with_thousands_of_clouds_flies_and_runs_again,
+    a_cloud_that_was_removed_before_the_flight_begins_does_not_make_it_differ,
     a_dump_that_is_cut_behind_its_snapshot_replays_up_to_there,
     a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so,
     a_byte_of_the_snapshot_that_differs_is_found,

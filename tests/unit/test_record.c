@@ -230,6 +230,55 @@ static void a_flight_has_packets_from_a_snapshot_to_a_gap(void **state)
 	rig_close(rig);
 }
 
+/* Returns the initials of the clouds whose counters a check puts on the tape. */
+static const char *clouds_checked(struct tape *tape, struct engine *engine, simtime now)
+{
+	static const char *const names[] = {"x", "y"};
+	static char initials[TAPE_CHECK_CLOUDS + 1];
+	const struct tape_entry *entry;
+	size_t n = 0;
+
+	tape->until_check = 0;
+	tape_check(tape, engine, now);
+	for (; (entry = tape_look(tape)); tape_pass(tape, entry)) {
+		for (size_t i = 0; i < LENGTH(names) && entry->kind == TAPE_CHECK; i++) {
+			if (entry->word == digest_name(names[i]))
+				initials[n++] = names[i][0];
+		}
+	}
+	initials[n] = '\0';
+	return initials;
+}
+
+/* A flight that begins behind the removal does not know what the cloud has counted. */
+static void a_flight_checks_no_cloud_that_is_removed_and_empty(void **state)
+{
+	static const struct tape_snapshots snapshots = {.room_bytes = 1 << 20,
+	                                                .every_ns = 10 * SIMTIME_S};
+	static struct tape tape, flight; /* the stack is not aligned to cache lines */
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
+	(void)state;
+
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	assert_int_equal(tape_make(&flight, 1 << 20, 0), 0);
+	assert_int_equal(tape_take_snapshots(&flight, &snapshots), 0);
+	rig_cloud(rig, "x", 0, 1);
+	rig_cloud(rig, "y", 2, 3);
+	rig_delay(rig, "y", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	rig_send(rig, 2, 100, 1);
+	rig_remove(rig, "y");
+	rig_apply(rig, 2);
+	rig_advance(rig, 1000);
+	assert_string_equal(clouds_checked(&flight, rig->engine, 1000), "xyxy");
+	rig_advance(rig, 1001);
+	assert_string_equal(clouds_checked(&flight, rig->engine, 1001), "xx");
+	assert_string_equal(clouds_checked(&tape, rig->engine, 1001), "xyxy");
+	tape_free(&tape);
+	tape_free(&flight);
+	rig_close(rig);
+}
+
 /* ---- parts ---- */
 
 static void a_digest_does_not_depend_on_segments(void **state)
@@ -343,6 +392,8 @@ GROUP(record)
 	                leave_folder),
 	        cmocka_unit_test(a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room),
 	        cmocka_unit_test_setup_teardown(a_flight_has_packets_from_a_snapshot_to_a_gap,
+	                                        rig_group_setup, rig_group_teardown),
+	        cmocka_unit_test_setup_teardown(a_flight_checks_no_cloud_that_is_removed_and_empty,
 	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test(a_digest_does_not_depend_on_segments),
 	        cmocka_unit_test_setup_teardown(an_end_says_when_not_all_that_was_due_has_left,

@@ -18,6 +18,7 @@ bool engine_digest_at(const struct engine *engine, uint32_t slot, struct engine_
 	        .cloud = cloud->name,
 	        .counters = digest_bytes(cloud_held(cloud), (const uint8_t *)&cloud->counters,
 	                                 sizeof(cloud->counters)),
+	        .over = cloud_is_closed(cloud) && cloud_is_at_rest(cloud),
 	};
 	return true;
 }

@@ -18,6 +18,7 @@ struct engine_digest {
 	uint32_t slot; /* in the cloud table */
 	const char *cloud;
 	uint64_t counters;
+	bool over; /* the cloud is removed and holds nothing: a snapshot omits it */
 };
 
 /* Computes the digest of the next cloud, beginning at slot *next and wrapping around; sets *next to

@@ -15,15 +15,6 @@ enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };
 
 /* ---- whether there can be one ---- */
 
-/* Returns true if the cloud is closing, and still has packets or a timer. The clouds of a template
- * close with their head. */
-static bool closes_still(const struct cloud *cloud)
-{
-	const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
-
-	return head && head->closing && (cloud_held(cloud) > 0 || cloud->wake != SIMTIME_NEVER);
-}
-
 const char *engine_snapshot_waits(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
@@ -37,7 +28,9 @@ const char *engine_snapshot_waits(const struct engine *engine)
 	if (engine->unsettled)
 		return "clouds of a template have yet to make a change";
 	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
-		if (closes_still(cloud_table->slots[i]))
+		const struct cloud *cloud = cloud_table->slots[i];
+
+		if (cloud && cloud_is_closed(cloud) && !cloud_is_at_rest(cloud))
 			return "a removed cloud still holds packets";
 	}
 	return NULL;

@@ -50,6 +50,19 @@ struct cloud_table {
 	struct classifier *classifiers; /* list of all classifiers */
 };
 
+/* Returns true if the cloud is removed from the scenario. The clouds of a template close with their
+ * head. */
+static inline bool cloud_is_closed(const struct cloud *cloud)
+{
+	return (cloud->of ? cloud->of->head : cloud)->closing;
+}
+
+/* Returns true if the cloud has neither packets nor a timer. */
+static inline bool cloud_is_at_rest(const struct cloud *cloud)
+{
+	return cloud_held(cloud) == 0 && cloud->wake == SIMTIME_NEVER;
+}
+
 /* Writes the name of the cloud that takes what no other cloud from that port takes. */
 void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 
