@@ -419,9 +419,16 @@ def a_service_stands_for_its_ports():
         assert lacks(found)["lasting"]["commands"] == ["systemctl enable weir-setup@lab.service"]
 
 
+def an_address_may_be_short():
+    with machine(untuned) as tree:
+        assert tree.findings("3:0.0") == tree.findings(A)
+
+
 def what_there_is_not_is_refused():
     with machine(untuned) as tree:
         for word, said in (("0000:09:00.0", f"there is no PCI device 0000:09:00.0; NICs here: {A} and {B}"),
+                           ("AF:00.0", f"there is no PCI device 0000:af:00.0; NICs here: {A} and {B}"),
+                           ("3:20.0", f"there is no PCI device 0000:03:20.0; NICs here: {A} and {B}"),
                            ("eth9", "`eth9` is neither a PCI device (0000:03:00.1) nor an interface, and /etc/weir/eth9.weir does not exist"),
                            ("../x", "`../x` is neither a PCI device")):
             done = tree.setup(word)

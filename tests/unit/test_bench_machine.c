@@ -205,6 +205,23 @@ static void a_nic_on_another_node_is_named(void **state)
 	scenario_free(scenario);
 }
 
+static void a_nic_is_the_same_without_its_domain(void **state)
+{
+	struct scenario *scenario = scenario_make();
+	struct doctor doctor;
+
+	(void)state;
+	put_good_machine();
+	put("/sys/devices/system/node/node0/cpulist", "0\n");
+	put("/sys/devices/system/node/node1/cpulist", "1\n");
+	put("/sys/bus/pci/devices/0000:03:00.1/numa_node", "1\n");
+	assert_int_equal(scenario_add_port(scenario, "far", "03:00.1,mprq_en=1", NULL), 0);
+	doctor = examine(scenario);
+	assert_string_equal(finding(&doctor, "NUMA")->what,
+	                    "port far (0000:03:00.1) is on node 1, processor 0 on node 0");
+	scenario_free(scenario);
+}
+
 static void a_machine_without_these_files_is_unknown_and_no_fault(void **state)
 {
 	struct bench_machine machine;
@@ -260,6 +277,8 @@ GROUP(bench_machine)
 	        cmocka_unit_test_setup_teardown(what_costs_is_named_with_its_remedy, make_root,
 	                                        remove_root),
 	        cmocka_unit_test_setup_teardown(a_nic_on_another_node_is_named, make_root,
+	                                        remove_root),
+	        cmocka_unit_test_setup_teardown(a_nic_is_the_same_without_its_domain, make_root,
 	                                        remove_root),
 	        cmocka_unit_test_setup_teardown(
 	                a_machine_without_these_files_is_unknown_and_no_fault, make_root,

@@ -173,11 +173,38 @@ static void a_pci_address_is_told_from_a_virtual_device(void **state)
 	        {"", false},
 	        {"3", false},
 	        {"10:20", false},
+	        {" 3:00.0", false},
+	        {"-1:00.0", false},
+	        {"0x:00.0", false},
 	};
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(pci_device_is(cases[i].device), cases[i].is);
+}
+
+static void a_pci_address_stays_that_of_its_text(void **state)
+{
+	static const struct {
+		const char *device, *address;
+	} cases[] = {
+	        {"0000:03:00.1", "0000:03:00.1"},
+	        {"03:00.1", "0000:03:00.1"},
+	        {"0:3.0", "0000:00:03.0"},
+	        {"ABCD:EF:1F.7", "abcd:ef:1f.7"},
+	        {"03:00.1,arg=1:2.3", "0000:03:00.1"},
+	        {"0000:00:23.0", "0000:00:23.0"},
+	        {"0000:00:03.8", "0000:00:03.8"},
+	        {"ffff:ff:ff.f", "ffff:ff:ff.f"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char address[16];
+
+		assert_true(pci_device_address(cases[i].device, address));
+		assert_string_equal(address, cases[i].address);
+	}
 }
 
 static void a_pci_device_that_does_not_exist_is_said(void **state)
@@ -188,6 +215,10 @@ static void a_pci_device_that_does_not_exist_is_said(void **state)
 	assert_int_equal(pci_device_check("fffe:7f:1f.7", &problem), -ENODEV);
 	assert_non_null(strstr(problem.text, "there is no PCI device fffe:7f:1f.7; "
 	                                     "`dpdk-devbind.py --status-dev net` lists"));
+	assert_int_equal(pci_device_check("0000:00:20.0", &problem), -ENODEV);
+	assert_non_null(strstr(problem.text, "there is no PCI device 0000:00:20.0; "));
+	assert_int_equal(pci_device_check("00:00.8", &problem), -ENODEV);
+	assert_non_null(strstr(problem.text, "there is no PCI device 0000:00:00.8; "));
 }
 
 GROUP(cpu_list)
@@ -200,6 +231,7 @@ GROUP(cpu_list)
 	        cmocka_unit_test(an_isolated_processor_may_be_named_though_no_affinity_has_it),
 	        cmocka_unit_test(more_workers_than_can_be_are_refused),
 	        cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
+	        cmocka_unit_test(a_pci_address_stays_that_of_its_text),
 	        cmocka_unit_test(a_pci_device_that_does_not_exist_is_said),
 	};
 

@@ -12,6 +12,7 @@
 #include "check/memory_plan.h"
 #include "language/scenario_file.h"
 #include "port/interface.h"
+#include "port/pci_device.h"
 #include "port/port.h"
 #include "setup/setup_step.h"
 #include "text/listing.h"
@@ -104,9 +105,7 @@ static int add_device(const char *root, const char *text, struct setup_ports *po
 	struct setup_device *device = &ports->device[ports->n_devices];
 	struct listing nics;
 
-	snprintf(address, sizeof(address), "%s%.*s",
-	         strcspn(text, ",") < strlen("0000:00:00.0") ? "0000:" : "",
-	         (int)strcspn(text, ","), text);
+	pci_device_address(text, address);
 	for (uint32_t i = 0; i < ports->n_devices; i++) {
 		if (strcmp(ports->device[i].address, address) == 0)
 			return 0;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "machine/eal.h"
-#include "port/port.h"
+#include "port/pci_device.h"
 
 #define STOLEN_MUCH 0.001
 
@@ -258,12 +258,11 @@ static void examine_nics(struct doctor *doctor, const char *root,
 	    machine->node);
 	for (uint32_t i = 0; scenario && i < scenario->n_ports; i++) {
 		const char *device = scenario->ports[i].device;
-		char address[32];
+		char address[16];
 		int node;
 
-		if (!port_is_pci(device))
+		if (!device || !pci_device_address(device, address))
 			continue;
-		snprintf(address, sizeof(address), "%.*s", (int)strcspn(device, ","), device);
 		node = bench_machine_pci_node(root, address);
 		if (node < 0 || node == machine->node)
 			continue;

@@ -13,6 +13,8 @@ static const char *const usable[] = {
 
 bool pci_device_address(const char *device, char address[16])
 {
+	/* sscanf also takes signs, blanks and 0x. */
+	const size_t bytes = strspn(device, "0123456789abcdefABCDEF:.");
 	unsigned domain = 0, bus, slot, function;
 	int end = 0;
 
@@ -22,10 +24,9 @@ bool pci_device_address(const char *device, char address[16])
 		if (sscanf(device, "%2x:%2x.%1x%n", &bus, &slot, &function, &end) != 3)
 			return false;
 	}
-	if (end == 0 || (device[end] != '\0' && device[end] != ','))
+	if ((size_t)end != bytes || (device[end] != '\0' && device[end] != ','))
 		return false;
-	snprintf(address, 16, "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff, slot & 0x1f,
-	         function & 7);
+	snprintf(address, 16, "%04x:%02x:%02x.%x", domain, bus, slot, function);
 	return true;
 }
 
