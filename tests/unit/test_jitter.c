@@ -558,6 +558,60 @@ static void what_was_asked_for_is_what_is_drawn(void **state)
 	}
 }
 
+/* Returns the largest delay of 40,000 packets, 200 us apart. */
+static uint64_t longest_of(const struct delay_conf *delay)
+{
+	struct draw_key key = draw_key_make(1, "longest", "delay");
+	struct jitter_state in_flight = {0};
+	struct jitter *jitter;
+	int64_t deviation_ns[BURST_MAX], longest = 0;
+	simtime t_ns[BURST_MAX], now = 0;
+
+	assert_int_equal(jitter_make(delay, &jitter), 0);
+	for (uint64_t i = 0; i < 40000; i += BURST_MAX) {
+		for (int k = 0; k < BURST_MAX; k++, now += 200000)
+			t_ns[k] = now;
+		jitter_draw(jitter, &in_flight, key, i, t_ns, BURST_MAX, deviation_ns);
+		for (int k = 0; k < BURST_MAX; k++)
+			longest = deviation_ns[k] > longest ? deviation_ns[k] : longest;
+	}
+	jitter_release(jitter);
+	return delay->delay_ns + (uint64_t)longest;
+}
+
+/* Order stretches a distribution with gaps. `weir check` computes its memory with the longest delay
+ * that this can yield: packets reach it, to 1 %, and never exceed it. */
+static void the_longest_delay_is_that_of_kept_order(void **state)
+{
+	static const char measured[] = "12.1\n12.3\n12.2\n19.7\n";
+	static const struct {
+		const char *words; /* NULL: the table */
+		uint32_t order;
+		double least_ms, most_ms; /* of delay_asked */
+	} rows[] = {
+	        {"delay 30ms jitter 8ms distribution bimodal weight 50%", ORDER_KEEP, 46.4, 46.5},
+	        {"delay 30ms jitter 8ms distribution bimodal weight 10%", ORDER_KEEP, 48.9, 49.4},
+	        {"delay 30ms jitter 8ms distribution bimodal weight 50%", ORDER_ALLOW, 38, 38},
+	        {NULL, ORDER_KEEP, 24.4, 24.5},
+	        {NULL, ORDER_ALLOW, 19.7, 19.7},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct delay_conf *delay = rows[i].words
+		                                   ? (struct delay_conf *)trial_conf(rows[i].words)
+		                                   : table_conf(measured, 0, 0);
+		struct delay_asked asked;
+
+		delay->order = rows[i].order;
+		assert_int_equal(delay_asked(delay, &asked), 0);
+		assert_in_range(asked.longest_ns, (uint64_t)(rows[i].least_ms * 1e6),
+		                (uint64_t)(rows[i].most_ms * 1e6));
+		assert_in_range(longest_of(delay), asked.longest_ns / 100 * 99, asked.longest_ns);
+		conf_free(&delay->conf);
+	}
+}
+
 GROUP(jitter)
 {
 	const struct CMUnitTest tests[] = {
@@ -577,6 +631,7 @@ GROUP(jitter)
 	        cmocka_unit_test(long_lists_are_thinned),
 	        cmocka_unit_test(bad_values_are_refused_with_what_would_be_right),
 	        cmocka_unit_test(what_was_asked_for_is_what_is_drawn),
+	        cmocka_unit_test(the_longest_delay_is_that_of_kept_order),
 	};
 
 	return cmocka_run_group_tests_name("jitter", tests, rig_group_setup, rig_group_teardown);

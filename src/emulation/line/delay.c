@@ -7,6 +7,7 @@
 
 #include "match/selection.h"
 #include "line/delay_table.h"
+#include "line/jitter_keep.h"
 #include "line/line.h"
 #include "random/distribution.h"
 
@@ -344,7 +345,28 @@ static double lognormal_rare(double ratio)
 	return exp(sqrt(variance) * distribution_normal_quantile(RARE) - variance / 2);
 }
 
-int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
+/* Keeping order stretches a distribution with gaps, so delays may be longer than configured. */
+static int asked_in_order(const struct delay_conf *delay, struct delay_asked *asked)
+{
+	struct jitter_keep *keep = malloc(sizeof(*keep));
+	struct distribution distribution;
+	int error = keep ? delay_distribution_make(delay, &distribution) : -ENOMEM;
+
+	if (error)
+		goto out;
+	if (jitter_keep_make(keep, &distribution)) {
+		int64_t longest = (int64_t)delay->delay_ns + keep->x[keep->n - 1];
+
+		if (longest > (int64_t)asked->longest_ns)
+			asked->longest_ns = (uint64_t)longest;
+	}
+	distribution_release(&distribution);
+out:
+	free(keep);
+	return error;
+}
+
+static int asked_as_drawn(const struct delay_conf *delay, struct delay_asked *asked)
 {
 	double mean = (double)delay->delay_ns, jitter = (double)delay->jitter_ns;
 	double late = ldexp((double)delay->weight, -63), longest = mean + jitter;
@@ -386,6 +408,17 @@ int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
 		return asked_table(delay, asked);
 	}
 	asked->longest_ns = (uint64_t)fmin(longest, (double)DISTRIBUTION_MAX);
+	return 0;
+}
+
+int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
+{
+	int error = asked_as_drawn(delay, asked);
+
+	if (error || delay->order == ORDER_ALLOW)
+		return error;
+	if (delay->distribution == DELAY_BIMODAL || delay->distribution == DELAY_TABLE)
+		return asked_in_order(delay, asked);
 	return 0;
 }
 

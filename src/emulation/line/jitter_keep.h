@@ -19,7 +19,7 @@
  *
  * If ln F is not concave, its concave hull replaces it, shifted and scaled to the mean and standard
  * deviation of F, for gaps that are not wider than the distribution; for wider gaps the draws are
- * from F.
+ * from F. The scaled hull may reach beyond F: the longest delay is then its last node.
  *
  * Correlation: keeping order correlates a packet's delay with the one before. With a configured
  * correlation, c is at most c_r, the value that yields it (c = min(t, c_r)); with a half-life, c =
