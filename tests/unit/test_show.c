@@ -581,6 +581,57 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 	conf_free(rate);
 }
 
+/* While a schedule changes the delay, the statement is not what was in force: nothing is compared
+ * with it. A schedule of something else changes nothing. */
+static void what_a_schedule_changes_is_not_compared(void **state)
+{
+	static const struct {
+		const char *schedule, *delay, *jitter;
+	} rows[] = {
+	        {"every 200ms for 100ms delay 50ms jitter 5ms",
+	         "mean 40 ms, min 30 ms, p50 30.147 ms, p99 49.807 ms, max 50 ms",
+	         "9.8304 ms (standard deviation)"},
+	        {"at 1s delay 50ms jitter 5ms",
+	         "mean 40 ms, min 30 ms, p50 30.147 ms, p99 49.807 ms, max 50 ms",
+	         "9.8304 ms (standard deviation)"},
+	        {"wave delay 20ms..60ms period 500ms",
+	         "mean 40 ms, min 30 ms, p50 30.147 ms, p99 49.807 ms, max 50 ms",
+	         "9.8304 ms (standard deviation)"},
+	        {"every 200ms for 100ms loss random 1%",
+	         "mean 40 ms (+3900.00 %), min 30 ms, p50 30.147 ms, p99 49.807 ms, max 50 ms",
+	         "2 ms (standard deviation), +1900.00 %"},
+	};
+	struct achieved_row got[ACHIEVED_ROWS_MAX];
+	struct achieved_run run = {.duration_ns = SIMTIME_S};
+	struct conf *conf = trial_conf("delay 1ms jitter 100us distribution normal");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct conf *schedule = trial_conf(rows[i].schedule);
+		struct cloud_conf cloud = {.name = "x", .confs = {conf, schedule}, .n_confs = 2};
+		/* the figures of the line count from its latest change */
+		struct cloud_report report = {
+		        .line_packets = 200, .line_mean_ns = 20e6, .line_deviation_ns = 2e6};
+		uint32_t found = 0, n;
+
+		histogram_add(&report.delay_ns, 30000000, 500);
+		histogram_add(&report.delay_ns, 50000000, 500);
+		n = achieved_rows(&cloud, &report, &run, got);
+		for (uint32_t r = 0; r < n; r++) {
+			bool delay = strcmp(got[r].what, "delay") == 0;
+
+			if (!delay && strcmp(got[r].what, "jitter") != 0)
+				continue;
+			found++;
+			assert_string_equal(got[r].asked, delay ? "1 ms" : "100 µs");
+			assert_string_equal(got[r].got, delay ? rows[i].delay : rows[i].jitter);
+		}
+		assert_int_equal(found, 2);
+		conf_free(schedule);
+	}
+	conf_free(conf);
+}
+
 /* ---- since the last change ---- */
 
 static void change(struct scene *scene, const char *line)
@@ -952,6 +1003,7 @@ GROUP(show)
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
+	        cmocka_unit_test(what_a_schedule_changes_is_not_compared),
 	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
 	        cmocka_unit_test(each_management_says_what_it_has_done_and_how_long_packets_waited),
 	        cmocka_unit_test(the_time_in_a_queue_is_said_only_where_it_is_known),

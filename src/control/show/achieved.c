@@ -185,7 +185,7 @@ static void got_line_delay(const struct filler *filler, const struct conf *conf,
 	double asked_ns = conf && conf->statement == &delay_statement ? asked_of(conf).mean_ns : 0;
 	char off[CHART_UNIT_SIZE + 8] = "";
 
-	if (line.known && asked_ns > 0)
+	if (line.known && asked_ns > 0 && !line_delay_is_scheduled(filler->cloud))
 		snprintf(off, sizeof(off), " (%s)", off_text(line.mean_ns, asked_ns).text);
 	if (h->count == 0)
 		snprintf(row->got, sizeof(row->got), "no packet came through");
@@ -240,7 +240,8 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 	if (!conf || conf->statement == &delay_statement)
 		snprintf(row->asked, sizeof(row->asked), "%s",
 		         asked_ns > 0 ? time_of(filler, asked_ns).text : "none");
-	if (report->line_packets > 0 && asked_ns > 0)
+	/* The figures of the line count from its latest change. */
+	if (report->line_packets > 0 && asked_ns > 0 && !line_delay_is_scheduled(filler->cloud))
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation), %s",
 		         time_of(filler, report->line_deviation_ns).text,
 		         off_text(report->line_deviation_ns, asked_ns).text);

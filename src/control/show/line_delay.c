@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "change/timeline_make.h"
 #include "engine/engine_report.h"
 #include "line/delay.h"
 #include "link/class.h"
@@ -11,6 +12,11 @@
 bool line_delay_of_all(const struct cloud_conf *cloud, const struct cloud_report *report)
 {
 	return cloud->many && report->clouds_most == 0;
+}
+
+bool line_delay_is_scheduled(const struct cloud_conf *cloud)
+{
+	return timeline_covers(cloud, delay_statement.name);
 }
 
 bool line_delay_has_link(const struct cloud_conf *cloud)

@@ -28,6 +28,8 @@ struct line_delay {
 /* Returns true if the report is of one cloud of a template: its delays are those of all clouds,
  * because one cloud counts none. */
 bool line_delay_of_all(const struct cloud_conf *cloud, const struct cloud_report *report);
+/* Returns true if a schedule changes `delay`: the statement is not always in force. */
+bool line_delay_is_scheduled(const struct cloud_conf *cloud);
 /* Returns true if packets may wait before the line. */
 bool line_delay_has_link(const struct cloud_conf *cloud);
 struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);

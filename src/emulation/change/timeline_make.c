@@ -250,13 +250,7 @@ int timeline_make(const struct engine_setup *setup, struct cloud *cloud,
 	return 0;
 }
 
-/* ---- checking ---- */
-
-static bool at_one_place(const struct order *a, const struct order *b)
-{
-	return (role_place(a->role) && role_place(a->role) == role_place(b->role)) ||
-	       (a->role == b->role && strcmp(a->name, b->name) == 0);
-}
+/* ---- what schedules change ---- */
 
 /* Writes the statements that the schedule changes as orders, and returns their number. */
 static uint32_t orders_of(const struct conf *conf, struct order orders[TIMELINE_ORDERS_MAX])
@@ -270,6 +264,27 @@ static uint32_t orders_of(const struct conf *conf, struct order orders[TIMELINE_
 	for (uint32_t i = 0; i < lasting->n; i++)
 		orders[i] = lasting->order[i];
 	return lasting->n;
+}
+
+bool timeline_covers(const struct cloud_conf *cloud, const char *name)
+{
+	struct order orders[TIMELINE_ORDERS_MAX];
+
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		for (uint32_t n = orders_of(cloud->confs[i], orders); n-- > 0;) {
+			if (strcmp(orders[n].name, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- checking ---- */
+
+static bool at_one_place(const struct order *a, const struct order *b)
+{
+	return (role_place(a->role) && role_place(a->role) == role_place(b->role)) ||
+	       (a->role == b->role && strcmp(a->name, b->name) == 0);
 }
 
 static int refuse(const struct order *own, const struct order *other, const struct conf *by,

@@ -55,6 +55,9 @@ int timeline_settings(const struct timeline_plan *plan, const struct cloud_conf 
 timeline_places timeline_orders_places(const struct engine_setup *setup,
                                        const struct orders *orders);
 
+/* Returns true if a schedule of the cloud changes the statement of this name. */
+bool timeline_covers(const struct cloud_conf *cloud, const char *name);
+
 /* Checks the conf of a schedule against those before it in the cloud: only one track may change a
  * place. The exceptions are two `at`, and an `at` beside a schedule of the same statement. Returns
  * 0, or -EINVAL with problem. For `check` of a statement. */
