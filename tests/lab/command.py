@@ -819,6 +819,10 @@ CLAIMS = [
      lambda: check(refused(["run", "becn-54"], "did you mean `becn-45`"))),
     ("an unknown parameter is refused, with the nearest",
      lambda: check(refused(["run", "A1", "--set", "flow=3"], "did you mean `flows`"))),
+    ("an unknown parameter is refused with those there are, each once",
+     lambda: check(refused(["run", "becn-45", "--set", "colour=3"],
+                           "there are duration warmup sample ties flows delay "
+                           "ecn min max max-p weight response wait\n"))),
     ("a sweep over what is no parameter is refused",
      lambda: check(refused(["run", "becn-45", "--set", "colour=1..3"], "has no parameter `colour`"))),
     ("a value that cannot be is refused with its line",

@@ -14,6 +14,17 @@
 
 /* ---- --set ---- */
 
+/* Returns true if this is the first line that sets the parameter: a parameter that every experiment
+ * has may be set again. */
+static bool is_first(const struct experiment *experiment, uint32_t at)
+{
+	for (uint32_t i = 0; i < at; i++) {
+		if (strcmp(experiment->sets[i].name, experiment->sets[at].name) == 0)
+			return false;
+	}
+	return true;
+}
+
 static int unknown_parameter(const struct campaign *campaign, const char *name, char *message,
                              size_t room)
 {
@@ -31,7 +42,7 @@ static int unknown_parameter(const struct campaign *campaign, const char *name, 
 		                  experiment->name, name);
 
 		for (uint32_t i = 0; i < experiment->n_sets && at > 0 && (size_t)at < room; i++)
-			if (experiment->sets[i].of == EXPERIMENT_NO_CASE)
+			if (is_first(experiment, i))
 				at += snprintf(message + at, room - (size_t)at, " %s",
 				               experiment->sets[i].name);
 	}
