@@ -61,6 +61,18 @@ int network_add_link(struct network *network, const char *name, uint32_t from, u
 	return 0;
 }
 
+bool network_has_cloud(const struct network *network, const char *name)
+{
+	for (uint32_t i = 0; i < network->n_links; i++) {
+		size_t bytes = strlen(network->links[i].name);
+
+		if (strncmp(name, network->links[i].name, bytes) == 0 &&
+		    (!name[bytes] || strcmp(name + bytes, ".back") == 0))
+			return true;
+	}
+	return false;
+}
+
 /* Returns true if the way from the switch at the end of `port` has fewer links to the target than
  * the way from the port's own switch. */
 static bool leads_nearer(const struct network *network, uint32_t port, uint32_t target)

@@ -78,6 +78,8 @@ int network_find_switch(const struct network *network, const char *name);
 /* Returns 0, or -EEXIST, -ENOSPC, or -EINVAL (a name that clouds cannot have, or a link to
  * itself). */
 int network_add_link(struct network *network, const char *name, uint32_t from, uint32_t to);
+/* Returns true if this is the name of a cloud: that of a link, or NAME.back. */
+bool network_has_cloud(const struct network *network, const char *name);
 /* Computes the ways. Call it when all links are there. */
 void network_route(struct network *network);
 /* Prints the `port` and `cloud` lines of the links. */

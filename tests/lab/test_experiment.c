@@ -90,6 +90,19 @@ static void what_cannot_be_built_is_said_with_its_line(void **state)
 	         "e:1: link `l`: a name has 1 to 26 bytes, and its two switches must differ"},
 	        {"link l from a to b\ncloud l rate 10", "e: `cloud l rate 10`:"},
 	        {"link l from a to b\nftp f 1 from a to b response vegas", "e:2: "},
+	        /* names of measures */
+	        {"link l from a to b\nftp o 3 from a to b\nvoice o 5 from a to b",
+	         "e:3: there is a group `o` already; give this one another name"},
+	        {"link l from a to b\nftp l 3 from a to b",
+	         "e:2: there is a cloud `l`; give the group another name"},
+	        {"link l from a to b\nftp l.back 3 from a to b",
+	         "e:2: there is a cloud `l.back`; give the group another name"},
+	        {"web l.back 3 from a to b\nlink l from a to b",
+	         "e:2: there is a group `l.back`; give the link another name"},
+	        {"link l from a to b\nftp all 3 from a to b",
+	         "e:2: `all` stands for all groups; give the group another name"},
+	        {"link l from a to b\nftp o 3 from a to b\ncase only\nsurge o 5 from a to b\nend",
+	         "e:4: there is a group `o` already; give this one another name"},
 	};
 	char message[EXPERIMENT_MESSAGE];
 
@@ -103,6 +116,25 @@ static void what_cannot_be_built_is_said_with_its_line(void **state)
 		assert_memory_equal(message, cases[i].message, strlen(cases[i].message));
 		experiment_free(experiment);
 	}
+}
+
+static void groups_of_different_cases_may_have_one_name(void **state)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct experiment *experiment =
+	        read_text("link l from a to b\nftp l.backbone 1 from a to b\n"
+	                  "case x\nftp o 3 from a to b\nend\ncase y\nvoice o 3 from a to b\nend",
+	                  message);
+
+	(void)state;
+	assert_non_null(experiment);
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
+		struct lab_point point = {.experiment = experiment, .of = of};
+
+		if (lab_point_check(&point, message, sizeof(message)) < 0)
+			fail_msg("%s", message);
+	}
+	experiment_free(experiment);
 }
 
 static void every_experiment_that_is_built_in_can_be_made_in_every_case(void **state)
@@ -216,6 +248,7 @@ GROUP(experiment)
 	        cmocka_unit_test(cases_give_parameters_other_values),
 	        cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 	        cmocka_unit_test(what_cannot_be_built_is_said_with_its_line),
+	        cmocka_unit_test(groups_of_different_cases_may_have_one_name),
 	        cmocka_unit_test(every_experiment_that_is_built_in_can_be_made_in_every_case),
 	        cmocka_unit_test(expressions_are_worked_out),
 	        cmocka_unit_test(

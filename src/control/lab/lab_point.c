@@ -129,6 +129,27 @@ static int make_link(struct maker *maker)
 		        maker,
 		        "link `%.60s`: a name has 1 to 26 bytes, and its two switches must differ",
 		        words->word[1].text);
+	for (uint32_t i = 0; i < maker->n_groups; i++) {
+		if (network_has_cloud(&maker->network, maker->group_names[i]))
+			return fail(maker, "there is a group `%.60s`; give the link another name",
+			            maker->group_names[i]);
+	}
+	return 0;
+}
+
+/* Measures begin with the name of a group or a cloud, so no two of these have one name. */
+static int check_group_name(struct maker *maker, const char *name)
+{
+	if (strcmp(name, "all") == 0)
+		return fail(maker, "`all` stands for all groups; give the group another name");
+	if (network_has_cloud(&maker->network, name))
+		return fail(maker, "there is a cloud `%.60s`; give the group another name", name);
+	for (uint32_t i = 0; i < maker->n_groups; i++) {
+		if (strcmp(maker->group_names[i], name) == 0)
+			return fail(maker,
+			            "there is a group `%.60s` already; give this one another name",
+			            name);
+	}
 	return 0;
 }
 
@@ -163,6 +184,8 @@ static int make_group(struct maker *maker)
 		            words->word[0].text);
 	if (*n == PLAN_GROUPS_MAX)
 		return fail(maker, "more than %d groups of one kind", PLAN_GROUPS_MAX);
+	if (check_group_name(maker, words->word[1].text) < 0)
+		return -EINVAL;
 	if (statement_parse_fields(kind, words, 2, &conf, &error) < 0)
 		return fail(maker, "%s", error.text);
 	maker->groups[maker->n_groups] = conf;
