@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -575,6 +577,54 @@ static void a_fourth_signal_that_nobody_takes_ends_the_process(void **state)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
+/* Returns true when the process sleeps; false when it has ended. */
+static bool sleeps(pid_t pid)
+{
+	char path[64], text[200] = "", state = 'R';
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (state == 'R' || state == 'D') {
+		FILE *file = fopen(path, "r");
+
+		assert_non_null(file);
+		n = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+		text[n] = '\0';
+		state = strrchr(text, ')')[2];
+	}
+	return state == 'S';
+}
+
+/* Opens the pipe of a port, whose other end nobody has opened, as at the start of weir. */
+static void a_signal_ends_the_wait_for_the_other_end_of_a_pipe(void **state)
+{
+	static const int signals[] = {SIGTERM, SIGINT};
+	const struct bench *bench = *state;
+	char path[120];
+	int status;
+
+	snprintf(path, sizeof(path), "%s/pipe", bench->directory);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(open(path, O_WRONLY) < 0 && errno == EINTR ? 0 : 1);
+		assert_true(sleeps(child));
+		kill(child, signals[i]);
+		/* A child that still sleeps a second later will never end. */
+		for (int patience = 100; waitpid(child, &status, WNOHANG) == 0; patience--) {
+			if (patience == 0)
+				kill(child, SIGKILL);
+			poll(NULL, 0, 10);
+		}
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+	unlink(path);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_start, bench_stop)
 
 GROUP(server)
@@ -599,6 +649,7 @@ GROUP(server)
 	        TEST(at_exit_only_the_own_socket_is_removed),
 	        TEST(a_signal_ends_the_round_with_its_number),
 	        TEST(a_fourth_signal_that_nobody_takes_ends_the_process),
+	        TEST(a_signal_ends_the_wait_for_the_other_end_of_a_pipe),
 	};
 
 	/* Under nohup, SIGHUP is ignored. */

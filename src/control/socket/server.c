@@ -75,19 +75,30 @@ static bool has_terminal(void)
 	return fd >= 0;
 }
 
-static int server_signals_take(struct server *server)
+/* Installs the handler. If `starting`, SIGINT and SIGTERM interrupt system calls: opening a pipe
+ * may wait for its other end. */
+static void server_signals_handle(const struct server *server, bool starting)
 {
-	struct sigaction action = {.sa_handler = server_signal, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = server_signal};
 
-	if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
-		return -errno;
-	signals_waiting = 0;
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < SIGNALS; i++) {
-		sigaction(signals[i], NULL, &server->before[i]);
+		bool ends = signals[i] == SIGINT || signals[i] == SIGTERM;
+
+		action.sa_flags = starting && ends ? 0 : SA_RESTART;
 		if (signals[i] != SIGHUP || server->before[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
+}
+
+static int server_signals_take(struct server *server)
+{
+	if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
+		return -errno;
+	signals_waiting = 0;
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], NULL, &server->before[i]);
+	server_signals_handle(server, true);
 	return 0;
 }
 
@@ -416,6 +427,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 		free(serving);
 		return error;
 	}
+	server_signals_handle(server, false);
 	serving->server = server;
 	serving->runtime = runtime;
 	serving->executor = executor;
