@@ -417,6 +417,20 @@ def an_event_that_is_named_dumps_once_and_another_does_not():
         assert_runs_again(scene, os.path.basename(name))
 
 
+def a_kind_of_event_that_there_is_not_is_refused_and_those_that_there_are_are_named():
+    for word, wrong in (("foo", "foo"), ("real_loss", "real_loss"), ("stall,", ""), ("none,Stall", "Stall")):
+        done = subprocess.run([WEIR, "run", "-c", "/nowhere", "--flight", "10s", "--flight-on", word],
+                              capture_output=True, text=True)
+        assert done.returncode == 2, done
+        assert f"--flight-on: `{wrong}` is no kind of event; the kinds are started, " in done.stderr, done
+        assert "stall, stall-end, loss, real-loss, " in done.stderr, done
+    with open(os.path.join(SOURCE, "docs/control.md")) as file:
+        table = re.search(r"(?m)(^\| `started`.*\n)(^\|.*\n)+", file.read()).group()
+    described = [kind for row in table.splitlines() for kind in re.findall(r"`([a-z-]+)`", row.split("|")[1])]
+    kinds = done.stderr.split("the kinds are ")[1].split("\n")[0].split(", ")
+    assert kinds == described, (kinds, described)
+
+
 def workers_of(pid):
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
@@ -510,6 +524,7 @@ claims = [(claim.__name__, claim) for claim in (
     a_dump_without_its_snapshot_is_refused,
     what_a_signal_dumps_has_a_folder_with_the_date_and_runs_again,
     an_event_that_is_named_dumps_once_and_another_does_not,
+    a_kind_of_event_that_there_is_not_is_refused_and_those_that_there_are_are_named,
     a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal,
     without_a_flight_that_is_said,
     a_second_dump_into_a_folder_is_refused_and_into_another_is_not,

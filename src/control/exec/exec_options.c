@@ -174,7 +174,7 @@ static bool is_statement(const char *word, const char *next, char text[FOREIGN_T
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments)
 {
 	struct options_words words;
-	char text[FOREIGN_TEXT_BYTES];
+	char text[FOREIGN_TEXT_BYTES], why[RECORDING_WHY_BYTES];
 	int own = 1, status, rest;
 
 	memset(arguments, 0, sizeof(*arguments));
@@ -200,9 +200,8 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	if (status != OPTIONS_RUN)
 		return status;
 	arguments->dashes = own < argc;
-	if (recording_arguments_wrong(&arguments->record))
-		return options_wrong(&exec_options, "%s",
-		                     recording_arguments_wrong(&arguments->record));
+	if (recording_arguments_wrong(&arguments->record, why))
+		return options_wrong(&exec_options, "%s", why);
 	if (arguments->record.flight.unit != LIMIT_NONE && !arguments->socket)
 		return options_wrong(&exec_options, "--flight needs a control socket, through "
 		                                    "which dumps are requested: add -s PATH");

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
+#include "service/event_log.h"
 #include "service/recorded_text.h"
 #include "service/snap_reach.h"
 
@@ -18,7 +21,8 @@ static bool has_flight(const struct recording_arguments *arguments)
 	return arguments->flight.unit != LIMIT_NONE;
 }
 
-const char *recording_arguments_wrong(const struct recording_arguments *arguments)
+/* Returns what is wrong with the options beside each other, or NULL. */
+static const char *options_beside(const struct recording_arguments *arguments)
 {
 	const struct limit *flight = &arguments->flight;
 
@@ -41,6 +45,37 @@ const char *recording_arguments_wrong(const struct recording_arguments *argument
 	if (flight->unit == LIMIT_TIME && flight->value < SIMTIME_S)
 		return "--flight: a time must be at least 1s";
 	return NULL;
+}
+
+/* Refuses a word of --flight-on that is no kind of event: its dump would never come. */
+static bool flight_on_wrong(const char *list, char why[RECORDING_WHY_BYTES])
+{
+	size_t n = strcspn(list, ",");
+	int at;
+
+	while (event_log_is_kind(list, n) || (n == 4 && memcmp(list, "none", n) == 0)) {
+		if (list[n] == '\0')
+			return false;
+		list += n + 1;
+		n = strcspn(list, ",");
+	}
+	at = snprintf(why, RECORDING_WHY_BYTES,
+	              "--flight-on: `%.*s` is no kind of event; the kinds are ",
+	              (int)RTE_MIN(n, (size_t)60), list);
+	for (size_t i = 0; event_log_kinds[i] && at < RECORDING_WHY_BYTES; i++)
+		at += snprintf(why + at, RECORDING_WHY_BYTES - (size_t)at, "%s%s", i ? ", " : "",
+		               event_log_kinds[i]);
+	return true;
+}
+
+bool recording_arguments_wrong(const struct recording_arguments *arguments,
+                               char why[RECORDING_WHY_BYTES])
+{
+	const char *wrong = options_beside(arguments);
+
+	if (wrong)
+		snprintf(why, RECORDING_WHY_BYTES, "%s", wrong);
+	return wrong || (arguments->flight_on && flight_on_wrong(arguments->flight_on, why));
 }
 
 static void warn(void *argument, const char *line)

@@ -60,8 +60,10 @@ struct recording_arguments {
 	       .max = UINT64_C(1) << 24,                                                           \
 	       .help = "takes a snapshot for the flight only while at most this many "             \
 	               "packets are held; 16384 if not given")
-/* Returns NULL if the options fit together, else a sentence that says what is wrong. */
-const char *recording_arguments_wrong(const struct recording_arguments *arguments);
+/* Returns true if an option is wrong, or they do not fit together; `why` is a sentence then. */
+#define RECORDING_WHY_BYTES 400
+bool recording_arguments_wrong(const struct recording_arguments *arguments,
+                               char why[RECORDING_WHY_BYTES]);
 
 /* Fills in the plan. Returns false if there is nothing to record. */
 bool recording_plan_of(const struct recording_arguments *arguments, struct recording_plan *plan);

@@ -48,6 +48,7 @@ const struct options run_options = {
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 {
 	struct options_words words;
+	char why[RECORDING_WHY_BYTES];
 	int status;
 
 	memset(arguments, 0, sizeof(*arguments));
@@ -63,9 +64,8 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 	arguments->n_eal = words.n;
 	if (arguments->readonly_group && !arguments->socket_readonly)
 		return options_wrong(&run_options, "--readonly-group needs --socket-readonly PATH");
-	if (recording_arguments_wrong(&arguments->record))
-		return options_wrong(&run_options, "%s",
-		                     recording_arguments_wrong(&arguments->record));
+	if (recording_arguments_wrong(&arguments->record, why))
+		return options_wrong(&run_options, "%s", why);
 	if (!arguments->config)
 		return options_wrong(&run_options, "no scenario: weir run -c FILE");
 	return OPTIONS_RUN;

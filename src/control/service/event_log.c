@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const event_log_kinds[] = {
+        "started",     "stopped",         "change",        "cleared",     "link",     "remark",
+        "stall",       "stall-end",       "loss",          "real-loss",   "schedule", "lease-kept",
+        "lease-stuck", "recording-ended", "flight-dumped", "flight-lost", NULL,
+};
+
+bool event_log_is_kind(const char *text, size_t n)
+{
+	for (size_t i = 0; event_log_kinds[i] != NULL; i++) {
+		if (strlen(event_log_kinds[i]) == n && memcmp(event_log_kinds[i], text, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Where the two texts of an event are, each terminated by a 0. */
 struct place {
 	uint32_t at, json_n, n;

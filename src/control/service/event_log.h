@@ -24,6 +24,11 @@
 /* The memory of a log, in all. */
 #define EVENT_LOG_TAKES (EVENT_LOG_BYTES + EVENT_LOG_MAX * 12 + 64)
 
+/* The kinds of events, ended by NULL. docs/control.md describes them. */
+extern const char *const event_log_kinds[];
+/* Returns true if the first `n` bytes of the text are one of them. */
+bool event_log_is_kind(const char *text, size_t n);
+
 struct event_log;
 
 /* Makes a log; `bytes` is at least EVENT_BYTES_MAX, `most` at least 1. Returns NULL if there is no

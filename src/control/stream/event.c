@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/event.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,6 +126,7 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 	va_list arguments;
 	char *line;
 
+	assert(event_log_is_kind(kind, strlen(kind)));
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
