@@ -26,7 +26,7 @@ const struct value_manner value_manners[] = {
          "bit, kbit, mbit or gbit a second, decimal; whole bits a second"},
         {"SIZE", "15kB 64KiB", "B, kB, MB (decimal), KiB or MiB (binary); whole bytes"},
         {"LIMIT", "90kB 100pkt 50ms", "a size, packets (pkt), or the time it takes to send"},
-        {"PROBABILITY", "0.1% 0.001 1e-9", "percent, or a plain fraction from 0 to 1"},
+        {"PROBABILITY", "0.1% 0.001 1e-9", "percent, or a plain fraction below 1"},
         {"N", "1000", "a whole number without a unit"},
         {"NUMBER", "0.125 3.2", "a decimal number without a unit"},
         {"on|off", "on", "a switch"},
