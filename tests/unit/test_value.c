@@ -457,6 +457,31 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	}
 }
 
+/* A limit that takes only some of the units suggests these. */
+static void the_units_of_a_limit_are_those_that_its_form_names(void **state)
+{
+	static const struct {
+		const char *form, *message;
+	} rows[] = {
+	        {"Npkt", "it `15` has no unit; a limit is written with pkt, like 15pkt"},
+	        {"Npkt|TIME",
+	         "it `15` has no unit; a limit is written with pkt, or ns, us, ms or s, like "
+	         "15pkt"},
+	        {"TIME|SIZE", "it `15` has no unit; a limit is written with ns, us, ms or s, or B, "
+	                      "kB, MB, KiB or MiB, like 15s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct field field = {.name = "it", .type = FIELD_LIMIT, .form = rows[i].form};
+		struct language_error error;
+		struct limit limit;
+
+		assert_int_equal(value_parse(&field, "15", &limit, &error), -EINVAL);
+		assert_string_equal(error.text, rows[i].message);
+	}
+}
+
 static void an_endless_value_is_cut_in_the_message(void **state)
 {
 	struct field field = field_of(FIELD_TIME);
@@ -515,6 +540,7 @@ GROUP(value)
 	        cmocka_unit_test(an_ipv4_address_lies_in_network_order),
 	        cmocka_unit_test(texts_are_quoted_where_they_must_be),
 	        cmocka_unit_test(what_is_wrong_with_a_value_is_said_with_what_would_be_right),
+	        cmocka_unit_test(the_units_of_a_limit_are_those_that_its_form_names),
 	        cmocka_unit_test(an_endless_value_is_cut_in_the_message),
 	        cmocka_unit_test(the_nearest_word_is_found_by_edits),
 	};

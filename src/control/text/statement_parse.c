@@ -57,7 +57,7 @@ static void give(struct parser *p, const struct field *field, uint32_t column)
 /* Reports that a field is missing, or only its value, if its keyword is there. */
 static int missing(struct parser *p, const struct field *field, bool value_only, uint32_t column)
 {
-	const char *units = value_kind(field->type)->written;
+	const struct value_units units = value_units(field);
 	const char *whose = value_only ? field->name : p->conf->statement->name;
 	char *kind = NULL;
 	size_t bytes = 0;
@@ -76,8 +76,9 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 	p->error->column = column;
 	language_error_set(p->error, ERROR_MISSING_WORD, "`%s` needs %s%s%s %s%s%s%s", whose,
 	                   value_only ? "a value" : "`", value_only ? "" : field->name,
-	                   value_only ? ":" : "`:", kind == NULL ? "" : kind, *units ? " (" : "",
-	                   units, *units ? ")" : "");
+	                   value_only ? ":" : "`:", kind == NULL ? "" : kind,
+	                   units.written[0] ? " (" : "", units.written,
+	                   units.written[0] ? ")" : "");
 	free(kind);
 	return -EINVAL;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "text/value_kind.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const struct value_kind kinds[] = {
         [FIELD_TIME] = {"a time", "TIME", "ns, us, ms or s", "ms", {units_time}},
         [FIELD_RATE] = {"a rate", "RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
@@ -40,6 +43,36 @@ static const struct value_kind kinds[] = {
 const struct value_kind *value_kind(enum field_type type)
 {
 	return &kinds[type];
+}
+
+struct value_units value_units(const struct field *field)
+{
+	static const struct {
+		const char *form, *written, *example;
+	} parts[] = {{"SIZE", "B, kB, MB, KiB or MiB", "kB"},
+	             {"Npkt", "pkt", "pkt"},
+	             {"TIME", "ns, us, ms or s", "s"}};
+	const struct value_kind *kind = value_kind(field->type);
+	struct value_units units = {.example = NULL};
+
+	for (const char *form = field->form; form && field->type == FIELD_LIMIT;) {
+		const size_t n = strcspn(form, "|"), at = strlen(units.written);
+
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+			if (strlen(parts[i].form) != n || memcmp(parts[i].form, form, n) != 0)
+				continue;
+			snprintf(units.written + at, sizeof(units.written) - at, "%s%s",
+			         units.example ? ", or " : "", parts[i].written);
+			if (!units.example)
+				units.example = parts[i].example;
+		}
+		form = form[n] ? form + n + 1 : NULL;
+	}
+	if (!units.example) {
+		snprintf(units.written, sizeof(units.written), "%s", kind->written);
+		units.example = kind->example;
+	}
+	return units;
 }
 
 enum field_type value_span_of(enum field_type type)

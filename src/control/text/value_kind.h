@@ -22,6 +22,14 @@ struct value_kind {
 
 const struct value_kind *value_kind(enum field_type type);
 
+/* How the units of a field's values are written, and one of them. A FIELD_LIMIT whose `form` names
+ * some of SIZE, Npkt and TIME takes these only. */
+struct value_units {
+	char written[80];
+	const char *example;
+};
+struct value_units value_units(const struct field *field);
+
 /* Returns the type of each end of a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES. */
 enum field_type value_span_of(enum field_type type);
 

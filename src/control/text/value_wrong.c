@@ -73,8 +73,8 @@ int value_is_no_quantity(const struct field *field, const char *text, struct lan
 	return language_error_set(
 	        error, ERROR_BAD_VALUE,
 	        "%s `%.*s` is not %s; write a decimal number and one of the units %s, like 10%s",
-	        field->name, SHOWN(text), value_kind(field->type)->a,
-	        value_kind(field->type)->written, value_kind(field->type)->example);
+	        field->name, SHOWN(text), value_kind(field->type)->a, value_units(field).written,
+	        value_units(field).example);
 }
 
 /* Sets the error for another tool's unit, with what to write instead. */
@@ -89,7 +89,7 @@ static int foreign_unit(const struct field *field, const char *text, const struc
 		        error, ERROR_UNKNOWN_UNIT,
 		        "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s", field->name,
 		        SHOWN(text), SHOWN(decimal->rest), value_kind(field->type)->a,
-		        value_kind(field->type)->written);
+		        value_units(field).written);
 	return language_error_set(
 	        error, ERROR_UNKNOWN_UNIT, "%s `%.*s` has the unknown unit `%.*s`; write %s%s%s%s",
 	        field->name, SHOWN(text), SHOWN(decimal->rest), reading[0], n > 1 ? " or " : "",
@@ -108,8 +108,8 @@ int value_has_unknown_unit(const struct field *field, const char *text,
 		return language_error_set(
 		        error, ERROR_MISSING_UNIT,
 		        "%s `%.*s` has no unit; %s is written with %s, like %.*s%s", field->name,
-		        SHOWN(text), value_kind(field->type)->a, value_kind(field->type)->written,
-		        SHOWN(text), value_kind(field->type)->example);
+		        SHOWN(text), value_kind(field->type)->a, value_units(field).written,
+		        SHOWN(text), value_units(field).example);
 	for (int i = 0; kind->units[i] != NULL; i++) {
 		if (foreign_unit_find(kind->units[i], name, &foreign))
 			return foreign_unit(field, text, decimal, &foreign, error);
@@ -126,7 +126,7 @@ int value_has_unknown_unit(const struct field *field, const char *text,
 	return language_error_set(error, ERROR_UNKNOWN_UNIT,
 	                          "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s",
 	                          field->name, SHOWN(text), SHOWN(name), value_kind(field->type)->a,
-	                          value_kind(field->type)->written);
+	                          value_units(field).written);
 }
 
 int value_needs_percent(const struct field *field, const char *text, bool one,

@@ -85,6 +85,7 @@ static const struct field delay_fields[] = {
          .help = "drawn with netem's recurrence and tables"},
         {.name = "limit",
          .type = FIELD_LIMIT,
+         .form = "Npkt",
          .offset = offsetof(struct delay_conf, limit),
          .help = "maximum number of packets in the cloud, queued and on their way; more are "
                  "dropped"},

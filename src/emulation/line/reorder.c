@@ -119,6 +119,7 @@ static const struct field random_fields[] = {
                                 .help = "of each packet to be held back"},
         [RANDOM_BY] = {.name = "by",
                        .type = FIELD_LIMIT,
+                       .form = "Npkt|TIME",
                        .flags = FIELD_REQUIRED,
                        .offset = offsetof(struct reorder_random_conf, by),
                        .min = 1,
