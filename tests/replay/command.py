@@ -110,6 +110,10 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (base + ["--reprot", "r"], "did you mean --report?"),
             (base + ["--seed"], "needs a value"),
             (base + ["-x"], "no such option -x;"),
+            (base + ["--set", "cloud down loss off"], "--set is for --recording DIR"),
+            (base + ["--until", "1s"], "--until is for --recording DIR"),
+            (base + ["--packet", "1"], "--packet is for --recording DIR"),
+            (base + ["--ideal"], "--ideal is for --recording DIR"),
             (base + ["more"], "`more` is not expected")):
         done = weir(*words, text=True)
         assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"

@@ -131,8 +131,10 @@ static int check_recording(const struct replay_arguments *a)
 
 static int check_complete(const struct replay_arguments *a)
 {
-	if (a->recording || check_recording(a) != OPTIONS_RUN)
-		return check_recording(a);
+	const int status = check_recording(a);
+
+	if (a->recording || status != OPTIONS_RUN)
+		return status;
 	if (!a->config)
 		return options_wrong(&replay_options, "no scenario is given; -c FILE names it");
 	if (a->n_in == 0)
