@@ -632,6 +632,47 @@ static void what_a_schedule_changes_is_not_compared(void **state)
 	conf_free(conf);
 }
 
+/* A line without jitter has none, however long packets wait for the link. */
+static void without_a_jitter_the_queue_is_none(void **state)
+{
+	static const struct {
+		const char *statements[2];
+		const char *jitter;
+	} rows[] = {
+	        {{"rate 1mbit queue 20kB", "delay 40ms"}, "none on the line"},
+	        {{"rate 1mbit queue 20kB"}, "none on the line"},
+	        {{"rate 1mbit queue 20kB", "reorder every 10"},
+	         "9.8167 ms (standard deviation, queueing included)"},
+	        {{"delay 40ms"}, "9.8167 ms (standard deviation)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cloud_report report = {.line_packets = 0};
+		struct achieved_run run = {.duration_ns = SIMTIME_S};
+		struct achieved_row got[ACHIEVED_ROWS_MAX];
+		struct cloud_conf cloud = {.name = "x"};
+		bool jitter = false;
+		uint32_t n;
+
+		for (size_t k = 0; k < 2 && rows[i].statements[k]; k++)
+			cloud.confs[cloud.n_confs++] = trial_conf(rows[i].statements[k]);
+		histogram_add(&report.delay_ns, 40000000, 500);
+		histogram_add(&report.delay_ns, 60000000, 500);
+		n = achieved_rows(&cloud, &report, &run, got);
+		for (uint32_t r = 0; r < n; r++) {
+			if (strcmp(got[r].what, "jitter") != 0)
+				continue;
+			jitter = true;
+			assert_string_equal(got[r].asked, "none");
+			assert_string_equal(got[r].got, rows[i].jitter);
+		}
+		assert_true(jitter);
+		for (uint32_t k = 0; k < cloud.n_confs; k++)
+			conf_free(cloud.confs[k]);
+	}
+}
+
 /* ---- since the last change ---- */
 
 static void change(struct scene *scene, const char *line)
@@ -1004,6 +1045,7 @@ GROUP(show)
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
 	        cmocka_unit_test(what_a_schedule_changes_is_not_compared),
+	        cmocka_unit_test(without_a_jitter_the_queue_is_none),
 	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
 	        cmocka_unit_test(each_management_says_what_it_has_done_and_how_long_packets_waited),
 	        cmocka_unit_test(the_time_in_a_queue_is_said_only_where_it_is_known),

@@ -232,6 +232,8 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 {
 	const struct cloud_report *report = filler->report;
 	const struct histogram *h = &report->delay_ns;
+	const bool has_link = line_delay_has_link(filler->cloud);
+	const struct line_delay line = line_delay_of(filler->cloud, report);
 	struct achieved_row *row = row_add(filler, "jitter");
 	double asked_ns = 0;
 
@@ -245,10 +247,12 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation), %s",
 		         time_of(filler, report->line_deviation_ns).text,
 		         off_text(report->line_deviation_ns, asked_ns).text);
+	else if (has_link && line.known && line.spread && line.min_ns >= line.max_ns)
+		snprintf(row->got, sizeof(row->got), "none on the line");
 	else if (h->count > 0)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
 		         time_of(filler, achieved_deviation_ns(h)).text,
-		         cloud_conf_get(filler->cloud, "rate") ? ", queueing included" : "");
+		         has_link ? ", queueing included" : "");
 }
 
 /* Prints how many packets the statement has treated, of those that came to it. */
