@@ -228,6 +228,15 @@ def a_change_is_one_transaction_and_says_what_was_sent():
     assert Scene.serve.change("cloud up delay 1ms\nno cloud up loss")[1]["ok"]
 
 
+def an_error_names_its_line_whoever_finds_it():
+    for body, line in (("seed 4", 1), ("# a remark\n\ncloud up delay 5ms\nbegin", 2),
+                       ("cloud up delay 5ms\ncloud upp delay 1ms", 2),
+                       ("cloud up delay 5ms\ncloud down loss list /dev/null/x", 2),
+                       ("cloud up delay 5ms\ncloud down loss list NOT-A-LIST", 2)):
+        status, said = Scene.serve.change(body.replace("NOT-A-LIST", os.path.abspath(__file__)))
+        assert status == 422 and said["line"] == line, (body, said)
+
+
 def a_change_with_a_lease_is_undone_by_itself():
     stream = Stream(Scene.serve, "/events")
     status, said = Scene.serve.change("cloud up delay 50ms", lease="300ms")
@@ -571,6 +580,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           one_that_does_not_read_holds_nobody_up,
           more_streams_than_there_are_places_are_refused,
           a_change_is_one_transaction_and_says_what_was_sent,
+    an_error_names_its_line_whoever_finds_it,
           a_change_with_a_lease_is_undone_by_itself,
           what_is_no_change_is_never_sent,
           a_change_that_is_not_utf_8_is_never_sent,

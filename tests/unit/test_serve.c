@@ -184,7 +184,11 @@ static void a_change_is_a_conversation_of_its_lines(void **state)
 	assert_null(serve_change_conversation("quit", 4, NULL, &n, why));
 	assert_string_equal(why,
 	                    "`quit` is not a change; each line begins with cloud, clouds or no");
+	assert_int_equal(n, 1);
 	assert_null(serve_change_conversation("cloud x\0quit", 12, NULL, &n, why));
+	assert_int_equal(n, 0);
+	assert_null(serve_change_conversation("# remark\nno cloud x\nseed 4\n", 27, NULL, &n, why));
+	assert_int_equal(n, 2);
 }
 
 GROUP(serve)

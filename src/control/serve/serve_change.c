@@ -83,6 +83,16 @@ static char *object_text(json_t *object)
 	return text;
 }
 
+/* Returns the line that weir names in the error of `commit`, as in `down: line 2: ...`; 0: none. */
+static uint32_t line_named(const char *error, size_t n)
+{
+	const char *colon = memmem(error, n, ": ", 2);
+
+	return colon != NULL && strncmp(colon, ": line ", 7) == 0
+	               ? (uint32_t)strtoul(colon + 7, NULL, 10)
+	               : 0;
+}
+
 char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *ok)
 {
 	json_t *object = json_pack("{s:o}", "sent", sent_lines(ask->lines));
@@ -99,7 +109,7 @@ char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *o
 		} else if (!right) {
 			error = body;
 			error_n = body_n;
-			line = i > 0 && i <= n_lines ? i : 0;
+			line = i <= n_lines ? i : line_named(body, body_n);
 		}
 	}
 	if (error == NULL && !ask->done) {
@@ -117,8 +127,8 @@ char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *o
 	return object_text(object);
 }
 
-char *serve_change_refused(const char *why)
+char *serve_change_refused(const char *why, uint32_t line)
 {
-	return object_text(
-	        json_pack("{s:b,s:[],s:s,s:i}", "ok", 0, "sent", "error", why, "line", 0));
+	return object_text(json_pack("{s:b,s:[],s:s,s:I}", "ok", 0, "sent", "error", why, "line",
+	                             (json_int_t)line));
 }

@@ -25,7 +25,7 @@ bool serve_change_text(const char *answer, char **text, size_t *n);
  * `line`: the number of the change in error, from 1; 0: none of them. The caller frees the text;
  * NULL: no memory. */
 char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *ok);
-/* The same for a change that has not been sent. */
-char *serve_change_refused(const char *why);
+/* The same for a change that has not been sent, because of this line; 0: of none. */
+char *serve_change_refused(const char *why, uint32_t line);
 
 #endif

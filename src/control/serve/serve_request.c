@@ -188,9 +188,10 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 	while ((line = next_line(&body)) != NULL) {
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
+		++*n_lines;
 		if (!word_is_text(line)) {
 			snprintf(why, SERVE_WHY_BYTES, "line %" PRIu32 " is not UTF-8 text",
-			         *n_lines + 1);
+			         *n_lines);
 			return false;
 		}
 		if (!is_change(line)) {
@@ -200,7 +201,7 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 			         language_error_shown(line), line);
 			return false;
 		}
-		if (++*n_lines > SERVE_CHANGE_LINES_MAX) {
+		if (*n_lines > SERVE_CHANGE_LINES_MAX) {
 			snprintf(why, SERVE_WHY_BYTES,
 			         "more than %d lines; load a file with weir ctl",
 			         SERVE_CHANGE_LINES_MAX);

@@ -47,7 +47,8 @@ bool serve_cloud_line(const char *cloud, char *line, size_t room);
 
 /* Turns a body of lines, each a change, into the conversation that makes them one transaction:
  * `begin`, the lines, `commit`. `lease`: `30s`, or NULL or "". Returns the text, which the caller
- * frees, or NULL with `why`; `n_lines` is the number of lines of the body in it. */
+ * frees, and in `n_lines` how many lines of the body are in it; or NULL with `why`, and in
+ * `n_lines` which of them is wrong, 0: none. */
 char *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
                                 char why[SERVE_WHY_BYTES]);
 

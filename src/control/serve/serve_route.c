@@ -135,7 +135,7 @@ static enum MHD_Result post_change(struct serve_call *call)
 	                                  serve_call_query(call, "lease"), &call->n_lines, why);
 	if (lines != NULL)
 		return ask_weir(call, lines);
-	text = serve_change_refused(why);
+	text = serve_change_refused(why, call->n_lines);
 	return serve_call_answer_bytes(
 	        call, call->body_n > SERVE_CHANGE_BYTES_MAX ? TOO_LARGE : UNPROCESSABLE, JSON_TYPE,
 	        text, text != NULL ? strlen(text) : 0);
