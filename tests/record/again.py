@@ -459,6 +459,13 @@ def the_way_of_a_packet_is_told_in_words():
     assert "comes to up" in said and "leaves up" in said, said
 
 
+def a_packet_that_did_not_come_is_said_beside_those_that_came():
+    said = Kept.scene().again("--packet", "9999", outputs=False)
+    assert ("weir replay: --packet 9999: no such packet came to a cloud; "
+            "port a has 1 to 4000, port b has 1 to 4000\n") in said, said
+    assert "no such packet" not in Kept.scene().again("--packet", "17", outputs=False)
+
+
 # The queue holds more than the run lasts, and the line holds half a second of it.
 ENDS_HELD = """\
 seed 4
@@ -973,6 +980,7 @@ claims += [(claim.__name__, claim) for claim in (
     what_found_no_memory_finds_none_again,
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
+    a_packet_that_did_not_come_is_said_beside_those_that_came,
     what_is_held_at_the_end_has_no_fate_but_on_a_line_and_no_output_is_lost,
     what_would_have_happened_is_told,
     a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then,

@@ -330,3 +330,8 @@ void trace_rest(struct trace *trace)
 			print(trace, trace->packets[i], "  (still under way)\n");
 	}
 }
+
+bool trace_is_empty(const struct trace *trace)
+{
+	return trace->n == 0;
+}

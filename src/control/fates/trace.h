@@ -38,5 +38,7 @@ bool trace_put(struct trace *trace, const struct fate *fate, uint64_t lost);
 int trace_settle(struct trace *trace, simtime until);
 /* Prints the packets that are still under way. */
 void trace_rest(struct trace *trace);
+/* Returns true if no packet has arrived among the fates that were processed. */
+bool trace_is_empty(const struct trace *trace);
 
 #endif

@@ -205,6 +205,23 @@ static int open_trace(struct session *session, struct problem *problem)
 	return -ENOMEM;
 }
 
+/* Says that no cloud met the packet whose path was asked for, and which packets each port has. */
+static void tell_not_met(const struct session *session, const struct replay_result *result)
+{
+	fprintf(stderr, "weir replay: --packet %" PRIu64 ": no such packet came to a cloud;",
+	        session->arguments.packet);
+	for (uint32_t i = 0; i < session->scenario->n_ports; i++) {
+		const struct replay_port_report *port = &result->ports[i];
+
+		fprintf(stderr, "%s port %s has ", i ? "," : "", session->scenario->ports[i].name);
+		if (port->rx_packets > 0)
+			fprintf(stderr, "%" PRIu64 " to %" PRIu64, port->first, port->last);
+		else
+			fputs("none", stderr);
+	}
+	fputc('\n', stderr);
+}
+
 static int run_again(struct session *session, const struct replay_options *options,
                      struct replay_result *result, struct problem *problem)
 {
@@ -289,6 +306,8 @@ static int run(struct session *session, struct problem *problem)
 	hide_progress(session);
 	if (!error && session->trace)
 		trace_rest(session->trace);
+	if (!error && session->trace && trace_is_empty(session->trace))
+		tell_not_met(session, &result);
 	trace_free(session->trace);
 	if (!error)
 		error = publish_files(session, problem);

@@ -59,6 +59,7 @@ struct replay_options {
 
 struct replay_port_report {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t first, last; /* numbers of these packets; of a recording only */
 	uint64_t no_cloud;
 	uint64_t untouched;  /* chosen by no cloud, and passed on unchanged */
 	uint64_t no_file;    /* left at a port without --out: counted, but not written */

@@ -164,6 +164,9 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	         ahead->entry.number == first.entry.number + burst.n);
 	if (aged)
 		burst_set_ages(&burst, age_ns);
+	if (report->rx_packets == 0)
+		report->first = first.entry.number;
+	report->last = first.entry.number + burst.n - 1;
 	report->rx_packets += burst.n;
 	report->rx_bytes += burst.bytes;
 	result->workers[rerun_engine->worker].packets += burst.n;
