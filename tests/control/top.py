@@ -222,7 +222,7 @@ def a_key_dumps_the_flight_and_the_status_says_where_or_why_not(weir):
             if "flight dumped in" in picture:
                 break
             assert "not dumped: the flight holds nothing yet" in picture, picture
-        said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, 0 MB$", picture, re.M)
+        said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, [1-9][0-9.]* kB$", picture, re.M)
         assert said and re.fullmatch(re.escape(flying.path) + r"-flight-[-T0-9]+Z", said[1]), picture
         done = subprocess.run([WEIR, "replay", "--recording", said[1], "-q"], capture_output=True,
                               text=True, check=False)

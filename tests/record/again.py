@@ -707,7 +707,7 @@ def a_limit_ends_the_recording_and_not_the_run():
         assert "known up to" in said, said
         size = os.path.getsize(scene.at("R/ingress.pcapng"))
         assert size < (1 << 20) + 300_000, size
-        assert_says_what_it_has(scene, said, r"(\d+) packets, 1 MB; it ended at (\+[0-9.]+) s: its limit")
+        assert_says_what_it_has(scene, said, r"(\d+) packets, 1(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: its limit")
 
 
 def assert_says_what_it_has(scene, again, ends, few=0):
@@ -732,7 +732,7 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         scene.said = scene.stop()
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
-        assert_says_what_it_has(scene, said, r"at least (\d+) packets, \d MB; it ended at (\+[0-9.]+) s: File too large",
+        assert_says_what_it_has(scene, said, r"at least (\d+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: File too large",
                                 few=8000)
 
 

@@ -707,6 +707,14 @@ static void the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_seco
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "total")),
 	                 12);
 	json_decref(events);
+	c->drops[REASON_NO_BUFFER] = 13;
+	talk->fake.now_ns = 4 * SIMTIME_S;
+	loss_watch_step(&watch, &talk->fake.control);
+	events = pushed(talk->session);
+	assert_string_equal(text_of(events, 0, "text"),
+	                    "cloud down: weir has lost 1 packet that the scenario did not ask for, "
+	                    "13 in all");
+	json_decref(events);
 	loss_watch_release(&watch);
 }
 

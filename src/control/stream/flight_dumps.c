@@ -13,6 +13,7 @@
 #include <rte_lcore.h>
 
 #include "machine/run_log.h"
+#include "report/chart_unit.h"
 #include "service/control.h"
 #include "service/executor.h"
 #include "stream/event.h"
@@ -176,12 +177,15 @@ static struct dump_job *dump_make(const struct flight_dumps *dumps)
 
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES])
 {
+	char size[CHART_UNIT_SIZE];
+
+	chart_unit_format(size, sizeof(size), CHART_BYTES, (double)dump->bytes, 3);
 	snprintf(text, FLIGHT_TEXT_BYTES,
 	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %" PRIu64
-	         " packets, %" PRIu64 " MB",
+	         " packets, %s",
 	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,
 	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS, dump->packets,
-	         dump->bytes / 1000000);
+	         size);
 	if (dump->without > 0)
 		snprintf(text + strlen(text), FLIGHT_TEXT_BYTES - strlen(text),
 		         "; without %" PRIu32 " workers, which have no snapshot yet",

@@ -102,8 +102,8 @@ static void tell_real(struct control *control, const char *what, const char *nam
 	           json_pack("{s:s,s:I,s:I,s:o}", what, name, "count", (json_int_t)since, "total",
 	                     (json_int_t)total, "lost", lost),
 	           "%s %s: weir has lost %" PRIu64
-	           " packets that the scenario did not ask for, %" PRIu64 " in all",
-	           what, name, since, total);
+	           " packet%s that the scenario did not ask for, %" PRIu64 " in all",
+	           what, name, since, since == 1 ? "" : "s", total);
 }
 
 /* Reports the losses of a cloud, in at most `most` events, and returns their number. `all` is false
