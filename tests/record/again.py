@@ -545,6 +545,38 @@ def a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then():
             assert up["rx_packets"] == came >= 100 and up["tx_packets"] > 0, (name, came, up)
 
 
+def a_cloud_that_a_change_replaced_is_reported_with_what_it_carried_itself():
+    ways = {"again": ["no cloud up", "cloud up from b to a"],
+            "elsewhere": ["begin", "no cloud up", "no cloud down", "cloud up from a to b", "commit"]}
+
+    def carries(client):
+        end = time.monotonic() + PATIENCE_S
+        while json.loads(client.say("show cloud up"))["rx_packets"] < 100:
+            assert time.monotonic() < end, "nothing comes in"
+            time.sleep(0.01)
+
+    for (name, options), (way, lines) in itertools.product(WORKERS.items(), ways.items()):
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(folder, "ab", gap_ns=1000000)
+            scene.scenario("port a\nport b\ncloud down from a to b\ncloud up from b to a\ncloud up loss every 2\n")
+            client = scene.start(*options)
+            carries(client)
+            for line in lines:
+                assert b'"ok":true' in client.say(line), (line, way)
+            carries(client)
+            client.close()
+            scene.stop()
+            scene.again("--report", scene.at("report.json"), "--log", scene.at("log.csv"), outputs=False)
+            with open(scene.at("report.json")) as file:
+                up = next(cloud for cloud in json.load(file)["clouds"] if cloud["cloud"] == "up")
+            with open(scene.at("log.csv")) as file:
+                log = [line.split(",") for line in file if line.split(",")[3] == "up"]
+            lost = sum(line[4] == "dropped" for line in log)
+            # Only the first cloud drops each second packet.
+            assert up["drops"]["loss"] == lost >= 50, (name, way, lost, up)
+            assert up["rx_packets"] - 2 * lost in (0, 1) and len(log) >= up["rx_packets"] + 100, (name, way, len(log), up)
+
+
 def fates(path):
     """Returns the fate or reason of each packet of a log, and of its copy, and its delay."""
     with open(path) as file:
@@ -984,6 +1016,7 @@ claims += [(claim.__name__, claim) for claim in (
     what_is_held_at_the_end_has_no_fate_but_on_a_line_and_no_output_is_lost,
     what_would_have_happened_is_told,
     a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then,
+    a_cloud_that_a_change_replaced_is_reported_with_what_it_carried_itself,
     what_differs_is_what_the_logs_of_both_say,
     two_recordings_are_the_same_or_not,
     what_cannot_be_compared_is_said_with_status_2,

@@ -296,14 +296,10 @@ int rerun_next(struct rerun *rerun)
 
 static void report(struct rerun *rerun)
 {
-	const struct scenario *scenario = rerun->scenario;
 	struct replay_result *result = &rerun->result->replay;
 
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		for (uint32_t k = 0; k < rerun->n_open; k++)
-			engine_report(rerun->engines[k].engine, scenario->clouds[i]->name,
-			              &result->clouds[i]);
-	}
+	for (uint32_t i = 0; i < rerun->n_open; i++)
+		rerun_engine_report(&rerun->engines[i]);
 	for (uint32_t port = 0; port < rerun->n_ports; port++) {
 		const struct engine *engine = rerun->engines[rerun->options->emulator[port]].engine;
 

@@ -90,17 +90,30 @@ int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct 
 
 /* ---- changes ---- */
 
-/* Keeps the reports of clouds that `next` removes, because the engine forgets them. */
-static void keep_removed(const struct rerun_engine *rerun_engine, const struct scenario *next)
+static void report(const struct rerun_engine *rerun_engine, uint32_t cloud)
+{
+	engine_report(rerun_engine->engine, rerun_engine->first->clouds[cloud]->name,
+	              &rerun_engine->result->replay.clouds[cloud]);
+}
+
+/* Stores the reports of clouds that the change removes, because the engine forgets them. */
+static void report_removed(struct rerun_engine *rerun_engine, const struct change *change)
 {
 	const struct scenario *first = rerun_engine->first;
 
 	for (uint32_t i = 0; i < first->n_clouds; i++) {
-		const char *name = first->clouds[i]->name;
+		if (!rerun_engine->lasts[i] || change_keeps(change, first->clouds[i]->name))
+			continue;
+		report(rerun_engine, i);
+		rerun_engine->lasts[i] = false;
+	}
+}
 
-		if (scenario_find_cloud(next, name) < 0)
-			engine_report(rerun_engine->engine, name,
-			              &rerun_engine->result->replay.clouds[i]);
+void rerun_engine_report(const struct rerun_engine *rerun_engine)
+{
+	for (uint32_t i = 0; i < rerun_engine->first->n_clouds; i++) {
+		if (rerun_engine->lasts[i])
+			report(rerun_engine, i);
 	}
 }
 
@@ -112,7 +125,7 @@ int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario
 
 	if (rc < 0)
 		return rc;
-	keep_removed(rerun_engine, next);
+	report_removed(rerun_engine, change);
 	engine_apply(rerun_engine->engine, change, now);
 	change_free(change);
 	return 0;
@@ -373,16 +386,21 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	rerun_engine->memory = memory_reserve(rerun_engine->memory_bytes);
 	setup.memory = rerun_engine->memory;
 	setup.memory_bytes = rerun_engine->memory_bytes;
-	if (setup.memory)
+	rerun_engine->lasts = calloc(scenario->n_clouds + 1, sizeof(*rerun_engine->lasts));
+	if (setup.memory && rerun_engine->lasts)
 		rerun_engine->engine = engine_make(&setup);
 	if (!rerun_engine->engine) {
 		problem_set(problem, -1, "no memory for packets in flight");
 		return -ENOMEM;
 	}
 	rc = rerun_engine_change(rerun_engine, scenario, 0, problem);
-	if (rc == 0)
-		read_ahead(rerun_engine);
-	return rc;
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		rerun_engine->lasts[i] =
+		        rerun_engine->owned[scenario_root(scenario, scenario->clouds[i])];
+	read_ahead(rerun_engine);
+	return 0;
 }
 
 void rerun_engine_close(struct rerun_engine *rerun_engine)
@@ -390,6 +408,7 @@ void rerun_engine_close(struct rerun_engine *rerun_engine)
 	engine_free(rerun_engine->engine);
 	memory_free(rerun_engine->memory, rerun_engine->memory_bytes);
 	recorded_close(rerun_engine->reader);
+	free(rerun_engine->lasts);
 	free(rerun_engine->parts);
 	for (uint32_t port = 0; port < rerun_engine->n_ports; port++)
 		free(rerun_engine->gone[port].list);

@@ -42,6 +42,7 @@ struct rerun_engine {
 	bool owned[SCENARIO_PORTS_MAX];
 	struct rerun_scarcity scarcity;
 	struct engine *engine;
+	bool *lasts; /* by cloud of the beginning: this engine has it still */
 	void *memory;
 	size_t memory_bytes;
 	struct recorded_reader *reader;
@@ -68,6 +69,9 @@ void rerun_engine_close(struct rerun_engine *rerun_engine);
 /* Puts a scenario in force. Returns 0, or -errno with problem. */
 int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next, simtime now,
                         struct problem *problem);
+
+/* Stores the reports of the clouds that this engine has had since the beginning. */
+void rerun_engine_report(const struct rerun_engine *rerun_engine);
 
 /* An instant as text, `+12.000345678 s`, on the caller's stack. */
 struct instant {

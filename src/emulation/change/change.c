@@ -107,6 +107,13 @@ bool change_removes(const struct change *change)
 	return change->removes;
 }
 
+bool change_keeps(const struct change *change, const char *name)
+{
+	int i = scenario_find_cloud(change->scenario, name);
+
+	return i >= 0 && change->plans[i].cloud && !change->plans[i].added;
+}
+
 /* Frees a plan. The change of a template may still be under way at some clouds: if it was applied,
  * it goes on the list `owed`. */
 static void plan_free(struct change *change, struct plan *plan)

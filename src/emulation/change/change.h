@@ -19,6 +19,9 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 /* Returns true if the change removes clouds, and their counts with them: clouds that the next
  * scenario lacks, and clouds that it replaces by others of the same name. */
 bool change_removes(const struct change *change);
+/* Returns true if the engine's present cloud of this name stays: the change neither removes it, nor
+ * replaces it by another of the same name. */
+bool change_keeps(const struct change *change, const char *name);
 /* Puts the change in force at `now`, between bursts. Cannot fail, and keeps every packet in flight.
  * Thread: worker. */
 void engine_apply(struct engine *engine, struct change *change, simtime now);
