@@ -256,6 +256,22 @@ static void an_aborted_batch_is_forgotten(void **state)
 	expect_begins(talk, "begin\nbegin\n", "ok\nerr begin: ");
 }
 
+static void counters_are_not_cleared_in_a_batch(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "begin\ncloud up delay 1ms\nclear counters\n",
+	       "ok\nok\nerr clear: line 2: `clear counters` takes effect at once, so it cannot be "
+	       "part of a batch; commit or abort it first\n");
+	expect_begins(talk, "commit\n", "err commit: line 2: ");
+	expect(talk, "begin whole\n", "ok\n");
+	expect_begins(talk, "clear counters\n", "err clear: ");
+	expect(talk, "abort\n", "ok\n");
+	assert_int_equal(talk->fake.clears, 0);
+	expect(talk, "clear counters\n", "ok\n");
+	assert_int_equal(talk->fake.clears, 1);
+}
+
 static void a_refused_change_leaves_the_scenario_as_it_was(void **state)
 {
 	struct talk *talk = *state;
@@ -602,6 +618,7 @@ GROUP(session)
 	        TEST(a_batch_with_one_wrong_line_changes_nothing),
 	        TEST(a_batch_that_is_wrong_as_a_whole_names_the_line),
 	        TEST(an_aborted_batch_is_forgotten),
+	        TEST(counters_are_not_cleared_in_a_batch),
 	        TEST(a_refused_change_leaves_the_scenario_as_it_was),
 	        TEST(a_batch_keeps_what_another_client_changed_meanwhile),
 	        TEST(show_config_loads_again_to_the_same_text),

@@ -219,6 +219,21 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	pending_show(dialogue, line, command, what, (uint32_t)index);
 }
 
+static void dialogue_clear(struct dialogue *dialogue, const char *line,
+                           const struct command *command)
+{
+	struct language_error wrong = {.column = command->words.word[0].column};
+
+	if (!dialogue->in_batch) {
+		pending_clear(dialogue);
+		return;
+	}
+	language_error_set(&wrong, ERROR_NOT_HERE,
+	                   "`clear counters` takes effect at once, so it cannot be part of a "
+	                   "batch; commit or abort it first");
+	dialogue_language_error(dialogue, line, &wrong);
+}
+
 static void dialogue_show_totals(struct dialogue *dialogue, const char *line,
                                  const struct command *command)
 {
@@ -325,7 +340,7 @@ static void dialogue_command(struct dialogue *dialogue, const char *line, struct
 		dialogue_show_totals(dialogue, line, command);
 		break;
 	case COMMAND_CLEAR_COUNTERS:
-		pending_clear(dialogue);
+		dialogue_clear(dialogue, line, command);
 		break;
 	case COMMAND_HELP:
 		dialogue_help(dialogue, line, command);
