@@ -390,6 +390,21 @@ def a_picture_of_a_template_shows_the_packets_of_its_clouds():
     assert drawn[0] == drawn[1]
 
 
+def what_no_cloud_takes_has_the_name_of_its_port_if_it_passes_and_no_line_if_not():
+    make("in", packets=3)
+    long = "a" * 22
+    for port, clouds, name in (("a", "cloud v from a to b match icmp\n", "untouched a"),
+                               (long, f"cloud v from {long} to b match icmp\n", "untouched port 0"),
+                               ("a", "cloud v from a to b match icmp\ncloud w from a to a match tcp\n", None)):
+        scenario(f"seed 1\nport {port}\nport b\n{clouds}")
+        good("-q", "-c", "s.weir", "--in", f"{port}=in", "--log", "log", "--report", "r.json", "--capture", "c")
+        log = [line.split(",") for line in read("log").decode().splitlines()[1:]]
+        assert [line[1:2] + line[3:6] for line in log] == ([[port, name, "delivered", ""]] * 3 if name else []), log
+        counts = json.loads(read("r.json"))["ports"][0]
+        assert (counts["untouched"], counts["no_cloud"]) == ((3, 0) if name else (0, 3)), counts
+        assert f"{name}:in".encode() in read("c") or not name
+
+
 def main():
     claims = [claim for name, claim in globals().items()
               if callable(claim) and getattr(claim, "__module__", "") == "__main__"

@@ -77,8 +77,8 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->too_large = losses.too_large - before->too_large;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
-	report->untouched =
-	        engine_untouched(runtime->workers[runtime->emulator[index]].engine, index);
+	report->untouched = engine_untouched(runtime->workers[runtime->emulator[index]].engine,
+	                                     runtime->scenario, index);
 	return true;
 }
 

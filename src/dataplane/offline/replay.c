@@ -305,7 +305,7 @@ static int check_clouds(struct replay *replay)
 	}
 	for (uint32_t port = 0; port < scenario->n_ports; port++) {
 		result->ports[port].no_cloud = engine_no_cloud(replay->engine, port);
-		result->ports[port].untouched = engine_untouched(replay->engine, port);
+		result->ports[port].untouched = engine_untouched(replay->engine, scenario, port);
 	}
 	return 0;
 }

@@ -304,7 +304,7 @@ static void report(struct rerun *rerun)
 		const struct engine *engine = rerun->engines[rerun->options->emulator[port]].engine;
 
 		result->ports[port].no_cloud = engine_no_cloud(engine, port);
-		result->ports[port].untouched = engine_untouched(engine, port);
+		result->ports[port].untouched = engine_untouched(engine, rerun->scenario, port);
 	}
 }
 

@@ -38,7 +38,7 @@ static int untouched_add(struct scenario *scenario, uint32_t port)
 			return 0;
 		to = cloud->to;
 	}
-	engine_untouched_name(name, port);
+	engine_untouched_name(name, scenario, port);
 	return to ? scenario_add_cloud(scenario, name, from, to) : 0;
 }
 

@@ -133,8 +133,9 @@ uint64_t engine_memory_used(const struct engine *engine);
  * cloud, or several that lead to different ports, and none of them matched. */
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
 /* Returns the number of packets that matched none of a port's clouds, and passed untouched because
- * all these clouds lead to the same port. */
-uint64_t engine_untouched(const struct engine *engine, uint32_t port);
+ * all these clouds lead to the same port. `scenario` has the ports of the engine's. */
+uint64_t engine_untouched(const struct engine *engine, const struct scenario *scenario,
+                          uint32_t port);
 /* Returns the number of packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
 /* Returns how many of these wait behind a full outlet. */

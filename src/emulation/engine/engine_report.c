@@ -50,17 +50,23 @@ uint64_t engine_no_cloud(const struct engine *engine, uint32_t port)
 	return counter_read(&engine->ports[port].no_cloud);
 }
 
-void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port)
+void engine_untouched_name(char name[SCENARIO_NAME_BYTES], const struct scenario *scenario,
+                           uint32_t port)
 {
-	__builtin_snprintf(name, SCENARIO_NAME_BYTES, "untouched %u", port);
+	const char *of = scenario->ports[port].name;
+
+	if (__builtin_snprintf(name, SCENARIO_NAME_BYTES, "untouched %s", of) >=
+	    SCENARIO_NAME_BYTES)
+		__builtin_snprintf(name, SCENARIO_NAME_BYTES, "untouched port %u", port);
 }
 
-uint64_t engine_untouched(const struct engine *engine, uint32_t port)
+uint64_t engine_untouched(const struct engine *engine, const struct scenario *scenario,
+                          uint32_t port)
 {
 	char name[SCENARIO_NAME_BYTES];
 	uint32_t slot;
 
-	engine_untouched_name(name, port);
+	engine_untouched_name(name, scenario, port);
 	slot = names_find(&engine->cloud_table->index, name);
 	return slot == NAMES_NONE
 	               ? 0

@@ -63,8 +63,10 @@ static inline bool cloud_is_at_rest(const struct cloud *cloud)
 	return cloud_held(cloud) == 0 && cloud->wake == SIMTIME_NEVER;
 }
 
-/* Writes the name of the cloud that takes what no other cloud from that port takes. */
-void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
+/* Writes the name of the cloud that takes what no other cloud from that port takes: `untouched` and
+ * the port's name, or its number if the name is too long. */
+void engine_untouched_name(char name[SCENARIO_NAME_BYTES], const struct scenario *scenario,
+                           uint32_t port);
 
 /* Frees the changes that templates have completed, or all. Thread: control. */
 void owed_free(struct engine *engine, bool all);
