@@ -173,6 +173,24 @@ static void all_clouds_are_a_line_each(void **state)
 	            "10 Mbit/s      40 ms      40 ms\n");
 }
 
+static void without_a_packet_there_is_no_delay_and_no_lateness(void **state)
+{
+	struct scene *scene = *state;
+
+	histogram_clear(&scene->fake.report.delay_ns);
+	histogram_clear(&scene->fake.port.lateness_ns);
+	expect_line(shown(scene, SHOW_CLOUDS), "  10 Mbit/s          -          -\n");
+	expect_line(shown(scene, SHOW_CLOUD),
+	            "\n  delay in all          -    -    -    -      -    -\n"
+	            "  late at port b        -    -    -    -      -    -\n");
+	expect_line(
+	        shown(scene, SHOW_PORTS),
+	        "  port  no cloud  untouched  rx missed  no mbuf  tx full  not sent  not written  "
+	        "late p50  p99  max\n"
+	        "  a            0          0          0        0        0         0            0  "
+	        "       -    -    -\n");
+}
+
 static void ports_say_what_they_lost_and_when_a_link_is_down(void **state)
 {
 	struct scene *scene = *state;
@@ -1040,6 +1058,7 @@ GROUP(show)
 	        TEST(a_queue_that_is_too_small_is_warned_of),
 	        TEST(lateness_is_warned_of_when_it_is_common),
 	        TEST(all_clouds_are_a_line_each),
+	        TEST(without_a_packet_there_is_no_delay_and_no_lateness),
 	        TEST(ports_say_what_they_lost_and_when_a_link_is_down),
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),

@@ -71,9 +71,9 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		table_count(table, port->rx_missed + port->rx_no_mbuf);
 		table_count(table, port->tx_full + port->not_sent);
 		table_count(table, port->not_written);
-		table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
-		table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
-		table_unit(table, CHART_NS, (double)late->max);
+		table_time(table, late->count > 0, (double)histogram_percentile(late, 500000));
+		table_time(table, late->count > 0, (double)histogram_percentile(late, 990000));
+		table_time(table, late->count > 0, (double)late->max);
 	}
 	table_print(table, out);
 	table_free(table);
@@ -102,6 +102,7 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		return;
 	row(table, headings);
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct histogram *delay = &cloud->delay_ns;
 		const struct counters *c = &cloud->counters;
 
 		if (!runtime_cloud_report(runtime, scenario->clouds[i]->name, cloud))
@@ -117,8 +118,8 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		table_count(table, drops_of(c, REASON_CONGESTION));
 		table_count(table, drops_of(c, REASON_REAL));
 		table_count(table, cloud->held_packets);
-		table_unit(table, CHART_NS, (double)histogram_percentile(&cloud->delay_ns, 500000));
-		table_unit(table, CHART_NS, (double)histogram_percentile(&cloud->delay_ns, 990000));
+		table_time(table, delay->count > 0, (double)histogram_percentile(delay, 500000));
+		table_time(table, delay->count > 0, (double)histogram_percentile(delay, 990000));
 	}
 	table_print(table, out);
 	table_free(table);

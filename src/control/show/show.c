@@ -50,9 +50,9 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	table_count(table, port->tx_full);
 	table_count(table, port->not_sent);
 	table_count(table, port->not_written);
-	table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
-	table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
-	table_unit(table, CHART_NS, (double)late->max);
+	table_time(table, late->count > 0, (double)histogram_percentile(late, 500000));
+	table_time(table, late->count > 0, (double)histogram_percentile(late, 990000));
+	table_time(table, late->count > 0, (double)late->max);
 }
 
 static void warn_port(FILE *out, const struct port_report *port)

@@ -210,17 +210,14 @@ static void view_print_drops(const struct view *view, FILE *out)
 static void table_percentiles(struct table *table, const char *name, const struct histogram *h)
 {
 	static const uint32_t per_million[] = {500000, 990000, 999000};
+	const bool any = h->count > 0;
 
 	table_text(table, name);
-	for (int i = 0; h->count == 0 && i < 6; i++)
-		table_text(table, "-");
-	if (h->count == 0)
-		return;
-	table_unit(table, CHART_NS, (double)h->sum / (double)h->count);
-	table_unit(table, CHART_NS, (double)h->min);
+	table_time(table, any, any ? (double)h->sum / (double)h->count : 0);
+	table_time(table, any, (double)h->min);
 	for (size_t i = 0; i < sizeof(per_million) / sizeof(per_million[0]); i++)
-		table_unit(table, CHART_NS, (double)histogram_percentile(h, per_million[i]));
-	table_unit(table, CHART_NS, (double)h->max);
+		table_time(table, any, (double)histogram_percentile(h, per_million[i]));
+	table_time(table, any, (double)h->max);
 }
 
 /* Prints a dash for what is not known. */
@@ -230,16 +227,9 @@ static void table_line_delay(struct table *table, const struct line_delay *line)
 	                          line->max_ns};
 
 	table_text(table, "delay on the line");
-	if (line->known)
-		table_unit(table, CHART_NS, line->mean_ns);
-	else
-		table_text(table, "-");
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		if (line->spread)
-			table_unit(table, CHART_NS, figures[i]);
-		else
-			table_text(table, "-");
-	}
+	table_time(table, line->known, line->mean_ns);
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		table_time(table, line->spread, figures[i]);
 }
 
 static void view_print_times(const struct view *view, FILE *out)
@@ -327,6 +317,7 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 
 static void table_cloud(struct table *table, const struct view *view)
 {
+	const struct histogram *delay = &view->report.delay_ns;
 	const struct counters *c = &view->report.counters;
 	uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
 	uint64_t bytes = c->tx_bytes - (view->looked ? view->look.tx_bytes : 0);
@@ -341,8 +332,8 @@ static void table_cloud(struct table *table, const struct view *view)
 	table_count(table, view_drops(c, REASON_CONGESTION));
 	table_count(table, view_drops(c, REASON_REAL));
 	table_unit(table, CHART_BPS, view_bps(bytes, from_ns, view->now_ns));
-	table_unit(table, CHART_NS, (double)histogram_percentile(&view->report.delay_ns, 500000));
-	table_unit(table, CHART_NS, (double)histogram_percentile(&view->report.delay_ns, 990000));
+	table_time(table, delay->count > 0, (double)histogram_percentile(delay, 500000));
+	table_time(table, delay->count > 0, (double)histogram_percentile(delay, 990000));
 }
 
 void show_clouds_text(FILE *out, struct control *control)

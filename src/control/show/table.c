@@ -117,6 +117,14 @@ void table_unit(struct table *table, enum chart_unit unit, double value)
 	table_text(table, text);
 }
 
+void table_time(struct table *table, bool known, double ns)
+{
+	if (known)
+		table_unit(table, CHART_NS, ns);
+	else
+		table_text(table, "-");
+}
+
 void table_share(struct table *table, uint64_t part, uint64_t whole)
 {
 	char text[CHART_UNIT_SIZE] = "";

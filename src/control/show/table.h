@@ -8,6 +8,7 @@
 #ifndef WEIR_TABLE_H
 #define WEIR_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void table_count(struct table *table, uint64_t count); /* 1,234,567 */
 void table_unit(struct table *table, enum chart_unit unit, double value);
+/* A time, or `-` if it is not known. */
+void table_time(struct table *table, bool known, double ns);
 /* The part in percent; nothing if the whole is 0. */
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 
