@@ -455,6 +455,24 @@ static void a_live_socket_is_not_taken_and_the_error_says_whose_it_is(void **sta
 	bench_settle(bench);
 }
 
+static void the_read_only_socket_is_another_one(void **state)
+{
+	struct bench *bench = *state;
+	char path[120], again[120];
+	struct server_paths paths = {.control = path, .read_only = again};
+	struct server *server;
+	struct problem problem;
+
+	snprintf(path, sizeof(path), "%.90s.one", bench->path);
+	snprintf(again, sizeof(again), "/proc/self/root/%.90s.one", bench->path);
+	assert_int_equal(server_open(&paths, &server, &problem), -EADDRINUSE);
+	assert_non_null(strstr(problem.text,
+	                       ".one: it is the control socket and the read-only one at "
+	                       "once; give another path with --socket-readonly"));
+	assert_int_equal(access(path, F_OK), -1);
+	bench_settle(bench);
+}
+
 static void a_stale_socket_is_replaced(void **state)
 {
 	struct bench *bench = *state;
@@ -643,6 +661,7 @@ GROUP(server)
 	        TEST(a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_seconds),
 	        TEST(answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read),
 	        TEST(a_live_socket_is_not_taken_and_the_error_says_whose_it_is),
+	        TEST(the_read_only_socket_is_another_one),
 	        TEST(a_stale_socket_is_replaced),
 	        TEST(a_file_that_is_no_socket_is_left_alone),
 	        TEST(a_path_that_is_too_long_or_not_there_is_refused),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,6 +117,26 @@ void server_flight(struct server *server, const struct flight_wish *wish)
 	server->flight = *wish;
 }
 
+/* Opens the read-only socket, if there is to be one. */
+static int read_only_open(struct server *server, const struct server_paths *paths,
+                          struct problem *problem)
+{
+	struct stat control, read_only;
+
+	if (paths->read_only == NULL)
+		return 0;
+	if (stat(server->listener.path, &control) == 0 && stat(paths->read_only, &read_only) == 0 &&
+	    control.st_dev == read_only.st_dev && control.st_ino == read_only.st_ino) {
+		problem_set(
+		        problem, -1,
+		        "socket %s: it is the control socket and the read-only one at once; give "
+		        "another path with --socket-readonly",
+		        paths->read_only);
+		return -EADDRINUSE;
+	}
+	return socket_listen_as(paths->read_only, paths->group, &server->read_only, problem);
+}
+
 int server_open(const struct server_paths *paths, struct server **server, struct problem *problem)
 {
 	char usual[SOCKET_PATH_BYTES];
@@ -132,9 +153,7 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 	                       problem);
 	if (result != 0)
 		goto err_free;
-	if (paths->read_only != NULL)
-		result =
-		        socket_listen_as(paths->read_only, paths->group, &made->read_only, problem);
+	result = read_only_open(made, paths, problem);
 	if (result != 0)
 		goto err_unlisten;
 	result = server_signals_take(made);

@@ -45,8 +45,8 @@ struct server_paths {
 };
 /* Makes the sockets. This happens before anything is started, so that a socket in use is found
  * before a port is touched. A stale socket is replaced. Returns 0, or -errno with problem:
- * -EADDRINUSE (another weir answers there: its pid), -EEXIST (a file that is no socket), -EACCES,
- * -ENAMETOOLONG, ... */
+ * -EADDRINUSE (another weir answers there: its pid; or both are one), -EEXIST (a file that is no
+ * socket), -EACCES, -ENAMETOOLONG, ... */
 int server_open(const struct server_paths *paths, struct server **server, struct problem *problem);
 /* Return the path of a socket; NULL if there is no read-only one. */
 const char *server_path(const struct server *server);
