@@ -134,6 +134,12 @@ static void what_is_held_back_leaves_right_behind_the_packet_it_waits_for(void *
 	         {0, 10, 20, 30},
 	         {10 + 5 * MS, 20 + 5 * MS, 30 + 5 * MS, 30 + 105 * MS},
 	         "abcd"},
+	        /* the third has given up, but the second leaves late, behind the fourth */
+	        {"delay 1ms",
+	         "reorder random 100% by 2pkt wait 100us",
+	         {0, 500 * US, 900 * US, 1300 * US},
+	         {1900 * US, 2300 * US, 2300 * US, 2400 * US},
+	         "abcd"},
 	        {"delay 5ms",
 	         "reorder random 100% by 2ms",
 	         {0, 10, 20, 30},
@@ -233,6 +239,29 @@ static void what_gives_up_leaves_behind_those_that_have_passed(void **state)
 		assert_int_equal(rig->departures[1].due_ns, 599 * MS);
 		assert_int_equal(rig->departures[2].due_ns, 599 * MS);
 		assert_int_equal(rig_report(rig, "x")->counters.reordered, 2);
+		rig_close(rig);
+	}
+}
+
+/* A packet that is held back takes 10 ms, behind one that takes 100 ms. */
+static void what_is_held_back_when_order_begins_to_be_kept_overtakes_no_other(void **state)
+{
+	(void)state;
+	for (int shared = 0; shared < 2; shared++) {
+		struct rig *rig =
+		        open_with((const char *[3]){"delay 100ms", "reorder every 100"}, shared, 0);
+
+		rig_send(rig, 0, 60, 0);
+		set(rig, "x", "delay 10ms order allow");
+		set(rig, "x", "reorder random 100% by 9pkt wait 5ms");
+		rig_apply(rig, 1);
+		rig_send(rig, 0, 60, 2);
+		set(rig, "x", "delay 10ms");
+		rig_apply(rig, 3);
+		rig_run_out(rig);
+		assert_order(rig, "ab");
+		assert_int_equal(rig->departures[1].due_ns, 100 * MS);
+		assert_int_equal(rig_report(rig, "x")->counters.reordered, 0);
 		rig_close(rig);
 	}
 }
@@ -362,6 +391,7 @@ static void bursts_and_sharing_change_nothing(void **state)
 	        {"delay 5ms", "reorder random 20% by 3pkt"},
 	        {"delay 5ms jitter 1ms order allow", "reorder random 20% by 3pkt wait 1us"},
 	        {"delay 5ms jitter 1ms", "reorder random 20% by 40pkt wait 20us"},
+	        {"delay 5ms", "reorder random 50% by 5pkt wait 10us"},
 	        {"delay 5ms", "reorder random 20% by 2ms"},
 	        {"delay 5ms jitter 1ms", "reorder random 20% by 2ms"},
 	        {"delay 5ms", "reorder 25% 50% gap 5"},
@@ -462,6 +492,7 @@ GROUP(reorder)
 	        cmocka_unit_test(what_is_held_back_leaves_right_behind_the_packet_it_waits_for),
 	        cmocka_unit_test(a_last_packet_leaves_after_its_wait_and_is_held_until_then),
 	        cmocka_unit_test(what_gives_up_leaves_behind_those_that_have_passed),
+	        cmocka_unit_test(what_is_held_back_when_order_begins_to_be_kept_overtakes_no_other),
 	        cmocka_unit_test(a_change_keeps_what_is_held_back),
 	        cmocka_unit_test(a_change_of_the_delay_does_not_disturb_the_count),
 	        cmocka_unit_test(a_removed_or_freed_cloud_takes_what_it_holds_back_with_it),

@@ -125,6 +125,9 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 		/* The packets released earlier and those counted in the note came before it. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
+		/* On a line that keeps order, those that are still held back leave behind it. */
+		if (!cloud->line.conf.allow_overtaking)
+			back->passed = simtime_max(back->passed, due);
 		tell(cloud, held, due);
 	} else {
 		cloud_lacked(cloud, WANT_RELEASE, 1, 1);

@@ -36,6 +36,9 @@ void line_configure(struct line *line, struct line_conf *conf)
 	/* Packets have entered that `back.latest` does not cover. */
 	if (old.reorder.kind == REORDER_NONE)
 		line->back.latest = line->last_due;
+	/* What is held back may be due before others that came ahead of it. */
+	if (old.allow_overtaking && !conf->allow_overtaking)
+		line->back.passed = simtime_max(line->back.passed, line->last_due);
 	line->conf = *conf;
 	line->reorders = conf->reorder.kind != REORDER_NONE;
 	line->limited = conf->limit != LINE_UNLIMITED;

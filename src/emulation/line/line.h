@@ -50,7 +50,9 @@ struct reorder_back {
 	struct log notes; /* struct reorder_note, in records */
 	uint64_t entered; /* packets that have entered under a `reorder` */
 	simtime latest;   /* the latest due time of all packets that have one */
-	simtime passed;   /* the latest due time of the packets that passed those held back */
+	/* None that is held back leaves before: the latest due time of the packets that passed
+	 * them, and, with order keep, of those that were held back before them */
+	simtime passed;
 	simtime released; /* the latest due time of the packets that were held back */
 	struct reorder_choice choice;
 };

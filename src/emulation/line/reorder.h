@@ -21,7 +21,8 @@
  * passed, as at the end of a capture, it leaves then, behind those that have come. The default wait
  * is 100 ms: half of the minimum retransmission timeout of TCP in Linux, so that TCP does not take
  * the packet for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is
- * removed, packets that are held back leave at once.
+ * removed, packets that are held back leave at once. On a line that keeps order, packets that are
+ * held back leave in the order in which they came.
  *
  * Packets that leave before one that came before them are counted as reordered. Random draws: one a
  * packet (draw.h), with a key of its own.
