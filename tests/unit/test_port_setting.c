@@ -4,6 +4,7 @@
 #include "rig.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
+#include "trial.h"
 
 #define RX_NS    350
 #define TX_NS    420
@@ -132,6 +133,36 @@ static void with_jitter_each_packet_is_earlier_by_as_much_as_it_was_held(void **
 	}
 }
 
+/* The second packet has waited in its device for 500 ns, and comes 100 ns after the first. */
+static void a_packet_that_waited_longer_in_its_device_overtakes_no_other(void **state)
+{
+	static const char *const reorders[] = {NULL, "reorder every 1000",
+	                                       "reorder random 0% by 3pkt"};
+	(void)state;
+
+	for (size_t r = 0; r < LENGTH(reorders); r++) {
+		struct rig *rig = rig_between(true);
+		struct rte_mbuf *mbufs[2];
+
+		rig_cloud(rig, "x", 0, 1);
+		rig_delay(rig, "x", 10 * SIMTIME_US, 0, DELAY_UNIFORM, ORDER_KEEP);
+		if (reorders[r])
+			rig_put(rig, "x", trial_conf(reorders[r]));
+		rig_apply(rig, 0);
+		for (uint32_t i = 0; i < 2; i++)
+			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, i + 1, 100, 0, T0 + i * 100);
+		packet_of(mbufs[1])->age_ns = 500;
+		rig_ingress(rig, mbufs, 2);
+		rig_run_out(rig);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(rig->departures[i].number, i + 1);
+			assert_int_equal(rig->departures[i].due_ns,
+			                 T0 + 10 * SIMTIME_US - EARLY_NS);
+		}
+		rig_close(rig);
+	}
+}
+
 static void behind_a_link_only_the_line_is_shortened(void **state)
 {
 	struct rig *rig = rig_between(true);
@@ -186,6 +217,7 @@ GROUP(port_setting)
 	        cmocka_unit_test(
 	                a_delay_that_is_shorter_than_the_latencies_leaves_none_and_never_less),
 	        cmocka_unit_test(with_jitter_each_packet_is_earlier_by_as_much_as_it_was_held),
+	        cmocka_unit_test(a_packet_that_waited_longer_in_its_device_overtakes_no_other),
 	        cmocka_unit_test(behind_a_link_only_the_line_is_shortened),
 	        cmocka_unit_test(of_a_chain_the_last_cloud_is_shortened),
 	};

@@ -169,7 +169,7 @@ static inline simtime cloud_leaves_at(struct cloud *cloud, simtime now, simtime 
 	early = cloud->exit->classifier ? 0 : cloud->exit->early_ns + age_ns;
 	due -= due > now ? simtime_min(early, due - now) : 0;
 	/* Ages differ, but departures from a line that keeps order must not decrease. */
-	if (!cloud->line.conf.on_wheel && !cloud->line.reorders)
+	if (!cloud->line.conf.on_wheel)
 		cloud->latest_leaving = due = simtime_max(due, cloud->latest_leaving);
 	return due;
 }
