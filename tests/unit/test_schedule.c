@@ -236,6 +236,57 @@ static void windows_lie_on_top_of_what_lasts(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
+/* A packet a millisecond. What covers a statement goes on when that statement changes below it. */
+static void an_at_leaves_what_covers_its_statement_as_it_is(void **state)
+{
+	enum { N = 120, COVERED = 50 };
+	static const struct {
+		const char *words, *at;
+		uint32_t from; /* the first packet that meets what `at` has changed; N: none */
+	} rows[] = {
+	        {"loss every 9 burst 3; every 1s for 50ms from 0s loss every 4 burst 3",
+	         "at 10500us loss every 5 burst 3", COVERED},
+	        {"every 1s for 50ms from 0s police 8kbit burst 60kB",
+	         "at 20500us police 4mbit burst 1500B", COVERED},
+	        {"rate 1mbit queue 100pkt; every 1s for 50ms from 0s rate 1mbit algorithm "
+	         "token-bucket burst 100kB queue 100pkt",
+	         "at 20500us rate 2mbit queue 100pkt", COVERED},
+	        {"rate 1mbit queue 100pkt; mark above 1pkt; every 1s for 50ms from 0s mark above "
+	         "4pkt",
+	         "at 20500us mark above 2pkt", COVERED},
+	        {"delay 5ms; every 1s for 50ms from 0s reorder random 20% by 5pkt",
+	         "at 23500us reorder random 50% by 1ms", COVERED},
+	        {"loss every 9; markov a 86400s loss every 4 burst 3 then b 1s loss every 2",
+	         "at 10500us loss every 5 burst 3", N},
+	        /* the state covers something else */
+	        {"loss every 9; markov a 86400s loss every 4 burst 3 then b 1s police 8kbit burst "
+	         "9kB",
+	         "at 50ms police 8kbit burst 9kB", COVERED},
+	        {"rate 1mbit queue 100pkt; wave rate 2mbit..9mbit period 40ms",
+	         "at 10500us rate 3mbit queue 100pkt", N},
+	        {"delay 1ms; wave delay 5ms..7ms period 40ms", "at 10500us delay 9ms", N},
+	        {"loss random 1%; wave loss 10%..60% period 40ms", "at 10500us loss every 3", N},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		simtime without[N], with[N];
+		struct arrival arrivals[N];
+		char words[256];
+		uint32_t same = 0;
+
+		for (uint32_t i = 0; i < N; i++)
+			arrivals[i] = (struct arrival){i * MS, 1000};
+		schedule_play(rows[r].words, arrivals, N, without);
+		snprintf(words, sizeof(words), "%s; %s", rows[r].words, rows[r].at);
+		schedule_play(words, arrivals, N, with);
+		while (same < N && with[same] == without[same])
+			same++;
+		if (same < rows[r].from || (same == N && rows[r].from < N))
+			fail_msg("%s: packet %u is the first that differs", words, same);
+	}
+}
+
 /* A window takes from a bucket what exceeds its size, whether the cloud is idle, or busy with
  * something else. */
 static void a_window_without_packets_leaves_what_one_with_packets_leaves(void **state)
@@ -641,6 +692,7 @@ GROUP(schedule)
 	        cmocka_unit_test(a_management_that_returns_begins_anew),
 	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
 	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
+	        cmocka_unit_test(an_at_leaves_what_covers_its_statement_as_it_is),
 	        cmocka_unit_test(a_window_without_packets_leaves_what_one_with_packets_leaves),
 	        cmocka_unit_test(loss_every_counts_on_if_its_numbers_are_the_same),
 	        cmocka_unit_test(draws_are_not_repeated),

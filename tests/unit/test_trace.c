@@ -439,6 +439,46 @@ static void what_was_sent_stays_sent_when_a_trace_ends(void **state)
 	          (const simtime[]){15 * MS, 20 * MS}, 2);
 }
 
+static void an_at_leaves_a_trace_as_it_is(void **state)
+{
+	enum { N = 60 };
+	static const struct {
+		const char *file, *words, *before, *at;
+	} rows[] = {
+	        {"1\n4\n9\n", "loop queue 50pkt", "",
+	         "at 14500us rate 3mbit algorithm token-bucket burst 9kB; "},
+	        {"1\n4\n9\n", "loop queue 50pkt", "rate 2mbit algorithm token-bucket burst 5kB; ",
+	         "at 14500us rate 3mbit algorithm token-bucket burst 9kB; "},
+	        {"time_ms,rate_mbit\n0,1\n15,9\n30,0\n31,2\n", "queue 50pkt", "",
+	         "at 14500us rate 3mbit; "},
+	        {"time_ms,rate_mbit\n0,1\n15,9\n30,0\n31,2\n", "queue 50pkt", "",
+	         "at 30500us rate 3mbit; "},
+	        {"time_ms,loss_percent\n0,40\n15,20\n", "", "loss random 1%; ",
+	         "at 14500us loss every 3; "},
+	        {"time_ms,delay_ms,jitter_ms\n0,9,3\n15,20,9\n", "", "delay 5ms jitter 1ms; ",
+	         "at 14500us delay 1ms; "},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		struct arrival arrivals[N];
+		simtime without[N], with[N];
+		char before[256];
+
+		for (uint32_t i = 0; i < N; i++)
+			arrivals[i] = (struct arrival){i * 700 * SIMTIME_US, 100 + i % 7 * 200};
+		write_file(rows[r].file);
+		schedule_play(line(rows[r].before, rows[r].words), arrivals, N, without);
+		snprintf(before, sizeof(before), "%s%s", rows[r].before, rows[r].at);
+		schedule_play(line(before, rows[r].words), arrivals, N, with);
+		for (uint32_t i = 0; i < N; i++) {
+			if (with[i] != without[i])
+				fail_msg("%s%s: packet %u leaves at %lu, not %lu", rows[r].before,
+				         rows[r].at, i + 1, with[i], without[i]);
+		}
+	}
+}
+
 static void a_queue_of_a_trace_does_not_go_with_classes(void **state)
 {
 	static const char *const lines[] = {"rate 1mbit", "class v match udp", "class rest"};
@@ -565,6 +605,7 @@ GROUP(trace)
 	        cmocka_unit_test(a_jitter_of_a_table_is_the_largest_scaled_down),
 	        cmocka_unit_test(links_of_every_kind_follow_a_trace),
 	        cmocka_unit_test(what_was_sent_stays_sent_when_a_trace_ends),
+	        cmocka_unit_test(an_at_leaves_a_trace_as_it_is),
 	        cmocka_unit_test(a_queue_of_a_trace_does_not_go_with_classes),
 	        cmocka_unit_test(files_that_are_wrong_are_refused_with_their_line),
 	};

@@ -243,6 +243,40 @@ void setting_apply(struct setting *setting, simtime now)
 	apply(setting, now, now);
 }
 
+static bool is_management(const struct setting *setting)
+{
+	return setting->role == ROLE_AQM || setting->role == ROLE_AQM_MODIFIER;
+}
+
+/* Returns true if applying one setting replaces what the other one has put in force. */
+static bool is_of_one_kind(const struct setting *a, const struct setting *b)
+{
+	if (a->role == ROLE_STAGE && b->role == ROLE_STAGE)
+		return strcmp(a->name, b->name) == 0;
+	return a->role == b->role || (is_management(a) && is_management(b));
+}
+
+bool setting_put_below(struct setting *setting, struct setting *settings, uint32_t n)
+{
+	struct cloud *cloud = setting->cloud;
+	struct setting *aside = settings, old;
+
+	/* Of several of one kind, the first has what was in force before. */
+	while (aside < settings + n && !is_of_one_kind(aside, setting))
+		aside++;
+	if (aside == settings + n)
+		return false;
+	if (setting->role == ROLE_STAGE && setting->stage)
+		stage_take_over(cloud, setting->stage, aside->stage);
+	else if (is_management(setting) && setting->aqm)
+		aqm_take_over(setting->aqm, aside->aqm, &cloud->link.queue, cloud->drawn_most,
+		              SIMTIME_NEVER);
+	old = *aside;
+	*aside = *setting;
+	*setting = old;
+	return true;
+}
+
 void setting_install(struct setting *setting)
 {
 	apply(setting, 0, SIMTIME_NEVER);

@@ -44,6 +44,10 @@ void setting_key(struct setting *setting, uint64_t seed);
 void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Thread: worker. */
 void setting_apply(struct setting *setting, simtime now);
+/* Exchanges the setting with what one of these n settings, which are in force, has put aside, if
+ * that is of the same kind. The setting continues what was aside, as if it had replaced that in
+ * force; what is in force does not change. Returns false if there is none. Thread: worker. */
+bool setting_put_below(struct setting *setting, struct setting *settings, uint32_t n);
 /* Applies a setting to a cloud that no worker has seen yet. The managements of its queues do not
  * begin: the instant at which they will is not known. Thread: control. */
 void setting_install(struct setting *setting);

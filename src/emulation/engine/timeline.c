@@ -52,7 +52,7 @@ static simtime step_end(const struct cloud *cloud, simtime now)
 	for (uint32_t i = 0; i < timeline->n; i++) {
 		const struct track *track = timeline->track[i];
 
-		if (!track->put_on && track->next <= now)
+		if (!track->put_below && track->next <= now)
 			now = track->next > cloud->change ? track->next - 1 : cloud->change;
 	}
 	return now;
@@ -131,22 +131,16 @@ void timeline_key(struct cloud *cloud, uint64_t seed)
 void timeline_apply_below(struct cloud *cloud, struct setting *setting, timeline_places place,
                           simtime now)
 {
-	struct timeline *timeline = cloud->timeline;
-	timeline_places off = 0;
+	const struct timeline *timeline = cloud->timeline;
 
-	for (uint32_t i = timeline->n; i-- > 0;) {
+	for (uint32_t i = 0; i < timeline->n; i++) {
 		struct track *track = timeline->track[i];
 
-		if (!track->on || !(track->places & place))
-			continue;
-		track->take_off(track, cloud, now);
-		off |= UINT64_C(1) << i;
+		if (track->on && track->places & place &&
+		    track->put_below(track, cloud, setting, now))
+			return;
 	}
 	setting_apply(setting, now);
-	for (uint32_t i = 0; i < timeline->n; i++) {
-		if (off >> i & 1)
-			timeline->track[i]->put_on(timeline->track[i], cloud, now);
-	}
 }
 
 void timeline_free(struct timeline *timeline)

@@ -54,10 +54,13 @@ struct track {
 	/* Executes the next point. If `until` is later, applies what all points up to and including
 	 * `until` lead to, for a cloud at rest. */
 	void (*run)(struct track *track, struct cloud *cloud, simtime until);
-	/* Put on top what the track has at present, and take it off. NULL: the track changes the
-	 * lower layer. */
-	void (*put_on)(struct track *track, struct cloud *cloud, simtime now);
+	/* Takes off what the track has on top at present. */
 	void (*take_off)(struct track *track, struct cloud *cloud, simtime now);
+	/* Exchanges a setting with what the track covers, which is of a place of the track. What is
+	 * on top stays in force as it is. Returns false, and changes nothing, if the track covers
+	 * nothing of that kind at present. NULL: the track changes the lower layer. */
+	bool (*put_below)(struct track *track, struct cloud *cloud, struct setting *setting,
+	                  simtime now);
 	/* Recomputes the keys of the track's draws, because the cloud has got its name, from which
 	 * they are derived. The track is off. NULL: it has no draws. */
 	void (*key)(struct track *track, const struct cloud *cloud, uint64_t seed);
@@ -98,7 +101,7 @@ void timeline_exchange(struct cloud *cloud, struct timeline **timeline);
 /* Recomputes the keys of all draws of the tracks from the cloud's name, which did not exist when
  * the tracks were made. */
 void timeline_key(struct cloud *cloud, uint64_t seed);
-/* Applies a setting to the lower layer, as if nothing were on top of it. */
+/* Applies a setting to the lower layer; what covers it stays as it is. */
 void timeline_apply_below(struct cloud *cloud, struct setting *setting, timeline_places place,
                           simtime now);
 

@@ -90,26 +90,44 @@ static void values_set(struct curve *curve, struct cloud *cloud, simtime now)
 		loss_random_set(curve->lossy, point->loss);
 }
 
+/* Returns the link, or the line, with what is below and what the curve has on top, apart from the
+ * values of its points. */
+static struct link_conf link_over(const struct curve *curve)
+{
+	struct link_conf link = curve->link_below;
+
+	if (link.rate_bps == 0 || curve->conf.queue.unit != LIMIT_NONE)
+		link.limit = curve->rate_queue;
+	if (link.rate_bps == 0)
+		link.rate_bps = curve->rate_max_bps;
+	return link;
+}
+
+static struct line_conf line_over(const struct curve *curve, const struct line_conf *below)
+{
+	struct line_conf line = *below;
+
+	if (curve->conf.has & CURVE_JITTER) {
+		line.jitter = curve->jitter;
+		line.scaled = curve->jitter != NULL;
+	}
+	return line;
+}
+
 static void curve_put_on(struct track *track, struct cloud *cloud, simtime now)
 {
 	struct curve *curve = (struct curve *)track;
 
 	if (curve->conf.has & CURVE_RATE) {
-		struct link_conf link = curve->link_below = cloud->link.conf;
+		struct link_conf link;
 
-		if (link.rate_bps == 0 || curve->conf.queue.unit != LIMIT_NONE)
-			link.limit = curve->rate_queue;
-		if (link.rate_bps == 0)
-			link.rate_bps = curve->rate_max_bps;
+		curve->link_below = cloud->link.conf;
+		link = link_over(curve);
 		link_configure(&cloud->link, &link, now);
 	}
 	if (curve->conf.has & (CURVE_DELAY | CURVE_JITTER)) {
-		struct line_conf line = cloud->line.conf;
+		struct line_conf line = line_over(curve, &cloud->line.conf);
 
-		if (curve->conf.has & CURVE_JITTER) {
-			line.jitter = curve->jitter;
-			line.scaled = curve->jitter != NULL;
-		}
 		line_configure(&cloud->line, &line);
 		curve->line_below = line;
 	}
@@ -130,6 +148,50 @@ static void curve_take_off(struct track *track, struct cloud *cloud, simtime now
 	if (curve->conf.has & CURVE_RATE)
 		link_configure(&cloud->link, &curve->link_below, now);
 	track->on = false;
+}
+
+static void link_put_below(struct curve *curve, struct cloud *cloud, struct setting *setting,
+                           simtime now)
+{
+	const struct link_conf old = curve->link_below;
+	struct link_conf link;
+
+	curve->link_below = setting->link;
+	setting->link = old;
+	link = link_over(curve);
+	link.rate_bps = cloud->link.conf.rate_bps;
+	link.stopped = cloud->link.conf.stopped;
+	link_configure(&cloud->link, &link, now);
+}
+
+/* The order and the reordering of what is below are in force. */
+static void line_put_below(struct curve *curve, const struct cloud *cloud, struct setting *setting,
+                           simtime now)
+{
+	const struct line_conf below = setting->line;
+
+	setting->line = line_over(curve, &below);
+	if (curve->conf.has & CURVE_DELAY)
+		setting->line.delay_ns = cloud->line.conf.delay_ns;
+	if (curve->conf.has & CURVE_JITTER)
+		setting->line.scale_q32 = cloud->line.conf.scale_q32;
+	setting_apply(setting, now);
+	setting->line = curve->line_below;
+	curve->line_below = below;
+}
+
+static bool curve_put_below(struct track *track, struct cloud *cloud, struct setting *setting,
+                            simtime now)
+{
+	struct curve *curve = (struct curve *)track;
+
+	if (setting->role == ROLE_LINK)
+		link_put_below(curve, cloud, setting, now);
+	else if (setting->role == ROLE_LINE)
+		line_put_below(curve, cloud, setting, now);
+	else
+		return setting_put_below(setting, &curve->loss, 1);
+	return true;
 }
 
 /* Finds the point after the one in force. */
@@ -296,8 +358,8 @@ int curve_plan(const struct curve_conf *conf, struct timeline_plan *plan)
 	curve->conf = *conf;
 	curve->track.enter = curve_enter;
 	curve->track.run = curve_run;
-	curve->track.put_on = curve_put_on;
 	curve->track.take_off = curve_take_off;
+	curve->track.put_below = curve_put_below;
 	curve->track.key = curve_key;
 	curve->track.snapshot = curve_snapshot;
 	curve->track.free = curve_free;

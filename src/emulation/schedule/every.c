@@ -42,6 +42,16 @@ static void every_take_off(struct track *track, struct cloud *cloud, simtime now
 	track->on = false;
 }
 
+static bool every_put_below(struct track *track, struct cloud *cloud, struct setting *setting,
+                            simtime now)
+{
+	struct every *every = (struct every *)track;
+
+	(void)cloud;
+	(void)now;
+	return setting_put_below(setting, every->setting, every->n);
+}
+
 /* Returns true if `now` lies in a window. `next`: when that window ends, or the next one begins. */
 static bool window_at(const struct every *every, const struct cloud *cloud, simtime now,
                       simtime *next)
@@ -139,8 +149,8 @@ static int plan(const struct every_conf *conf, const struct orders *orders,
 		return -ENOMEM;
 	every->track.enter = every_enter;
 	every->track.run = every_run;
-	every->track.put_on = every_put_on;
 	every->track.take_off = every_take_off;
+	every->track.put_below = every_put_below;
 	every->track.key = every_key;
 	every->track.snapshot = every_snapshot;
 	every->track.free = every_free;

@@ -60,6 +60,17 @@ static void markov_take_off(struct track *track, struct cloud *cloud, simtime no
 	track->on = false;
 }
 
+static bool markov_put_below(struct track *track, struct cloud *cloud, struct setting *setting,
+                             simtime now)
+{
+	struct markov *markov = (struct markov *)track;
+	struct stay *stay = &markov->stay[markov->state];
+
+	(void)cloud;
+	(void)now;
+	return setting_put_below(setting, stay->setting, stay->n);
+}
+
 static simtime stay_ns(const struct markov *markov)
 {
 	return exponential_draw(&markov->exponential, draw_u64(markov->key, markov->stays, 0),
@@ -257,8 +268,8 @@ static int markov_plan(const struct conf *conf, struct timeline_plan *plan)
 		return -ENOMEM;
 	markov->track.enter = markov_enter;
 	markov->track.run = markov_run;
-	markov->track.put_on = markov_put_on;
 	markov->track.take_off = markov_take_off;
+	markov->track.put_below = markov_put_below;
 	markov->track.key = markov_key;
 	markov->track.snapshot = markov_snapshot;
 	markov->track.free = markov_free;

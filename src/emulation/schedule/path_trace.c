@@ -22,12 +22,11 @@ struct recorded {
 
 /* ---- worker ---- */
 
-static void recorded_put_on(struct track *track, struct cloud *cloud, simtime now)
+/* Puts the trace on top of recorded->below. */
+static void recorded_cover(struct recorded *recorded, struct cloud *cloud, simtime now)
 {
-	struct recorded *recorded = (struct recorded *)track;
-	struct link_conf link = cloud->link.conf;
+	struct link_conf link = recorded->below;
 
-	recorded->below = link;
 	if (recorded->queue_given || link.rate_bps == 0)
 		link.limit = recorded->link.limit;
 	link.rate_bps = recorded->link.rate_bps;
@@ -35,7 +34,27 @@ static void recorded_put_on(struct track *track, struct cloud *cloud, simtime no
 	link.opportunities = &recorded->list;
 	link.opportunities_from = cloud->origin_ns;
 	link_configure(&cloud->link, &link, now);
+}
+
+static void recorded_put_on(struct track *track, struct cloud *cloud, simtime now)
+{
+	struct recorded *recorded = (struct recorded *)track;
+
+	recorded->below = cloud->link.conf;
+	recorded_cover(recorded, cloud, now);
 	track->on = true;
+}
+
+static bool recorded_put_below(struct track *track, struct cloud *cloud, struct setting *setting,
+                               simtime now)
+{
+	struct recorded *recorded = (struct recorded *)track;
+	const struct link_conf old = recorded->below;
+
+	recorded->below = setting->link;
+	setting->link = old;
+	recorded_cover(recorded, cloud, now);
+	return true;
 }
 
 static void recorded_take_off(struct track *track, struct cloud *cloud, simtime now)
@@ -96,8 +115,8 @@ static int plan_mahimahi(const struct trace_conf *trace, struct timeline_plan *p
 	}
 	recorded->track.enter = recorded_enter;
 	recorded->track.run = recorded_run;
-	recorded->track.put_on = recorded_put_on;
 	recorded->track.take_off = recorded_take_off;
+	recorded->track.put_below = recorded_put_below;
 	recorded->track.free = recorded_free;
 	recorded->track.places = timeline_place(plan->setup, "rate");
 	recorded->link.rate_bps = trace_mean_bps(&recorded->list);
