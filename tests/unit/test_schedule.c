@@ -540,6 +540,36 @@ static void a_later_change_leaves_what_the_user_and_the_schedule_have_made(void 
 	}
 }
 
+static void of_one_instant_the_latest_at_wins(void **state)
+{
+	static const struct {
+		const char *words;
+		uint32_t n; /* of `at` that are left */
+		simtime delay_ns;
+	} rows[] = {
+	        {"at 0s delay 5ms and loss every 9; at 0s delay 6ms; at 0s delay 7ms and loss "
+	         "every 9",
+	         2, 7 * MS},
+	        {"at 0s delay 5ms; at 0s loss every 9 and delay 6ms; at 0s delay 7ms", 2, 7 * MS},
+	        {"at 0s delay 5ms and loss every 9; at 0s loss every 9 and delay 7ms", 1, 7 * MS},
+	        {"at 0s delay 5ms; at 1s delay 6ms; at 0s delay 7ms", 2, 7 * MS},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		struct rig *rig = rig_with(rows[r].words);
+		const struct cloud_conf *cloud = rig->scenario->clouds[0];
+		uint32_t n = 0;
+
+		for (const struct conf *conf = cloud_conf_get(cloud, "at"); conf;
+		     conf = cloud_conf_next(cloud, conf))
+			assert_int_equal(conf->number, ++n);
+		assert_int_equal(n, rows[r].n);
+		assert_int_equal(delay_at(rig, 1 * MS), rows[r].delay_ns);
+		rig_close(rig);
+	}
+}
+
 static void a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it(void **state)
 {
 	struct rig *rig =
@@ -699,6 +729,7 @@ GROUP(schedule)
 	        cmocka_unit_test(the_users_statement_holds_until_the_next_point),
 	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),
 	        cmocka_unit_test(a_later_change_leaves_what_the_user_and_the_schedule_have_made),
+	        cmocka_unit_test(of_one_instant_the_latest_at_wins),
 	        cmocka_unit_test(a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it),
 	        cmocka_unit_test(schedules_that_contradict_are_refused),
 	        cmocka_unit_test(lines_that_are_wrong_say_where_and_what_would_be_right),

@@ -37,25 +37,34 @@ bool orders_copy(struct orders *to, const struct orders *from)
 	return true;
 }
 
+static bool has_name(const struct orders *orders, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < orders->n && strcmp(orders->order[i].name, name) != 0)
+		i++;
+	return i < orders->n;
+}
+
 bool orders_same_names(const struct orders *a, const struct orders *b)
 {
-	if (a->n != b->n)
-		return false;
+	/* Each names a statement once. */
 	for (uint32_t i = 0; i < a->n; i++) {
-		if (strcmp(a->order[i].name, b->order[i].name) != 0)
+		if (!has_name(b, a->order[i].name))
 			return false;
 	}
-	return true;
+	return a->n == b->n;
 }
 
 bool orders_equal(const struct orders *a, const struct orders *b)
 {
-	if (!orders_same_names(a, b))
+	if (a->n != b->n)
 		return false;
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct conf *x = a->order[i].conf, *y = b->order[i].conf;
 
-		if (!x != !y || (x && !conf_equal(x, y)))
+		if (strcmp(a->order[i].name, b->order[i].name) != 0 || !x != !y ||
+		    (x && !conf_equal(x, y)))
 			return false;
 	}
 	return true;

@@ -54,7 +54,7 @@ struct states {
 /* Returns false if there is no memory; then `to` is empty. */
 bool orders_copy(struct orders *to, const struct orders *from);
 bool orders_equal(const struct orders *a, const struct orders *b);
-/* Returns true if both give or remove the same statements, in the same order. */
+/* Returns true if both give or remove the same statements, in any order. */
 bool orders_same_names(const struct orders *a, const struct orders *b);
 void orders_clear(struct orders *orders);
 

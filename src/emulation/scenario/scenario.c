@@ -327,6 +327,9 @@ int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 		conf->number = cloud_class_free(cloud);
 	if (conf->statement->many_max) {
 		conf->number = number_for(cloud, conf);
+		if (conf->statement->replaces_as_last &&
+		    !cloud_conf_remove_number(cloud, conf->statement->name, conf->number))
+			conf->number = number_for(cloud, conf);
 		if (conf->number > conf->statement->many_max)
 			return -ENOSPC;
 	}

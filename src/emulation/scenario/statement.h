@@ -76,6 +76,8 @@ struct statement {
 	/* The variant may be left out before a percentage: `loss 1%`. One statement of each name at
 	 * most. */
 	bool by_percent;
+	/* With many_max: one that replaces another comes last, because their order matters. */
+	bool replaces_as_last;
 	/* What the statement reads or writes of a packet behind its headers, wherever they end, in
 	 * words: `it inverts any bit of a packet`; NULL: nothing. Lengths on the wire are not read
 	 * from the packet. A recording that keeps only the beginning of packets prints these

@@ -277,6 +277,7 @@ const struct statement at_statement = {
         .fields = at_fields,
         .many_max = AT_MAX,
         .same = at_same,
+        .replaces_as_last = true,
         .conf_bytes = sizeof(struct at_conf),
         .check = at_check,
         .plan = at_plan,
