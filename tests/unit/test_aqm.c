@@ -56,7 +56,7 @@ static uint16_t probe_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return book.arrive.action == AQM_PASS;
 }
 
-static void probe_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+static void probe_settled(struct aqm *aqm, const struct aqm_view *view, struct burst *burst,
                           uint16_t i, enum aqm_outcome outcome)
 {
 	(void)aqm;

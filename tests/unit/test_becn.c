@@ -256,8 +256,8 @@ static void the_sender_is_told_what_the_papers_say(void **state)
 	}
 }
 
-/* If this queue has marked a packet, its sender was notified then, and is not notified again when
- * the packet is pushed out. */
+/* If the sender was notified when this queue marked a packet, it is not notified again when the
+ * packet is pushed out. */
 static void what_drop_head_pushes_out_is_told_of_once(void **state)
 {
 	static const struct {
@@ -275,6 +275,10 @@ static void what_drop_head_pushes_out_is_told_of_once(void **state)
 	        {"mark above 1B", "becn", ECT_0, 7, 5, 1},
 	        {"mark above 1B", "becn", ECT_0, 8, 6, 1},
 	        {"mark above 1B", "becn", CE, 8, 0, 2},
+	        /* three are marked below the threshold, where nobody is told; the last is marked
+	         * above it */
+	        {"mark above 1B", "becn threshold 4kB", ECT_0, 11, 6, 4},
+	        {"mark above 1B", "becn threshold 4kB", ECT_0, 13, 8, 4},
 	};
 
 	(void)state;

@@ -190,7 +190,7 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 
 	burst_one(&burst, mbuf, cloud->from_port, head->t_ns,
 	          cloud_number(cloud, head->flags, head->number), head->wire_bytes,
-	          (uint8_t)(head->flags & ~PACKET_MARKED));
+	          (uint8_t)(head->flags & ~(PACKET_MARKED | PACKET_TOLD)));
 	classifier_find(cloud->exit->classifier, &burst, &next);
 	if (!next)
 		return false;

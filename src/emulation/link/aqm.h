@@ -26,7 +26,8 @@
  *           the packets behind it have not arrived. Unless `takes_groups` is set, a group
  *           has one packet. NULL: all pass
  *   settled receives the outcome of an arrival. The mbuf is as it came: not yet marked, and
- *           not yet freed. Not called for packets of a group that pass. Optional
+ *           not yet freed. The packet keeps a flag that is set here (burst_flag). Not called
+ *           for packets of a group that pass. Optional
  *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view
  *           includes the packet (it is the head, and waits). held->t_ns is its arrival, so its
  *           sojourn time is now - held->t_ns. After a drop, depart() is called for the next
@@ -215,7 +216,7 @@ struct aqm_kind {
 	void (*snapshot)(struct aqm *aqm, struct snapshot *snapshot);
 	uint16_t (*arrive)(struct aqm *aqm, const struct aqm_view *view,
 	                   const struct aqm_group *group, struct aqm_verdict *verdict);
-	void (*settled)(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+	void (*settled)(struct aqm *aqm, const struct aqm_view *view, struct burst *burst,
 	                uint16_t i, enum aqm_outcome outcome);
 	struct aqm_verdict (*depart)(struct aqm *aqm, const struct aqm_view *view,
 	                             struct held *held, simtime now);

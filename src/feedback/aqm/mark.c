@@ -42,7 +42,7 @@ static bool is_congested(const struct mark *mark, const struct aqm_view *view)
 	return mark->becn_from.unit == LIMIT_NONE || is_above(&mark->becn_from, view);
 }
 
-static void mark_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+static void mark_settled(struct aqm *aqm, const struct aqm_view *view, struct burst *burst,
                          uint16_t i, enum aqm_outcome outcome)
 {
 	struct mark *mark = (struct mark *)aqm;

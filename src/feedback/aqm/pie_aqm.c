@@ -36,7 +36,7 @@ static uint16_t pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return 0;
 }
 
-static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct burst *burst,
                             uint16_t i, enum aqm_outcome outcome)
 {
 	struct pie_aqm *pie = (struct pie_aqm *)aqm;

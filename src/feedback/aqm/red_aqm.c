@@ -106,7 +106,7 @@ static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return group->n - rest.n;
 }
 
-static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct burst *burst,
                             uint16_t i, enum aqm_outcome outcome)
 {
 	struct red_aqm *red = (struct red_aqm *)aqm;

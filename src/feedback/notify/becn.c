@@ -14,25 +14,27 @@ static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)
 	return aqm->marker && aqm->marker->look(frame, &place) != MARKING_NONE;
 }
 
-static void quench(struct becn *becn, struct cloud *cloud, const struct hop_cause *cause,
+/* Returns true if the quench was sent. */
+static bool quench(struct becn *becn, struct cloud *cloud, const struct hop_cause *cause,
                    bool marked)
 {
 	struct quota before = becn->quota;
 
 	if (becn->limited && !quota_take(&becn->quota, cause->t_ns)) {
 		becn->withheld++;
-		return;
+		return false;
 	}
 	if (!hop_tell(cloud, cause, ICMP_SOURCE_QUENCH, marked ? becn->marked : 0)) {
 		/* A quench that must not be sent does not consume the quota. */
 		becn->quota = before;
-		return;
+		return false;
 	}
 	cloud->counters.becn_sent++;
 	cloud->counters.becn_marked += marked;
+	return true;
 }
 
-void becn_settled(struct becn *becn, const struct aqm *aqm, const struct burst *burst, uint16_t i,
+void becn_settled(struct becn *becn, const struct aqm *aqm, struct burst *burst, uint16_t i,
                   enum aqm_outcome outcome)
 {
 	const struct rte_mbuf *mbuf = burst->mbuf[i];
@@ -63,7 +65,8 @@ void becn_settled(struct becn *becn, const struct aqm *aqm, const struct burst *
 	        .number = burst_number(burst, i),
 	};
 	cause.frame = rte_pktmbuf_read(mbuf, 0, cause.bytes, room);
-	quench(becn, aqm->cloud, &cause, outcome == AQM_MARKED);
+	if (quench(becn, aqm->cloud, &cause, outcome == AQM_MARKED) && outcome == AQM_MARKED)
+		burst_flag(burst, i, PACKET_TOLD);
 }
 
 void becn_pushed_out(struct becn *becn, const struct aqm *aqm, struct held *held, simtime now)
@@ -77,7 +80,7 @@ void becn_pushed_out(struct becn *becn, const struct aqm *aqm, struct held *held
 	        .number = cloud_number(aqm->cloud, held->flags, held->number),
 	};
 
-	if (becn->on_overflow && !(held->flags & PACKET_MARKED) && is_capable(aqm, &frame))
+	if (becn->on_overflow && !(held->flags & PACKET_TOLD) && is_capable(aqm, &frame))
 		quench(becn, aqm->cloud, &cause, false);
 }
 

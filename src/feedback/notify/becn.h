@@ -16,7 +16,7 @@
  *   dropped, capable (marked or not)   a quench with the bit clear; `on-drop off`: none
  *   finds the queue full, capable      the same; `on-overflow off`: none. The papers do not say
  *   the oldest, pushed out by `drop head`, capable   as by overflow, unless this queue had marked
- *                                      it: then its sender has had its quench
+ *                                      it and sent a quench for that
  *
  * With a threshold T, all this happens only if the average (of `mark`: what waits) is T or more
  * when the packet has arrived. T = min is BECN alone, the same as no threshold: then an overflow
@@ -84,7 +84,7 @@ uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures);
 
 /* Sends the quench for the outcome of a packet, if one is due. Called only if the queue is
  * congested: at or above the threshold. */
-void becn_settled(struct becn *becn, const struct aqm *aqm, const struct burst *burst, uint16_t i,
+void becn_settled(struct becn *becn, const struct aqm *aqm, struct burst *burst, uint16_t i,
                   enum aqm_outcome outcome);
 void becn_pushed_out(struct becn *becn, const struct aqm *aqm, struct held *held, simtime now);
 
