@@ -282,6 +282,52 @@ static void a_change_keeps_what_waits_in_any_class(void **state)
 	rig_close(rig);
 }
 
+/* A change in the middle of each packet, which does not concern the order of the classes. */
+static void a_change_of_something_else_does_not_touch_the_scheduler(void **state)
+{
+	static const char *const schedulers[] = {"scheduler scfq", "scheduler drr",
+	                                         "scheduler drr quantum 900B"};
+	static const char *const changes[][2] = {
+	        {"delay 10ms", "delay 11ms"},
+	        {"reorder every 1000000 wait 1ms", "reorder every 1000001 wait 1ms"},
+	        {"rate 8mbit", "rate 8mbit queue 200pkt"},
+	        {"class even mark above 90pkt", "class even mark above 91pkt"},
+	        {"class odd weight 0.4", "class odd weight 0.4 queue 99pkt"},
+	};
+	enum { N = 120 };
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(schedulers) * LENGTH(changes); i++) {
+		const char *const *change = changes[i % LENGTH(changes)];
+		const char *const lines[] = {"class even weight 0.6 match 0 of 2",
+		                             "class odd weight 0.4",
+		                             schedulers[i / LENGTH(changes)], change[0], NULL};
+		struct rig *left = shared(lines), *changed = shared(lines);
+
+		for (uint32_t k = 0; k < N; k++) {
+			rig_send(left, 0, k % 7 * 100 + 300, 0);
+			rig_send(changed, 0, k % 7 * 100 + 300, 0);
+		}
+		for (uint32_t k = 1; k < N; k++) {
+			simtime now = k * 500 * SIMTIME_US;
+
+			rig_advance(changed, now);
+			put(changed, change[k % 2]);
+			rig_apply(changed, now);
+		}
+		rig_run_out(left);
+		rig_run_out(changed);
+		assert_int_equal(left->n_departures, N);
+		assert_int_equal(changed->n_departures, N);
+		for (uint32_t k = 0; k < N; k++) {
+			if (changed->departures[k].number != left->departures[k].number)
+				fail_msg("%s, %s: packet %u is another", lines[2], change[1], k);
+		}
+		rig_close(left);
+		rig_close(changed);
+	}
+}
+
 static void what_is_not_right_is_said(void **state)
 {
 	static const struct {
@@ -327,6 +373,7 @@ GROUP(classes)
 	        cmocka_unit_test(each_class_has_its_own_limit_and_counts_for_itself),
 	        cmocka_unit_test(an_aqm_of_a_class_acts_on_that_class),
 	        cmocka_unit_test(a_change_keeps_what_waits_in_any_class),
+	        cmocka_unit_test(a_change_of_something_else_does_not_touch_the_scheduler),
 	        cmocka_unit_test(what_is_not_right_is_said),
 	};
 

@@ -331,6 +331,33 @@ static void queue_move(struct link *link, struct queue *to, struct queue *from, 
 	from->sending = from->sending_bytes = 0;
 }
 
+/* Returns true if nothing that decides which class sends next has changed. */
+static bool scheduler_same(const struct classes *a, const struct classes *b)
+{
+	if (a->n != b->n || a->algorithm != b->algorithm)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct class_state *one = &a->class[i], *other = &b->class[i];
+
+		if (strcmp(one->name, other->name) != 0 ||
+		    one->tag_per_byte != other->tag_per_byte || one->quantum != other->quantum)
+			return false;
+	}
+	return true;
+}
+
+/* Continues the tags, the deficits and the turn. */
+static void scheduler_take_over(struct classes *next, const struct classes *old)
+{
+	next->v = old->v;
+	next->turn = old->turn;
+	next->begun = old->begun;
+	for (uint32_t i = 0; i < next->n; i++) {
+		next->class[i].start = old->class[i].start;
+		next->class[i].deficit = old->class[i].deficit;
+	}
+}
+
 /* Continues the management and the counters of the former class of the same name. */
 static void class_take_over(struct class_state *class, struct classes *old, uint64_t drawn,
                             simtime now)
@@ -366,6 +393,8 @@ struct classes *classes_exchange(struct link *link, struct classes *next, struct
 				           arena);
 		}
 	}
+	if (old && next && scheduler_same(old, next))
+		scheduler_take_over(next, old);
 	for (uint32_t i = 0; next && i < next->n; i++)
 		class_take_over(&next->class[i], old, drawn, now);
 	link->classes = next;

@@ -64,7 +64,8 @@ void classes_take(const struct link *link, struct queue *queue);
 
 /* Replaces the classes of the link by `next`, and returns the old ones; either may be NULL. Held
  * packets stay in the class of the same name or, if there is none, in the class without a match.
- * `drawn` as in aqm_take_over. */
+ * The scheduler goes on if the algorithm, the classes, their order and their weights are the same;
+ * else it begins anew. `drawn` as in aqm_take_over. */
 struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
                                  uint64_t drawn, simtime now);
 
