@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The link: rate, queue, and the effects of a change on both. */
-#include "rig.h"
+#include "trial.h"
 #include "runner/group.h"
 
 #include <stdlib.h>
@@ -198,6 +198,47 @@ static void dropping_the_head_keeps_the_latest_and_what_is_being_sent(void **sta
 		assert_int_equal(rig->n_departures, n);
 		for (uint32_t k = 0; k < n; k++) {
 			assert_int_equal(rig->departures[k].number, rows[i].numbers[k]);
+			assert_true(rig->departures[k].intact);
+		}
+		rig_close(rig);
+	}
+}
+
+/* The packet that is being sent when the queue changes stays, and the oldest behind it goes. */
+static void a_change_to_drop_head_holds_for_the_next_packet(void **state)
+{
+	static const struct {
+		const char *before[2], *after;
+	} rows[] = {
+	        {{"rate 8mbit queue 3pkt"}, "rate 8mbit queue 3pkt drop head"},
+	        {{"rate 8mbit", "class x queue 3pkt"}, "class x queue 3pkt drop head"},
+	        {{"rate 8mbit queue 3pkt", "at 500us rate 8mbit queue 3pkt drop head"}, NULL},
+	};
+	static const uint64_t order[] = {1, 4, 5, 6};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+		rig_cloud(rig, "x", 0, 1);
+		for (uint32_t k = 0; k < 2 && rows[i].before[k]; k++)
+			rig_put(rig, "x", trial_conf(rows[i].before[k]));
+		rig_apply(rig, 0);
+		for (uint32_t k = 0; k < 4; k++)
+			rig_send(rig, 0, 1000, 0);
+		rig_advance(rig, 500 * SIMTIME_US);
+		if (rows[i].after) {
+			rig_put(rig, "x", trial_conf(rows[i].after));
+			rig_apply(rig, 500 * SIMTIME_US);
+		}
+		rig_send(rig, 0, 1000, 600 * SIMTIME_US);
+		rig_send(rig, 0, 1000, 700 * SIMTIME_US);
+		assert_int_equal(full(rig), 2);
+		rig_run_out(rig);
+		assert_int_equal(rig->n_departures, LENGTH(order));
+		for (uint32_t k = 0; k < LENGTH(order); k++) {
+			assert_int_equal(rig->departures[k].number, order[k]);
+			assert_int_equal(rig->departures[k].due_ns, (k + 1) * SIMTIME_MS);
 			assert_true(rig->departures[k].intact);
 		}
 		rig_close(rig);
@@ -532,6 +573,7 @@ GROUP(link)
 	        cmocka_unit_test(a_smaller_packet_may_find_the_room_that_a_larger_did_not),
 	        cmocka_unit_test(a_limit_in_packets_counts_packets),
 	        cmocka_unit_test(dropping_the_head_keeps_the_latest_and_what_is_being_sent),
+	        cmocka_unit_test(a_change_to_drop_head_holds_for_the_next_packet),
 	        cmocka_unit_test(overhead_counts_for_the_rate_and_for_the_queue),
 	        cmocka_unit_test(a_limit_in_time_follows_the_rate),
 	        cmocka_unit_test(a_queue_that_is_not_given_is_rate_times_delay_and_at_least_64_kb),

@@ -257,7 +257,7 @@ static const char *unrepeated(uint32_t want)
 	case WANT_TIMER:
 		return "the timer of a link where clouds meet";
 	case WANT_TAKEN:
-		return "the packet that the link took from a queue with `drop head`";
+		return "the packet that the link sent when `drop head` pushed out one behind it";
 	default:
 		return "departures that had to wait where clouds meet";
 	}

@@ -34,7 +34,7 @@ enum want {
 	/* The wants below cannot be repeated: whether they occur at all depends on the machine. */
 	WANT_OWN_BYTES = WANTS, /* a packet to be written to, whose bytes are shared: a copy */
 	WANT_TIMER,             /* the link of a shared cloud: a timer */
-	WANT_TAKEN,             /* the head of a queue with `drop head`: a place in `taken` */
+	WANT_TAKEN,             /* the head, before a packet behind it is pushed out: `taken` */
 	WANT_TURN, /* what is due waits in its shared cloud, and something arrives meanwhile */
 	WANT_KINDS,
 };

@@ -358,14 +358,15 @@ void aqm_take(struct cloud *cloud, struct queue *queue, simtime now)
 
 bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
 {
-	const struct link *link = &cloud->link;
+	struct link *link = &cloud->link;
 	const struct aqm *aqm = queue->aqm;
 	struct held *held;
 
 	if (!queue_may_have_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes)))
 		return false;
 	while (!link_has_room(link, queue, wire_bytes)) {
-		held = link_oldest(link, queue);
+		if (!link_oldest(link, queue, &cloud->holder->arena, &held))
+			cloud_lacked(cloud, WANT_TAKEN, 0, 1);
 		if (!held)
 			return false;
 		if (aqm && aqm->kind->pushed_out) {

@@ -86,14 +86,7 @@ static inline struct queue *next_queue(struct cloud *cloud, simtime now)
 
 static inline void take_next(struct cloud *cloud, simtime now)
 {
-	struct queue *queue = next_queue(cloud, now);
-	struct link *link = &cloud->link;
-
-	link_take(link, queue, &cloud->holder->arena);
-	/* There was no memory to move the head of a `drop head` queue into `taken`. */
-	if (unlikely(cloud->holder->scarcity && queue && queue->drop_head) &&
-	    link->taken.records == 0)
-		cloud_lacked(cloud, WANT_TAKEN, 0, 1);
+	link_take(&cloud->link, next_queue(cloud, now));
 }
 
 /* Reports a packet that leaves the link to the watch. */

@@ -27,10 +27,10 @@ static inline bool may_run(const struct cloud *cloud)
 	const struct line *line = &cloud->line;
 
 	return link->plain && !link->classes && link->shaper.rate_bps != 0 &&
-	       !link->queue.drop_head && link->taken.records == 0 &&
-	       !aqm_is_asked(link->queue.aqm) && !line->reorders && !line->limited &&
-	       line->back_deadline == SIMTIME_NEVER && !(line->shared && line->conf.jitter) &&
-	       !cloud->witness && !cloud->compensates_latency && cloud_watch_runs(cloud->watch) &&
+	       link->taken.records == 0 && !aqm_is_asked(link->queue.aqm) && !line->reorders &&
+	       !line->limited && line->back_deadline == SIMTIME_NEVER &&
+	       !(line->shared && line->conf.jitter) && !cloud->witness &&
+	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch) &&
 	       !cloud_forces(cloud);
 }
 

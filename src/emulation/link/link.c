@@ -173,22 +173,7 @@ static void head_begin(struct link *link, const struct held *head)
 	head_schedule(link, head->wire_bytes);
 }
 
-/* Moves the head out of the log of a queue that drops its head. Without memory, it stays at the
- * front, and nothing is pushed out until it has left. */
-static void head_lift(struct link *link, struct queue *queue, struct arena *arena)
-{
-	const struct held *from = log_front(&queue->log);
-	struct held *to = log_append(&link->taken, arena, from->stored_bytes);
-
-	if (unlikely(!to))
-		return;
-	to->t_ns = from->t_ns;
-	to->cloud = from->cloud;
-	hold_record(to, from);
-	log_pop(&queue->log, arena);
-}
-
-void link_take_slow(struct link *link, struct queue *queue, struct arena *arena)
+void link_take_slow(struct link *link, struct queue *queue)
 {
 	const struct held *head = log_front(&queue->log);
 
@@ -196,8 +181,6 @@ void link_take_slow(struct link *link, struct queue *queue, struct arena *arena)
 	link->busy = true;
 	head_begin(link, head);
 	head_count(link, link_length(link, head->wire_bytes));
-	if (queue->drop_head)
-		head_lift(link, queue, arena);
 }
 
 void link_depart_slow(struct link *link, struct arena *arena)
@@ -228,12 +211,34 @@ bool link_at_rest(struct link *link, simtime now)
 	return link->shaper.debt_work == 0;
 }
 
-struct held *link_oldest(const struct link *link, const struct queue *queue)
+/* Moves the head out of the log of its queue. Returns false if there is no memory. */
+static bool head_lift(struct link *link, struct arena *arena)
 {
-	if (queue->log.records == 0 ||
-	    (link->busy && link->from == queue && link->taken.records == 0))
-		return NULL;
-	return log_front(&queue->log);
+	struct log *log = &link->from->log;
+	const struct held *from = log_front(log);
+	struct held *to = log_append(&link->taken, arena, from->stored_bytes);
+
+	if (unlikely(!to))
+		return false;
+	to->t_ns = from->t_ns;
+	to->cloud = from->cloud;
+	hold_record(to, from);
+	log_pop(log, arena);
+	return true;
+}
+
+bool link_oldest(struct link *link, const struct queue *queue, struct arena *arena,
+                 struct held **oldest)
+{
+	bool head_is_here = link->busy && link->from == queue && link->taken.records == 0;
+
+	*oldest = NULL;
+	if (queue->log.records == head_is_here)
+		return true;
+	if (head_is_here && !head_lift(link, arena))
+		return false;
+	*oldest = log_front(&queue->log);
+	return true;
 }
 
 /* ---- changes ---- */

@@ -64,7 +64,7 @@ struct link {
 	struct queue *from; /* the queue from which the link took its latest head */
 	struct queue queue; /* used if there are no classes */
 	struct link_conf conf;
-	struct log taken; /* the head, if its queue drops its head; else empty */
+	struct log taken; /* the head, if packets behind it were pushed out; else empty */
 	struct slots slots;
 	struct opportunity_cursor cursor;
 };
@@ -147,19 +147,19 @@ static inline void link_let_go(struct link *link, struct queue *queue)
 }
 
 /* Slow paths of link_take and link_depart. */
-void link_take_slow(struct link *link, struct queue *queue, struct arena *arena);
+void link_take_slow(struct link *link, struct queue *queue);
 void link_depart_slow(struct link *link, struct arena *arena);
 
 /* Takes the front of this queue as the head of an idle link; NULL: there is no packet. The common
- * case is inline: a plain link whose head stays in its queue. */
-static inline void link_take(struct link *link, struct queue *queue, struct arena *arena)
+ * case, a plain link, is inline. */
+static inline void link_take(struct link *link, struct queue *queue)
 {
 	uint32_t length;
 
 	if (!queue)
 		return;
-	if (__builtin_expect(!link->plain || queue->drop_head, 0)) {
-		link_take_slow(link, queue, arena);
+	if (__builtin_expect(!link->plain, 0)) {
+		link_take_slow(link, queue);
 		return;
 	}
 	length = link_length(link, log_front(&queue->log)->wire_bytes);
@@ -194,9 +194,11 @@ bool link_at_rest(struct link *link, simtime now);
  * more. */
 struct queue *link_queue_at(const struct link *link, uint32_t i);
 
-/* Returns the oldest packet of the queue that waits. Returns NULL if there is none, or if the head
- * of the link is at the front of the log. */
-struct held *link_oldest(const struct link *link, const struct queue *queue);
+/* Finds the oldest packet of the queue that waits behind the head, and moves it to the front of the
+ * log: a head that lies there moves to `taken`. *oldest is NULL if none waits. Returns false if
+ * there is no memory for the head. */
+bool link_oldest(struct link *link, const struct queue *queue, struct arena *arena,
+                 struct held **oldest);
 
 struct holder;
 struct snapshot;
