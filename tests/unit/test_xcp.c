@@ -250,6 +250,29 @@ static void an_interval_by_hand(void **state)
 	assert_int_equal(xcp_control_queue_ns(&control, 99000, CAPACITY), XCP_QUEUE_MIN);
 }
 
+/* Beyond 10 MB of queue at an RTT of 37 ns, the aggregate exceeds 64 bits. The only packet of an
+ * interval then has to give up all that a header can state. */
+static void a_long_queue_at_a_short_rtt_takes_all_and_gives_nothing(void **state)
+{
+	static const uint64_t queues[] = {10000000, 30000000, UINT64_C(1) << 48};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(queues); i++) {
+		for (uint32_t rtt = 1; rtt <= 10; rtt++) {
+			struct xcp_control control;
+
+			xcp_control_init(&control);
+			control.queue_bytes = queues[i];
+			xcp_control_arrival(&control, 1500, 1000, rtt);
+			xcp_control_end(&control, CAPACITY);
+			assert_true(control.aggregate < 0);
+			assert_int_equal(control.positive, 0);
+			assert_int_equal(xcp_control_allot(&control, 1500, 1000, 100000),
+			                 INT32_MIN);
+		}
+	}
+}
+
 static void what_is_no_request_passes_untouched(void **state)
 {
 	static const struct {
@@ -326,6 +349,7 @@ GROUP(xcp)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_request_becomes_what_the_formulas_give),
 	        cmocka_unit_test(an_interval_by_hand),
+	        cmocka_unit_test(a_long_queue_at_a_short_rtt_takes_all_and_gives_nothing),
 	        cmocka_unit_test(what_is_no_request_passes_untouched),
 	        cmocka_unit_test(a_meter_beside_it_reads_as_ever),
 	        cmocka_unit_test(without_a_rate_there_is_nothing_to_share_out),

@@ -41,6 +41,12 @@ static unsigned __int128 share(uint64_t rate, uint64_t of)
 	return of ? ((unsigned __int128)rate << PER_BITS) / of : 0;
 }
 
+/* A long queue at a short RTT exceeds 64 bits. */
+static int64_t limited(__int128 aggregate)
+{
+	return (int64_t)RTE_MAX(RTE_MIN(aggregate, (__int128)INT64_MAX), -(__int128)INT64_MAX);
+}
+
 void xcp_control_end(struct xcp_control *control, uint64_t capacity)
 {
 	__int128 spare, drain, aggregate;
@@ -55,7 +61,7 @@ void xcp_control_end(struct xcp_control *control, uint64_t capacity)
 	drain = (__int128)BETA * control->queue_bytes * XCP_SECOND;
 	aggregate = spare * (1 << XCP_RATE_BITS) -
 	            drain * (1 << XCP_RATE_BITS) / (__int128)control->rtt;
-	control->aggregate = (int64_t)(aggregate / MILLIONTHS);
+	control->aggregate = limited(aggregate / MILLIONTHS);
 	magnitude = (uint64_t)(control->aggregate < 0 ? -control->aggregate : control->aggregate);
 	shuffled = (uint64_t)(((unsigned __int128)control->input * SHUFFLED << XCP_RATE_BITS) /
 	                      MILLIONTHS);
