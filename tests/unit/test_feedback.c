@@ -563,6 +563,29 @@ static void a_malformed_option_passes_untouched_and_is_counted(void **state)
 	        {3, 9, true},  {5, 9, true},  {6, 4, true},  {4, 63, false}, {0, 93, false},
 	};
 	struct rig *rig = open_cloud(sirens_router);
+/* A link without a rate, or one whose rate is removed or added, sends bytes, too. */
+static void sirens_counts_bytes_that_no_rate_holds_up(void **state)
+{
+	static const char *const free_router[] = {HOP, "feedback sirens window 1ms", NULL};
+	struct rig *rig = open_cloud(free_router);
+	uint8_t options[20] = {94, 12, 3, 2, 64, 0, 0, 0}, frame[LEFT];
+	uint32_t bytes = frame_with_option(frame, 64, options);
+	uint32_t at = frame_network(&option_shape) + 20 + 8;
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++) {
+		if (i == 3)
+			rig_put(rig, "x", trial_conf("rate 10mbit"));
+		if (i == 6)
+			rig_unset(rig, "x", "rate");
+		if (i % 3 == 0)
+			rig_apply(rig, i * SIMTIME_MS);
+		pass(rig, 0, frame, bytes, (i + 1) * SIMTIME_MS);
+		assert_int_equal(headers_u32(left + at), i * bytes);
+	}
+	rig_close(rig);
+}
+
 	uint64_t malformed = 0;
 
 	(void)state;
@@ -835,5 +858,6 @@ GROUP(feedback)
 	        cmocka_unit_test(a_header_that_is_there_takes_the_request),
 	};
 
+	        cmocka_unit_test(sirens_counts_bytes_that_no_rate_holds_up),
 	return cmocka_run_group_tests_name("feedback", tests, rig_group_setup, rig_group_teardown);
 }

@@ -154,6 +154,8 @@ static void meter_passed(struct cloud_watch *watch, uint16_t packets, uint64_t w
 
 	meter->passed_packets += packets;
 	meter->passed_bytes += wire_bytes;
+	if (!link_in_use(&meter->cloud->link))
+		meter->left_bytes_ever += wire_bytes;
 }
 
 /* Returns true if the time on the link counts as waiting. A packet does not wait while a leaky

@@ -67,7 +67,7 @@ struct meter {
 	uint64_t queue_ns, queue_max; /* packets x ns */
 	uint64_t passed_packets, passed_bytes;
 	uint64_t left_packets, left_bytes, waited_ns;
-	uint64_t left_bytes_ever; /* since the meter was made */
+	uint64_t left_bytes_ever; /* since the meter was made; without a link, what has passed */
 	struct meter_reading reading;
 };
 

@@ -19,6 +19,7 @@
  *         3 ibytes   bytes that came             7 qlen    packets in the queue now
  *         4 drops    packets dropped at it       8 mtu     bytes; 65535 if the hop has none
  *
+ * Where there is no link, what passes has left it.
  * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: two
  * requests yield a rate. They begin with the meter or when the counters were cleared.
  * feedback_header.h says what a router does with mode and TTL.
