@@ -299,17 +299,27 @@ static void what_it_says_is_what_the_meter_reads(void **state)
 static void the_size_of_a_queue_may_be_its_limit(void **state)
 {
 	static const struct {
-		const char *rate;
+		const char *rate, *classes[2];
 		uint32_t packets;
 	} rows[] = {
-	        {"rate 800mbit queue 200pkt", 200},
-	        {"rate 800mbit queue 15140B", 10},
-	        {"rate 800mbit queue 1ms", 66}, /* 100,000 bytes */
+	        {"rate 800mbit queue 200pkt", {NULL}, 200},
+	        {"rate 800mbit queue 15140B", {NULL}, 10},
+	        {"rate 800mbit queue 1ms", {NULL}, 66}, /* 100,000 bytes */
+	        /* classes have the queues, and that of `rate` has no packets */
+	        {"rate 800mbit queue 99pkt", {"class x queue 20pkt", NULL}, 20},
+	        {"rate 800mbit queue 99pkt",
+	         {"class y queue 15140B", "class x queue 20pkt match 0 of 2"},
+	         30},
+	        {"rate 800mbit queue 99pkt", {"class y queue 1ms", "class x match 0 of 2"}, 165},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *const lines[] = {HOP, "feedback header queue limit", rows[i].rate,
+		const char *const lines[] = {HOP,
+		                             "feedback header queue limit",
+		                             rows[i].rate,
+		                             rows[i].classes[0],
+		                             rows[i].classes[1],
 		                             NULL};
 		const uint8_t ask[16] = {3, 3, 0, 64, 0, 0, 0, FRAME_UDP, NONE, NONE};
 		struct rig *rig = open_cloud(lines);
@@ -553,16 +563,6 @@ static void sirens_counts_bytes_as_an_interface_does(void **state)
 	rig_close(rig);
 }
 
-static void a_malformed_option_passes_untouched_and_is_counted(void **state)
-{
-	static const struct {
-		uint8_t at, value;
-		bool counts;
-	} rows[] = {
-	        {1, 11, true}, {1, 13, true}, {1, 24, true}, {1, 0, true},   {2, 4, true},
-	        {3, 9, true},  {5, 9, true},  {6, 4, true},  {4, 63, false}, {0, 93, false},
-	};
-	struct rig *rig = open_cloud(sirens_router);
 /* A link without a rate, or one whose rate is removed or added, sends bytes, too. */
 static void sirens_counts_bytes_that_no_rate_holds_up(void **state)
 {
@@ -586,6 +586,16 @@ static void sirens_counts_bytes_that_no_rate_holds_up(void **state)
 	rig_close(rig);
 }
 
+static void a_malformed_option_passes_untouched_and_is_counted(void **state)
+{
+	static const struct {
+		uint8_t at, value;
+		bool counts;
+	} rows[] = {
+	        {1, 11, true}, {1, 13, true}, {1, 24, true}, {1, 0, true},   {2, 4, true},
+	        {3, 9, true},  {5, 9, true},  {6, 4, true},  {4, 63, false}, {0, 93, false},
+	};
+	struct rig *rig = open_cloud(sirens_router);
 	uint64_t malformed = 0;
 
 	(void)state;
@@ -848,6 +858,7 @@ GROUP(feedback)
 	        cmocka_unit_test(only_a_router_answers),
 	        cmocka_unit_test(an_option_is_answered_and_the_header_checksum_made_right),
 	        cmocka_unit_test(sirens_counts_bytes_as_an_interface_does),
+	        cmocka_unit_test(sirens_counts_bytes_that_no_rate_holds_up),
 	        cmocka_unit_test(a_malformed_option_passes_untouched_and_is_counted),
 	        cmocka_unit_test(a_proxy_asks_each_router_in_turn_for_each_probe),
 	        cmocka_unit_test(a_packet_passes_as_it_is_where_a_header_has_no_room),
@@ -858,6 +869,5 @@ GROUP(feedback)
 	        cmocka_unit_test(a_header_that_is_there_takes_the_request),
 	};
 
-	        cmocka_unit_test(sirens_counts_bytes_that_no_rate_holds_up),
 	return cmocka_run_group_tests_name("feedback", tests, rig_group_setup, rig_group_teardown);
 }

@@ -18,22 +18,35 @@ struct feedback {
 	uint32_t queue;
 };
 
-uint64_t feedback_queue_limit(const struct cloud *cloud)
+/* Returns how many packets a queue with this limit holds. */
+static uint64_t packets_of(const struct limit *limit, uint64_t rate_bps)
 {
-	const struct link_conf *link = &cloud->link.conf;
-
-	switch ((enum limit_unit)link->limit.unit) {
+	switch ((enum limit_unit)limit->unit) {
 	case LIMIT_PACKETS:
-		return link->limit.value;
+		return limit->value;
 	case LIMIT_BYTES:
-		return link->limit.value / FEEDBACK_FRAME_BYTES;
+		return limit->value / FEEDBACK_FRAME_BYTES;
 	case LIMIT_TIME:
-		return (uint64_t)((unsigned __int128)link->limit.value * link->rate_bps /
-		                  (8 * SIMTIME_S) / FEEDBACK_FRAME_BYTES);
+		return (uint64_t)((unsigned __int128)limit->value * rate_bps / (8 * SIMTIME_S) /
+		                  FEEDBACK_FRAME_BYTES);
 	case LIMIT_NONE:
 		break;
 	}
 	return UINT64_MAX;
+}
+
+uint64_t feedback_queue_limit(const struct cloud *cloud)
+{
+	const struct link *link = &cloud->link;
+	const struct queue *queue;
+	uint64_t packets = 0;
+
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++) {
+		if (__builtin_add_overflow(packets, packets_of(&queue->limit, link->conf.rate_bps),
+		                           &packets))
+			return UINT64_MAX;
+	}
+	return packets;
 }
 
 static struct oq_value answer_link(const struct cloud *cloud, const struct meter *meter)

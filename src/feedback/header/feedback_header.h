@@ -19,7 +19,8 @@
  * one, a meter that comes with this statement, over `window`. With `queue length`, the size of the
  * queue is its mean length in packets, rounded up. With `queue limit`, it is the number of packets
  * that the queue holds when it is full, which the paper's Limited Slow-Start needs: the limit of
- * `rate`, converted to frames of FEEDBACK_FRAME_BYTES if it is in bytes or time.
+ * its queue, converted to frames of FEEDBACK_FRAME_BYTES if it is in bytes or time; with classes,
+ * the sum of their limits.
  *
  * A malformed header passes untouched, and is counted; so does one that is not whole in the first
  * segment. The statement needs `hop`; check() refuses it otherwise. Counters: feedback_written,
@@ -46,8 +47,8 @@ struct feedback_header_conf {
 extern const struct statement feedback_header_statement;
 extern const struct statement feedback_sirens_statement;
 
-/* Returns how many packets the queue of the link holds when it is full; UINT64_MAX if it has no
- * limit. */
+/* Returns how many packets the queues of the link hold when they are full; UINT64_MAX if they have
+ * no limit. */
 uint64_t feedback_queue_limit(const struct cloud *cloud);
 
 #endif

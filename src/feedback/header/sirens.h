@@ -15,8 +15,8 @@
  *       12  answers    n numbers
  *
  *   probe 1 link     kbit/s, rounded down        5 errors  packets lost or corrupted on the link
- *         2 obytes   bytes that left the link    6 qmax    packets that the queue holds when full
- *         3 ibytes   bytes that came             7 qlen    packets in the queue now
+ *         2 obytes   bytes that left the link    6 qmax    packets that the queues hold when full
+ *         3 ibytes   bytes that came             7 qlen    packets in the queues now
  *         4 drops    packets dropped at it       8 mtu     bytes; 65535 if the hop has none
  *
  * Where there is no link, what passes has left it.
