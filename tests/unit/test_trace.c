@@ -368,6 +368,12 @@ static void links_of_every_kind_follow_a_trace(void **state)
 	         "slots min 15ms max 15ms packets 2;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
 	         {25 * MS, 25 * MS, 45 * MS, 45 * MS}},
+	        /* what comes at an opportunity is too late for its rest, with slots, too */
+	        {"10\n", "slots min 5ms max 5ms;", {{0, 762}, {10 * MS, 762}}, {15 * MS, 25 * MS}},
+	        {"10\n",
+	         "slots min 5ms max 5ms;",
+	         {{0, 762}, {10 * MS - 1, 762}},
+	         {15 * MS, 15 * MS}},
 	        /* but not by a packet that was not there */
 	        {"10\n",
 	         "slots min 15ms max 15ms packets 2;",

@@ -166,9 +166,11 @@ void link_idle_until(struct link *link, simtime now)
  * packet before while that still waited for its slot. */
 static void head_begin(struct link *link, const struct held *head)
 {
-	simtime idle_from = link->conf.opportunities ? link->cursor.at : link->shaper.at;
+	/* A packet that comes at the instant of an opportunity is too late for its rest. */
+	bool late = link->conf.opportunities ? head->t_ns >= link->cursor.at
+	                                     : head->t_ns > link->shaper.at;
 
-	if (link->conf.slots.on && head->t_ns > idle_from)
+	if (link->conf.slots.on && late)
 		link_idle_until(link, head->t_ns);
 	head_schedule(link, head->wire_bytes);
 }
