@@ -368,6 +368,17 @@ static void links_of_every_kind_follow_a_trace(void **state)
 	         "slots min 15ms max 15ms packets 2;",
 	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
 	         {25 * MS, 25 * MS, 45 * MS, 45 * MS}},
+	        /* an overhead gives the length, also if it adds nothing: 1514 > 1504 */
+	        {"10\n", "rate 1mbit queue 9pkt;", {{0, 1514}, {0, 1514}}, {10 * MS, 20 * MS}},
+	        {"10\n",
+	         "rate 1mbit queue 9pkt overhead layer2;",
+	         {{0, 1514}, {0, 1514}},
+	         {20 * MS, 30 * MS}},
+	        {"10\n",
+	         "rate 1mbit queue 9pkt overhead 0;",
+	         {{0, 1514}, {0, 1514}},
+	         {20 * MS, 30 * MS}},
+	        {"10\n", "rate 1mbit queue 9pkt overhead -10;", {{0, 1514}}, {10 * MS}},
 	        /* what comes at an opportunity is too late for its rest, with slots, too */
 	        {"10\n", "slots min 5ms max 5ms;", {{0, 762}, {10 * MS, 762}}, {15 * MS, 25 * MS}},
 	        {"10\n",

@@ -67,9 +67,9 @@ static uint64_t opportunities_until(const struct link *link, simtime now)
 /* Returns how many bytes of opportunities a packet takes. */
 static uint32_t cursor_length(const struct link *link, uint32_t wire_bytes)
 {
-	if (link->conf.overhead.none)
-		return opportunity_bytes(wire_bytes);
-	return link_length(link, wire_bytes);
+	if (link->conf.overhead.given)
+		return link_length(link, wire_bytes);
+	return opportunity_bytes(wire_bytes);
 }
 
 /* Returns the instant of the opportunity that takes the last byte of the head. */

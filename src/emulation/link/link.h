@@ -21,8 +21,8 @@
  * classes, or a management that acts at the head or has bands.
  *
  * The lengths of packets and queues, in bytes, are those that count on the link (overhead.h). If
- * the link has no overhead, a packet takes as much of an opportunity as in mahimahi, else its
- * length with overhead.
+ * no overhead is given, a packet takes as much of an opportunity as in mahimahi, else its length
+ * with overhead.
  *
  * Thread: the worker that owns the cloud.
  */

@@ -10,7 +10,7 @@
  * opportunity is lost; an opportunity that finds no packet is lost whole. A packet that arrives at
  * the instant of an opportunity is too late for it. The length of a packet is counted as in
  * mahimahi, which reads from a tun device: without the 14 bytes of Ethernet, with 4 more; so a
- * packet of 1500 bytes takes one opportunity. On a link with an overhead, the overhead gives the
+ * packet of 1500 bytes takes one opportunity. If an overhead is given, even of 0, it gives the
  * length (link.h).
  *
  * The trace gives the opportunities in ms, in order. At its last number it begins again: the

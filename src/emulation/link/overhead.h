@@ -28,6 +28,7 @@
 #include "packet/packet.h"
 
 struct overhead {
+	bool given;     /* it is in the scenario, even if it adds nothing */
 	bool none;      /* the fields below are not used */
 	int32_t add;    /* to every packet */
 	uint32_t least; /* shorter frames are padded to this, before `add` */
@@ -37,6 +38,7 @@ struct overhead {
 
 #define OVERHEAD_NONE ((struct overhead){.none = true})
 
+/* Returns true if both give every frame the same length. */
 static inline bool overhead_is_same(const struct overhead *a, const struct overhead *b)
 {
 	return a->none == b->none && a->add == b->add && a->least == b->least &&

@@ -155,7 +155,7 @@ static int check_overhead(const struct rate_conf *rate, struct problem *problem)
 
 struct overhead rate_overhead(const struct rate_conf *rate)
 {
-	struct overhead overhead = {.none = false};
+	struct overhead overhead = {.given = rate->overhead || rate->cell_bytes};
 	long number;
 
 	switch (layer_of(rate->overhead, &number)) {
