@@ -8,9 +8,8 @@
  *                  capable; a mark sets both bits
  *   standard 2481  RFC 2481: ECT is 0x02, CE is 0x01. A packet with ECT is capable; 01 is not
  * In IPv4 the header checksum is corrected incrementally (RFC 1624), so a wrong one stays wrong;
- * IPv6 has none. Any number of VLAN tags may precede the IP header (headers.h). A packet that is
- * not IP, or that a capture has cut off before those bits, is not capable. Fragments are marked
- * like other packets.
+ * IPv6 has none. Up to 8 VLAN tags may precede the IP header (headers.h). A packet that is not IP,
+ * or whose IP header a capture has cut, is not capable. Fragments are marked like other packets.
  *
  * Where capable packets are marked, other packets are dropped, with the reason of the AQM that
  * chose them. Without an AQM, `ecn` does nothing.
