@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/measure.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "account/observed.h"
+#include "engine/engine.h"
 #include "engine/engine_report.h"
-#include "link/rate.h"
 
 /* The frame of a quench, with the 14 bytes of Ethernet that hosts' packets do not count. The cloud
  * that generates it counts it as sent, but its link does not carry it. */
@@ -35,32 +37,74 @@ static void tally_report(const struct tally *tally, const char *part, struct res
 	results_add(results, part, "queue.cv", tally->mean > 0 ? sigma / tally->mean : 0);
 }
 
-void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud,
-                const struct cloud_conf *opposite)
+/* Counts what the link could have sent since it was last counted. */
+static void gauge_count(struct gauge *gauge, simtime now)
 {
-	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
-
-	memset(gauge, 0, sizeof(*gauge));
-	gauge->cloud = cloud->name;
-	gauge->opposite = opposite ? opposite->name : NULL;
-	gauge->rate_bps = rate ? rate->rate_bps : 0;
+	if (gauge->rate_bps == OBSERVED_NO_LIMIT)
+		gauge->no_limit |= now > gauge->since_ns;
+	else
+		gauge->able_work += (double)gauge->rate_bps * (double)(now - gauge->since_ns);
+	gauge->since_ns = now;
 }
 
-void gauge_mark(struct gauge *gauge, const struct engine *engine)
+/* Reads the rate of the link, and sets the timer for when it may change. The timer fires a
+ * nanosecond later, when everything has happened at that instant. */
+static void gauge_read_rate(struct gauge *gauge, simtime now)
+{
+	simtime next = engine_link_rate(gauge->engine, gauge->cloud, now, &gauge->rate_bps);
+
+	if (next != SIMTIME_NEVER)
+		timer_set(gauge->heap, &gauge->timer, next + 1);
+}
+
+static void rate_may_have_changed(void *argument, simtime now)
+{
+	struct gauge *gauge = argument;
+
+	gauge_count(gauge, now - 1);
+	gauge_read_rate(gauge, now - 1);
+}
+
+int gauge_open(struct gauge *gauge, const struct cloud_conf *cloud,
+               const struct cloud_conf *opposite, struct engine *engine, struct heap *heap)
+{
+	*gauge = (struct gauge){
+	        .cloud = cloud->name,
+	        .opposite = opposite ? opposite->name : NULL,
+	        .engine = engine,
+	        .heap = heap,
+	        .timer = {.fire = rate_may_have_changed, .argument = gauge},
+	};
+	if (heap_announce(heap) < 0)
+		return -ENOMEM;
+	gauge_read_rate(gauge, 0);
+	return 0;
+}
+
+void gauge_close(struct gauge *gauge)
+{
+	if (gauge->heap)
+		timer_clear(gauge->heap, &gauge->timer);
+}
+
+void gauge_mark(struct gauge *gauge, simtime now)
 {
 	struct cloud_report report;
 
-	if (engine_report_queue(engine, gauge->cloud, &report))
+	if (engine_report_queue(gauge->engine, gauge->cloud, &report))
 		gauge->mark = report.counters;
-	if (gauge->opposite && engine_report_queue(engine, gauge->opposite, &report))
+	if (gauge->opposite && engine_report_queue(gauge->engine, gauge->opposite, &report))
 		gauge->opposite_mark = report.counters;
+	gauge->since_ns = now;
+	gauge->able_work = 0;
+	gauge->no_limit = false;
 }
 
-void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts)
+void gauge_sample(struct gauge *gauge, bool counts)
 {
 	struct cloud_report report;
 
-	if (!engine_report_queue(engine, gauge->cloud, &report))
+	if (!engine_report_queue(gauge->engine, gauge->cloud, &report))
 		return;
 	gauge->queue_bytes = (double)report.queue_bytes;
 	gauge->average_bytes = report.queue_average_bytes;
@@ -74,13 +118,12 @@ void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts)
 		tally_add(&gauge->classes[i], (double)report.classes[i].queue_bytes);
 }
 
-void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
-                  struct results *results)
+void gauge_report(struct gauge *gauge, simtime now_ns, struct results *results)
 {
 	double arrived, dropped, marked, quenches;
 	struct cloud_report now, opposite;
 
-	if (!engine_report_queue(engine, gauge->cloud, &now))
+	if (!engine_report_queue(gauge->engine, gauge->cloud, &now))
 		return;
 	arrived = (double)(now.counters.rx_packets - gauge->mark.rx_packets);
 	dropped = (double)(counters_drops(&now.counters) - counters_drops(&gauge->mark));
@@ -92,16 +135,17 @@ void gauge_report(const struct gauge *gauge, const struct engine *engine, simtim
 	results_add(results, gauge->cloud, "quenches", quenches);
 	results_add(results, gauge->cloud, "loss", percent(dropped, arrived));
 	results_add(results, gauge->cloud, "marking", percent(marked, arrived));
-	if (gauge->opposite && engine_report_queue(engine, gauge->opposite, &opposite))
+	if (gauge->opposite && engine_report_queue(gauge->engine, gauge->opposite, &opposite))
 		results_add(
 		        results, gauge->cloud, "isq",
 		        percent(quenches, quenches + (double)(opposite.counters.tx_packets -
 		                                              gauge->opposite_mark.tx_packets)));
-	if (gauge->rate_bps)
+	gauge_count(gauge, now_ns);
+	if (!gauge->no_limit)
 		results_add(results, gauge->cloud, "utilisation",
 		            percent(8e9 * ((double)(now.counters.tx_bytes - gauge->mark.tx_bytes) -
 		                           QUENCH_BYTES * quenches),
-		                    (double)gauge->rate_bps * (double)span_ns));
+		                    gauge->able_work));
 	tally_report(&gauge->queue, gauge->cloud, results);
 	results_add(results, gauge->cloud, "average", gauge->average.mean);
 	results_add(results, gauge->cloud, "average.max", gauge->average_max);

@@ -20,7 +20,13 @@ struct tally {
 /* One cloud. */
 struct gauge {
 	const char *cloud, *opposite; /* opposite: the link's other direction, or NULL */
-	uint64_t rate_bps;            /* 0: has none */
+	struct engine *engine;
+	struct heap *heap;
+	struct timer timer; /* for the next point of the cloud's schedules */
+	uint64_t rate_bps;  /* of the link, since `since_ns` (engine_link_rate) */
+	simtime since_ns;
+	double able_work; /* what the link could have sent since the mark, in bits x 10^9 */
+	bool no_limit;    /* it had no rate for some time since then */
 	struct counters mark, opposite_mark;
 	double queue_bytes, average_bytes; /* at the latest sample */
 	struct tally queue, average;
@@ -29,14 +35,16 @@ struct gauge {
 	uint32_t n_classes;
 };
 
-/* `opposite`: the cloud of the other direction, or NULL. */
-void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud,
-                const struct cloud_conf *opposite);
-void gauge_mark(struct gauge *gauge, const struct engine *engine);
+/* Opens the gauge at the beginning of the run. `opposite`: the cloud of the other direction, or
+ * NULL. Returns 0 or -ENOMEM. */
+int gauge_open(struct gauge *gauge, const struct cloud_conf *cloud,
+               const struct cloud_conf *opposite, struct engine *engine, struct heap *heap);
+void gauge_close(struct gauge *gauge);
+/* Begins the measures. */
+void gauge_mark(struct gauge *gauge, simtime now);
 /* Samples the queue. `counts`: the sample counts in the measures. */
-void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts);
-void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
-                  struct results *results);
+void gauge_sample(struct gauge *gauge, bool counts);
+void gauge_report(struct gauge *gauge, simtime now, struct results *results);
 
 /* The sums from which Jain's index is computed: (sum x)^2 / (n sum x^2). */
 struct shares {

@@ -211,7 +211,7 @@ static void sample(void *argument, simtime now)
 	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++) {
 		struct gauge *gauge = &run->gauges[i];
 
-		gauge_sample(gauge, run->world.engine, now > plan->warmup_ns);
+		gauge_sample(gauge, now > plan->warmup_ns);
 		if (watch && watch->sample)
 			watch->sample(watch->argument, gauge->cloud, now, gauge->queue_bytes,
 			              gauge->average_bytes);
@@ -243,15 +243,29 @@ static int sampler_make(struct run *run)
 
 	run->gauges = calloc(scenario->n_clouds + 1, sizeof(*run->gauges));
 	run->sampler = (struct timer){.fire = sample, .argument = run};
-	if (!run->gauges || heap_announce(&run->world.heap) < 0) {
-		problem_set(run->problem, -1, "no memory for the measures of a run");
-		return -ENOMEM;
-	}
+	if (!run->gauges || heap_announce(&run->world.heap) < 0)
+		goto err_memory;
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
-		gauge_init(&run->gauges[i], scenario->clouds[i],
-		           opposite_of(scenario, scenario->clouds[i]));
+		if (gauge_open(&run->gauges[i], scenario->clouds[i],
+		               opposite_of(scenario, scenario->clouds[i]), run->world.engine,
+		               &run->world.heap) < 0)
+			goto err_memory;
 	timer_set(&run->world.heap, &run->sampler, run->plan->sample_ns);
 	return 0;
+
+err_memory:
+	problem_set(run->problem, -1, "no memory for the measures of a run");
+	return -ENOMEM;
+}
+
+static void sampler_release(struct run *run)
+{
+	if (!run->gauges)
+		return;
+	timer_clear(&run->world.heap, &run->sampler);
+	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++)
+		gauge_close(&run->gauges[i]);
+	free(run->gauges);
 }
 
 /* ---- run ---- */
@@ -259,7 +273,7 @@ static int sampler_make(struct run *run)
 static void mark_all(struct run *run)
 {
 	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++)
-		gauge_mark(&run->gauges[i], run->world.engine);
+		gauge_mark(&run->gauges[i], run->plan->warmup_ns);
 	for (uint32_t i = 0; i < run->n_voices; i++) {
 		struct voice *voice = &run->voices[i].voice;
 
@@ -321,7 +335,7 @@ static void measure_all(struct run *run, struct results *results)
 	struct shares all = {0};
 
 	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++)
-		gauge_report(&run->gauges[i], run->world.engine, span_ns, results);
+		gauge_report(&run->gauges[i], run->plan->duration_ns, results);
 	for (uint32_t i = 0; i < run->n_groups; i++) {
 		struct run_group *group = &run->groups[i];
 		struct group_sums sums = {.packet_bytes = group->tcp.packet_bytes};
@@ -422,9 +436,7 @@ int lab_run(const struct plan *plan, const struct platform *platform, struct res
 	if (!error)
 		error = run_through(run, results);
 	groups_release(run);
-	if (run->gauges)
-		timer_clear(&run->world.heap, &run->sampler);
-	free(run->gauges);
+	sampler_release(run);
 	world_close(&run->world);
 	free(run);
 	return error;

@@ -160,6 +160,31 @@ def any_name_of_a_link():
         assert other == wanted, set(wanted) ^ set(other)
 
 
+def rates_in_force():
+    """Utilisation is of the rates in force. Twenty flows with large windows fill a link, whatever
+    its rate is, so that it is 100 %, less the time for which a change finds the queue empty. Two
+    flows with a packet each use what they use, of the mean rate over whole periods."""
+    full = LINK.replace("queue 90kB", "queue 900kB", 1).replace("set duration 4s", "set duration 21s") + (
+        "set flows 20\nset warmup 1s\n")
+    for schedule in ("at 10000003ns rate 2mbit", "at 5s rate 7mbit", "every 300ms for 70ms rate 1mbit",
+                     "wave rate 2mbit..10mbit period 700ms",
+                     "markov good 1s then bad 1s rate 1mbit"):
+        figures = json.loads(own(full + f"cloud l {schedule}\n", "-j").stdout)["runs"][0]["figures"]
+        assert 99.5 < figures["l.utilisation"] < 100.1, (schedule, figures["l.utilisation"])
+    few = LINK.replace("$flows from left to right", "2 from left to right window 1 spread 0s") + (
+        "set duration 5s\n")
+    for schedule, mean in (("every 100ms for 50ms rate 2mbit", 6e6), ("at 2s rate 2mbit", 4e6),
+                           ("at 2345678901ns rate 2mbit", 4e6 + 8e6 * 0.345678901 / 4),
+                           ("wave rate 1bit..8mbit period 200ms shape square", 4000000.5)):
+        figures = json.loads(own(few + f"cloud l {schedule}\n", "-j").stdout)["runs"][0]["figures"]
+        wanted = 100 * 8000 * figures["l.arrived"] / (mean * 4)
+        packet = 100 * 8000 / (mean * 4)
+        assert figures["l.arrived"] > 100 and abs(figures["l.utilisation"] - wanted) < 2.1 * packet, (
+            schedule, figures["l.utilisation"], wanted)
+    none = json.loads(own(full + "cloud l at 5s no rate\n", "-j", "--set", "duration=6s").stdout)
+    assert "l.utilisation" not in none["runs"][0]["figures"], none
+
+
 def copies_are_no_arrivals():
     """Where packets are copied and none is lost, each group loses 0 %, and no more arrive than were
     sent; where a packet and its copy can be lost, what arrives and what is lost is all."""
@@ -838,6 +863,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("utilisation is of the rates that are in force", rates_in_force),
     ("a packet that arrives twice is not lost less", copies_are_no_arrivals),
     ("no more objects of the web finish than begin", objects_at_the_mark),
     ("a link has the same measures whatever its name is", any_name_of_a_link),

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "account/observed.h"
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 #include "engine/cloud_tell.h"
+#include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -427,6 +429,23 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 			cloud_generate_nothing(cloud, now, 0);
 	}
 	return insertion->n;
+}
+
+simtime engine_link_rate(struct engine *engine, const char *name, simtime now, uint64_t *rate_bps)
+{
+	uint32_t slot = names_find(&engine->cloud_table->index, name);
+	struct cloud *cloud = slot == NAMES_NONE ? NULL : engine->cloud_table->slots[slot];
+
+	*rate_bps = OBSERVED_NO_LIMIT;
+	if (!cloud)
+		return SIMTIME_NEVER;
+	if (cloud->change <= now)
+		timeline_keep_up(cloud, now);
+	if (cloud->link.conf.stopped)
+		*rate_bps = 0;
+	else if (cloud->link.shaper.rate_bps)
+		*rate_bps = cloud->link.shaper.rate_bps;
+	return cloud->change;
 }
 
 struct outlet *engine_outlet(struct engine *engine, uint32_t port)

@@ -109,6 +109,12 @@ struct outlet *engine_outlet(struct engine *engine, uint32_t port);
  * packet a nanosecond earlier. */
 simtime engine_departure(const struct engine *engine, uint32_t port);
 
+/* Executes the schedules of a cloud up to and including `now`, also if the cloud is at rest.
+ * Everything that happens by `now` must have happened. Writes the rate at which its link sends from
+ * then on, in bit/s: 0 if the link is stopped, the mean of a trace of opportunities, and
+ * OBSERVED_NO_LIMIT without a rate. Returns the next instant of its schedules, or SIMTIME_NEVER. */
+simtime engine_link_rate(struct engine *engine, const char *cloud, simtime now, uint64_t *rate_bps);
+
 /* Chooses a witness for each cloud, in place of the one in the setup. */
 struct engine_followed {
 	const char *name; /* of a template's cloud: the name of the template */
