@@ -160,6 +160,30 @@ def any_name_of_a_link():
         assert other == wanted, set(wanted) ^ set(other)
 
 
+def lengths_without_ethernet():
+    """Packets have no Ethernet, so an overhead that takes it off is refused, in a schedule too. A
+    packet of 1500 bytes takes one opportunity of a trace, as in mahimahi."""
+    for overhead, text in (("layer3", "leave it out"), ("layer1", "write `overhead 38`"),
+                           ("atm", "write `overhead N cell 48B cell-overhead 5B`")):
+        for statement in (f"rate 5mbit overhead {overhead}", f"at 1s rate 5mbit overhead {overhead}",
+                          f"every 2s for 1s rate 5mbit overhead {overhead}",
+                          f"markov a 1s then b 1s rate 5mbit overhead {overhead}"):
+            answer = own(LINK + f"cloud l.back {statement}\n")
+            wanted = f"cloud l.back: `overhead {overhead}` expects frames with Ethernet"
+            assert answer.returncode == 2 and wanted in answer.stderr and text in answer.stderr, (
+                statement, answer)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "t")
+        path.write_text("".join(f"{ms}\n" for ms in range(1, 1001)), encoding="utf-8")
+        text = LINK.replace("left to right\nset", "left to right packet 1500B\nset") + (
+            f"set flows 20\ncloud l trace {path} loop\ncloud l rate 1mbit queue 900kB")
+        assert "with `overhead 4`" in own(text + "\n").stderr
+        figures = json.loads(own(text + " overhead 4\n", "-j").stdout)["runs"][0]["figures"]
+        # The mean rate of the trace is that of frames of 1514 bytes.
+        sent = figures["l.utilisation"] / 100 * 1514 * 3000 / 1500
+        assert abs(sent - 3000) < 2, (sent, figures)
+
+
 def rates_in_force():
     """Utilisation is of the rates in force. Twenty flows with large windows fill a link, whatever
     its rate is, so that it is 100 %, less the time for which a change finds the queue empty. Two
@@ -863,6 +887,7 @@ CLAIMS = [
     ("a row that divides by 0 has no value, and says why", no_value),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
+    ("an overhead of frames with Ethernet is refused", lengths_without_ethernet),
     ("utilisation is of the rates that are in force", rates_in_force),
     ("a packet that arrives twice is not lost less", copies_are_no_arrivals),
     ("no more objects of the web finish than begin", objects_at_the_mark),

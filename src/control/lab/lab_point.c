@@ -10,6 +10,7 @@
 
 #include "capture/dump.h"
 #include "capture/filter.h"
+#include "lab/lab_lengths.h"
 #include "lab/lab_trace.h"
 #include "lab/run.h"
 #include "language/scenario_file.h"
@@ -246,6 +247,7 @@ static int make_ties(struct maker *maker)
 static int make_scenario(struct maker *maker)
 {
 	char *text = NULL, message[SCENARIO_FILE_ERROR];
+	struct problem problem;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
 	int error = fclose(maker->scenario);
@@ -273,6 +275,10 @@ static int make_scenario(struct maker *maker)
 		fail(maker, "`%.*s`:%s", (int)strcspn(line, "\n"), line, what ? what : message);
 	}
 	free(text);
+	if (!error && lab_lengths_check(maker->plan.scenario, &problem) < 0) {
+		scenario_free(maker->plan.scenario);
+		error = fail(maker, "%s", problem.text);
+	}
 	return error;
 }
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/lab_lengths.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "link/rate.h"
+#include "schedule/at.h"
+#include "schedule/every.h"
+#include "schedule/markov.h"
+#include "schedule/path_trace.h"
+
+/* The words of `overhead`, and what to write in the lab. */
+static const struct {
+	const char *word, *instead;
+} overheads[] = {
+        {"layer3", "leave it out"},
+        {"layer1", "write `overhead 38`"},
+        {"atm", "write `overhead N cell 48B cell-overhead 5B`, with N 8 more than `encap`"},
+};
+
+static int rate_check(const struct cloud_conf *cloud, const struct conf *conf,
+                      struct problem *problem)
+{
+	const char *overhead = ((const struct rate_conf *)conf)->overhead;
+
+	for (size_t i = 0; overhead && i < sizeof(overheads) / sizeof(overheads[0]); i++) {
+		if (strcmp(overhead, overheads[i].word) != 0)
+			continue;
+		problem_set(problem, -1,
+		            "cloud %s: `overhead %s` expects frames with Ethernet, but links of "
+		            "the lab count IPv4 datagrams: %s",
+		            cloud->name, overhead, overheads[i].instead);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int trace_check(const struct cloud_conf *cloud, const struct conf *conf,
+                       struct problem *problem)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+
+	if (trace_format((const struct trace_conf *)conf) != TRACE_MAHIMAHI)
+		return 0;
+	if (rate && !rate_overhead(rate).none)
+		return 0;
+	problem_set(problem, -1,
+	            "cloud %s: a trace of mahimahi expects frames with Ethernet, but links of "
+	            "the lab count IPv4 datagrams: write a `rate` with `overhead 4`, as "
+	            "mahimahi counts them",
+	            cloud->name);
+	return -EINVAL;
+}
+
+static int conf_check(const struct cloud_conf *cloud, const struct conf *conf,
+                      struct problem *problem)
+{
+	if (conf && conf->statement == &rate_statement)
+		return rate_check(cloud, conf, problem);
+	if (conf && conf->statement == &trace_statement)
+		return trace_check(cloud, conf, problem);
+	return 0;
+}
+
+static int orders_check_lengths(const struct cloud_conf *cloud, const struct orders *orders,
+                                struct problem *problem)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < orders->n; i++)
+		error = conf_check(cloud, orders->order[i].conf, problem);
+	return error;
+}
+
+static int schedule_check(const struct cloud_conf *cloud, const struct conf *conf,
+                          struct problem *problem)
+{
+	const struct states *states;
+	int error = 0;
+
+	if (conf->statement == &at_statement)
+		return orders_check_lengths(cloud, &((const struct at_conf *)conf)->orders,
+		                            problem);
+	if (conf->statement == &every_statement)
+		return orders_check_lengths(cloud, &((const struct every_conf *)conf)->orders,
+		                            problem);
+	if (conf->statement != &markov_statement)
+		return 0;
+	states = &((const struct markov_conf *)conf)->states;
+	for (uint32_t i = 0; !error && i < states->n; i++)
+		error = orders_check_lengths(cloud, &states->state[i].orders, problem);
+	return error;
+}
+
+int lab_lengths_check(const struct scenario *scenario, struct problem *problem)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+
+		for (uint32_t k = 0; !error && k < cloud->n_confs; k++) {
+			error = conf_check(cloud, cloud->confs[k], problem);
+			if (!error)
+				error = schedule_check(cloud, cloud->confs[k], problem);
+		}
+	}
+	return error;
+}
