@@ -147,7 +147,7 @@ bool campaign_has_plot(const struct campaign *campaign, const struct experiment_
 
 static bool has_case(const struct campaign *campaign, uint32_t of)
 {
-	const char *only = campaign->arguments->only;
+	const char *only = campaign->only;
 
 	return !only || strcmp(campaign->experiment->cases[of], only) == 0;
 }
@@ -302,7 +302,7 @@ static int add_plot(struct campaign *campaign, const struct experiment_plot *plo
 	int error = 0;
 
 	if (plot->kind == PLOT_TRACE)
-		return add_trace(campaign, plot);
+		return campaign->arguments->merge ? 0 : add_trace(campaign, plot);
 	for (uint32_t of = 0; !error && of < campaign->experiment->n_cases; of++) {
 		if (plot->kind == PLOT_BARS)
 			error = add_point(campaign, of, NULL, NULL);
@@ -320,7 +320,7 @@ static int add_all(struct campaign *campaign)
 	              campaign->arguments->alone;
 	/* Without rows or figures that select cases, each case runs as it is. */
 	bool all = !campaign->row && !campaign->figure &&
-	           (single || campaign->arguments->only ||
+	           (single || campaign->only ||
 	            (!experiment->n_rows &&
 	             (!experiment->n_plots || campaign->arguments->no_figures)));
 	int error = 0;
@@ -382,6 +382,7 @@ int campaign_make(const struct experiment *experiment, const struct lab_argument
 	campaign->arguments = arguments;
 	campaign->row = row;
 	campaign->figure = figure;
+	campaign->only = arguments->only;
 	error = take_sets(campaign, message, room);
 	if (!error)
 		error = make_jobs(campaign, message, room);
@@ -394,6 +395,70 @@ int campaign_make(const struct experiment *experiment, const struct lab_argument
 		return error;
 	}
 	*result = campaign;
+	return 0;
+}
+
+/* Makes the points of this campaign, with one seed. Those of rows and figures are first, in their
+ * order; then come all others that may be. Returns NULL if there is no memory. */
+static struct campaign *points_in_order(const struct campaign *campaign,
+                                        const struct lab_arguments *one_seed)
+{
+	struct campaign *order = calloc(1, sizeof(*order));
+	int error;
+
+	if (!order)
+		return NULL;
+	*order = *campaign;
+	order->arguments = one_seed;
+	order->swept = true;
+	order->n_row_values = 0;
+	order->jobs = NULL;
+	order->n_jobs = order->room = 0;
+	order->source = NULL;
+	error = add_all(order);
+	order->only = NULL;
+	for (uint32_t of = 0; !error && of < order->experiment->n_cases; of++) {
+		error = add_point(order, of, NULL, NULL);
+		for (uint32_t i = 0; !error && i < order->n_sweep_values; i++)
+			error = add_point(order, of, order->sweep, order->sweep_values[i]);
+	}
+	if (!error)
+		return order;
+	campaign_free(order);
+	return NULL;
+}
+
+int campaign_sort(struct campaign *campaign)
+{
+	struct lab_arguments one_seed = *campaign->arguments;
+	struct lab_job *sorted = calloc(campaign->n_jobs + 1, sizeof(*sorted));
+	struct campaign *order = NULL;
+	uint32_t n = 0;
+
+	one_seed.seeds = 1;
+	if (sorted)
+		order = points_in_order(campaign, &one_seed);
+	if (!order) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < order->n_jobs; i++) {
+		const struct lab_job *job = &order->jobs[i];
+
+		for (uint64_t seed = 0; seed < campaign->arguments->seeds; seed++) {
+			const struct lab_job *found =
+			        campaign_job(campaign, job->point.of, job->sweep, job->sweep_value,
+			                     campaign->arguments->first_seed + seed);
+
+			if (!found)
+				break;
+			sorted[n++] = *found;
+		}
+	}
+	campaign_free(order);
+	free(campaign->jobs);
+	campaign->jobs = sorted;
+	campaign->room = campaign->n_jobs;
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct campaign {
 	const struct lab_arguments *arguments;
 	const char *row;    /* only this one; or NULL */
 	const char *figure; /* only this one, by the paper's name; or NULL */
+	const char *only;   /* only this case; or NULL */
 	char sweep[EXPERIMENT_NAME_BYTES];
 	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_sweep_values;
@@ -52,6 +53,9 @@ const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of,
                                    const char *value, uint64_t seed);
 /* Adds a point whose results are known already. Returns NULL if there is no memory. */
 struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
+/* Puts the jobs into the order in which campaign_make makes them. Each point has a job for each
+ * seed, and the sweep has all values of the jobs. Returns 0 or -ENOMEM. */
+int campaign_sort(struct campaign *campaign);
 /* Computes an expression in names of one case, at a value of the sweep (NULL: none). Returns 0, or
  * -EINVAL or -EDOM (it divides by 0) with message. */
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,

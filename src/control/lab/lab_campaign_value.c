@@ -142,7 +142,7 @@ enum verdict campaign_verdict(const struct campaign *campaign, const struct expe
 		return VERDICT_UNKNOWN;
 	if (error) {
 		unknown_because(campaign, reason, room);
-		return campaign->arguments->only ? VERDICT_LEFT_OUT : VERDICT_UNKNOWN;
+		return campaign->only ? VERDICT_LEFT_OUT : VERDICT_UNKNOWN;
 	}
 	if (value->mean < row->low)
 		snprintf(reason, room, "%.4g is below %.4g", value->mean, row->low);

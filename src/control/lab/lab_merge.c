@@ -273,6 +273,25 @@ static int check_whole(struct merge *merge)
 	return 0;
 }
 
+/* Finds the case that all runs have, as with --case. */
+static void find_only(struct merge *merge)
+{
+	struct campaign *campaign = merge->campaign;
+	const int first = case_of(merge, json_array_get(merge->runs, 0));
+	json_t *run;
+	size_t k;
+
+	campaign->only = campaign->arguments->only;
+	if (campaign->only || campaign->experiment->n_cases == 1)
+		return;
+	json_array_foreach(merge->runs, k, run)
+	{
+		if (case_of(merge, run) != first)
+			return;
+	}
+	campaign->only = campaign->experiment->cases[first];
+}
+
 static int merge_one(struct merge *merge)
 {
 	struct campaign *campaign = merge->campaign;
@@ -286,6 +305,7 @@ static int merge_one(struct merge *merge)
 	json_array_foreach(merge->runs, k, run) if (case_of(merge, run) < 0) return fail(
 	        merge,
 	        "the runs have a case that the experiment lacks; they are from another version");
+	find_only(merge);
 	error = find_sets(merge);
 	json_array_foreach(merge->runs, k, run)
 	{
@@ -294,11 +314,17 @@ static int merge_one(struct merge *merge)
 		if (!error)
 			error = add_run(merge, run);
 	}
+	if (!campaign->sweep[0])
+		strcpy(campaign->sweep, merge->experiment->sweep);
 	qsort(campaign->sweep_values, campaign->n_sweep_values, sizeof(campaign->sweep_values[0]),
 	      by_number);
+	if (!error)
+		error = check_whole(merge);
+	if (!error && campaign_sort(campaign) < 0)
+		error = fail(merge, "no memory for its runs");
 	for (uint32_t i = 0; i < campaign->n_jobs; i++)
 		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
-	return error ? error : check_whole(merge);
+	return error;
 }
 
 /* Sets the seeds: from the first to the last that occurs. */

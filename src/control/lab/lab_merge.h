@@ -2,7 +2,9 @@
 /*
  * Combines runs of the lab that were made separately, on several machines: each folder has the
  * results.json that `weir lab run --out` wrote. Rows and figures are then those of all runs, as
- * from a single run; figures over time, which are files of one machine, are left out.
+ * from a single run, and the runs are in its order (campaign_sort), whatever that of the folders
+ * is; figures over time, which are files of one machine, are left out. If all runs of an experiment
+ * are of one case, it is as with --case.
  *
  * The runs must be of experiments that are built in, and of their text as it is now. Every point
  * needs the same seeds, without gaps. A run that occurs twice counts once, and both
