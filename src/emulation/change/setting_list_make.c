@@ -8,19 +8,6 @@
 #include "engine/engine.h"
 #include "link/class.h"
 
-static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
-                      const char *name)
-{
-	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
-	const struct conf *b = cloud_conf_get(after, name);
-
-	while (a && b && conf_equal(a, b)) {
-		a = cloud_conf_next(before, a);
-		b = cloud_conf_next(after, b);
-	}
-	return !a && !b;
-}
-
 static int setting_add(struct setting_list *list, const struct engine_setup *setup,
                        struct cloud *cloud, const struct cloud_conf *after, const char *name,
                        enum statement_role role)
@@ -116,10 +103,10 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 		    (name && strcmp(name, (*row)->name) == 0))
 			continue;
 		name = (*row)->name;
-		same = conf_same(before, after, name);
+		same = cloud_conf_same(before, after, name);
 		/* The limit of the queue may follow from the delay. */
 		if ((*row)->role == ROLE_LINK)
-			same = same && conf_same(before, after, "delay");
+			same = same && cloud_conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
 		if (redone)

@@ -87,15 +87,6 @@ static const struct orders *lasting_orders(const struct conf *conf)
 	                                                              : NULL;
 }
 
-bool timeline_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
-                        const char *name)
-{
-	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
-	const struct conf *b = cloud_conf_get(after, name);
-
-	return a && b ? conf_equal(a, b) : a == b;
-}
-
 /* Returns the places whose statements, apart from schedules and classes, have changed. */
 static timeline_places changed_places(const struct engine_setup *setup,
                                       const struct cloud_conf *before,
@@ -125,7 +116,7 @@ static timeline_places places_shared(const struct engine_setup *setup,
 	timeline_places changed = changed_places(setup, before, after), places = 0;
 
 	/* The limit of the queue follows from the delay (setting_list_make.c). */
-	if (before && !timeline_conf_same(before, after, "delay"))
+	if (before && !cloud_conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;
 	for (uint32_t i = 0; changed && i < after->n_confs; i++) {
@@ -134,7 +125,7 @@ static timeline_places places_shared(const struct engine_setup *setup,
 		for (uint32_t k = 0; orders && k < orders->n; k++) {
 			const char *name = orders->order[k].name;
 
-			if (timeline_conf_same(before, after, name))
+			if (cloud_conf_same(before, after, name))
 				places |= timeline_place(setup, name) & changed;
 		}
 	}

@@ -31,10 +31,6 @@ timeline_places timeline_redone(const struct engine_setup *setup, const struct c
                                 const struct cloud_conf *after);
 timeline_places timeline_place(const struct engine_setup *setup, const char *name);
 
-/* Returns true if the user's statement `name` is the same before and after the change, in the cloud
- * itself, whatever a schedule has made of it. */
-bool timeline_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
-                        const char *name);
 /* Returns the configuration in `cloud` that is equal to `conf`, at any position, or NULL. `cloud`
  * may be NULL. */
 const struct conf *timeline_equal(const struct cloud_conf *cloud, const struct conf *conf);

@@ -302,6 +302,19 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
 }
 
+bool cloud_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
+                     const char *name)
+{
+	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
+	const struct conf *b = cloud_conf_get(after, name);
+
+	while (a && b && conf_equal(a, b)) {
+		a = cloud_conf_next(before, a);
+		b = cloud_conf_next(after, b);
+	}
+	return !a && !b;
+}
+
 /* For a statement that a cloud has several times: returns the number of the one that `conf`
  * replaces, or the number behind the last. */
 static uint32_t number_for(const struct cloud_conf *cloud, const struct conf *conf)

@@ -115,6 +115,10 @@ uint32_t cloud_class_free(const struct cloud_conf *cloud);
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* Returns the configuration of the same name with the next number, or NULL after the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
+/* Returns true if both clouds have the same configurations of the statement `name`, or none.
+ * `before` may be NULL. */
+bool cloud_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
+                     const char *name);
 /* Puts `conf` into the cloud and takes ownership of it. It replaces the one with the same name and
  * number, or the one that is the `same` (statement.h). A configuration of a class gets the number
  * of the class, or the next free one. Returns 0, or -ENOSPC if the cloud is full; then the caller

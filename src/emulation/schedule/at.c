@@ -16,7 +16,7 @@ struct point {
 	/* Of its orders, one bit each: executed, and the user has not given the statement again */
 	uint32_t in_force;
 	uint32_t given;  /* of its orders: the user gives the statement again by this change */
-	uint32_t former; /* index in the track before; AT_MAX: it is new */
+	uint32_t former; /* index in the track before; the number of points there: it is new */
 	timeline_places place[ORDERS_MAX];
 	struct setting setting[ORDERS_MAX];
 };
@@ -155,23 +155,26 @@ static uint32_t at_confs(const struct cloud_conf *cloud, const struct at_conf *c
 	return n;
 }
 
-/* Finds the point in the timeline before, and which of its statements the user gives again. */
-static void point_relate(struct point *point, const struct at_conf *conf,
-                         const struct timeline_plan *plan)
+/* Finds the points in the timeline before, and which of their statements the user gives again. */
+static void points_relate(struct at *at, const struct at_conf *const *confs,
+                          const struct timeline_plan *plan)
 {
-	const struct conf *equal = timeline_equal(plan->before, &conf->conf);
-	const struct at_conf *confs[AT_MAX];
-	uint32_t n = at_confs(plan->before, confs);
+	const struct at_conf *before[AT_MAX];
+	uint32_t n = at_confs(plan->before, before);
 
-	point->former = AT_MAX;
-	for (uint32_t i = 0; equal && i < n; i++) {
-		if (&confs[i]->conf == equal)
-			point->former = i;
-	}
-	for (uint32_t i = 0; plan->before && i < point->n; i++) {
-		const char *name = conf->orders.order[i].name;
+	for (uint32_t i = 0; i < at->n; i++) {
+		const struct conf *equal = timeline_equal(plan->before, &confs[i]->conf);
+		struct point *point = &at->point[i];
 
-		point->given |= (uint32_t)!timeline_conf_same(plan->before, plan->conf, name) << i;
+		point->former = 0;
+		while (point->former < n && &before[point->former]->conf != equal)
+			point->former++;
+		for (uint32_t k = 0; plan->before && k < point->n; k++) {
+			const char *name = confs[i]->orders.order[k].name;
+
+			point->given |= (uint32_t)!cloud_conf_same(plan->before, plan->conf, name)
+			                << k;
+		}
 	}
 }
 
@@ -193,7 +196,6 @@ static int points_prepare(struct at *at, const struct at_conf *const *confs, uin
 		point->n = orders->n;
 		for (uint32_t i = 0; i < orders->n; i++)
 			point->place[i] = timeline_place(plan->setup, orders->order[i].name);
-		point_relate(point, confs[at->n], plan);
 		after = orders_carry_out(orders, cloud);
 		error = after ? 0 : -ENOMEM;
 		cloud_conf_free(cloud);
@@ -226,6 +228,7 @@ static int at_plan(const struct conf *conf, struct timeline_plan *plan)
 	at->redone = plan->redone;
 	at->point = calloc(n, sizeof(*at->point));
 	error = at->point ? points_prepare(at, confs, n, plan) : -ENOMEM;
+	points_relate(at, confs, plan);
 	if (error) {
 		at_free(&at->track);
 		return error;
