@@ -180,6 +180,8 @@ def lengths_without_ethernet():
         text = LINK.replace("left to right\nset", "left to right packet 1500B\nset") + (
             f"set flows 20\ncloud l trace {path} loop\ncloud l rate 1mbit queue 900kB")
         assert "with `overhead 4`" in own(text + "\n").stderr
+        # Also 0 is given: a packet takes its own length.
+        assert own(text + " overhead 0\n", "-j").returncode == 0
         figures = json.loads(own(text + " overhead 4\n", "-j").stdout)["runs"][0]["figures"]
         # The mean rate of the trace is that of frames of 1514 bytes.
         sent = figures["l.utilisation"] / 100 * 1514 * 3000 / 1500

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/lab_campaign.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -456,6 +457,7 @@ int campaign_sort(struct campaign *campaign)
 		}
 	}
 	campaign_free(order);
+	assert(n == campaign->n_jobs);
 	free(campaign->jobs);
 	campaign->jobs = sorted;
 	campaign->room = campaign->n_jobs;

@@ -43,7 +43,7 @@ static int trace_check(const struct cloud_conf *cloud, const struct conf *conf,
 
 	if (trace_format((const struct trace_conf *)conf) != TRACE_MAHIMAHI)
 		return 0;
-	if (rate && !rate_overhead(rate).none)
+	if (rate && rate_overhead(rate).given)
 		return 0;
 	problem_set(problem, -1,
 	            "cloud %s: a trace of mahimahi expects frames with Ethernet, but links of "

@@ -2,7 +2,7 @@
 /*
  * Packets of the lab have the length of their IPv4 datagram (frame.h). What takes the 14 bytes of
  * Ethernet off the length of a frame, or adds to them, would be wrong by these 14 bytes: `overhead
- * layer3`, `layer1` and `atm`, and a trace of mahimahi on a link without overhead.
+ * layer3`, `layer1` and `atm`, and a trace of mahimahi on a link for which none is given.
  *
  * Thread: control.
  */
