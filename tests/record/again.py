@@ -524,24 +524,34 @@ def what_would_have_happened_is_told():
         assert json.load(file)["clouds"][0]["drops"]["queue-full"] == 0
 
 
+def up_carries(client):
+    end = time.monotonic() + PATIENCE_S
+    while json.loads(client.say("show cloud up"))["rx_packets"] < 100:
+        assert time.monotonic() < end, "nothing comes in"
+        time.sleep(0.01)
+
+
+def up_in(scene):
+    """Runs it again. Returns the cloud up of the report, and its lines of the log."""
+    scene.again("--report", scene.at("report.json"), "--log", scene.at("log.csv"), outputs=False)
+    with open(scene.at("report.json")) as file:
+        up = next(cloud for cloud in json.load(file)["clouds"] if cloud["cloud"] == "up")
+    with open(scene.at("log.csv")) as file:
+        return up, [line.split(",") for line in file if line.split(",")[3] == "up"]
+
+
 def a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then():
     for name, options in WORKERS.items():
         with tempfile.TemporaryDirectory() as folder:
             scene = Scene(folder, "ab", packets=4000)
             scene.scenario(LOSSY)
             client = scene.start(*options)
-            end = time.monotonic() + PATIENCE_S
-            while json.loads(client.say("show cloud up"))["rx_packets"] < 100:
-                assert time.monotonic() < end, "nothing comes in"
-                time.sleep(0.01)
+            up_carries(client)
             assert b'"ok":true' in client.say("no cloud up")
             client.close()
             scene.stop()
-            scene.again("--report", scene.at("report.json"), "--log", scene.at("log.csv"), outputs=False)
-            with open(scene.at("report.json")) as file:
-                up = next(cloud for cloud in json.load(file)["clouds"] if cloud["cloud"] == "up")
-            with open(scene.at("log.csv")) as file:
-                came = sum(line.split(",")[3] == "up" for line in file)
+            up, log = up_in(scene)
+            came = len(log)
             assert up["rx_packets"] == came >= 100 and up["tx_packets"] > 0, (name, came, up)
 
 
@@ -549,28 +559,18 @@ def a_cloud_that_a_change_replaced_is_reported_with_what_it_carried_itself():
     ways = {"again": ["no cloud up", "cloud up from b to a"],
             "elsewhere": ["begin", "no cloud up", "no cloud down", "cloud up from a to b", "commit"]}
 
-    def carries(client):
-        end = time.monotonic() + PATIENCE_S
-        while json.loads(client.say("show cloud up"))["rx_packets"] < 100:
-            assert time.monotonic() < end, "nothing comes in"
-            time.sleep(0.01)
-
     for (name, options), (way, lines) in itertools.product(WORKERS.items(), ways.items()):
         with tempfile.TemporaryDirectory() as folder:
             scene = Scene(folder, "ab", gap_ns=1000000)
             scene.scenario("port a\nport b\ncloud down from a to b\ncloud up from b to a\ncloud up loss every 2\n")
             client = scene.start(*options)
-            carries(client)
+            up_carries(client)
             for line in lines:
                 assert b'"ok":true' in client.say(line), (line, way)
-            carries(client)
+            up_carries(client)
             client.close()
             scene.stop()
-            scene.again("--report", scene.at("report.json"), "--log", scene.at("log.csv"), outputs=False)
-            with open(scene.at("report.json")) as file:
-                up = next(cloud for cloud in json.load(file)["clouds"] if cloud["cloud"] == "up")
-            with open(scene.at("log.csv")) as file:
-                log = [line.split(",") for line in file if line.split(",")[3] == "up"]
+            up, log = up_in(scene)
             lost = sum(line[4] == "dropped" for line in log)
             # Only the first cloud drops each second packet.
             assert up["drops"]["loss"] == lost >= 50, (name, way, lost, up)
