@@ -144,18 +144,18 @@ static void queue_management_and_slots_change_with_time(void **state)
 /* 1000 bytes take 0.8 ms. */
 #define LINK "rate 10mbit queue 200kB; "
 
-/* Overloads the link for half a second, and again from 9.5 s on, by a seventh; or, if `light`, from
- * 10 s on sends six packets every 20 ms, which a management that has just begun lets pass. Returns
- * the number of packets before the second time. */
-static uint32_t two_times(struct arrival *arrivals, uint32_t n, bool light)
+/* Overloads the link for half a second, and again by a seventh, from shortly before the next window
+ * on; or, if `light`, sends six packets every 10 ms from then on, which a management that has just
+ * begun lets pass. Returns the number of packets before the second time. */
+static uint32_t two_times(struct arrival *arrivals, uint32_t n, bool light, simtime window)
 {
 	const uint32_t first = 800;
 
 	for (uint32_t i = 0; i < first; i++)
 		arrivals[i] = (struct arrival){i * 600 * SIMTIME_US, 1000};
 	for (uint32_t i = 0; i < n - first; i++) {
-		simtime t = light ? 10 * SIMTIME_S + i / 6 * 20 * MS + i % 6 * SIMTIME_US
-		                  : 9500 * MS + i * 700 * SIMTIME_US;
+		simtime t = light ? window + i / 6 * 10 * MS + i % 6 * SIMTIME_US
+		                  : window - 300 * MS + i * 700 * SIMTIME_US;
 
 		arrivals[first + i] = (struct arrival){t, 1000};
 	}
@@ -170,12 +170,15 @@ static void a_management_that_returns_begins_anew(void **state)
 	static const struct {
 		const char *statement, *name;
 		bool light; /* for those with draws, which go on: so all packets pass */
+		simtime window;
 	} rows[] = {
-	        {"red min 5kB max 15kB", "red", true},
-	        {"pie", "pie", true},
-	        {"codel", "codel", false},
-	        {"fq-codel", "fq-codel", false},
-	        {"dualpi2", "dualpi2", false},
+	        {"red min 5kB max 15kB max-p 0.5", "red", true, 10 * SIMTIME_S},
+	        {"pie", "pie", true, 10 * SIMTIME_S},
+	        {"codel", "codel", false, 10 * SIMTIME_S},
+	        /* CoDel remembers its count for 16 intervals */
+	        {"codel", "codel", false, 1 * SIMTIME_S},
+	        {"fq-codel flows 1", "fq-codel", false, 1 * SIMTIME_S},
+	        {"dualpi2", "dualpi2", false, 10 * SIMTIME_S},
 	};
 	static struct arrival arrivals[MANY];
 	static simtime window[MANY], alone[MANY];
@@ -183,13 +186,14 @@ static void a_management_that_returns_begins_anew(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < LENGTH(rows); i++) {
-		uint32_t first = two_times(arrivals, MANY, rows[i].light);
+		const uint64_t ms = rows[i].window / MS;
+		uint32_t first = two_times(arrivals, MANY, rows[i].light, rows[i].window);
 
-		snprintf(words, sizeof(words), LINK "every 10s for 500ms from 0s %s",
+		snprintf(words, sizeof(words), LINK "every %lums for 500ms from 0s %s", ms,
 		         rows[i].statement);
 		schedule_play(words, arrivals, MANY, window);
-		snprintf(words, sizeof(words), LINK "at 10s %s; at 10500ms no %s",
-		         rows[i].statement, rows[i].name);
+		snprintf(words, sizeof(words), LINK "at %lums %s; at %lums no %s", ms,
+		         rows[i].statement, ms + 500, rows[i].name);
 		schedule_play(words, arrivals, MANY, alone);
 		for (uint32_t k = first; k < MANY; k++) {
 			if (window[k] != alone[k])

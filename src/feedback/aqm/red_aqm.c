@@ -153,7 +153,6 @@ static void red_aqm_begin(struct aqm *aqm)
 	struct red_aqm *red = (struct red_aqm *)aqm;
 
 	red->begun = false;
-	red->red = (struct red){.max_p = red->rule.setup.max_p};
 	red->average_q16 = 0;
 }
 
