@@ -7,6 +7,8 @@
 #                          [ cloud up: 20 ms                                        ]
 #
 # The same over IPv6: weir-host recognises weir's quenches, and each of them reaches its connection.
+# The queue drops what cannot be marked. Of a TCP connection with ECN these are acknowledgements
+# without data, repetitions and the end: they take a cloud of their own, beside the queue.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -41,6 +43,8 @@ cloud down mark above 30pkt
 cloud down ecn on
 cloud down becn
 cloud down delay 20ms
+cloud unmarkable from a to b priority 50 match ip6[1] & 0x30 = 0
+cloud unmarkable delay 20ms
 cloud up delay 20ms
 SCENARIO
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
