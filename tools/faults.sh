@@ -11,14 +11,19 @@ cd "$(dirname "$0")/.."
 dir=build/test-asan
 mkdir -p build
 [ -e $dir/build.ninja ] ||
-	configure_in $dir build/faults.log --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	configure_in $dir build/faults.log --buildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false
 build_targets="src/weir tests/faults/weir-faults tests/faults/hold tests/replay/make_capture"
 compile_in $dir build/faults.log
 begun=$SECONDS status=0
-python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture . "$@" || status=1
+python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture \
+	. "$@" || status=1
 case " $* " in
 *" --only "*) ;;
-*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture --all || status=1 ;;
+*)
+	python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold \
+		$dir/tests/replay/make_capture --all || status=1
+	;;
 esac
 echo "$((SECONDS - begun)) s"
 exit $status

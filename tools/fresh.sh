@@ -10,7 +10,8 @@
 set -u
 folder=$(realpath "${1:?the folder of the packages}")
 [ "${WEIR_THROWAWAY:-}" = 1 ] || {
-	echo "It installs and purges packages here. WEIR_THROWAWAY=1 says that this system may be thrown away." >&2
+	echo "It installs and purges packages here." \
+		"WEIR_THROWAWAY=1 says that this system may be thrown away." >&2
 	exit 2
 }
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -33,14 +34,16 @@ claim() {
 
 # Excludes caches, and files that other programs write at run time.
 list_files() {
-	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path "$folder" -o -path "$work" \
-		-o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -print | sort
+	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path "$folder" \
+		-o -path "$work" -o -path /var/cache -o -path /var/log -o -path /var/lib/apt \
+		-o -path /var/lib/dpkg \) -prune -o -print | sort
 	cut -d: -f1 /etc/passwd /etc/group | sort
 }
 
 # Prints the packages that weir depends on.
 needed() {
-	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/:any//' | xargs
+	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' |
+		sed 's/(.*//; s/|.*//; s/:any//' | xargs
 }
 
 completes() {
@@ -69,18 +72,21 @@ autopkgtest() {
 $apt update > /dev/null 2>&1
 # Installs the dependencies first, since apt leaves them when weir is purged. shellcheck
 # disable=SC2046 # lists
-$apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 systemd apparmor udev \
-	$(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"
+$apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 \
+	systemd apparmor udev $(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"
 list_files > "$work/before"
 
-claim "apt install ./weir_*.deb" $apt install "$folder"/weir_*.deb "$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb
+claim "apt install ./weir_*.deb" $apt install "$folder"/weir_*.deb \
+	"$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb
 claim "weir --version" weir --version
 claim "weir exec delay 40ms -- true" weir exec delay 40ms -- true
 claim "man weir, and of each command" manual_pages
 claim "bash completes weir exec del" completes
-claim "zsh and fish have theirs" test -f /usr/share/zsh/vendor-completions/_weir -a -f /usr/share/fish/vendor_completions.d/weir.fish
+claim "zsh and fish have theirs" test -f /usr/share/zsh/vendor-completions/_weir \
+	-a -f /usr/share/fish/vendor_completions.d/weir.fish
 claim "python3 -c 'import weir'" python3 -c 'import weir; weir.Path'
-claim "systemd takes the units" systemd-analyze verify /lib/systemd/system/weir@.service /lib/systemd/system/weir-setup@.service
+claim "systemd takes the units" systemd-analyze verify \
+	/lib/systemd/system/weir@.service /lib/systemd/system/weir-setup@.service
 claim "AppArmor's parser takes the profile" apparmor_parser -Q /etc/apparmor.d/weir-service
 claim "the service's user is there" id weir
 for name in replay veth exec; do

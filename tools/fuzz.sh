@@ -50,7 +50,8 @@ targets=$(find $dir/tests/fuzz -maxdepth 1 -type f -executable -name 'fuzz_*' 2>
 }
 share=$((seconds / $(echo "$targets" | wc -l)))
 [ $share -ge 1 ] || share=1
-export ASAN_OPTIONS="detect_leaks=1:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="halt_on_error=1:${UBSAN_OPTIONS:-}"
+export ASAN_OPTIONS="detect_leaks=1:${ASAN_OPTIONS:-}" \
+	UBSAN_OPTIONS="halt_on_error=1:${UBSAN_OPTIONS:-}"
 
 fuzz() # target
 {
@@ -68,7 +69,8 @@ fuzz() # target
 	# shellcheck disable=SC2086 # there may be no seeds
 	if "$target" -max_total_time=$share -timeout=60 -report_slow_units=$slow \
 		-rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$dir/crashes/$name/" "$dir/corpus/$name" $seeds > "$dir/$name.log" 2>&1; then
+		-artifact_prefix="$dir/crashes/$name/" "$dir/corpus/$name" $seeds \
+		> "$dir/$name.log" 2>&1; then
 		slow_units=$(find "$dir/crashes/$name" -name 'slow-unit-*' | wc -l)
 		said="$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log") inputs"
 		[ "$slow_units" = 0 ] ||
@@ -76,7 +78,8 @@ fuzz() # target
 		result pass "$name" "$said"
 	else
 		tail -n 30 "$dir/$name.log"
-		result fail "$name" "$dir/$name.log; the input lies in $dir/crashes/$name: keep it in tests/fuzz/finds/$name"
+		result fail "$name" "$dir/$name.log; the input lies in $dir/crashes/$name: "\
+"keep it in tests/fuzz/finds/$name"
 	fi
 }
 

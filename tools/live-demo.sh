@@ -29,7 +29,8 @@ host() { # NAME ADDRESS
 	ip link add "weir-$1" type veth peer name eth0 netns "host-$1"
 	# The emulator must see frames as on a wire: no merged segments, finished checksums.
 	ethtool -K "weir-$1" gro off gso off tso off tx off > /dev/null 2>&1 || true
-	ip netns exec "host-$1" ethtool -K eth0 gro off gso off tso off tx off > /dev/null 2>&1 || true
+	ip netns exec "host-$1" ethtool -K eth0 gro off gso off tso off tx off > /dev/null 2>&1 ||
+		true
 	ip link set "weir-$1" addrgenmode none up
 	ip -n "host-$1" link set eth0 address "$(mac "$1")" addrgenmode none
 	ip -n "host-$1" address add "$2/24" dev eth0
@@ -47,10 +48,12 @@ ip -n host-b neigh add 10.9.0.1 lladdr "$(mac a)" dev eth0
 live=$out/live.weir
 sed -e 's/^port a$/port a device net_af_packet0,iface=weir-a/' \
 	-e 's/^port b$/port b device net_af_packet1,iface=weir-b/' "$scenario" > "$live"
-grep -q iface=weir-a "$live" && grep -q iface=weir-b "$live" || fail "$scenario has no bare lines 'port a', 'port b'"
+grep -q iface=weir-a "$live" && grep -q iface=weir-b "$live" ||
+	fail "$scenario has no bare lines 'port a', 'port b'"
 
 ping_across() {
-	ip netns exec host-a ping -n -i 0.2 -c 10 -W 3 10.9.0.2 | grep -E 'transmitted|rtt' | sed 's/^/  /'
+	ip netns exec host-a ping -n -i 0.2 -c 10 -W 3 10.9.0.2 |
+		grep -E 'transmitted|rtt' | sed 's/^/  /'
 }
 
 echo "$weir run -c $live -s $socket"
@@ -71,7 +74,8 @@ echo "ping across it, 280 ms each way asked for, so 560 ms there and back:"
 ping_across
 
 echo
-echo "A change while it runs: weir ctl 'cloud down delay 40ms', and the same for up; 80 ms there and back:"
+echo "A change while it runs: weir ctl 'cloud down delay 40ms', and the same for up;" \
+	"80 ms there and back:"
 "$weir" ctl -s "$socket" cloud down delay 40ms
 "$weir" ctl -s "$socket" cloud up delay 40ms
 # So that the counters below are those of the new delay only.

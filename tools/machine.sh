@@ -21,16 +21,19 @@ skip() {
 	exit 77
 }
 [ "$(id -u)" = 0 ] || skip "it takes root"
-command -v systemd-nspawn > /dev/null || skip "it takes systemd-nspawn, of the package systemd-container"
+command -v systemd-nspawn > /dev/null ||
+	skip "it takes systemd-nspawn, of the package systemd-container"
 [ -x "$root/sbin/init" ] || skip "$root has no /sbin/init: systemd-sysv is not installed there"
 
 log=$(mktemp)
-systemd-nspawn --quiet --boot --directory="$root" --machine=$name --register=no --keep-unit --capability=all \
-	--private-network --bind-ro="$tree:/weir" > "$log" 2>&1 < /dev/null &
+systemd-nspawn --quiet --boot --directory="$root" --machine=$name --register=no --keep-unit \
+	--capability=all --private-network --bind-ro="$tree:/weir" \
+	> "$log" 2>&1 < /dev/null &
 nspawn=$!
 leader=""
 inside() {
-	nsenter -t "$leader" -a -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+	nsenter -t "$leader" -a -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+		LC_ALL=C.UTF-8 "$@"
 }
 end() {
 	# The signal that makes systemd power off.
@@ -42,7 +45,8 @@ trap end EXIT
 
 for _ in $(seq 300); do
 	leader=$(pgrep -P $nspawn -x systemd || true)
-	if [ -n "$leader" ] && inside systemctl is-system-running 2> /dev/null | grep -qE 'running|degraded'; then
+	if [ -n "$leader" ] &&
+		inside systemctl is-system-running 2> /dev/null | grep -qE 'running|degraded'; then
 		booted=yes
 		break
 	fi
@@ -55,5 +59,6 @@ done
 }
 # nspawn omits /sys/module; without it DPDK assumes a kernel without sysfs.
 inside sh -c 'mkdir -p /run/sysfs && mount -t sysfs sysfs /run/sysfs && mount -o remount,rw /sys &&
-	mkdir -p /sys/module && mount --rbind /run/sysfs/module /sys/module && mount -o remount,ro /sys'
+	mkdir -p /sys/module && mount --rbind /run/sysfs/module /sys/module &&
+	mount -o remount,ro /sys'
 inside sh -c 'cd /weir && exec "$@"' sh "$@"

@@ -3,9 +3,11 @@
 # Debian 12 and 13, and on their derivatives. Installed packages are not installed again, and if
 # none is missing, apt is not called.
 
-packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev libncurses-dev libmicrohttpd-dev"
+packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev "\
+"zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev libncurses-dev libmicrohttpd-dev"
 packages_live="iproute2 iputils-ping ethtool"
-packages_test="libcmocka-dev jq curl wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps libbpf-dev tmux python3-pytest python3-pytest-xdist python3-venv mypy"
+packages_test="libcmocka-dev jq curl wireshark-common tshark iperf3 traceroute iputils-tracepath "\
+"tcpdump procps libbpf-dev tmux python3-pytest python3-pytest-xdist python3-venv mypy"
 
 # The names of clang's runtime libraries (sanitizers, libFuzzer) contain the version.
 packages_clang() {
@@ -45,21 +47,24 @@ packages_install() {
 	local purpose=$1 as_root="" missing
 	shift
 	if ! packages_debian; then
-		echo "This is no Debian: make sure that what corresponds to these packages is there:" "$@" >&2
+		echo "This is no Debian: make sure that what corresponds to these packages" \
+			"is there:" "$@" >&2
 		return 0
 	fi
 	missing=$(packages_missing "$@" | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
 	if [ "$(id -u)" != 0 ]; then
 		if ! command -v sudo > /dev/null; then
-			echo "$purpose needs packages that are not installed, and sudo is not there." >&2
+			echo "$purpose needs packages that are not installed," \
+				"and sudo is not there." >&2
 			echo "As root:  apt-get install --no-install-recommends $missing" >&2
 			return 1
 		fi
 		as_root="sudo"
 	fi
 	echo "Installing with ${as_root:+$as_root }apt-get, for $purpose: $missing"
-	$as_root apt-get -qq update || echo "apt-get update failed; trying with the lists that are there" >&2
+	$as_root apt-get -qq update ||
+		echo "apt-get update failed; trying with the lists that are there" >&2
 	# shellcheck disable=SC2086 # the list must be split
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 \
 		install --no-install-recommends $missing > "$packages_log" 2>&1 || {

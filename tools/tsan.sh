@@ -21,8 +21,8 @@ mkdir -p "$(dirname "$dir")"
 
 programs="worker io_thread runtime reading fate-queue frame-queue tap server session stall load"
 [ -e "$dir/build.ninja" ] ||
-	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false \
-		-Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
+	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
+		-Db_lundef=false -Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
 build_targets=tests/runner/unit
 compile_in "$dir" "$dir.log"
 
@@ -31,13 +31,18 @@ for program in $programs; do
 	begun=$SECONDS
 	log=$dir/tsan-$program.log
 	suppressed=
-	case $program in fate-queue | frame-queue) suppressed=suppressions=$PWD/tools/tsan-rings.supp ;; esac
-	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 $suppressed ${TSAN_OPTIONS:-}" \
-		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/runner/unit" "$program" > "$log" 2>&1; then
+	case $program in
+	fate-queue | frame-queue) suppressed=suppressions=$PWD/tools/tsan-rings.supp ;;
+	esac
+	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 "\
+"$suppressed ${TSAN_OPTIONS:-}" \
+		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/runner/unit" "$program" \
+		> "$log" 2>&1; then
 		echo "$program: silent, $((SECONDS - begun)) s"
 	else
 		status=1
-		echo "$program: $(grep -c 'WARNING: ThreadSanitizer' "$log" || true) warnings, $((SECONDS - begun)) s: $log"
+		echo "$program: $(grep -c 'WARNING: ThreadSanitizer' "$log" || true) warnings," \
+			"$((SECONDS - begun)) s: $log"
 		grep '^SUMMARY' "$log" | sort | uniq -c | sort -rn | head -20 || true
 	fi
 done

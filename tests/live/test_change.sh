@@ -47,13 +47,15 @@ for change in $(seq 100); do
 	esac
 	# What is missing cannot be removed; a removed cloud is added again first.
 	ctl "cloud $name from $from to $to" >/dev/null 2>&1 || true
-	ctl "$line" >"$work/answer" 2>&1 || grep -q 'not-found\|no such\|has no\|not there' "$work/answer" ||
+	ctl "$line" >"$work/answer" 2>&1 ||
+		grep -q 'not-found\|no such\|has no\|not there' "$work/answer" ||
 		fail "change $change, $line: $(cat "$work/answer")"
 done
 kill $background 2>/dev/null || true
 background=
 within "packets lost by weir itself" \
-	"$(ctl -j show cloud | jq '[.clouds[].drops | .["no-buffer"] + .["tx-full"] + .removed] | add // 0')" 0 0
+	"$(ctl -j show cloud |
+		jq '[.clouds[].drops | .["no-buffer"] + .["tx-full"] + .removed] | add // 0')" 0 0
 weir_stop
 grep -q 'every packet is accounted for, every buffer was returned' "$work/weir.out" ||
 	fail "it does not add up"

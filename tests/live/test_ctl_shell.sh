@@ -28,7 +28,8 @@ def person(steps, home):
         os.write(fd, keys.encode())
         seen, until = b"", time.monotonic() + 60
         # what moves the cursor stands within words
-        while not re.search(expected, re.sub(rb"\x1b\[[0-9;]*[A-Za-z]|\r", b"", seen).decode("utf-8", "replace")):
+        while not re.search(expected, re.sub(rb"\x1b\[[0-9;]*[A-Za-z]|\r", b"", seen)
+                            .decode("utf-8", "replace")):
             if not select.select([fd], [], [], max(0, until - time.monotonic()))[0]:
                 sys.exit(f"{keys!r}: no {expected!r} in {seen!r}")
             try:
@@ -63,7 +64,12 @@ status = person([
     ("quit\n", r"\n"),
 ], home)
 assert status == 0, status
-status = person([("", "weir> "), ("\x1b[A", "show workers"), ("\n", r"run-to-completion(?s:.*)weir> "), ("\x04", r"\^D\n")], home)
+status = person([
+    ("", "weir> "),
+    ("\x1b[A", "show workers"),
+    ("\n", r"run-to-completion(?s:.*)weir> "),
+    ("\x04", r"\^D\n"),
+], home)
 assert status == 0, status
 assert os.stat(home + "/.weir_history").st_mode & 0o777 == 0o600
 PYTHON

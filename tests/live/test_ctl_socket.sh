@@ -25,7 +25,8 @@ answers()
 	shift 2
 	status=0
 	"$@" >"$work/answer" 2>&1 || status=$?
-	[ "$status" = "$expected" ] || fail "$*: status $status, not $expected: $(cat "$work/answer")"
+	[ "$status" = "$expected" ] ||
+		fail "$*: status $status, not $expected: $(cat "$work/answer")"
 	grep -q -- "$words" "$work/answer" || fail "$*: no '$words' in: $(cat "$work/answer")"
 	echo "ok: $(tail -1 "$work/answer" | cut -c 1-120)"
 }
@@ -38,7 +39,8 @@ answers 2 "either -f FILE or a command" "$WEIR" ctl -s "$socket" -f x show
 if command -v setpriv >/dev/null; then
 	chmod 711 "$work"
 	answers 2 "permission denied (mode 0660, owner root" \
-		setpriv --reuid 65534 --regid 65534 --clear-groups "$WEIR" ctl -s "$socket" show config
+		setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$WEIR" ctl -s "$socket" show config
 fi
 
 # ---- single commands
@@ -82,18 +84,25 @@ ctl show config | cmp - "$work/before" || fail "a batch that was wrong changed s
 printf 'cloud up delay 7ms\nno cloud down loss\ncloud down rate 10mbit' >"$work/right"
 answers 0 '^ok$' ctl -f - <"$work/right"
 ctl show config | grep -q '^cloud down rate 10mbit$' || fail "the batch was not executed"
-printf 'cloud up delay 9ms\nevents from oldest\nsample 100ms\nhello\ncloud up nonsense\n' >"$work/wrong"
+printf 'cloud up delay 9ms\nevents from oldest\nsample 100ms\nhello\ncloud up nonsense\n' \
+	>"$work/wrong"
 ctl show config >"$work/before"
-answers 2 "$work/wrong:2:1: events is not a change: its lines would come between" ctl -f "$work/wrong"
+answers 2 "$work/wrong:2:1: events is not a change: its lines would come between" \
+	ctl -f "$work/wrong"
 grep -q "$work/wrong:3:1: sample is not a change: " "$work/answer" || fail "sample was taken"
 grep -q "$work/wrong:4:1: hello is not a change; " "$work/answer" || fail "hello was taken"
 ctl show config | cmp - "$work/before" || fail "a batch with events changed something"
 answers 2 'does not belong in a file' sh -c "echo commit | '$WEIR' ctl -s '$socket' -f -"
-answers 1 'line 2: x: ' sh -c "printf 'cloud up delay 8ms\nshow cloud x\nclear counters\n' | '$WEIR' ctl -s '$socket'"
+answers 1 'line 2: x: ' sh -c \
+	"printf 'cloud up delay 8ms\nshow cloud x\nclear counters\n' | '$WEIR' ctl -s '$socket'"
 
 # ---- files: another user's are read with that user's rights, and root's are not readable then
 if command -v setpriv >/dev/null; then
-	as_nobody() { (cd "$work/nobody" && setpriv --reuid 65534 --regid 65534 --clear-groups "$WEIR" ctl -s "$socket" "$@"); }
+	as_nobody()
+	{
+		(cd "$work/nobody" && setpriv --reuid 65534 --regid 65534 --clear-groups \
+			"$WEIR" ctl -s "$socket" "$@")
+	}
 	mkdir "$work/nobody"
 	chmod 711 "$work"
 	chmod 666 "$socket"
@@ -134,7 +143,8 @@ for s in clients:
     s.sendall(b"clear counters\n")
     assert line(s) == "ok\n"
 extra = connect()
-assert line(clients[0]).startswith("err server: this client was silent for longest"), "the longest silent one"
+assert line(clients[0]).startswith("err server: this client was silent for longest"), \
+    "the longest silent one"
 assert clients[0].recv(1) == b""
 clients[0] = extra
 clients[0].sendall(b"x" * 1000000 + b"\nclear counters\n")

@@ -34,7 +34,8 @@ for family, address in (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::"):
 threading.Event().wait()' &
 background=$!
 $in_b iperf3 -s -D -I "$work/iperf.pid"
-until_true sh -c "$in_b ss -Hltn 'sport = :7' | grep -q . && $in_b ss -Hltn 'sport = :5201' | grep -q ." ||
+until_true sh -c "$in_b ss -Hltn 'sport = :7' | grep -q . &&
+	$in_b ss -Hltn 'sport = :5201' | grep -q ." ||
 	fail "the servers did not start"
 
 # ---- a name server at this machine's loopback address, as systemd-resolved is
@@ -48,8 +49,10 @@ while True:
     while asked[at]:
         at += asked[at] + 1
     kind = asked[at + 2]
-    found = {1: socket.inet_aton("192.0.2.1"), 28: socket.inet_pton(socket.AF_INET6, "2001:db8:1::1")}.get(kind)
-    answer = asked[:2] + b"\x81\x80\0\1\0" + (b"\1" if found else b"\0") + bytes(4) + asked[12:at + 5]
+    found = {1: socket.inet_aton("192.0.2.1"),
+             28: socket.inet_pton(socket.AF_INET6, "2001:db8:1::1")}.get(kind)
+    answer = (asked[:2] + b"\x81\x80\0\1\0" + (b"\1" if found else b"\0") + bytes(4) +
+              asked[12:at + 5])
     if found:
         answer += b"\xc0\x0c\0" + bytes([kind]) + b"\0\1\0\0\0\1\0" + bytes([len(found)]) + found
     server.sendto(answer, who)' &
@@ -72,7 +75,8 @@ ping_takes_80_ms()
 			fail "$who: $to: $(cat "$work/ping")"
 		grep -q ' 0% packet loss' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
 		least=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | sort -n | head -n 1)
-		within "$who: $to: least round trip in ms" "$least" 80 119 || fail "$(cat "$work/ping")"
+		within "$who: $to: least round trip in ms" "$least" 80 119 ||
+			fail "$(cat "$work/ping")"
 	done
 }
 
@@ -104,20 +108,27 @@ it_behaves_as_the_command()
 	[ $status = 143 ] || fail "$who: status $status instead of 143, of SIGTERM"
 	# A parent that ignores SIGCHLD, as some supervisors do.
 	status=0
-	timeout -s KILL $PATIENCE_S env --ignore-signal=CHLD $as "$weir" exec -q delay 1ms -- sh -c 'exit 7' || status=$?
+	timeout -s KILL $PATIENCE_S env --ignore-signal=CHLD $as "$weir" exec -q delay 1ms -- \
+		sh -c 'exit 7' || status=$?
 	[ $status = 7 ] || fail "$who: SIGCHLD is ignored: status $status instead of 7"
 	status=0
 	$as "$weir" exec -q delay 1ms -- /nonexistent 2>"$work/said" || status=$?
-	[ $status = 127 ] || fail "$who: status $status instead of 127, of a command that is not there"
+	[ $status = 127 ] ||
+		fail "$who: status $status instead of 127, of a command that is not there"
 	grep -q '/nonexistent: No such file' "$work/said" || fail "$who: $(cat "$work/said")"
 	head -c 3000000 /dev/urandom >"$work/data"
 	chmod 644 "$work/data"
-	$as "$weir" exec -q delay 1ms -- sh -c 'cat; echo aside >&2' <"$work/data" >"$work/out" 2>"$work/err"
-	cmp -s "$work/data" "$work/out" || fail "$who: standard input and output are not the command's"
+	$as "$weir" exec -q delay 1ms -- sh -c 'cat; echo aside >&2' \
+		<"$work/data" >"$work/out" 2>"$work/err"
+	cmp -s "$work/data" "$work/out" ||
+		fail "$who: standard input and output are not the command's"
 	[ "$(cat "$work/err")" = aside ] || fail "$who: standard error: $(cat "$work/err")"
-	[ "$($as "$weir" exec -q delay 1ms -- id -u)" = "$($as id -u)" ] || fail "$who: another user"
-	$as "$weir" exec --seed 3 delay 1ms loss random 0.5% -- ping -c 1 192.0.2.1 2>"$work/err" >/dev/null
-	grep -q 'delay  *1 ms  *1 ms, every packet' "$work/err" || fail "$who: the table: $(cat "$work/err")"
+	[ "$($as "$weir" exec -q delay 1ms -- id -u)" = "$($as id -u)" ] ||
+		fail "$who: another user"
+	$as "$weir" exec --seed 3 delay 1ms loss random 0.5% -- ping -c 1 192.0.2.1 \
+		2>"$work/err" >/dev/null
+	grep -q 'delay  *1 ms  *1 ms, every packet' "$work/err" ||
+		fail "$who: the table: $(cat "$work/err")"
 }
 
 # ---- every decision is told, and none that was not taken
@@ -125,14 +136,19 @@ it_is_recorded()
 {
 	rm -rf "$work/record"
 	mkdir -m 777 "$work/record"
-	$as "$weir" exec -q --seed 3 delay 5ms jitter 1ms loss random 20% --report "$work/record/report" \
-		--log "$work/record/log" --picture "$work/record/picture" -- ping -q -c 50 -i 0.01 192.0.2.1 \
+	$as "$weir" exec -q --seed 3 delay 5ms jitter 1ms loss random 20% \
+		--report "$work/record/report" --log "$work/record/log" \
+		--picture "$work/record/picture" -- ping -q -c 50 -i 0.01 192.0.2.1 \
 		>"$work/out" || fail "$who: $(cat "$work/out")"
 	for cloud in down up; do
-		decided=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .rx_packets" "$work/record/report")
-		lost=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .drops.loss" "$work/record/report")
-		[ "$(grep -c ",$cloud," "$work/record/log")" = "$decided" ] || fail "$who: $cloud: not $decided lines"
-		[ "$(grep -c ",$cloud,dropped,loss," "$work/record/log")" = "$lost" ] || fail "$who: $cloud: not $lost losses"
+		decided=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .rx_packets" \
+			"$work/record/report")
+		lost=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .drops.loss" \
+			"$work/record/report")
+		[ "$(grep -c ",$cloud," "$work/record/log")" = "$decided" ] ||
+			fail "$who: $cloud: not $decided lines"
+		[ "$(grep -c ",$cloud,dropped,loss," "$work/record/log")" = "$lost" ] ||
+			fail "$who: $cloud: not $lost losses"
 	done
 	[ "$decided" -ge 50 ] || fail "$who: only $decided packets"
 	grep -q 'weir exec, seed 3' "$work/record/picture" || fail "$who: the picture is another's"
@@ -207,7 +223,8 @@ three_work_one_inside_the_other()
 	grep -q 'everything works' "$work/out" || fail "$who: three: $(cat "$work/out")"
 	for to in 203.0.113.1 2001:db8:2::1; do
 		$as $nest $nest $nest traceroute -n -q 1 -w 20 -m 6 $to >"$work/out" 2>&1 || true
-		[ "$(grep -c '^ [1-4]  [0-9]' "$work/out")" = 4 ] || fail "$who: traceroute: $(cat "$work/out")"
+		[ "$(grep -c '^ [1-4]  [0-9]' "$work/out")" = 4 ] ||
+			fail "$who: traceroute: $(cat "$work/out")"
 	done
 }
 
@@ -217,7 +234,9 @@ addresses_of_this_machine_are_left_alone()
 {
 	# shellcheck disable=SC2016 # the inner shell expands it
 	unshare --net sh -c 'ip link set lo up
-		for own in 198.19.255.1 198.18.0.1 198.18.1.1; do ip addr add $own/24 dev lo || exit; done
+		for own in 198.19.255.1 198.18.0.1 198.18.1.1; do
+			ip addr add $own/24 dev lo || exit
+		done
 		exec "$@"' sh $as "$weir" exec -q delay 1ms -- ip -4 -o addr show up >"$work/out" ||
 		fail "$who: $(cat "$work/out")"
 	grep -q ' 198\.18\.2\.2/24 ' "$work/out" || fail "$who: not 198.18.2.2: $(cat "$work/out")"
@@ -232,7 +251,8 @@ tcp_fills_a_narrow_link()
 		$as "$weir" exec -q rate 10mbit queue 60kB delay 20ms -- \
 			iperf3 -J -c 192.0.2.1 -t 4 $way >"$work/iperf.json" || fail "$who: iperf3"
 		reached=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/iperf.json")
-		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 4.6 10 || fail "a narrow link is not filled"
+		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 4.6 10 ||
+			fail "a narrow link is not filled"
 	done
 }
 

@@ -163,7 +163,8 @@ peer = socket.create_connection(('198.18.0.1', 6001), timeout=60)
 peer.sendall(bytes(2000))
 print(all_of(peer))" >"$work/out" || fail "$who: $(cat "$work/out")"
 	served ""
-	[ "$(cat "$work/out")" = "200000 bytes and a reset" ] || fail "$who: down: $(cat "$work/out")"
+	[ "$(cat "$work/out")" = "200000 bytes and a reset" ] ||
+		fail "$who: down: $(cat "$work/out")"
 	serve "" reads_late
 	$as "$weir" exec -q delay 5ms -- python3 -c "
 $(sed '/^globals/d' "$work/server.py")

@@ -34,10 +34,12 @@ killed() # what is killed, expected status
 {
 	state >"$work/before"
 	$as "$weir" exec -q delay 5ms -- \
-		sh -c 'sleep 987 & setsid sleep 988 & (setsid sh -c "sleep 986 & exec sleep 985" &) ; exec sleep 989' &
+		sh -c 'sleep 987 & setsid sleep 988 & (setsid sh -c "sleep 986 & exec sleep 985" &)
+			exec sleep 989' &
 	job=$!
 	until_true pgrep -f '^sleep 989$' >/dev/null || fail "$who: the command did not start"
-	until_true sh -c "[ \$(pgrep -fc '^sleep 98[0-9]\$') = 5 ]" || fail "$who: not all have started"
+	until_true sh -c "[ \$(pgrep -fc '^sleep 98[0-9]\$') = 5 ]" ||
+		fail "$who: not all have started"
 	command=$(pgrep -f '^sleep 989$')
 	case $1 in
 	weir) kill -9 "$job" ;;
@@ -96,7 +98,8 @@ for child in range(1000):
     if os.fork() == 0:
         signal.pause()' || fail "many children: status $?"
 	for victim in $victims; do
-		kill "$victim" 2>/dev/null || fail "weir exec has killed $victim, which was not its own"
+		kill "$victim" 2>/dev/null ||
+			fail "weir exec has killed $victim, which was not its own"
 		wait "$victim" 2>/dev/null || true
 	done
 	echo 20000 >/proc/sys/kernel/ns_last_pid
@@ -120,13 +123,16 @@ while True: # until A listens
     except ConnectionRefusedError:
         time.sleep(0.05)
 peer.send(b\"hello A\")
-print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"; ping -4 -c 1 A >/dev/null && ping -6 -c 1 A >/dev/null; exit 3' \
+print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"
+		ping -4 -c 1 A >/dev/null && ping -6 -c 1 A >/dev/null; exit 3' \
 		>"$work/out" 2>&1 || status=$?
-	[ "$status" = 3 ] || fail "$who: between: status $status instead of B's 3: $(cat "$work/out")"
+	[ "$status" = 3 ] ||
+		fail "$who: between: status $status instead of B's 3: $(cat "$work/out")"
 	grep -q 'hello A' "$work/out" && grep -q 'in time' "$work/out" ||
 		fail "$who: between: $(cat "$work/out")"
 	# A does not end by itself: it must end with B.
-	$as "$weir" exec -q --between 'A: exec sleep 989' 'B: true' || fail "$who: between: status $?"
+	$as "$weir" exec -q --between 'A: exec sleep 989' 'B: true' ||
+		fail "$who: between: status $?"
 	! pgrep -f '^sleep 989$' || fail "$who: A has outlived B"
 }
 
@@ -136,9 +142,11 @@ names_have_lines_of_their_own()
 	printf '127.0.0.1 localhost' >"$work/hosts"
 	chmod 644 "$work/hosts"
 	unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts" \
-		$as "$weir" exec -q delay 1ms --between 'A: exec sleep 989' 'B: cat /etc/hosts; ping -4 -c 1 A' \
+		$as "$weir" exec -q delay 1ms --between 'A: exec sleep 989' \
+		'B: cat /etc/hosts; ping -4 -c 1 A' \
 		>"$work/out" 2>&1 || fail "$who: hosts: status $?: $(cat "$work/out")"
-	grep -q '^127.0.0.1 localhost$' "$work/out" && grep -q ' bytes from A (198\.18\.' "$work/out" ||
+	grep -q '^127.0.0.1 localhost$' "$work/out" &&
+		grep -q ' bytes from A (198\.18\.' "$work/out" ||
 		fail "$who: hosts: $(cat "$work/out")"
 }
 

@@ -12,8 +12,9 @@ need tshark python3
 fields() # NAME... of tshark
 {
 	set -- $(printf ' -e %s' "$@")
-	tshark -r "$work/record/pcap" -o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE -T fields "$@" \
-		2>"$work/tshark" >"$work/fields" || fail "tshark: $(cat "$work/tshark")"
+	tshark -r "$work/record/pcap" -o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE \
+		-T fields "$@" 2>"$work/tshark" >"$work/fields" ||
+		fail "tshark: $(cat "$work/tshark")"
 }
 
 capture() # exec's arguments
@@ -32,7 +33,8 @@ counted() # CLOUD FIELD
 
 seen() # INTERFACE DIRECTION: 1 in, 2 out, as seen by the host there
 {
-	awk -F '\t' -v i="$1" -v d="$2" '$1 == i && $2 % 4 == d { n++ } END { print n + 0 }' "$work/directions"
+	awk -F '\t' -v i="$1" -v d="$2" '$1 == i && $2 % 4 == d { n++ } END { print n + 0 }' \
+		"$work/directions"
 }
 
 counts_agree() # COMMAND'S-PORT FAR-PORT
@@ -42,7 +44,8 @@ counts_agree() # COMMAND'S-PORT FAR-PORT
 	for row in "$1 2 up rx" "$2 1 up tx" "$2 2 down rx" "$1 1 down tx"; do
 		set -- "$1" "$2" $row
 		[ "$(seen "$3" "$4")" = "$(counted "$5" "$6_packets")" ] ||
-			fail "$who: $3, direction $4: $(seen "$3" "$4") frames, and $5 counts $(counted "$5" "$6_packets")"
+			fail "$who: $3, direction $4: $(seen "$3" "$4") frames," \
+				"and $5 counts $(counted "$5" "$6_packets")"
 	done
 }
 
@@ -83,18 +86,22 @@ END
 # A tap hands over super-frames and leaves checksums unfinished; neither may appear on the path.
 tcp_is_whole_frames_with_right_sums()
 {
-	capture delay 1ms --between 'A: python3 -c "import socket; s = socket.create_server((\"A\", 7007)).accept()[0]
-while s.recv(65536): pass"' 'B: python3 -c "import socket, time; s = socket.create_connection((\"A\", 7007))
+	capture delay 1ms --between 'A: python3 -c "import socket
+s = socket.create_server((\"A\", 7007)).accept()[0]
+while s.recv(65536): pass"' 'B: python3 -c "import socket, time
+s = socket.create_connection((\"A\", 7007))
 s.sendall(bytes(2000000)); s.shutdown(1); s.recv(1); time.sleep(0.3)"'
 	counts_agree B A
 	fields frame.len tcp.checksum.status ip.checksum.status
 	awk -F '\t' '$1 > 1514 || $2 ~ /0/ || $3 ~ /0/ { bad++ } $1 == 1514 { whole++ }
-		END { exit bad > 0 || whole < 1000 }' "$work/fields" || fail "$who: $(sort "$work/fields" | uniq -c)"
+		END { exit bad > 0 || whole < 1000 }' "$work/fields" ||
+		fail "$who: $(sort "$work/fields" | uniq -c)"
 }
 
 what_is_read_while_it_runs_comes_by_a_pipe()
 {
-	$as "$weir" exec -q delay 1ms --pcap - -- sh -c 'ping -q -c 3 -i 0.1 198.18.0.1 >/dev/null' |
+	$as "$weir" exec -q delay 1ms --pcap - -- \
+		sh -c 'ping -q -c 3 -i 0.1 198.18.0.1 >/dev/null' |
 		tshark -r - -Y icmp 2>"$work/tshark" >"$work/out"
 	[ "$(wc -l <"$work/out")" = 12 ] || fail "$who: $(cat "$work/out" "$work/tshark")"
 }

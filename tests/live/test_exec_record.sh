@@ -10,7 +10,8 @@ need jq curl
 
 counts() # in a report
 {
-	jq -c '[.clouds[] | {cloud, rx_packets, tx_packets, tx_bytes, duplicated, drops, delay_ns}]' "$1"
+	jq -c '[.clouds[] |
+		{cloud, rx_packets, tx_packets, tx_bytes, duplicated, drops, delay_ns}]' "$1"
 }
 
 # The replay has the same counters as the live run, and every departure was compared.
@@ -23,9 +24,11 @@ runs_again() # exec's arguments
 	grep -q "recorded in $work/record/R" "$work/err" || fail "$who: $(cat "$work/err")"
 	$as "$weir" replay -q --recording "$work/record/R" --report "$work/record/again" \
 		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
-	grep -q 'compared: all left at the same nanosecond with the same bytes' "$work/said" || fail "$who: $(cat "$work/said")"
+	grep -q 'compared: all left at the same nanosecond with the same bytes' "$work/said" ||
+		fail "$who: $(cat "$work/said")"
 	[ "$(counts "$work/record/live")" = "$(counts "$work/record/again")" ] ||
-		fail "$who: $(counts "$work/record/live") live, $(counts "$work/record/again") again"
+		fail "$who: $(counts "$work/record/live") live," \
+			"$(counts "$work/record/again") again"
 }
 
 what_a_command_met_runs_again()
@@ -42,7 +45,8 @@ a_change_on_the_way_runs_again()
 		$weir ctl -s $work/record/control cloud up delay 30ms &&
 		ping -q -c 5 -i 0.02 192.0.2.1; sleep 0.1"
 	grep -q ' 1 changes' "$work/said" || fail "$who: $(cat "$work/said")"
-	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.max' "$work/record/again")" -eq 30000000 ] ||
+	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.max' "$work/record/again")" \
+		-eq 30000000 ] ||
 		fail "$who: $(cat "$work/record/again")"
 	$as "$weir" diff --json "$work/record/R" --set 'cloud up delay 40ms' >"$work/diff" &&
 		fail "$who: a longer delay is no difference"
@@ -54,8 +58,10 @@ a_folder_that_holds_a_recording_is_refused()
 	runs_again delay 1ms -- true
 	$as "$weir" exec -q --record "$work/record/R" delay 1ms -- true 2>"$work/err" &&
 		fail "$who: it was taken"
-	grep -q 'the folder holds a recording already' "$work/err" || fail "$who: $(cat "$work/err")"
-	$as "$weir" exec -q --snap 96B delay 1ms -- true 2>"$work/err" && fail "$who: a snap of what?"
+	grep -q 'the folder holds a recording already' "$work/err" ||
+		fail "$who: $(cat "$work/err")"
+	$as "$weir" exec -q --snap 96B delay 1ms -- true 2>"$work/err" &&
+		fail "$who: a snap of what?"
 	grep -q -e '--snap needs --record' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
@@ -64,17 +70,21 @@ a_flight_of_a_command_runs_again_from_the_middle_on()
 {
 	rm -rf "$work/record"
 	mkdir -m 777 "$work/record"
-	$as "$weir" exec -q -s "$work/record/control" --flight 1s delay 5ms loss random 10% -- sh -c "
+	$as "$weir" exec -q -s "$work/record/control" --flight 1s delay 5ms loss random 10% -- \
+		sh -c "
 		$weir ctl -s $work/record/control cloud up delay 30ms &&
 		ping -q -c 90 -i 0.03 192.0.2.1 >/dev/null
 		$weir ctl -s $work/record/control flight dump $work/record/F" \
 		>"$work/out" 2>"$work/err" || fail "$who: $(cat "$work/out" "$work/err")"
 	$as "$weir" replay -q --recording "$work/record/F" --report "$work/record/again" \
 		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
-	grep -q ' 1 changes.* from +[1-9].*all agree' "$work/said" || fail "$who: $(cat "$work/said")"
-	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.min' "$work/record/again")" -eq 30000000 ] ||
+	grep -q ' 1 changes.* from +[1-9].*all agree' "$work/said" ||
+		fail "$who: $(cat "$work/said")"
+	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.min' "$work/record/again")" \
+		-eq 30000000 ] ||
 		fail "$who: $(cat "$work/record/again")"
-	$as "$weir" exec -q --flight 1s delay 1ms -- true 2>"$work/err" && fail "$who: dumped by whom?"
+	$as "$weir" exec -q --flight 1s delay 1ms -- true 2>"$work/err" &&
+		fail "$who: dumped by whom?"
 	grep -q -e '--flight needs a control socket' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
@@ -89,14 +99,17 @@ a_signal_dumps_the_flight_and_does_not_reach_the_command()
 		touch $work/record/pinged
 		until [ -e $work/record/end ]; do sleep 0.1; done" 2>"$work/err" &
 	job=$!
-	until_true [ -e "$work/record/pinged" ] || fail "$who: the command did not start: $(cat "$work/err")"
+	until_true [ -e "$work/record/pinged" ] ||
+		fail "$who: the command did not start: $(cat "$work/err")"
 	kill -USR1 $job
-	until_true grep -q "flight dumped in $work/record/F" "$work/err" || fail "$who: $(cat "$work/err")"
+	until_true grep -q "flight dumped in $work/record/F" "$work/err" ||
+		fail "$who: $(cat "$work/err")"
 	touch "$work/record/end"
 	status=0
 	wait $job || status=$?
 	[ $status = 0 ] || fail "$who: the signal has reached the command: $status"
-	$as "$weir" replay -q --recording "$work/record/F"-* >"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
+	$as "$weir" replay -q --recording "$work/record/F"-* >"$work/said" 2>&1 ||
+		fail "$who: $(cat "$work/said")"
 
 	rm "$work/record/pinged"
 	$as "$weir" exec -q delay 5ms -- sh -c "touch $work/record/pinged; exec sleep 1000" &

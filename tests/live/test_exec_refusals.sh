@@ -23,7 +23,8 @@ refused() # the expected message, then the command to run
 run="$weir exec -q delay 1ms -- echo it runs"
 
 # ---- machines; the empty folder is in a mount namespace of the command
-refused 'there is no /dev/net/tun: modprobe tun' unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
+refused 'there is no /dev/net/tun: modprobe tun' \
+	unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
 # In a chroot no user namespace can be created.
 if unshare -Ur true 2>/dev/null; then
 	refused 'a network namespace cannot be created' \
@@ -37,7 +38,8 @@ fi
 
 # ---- without IPv6 the command has none, and all else works; without a route, errors come at once
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-"$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" || fail "without IPv6"
+"$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" ||
+	fail "without IPv6"
 ! grep -q inet6 "$work/out" || fail "an IPv6 address where there is none: $(cat "$work/out")"
 ip route del default
 "$weir" exec -q delay 1ms -- ping -c 1 -W 20 198.51.100.1 >"$work/out" || true
@@ -47,10 +49,13 @@ grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out
 refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
 # After statements, a program's name starts the command. Alone, it could be a misspelt statement.
 refused 'ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec ping 192.0.2.1
-refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec delay 40 ping 192.0.2.1
+refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' \
+	"$weir" exec delay 40 ping 192.0.2.1
 # A command that is not installed is named, whatever else is wrong.
-refused 'if `no-such-ping` is the command, there is no such program here' "$weir" 1ms 1% no-such-ping -c 3 192.0.2.1
-refused 'if `no-such-curl` is the command, there is no such program here' "$weir" exec delay 1ms no-such-curl http://192.0.2.1
+refused 'if `no-such-ping` is the command, there is no such program here' \
+	"$weir" 1ms 1% no-such-ping -c 3 192.0.2.1
+refused 'if `no-such-curl` is the command, there is no such program here' \
+	"$weir" exec delay 1ms no-such-curl http://192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
 refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
 refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
@@ -60,7 +65,8 @@ refused 'the scenario must have two ports' "$weir" exec -c "$work/three.weir" --
 refused 'no command after --' "$weir" exec delay 1ms --
 refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
 refused 'cannot mount a private file over /etc/hosts, .*; create it' \
-	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
+	unshare -m sh -c "mount -t tmpfs none /etc &&
+		exec $weir exec -q --between 'A: true' 'B: true'"
 # A chroot whose root is an ordinary folder, with mounts in it.
 cat >"$work/enter" <<EOF
 set -e
@@ -81,7 +87,8 @@ refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pc
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
 refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs
 printf 'port a\nport b\nclouds down from a to b per flow\ncloud up from b to a\n' >"$work/many.weir"
-refused 'only single clouds can be recorded' "$weir" exec -c "$work/many.weir" --log "$work/log" -- echo it runs
+refused 'only single clouds can be recorded' \
+	"$weir" exec -c "$work/many.weir" --log "$work/log" -- echo it runs
 refused '--seed `x`' "$weir" exec --seed x -- echo it runs
 refused '4095' "$weir" exec --cores 4095 -- echo it runs
 refused '/no/such/report' "$weir" exec --report /no/such/report -- echo it runs

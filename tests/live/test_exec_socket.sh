@@ -20,9 +20,11 @@ it_is_changed_while_it_runs()
 	folder=$(mktemp -d "$work/at.XXXX")
 	chmod 777 "$folder"
 	$as "$weir" exec -q --seed 7 delay 10ms -s "$folder/s" --report "$folder/r.json" --between \
-		'A: sleep 1000' "B: sh $work/change.sh $folder/s" 2>"$work/err" || fail "$who: $(cat "$work/err")"
+		'A: sleep 1000' "B: sh $work/change.sh $folder/s" 2>"$work/err" ||
+		fail "$who: $(cat "$work/err")"
 	[ "$(grep -c '^[12]$' "$work/err")" = 3 ] || fail "$who: $(cat "$work/err")"
-	[ "$(jq '.clouds[0].delay_ns.max >= 150000000' "$folder/r.json")" = true ] || fail "$who: not in force"
+	[ "$(jq '.clouds[0].delay_ns.max >= 150000000' "$folder/r.json")" = true ] ||
+		fail "$who: not in force"
 	[ ! -e "$folder/s" ] || fail "$who: the socket is still there"
 }
 
@@ -40,8 +42,10 @@ the_record_outlives_its_clouds()
 {
 	folder=$(mktemp -d "$work/at.XXXX")
 	chmod 777 "$folder"
-	$as "$weir" exec -q delay 1ms -s "$folder/s" --log "$folder/log" --picture "$folder/p.html" --between \
-		'A: sleep 1000' "B: sh $work/remove.sh $folder/s" 2>"$work/err" || fail "$who: $(cat "$work/err")"
+	$as "$weir" exec -q delay 1ms -s "$folder/s" --log "$folder/log" \
+		--picture "$folder/p.html" --between \
+		'A: sleep 1000' "B: sh $work/remove.sh $folder/s" 2>"$work/err" ||
+		fail "$who: $(cat "$work/err")"
 	[ "$(cut -d, -f4 "$folder/log" | sort -u | tr '\n' ' ')" = "cloud down up " ] ||
 		fail "$who: clouds of the log: $(cut -d, -f4 "$folder/log" | sort -u)"
 	[ "$(wc -l <"$folder/log")" -ge 100 ] || fail "$who: the log is short"
@@ -55,8 +59,10 @@ a_socket_in_use_is_refused()
 	chmod 777 "$folder"
 	status=0
 	$as "$weir" exec -q delay 1ms -s "$folder/s" -- \
-		"$weir" exec -q delay 1ms -s "$folder/s" -- touch "$folder/ran" 2>"$work/err" || status=$?
-	[ $status = 125 ] && grep -q "$folder/s" "$work/err" || fail "$who: $status: $(cat "$work/err")"
+		"$weir" exec -q delay 1ms -s "$folder/s" -- touch "$folder/ran" \
+		2>"$work/err" || status=$?
+	[ $status = 125 ] && grep -q "$folder/s" "$work/err" ||
+		fail "$who: $status: $(cat "$work/err")"
 	[ ! -e "$folder/ran" ] || fail "$who: it has run"
 }
 

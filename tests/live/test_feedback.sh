@@ -43,7 +43,8 @@ path() # hop key
 
 meter() # hop key
 {
-	jq ".clouds[] | select(.cloud == \"down-$1\") | .meter[\"$2\"] / 1000 | floor" "$work/during.json"
+	jq ".clouds[] | select(.cloud == \"down-$1\") | .meter[\"$2\"] / 1000 | floor" \
+		"$work/during.json"
 }
 
 near() # what value expected
@@ -63,7 +64,8 @@ of_one_window()
 
 sent() # hop: kbit/s that it has sent, by its counters
 {
-	jq ".clouds[] | select(.cloud == \"down-$1\") | .tx_bytes * 8000000 / $took | floor" "$work/during.json"
+	jq ".clouds[] | select(.cloud == \"down-$1\") | .tx_bytes * 8000000 / $took | floor" \
+		"$work/during.json"
 }
 
 # A connection of four seconds, of which the third is judged.
@@ -93,14 +95,19 @@ measure()
 	ctl -j show cloud down-4 >"$work/down-4.json"
 
 	for i in 1 3; do
-		near "kbit/s available at R$i" "$(path $i available_kbps)" "$(meter $i available_bps)" || return 1
+		near "kbit/s available at R$i" "$(path $i available_kbps)" \
+			"$(meter $i available_bps)" || return 1
 	done
-	near "kbit/s available at R1, as counted" "$(path 1 available_kbps)" $((100000 - $(sent 1))) || return 1
-	near "kbit/s available at R3, as counted" "$(path 3 available_kbps)" $((50000 - $(sent 3))) || return 1
+	near "kbit/s available at R1, as counted" "$(path 1 available_kbps)" \
+		$((100000 - $(sent 1))) || return 1
+	near "kbit/s available at R3, as counted" "$(path 3 available_kbps)" \
+		$((50000 - $(sent 3))) || return 1
 	near "us of queuing delay at R2" "$(path 2 delay_us)" "$(meter 2 delay_ns)" || return 1
-	within "us of queuing delay at R2, where packets wait" "$(path 2 delay_us)" 1000 300000 || return 1
+	within "us of queuing delay at R2, where packets wait" "$(path 2 delay_us)" \
+		1000 300000 || return 1
 	# 20 Mbit/s less the headers: 1448 of 1530 bytes a frame.
-	within "kbit/s of TCP" "$(jq '.end.sum_received.bits_per_second / 1000 | floor' "$work/client")" \
+	within "kbit/s of TCP" \
+		"$(jq '.end.sum_received.bits_per_second / 1000 | floor' "$work/client")" \
 		17500 19000 || return 1
 	within "TCP's retransmissions" "$(jq .end.sum_sent.retransmits "$work/client")" 0 0
 }
@@ -114,8 +121,8 @@ ctl -j probe down >"$work/probe.json"
 ctl probe down
 # 9 packets: three routers, three probes.
 within "requests of probe that came through" "$(jq .arrived "$work/probe.json")" 9 9 || exit 1
-[ "$(jq -c '[.path[] | [.hop, .link_kbps, .available_kbps, .queue_packets]]' "$work/probe.json")" = \
-	"[[1,100000,100000,0],[2,20000,20000,0],[3,50000,50000,0]]" ] ||
+[ "$(jq -c '[.path[] | [.hop, .link_kbps, .available_kbps, .queue_packets]]' \
+	"$work/probe.json")" = "[[1,100000,100000,0],[2,20000,20000,0],[3,50000,50000,0]]" ] ||
 	fail "probe of an idle path: $(cat "$work/probe.json")"
 
 undisturbed measure || fail "what the path says is not what the routers count, or TCP is harmed"
@@ -126,12 +133,14 @@ sleep 1
 after=$(ctl -j show cloud up-0 | jq '.path[0].age_ns / 1000000 | floor')
 within "ms by which the path has aged in a second" $((after - before)) 1000 30000 || exit 1
 
-within "routers that have answered" "$(jq '.clouds[] | select(.cloud == "up-0") | .path | length' "$work/during.json")" \
+within "routers that have answered" \
+	"$(jq '.clouds[] | select(.cloud == "up-0") | .path | length' "$work/during.json")" \
 	3 3 || exit 1
 within "kbit/s of R1" "$(path 1 link_kbps)" 100000 100000 || exit 1
 within "kbit/s of R2" "$(path 2 link_kbps)" 20000 20000 || exit 1
 within "kbit/s of R3" "$(path 3 link_kbps)" 50000 50000 || exit 1
 within "headers answered" "$(jq .feedback.stripped "$work/up-0.json")" 100 1000000 || exit 1
 for cloud in up-0 down-4; do
-	within "malformed headers at $cloud" "$(jq .feedback.malformed "$work/$cloud.json")" 0 0 || exit 1
+	within "malformed headers at $cloud" "$(jq .feedback.malformed "$work/$cloud.json")" \
+		0 0 || exit 1
 done

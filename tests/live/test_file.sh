@@ -17,7 +17,8 @@ with open(sys.argv[1], "wb") as f:
     f.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
     for i in range(100):
         frame = b"\xff" * 6 + b"\x02\0\0\0\0\x01" + b"\x88\xb5" + struct.pack(">I", i) + bytes(50)
-        f.write(struct.pack("<IIII", 1700000000 + i // 100, i % 100 * 10000000, len(frame), len(frame)))
+        f.write(struct.pack("<IIII", 1700000000 + i // 100, i % 100 * 10000000,
+                            len(frame), len(frame)))
         f.write(frame)
 PYTHON
 {
@@ -49,7 +50,8 @@ measure()
 	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
 	weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 	$in_b ping -c 3 -i 0.2 -W 1 10.9.0.1 >/dev/null || true
-	until_true said 'played to its end' "$work/weir.err" || fail "the capture does not come to its end"
+	until_true said 'played to its end' "$work/weir.err" ||
+		fail "the capture does not come to its end"
 	until_true frames_came || echo "$(frames) frames were seen"
 	kill $background
 	wait $background || true
@@ -57,11 +59,19 @@ measure()
 	tcpdump -r "$work/seen.pcap" --time-stamp-precision nano -tt -n 2>/dev/null |
 		grep '^[0-9]' >"$work/seen" || true
 	within "frames that came out" "$(wc -l <"$work/seen")" 100 100 &&
-		within "median error of the spacing in us" "$(awk '{ t = $1 * 1e6; if (NR > 1) { d = t - last - 10000; print d < 0 ? -d : d } last = t }' "$work/seen" | median)" 0 200
+		within "median error of the spacing in us" "$(awk '{
+			t = $1 * 1e6
+			if (NR > 1) {
+				d = t - last - 10000
+				print d < 0 ? -d : d
+			}
+			last = t
+		}' "$work/seen" | median)" 0 200
 }
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 undisturbed measure || fail "the frames do not come out as they stand in the file"
-grep -q 'played to its end: 100 frames' "$work/weir.err" || fail "the end of the capture was not said"
+grep -q 'played to its end: 100 frames' "$work/weir.err" ||
+	fail "the end of the capture was not said"
 weir_stop
 grep -q 'every packet is accounted for' "$work/weir.out" || fail "it does not add up"
 within "pings written to the file" "$(tcpdump -r "$work/back.pcap" -n icmp 2>/dev/null | wc -l)" 3 3

@@ -47,7 +47,8 @@ settled()
 
 is_said() # words, number of times
 {
-	until_true said "$1" "$work/weir.err" "$2" && [ "$(grep -c "$1" "$work/weir.err")" = "$2" ] ||
+	until_true said "$1" "$work/weir.err" "$2" &&
+		[ "$(grep -c "$1" "$work/weir.err")" = "$2" ] ||
 		fail "\`$1\` was not said $2 times: $(cat "$work/weir.err")"
 }
 
@@ -66,9 +67,11 @@ check_file() # the file
 	lost=$(sed -n '1s/.* //p' "$work/sums")
 	[ "$sent" -gt 0 ] || fail "nothing was sent: $(cat "$work/weir.out")"
 	[ $((written + lost)) = "$sent" ] ||
-		fail "$sent frames were sent, $written are in the file, $lost are said to be missing"
+		fail "$sent frames were sent, $written are in the file," \
+			"$lost are said to be missing"
 	own=$(sed -n "s/^real losses, weir's own: .*not-written //p" "$work/weir.out" | tr -d ,)
-	[ "$own" = "$lost" ] || fail "weir's own losses are not its own: $(grep '^real losses' "$work/weir.out")"
+	[ "$own" = "$lost" ] ||
+		fail "weir's own losses are not its own: $(grep '^real losses' "$work/weir.out")"
 	grep -q "port b: $1: $lost frames are missing in it" "$work/weir.err" ||
 		fail "the end does not say what is missing: $(cat "$work/weir.err")"
 	echo "ok: $sent frames sent, $written in the file, $lost counted as not written"
@@ -107,7 +110,8 @@ umount "$work/disk"
 sed -i "s,$work/disk,$work," "$work/scenario.weir"
 (
 	ulimit -f 200 # of 512 bytes or of 1,024
-	exec "$WEIR" run -c "$work/scenario.weir" -s "$socket" --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+	exec "$WEIR" run -c "$work/scenario.weir" -s "$socket" \
+		--cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 ) >"$work/weir.out" 2>"$work/weir.err" &
 weir_pid=$!
 weir_runs
@@ -123,7 +127,8 @@ sed -i "s,out=.*,out=$work/disk/new.pcap," "$work/scenario.weir"
 status=0
 "$WEIR" run -c "$work/scenario.weir" -s "$socket" >/dev/null 2>"$work/weir.err" || status=$?
 [ "$status" = 2 ] || fail "a disk that is full from the start: status $status"
-grep -q 'scenario.weir:2:15: port b: .*/new.pcap: cannot be written: No space left' "$work/weir.err" ||
+grep -q 'scenario.weir:2:15: port b: .*/new.pcap: cannot be written: No space left' \
+	"$work/weir.err" ||
 	fail "$(cat "$work/weir.err")"
 [ "$(ls "$work/disk")" = full ] || fail "a file was left: $(ls "$work/disk")"
 echo "ok: $(tail -1 "$work/weir.err")"

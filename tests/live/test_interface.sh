@@ -18,8 +18,8 @@ refused() # words, scenario lines, what runs weir
 {
 	printf '%b\n' "$2" >"$work/other.weir"
 	status=0
-	timeout 60 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" \
-		2>"$work/other.err" || status=$?
+	timeout 60 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" \
+		>"$work/other.out" 2>"$work/other.err" || status=$?
 	[ "$status" = 2 ] || fail "$2: status $status: $(cat "$work/other.err")"
 	tail -1 "$work/other.err" | grep -q "$1" || fail "$2: $(cat "$work/other.err")"
 	echo "ok: $(tail -1 "$work/other.err")"
@@ -27,62 +27,80 @@ refused() # words, scenario lines, what runs weir
 
 # ---- two ports of one weir
 a='port a device net_af_packet0,iface=wa\n'
-refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, which port a (net_af_packet0,iface=wa) already uses' \
+refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, '\
+'which port a (net_af_packet0,iface=wa) already uses' \
 	"${a}port b device net_af_packet1,iface=wa"
 if ip link property add dev wa altname alt-wa 2>/dev/null; then
-	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, which port a (net_af_packet0,iface=wa) already uses' \
+	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, '\
+'which port a (net_af_packet0,iface=wa) already uses' \
 		"${a}port b device net_af_packet1,iface=alt-wa"
 	ip link property del dev wa altname alt-wa
 fi
 refused 'port b: interface:wa is interface wa, which port a (interface:wa) already uses' \
 	'port a interface wa\nport b interface wa'
-refused 'port b: wa is interface wa, which port a (net_af_packet0,iface=wa) already uses' "${a}port b device wa"
-refused 'port b: net_af_xdp0,iface=wa is interface wa, which port a' "${a}port b device net_af_xdp0,iface=wa"
-refused 'port b: net_pcap0,rx_iface=wb,tx_iface=wa is interface wa' "${a}port b device net_pcap0,rx_iface=wb,tx_iface=wa"
-refused 'port b: net_af_packet1,iface=tap7 is interface tap7, which port a (net_tap0,iface=tap7) already uses' \
+refused 'port b: wa is interface wa, which port a (net_af_packet0,iface=wa) already uses' \
+	"${a}port b device wa"
+refused 'port b: net_af_xdp0,iface=wa is interface wa, which port a' \
+	"${a}port b device net_af_xdp0,iface=wa"
+refused 'port b: net_pcap0,rx_iface=wb,tx_iface=wa is interface wa' \
+	"${a}port b device net_pcap0,rx_iface=wb,tx_iface=wa"
+refused 'port b: net_af_packet1,iface=tap7 is interface tap7, '\
+'which port a (net_tap0,iface=tap7) already uses' \
 	'port a device net_tap0,iface=tap7\nport b device net_af_packet1,iface=tap7'
-refused 'port b: net_tap1,iface=tap7 is interface tap7' 'port a device net_tap0,iface=tap7\nport b device net_tap1,iface=tap7'
+refused 'port b: net_tap1,iface=tap7 is interface tap7' \
+	'port a device net_tap0,iface=tap7\nport b device net_tap1,iface=tap7'
 refused 'port b: file:,out=.* is the file .*, which port a' \
 	"port a device file:,out=$work/x\nport b device file:,out=$work/../${work##*/}/x"
 printf "${a}port b device net_af_packet1,iface=wa\n" >"$work/other.weir"
 "$WEIR" check -c "$work/other.weir" >/dev/null 2>"$work/other.err" && fail "weir check likes it"
-grep -q 'is interface wa, which port a' "$work/other.err" || fail "weir check: $(cat "$work/other.err")"
+grep -q 'is interface wa, which port a' "$work/other.err" ||
+	fail "weir check: $(cat "$work/other.err")"
 
 # ---- two weirs
 weir_start --cores "$cpu"
 refused "other.weir:1:15: port x: interface wb is a port of another weir, process $weir_pid;" \
 	'port x device net_af_packet7,iface=wb\nport y device net_null0'
-refused "interface wa is a port of another weir, process $weir_pid;" 'port x device net_af_xdp7,iface=wa'
+refused "interface wa is a port of another weir, process $weir_pid;" \
+	'port x device net_af_xdp7,iface=wa'
 refused "interface wa is a port of another weir, process $weir_pid;" 'port x interface wa'
 
 # ---- weir check only looks at interfaces, and does not take them from a running weir
 checked() # words, scenario lines
 {
 	printf '%b\n' "$2" >"$work/other.weir"
-	"$WEIR" check -c "$work/other.weir" >"$work/check" 2>&1 || fail "weir check: $(cat "$work/check")"
+	"$WEIR" check -c "$work/other.weir" >"$work/check" 2>&1 ||
+		fail "weir check: $(cat "$work/check")"
 	grep -q "$1" "$work/check" || fail "$2: $(cat "$work/check")"
-	"$WEIR" check -j -c "$work/other.weir" | jq -r '.devices[] | .what, .warnings[]' >"$work/check.json"
-	echo "$1" | sed 's/^# port [a-z]*: //; s/^warning: port [a-z]*: //' | grep -f - -q "$work/check.json" ||
+	"$WEIR" check -j -c "$work/other.weir" |
+		jq -r '.devices[] | .what, .warnings[]' >"$work/check.json"
+	echo "$1" | sed 's/^# port [a-z]*: //; s/^warning: port [a-z]*: //' |
+		grep -f - -q "$work/check.json" ||
 		fail "$2: in JSON: $(cat "$work/check.json")"
 	echo "ok: weir check: $1"
 }
-checked "warning: port x: interface wa is a port of another weir, process $weir_pid;" 'port x interface wa'
+checked "warning: port x: interface wa is a port of another weir, process $weir_pid;" \
+	'port x interface wa'
 checked '# port x: interface eth9, not here' 'port x interface eth9'
-checked 'warning: port x: there is no interface eth9 in this network namespace' 'port x device net_af_packet0,iface=eth9'
+checked 'warning: port x: there is no interface eth9 in this network namespace' \
+	'port x device net_af_packet0,iface=eth9'
 checked 'warning: port x: there is no PCI device 0000:99:00.0' 'port x device 0000:99:00.0'
 ip link add spare type veth peer name other
 ip link set spare mtu 4000
-checked '# port x: interface spare (veth, MTU 4000), down; through a packet socket' 'port x interface spare'
+checked '# port x: interface spare (veth, MTU 4000), down; through a packet socket' \
+	'port x interface spare'
 checked 'warning: port x: interface spare is down: .*ip link set spare up' 'port x interface spare'
 ip link set spare up
 checked 'warning: port x: interface spare has no carrier: ' 'port x interface spare'
 ip link set other up
-checked '# port x: interface spare (veth, MTU 4000), up; through a packet socket' 'port x interface spare'
+checked '# port x: interface spare (veth, MTU 4000), up; through a packet socket' \
+	'port x interface spare'
 ip addr add 10.8.0.1/24 dev spare
-checked 'warning: port x: interface spare has an address of this machine, 10.8.0.1:' 'port x interface spare'
+checked 'warning: port x: interface spare has an address of this machine, 10.8.0.1:' \
+	'port x interface spare'
 if ip link add bridge type bridge 2>/dev/null; then
 	ip link set spare master bridge
-	checked 'warning: port x: interface spare belongs to bridge, which takes its packets' 'port x interface spare'
+	checked 'warning: port x: interface spare belongs to bridge, which takes its packets' \
+		'port x interface spare'
 	ip link del bridge
 fi
 if command -v setpriv >/dev/null; then
@@ -98,8 +116,8 @@ grep -q DUP "$work/ping" && fail "packets are doubled"
 # Interfaces in different network namespaces can have the same names and the same indexes.
 for host in A B; do
 	printf 'port x device net_af_packet0,iface=eth0\n' >"$work/other.weir"
-	ip netns exec $host "$WEIR" run -c "$work/other.weir" -s "$work/other.$host" --cores "$cpu" \
-		>"$work/other.out" 2>"$work/other.$host.err" &
+	ip netns exec $host "$WEIR" run -c "$work/other.weir" -s "$work/other.$host" \
+		--cores "$cpu" >"$work/other.out" 2>"$work/other.$host.err" &
 	background="${background:-} $!"
 done
 for host in A B; do
@@ -122,9 +140,11 @@ until_true links_are true false || fail "it is not noticed that wb is down"
 ip link set wb name wc
 ip link set wc up
 until_true links_are true true || fail "it stays down"
-until_true said 'port b: its interface is now called wc' "$work/weir.err" || fail "the name is not said"
+until_true said 'port b: its interface is now called wc' "$work/weir.err" ||
+	fail "the name is not said"
 ping_crosses || fail "no ping after the interface got another name"
-[ "$(grep -c 'port b: its interface is now called wc' "$work/weir.err")" = 1 ] || fail "the name is not said once"
+[ "$(grep -c 'port b: its interface is now called wc' "$work/weir.err")" = 1 ] ||
+	fail "the name is not said once"
 # Another interface, which is down, takes the old name: this must not affect the port.
 ip link add wb type veth peer name bw
 sleep 0.5 # time for weir to check its ports
@@ -155,14 +175,16 @@ printf '%s\n' 'seed 1' 'port a interface wa' 'port b interface wb' 'cloud down f
 	'cloud up from b to a' >"$work/scenario.weir"
 ip link set wb down
 weir_start --cores "$cpu"
-until_true said 'weir run: port a: interface wa (veth, MTU 1500), through a packet socket$' "$work/weir.err" ||
-	fail "the way in is not said"
-until_true said 'weir run: port b: interface wb is down: no packet passes until it is up (ip link set wb up)$' \
+until_true said 'weir run: port a: interface wa (veth, MTU 1500), through a packet socket$' \
+	"$work/weir.err" || fail "the way in is not said"
+until_true said 'weir run: port b: interface wb is down: no packet passes until it is up '\
+'(ip link set wb up)$' \
 	"$work/weir.err" || fail "it is not said that wb is down"
 ip link set wb up
 until_true links_are true true || fail "it stays down"
 ping_crosses || fail "no ping after the interface went up"
-until_true said 'weir run: port b: link up' "$work/weir.err" || fail "it is not said that the link is up"
+until_true said 'weir run: port b: link up' "$work/weir.err" ||
+	fail "it is not said that the link is up"
 weir_stop
 echo "ok: an interface that is down at the start is said, and waited for"
 scenario <<SCENARIO
@@ -193,7 +215,8 @@ weir_start --cores "$cpu" -- --telemetry
 mine=$(leftovers)
 [ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"
 printf 'port x device net_null0\n' >"$work/other.weir"
-"$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" 2>"$work/other.err" &
+"$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" \
+	>"$work/other.out" 2>"$work/other.err" &
 background=$!
 until_true said 'weir run: running' "$work/other.err" || fail "$(cat "$work/other.err")"
 [ "$(leftovers)" = "$mine" ] || fail "a second weir took away the first one's folder"

@@ -91,8 +91,10 @@ of_host() # response counter
 
 echo "response    Mbit/s   dropped  marked  quenches  cuts  within  losses  echoes"
 for name in reno ecn becn ecn-becn; do
-	printf '%-10s %7s %9s %7s' $name "$(mbit $name)" "$(lost $name)" "$(of_cloud $name .ecn_marked)"
-	[ -e "$work/$name.host" ] && printf ' %9s %5s %7s %7s %7s' "$(of_cloud $name .becn_sent)" "$(of_host $name cuts)" \
+	printf '%-10s %7s %9s %7s' $name "$(mbit $name)" "$(lost $name)" \
+		"$(of_cloud $name .ecn_marked)"
+	[ -e "$work/$name.host" ] && printf ' %9s %5s %7s %7s %7s' \
+		"$(of_cloud $name .becn_sent)" "$(of_host $name cuts)" \
 		"$(of_host $name within)" "$(of_host $name losses)" "$(of_host $name echoes)"
 	echo
 done
@@ -104,24 +106,32 @@ for name in becn ecn-becn; do
 	within "$name: quenches sent" "$sent" 5 100000 || exit 1
 	within "$name: quenches that came to a connection" "$(of_host $name 'marked + .dropped')" \
 		$((sent - $(of_host $name stale))) "$sent" || exit 1
-	within "$name: cuts, and quenches within their windows" "$(of_host $name 'cuts + .within')" \
-		"$(of_host $name 'marked + .dropped')" "$(of_host $name 'marked + .dropped')" || exit 1
-	within "$name: foreign and malformed quenches" "$(of_host $name 'foreign + .malformed')" 0 0 || exit 1
-	within "$name: cuts, at most one a connection and round trip" "$(of_host $name 'cuts + .echoes')" \
+	within "$name: cuts, and quenches within their windows" \
+		"$(of_host $name 'cuts + .within')" \
+		"$(of_host $name 'marked + .dropped')" \
+		"$(of_host $name 'marked + .dropped')" || exit 1
+	within "$name: foreign and malformed quenches" "$(of_host $name 'foreign + .malformed')" \
+		0 0 || exit 1
+	within "$name: cuts, at most one a connection and round trip" \
+		"$(of_host $name 'cuts + .echoes')" \
 		1 $((flows * (seconds + 1) * 1000 / rtt_ms)) || exit 1
-	within "$name: packets lost, of Reno's $(lost reno)" "$(lost $name)" 0 $(($(lost reno) - 1)) || exit 1
+	within "$name: packets lost, of Reno's $(lost reno)" "$(lost $name)" \
+		0 $(($(lost reno) - 1)) || exit 1
 	within "$name: real losses, weir's own" \
-		"$(of_cloud $name '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed')" 0 0 || exit 1
+		"$(of_cloud $name '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed')" \
+		0 0 || exit 1
 done
 # The echo of a mark comes a round trip after its quench, and must not cut once more for it.
-within "ecn-becn: cuts by echoes" "$(of_host ecn-becn echoes)" 0 "$(of_host ecn-becn 'within + .losses')" || exit 1
+within "ecn-becn: cuts by echoes" "$(of_host ecn-becn echoes)" \
+	0 "$(of_host ecn-becn 'within + .losses')" || exit 1
 # A machine that is busy in only one of the two runs causes a difference of some 10 %. A host that
 # does not grow again after its cuts, or cuts at each quench of a round trip, has less.
 least=$(jq -n "$(mbit reno) * 2 / 3")
 if ! within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$least" 100; then
 	clear_counters
 	[ "$away" -gt 2000000 ] || exit 1
-	skip "the machine is too busy to compare throughput: weir had no processor for $((away / 1000000)) ms"
+	skip "the machine is too busy to compare throughput:" \
+		"weir had no processor for $((away / 1000000)) ms"
 fi
 weir_stop
 grep -q 'every packet is accounted for' "$work/weir.out" || fail "weir did not add up"

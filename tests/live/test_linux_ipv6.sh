@@ -52,7 +52,8 @@ host_start ecn-becn -i eth0
 $in_b iperf3 -s -1 >/dev/null &
 server=$!
 listening
-$in_a iperf3 -6 -c 2001:db8:9::2 -C weir_ecn_becn -t 5 >"$work/client" 2>&1 || fail "iperf3: $(tail -3 "$work/client")"
+$in_a iperf3 -6 -c 2001:db8:9::2 -C weir_ecn_becn -t 5 >"$work/client" 2>&1 ||
+	fail "iperf3: $(tail -3 "$work/client")"
 wait $server || fail "the iperf3 server ended with an error"
 sent=$(ctl -j show cloud down | jq .becn_sent)
 quenches_came()
@@ -62,7 +63,8 @@ quenches_came()
 }
 until_true quenches_came || echo "not all quenches have come"
 within "quenches sent" "$sent" 2 100000 || exit 1
-within "quenches that came: marked, stale and foreign" "$(jq '.marked + .stale + .foreign' "$work/host")" \
+within "quenches that came: marked, stale and foreign" \
+	"$(jq '.marked + .stale + .foreign' "$work/host")" \
 	"$sent" "$sent" || exit 1
 within "stale ones" "$(jq .stale "$work/host")" 0 $((sent / 2)) || exit 1
 # On a busy machine, a quench about the last packets finds the connection closed.

@@ -39,7 +39,8 @@ cloud up-0 from up to a
 cloud up-0 feedback proxy strip
 SCENARIO
 for host in A B; do
-	ip netns exec $host sysctl -qw net.ipv4.tcp_sack="${SACK:-1}" net.ipv4.tcp_rmem="4096 131072 16777216" \
+	ip netns exec $host sysctl -qw net.ipv4.tcp_sack="${SACK:-1}" \
+		net.ipv4.tcp_rmem="4096 131072 16777216" \
 		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
 done
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
@@ -59,7 +60,8 @@ connect() # congestion-control; results in $work/client, threshold, window and d
 	threshold=$(grep -o '\bssthresh:[0-9]*' "$work/ss" | cut -d: -f2)
 	dropped=$(ctl -j show cloud | jq '[.clouds[].drops["queue-full"]] | add')
 	mbit=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/client")
-	printf '%-13s %6.2f Mbit/s, slow start ended at %s segments, %s packets lost\n' "$1" "$mbit" "${threshold:-?}" "$dropped"
+	printf '%-13s %6.2f Mbit/s, slow start ended at %s segments, %s packets lost\n' \
+		"$1" "$mbit" "${threshold:-?}" "$dropped"
 }
 
 connect reno
@@ -75,11 +77,13 @@ lose_nothing()
 }
 
 host_start limited -s "$socket" --path up-0
-undisturbed lose_nothing || fail "limited slow-start loses packets, or does not end where the routers say"
+undisturbed lose_nothing ||
+	fail "limited slow-start loses packets, or does not end where the routers say"
 host_totals >"$work/host"
 within "connections that took the figures" "$(jq .informed "$work/host")" 1 5 || exit 1
 within "packets that the proxies could not do their part with" \
-	"$(ctl -j show cloud | jq '[.clouds[].feedback // empty | .malformed + .no_room] | add')" 0 0 || exit 1
+	"$(ctl -j show cloud | jq '[.clouds[].feedback // empty | .malformed + .no_room] | add')" \
+	0 0 || exit 1
 host_stop weir_limited
 
 # When weir ends, weir-host reports it, and ends.
@@ -89,7 +93,8 @@ status=0
 wait $host_pid || status=$?
 background=
 [ $status = 1 ] || fail "weir-host ended with $status when weir had gone"
-grep -q 'weir has gone' "$work/host.err" || fail "weir-host did not say that weir has gone: $(cat "$work/host.err")"
+grep -q 'weir has gone' "$work/host.err" ||
+	fail "weir-host did not say that weir has gone: $(cat "$work/host.err")"
 host_leaves_nothing weir_limited
 grep -q 'every packet is accounted for' "$work/weir.out" || fail "weir did not add up"
 echo "ok: weir-host ends with weir"

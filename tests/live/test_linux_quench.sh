@@ -69,7 +69,8 @@ since() # arguments of quench.py
 		$quench wa A "$@" || status=$?
 		# A cut takes effect at the next acknowledgement. A quench that acts twice would do
 		# so at once.
-		until_true all_have_come "$2" || fail "of $2 quenches came: $(cat "$work/before" "$work/after")"
+		until_true all_have_come "$2" ||
+			fail "of $2 quenches came: $(cat "$work/before" "$work/after")"
 		sleep 0.25
 		host_totals >"$work/after"
 		case $1 in stale | future) break ;; esac
@@ -84,7 +85,8 @@ since() # arguments of quench.py
 all_have_come() # how many
 {
 	host_totals >"$work/after"
-	[ $(($(grown marked) + $(grown dropped) + $(grown foreign) + $(grown malformed) + $(grown stale))) -ge "$1" ] &&
+	[ $(($(grown marked) + $(grown dropped) + $(grown foreign) + $(grown malformed) +
+		$(grown stale))) -ge "$1" ] &&
 		[ $(($(grown cuts) + $(grown within))) -ge $(($(grown marked) + $(grown dropped))) ]
 }
 
@@ -111,7 +113,8 @@ connect weir_becn 600
 before=$(settled_window)
 since marked 1
 grew "a quench" marked=1 cuts=1
-within "segments, half of the window of $before" "$(tcp ssthresh)" $((before / 2)) $((before / 2)) || exit 1
+within "segments, half of the window of $before" "$(tcp ssthresh)" \
+	$((before / 2)) $((before / 2)) || exit 1
 within "and there is a window to halve" "$before" 30 100000 || exit 1
 sleep 1
 since marked 10 within

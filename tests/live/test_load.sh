@@ -39,7 +39,8 @@ before=$(received down)
 [ "$before" = 15 ] || fail "$before packets came, 15 were sent"
 config >"$work/config"
 ctl save >"$work/saved" && ctl save "$work/saved-file" >/dev/null
-diff "$work/config" "$work/saved" && diff "$work/config" "$work/saved-file" || fail "saved is not what runs"
+diff "$work/config" "$work/saved" && diff "$work/config" "$work/saved-file" ||
+	fail "saved is not what runs"
 ctl load "$work/saved-file" >/dev/null
 ctl load "$work/scenario.weir" >/dev/null
 ctl load - <"$work/scenario.weir" >/dev/null
@@ -52,8 +53,9 @@ sed 's/down delay 20ms/down delay 70ms/' "$work/scenario.weir" >"$work/other.wei
 ctl load "$work/other.weir" >/dev/null
 within "rtt with the other scenario" "$(rtt)" 90 300
 # In a cloud that was changed, `achieved` counts from the change on.
-ctl -j show cloud down | jq -e '.rx_packets == 30 and .since.what == "change" and .since.rx_packets == 15
-	and .since.delay_ns.min >= 70e6 and .since.line_ns.p50 >= 70e6 and .delay_ns.min < 70e6' >/dev/null ||
+ctl -j show cloud down | jq -e '.rx_packets == 30 and .since.what == "change"
+	and .since.rx_packets == 15 and .since.delay_ns.min >= 70e6
+	and .since.line_ns.p50 >= 70e6 and .delay_ns.min < 70e6' >/dev/null ||
 	fail "since the change: $(ctl -j show cloud down | jq -c .since)"
 ctl -j show cloud up | jq -e '.since.what == "start" and .since.rx_packets == 30' >/dev/null ||
 	fail "since the start: $(ctl -j show cloud up | jq -c .since)"
@@ -69,10 +71,12 @@ echo 1 >"$work/elsewhere/drops.txt"
 	cat "$work/scenario.weir"
 	echo 'cloud down loss list drops.txt'
 } >"$work/elsewhere/listed.weir"
-(cd "$work/elsewhere" && ctl load listed.weir >/dev/null) || fail "a file of the client's is not taken"
+(cd "$work/elsewhere" && ctl load listed.weir >/dev/null) ||
+	fail "a file of the client's is not taken"
 config | grep -q 'loss list drops.txt' || fail "the list is not in force"
 ctl load "$work/scenario.weir" >/dev/null
-(cd / && ctl load "$work/elsewhere/listed.weir" >/dev/null) || fail "a file beside the scenario is not taken"
+(cd / && ctl load "$work/elsewhere/listed.weir" >/dev/null) ||
+	fail "a file beside the scenario is not taken"
 config | grep -q 'loss list drops.txt' || fail "the list beside it is not in force"
 
 # ---- errors change nothing ----
@@ -102,7 +106,8 @@ for file in "$root"/configs/*.weir; do
 	(cd "$root" && ctl load "$file" >/dev/null) || fail "$file was not taken"
 	ctl save "$work/back.weir" >/dev/null
 	(cd "$root" && ctl load "$work/back.weir" >/dev/null 2>&1) ||
-		(cd "$root/configs" && ctl load "$work/back.weir" >/dev/null) || fail "$file, saved, was not taken"
+		(cd "$root/configs" && ctl load "$work/back.weir" >/dev/null) ||
+		fail "$file, saved, was not taken"
 	config | diff "$work/back.weir" - || fail "$file, saved and loaded, is something else"
 	n=$((n + 1))
 done
@@ -119,7 +124,8 @@ hup() # the expected message
 {
 	lines=$(wc -l <"$work/weir.err")
 	kill -HUP "$weir_pid"
-	until_true hup_said "$1" || fail "after SIGHUP weir said: $(tail -n "+$((lines + 1))" "$work/weir.err")"
+	until_true hup_said "$1" ||
+		fail "after SIGHUP weir said: $(tail -n "+$((lines + 1))" "$work/weir.err")"
 }
 sed -i 's/down delay 20ms/down delay 50ms/' "$work/scenario.weir"
 hup "scenario.weir: reloaded, and in force"

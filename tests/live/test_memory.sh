@@ -41,7 +41,8 @@ try() # scenario, arguments of weir run
 	# Discards the messages of the previous weir.
 	: >"$work/weir.err"
 	sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" \
-		"$WEIR" run -c "$config" -s "$socket" --cores "$cpu" "$@" >"$work/weir.out" 2>"$work/weir.err" &
+		"$WEIR" run -c "$config" -s "$socket" --cores "$cpu" "$@" \
+		>"$work/weir.out" 2>"$work/weir.err" &
 	pid=$!
 	for _ in $(seq 300); do
 		grep -q 'weir run: running' "$work/weir.err" && break
@@ -65,13 +66,17 @@ sweep() # what is limited, its values in MiB, words of the refusal
 		0) ran=$((ran + 1)) ;;
 		2)
 			refused=$((refused + 1))
-			[ "$ran" = 0 ] || fail "$1 of $mib MiB is refused, and less was not: $(cat "$work/weir.err")"
-			tail -1 "$work/weir.err" | grep -q "$3" || fail "$1, $mib MiB: $(cat "$work/weir.err")"
+			[ "$ran" = 0 ] ||
+				fail "$1 of $mib MiB is refused, and less was not:" \
+					"$(cat "$work/weir.err")"
+			tail -1 "$work/weir.err" | grep -q "$3" ||
+				fail "$1, $mib MiB: $(cat "$work/weir.err")"
 			;;
 		*) fail "$1 of $mib MiB: status $tried: $(cat "$work/weir.err")" ;;
 		esac
 	done
-	[ "$refused" -gt 0 ] && [ "$ran" -gt 0 ] || fail "$1: $refused refused, $ran ran: that tried nothing"
+	[ "$refused" -gt 0 ] && [ "$ran" -gt 0 ] ||
+		fail "$1: $refused refused, $ran ran: that tried nothing"
 	echo "ok: $1: $refused were refused, $ran ran"
 }
 
@@ -89,8 +94,19 @@ leave_group()
 }
 trap 'result=$?; set +e; leave_group; (exit $result); clean_up' EXIT
 group=
-limit_data() { (ulimit -d $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
-limit_addresses() { (ulimit -v $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
+
+limit_data()
+{
+	(ulimit -d $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") &&
+		tried=0 || tried=$?
+}
+
+limit_addresses()
+{
+	(ulimit -v $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") &&
+		tried=0 || tried=$?
+}
+
 if [ -z "$sanitized" ]; then
 	sweep data '30 60 90 120 200 400' 'the limit on data (ulimit -d) is'
 	sweep addresses '90 150 200 300 400 800' 'the limit on address space (ulimit -v) is'
@@ -130,7 +146,8 @@ fi
 echo $((150 << 20)) >"$group/$limit"
 try "$work/large.weir"
 [ "$tried" = 2 ] || fail "a large scenario in 150 MiB: status $tried"
-tail -1 "$work/weir.err" | grep -q "MiB are available ($limit of the cgroup .*$name is 150 MiB, .*cloud .down. (1gbit x 500ms)" ||
+tail -1 "$work/weir.err" | grep -q "MiB are available ($limit of the cgroup .*$name is 150 MiB, "\
+".*cloud .down. (1gbit x 500ms)" ||
 	fail "$(cat "$work/weir.err")"
 echo "ok: $(tail -1 "$work/weir.err")"
 
@@ -139,13 +156,19 @@ in_group()
 {
 	sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" "$@"
 }
-in_group "$WEIR" check -c "$work/large.weir" >"$work/check" 2>"$work/check.err" && fail "weir check likes it"
-[ "$(sed 's/^weir check: //' "$work/check.err" | sed 's/[0-9]* MiB of it in use//; s/[0-9]* MiB are available//')" = \
-	"$(tail -1 "$work/weir.err" | sed 's/^weir run: //; s/[0-9]* MiB of it in use//; s/[0-9]* MiB are available//')" ] ||
+in_group "$WEIR" check -c "$work/large.weir" >"$work/check" 2>"$work/check.err" &&
+	fail "weir check likes it"
+[ "$(sed 's/^weir check: //' "$work/check.err" |
+	sed 's/[0-9]* MiB of it in use//; s/[0-9]* MiB are available//')" = \
+	"$(tail -1 "$work/weir.err" | sed 's/^weir run: //; s/[0-9]* MiB of it in use//
+		s/[0-9]* MiB are available//')" ] ||
 	fail "check: $(cat "$work/check.err")"
-grep -q "^# memory: $limit of the cgroup .*$name is 150 MiB" "$work/check" || fail "$(tail -3 "$work/check")"
-in_group "$WEIR" check -j -c "$work/small.weir" >"$work/json" || [ -n "$sanitized" ] || fail "weir check -j: $(cat "$work/json")"
-jq -e --arg name "$name" '.memory.available_bytes <= 150 * 1048576 and (.memory.limit | contains($name))' \
+grep -q "^# memory: $limit of the cgroup .*$name is 150 MiB" "$work/check" ||
+	fail "$(tail -3 "$work/check")"
+in_group "$WEIR" check -j -c "$work/small.weir" >"$work/json" || [ -n "$sanitized" ] ||
+	fail "weir check -j: $(cat "$work/json")"
+jq -e --arg name "$name" \
+	'.memory.available_bytes <= 150 * 1048576 and (.memory.limit | contains($name))' \
 	"$work/json" >/dev/null || fail "$(cat "$work/json")"
 
 # What it says would be right is, and more is not.

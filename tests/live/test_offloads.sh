@@ -26,7 +26,8 @@ ip -n A addr add 10.9.0.1/24 dev eth0
 ip -n B addr add 10.9.0.2/24 dev eth0
 ip -n A -6 addr add fd00:9::1/64 dev eth0 nodad
 ip -n B -6 addr add fd00:9::2/64 dev eth0 nodad
-ip netns exec A ethtool -k eth0 | grep -q 'tcp-segmentation-offload: on' || skip "veth has no offloads here"
+ip netns exec A ethtool -k eth0 | grep -q 'tcp-segmentation-offload: on' ||
+	skip "veth has no offloads here"
 
 cat >"$work/scenario.weir" <<SCENARIO
 seed 1
@@ -49,7 +50,8 @@ nothing_lost()
 {
 	for port in a b; do
 		for field in unfinished too_large not_sent rx_no_mbuf rx_missed; do
-			[ "$(report $port $field)" = 0 ] || fail "port $port: $field $(report $port $field)"
+			[ "$(report $port $field)" = 0 ] ||
+				fail "port $port: $field $(report $port $field)"
 		done
 	done
 }
@@ -71,10 +73,12 @@ print(sums.hexdigest())' "$to" >"$work/got" &
 	until_true said listening "$work/got" || fail "the receiver does not listen"
 	$in_a timeout 120 python3 -c '
 import socket, sys
-socket.create_connection((sys.argv[1], 7000)).sendall(open(sys.argv[2], "rb").read())' "$to" "$work/sent"
+socket.create_connection((sys.argv[1], 7000)).sendall(open(sys.argv[2], "rb").read())' \
+	"$to" "$work/sent"
 	wait $background
 	background=
-	[ "$(tail -1 "$work/got")" = "$(sha256sum "$work/sent" | cut -d' ' -f1)" ] || fail "TCP to $to: other bytes"
+	[ "$(tail -1 "$work/got")" = "$(sha256sum "$work/sent" | cut -d' ' -f1)" ] ||
+		fail "TCP to $to: other bytes"
 	echo "ok: 30 MB over TCP to $to, offloads as Linux sets them"
 done
 nothing_lost
@@ -106,9 +110,11 @@ $in_a ping -c 3 -i 0.2 -W 20 -M do -s 8972 10.9.0.2 >/dev/null || fail "no jumbo
 nothing_lost
 echo "ok: frames of 9,000 bytes"
 ip link set wb mtu 1500
-$in_a ping -c 3 -i 0.2 -W 1 -M do -s 8972 10.9.0.2 >/dev/null && fail "a jumbo frame passes an interface of 1500"
+$in_a ping -c 3 -i 0.2 -W 1 -M do -s 8972 10.9.0.2 >/dev/null &&
+	fail "a jumbo frame passes an interface of 1500"
 [ "$(report b too_large)" = 3 ] || fail "too large: $(report b too_large)"
-ctl show ports | grep -q 'port b: 3 packets lost, because they are larger than the MTU' || fail "$(ctl show ports)"
+ctl show ports | grep -q 'port b: 3 packets lost, because they are larger than the MTU' ||
+	fail "$(ctl show ports)"
 echo "ok: three that are larger than the interface's MTU are counted, and said"
 for host in A B; do ip -n $host link set eth0 mtu 1500; done
 ip link set wa mtu 1500
@@ -129,7 +135,8 @@ goodput()
 	# Of the 1,514 bytes that the bucket counts 1,448 are payload. The first second is slow
 	# start.
 	within "goodput at 100 Mbit/s, of 95.6" \
-		"$(jq '[.intervals[1:5][].sum.bits_per_second] | add / length / 1e6' "$work/server.json")" \
+		"$(jq '[.intervals[1:5][].sum.bits_per_second] | add / length / 1e6' \
+			"$work/server.json")" \
 		94.7 96.6
 }
 undisturbed goodput || fail "the goodput is wrong"

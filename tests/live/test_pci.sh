@@ -20,17 +20,25 @@ skip()
 	echo "SKIP: $*"
 	exit 77
 }
-[ -n "${RIG:-}" ] && [ -x "$RIG/rig.sh" ] || skip "RIG does not name the folder of the guest's scripts"
+[ -n "${RIG:-}" ] && [ -x "$RIG/rig.sh" ] ||
+	skip "RIG does not name the folder of the guest's scripts"
 [ -x "${WEIR_GUEST:-}" ] || skip "WEIR_GUEST does not name a weir for the guest"
 command -v python3 >/dev/null || skip "python3 is not installed"
 share=${RIG_DIR:?}/share
-trap 'rm -f "$share"/weir-live "$share"/nics.sh "$share"/pci-guest.sh "$share"/pci-state "$share"/monitor' EXIT
+trap 'rm -f "$share"/weir-live "$share"/nics.sh "$share"/pci-guest.sh "$share"/pci-state \
+	"$share"/monitor' EXIT
 cp "$WEIR_GUEST" "$share/weir-live"
 cp "$RIG/nics.sh" "$share/nics.sh"
 
 cat >"$share/pci-guest.sh" <<'GUEST'
 fail() { echo "FAIL: $*"; cat /tmp/err /tmp/out; exit 1; }
-until_said() { for i in $(seq 120); do [ "$(grep -c "$1" /tmp/err)" -ge "$2" ] && return; sleep 0.5; done; fail "never said: $1"; }
+until_said() {
+	for i in $(seq 120); do
+		[ "$(grep -c "$1" /tmp/err)" -ge "$2" ] && return
+		sleep 0.5
+	done
+	fail "never said: $1"
+}
 cross() { ip netns exec A ping -c 5 -i 0.3 -W 3 10.9.0.2 >/tmp/ping; }
 . /share/nics.sh "$1"
 printf '%s\n' "port a device ${PCI[0]}" "port b device ${PCI[1]}" 'cloud down from a to b' \
@@ -42,10 +50,12 @@ ctl() { /share/weir-live ctl -s /tmp/socket "$@"; }
 for i in $(seq 60); do ctl show ports | grep -q 'link is down' || break; sleep 1; done
 sleep 3
 cross || fail "no ping: $(tail -2 /tmp/ping)"
-awk -F'[=/ ]+' '/rtt/ { exit !($7 >= 40) }' /tmp/ping || fail "earlier than 40 ms: $(tail -1 /tmp/ping)"
+awk -F'[=/ ]+' '/rtt/ { exit !($7 >= 40) }' /tmp/ping ||
+	fail "earlier than 40 ms: $(tail -1 /tmp/ping)"
 ip netns exec B iperf3 -s -1 >/dev/null 2>&1 &
 sleep 2
-timeout 60 ip netns exec A iperf3 -c 10.9.0.2 -t 5 >/tmp/iperf 2>&1 || fail "iperf3: $(tail -1 /tmp/iperf)"
+timeout 60 ip netns exec A iperf3 -c 10.9.0.2 -t 5 >/tmp/iperf 2>&1 ||
+	fail "iperf3: $(tail -1 /tmp/iperf)"
 echo ready >/share/pci-state
 until_said 'port b: link down' 1
 cross && fail "a ping crossed a link that is down"
@@ -57,10 +67,14 @@ cross || fail "no ping after the link was down"
 kill -TERM $weir
 wait $weir || fail "status $?"
 grep -q 'every packet is accounted for' /tmp/out || fail "it does not add up"
-for d in "${PCI[@]}"; do dpdk-devbind.py -u "$d"; dpdk-devbind.py -b "$1" "$d" || fail "$d cannot be bound back"; done
+for d in "${PCI[@]}"; do
+	dpdk-devbind.py -u "$d"
+	dpdk-devbind.py -b "$1" "$d" || fail "$d cannot be bound back"
+done
 /share/weir-live run -c /tmp/pci.weir -s /tmp/socket --cores 1 >/tmp/out 2>/tmp/err
 [ $? = 2 ] || fail "a NIC that the kernel has was taken"
-tail -1 /tmp/err | grep -q "bound to $1, not to a driver for DPDK: dpdk-devbind.py" || fail "not said whose the NIC is"
+tail -1 /tmp/err | grep -q "bound to $1, not to a driver for DPDK: dpdk-devbind.py" ||
+	fail "not said whose the NIC is"
 echo "ok: $1: $(tail -1 /tmp/ping); $(grep receiver /tmp/iperf | tr -s ' ')"
 GUEST
 
@@ -98,7 +112,8 @@ for driver in e1000e vmxnet3; do
 	for nic in "0 virtio-net-pci" "0 $driver" "1 $driver" "1 virtio-net-pci"; do
 		i=$((i + 1))
 		hub=${nic%% *}
-		nics="$nics -netdev hubport,id=p$i,hubid=$hub -device ${nic#* },netdev=p$i,id=n$i,mac=02:00:00:00:0$hub:0$i"
+		nics="$nics -netdev hubport,id=p$i,hubid=$hub -device ${nic#* },netdev=p$i,id=n$i,"\
+"mac=02:00:00:00:0$hub:0$i"
 	done
 	cable &
 	cable=$!

@@ -50,7 +50,8 @@ privileges() # permitted capabilities
 			NoNewPrivs:) wanted=1 ;;
 			*) continue ;;
 			esac
-			[ "$value" = "$wanted" ] || fail "$kind: thread $name has $field $value instead of $wanted"
+			[ "$value" = "$wanted" ] ||
+				fail "$kind: thread $name has $field $value instead of $wanted"
 		done <"$status"
 	done
 	[ "$threads" -ge 3 ] || fail "$kind: $threads threads: the EAL makes two, beside control's"
@@ -106,7 +107,8 @@ kept_has_the_change()
 }
 running()
 {
-	until_true kept_has_the_change || fail "$kind: what changed is not kept: $(cat "$work/weir.err")"
+	until_true kept_has_the_change ||
+		fail "$kind: what changed is not kept: $(cat "$work/weir.err")"
 }
 live "a kept file in another's folder" $OTHERS net_ring0 net_ring1 --keep "$kept"
 flight=$work/of-another/flight
@@ -123,11 +125,13 @@ running()
 }
 
 # A process without capabilities has none to drop, and weir changes nothing.
-printf '#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all "%s" "$@"\n' "$WEIR" >"$work/bare"
+printf '#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all "%s" "$@"\n' \
+	"$WEIR" >"$work/bare"
 chmod +x "$work/bare"
 clouds net_null0 net_null1 >"$work/scenario.weir"
 WEIR="$work/bare" weir_start
-grep -q '^NoNewPrivs:.0' "/proc/$weir_pid/status" || fail "weir changed a process without capabilities"
+grep -q '^NoNewPrivs:.0' "/proc/$weir_pid/status" ||
+	fail "weir changed a process without capabilities"
 weir_stop
 echo "ok: without capabilities nothing happens"
 

@@ -34,7 +34,8 @@ measure()
 	: >"$work/client"
 	$in_a iperf3 -c 10.9.0.2 -t 10 -i 1 --forceflush >"$work/client" 2>&1 &
 	client=$!
-	until_true said '[0-9]  *sec .*bits/sec' "$work/client" 5 || fail "iperf3: $(cat "$work/client")"
+	until_true said '[0-9]  *sec .*bits/sec' "$work/client" 5 ||
+		fail "iperf3: $(cat "$work/client")"
 	ctl cloud down rate 50mbit queue 250kB >/dev/null
 	wait $client || fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"

@@ -39,14 +39,17 @@ connect() # name
 	clear_counters
 	$in_b tshark -q -i eth0 -s 100 -B 64 -w "$work/$1.pcap" >/dev/null 2>"$work/tshark.err" &
 	capture=$!
-	until_true said 'Capturing on' "$work/tshark.err" || fail "tshark: $(cat "$work/tshark.err")"
+	until_true said 'Capturing on' "$work/tshark.err" ||
+		fail "tshark: $(cat "$work/tshark.err")"
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
 	listening
-	$in_a iperf3 -c 10.9.0.2 -t 3 -P 2 >"$work/client" 2>&1 || fail "iperf3: $(tail -1 "$work/client")"
+	$in_a iperf3 -c 10.9.0.2 -t 3 -P 2 >"$work/client" 2>&1 ||
+		fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"
 	# The last packet of the capture, after all packets of the connections.
-	until_true $in_a ping -q -c 1 -W 2 10.9.0.2 >/dev/null || fail "no ping behind the connections"
+	until_true $in_a ping -q -c 1 -W 2 10.9.0.2 >/dev/null ||
+		fail "no ping behind the connections"
 	until_true captured "$1" icmp || fail "tshark does not write what it captures"
 	kill -INT $capture
 	wait $capture || true
@@ -81,7 +84,8 @@ measure()
 	connect ecn
 
 	within "packets of plain TCP that RED dropped" "$(dropped plain)" 3 10000 || return 1
-	within "packets of plain TCP that were marked" "$(jq .ecn_marked "$work/plain.json")" 0 0 || return 1
+	within "packets of plain TCP that were marked" "$(jq .ecn_marked "$work/plain.json")" \
+		0 0 || return 1
 	within "packets of TCP with ECN that were dropped" "$(dropped ecn)" 0 0 || return 1
 	marked=$(jq .ecn_marked "$work/ecn.json")
 	within "packets of TCP with ECN that were marked" "$marked" 3 10000 || return 1
@@ -94,11 +98,14 @@ measure()
 		"$(packets ecn 'tcp.flags.cwr == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.1')" \
 		1 "$marked" || return 1
 	# Nothing was lost; a tail loss probe may retransmit a packet that was only late.
-	within "retransmissions with ECN" "$(packets ecn 'tcp.analysis.retransmission')" 0 10 || return 1
+	within "retransmissions with ECN" "$(packets ecn 'tcp.analysis.retransmission')" \
+		0 10 || return 1
 	within "wrong IP checksums" \
-		"$(tshark -r "$work/ecn.pcap" -o ip.check_checksum:TRUE -Y 'ip.checksum.status == 0' 2>/dev/null | wc -l)" \
+		"$(tshark -r "$work/ecn.pcap" -o ip.check_checksum:TRUE \
+			-Y 'ip.checksum.status == 0' 2>/dev/null | wc -l)" \
 		0 0 || return 1
-	within "goodput with ECN in Mbit/s" "$(awk '/SUM.*receiver/ { print $6 }' "$work/client")" 17 19.2
+	within "goodput with ECN in Mbit/s" "$(awk '/SUM.*receiver/ { print $6 }' "$work/client")" \
+		17 19.2
 }
 
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"

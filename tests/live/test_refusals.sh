@@ -27,10 +27,13 @@ refused() # WORDS of the message, scenario lines, then -- and arguments
 
 a='port a device net_af_packet0,iface=wa'
 refused 'no interface nowhere' 'port a device net_af_packet0,iface=nowhere'
-refused 'scenario.weir:1:15: port a: DPDK cannot open device net_nothing0' 'port a device net_nothing0'
-refused 'scenario.weir:1:15: port a: there is no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
+refused 'scenario.weir:1:15: port a: DPDK cannot open device net_nothing0' \
+	'port a device net_nothing0'
+refused 'scenario.weir:1:15: port a: there is no PCI device 0000:7f:1f.7' \
+	'port a device 0000:7f:1f.7'
 # The message names the port's own line, not the first.
-refused 'scenario.weir:3:15: port a: there is no PCI device' 'seed 1\nport b device net_null0\nport a device 0000:7f:1f.7'
+refused 'scenario.weir:3:15: port a: there is no PCI device' \
+	'seed 1\nport b device net_null0\nport a device 0000:7f:1f.7'
 # A device that a kernel driver has remains the kernel's.
 for taken in /sys/bus/pci/devices/*/driver; do
 	driver=$(basename "$(readlink -f "$taken")")
@@ -39,7 +42,8 @@ for taken in /sys/bus/pci/devices/*/driver; do
 	virtio-pci | e1000* | igb | ixgbe | i40e | ice | r8169 | nvme | ahci) ;;
 	*) continue ;;
 	esac
-	refused "$address is bound to $driver, not to a driver for DPDK: dpdk-devbind.py --bind=" "port a device $address"
+	refused "$address is bound to $driver, not to a driver for DPDK: dpdk-devbind.py --bind=" \
+		"port a device $address"
 	break
 done
 refused 'scenario.weir:1:6: port a: it has no device' 'port a'
@@ -66,6 +70,7 @@ if command -v setpriv >/dev/null; then
 		env XDG_RUNTIME_DIR= "$weir" run -c "$work/scenario.weir" -s /tmp/weir-refusal.$$ \
 		>"$work/weir.out" 2>"$work/weir.err" || status=$?
 	[ "$status" = 2 ] || fail "no permission: status $status: $(cat "$work/weir.err")"
-	grep -q 'setcap cap_net_raw' "$work/weir.err" || fail "no permission: $(cat "$work/weir.err")"
+	grep -q 'setcap cap_net_raw' "$work/weir.err" ||
+		fail "no permission: $(cat "$work/weir.err")"
 	echo "ok: $(tail -1 "$work/weir.err")"
 fi

@@ -55,7 +55,8 @@ for signal in TERM INT; do
 	[ "${held:-0}" -gt 0 ] || fail "nothing was in flight: that was no load"
 	[ ! -e "$socket" ] || fail "the socket is still there"
 	state_of_machine >"$work/after"
-	cmp "$work/before" "$work/after" || fail "the machine is not as it was: $(diff "$work/before" "$work/after")"
+	cmp "$work/before" "$work/after" ||
+		fail "the machine is not as it was: $(diff "$work/before" "$work/after")"
 	echo "ok: SIG$signal under load, $held packets in flight"
 done
 

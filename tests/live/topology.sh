@@ -245,11 +245,13 @@ undisturbed() # a function that measures and returns 1 if the figure is wrong
 		"$@" && return 0
 		clear_counters
 		if [ "$away" -gt 2000000 ]; then
-			echo "the processor was taken away for $((away / 1000000)) ms; attempt $attempt of 5"
+			echo "the processor was taken away for $((away / 1000000)) ms;" \
+				"attempt $attempt of 5"
 		else
 			quiet=$((quiet + 1))
 			[ $quiet -lt 3 ] || return 1
-			echo "wrong $quiet times, and no worker was disturbed; attempt $attempt of 5"
+			echo "wrong $quiet times, and no worker was disturbed;" \
+				"attempt $attempt of 5"
 		fi
 	done
 	skip "the machine is too busy for a measurement"
@@ -268,13 +270,15 @@ listening() # in B: waits until the iperf3 that was just started there listens
 # Prints the median of a column of numbers.
 median()
 {
-	sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+	sort -n | awk '{ v[NR] = $1 }
+		END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
 # within WHAT VALUE LEAST MOST: checks that LEAST <= VALUE <= MOST, and prints the result
 within()
 {
-	if awk -v v="$2" -v l="$3" -v m="$4" 'BEGIN { exit !(v != "" && v + 0 >= l && v + 0 <= m) }'; then
+	if awk -v v="$2" -v l="$3" -v m="$4" \
+		'BEGIN { exit !(v != "" && v + 0 >= l && v + 0 <= m) }'; then
 		echo "ok: $1: $2 (from $3 to $4)"
 	else
 		echo "not ok: $1: $2 (should be from $3 to $4)"

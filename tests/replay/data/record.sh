@@ -82,8 +82,10 @@ if count == 0:
 r = random.Random(seed)
 s.settimeout(2)
 for i in range(count):
-    name = b"".join(bytes([len(p)]) + p for p in (b"host%d" % r.randrange(10 ** r.randrange(1, 9)), b"weir", b"test"))
-    s.sendto(struct.pack(">6H", r.randrange(65536), 0x0100, 1, 0, 0, 0) + name + b"\0\0\1\0\1", (peer, 53))
+    name = b"".join(bytes([len(p)]) + p for p in
+                    (b"host%d" % r.randrange(10 ** r.randrange(1, 9)), b"weir", b"test"))
+    s.sendto(struct.pack(">6H", r.randrange(65536), 0x0100, 1, 0, 0, 0) + name + b"\0\0\1\0\1",
+             (peer, 53))
     s.recv(512)
     time.sleep(r.expovariate(12))
 P
