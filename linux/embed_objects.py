@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes BPF objects as C, so that a program contains them: embed_objects.py OUT.c FILE.o...
 
-Writes `const struct program program_NAME` (programs.h) for each; NAME is the file's, without folder and ending."""
+Writes `const struct program program_NAME` (programs.h) for each; NAME is the file's, without folder
+and ending."""
 import pathlib
 import sys
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests as claims, for tests that are scripts: each claim is a function, whose name is the sentence.
+"""Tests as claims, for tests that are scripts: each claim is a function, whose name is the
+sentence.
 
-A claim fails by raising AssertionError with the reason, and is skipped by raising Skip. The output is TAP, which meson
-and ./test read.
+A claim fails by raising AssertionError with the reason, and is skipped by raising Skip. The output
+is TAP, which meson and ./test read.
 """
 import sys
 import traceback
@@ -13,8 +14,8 @@ class Skip(Exception):
 
 
 def run(claims, clean_up=lambda: None):
-    """Runs claims, pairs of a name and a function without arguments. Calls clean_up after each of them, whether the
-    claim holds or not. Returns the exit status."""
+    """Runs claims, pairs of a name and a function without arguments. Calls clean_up after each of
+    them, whether the claim holds or not. Returns the exit status."""
     failed = 0
     print(f"1..{len(claims)}", flush=True)
     for number, (name, claim) in enumerate(claims, 1):

@@ -4,10 +4,10 @@
 
 usage: accuracy.py [--weir FILE] [--packets N] [--output FILE] [--only WORD]
 
-It replays generated captures with `weir replay`, a scenario per row, and takes the figures from the report and the log.
-Then it runs the same netem lines through the real `tc ... netem` in a user-mode Linux guest, and through weir. This
-needs RIG, a folder with rig.sh (which documents RIG_DIR). Without it, that part of the file stays as it is, and the
-reason is printed.
+It replays generated captures with `weir replay`, a scenario per row, and takes the figures from the
+report and the log. Then it runs the same netem lines through the real `tc ... netem` in a user-mode
+Linux guest, and through weir. This needs RIG, a folder with rig.sh (which documents RIG_DIR).
+Without it, that part of the file stays as it is, and the reason is printed.
 """
 import argparse
 import csv
@@ -43,11 +43,13 @@ def tcp_frame(flow, sequence, payload):
     head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + payload, 1, 0, 64, 6, 0, bytes([10, 0, 0, 1]),
                        bytes([10, 0, 1, 1]))
     head = head[:10] + struct.pack(">H", ~ones_sum(head) & 0xffff) + head[12:]
-    return ethernet(0x800, head + struct.pack(">HHIIBBHHH", 1000 + flow, 80, sequence, 0, 0x50, 0x10, 1000, 0, 0))
+    return ethernet(0x800, head + struct.pack(">HHIIBBHHH", 1000 + flow, 80, sequence, 0, 0x50,
+                                              0x10, 1000, 0, 0))
 
 
 class Captures:
-    """Generated captures, each made once. They state the length on the wire, but hold only 60 bytes of each packet."""
+    """Generated captures, each made once. They state the length on the wire, but hold only 60 bytes
+    of each packet."""
 
     def __init__(self, folder):
         self.folder, self.made = folder, {}
@@ -88,7 +90,8 @@ class Outcome:
         return self.count(counter) / self.cloud["rx_packets"]
 
     def count(self, counter):
-        return self.cloud["drops"][counter] if counter in self.cloud["drops"] else self.cloud[counter]
+        return (self.cloud["drops"][counter] if counter in self.cloud["drops"]
+                else self.cloud[counter])
 
 
 class Refused(Exception):
@@ -101,8 +104,10 @@ def replay(weir, folder, statements, capture, log=False):
     with open(scenario, "w", encoding="utf-8") as out:
         out.write("seed 1\nport a\nport b\ncloud x from a to b\n")
         out.writelines(f"cloud x {statement}\n" for statement in statements)
-    done = subprocess.run([weir, "replay", "-q", "-c", scenario, "--in", f"a={capture}", "--out", "b=/dev/null",
-                           "--report", report, "--memory", "4096MiB"] + (["--log", table] if log else []),
+    done = subprocess.run([weir, "replay", "-q", "-c", scenario, "--in", f"a={capture}",
+                           "--out", "b=/dev/null",
+                           "--report", report, "--memory", "4096MiB"]
+                          + (["--log", table] if log else []),
                           capture_output=True, text=True, cwd=folder)
     if done.returncode:
         raise Refused(done.stderr.strip().split("\n")[-1])
@@ -137,8 +142,8 @@ def milliseconds(ns):
 
 
 def without_stalls(times):
-    """Removes late packets of a guest whose processor was taken away: those that leave within a millisecond after
-    nothing had left for three."""
+    """Removes late packets of a guest whose processor was taken away: those that leave within a
+    millisecond after nothing had left for three."""
     by_leaving, kept, last, until = sorted(times, key=lambda t: t[1]), [], None, 0
     for t_in, t_out in by_leaving:
         if last is not None and t_out - last > 3 * MS:
@@ -158,7 +163,8 @@ def moments(values):
 
 
 def distance(values, function):
-    """Returns Kolmogorov's distance: the maximum difference of the empirical and the desired distribution function."""
+    """Returns Kolmogorov's distance: the maximum difference of the empirical and the desired
+    distribution function."""
     n, most = len(values), 0
     for i, x in enumerate(sorted(values)):
         f = function(x)
@@ -221,7 +227,8 @@ class Rows:
         return self.only is None or any(self.only in s for s in statements)
 
     def part(self, title):
-        self.text += ["", f"### {title}", "", "| statement | asked for | achieved | bound | packets |",
+        self.text += ["", f"### {title}", "",
+                      "| statement | asked for | achieved | bound | packets |",
                       "|---|---|---|---|---|"]
 
     def share(self, statements, counter, share, variance=None, wire=60, gap_ns=1000, capture=None):
@@ -240,17 +247,21 @@ class Rows:
         capture = capture or self.captures.plain(self.n, gap_ns, 60)
         outcome = replay(self.weir, self.folder, statements, capture)
         got = outcome.count(counter)
-        self.add(statements, f"{count:,} packets", f"{got:,}", "exact", outcome.cloud["rx_packets"], got == count)
+        self.add(statements, f"{count:,} packets", f"{got:,}", "exact", outcome.cloud["rx_packets"],
+                 got == count)
 
     def bursts(self, statements, mean, deviation):
-        """Checks the mean length of runs of losses, whose lengths are independent and have this deviation."""
+        """Checks the mean length of runs of losses, whose lengths are independent and have this
+        deviation."""
         if not self.wanted(statements):
             return
         n = self.n // 2
-        outcome = replay(self.weir, self.folder, statements, self.captures.plain(n, 1000, 60), log=True)
+        outcome = replay(self.weir, self.folder, statements, self.captures.plain(n, 1000, 60),
+                         log=True)
         got, runs = runs_of_losses(outcome.log)
         spread = SIGMAS * deviation / math.sqrt(runs)
-        self.add(statements, f"bursts of {mean:.4g}", f"{got:.4f}", f"± {spread:.2g}", n, abs(got - mean) <= spread)
+        self.add(statements, f"bursts of {mean:.4g}", f"{got:.4f}", f"± {spread:.2g}", n,
+                 abs(got - mean) <= spread)
 
 
 def geometric(goes_on):
@@ -271,7 +282,8 @@ def losses(rows):
     rows.bursts(["loss random 1% correlation 25%"], *geometric(0.01 + 0.25 * 0.99))
     rows.share(["loss random 0%"], "loss", 0)
     rows.share(["loss random 100%"], "loss", 1)
-    rows.exactly(["loss every 1000 burst 3"], "loss", rows.n // 1002 * 3 + max(0, rows.n % 1002 - 999))
+    rows.exactly(["loss every 1000 burst 3"], "loss",
+                 rows.n // 1002 * 3 + max(0, rows.n % 1002 - 999))
     mean, rate = 9, 0.001 * 9 / (1 - 0.001 + 0.001 * 9)
     rows.share(["loss burst 0.1% length 2..16"], "loss", rate,
                ((1 - rate) ** 2 * (15 ** 2 - 1) / 12 + rate ** 2 * 0.999 / 1e-6) / (999 + mean))
@@ -284,14 +296,17 @@ def losses(rows):
     rows.share(["loss four-state p13 1% p31 30%"], "loss", *chain(0.01, 0.3))
     rows.bursts(["loss four-state p13 1% p31 30%"], *geometric(0.7))
     rows.bursts(["loss four-state p13 2% p31 20% p32 10% p23 40%"], *geometric(0.7))
-    rows.share(["loss bit-error 1e-6"], "loss", -math.expm1(8 * 1518 * math.log1p(-1e-6)), wire=1518)
-    rows.exactly(["loss pattern 3,4,5 of 7"], "loss", rows.n // 7 * 3 + max(0, min(3, rows.n % 7 - 2)))
+    rows.share(["loss bit-error 1e-6"], "loss", -math.expm1(8 * 1518 * math.log1p(-1e-6)),
+               wire=1518)
+    rows.exactly(["loss pattern 3,4,5 of 7"], "loss",
+                 rows.n // 7 * 3 + max(0, min(3, rows.n % 7 - 2)))
     with open(os.path.join(rows.folder, "list.txt"), "w", encoding="utf-8") as out:
         out.writelines(f"{i}\n" for i in range(1, rows.n + 1, 12345))
     rows.exactly(["loss list list.txt"], "loss", len(range(1, rows.n + 1, 12345)))
     rows.exactly(["loss window from 100ms for 25ms"], "loss", min(25000, max(0, rows.n - 100000)))
     n = rows.n // 10
-    rows.exactly(["loss tcp-byte 100000 retransmits 2"], "loss", 100 if n // 100 * 1000 >= 100000 else 0,
+    rows.exactly(["loss tcp-byte 100000 retransmits 2"], "loss",
+                 100 if n // 100 * 1000 >= 100000 else 0,
                  rows.captures.tcp(n, 1000, 100, 1000))
 
 
@@ -319,50 +334,59 @@ def orders(rows):
 
 def window_error(log, bits_per_packet, rate):
     """Returns the maximum difference of the bits in any window from rate x time, in packets."""
-    off = [i * bits_per_packet - rate * t / 1e9 for i, t in enumerate(sorted(r[3] for r in log if r[2] != "dropped"))]
+    off = [i * bits_per_packet - rate * t / 1e9
+           for i, t in enumerate(sorted(r[3] for r in log if r[2] != "dropped"))]
     return (max(off) - min(off)) / bits_per_packet
 
 
 def rates(rows):
     rows.part("Rate")
     n = rows.n // 10
-    for statement, rate, wire in (("rate 10mbit queue 1MB", 10e6, 1514), ("rate 1gbit queue 10MB", 1e9, 60),
+    for statement, rate, wire in (("rate 10mbit queue 1MB", 10e6, 1514),
+                                  ("rate 1gbit queue 10MB", 1e9, 60),
                                   ("rate 7654321bit queue 1MB", 7654321, 1000)):
         statements = [statement]
         if not rows.wanted(statements):
             continue
         gap = int(wire * 8e9 / rate / 2)  # twice the rate
-        log = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, gap, wire), log=True).log
+        log = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, gap, wire),
+                     log=True).log
         error = window_error(log, wire * 8, rate)
-        rows.add(statements, f"{rate / 1e6:g} Mbit/s in any window", f"within {error:.3f} packets", "1 packet", n,
+        rows.add(statements, f"{rate / 1e6:g} Mbit/s in any window", f"within {error:.3f} packets",
+                 "1 packet", n,
                  error <= 1)
     statements = ["police 10mbit burst 15kB"]
     if rows.wanted(statements):
         gap, wire = 500000, 1000  # 16 Mbit/s
         outcome = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, gap, wire))
         passed, most = outcome.cloud["tx_bytes"], 15000 + 10e6 * (n - 1) * gap / 8e9
-        rows.add(statements, f"{most:,.0f} B", f"{passed:,} B", "1 packet below", n, most - wire < passed <= most)
+        rows.add(statements, f"{most:,.0f} B", f"{passed:,} B", "1 packet below", n,
+                 most - wire < passed <= most)
 
 
 def delays(rows):
     rows.part("Delay")
     statements = ["delay 40ms"]
     if rows.wanted(statements):
-        cloud = replay(rows.weir, rows.folder, statements, rows.captures.plain(rows.n, 1000, 60)).cloud
+        cloud = replay(rows.weir, rows.folder, statements,
+                       rows.captures.plain(rows.n, 1000, 60)).cloud
         low, high = cloud["delay_ns"]["min"], cloud["delay_ns"]["max"]
-        rows.add(statements, "40 ms", f"{low:,} to {high:,} ns", "exact", rows.n, low == high == 40 * MS)
+        rows.add(statements, "40 ms", f"{low:,} to {high:,} ns", "exact", rows.n,
+                 low == high == 40 * MS)
     n = rows.n // 5
     for name, deviation, function in FAMILIES:
         for more, memory in (("", 0), (" correlation 25%", 0.25)):
             statements = [f"delay 40ms jitter 5ms distribution {name}{more} order allow"]
             if not rows.wanted(statements):
                 continue
-            log = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, 1000, 60), log=True).log
+            log = replay(rows.weir, rows.folder, statements, rows.captures.plain(n, 1000, 60),
+                         log=True).log
             values = [(t_out - t_in - 40 * MS) / (5 * MS) for _, t_in, _, t_out, _ in sorted(log)]
             mean, got, lag = moments(values)
             spread = SIGMAS * deviation * math.sqrt((1 + memory) / (1 - memory) / n)
             rows.add(statements, f"40 ms, deviation {5 * deviation:.4g} ms",
-                     f"{40 + 5 * mean:.5g} ms, deviation {5 * got:.4g} ms", f"± {5 * spread:.2g} ms", n,
+                     f"{40 + 5 * mean:.5g} ms, deviation {5 * got:.4g} ms",
+                     f"± {5 * spread:.2g} ms", n,
                      abs(mean) <= spread)
             if function and not more:
                 most = distance(values, function)
@@ -370,7 +394,8 @@ def delays(rows):
                          f"{KS / math.sqrt(n):.5f} (p = 0.001)", n, most <= KS / math.sqrt(n))
             # the correlation of heavy tails has no standard error
             if more and not name.startswith("pareto"):
-                rows.add(statements, f"correlation {memory:g}", f"{lag:.4f}", "± 0.02", n, abs(lag - memory) < 0.02)
+                rows.add(statements, f"correlation {memory:g}", f"{lag:.4f}", "± 0.02", n,
+                         abs(lag - memory) < 0.02)
     for name, deviation in (("uniform", 1 / math.sqrt(3)), ("normal", 1), ("exponential", 1)):
         statements = [f"delay 40ms jitter 5ms distribution {name} order keep"]
         if not rows.wanted(statements):
@@ -380,8 +405,10 @@ def delays(rows):
         mean, got = cloud["line"]["mean_ns"], cloud["line"]["deviation_ns"]
         spread = SIGMAS * 5 * MS * math.sqrt(2 * 1.4 * 100 / n)
         rows.add(statements, f"40 ms, deviation {5 * deviation:.4g} ms, no packet overtakes",
-                 f"{milliseconds(mean)}, deviation {milliseconds(got)}, {cloud['reordered']} overtake",
-                 f"± {milliseconds(spread)}", n, abs(mean - 40 * MS) <= spread and cloud["reordered"] == 0)
+                 f"{milliseconds(mean)}, deviation {milliseconds(got)}, {cloud['reordered']} "
+                 "overtake",
+                 f"± {milliseconds(spread)}", n,
+                 abs(mean - 40 * MS) <= spread and cloud["reordered"] == 0)
 
 
 # ---- compared with the real netem ----
@@ -430,7 +457,8 @@ PAIRS = [
 
 
 def rank_correlation(values, pairs):
-    """Returns Spearman's correlation of the values with their predecessors, which outliers hardly affect."""
+    """Returns Spearman's correlation of the values with their predecessors, which outliers hardly
+    affect."""
     rank, n = [0] * len(values), len(values)
     for place, i in enumerate(sorted(range(n), key=lambda i: values[i])):
         rank[i] = (place + 0.5) / n - 0.5
@@ -445,7 +473,8 @@ def of_delays(times, gap_ns, stalls):
     text = f"{milliseconds(mean)}, deviation {deviation / MS:.4g} ms"
     if deviation < MS:
         return text
-    pairs = [i for i in range(1, len(times)) if abs(times[i][0] - times[i - 1][0] - gap_ns) < gap_ns / 3]
+    pairs = [i for i in range(1, len(times))
+             if abs(times[i][0] - times[i - 1][0] - gap_ns) < gap_ns / 3]
     return text + f", correlation {rank_correlation([b - a for a, b in times], pairs):.3f}"
 
 
@@ -479,15 +508,18 @@ def of_times(line, times, gap_ns, wire, stalls=False):
 def weirs(rows, kind, line):
     n, gap, wire = KINDS[kind]
     try:
-        outcome = replay(rows.weir, rows.folder, [f"netem {line}"], rows.captures.plain(n, gap, wire), log=True)
+        outcome = replay(rows.weir, rows.folder, [f"netem {line}"],
+                         rows.captures.plain(n, gap, wire), log=True)
     except Refused as refused:
         return "refused: " + re.sub(r"^.*?row\.weir:\d+:\d+: ", "", str(refused))
     cloud = outcome.cloud
     if "duplicate" in line:
         return f"doubled {percent(cloud['duplicated'] / n)}"
     if "loss" in line:
-        return f"lost {percent(cloud['drops']['loss'] / n)}, bursts of {runs_of_losses(outcome.log)[0]:.4g}"
-    return of_times(line, [(r[1], r[3]) for r in sorted(outcome.log) if r[2] != "dropped"], gap, wire)
+        return (f"lost {percent(cloud['drops']['loss'] / n)}, bursts of "
+                f"{runs_of_losses(outcome.log)[0]:.4g}")
+    return of_times(line, [(r[1], r[3]) for r in sorted(outcome.log) if r[2] != "dropped"], gap,
+                    wire)
 
 
 def netems(text, kind, line, dump):
@@ -504,7 +536,8 @@ def netems(text, kind, line, dump):
     with open(dump, encoding="utf-8") as lines:
         times = [tuple(int(x) for x in row.split()) for row in lines]
     _, gap, wire = KINDS[kind]
-    return of_times(line, [(ts, tr) for _, _, ts, _, tr in times if ts and tr], gap, wire, stalls=True)
+    return of_times(line, [(ts, tr) for _, _, ts, _, tr in times if ts and tr], gap, wire,
+                    stalls=True)
 
 
 def side_by_side(rows):
@@ -519,15 +552,19 @@ def side_by_side(rows):
     dumps = [os.path.join(share, f"accuracy.{i}") for i in range(len(PAIRS))]
     try:
         with open(script, "w", encoding="utf-8") as out:
-            out.write(GUEST + "".join(f"row {i} {kind} {line}\n" for i, (kind, line, _) in enumerate(PAIRS)))
-        done = subprocess.run([os.path.join(rig, "rig.sh"), "run", "bash /share/accuracy.sh; uname -r; tc -V"],
-                              env={**os.environ, "RIG_MODE": "uml", "RIG_TIMEOUT": "900"}, capture_output=True,
+            out.write(GUEST + "".join(f"row {i} {kind} {line}\n"
+                                      for i, (kind, line, _) in enumerate(PAIRS)))
+        done = subprocess.run([os.path.join(rig, "rig.sh"), "run",
+                               "bash /share/accuracy.sh; uname -r; tc -V"],
+                              env={**os.environ, "RIG_MODE": "uml", "RIG_TIMEOUT": "900"},
+                              capture_output=True,
                               text=True)
         answers = dict(re.findall(r"^### (\d+)\n(.*?)(?=^###|\Z)", done.stdout, re.S | re.M))
         if len(answers) < len(PAIRS):
             return None, "the guest did not run: " + (done.stderr.strip().split("\n") or ["?"])[-1]
         versions = done.stdout.strip().split("\n")[-2:]
-        text = [f"Linux {versions[0]}, {versions[1].split(', ')[1]}, user-mode Linux, one processor.", "",
+        text = [f"Linux {versions[0]}, {versions[1].split(', ')[1]}, user-mode Linux, one "
+                "processor.", "",
                 "| netem line | asked for | netem | weir | packets |", "|---|---|---|---|---|"]
         for i, (kind, line, asked) in enumerate(PAIRS):
             text.append(f"| `{line}` | {asked} | {netems(answers[str(i)], kind, line, dumps[i])} | "
@@ -583,7 +620,8 @@ def old_table(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", default=os.path.join(ROOT, "build", "release", "src", "weir"))
     parser.add_argument("--packets", type=int, default=1000000)
     parser.add_argument("--output", default=os.path.join(ROOT, "docs", "accuracy.md"))

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a C table of texts, so that a program has them wherever it is: embed.py OUT.c HEADER SYMBOL FILE...
+"""Makes a C table of texts, so that a program has them wherever it is: embed.py OUT.c HEADER SYMBOL
+FILE...
 
-Writes `const struct embedded_text SYMBOL[]` of {name, text, bytes}, which ends with a NULL name. A name is that of the
-file, without folder and extension."""
+Writes `const struct embedded_text SYMBOL[]` of {name, text, bytes}, which ends with a NULL name. A
+name is that of the file, without folder and extension."""
 import pathlib
 import sys
 

@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 
 
 def first_svg(figure):
-    """Returns the first of two charts: the other is for telephones. Clipped parts are nested svg elements."""
+    """Returns the first of two charts: the other is for telephones. Clipped parts are nested svg
+    elements."""
     open_ones = 0
     for tag in re.finditer(r"<svg\b|</svg>", figure):
         open_ones += 1 if tag[0] == "<svg" else -1
@@ -35,7 +36,8 @@ if "xmlns=" not in opening:
 paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
 # Only the rules of the charts, in the colours of a light page: an image cannot know the reader's
 # preference.
-rules = [rule for rule in re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", style).split("\n")
+rules = [rule for rule in re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "",
+                                 style).split("\n")
          if rule.startswith((":root", ".chart")) and ".hover" not in rule]
 image = f"{opening}>\n<style>\n" + "\n".join(rules) + f"\n</style>\n{paper}{rest}\n"
 xml.etree.ElementTree.fromstring(image)  # a browser would show an error in place of a broken image

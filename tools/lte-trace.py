@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a synthetic trace of a cellular link while driving, in mahimahi's format.
 
-The model is that of Sprout (K. Winstein et al., NSDI 2013, section 3.1): packet deliveries are a Poisson process. Its
-rate is a Brownian motion between 0 and a maximum, which now and then stays at 0 (an outage). The rate starts at --mean,
-moves by --sigma packets a second per square root of a second, and is drawn back to the mean. Outages last --outage ms
-on average, and come every --every seconds on average. The same seed gives the same file on every machine, since the
-random numbers are generated here and not by a library.
+The model is that of Sprout (K. Winstein et al., NSDI 2013, section 3.1): packet deliveries are a
+Poisson process. Its rate is a Brownian motion between 0 and a maximum, which now and then stays at
+0 (an outage). The rate starts at --mean, moves by --sigma packets a second per square root of a
+second, and is drawn back to the mean. Outages last --outage ms on average, and come every --every
+seconds on average. The same seed gives the same file on every machine, since the random numbers are
+generated here and not by a library.
 
 usage: lte-trace.py [--seconds 30] [--mean 700] [--sigma 200] [--outage 300] [--every 20] [--seed 1]
 """
@@ -54,10 +55,12 @@ def opportunities(options):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, value in (("seconds", 30), ("mean", 700), ("sigma", 200), ("outage", 300), ("every", 20), ("seed", 1)):
+    for name, value in (("seconds", 30), ("mean", 700), ("sigma", 200), ("outage", 300),
+                        ("every", 20), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
-    print("# Made by weir's tools/lte-trace.py", *(f"--{name} {value}" for name, value in sorted(vars(options).items())))
+    print("# Made by weir's tools/lte-trace.py",
+          *(f"--{name} {value}" for name, value in sorted(vars(options).items())))
     last = 0
     for ms in opportunities(options):
         print(ms)

@@ -30,10 +30,12 @@ def claims_of_test(test):
     for line in out.splitlines():
         tap = TAP.match(line)
         if not tap:
-            said = "" if re.match(r"1\.\.\d", line) else f"{said} {line.strip().lstrip(chr(35)).strip()}".strip()
+            said = ("" if re.match(r"1\.\.\d", line)
+                    else f"{said} {line.strip().lstrip(chr(35)).strip()}".strip())
             continue
         if (tap[3] or "").upper() == "SKIP":
-            found.append(("skip", tap[2] or tap[4], (tap[4] if tap[2] else said) or "no reason given"))
+            found.append(("skip", tap[2] or tap[4],
+                          (tap[4] if tap[2] else said) or "no reason given"))
         elif tap[1] == "ok" and said.startswith("unable: "):
             found.append(("skip", tap[2], said[len("unable: "):]))  # tests/unit/unable.h
         elif tap[1] == "ok":
@@ -98,7 +100,8 @@ def main():
         for suite, _, name, reason in chosen:
             print(f"  {suite}: {name}" + (f" -- {reason}" if reason else ""))
 
-    total = {status: sum(of[status] for of in count.values()) for status in ("pass", "fail", "skip")}
+    total = {status: sum(of[status] for of in count.values())
+             for status in ("pass", "fail", "skip")}
     print(f"\n{total['pass']} passed, {total['fail']} failed, {total['skip']} skipped")
     if not rows:
         print("nothing was tested")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The build backend of the package (PEP 517, 660): a wheel is a zip of its files.
 
-It needs nothing but Python, so `pip install ./python` downloads nothing and works without a network. The same
-files give the same bytes.
+It needs nothing but Python, so `pip install ./python` downloads nothing and works without a
+network. The same files give the same bytes.
 """
 
 import base64
@@ -53,7 +53,8 @@ def _sources():
 
 def _info(project):
     wheel = f"Wheel-Version: 1.0\nGenerator: weir_backend\nRoot-Is-Purelib: true\nTag: {TAG}\n"
-    files = {"METADATA": _metadata(project), "WHEEL": wheel, "entry_points.txt": _entry_points(project)}
+    files = {"METADATA": _metadata(project), "WHEEL": wheel,
+             "entry_points.txt": _entry_points(project)}
     name = f"{project['name']}-{project['version']}.dist-info"
     return {f"{name}/{leaf}": text.encode() for leaf, text in files.items()}, f"{name}/RECORD"
 
@@ -85,7 +86,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    return _write(wheel_directory, _project(), {"weir.pth": os.path.join(HERE, "src").encode() + b"\n"})
+    return _write(wheel_directory, _project(),
+                  {"weir.pth": os.path.join(HERE, "src").encode() + b"\n"})
 
 
 def build_sdist(sdist_directory, config_settings=None):

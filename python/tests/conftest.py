@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures that the tests share. WEIR names the program; with WEIR_TAP the results are TAP, which ./test
-counts."""
+"""Fixtures that the tests share. WEIR names the program; with WEIR_TAP the results are TAP, which
+./test counts."""
 
 import os
 import pathlib
@@ -72,16 +72,16 @@ def program():
 
 @pytest.fixture
 def client():
-    """A client of a running weir between two rings at which nothing arrives. It needs neither root nor
-    hugepages."""
+    """A client of a running weir between two rings at which nothing arrives. It needs neither root
+    nor hugepages."""
     with weir.run(SCENARIO, eal=["--no-huge"]) as client:
         yield client
 
 
 @pytest.fixture
 def shared_memory_as_before():
-    """Checks that the test leaves nothing in /dev/shm. Other programs also put files there for as long as
-    they need them: the semaphores of Python's multiprocessing live for a moment."""
+    """Checks that the test leaves nothing in /dev/shm. Other programs also put files there for as
+    long as they need them: the semaphores of Python's multiprocessing live for a moment."""
     before = set(os.listdir("/dev/shm"))
     yield
     end = time.monotonic() + 60
@@ -98,7 +98,8 @@ def exec_here(program):
         done = subprocess.run(needed, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             pytest.skip(f"`{' '.join(needed)}` fails: {done.stderr.strip()}")
-    done = subprocess.run([program, "exec", "-q", "--", "true"], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, "exec", "-q", "--", "true"], capture_output=True, text=True,
+                          check=False)
     assert done.returncode == 0, done.stderr
 
 

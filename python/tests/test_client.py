@@ -65,8 +65,8 @@ def test_an_error_is_an_exception_by_its_code(client, line, kind, column):
 
 
 def test_a_weir_that_logs_much_goes_on():
-    """weir logs a line of 600 bytes and more for each change. A pipe that nobody reads holds 64 KiB; then
-    weir blocks."""
+    """weir logs a line of 600 bytes and more for each change. A pipe that nobody reads holds 64
+    KiB; then weir blocks."""
     with weir.run(SCENARIO, eal=["--no-huge"], options=["--log-level", "info"]) as client:
         client._socket.settimeout(20)
         for i in range(150):
@@ -102,7 +102,8 @@ def test_a_weir_ends_with_the_process_that_started_it_even_by_kill_9():
                 found += [entry] if path.encode() in (entry / "cmdline").read_bytes() else []
         return found
 
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, SCENARIO], stdin=subprocess.PIPE, text=True,
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, SCENARIO], stdin=subprocess.PIPE,
+                              text=True,
                               stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=str(SOURCES)))
     path = holder.stdout.readline().strip()
     try:
@@ -316,7 +317,8 @@ def test_another_protocol_is_refused_by_hello(tmp_path):
 
 
 def test_a_weir_of_before_hello_is_refused_clearly(tmp_path):
-    error = '{"ok":false,"error":{"name":"hello","code":"unknown-word","column":1,"message":"unknown word"}}'
+    error = ('{"ok":false,"error":{"name":"hello","code":"unknown-word","column":1,'
+             '"message":"unknown word"}}')
     Talker(tmp_path / "s", lambda line: error if line == "hello" else '{"ok":true}')
     with pytest.raises(errors.ProtocolError, match="does not know `hello`"):
         weir.connect(tmp_path / "s")

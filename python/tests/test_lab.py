@@ -21,7 +21,8 @@ SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
 def alone(program, tmp_path_factory):
     """The results of `weir lab run` itself."""
     out = tmp_path_factory.mktemp("alone")
-    subprocess.run([program, "lab", "run", "becn-45", "--set", "flows=10,20", "--set", "duration=5s", "--set",
+    subprocess.run([program, "lab", "run", "becn-45", "--set", "flows=10,20",
+                    "--set", "duration=5s", "--set",
                     "warmup=1s", "--seeds", "2", "--out", out], capture_output=True, check=False)
     return out
 
@@ -126,7 +127,8 @@ def test_processes_that_run_a_point_each_make_the_same(alone, tmp_path):
     env = dict(os.environ, PYTHONPATH=str(SOURCES))
 
     def call(*words):
-        subprocess.run([sys.executable, "-m", "weir.lab", *words], env=env, capture_output=True, text=True,
+        subprocess.run([sys.executable, "-m", "weir.lab", *words], env=env, capture_output=True,
+                       text=True,
                        check=words[0] == "point")
 
     for number in range(n):
@@ -151,9 +153,11 @@ def test_a_point_that_does_not_exist_is_refused(number, tmp_path, capsys):
 
 
 def test_a_figure_takes_the_name_of_a_parameter_as_a_study_does(tmp_path):
-    runs = [{"case": "a", "parameters": {"max-p": value}, "figures": {"loss": 0.5}} for value in ("0.1", "0.2")]
+    runs = [{"case": "a", "parameters": {"max-p": value}, "figures": {"loss": 0.5}}
+            for value in ("0.1", "0.2")]
     results = weir.lab.Results(tmp_path, ({"runs": runs},), True)
-    assert results.figure("loss", over="max_p") == {"0.1": [0.5], "0.2": [0.5]} == results.figure("loss", "max-p")
+    assert results.figure("loss", over="max_p") == {"0.1": [0.5],
+                                                    "0.2": [0.5]} == results.figure("loss", "max-p")
 
 
 def test_dask_makes_the_same_when_a_worker_is_killed(alone, tmp_path):

@@ -19,8 +19,10 @@ HERE = pathlib.Path(__file__).resolve().parents[1]
 
 
 def backend(call, folder):
-    code = f"import sys; sys.path.insert(0, 'backend'); import weir_backend; print(weir_backend.{call}(sys.argv[1]))"
-    return folder / subprocess.run([sys.executable, "-c", code, folder], cwd=HERE, capture_output=True, text=True,
+    code = ("import sys; sys.path.insert(0, 'backend'); import weir_backend; "
+            f"print(weir_backend.{call}(sys.argv[1]))")
+    return folder / subprocess.run([sys.executable, "-c", code, folder], cwd=HERE,
+                                   capture_output=True, text=True,
                                    check=True).stdout.strip()
 
 
@@ -31,25 +33,33 @@ def test_a_wheel_is_the_same_bytes_each_time_and_has_all(tmp_path):
     assert first.read_bytes() == second.read_bytes()
     names = zipfile.ZipFile(first).namelist()
     assert {"weir/py.typed", "weir/_statements.pyi", "weir/_agent.py"} <= set(names)
-    assert "Requires-Dist" not in zipfile.ZipFile(first).read("weir-0.2.0.dist-info/METADATA").decode()
+    assert "Requires-Dist" not in zipfile.ZipFile(first).read(
+        "weir-0.2.0.dist-info/METADATA").decode()
 
 
 def test_pip_installs_it_without_a_network_and_without_anything_else(tmp_path, program):
-    made = subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], capture_output=True, text=True, check=False)
+    made = subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], capture_output=True,
+                          text=True, check=False)
     if made.returncode != 0:
         pytest.skip("python3-venv is not installed")
     python = tmp_path / "venv/bin/python"
     source = tmp_path / "source"  # so that pip leaves no files in the tree
     shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
-    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    done = subprocess.run([python, "-m", "pip", "install", "-q", source], capture_output=True, text=True,
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
+    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1",
+               "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run([python, "-m", "pip", "install", "-q", source], capture_output=True,
+                          text=True,
                           env={**env, **nowhere}, check=False)
     assert done.returncode == 0, done.stderr
-    listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True,
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True,
+                            text=True,
                             env={**env, **nowhere}, check=True).stdout
-    assert {line.split("==")[0] for line in listed.splitlines()} <= {"pip", "setuptools", "weir", "wheel"}
-    code = "import weir; s = weir.Scenario(1); s.port('a'); s.port('b'); s.cloud('c', 'a', 'b').delay('5ms'); s.check()"
+    assert ({line.split("==")[0] for line in listed.splitlines()}
+            <= {"pip", "setuptools", "weir", "wheel"})
+    code = ("import weir; s = weir.Scenario(1); s.port('a'); s.port('b'); s.cloud('c', 'a', "
+            "'b').delay('5ms'); s.check()")
     subprocess.run([python, "-c", code], env={**env, "WEIR": program}, cwd=tmp_path, check=True)
 
 
@@ -62,19 +72,23 @@ def test_the_version_is_that_of_weir(program):
 def test_mypy_finds_nothing():
     if not shutil.which("mypy"):
         pytest.skip("mypy is not installed")
-    done = subprocess.run(["mypy", "--strict", "--cache-dir", os.devnull], cwd=HERE, capture_output=True, text=True,
-                          check=False, env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+    done = subprocess.run(["mypy", "--strict", "--cache-dir", os.devnull], cwd=HERE,
+                          capture_output=True, text=True,
+                          check=False, env={k: v
+                                            for k, v in os.environ.items() if k != "PYTHONPATH"})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_ruff_finds_nothing():
     if not shutil.which("ruff"):
         pytest.skip("ruff is not installed (Debian 12 has no package of it)")
-    done = subprocess.run(["ruff", "check", "--no-cache", "."], cwd=HERE, capture_output=True, text=True, check=False)
+    done = subprocess.run(["ruff", "check", "--no-cache", "."], cwd=HERE, capture_output=True,
+                          text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-MODULES = sorted(m.name for m in pkgutil.iter_modules(weir.__path__) if m.name not in ("_agent", "stubs"))
+MODULES = sorted(m.name
+                 for m in pkgutil.iter_modules(weir.__path__) if m.name not in ("_agent", "stubs"))
 
 
 @pytest.mark.parametrize("name", MODULES)

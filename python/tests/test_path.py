@@ -29,7 +29,8 @@ while data := c.recv(65536):
 c.close()
 print(n)
 """
-SEND = "import socket; s = socket.create_connection((sys.argv[1], 5000)); s.sendall(bytes(1000000)); s.close()"
+SEND = ("import socket; s = socket.create_connection((sys.argv[1], 5000)); "
+        "s.sendall(bytes(1000000)); s.close()")
 # REFLECT echoes numbered datagrams. ASK sends them, and prints the numbers that return.
 REFLECT = """
 import socket
@@ -83,7 +84,8 @@ def test_both_ends_know_each_other_by_name_and_address():
         said = path.client.run(["cat", "/etc/hosts"]).stdout
         assert any(line.split() == [path.server.address, "A"] for line in said.splitlines())
         assert path.client.address != path.server.address
-        assert path.client.run(["cat", "/proc/self/net/dev"]).stdout.count(":") == 2  # lo and the path's
+        assert (path.client.run(["cat", "/proc/self/net/dev"]).stdout.count(":")
+                == 2)  # lo and the path's
 
 
 def test_a_change_holds_for_what_comes_after_it():
@@ -126,7 +128,8 @@ def test_the_record_has_what_crossed(tmp_path):
 
 def test_a_process_there_is_used_as_one_here():
     with weir.Path(record=False) as path:
-        done = path.client.run("cat; echo $X >&2; exit 3", shell=True, input="hä\n" * 100_000, env={"X": "y"})
+        done = path.client.run("cat; echo $X >&2; exit 3", shell=True, input="hä\n" * 100_000,
+                               env={"X": "y"})
         assert (done.returncode, len(done.stdout), done.stderr) == (3, 300_000, "y\n")
         with pytest.raises(subprocess.CalledProcessError):
             path.client.run(["false"], check=True)
@@ -363,7 +366,8 @@ def alive(pid):
 
 @pytest.mark.parametrize("victim", ["this process", "weir"])
 def test_after_kill_9_nothing_is_left(victim, shared_memory_as_before):
-    holder = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    holder = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE,
                               text=True, env=dict(os.environ, PYTHONPATH=str(SOURCES)))
     *pids, folder = holder.stdout.readline().split()
     pids = [int(pid) for pid in pids]
@@ -387,15 +391,18 @@ def test_it_works_for_an_ordinary_user(program):
     if not shutil.which("setpriv"):
         pytest.skip("setpriv is not installed")
     words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c"]
-    env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR=program, HOME="/tmp", PYTHONDONTWRITEBYTECODE="1")
-    tried = subprocess.run([*words, "import weir; weir.program.call(['--version'])"], env=env, cwd="/",
+    env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR=program, HOME="/tmp",
+               PYTHONDONTWRITEBYTECODE="1")
+    tried = subprocess.run([*words, "import weir; weir.program.call(['--version'])"], env=env,
+                           cwd="/",
                            capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         pytest.skip("an ordinary user cannot reach weir or Python here")
     code = ("import weir\nwith weir.Path('delay 5ms') as p:\n"
             "    assert p.client.run(['id', '-u']).stdout == '65534\\n'\n"
             "    p.down('delay 7ms')\n    p.assert_no_real_loss()\n    print('done')")
-    done = subprocess.run([*words, code], env=env, cwd="/", capture_output=True, text=True, check=False)
+    done = subprocess.run([*words, code], env=env, cwd="/", capture_output=True, text=True,
+                          check=False)
     if "user namespace" in done.stderr:
         pytest.skip(done.stderr.strip().splitlines()[-1])
     assert done.stdout == "done\n", done.stderr

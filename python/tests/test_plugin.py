@@ -64,7 +64,8 @@ def test_that_fails(weir_path):
 def run(tmp_path, *options, suite=EXAMPLE, check=None):
     (tmp_path / "test_example.py").write_text(suite)
     env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR_TAP="")
-    return subprocess.run([sys.executable, "-m", "pytest", *plugin(), "-p", "no:cacheprovider", "--basetemp",
+    return subprocess.run([sys.executable, "-m", "pytest", *plugin(), "-p", "no:cacheprovider",
+                           "--basetemp",
                            tmp_path / "base", *options, "test_example.py"], cwd=tmp_path, env=env,
                           capture_output=True, text=True, check=False).stdout
 
@@ -80,10 +81,12 @@ def plugin():
 def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
     said = run(tmp_path, "--weir-seed", "7", "-v")
     assert "3 passed" in said and "1 failed" in said, said
-    assert "test_with_each[geo-satellite] PASSED" in said and "test_with_each[home-router] PASSED" in said
+    assert ("test_with_each[geo-satellite] PASSED" in said
+            and "test_with_each[home-router] PASSED" in said)
     assert "repeat it with --weir-seed 7" in said and "cloud up loss random 20%" in said
     assert "cloud up from B to A" in said  # the table of counters
-    kept = re.findall(r": (/\S+/weir/(?:crossed.pcapng|fates.csv|report.json|picture.html))$", said, re.M)
+    kept = re.findall(r": (/\S+/weir/(?:crossed.pcapng|fates.csv|report.json|picture.html))$", said,
+                      re.M)
     assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
     folders = {path.parent for path in (tmp_path / "base").rglob("weir.log")}
     assert folders == {pathlib.Path(kept[0]).parent}
@@ -121,13 +124,16 @@ def test_a_test_that_fails_in_a_fixture_carries_its_evidence_too(tmp_path):
     assert said.count("repeat it with --weir-seed 7") == 4  # that of test_both once
     kept = re.findall(r": (/\S+/weir/report.json)$", said, re.M)
     assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
-    assert {path.parent for path in (tmp_path / "base").rglob("weir.log")} == {pathlib.Path(path).parent for path in kept}
+    assert ({path.parent for path in (tmp_path / "base").rglob("weir.log")}
+            == {pathlib.Path(path).parent for path in kept})
 
 
 def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
     said = run(tmp_path, "-k", "fails", "--weir-recording", "0")
-    assert "1 failed" in said and "weir replay --recording" not in said and "no recording" not in said, said
-    suite = EXAMPLE.replace("range(100)", "range(200)").replace('b"%d" % i', 'b"%d" % i + bytes(9000)')
+    assert ("1 failed" in said and "weir replay --recording" not in said
+            and "no recording" not in said), said
+    suite = EXAMPLE.replace("range(100)", "range(200)").replace('b"%d" % i',
+                                                                'b"%d" % i + bytes(9000)')
     said = run(tmp_path, "-k", "fails", "--weir-recording", "1MiB", suite=suite)
     assert "no recording: more than 1MiB" in said, said
     assert not list((tmp_path / "base").rglob("recording.json"))
@@ -136,7 +142,8 @@ def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
 def test_what_fails_with_a_flight_keeps_its_last_seconds(tmp_path):
     suite = EXAMPLE.replace('up="loss random 20%"', 'up="loss random 20%", flight="5s"')
     said = run(tmp_path, "-k", "fails", "--weir-seed", "7", suite=suite)
-    kept = re.search(r"to run its last seconds again: weir replay --recording (/\S+/weir/flight-\S+Z)$", said, re.M)
+    kept = re.search(r"to run its last seconds again: weir replay --recording "
+                     r"(/\S+/weir/flight-\S+Z)$", said, re.M)
     assert kept and "/weir/recording" not in said, said
     again = weir.Recording(kept[1]).replay()
     assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
@@ -145,7 +152,8 @@ def test_what_fails_with_a_flight_keeps_its_last_seconds(tmp_path):
 def test_the_seed_repeats_a_failure_to_the_byte(tmp_path):
     def heard(*options):
         said = run(tmp_path, "-k", "fails", "-vv", *options)
-        return re.search(r"^E +assert '([0-9,]+)'|^E +(?:AssertionError: )?assert '([0-9,]+)", said, re.M)[0], said
+        return re.search(r"^E +assert '([0-9,]+)'|^E +(?:AssertionError: )?assert '([0-9,]+)", said,
+                         re.M)[0], said
 
     first, said = heard()
     seed = re.search(r"repeat it with --weir-seed (\d+)", said)[1]
@@ -154,7 +162,9 @@ def test_the_seed_repeats_a_failure_to_the_byte(tmp_path):
 
 
 def test_a_marker_that_is_misspelt_fails(tmp_path):
-    said = run(tmp_path, suite="import pytest\n@pytest.mark.weir(dwon='delay 5ms')\ndef test_x(weir_path): pass\n")
+    said = run(tmp_path,
+               suite="import pytest\n@pytest.mark.weir(dwon='delay 5ms')\n"
+                     "def test_x(weir_path): pass\n")
     assert "has no `dwon`" in said and "1 error" in said
 
 
@@ -210,7 +220,8 @@ def test_after_kill_9_of_pytest_in_the_middle_nothing_is_left(tmp_path, shared_m
     env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR_TAP="")
     running = subprocess.Popen([sys.executable, "-m", "pytest", *plugin(), *parallel, "--basetemp",
                                 tmp_path / "base", "test_example.py"], cwd=tmp_path, env=env,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
     end = time.monotonic() + 120
     base = str(tmp_path / "base")
     while not [pid for pid in children_of(base) if pid != running.pid]:
@@ -233,7 +244,8 @@ def test_keywords_of_robot_do_the_same():
         address = library.open_path("rate 2mbit queue 20kB", seed="7")
         library.change_down("delay 5ms")
         library.start_on_server(f"{sys.executable} -m http.server 8000 2>/dev/null")
-        fetch = f"{sys.executable} -c 'import urllib.request as u; print(len(u.urlopen(\"http://A:8000/\").read()) > 0)'"
+        fetch = (f"{sys.executable} -c 'import urllib.request as u; "
+                 "print(len(u.urlopen(\"http://A:8000/\").read()) > 0)'")
         assert library.wait_on_client(fetch) == "True\n"
         with pytest.raises(AssertionError):
             library.run_on_client("false")

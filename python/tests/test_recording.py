@@ -53,7 +53,8 @@ def test_it_runs_again_and_its_fates_are_read(recording):
     assert "compared: all left at the same nanosecond with the same bytes;" in again.table
     assert again.outputs["b"].stat().st_size > 24
     assert recording.outcome["clouds"][0]["drops"]["loss"] == down.drops["loss"]
-    assert recording.about["workers"] == 1 and recording.bytes > 500 * 64 and "seed 7" in recording.text
+    assert (recording.about["workers"] == 1 and recording.bytes > 500 * 64
+            and "seed 7" in recording.text)
 
 
 def test_a_recording_that_cannot_be_finished_is_an_error(tmp_path):
@@ -85,7 +86,8 @@ def test_what_would_have_happened_is_another_run(recording):
 
 def test_the_way_of_a_packet_is_told(recording):
     said = recording.packet(3)
-    assert "packet 3 of port a" in said and said.startswith("packet 3") and "comes to down" in said and "comes to up" in said
+    assert ("packet 3 of port a" in said and said.startswith("packet 3")
+            and "comes to down" in said and "comes to up" in said)
 
 
 def test_a_diff_says_what_is_not_the_same(recording):
@@ -93,7 +95,8 @@ def test_a_diff_says_what_is_not_the_same(recording):
     lost = recording.replay(fates=False).report.cloud("down").drops["loss"]
     diff = recording.diff(set="no cloud down loss")
     assert diff and diff.changed == lost
-    assert [(one.was, one.becomes, one.packets) for one in diff.changes] == [("loss", "delivered", lost)]
+    assert ([(one.was, one.becomes, one.packets) for one in diff.changes]
+            == [("loss", "delivered", lost)])
     assert diff.first.port == "a" and diff.first == weir.recording.First(
         "a", diff.changes[0].few[0].packet, diff.changes[0].few[0].at_ns, "loss", "delivered", 0)
     later = recording.diff(set=["cloud down delay 25ms", "cloud up delay 1ms"]).delays
@@ -138,7 +141,8 @@ def has_come(client, packets):
 def test_a_flight_is_dumped_and_is_a_recording(tmp_path):
     capture(tmp_path / "a.pcap", 500)
     capture(tmp_path / "b.pcap", 10)
-    with weir.run(TEXT.format(folder=tmp_path), flight=1.5, flight_on="cleared", flight_to=tmp_path / "by") as client:
+    with weir.run(TEXT.format(folder=tmp_path), flight=1.5, flight_on="cleared",
+                  flight_to=tmp_path / "by") as client:
         has_come(client, 500)
         named = client.flight_dump(tmp_path / "an incident")
         own = client.flight_dump()
@@ -149,8 +153,10 @@ def test_a_flight_is_dumped_and_is_a_recording(tmp_path):
     assert named.folder == tmp_path / "an incident" and named.about["flight"]
     assert re.fullmatch(r"by-[-T0-9]+Z", own.folder.name), own
     assert own.folder.parent == tmp_path
-    assert "all agree" in named.replay().table and own.replay().report.cloud("down").rx_packets == 500
-    assert event.kind == "flight-dumped" and event.raw["folder"].startswith(str(own.folder.parent / "by-"))
+    assert ("all agree" in named.replay().table
+            and own.replay().report.cloud("down").rx_packets == 500)
+    assert (event.kind == "flight-dumped"
+            and event.raw["folder"].startswith(str(own.folder.parent / "by-")))
     assert event.raw["folder"] != str(own.folder)  # even if both dumps begin in the same second
 
 
@@ -164,7 +170,8 @@ def test_the_client_of_asyncio_dumps_a_flight(tmp_path):
     with weir.run(TEXT.format(folder=tmp_path), flight="64MB") as client:
         has_come(client, 50)
         recording = asyncio.run(dump(client.path))
-    assert recording.folder == tmp_path / "D" and recording.replay().report.cloud("down").rx_packets == 50
+    assert (recording.folder == tmp_path / "D"
+            and recording.replay().report.cloud("down").rx_packets == 50)
 
 
 def test_without_a_flight_none_is_dumped(client, tmp_path):

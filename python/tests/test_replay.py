@@ -7,7 +7,8 @@ from conftest import CAPTURE, ROOT, SPLIT
 
 import weir
 
-LOSSY = "seed 1\nport a\nport b\ncloud down from a to b\ncloud down loss random 5%\ncloud down delay 40ms\ncloud up from b to a\n"
+LOSSY = ("seed 1\nport a\nport b\ncloud down from a to b\ncloud down loss random 5%\n"
+         "cloud down delay 40ms\ncloud up from b to a\n")
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,12 @@ def test_the_same_seed_gives_the_same_bytes(replayed):
 
 def test_a_scenario_of_configs_and_an_object_do(replayed):
     by_name = weir.replay("geo-satellite", {"a,b": CAPTURE}, split=SPLIT, seed=3)
-    by_object = weir.replay(weir.Scenario.load(ROOT / "configs/geo-satellite.weir"), {"a,b": CAPTURE},
+    by_object = weir.replay(weir.Scenario.load(ROOT / "configs/geo-satellite.weir"),
+                            {"a,b": CAPTURE},
                             split=SPLIT, seed=3)
     assert by_name.report == by_object.report
-    assert "<iframe" in by_name._repr_html_() and "<pre>" in weir.Scenario.parse(LOSSY)._repr_html_()
+    assert ("<iframe" in by_name._repr_html_()
+            and "<pre>" in weir.Scenario.parse(LOSSY)._repr_html_())
 
 
 def test_its_folder_goes_with_it_unless_it_was_given(tmp_path):
@@ -59,7 +62,8 @@ def test_a_refusal_says_what_weir_says():
 
 def test_several_captures_side_by_side_are_as_one_by_one(replayed, tmp_path):
     both = {"a,b": CAPTURE}
-    reports = weir.replays(weir.Scenario.parse(LOSSY), {"one": both, "none": {"a": tmp_path / "x"}, "two": both},
+    reports = weir.replays(weir.Scenario.parse(LOSSY),
+                           {"one": both, "none": {"a": tmp_path / "x"}, "two": both},
                            split=SPLIT, seed=1)
     assert list(reports) == ["one", "none", "two"]
     assert reports["one"] == reports["two"] == replayed.report
@@ -68,7 +72,8 @@ def test_several_captures_side_by_side_are_as_one_by_one(replayed, tmp_path):
 
 def test_several_captures_have_a_folder_each(tmp_path):
     more = {"a,b": [CAPTURE, CAPTURE]}
-    reports = weir.replays(weir.Scenario.parse(LOSSY), {"one": {"a,b": CAPTURE}, "more": more}, split=SPLIT,
+    reports = weir.replays(weir.Scenario.parse(LOSSY), {"one": {"a,b": CAPTURE}, "more": more},
+                           split=SPLIT,
                            folder=tmp_path)
     assert reports["more"].cloud("down").rx_packets == 2 * reports["one"].cloud("down").rx_packets
     assert sorted(path.name for path in tmp_path.iterdir()) == ["more", "one"]
@@ -80,7 +85,8 @@ def test_several_captures_have_a_folder_each(tmp_path):
 
 def test_a_replay_without_fates_has_not_those_of_an_earlier_one(tmp_path):
     weir.replay(LOSSY, {"a,b": CAPTURE}, split=SPLIT, folder=tmp_path)
-    again = weir.replay(LOSSY, {"a,b": CAPTURE}, split=SPLIT, folder=tmp_path, fates=False, picture=False)
+    again = weir.replay(LOSSY, {"a,b": CAPTURE}, split=SPLIT, folder=tmp_path, fates=False,
+                        picture=False)
     with pytest.raises(FileNotFoundError):
         iter(again.fates)
     assert not (tmp_path / "picture.html").exists()
@@ -93,7 +99,8 @@ def test_fates_are_arrays_where_numpy_is(replayed):
     assert sum(len(part["packet"]) for part in parts) == len(fates) and len(parts) > 1
     whole = next(replayed.fates.numpy())
     assert whole["t_in_ns"].tolist() == [fate.t_in_ns for fate in fates]
-    assert whole["t_out_ns"].tolist() == [-1 if fate.t_out_ns is None else fate.t_out_ns for fate in fates]
+    assert (whole["t_out_ns"].tolist()
+            == [-1 if fate.t_out_ns is None else fate.t_out_ns for fate in fates])
     assert whole["reason"].tolist() == [fate.reason or "" for fate in fates]
 
 
@@ -106,8 +113,8 @@ def test_fates_are_a_frame_where_pandas_is(replayed):
 
 
 def test_reading_takes_no_more_memory_for_more_fates(tmp_path):
-    """Reads a million fates in a process of its own: the additional memory over a thousand fates is less than
-    1/20 of the file's 60 MB."""
+    """Reads a million fates in a process of its own: the additional memory over a thousand fates is
+    less than 1/20 of the file's 60 MB."""
     head = "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n"
     row = "{},a,17000000000000{:05},down,delivered,,17000000002801{:05},\n"
     path = tmp_path / "fates.csv"
@@ -119,7 +126,8 @@ def test_reading_takes_no_more_memory_for_more_fates(tmp_path):
             "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
     took = []
     for most in (1000, 1_000_000):
-        out = subprocess.run([sys.executable, "-c", code, path, str(most)], capture_output=True, text=True,
+        out = subprocess.run([sys.executable, "-c", code, path, str(most)], capture_output=True,
+                             text=True,
                              check=True).stdout.split()
         assert int(out[0]) == most
         took.append(int(out[1]) * 1024)

@@ -12,7 +12,8 @@ from weir import Scenario, ScenarioError, language, stubs
 
 
 def canonical(program, path):
-    said = subprocess.run([program, "check", "-c", path], capture_output=True, text=True, check=False).stdout
+    said = subprocess.run([program, "check", "-c", path], capture_output=True, text=True,
+                          check=False).stdout
     return "".join(line + "\n" for line in said.splitlines() if not line.startswith("#"))
 
 
@@ -23,14 +24,17 @@ def built_again(scenario):
         made.port(port.name, interface=port.interface, device=port.device,
                   **{language.python_name(k): v for k, v in port.values})
     for cloud in scenario.clouds.values():
-        values = {language.python_name(k): v if v != "on" or k != "flow" else True for k, v in cloud.values}
+        values = {language.python_name(k): v if v != "on" or k != "flow" else True
+                  for k, v in cloud.values}
         make = made.template if cloud.per else made.cloud
         new = make(cloud.name, cloud.from_, cloud.to, **values)
         for one in cloud.statements:
             given = {language.python_name(k): v for k, v in one.values}
             if one.kind.number_max:
                 given["n"] = one.number
-            places = [f.python for f in one.kind.fields if f.positional and not f.inner and f.python in given]
+            places = [f.python
+                      for f in one.kind.fields if f.positional and not f.inner
+                      and f.python in given]
             args = [given.pop(name) for name in places]
             if one.kind.scoped:
                 new.queue(one.scope, **given)
@@ -45,8 +49,10 @@ def corpus():
     program = os.environ.get("WEIR_CORPUS")
     if not program:
         pytest.skip("WEIR_CORPUS does not name property_corpus, which a build with tests has")
-    said = subprocess.run([program, "20", "text"], capture_output=True, text=True, check=True).stdout
-    return [text.strip("\n") + "\n" for text in said.split("\n\n") if text.lstrip("\n").startswith(("seed", "port"))]
+    said = subprocess.run([program, "20", "text"], capture_output=True, text=True,
+                          check=True).stdout
+    return [text.strip("\n") + "\n"
+            for text in said.split("\n\n") if text.lstrip("\n").startswith(("seed", "port"))]
 
 
 def test_the_scenarios_of_the_property_tests_are_identical_after_reading_and_printing():
@@ -58,7 +64,8 @@ def test_the_scenarios_of_the_property_tests_are_identical_after_reading_and_pri
         assert str(built_again(scenario)) == text
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.weir")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.weir")),
+                         ids=lambda path: path.stem)
 def test_a_shipped_scenario_is_identical_after_reading_and_printing(program, path):
     text = canonical(program, path)
     scenario = Scenario.parse(text)
@@ -72,8 +79,10 @@ def test_a_shipped_scenario_is_identical_after_reading_and_printing(program, pat
     'cloud c loss list "off"', "cloud c delay 40ms distribution table t.csv weight 50%",
     "cloud c at 10s rate 5mbit and no loss", "cloud c at 20s rate 6mbit",
     "cloud c every 10s for 1s from 3s loss random 5% and delay 3ms",
-    "cloud c markov good 10s then bad 1s to good 90% bad 10% rate 1mbit", "cloud c loss pattern 3,4,5 of 10",
-    "cloud c wave rate 5mbit..20mbit period 10s", "cloud c class voice weight 0.5 match udp port 5060",
+    "cloud c markov good 10s then bad 1s to good 90% bad 10% rate 1mbit",
+    "cloud c loss pattern 3,4,5 of 10",
+    "cloud c wave rate 5mbit..20mbit period 10s",
+    "cloud c class voice weight 0.5 match udp port 5060",
     "cloud c corrupt checksum ip,tcp", "cloud c down", "cloud c loss random 1% ecn"])
 def test_a_line_is_identical_after_reading_and_printing(line):
     text = f"port a\nport b\ncloud c from a to b match udp and not dscp 46\n{line}\n"
@@ -96,7 +105,8 @@ def test_a_statement_takes_the_place_of_one_of_its_name():
     s = Scenario()
     s.port("a")
     s.port("b")
-    cloud = s.cloud("c", "a", "b").loss("1%").loss_every(100).rewrite("set ip.ttl 3", n=20).rewrite("set ip.ttl 4")
+    cloud = s.cloud("c", "a", "b").loss("1%").loss_every(100).rewrite("set ip.ttl 3",
+                                                                      n=20).rewrite("set ip.ttl 4")
     assert list(cloud.lines()) == ["cloud c from a to b", "cloud c rewrite 1 set ip.ttl 4",
                                    "cloud c rewrite 20 set ip.ttl 3", "cloud c loss every 100"]
 
@@ -150,15 +160,19 @@ def test_each_statement_is_a_method_with_its_help():
 
 def test_the_stubs_are_those_of_the_tables():
     own = pathlib.Path(weir.__file__).parent / "_statements.pyi"
-    assert own.read_text() == stubs.text(language.tables()), "python3 -m weir.stubs > python/src/weir/_statements.pyi"
+    assert own.read_text() == stubs.text(
+        language.tables()), "python3 -m weir.stubs > python/src/weir/_statements.pyi"
 
 
 def test_a_scenario_is_utf_8_in_any_locale(tmp_path):
     (tmp_path / "drüp.txt").write_text("1\n")
     path = tmp_path / "one.weir"
-    path.write_text("port a\nport b\ncloud c from a to b\ncloud c loss list drüp.txt\n", encoding="utf-8")
+    path.write_text("port a\nport b\ncloud c from a to b\ncloud c loss list drüp.txt\n",
+                    encoding="utf-8")
     code = "import sys, weir; s = weir.Scenario.load(sys.argv[1]); s.check(); print(ascii(str(s)))"
-    env = dict(os.environ, PYTHONPATH=str(pathlib.Path(weir.__file__).parents[1]), LC_ALL="C", PYTHONUTF8="0",
+    env = dict(os.environ, PYTHONPATH=str(pathlib.Path(weir.__file__).parents[1]), LC_ALL="C",
+               PYTHONUTF8="0",
                PYTHONCOERCECLOCALE="0")
-    done = subprocess.run([sys.executable, "-c", code, path], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, path], env=env, capture_output=True,
+                          text=True, check=False)
     assert "loss list dr\\xfcp.txt" in done.stdout, done.stderr

@@ -29,7 +29,8 @@ def weir(*words):
 
 
 def bench(part, *words):
-    short = {"precision": SHORT[:2], "clock": SHORT[:2], "latency": SHORT[:2], "reconf": []}.get(part, SHORT)
+    short = {"precision": SHORT[:2], "clock": SHORT[:2], "latency": SHORT[:2],
+             "reconf": []}.get(part, SHORT)
     done = weir("bench", part, *words, *short)
     assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
     return done.stdout
@@ -64,7 +65,8 @@ def cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run():
 
 
 def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
-    said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1", "--seconds", "1.5",
+    said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1",
+                "--seconds", "1.5",
                 "--flight", "10s", "--snap", "96B", "-j")
     assert said.returncode == 0, said.stderr
     machine, (row,) = json.loads(said.stdout)["machine"], json.loads(said.stdout)["rows"]
@@ -75,8 +77,10 @@ def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
 
 def a_limit_of_the_file_size_forbids_hugepages_and_the_figures_say_so():
     done = subprocess.run([WEIR, "bench", *COST, *SHORT, "-j"], capture_output=True, text=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
-    assert done.returncode == 0 and "running without" in done.stderr, f"status {done.returncode}: {done.stderr}"
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                (1 << 20, 1 << 20)))
+    assert (done.returncode == 0
+            and "running without" in done.stderr), f"status {done.returncode}: {done.stderr}"
     assert json.loads(done.stdout)["machine"]["hugepages"] is False, done.stdout
 
 
@@ -123,33 +127,41 @@ def reconf_makes_a_thousand_changes_and_loses_nothing():
     # Losses while others had the processor are not weir's fault. Apart from these, nothing is
     # blocked.
     with_changes = row["with"]
-    own = with_changes["lost_packets"] + with_changes["missed_packets"] - with_changes["missed_away_packets"]
-    assert row["blocked_ns"] == own * 1000 and row["blocked_away_ns"] == with_changes["missed_away_packets"] * 1000, row
+    own = (with_changes["lost_packets"]
+           + with_changes["missed_packets"] - with_changes["missed_away_packets"])
+    assert (row["blocked_ns"] == own * 1000
+            and row["blocked_away_ns"] == with_changes["missed_away_packets"] * 1000), row
 
 
 def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
     soak = ("soak", "--loss-bound", "99%", "--continue", "soak.json", "--hours")
     row, = rows(*soak, "0.001")
-    assert row["critical_mpps"] > 0 and abs(row["load_mpps"] - row["critical_mpps"] / 2) < 1e-3 * row["load_mpps"], row
+    assert (row["critical_mpps"] > 0
+            and abs(row["load_mpps"] - row["critical_mpps"] / 2) < 1e-3 * row["load_mpps"]), row
     first = len(row["parts"])
     assert first == 6 and sum(part["seconds"] for part in row["parts"]) >= 3.6, row
     again, = rows(*soak, "0.002")
     assert again["load_mpps"] == row["load_mpps"] and len(again["parts"]) > first, again
     assert again["parts"][:first] == row["parts"]
     for part in again["parts"]:
-        assert part["unaccounted_packets"] == 0 and part["lost_packets"] == 0 and part["sent_packets"] > 0, part
+        assert (part["unaccounted_packets"] == 0 and part["lost_packets"] == 0
+                and part["sent_packets"] > 0), part
         assert 0 < part["written_kib"] <= part["rss_kib"] and part["written_first_kib"] > 0, part
     with open("soak.json", encoding="utf-8") as file:
         assert json.load(file) == again
     refused(["bench", "soak", "--continue", "no/such/soak.json", *SHORT], "no/such/soak.json")
     write("other.json", {"part": "cost"})
     done = weir("bench", "soak", "--continue", "other.json", *SHORT)
-    assert done.returncode == 2 and "other.json: was not written by `weir bench soak --continue`" in done.stderr, done.stderr
+    assert (done.returncode == 2
+            and "other.json: was not written by `weir bench soak --continue`" in done.stderr), (
+        done.stderr)
 
 
 def a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was():
-    running = subprocess.Popen([WEIR, "bench", "soak", "--loss-bound", "99%", "--continue", "cut.json", "--hours", "0.01",
-                                *SHORT], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen([WEIR, "bench", "soak", "--loss-bound", "99%",
+                                "--continue", "cut.json", "--hours", "0.01",
+                                *SHORT], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
     while not os.path.exists("cut.json"):
         assert running.poll() is None, running.stderr.read()
         time.sleep(0.05)
@@ -161,7 +173,8 @@ def a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was():
         whole, cut = json.load(file)["parts"]
     assert 3 < cut["seconds"] < whole["seconds"], (whole, cut)
     assert abs(cut["until_s"] - whole["seconds"] - cut["seconds"]) < 0.01, (whole, cut)
-    assert cut["unaccounted_packets"] == 0 and cut["lost_packets"] == 0 and cut["sent_packets"] > 0, cut
+    assert (cut["unaccounted_packets"] == 0 and cut["lost_packets"] == 0
+            and cut["sent_packets"] > 0), cut
 
 
 def the_report_is_one_file_that_loads_nothing():
@@ -201,7 +214,8 @@ def a_scenario_of_a_file_is_compared_if_it_is_named():
 
 
 def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
-    """Packets are stamped when they have been received, so the due time is not before the stamp and the delay."""
+    """Packets are stamped when they have been received, so the due time is not before the stamp and
+    the delay."""
     said = rows("precision")
     assert len(said) >= 8, said
     for row in said:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests completion: what the program offers, and that a shell inserts it, with the clouds of the running weir.
+"""Tests completion: what the program offers, and that a shell inserts it, with the clouds of the
+running weir.
 
 usage: complete.py WEIR ROOT
 """
@@ -21,7 +22,8 @@ from conversation import Client, Weir  # noqa: E402
 
 WEIR, ROOT = map(os.path.abspath, sys.argv[1:3])
 COMPLETION = os.path.join(ROOT, "contrib/completion")
-CLOUDS = "seed 1\nport a device net_ring0\nport b device net_ring1\ncloud downlink from a to b\ncloud up from b to a\n"
+CLOUDS = ("seed 1\nport a device net_ring0\nport b device net_ring1\ncloud downlink from a to b\n"
+          "cloud up from b to a\n")
 PATH = f"{os.path.dirname(WEIR)}:{os.environ['PATH']}"
 LONG_S = 60
 
@@ -36,7 +38,8 @@ def started():
 
 
 def offered(*words):
-    done = subprocess.run([WEIR, "--complete", *words], capture_output=True, text=True, check=False, timeout=LONG_S)
+    done = subprocess.run([WEIR, "--complete", *words], capture_output=True, text=True, check=False,
+                          timeout=LONG_S)
     assert done.returncode == 0 and done.stderr == "", f"{words}: {done.returncode}: {done.stderr}"
     return done.stdout.split("\n")[:-1]
 
@@ -54,7 +57,8 @@ def each_command_is_offered_by_its_beginning():
 
 def each_option_of_the_help_is_offered():
     for name in commands():
-        said = subprocess.run([WEIR, name, "--help"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run([WEIR, name, "--help"], capture_output=True, text=True,
+                              check=True).stdout
         options = set(re.findall(r"^ {2}(?:-\w,|   ) (--[a-z-]+)", said, re.M))
         assert set(offered(name, "-")) == options, name
     assert offered("run", "-c", "x", "--lay") == ["--layout"]
@@ -68,10 +72,13 @@ def the_value_of_an_option_is_offered_where_it_is_a_word_or_a_file():
 
 
 def a_value_is_offered_behind_an_equals_sign():
-    assert offered("replay", "--in", "a,b=my") == ["/a,b="] and offered("replay", "--in", "a=x=y") == ["/a="]
+    assert (offered("replay", "--in", "a,b=my") == ["/a,b="]
+            and offered("replay", "--in", "a=x=y") == ["/a="])
     assert offered("run", "--config=my") == ["/--config="] and offered("run", "-c", "a=my") == ["/"]
-    assert offered("replay", "--out=a=my") == ["/--out=a="] and offered("replay", "--out=a") == ["/--out="]
-    assert offered("run", "--layout=p") == ["--layout=pipeline"] and offered("bench", "--full=") == []
+    assert (offered("replay", "--out=a=my") == ["/--out=a="]
+            and offered("replay", "--out=a") == ["/--out="])
+    assert (offered("run", "--layout=p") == ["--layout=pipeline"]
+            and offered("bench", "--full=") == [])
     assert offered("exec", "delay", "4ms", "--", "--config=") == ["/"]
 
 
@@ -137,13 +144,15 @@ def bash(folder):
 
 def zsh(folder):
     with open(os.path.join(folder, ".zshrc"), "w", encoding="utf-8") as file:
-        file.write(f"fpath=({COMPLETION} $fpath)\nautoload -Uz compinit\ncompinit -u -D\nunset zle_bracketed_paste\n"
+        file.write(f"fpath=({COMPLETION} $fpath)\nautoload -Uz compinit\ncompinit -u -D\n"
+                   "unset zle_bracketed_paste\n"
                    "bindkey -e\nPS1=READY\n")
     return Shell(folder, "zsh", "-d", "-i")
 
 
 def fish_offers(folder, line):
-    done = subprocess.run(["fish", "--no-config", "-c", f"source {COMPLETION}/weir.fish; complete -C $argv[1]", line],
+    done = subprocess.run(["fish", "--no-config",
+                           "-c", f"source {COMPLETION}/weir.fish; complete -C $argv[1]", line],
                           env=dict(os.environ, HOME=folder, PATH=PATH), cwd=folder,
                           capture_output=True, text=True, check=False, timeout=LONG_S)
     assert done.stderr == "", f"{line}: {done.stderr}"
@@ -181,7 +190,8 @@ def bash_joins_what_it_cuts_and_takes_off_quotes():
     try:
         shell.until("READY")
         path = weir.path
-        for socket in (f"--socket={path}", f"-s '{path}'", f'-s "{path}"', "-s " + path.replace("weir", "w\\eir")):
+        for socket in (f"--socket={path}", f"-s '{path}'", f'-s "{path}"',
+                       "-s " + path.replace("weir", "w\\eir")):
             shell.type(f"\x15weir ctl {socket} cloud downl\t")
             shell.until("cloud downlink ")
     finally:
@@ -198,8 +208,10 @@ def fish_offers_them():
     weir = started()
     try:
         for line, wanted in ((f"weir ctl -s {weir.path} cloud d", "downlink"),
-                             (f"weir ctl -s {weir.path} cloud downlink del", "delay"), ("weir run --layout p", "pipeline")):
-            assert fish_offers(weir.folder, line) == [wanted], f"{line}: {fish_offers(weir.folder, line)}"
+                             (f"weir ctl -s {weir.path} cloud downlink del", "delay"),
+                             ("weir run --layout p", "pipeline")):
+            assert (fish_offers(weir.folder, line)
+                    == [wanted]), f"{line}: {fish_offers(weir.folder, line)}"
     finally:
         weir.stop()
 
@@ -259,8 +271,12 @@ def fish_completes_behind_equals_signs_in_quotes_and_from_a_path():
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     each_command_is_offered_by_its_beginning, each_option_of_the_help_is_offered,
-    the_value_of_an_option_is_offered_where_it_is_a_word_or_a_file, a_value_is_offered_behind_an_equals_sign,
-    words_of_the_language_are_offered, the_clouds_of_the_weir_that_runs_are_offered, bash_types_the_rest,
-    bash_joins_what_it_cuts_and_takes_off_quotes, bash_completes_behind_equals_signs_in_quotes_and_from_a_path,
-    zsh_types_the_rest, zsh_completes_behind_equals_signs_in_quotes_and_from_a_path, fish_offers_them,
+    the_value_of_an_option_is_offered_where_it_is_a_word_or_a_file,
+    a_value_is_offered_behind_an_equals_sign,
+    words_of_the_language_are_offered, the_clouds_of_the_weir_that_runs_are_offered,
+    bash_types_the_rest,
+    bash_joins_what_it_cuts_and_takes_off_quotes,
+    bash_completes_behind_equals_signs_in_quotes_and_from_a_path,
+    zsh_types_the_rest, zsh_completes_behind_equals_signs_in_quotes_and_from_a_path,
+    fish_offers_them,
     fish_completes_behind_equals_signs_in_quotes_and_from_a_path)]))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `weir setup` on five machines made of files: it finds what each machine lacks, its commands are right, --apply
-executes them and --undo restores the tree. A thread plays the kernel: it moves drivers when their files are written.
+"""Tests `weir setup` on five machines made of files: it finds what each machine lacks, its commands
+are right, --apply executes them and --undo restores the tree. A thread plays the kernel: it moves
+drivers when their files are written.
 
 usage: setup.py WEIR PROCESSORS, a module to preload
 """
@@ -103,7 +104,8 @@ class Tree:
             if not os.path.isdir(self.at(f"/sys/bus/pci/drivers/{name}")):
                 os.makedirs(self.at(f"/sys/bus/pci/drivers/{name}"))
                 self.kernel.listen(f"/sys/bus/pci/drivers/{name}/unbind", self.kernel.unbind)
-        self.kernel.listen(f"{at}/driver_override", lambda text: self.kernel.override.update({address: text}))
+        self.kernel.listen(f"{at}/driver_override",
+                           lambda text: self.kernel.override.update({address: text}))
         if not os.path.exists(self.at("/sys/bus/pci/drivers_probe")):
             self.kernel.listen("/sys/bus/pci/drivers_probe", self.kernel.probe)
         self.bind(address, driver)
@@ -112,7 +114,8 @@ class Tree:
             self.put(f"/sys/class/net/{interface}/flags", "0x1003" if up else "0x1002")
 
     def all(self):
-        """Returns every file of the tree except pipes, with its contents or the target of the link."""
+        """Returns every file of the tree except pipes, with its contents or the target of the
+        link."""
         found = {}
         for folder, folders, files in os.walk(self.folder):
             for name in folders + files:
@@ -132,13 +135,15 @@ class Tree:
         return self.call("--cores", str(CORE), *words)
 
     def call(self, *words, **environment):
-        return subprocess.run([WEIR, "setup", "--root", self.folder, *words], capture_output=True, text=True, check=False,
+        return subprocess.run([WEIR, "setup", "--root", self.folder, *words], capture_output=True,
+                              text=True, check=False,
                               timeout=120, env=os.environ | environment)
 
     def on_many(self, *words):
         """Calls weir setup as on a machine with 256 processors."""
         return self.call(*words, LD_PRELOAD=PROCESSORS,
-                         ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+                         ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "")
+                         + ":verify_asan_link_order=0")
 
     def findings(self, *words):
         done = self.setup(*words, "--json")
@@ -148,8 +153,10 @@ class Tree:
 
 def good(tree, vendor="model name\t: Intel(R) Xeon(R) Test", flags="fpu constant_tsc nonstop_tsc"):
     """A tuned machine without a NIC: nothing is lacking."""
-    tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\n{vendor}\nflags\t\t: {flags}" for n in (0, 1)))
-    tree.put("/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugepagesize: 2048 kB")
+    tree.put("/proc/cpuinfo",
+             "\n".join(f"processor\t: {n}\n{vendor}\nflags\t\t: {flags}" for n in (0, 1)))
+    tree.put("/proc/meminfo",
+             "MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugepagesize: 2048 kB")
     tree.put("/proc/sys/kernel/sched_rt_runtime_us", "-1")
     tree.put("/proc/irq/9/effective_affinity_list", str(OTHER))
     tree.put("/proc/irq/9/smp_affinity_list", "0-1")
@@ -250,7 +257,9 @@ def guest(tree):
 def arm(tree):
     """An arm64 server that is managed over the NIC in question. Its boot loader is not GRUB."""
     good(tree)
-    tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c" for n in (0, 1)))
+    tree.put("/proc/cpuinfo",
+             "\n".join(f"processor\t: {n}\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c"
+                       for n in (0, 1)))
     os.removedirs(tree.at("/etc/default/grub.d"))
     tree.put("/sys/devices/system/cpu/isolated", "")
     tree.nic(A, "igb", "eth0", up=True)
@@ -269,8 +278,10 @@ def an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure():
         findings, status = tree.findings(A, B)
         found = lacks(findings)
         assert status == 1
-        assert set(found) == of_the_good("driver", "hugepages", "transparent hugepages", "isolcpus", "nohz_full",
-                                         "frequency governor", "C-states", "interrupts", "command line"), sorted(found)
+        assert set(found) == of_the_good("driver", "hugepages", "transparent hugepages", "isolcpus",
+                                         "nohz_full",
+                                         "frequency governor", "C-states", "interrupts",
+                                         "command line"), sorted(found)
         assert "0.8 instead of 3.2 GHz: up to 4.0 times" in found["frequency governor"]["cost"]
         assert "133 us late" in found["C-states"]["cost"]
         assert "40 instead of 25 ns a packet" in found["hugepages"]["cost"]
@@ -284,15 +295,21 @@ def each_command_of_an_untuned_server_is_right():
         found = lacks(findings)
         drivers = [row["commands"] for row in findings if row["subject"] == "driver"]
         assert drivers == [[f"driverctl set-override {nic} vfio-pci"] for nic in (A, B)], drivers
-        assert found["frequency governor"]["commands"] == [f"echo performance > {CPU}/cpufreq/scaling_governor"]
-        assert found["C-states"]["commands"] == [f"echo 1 > {CPU}/cpuidle/state{n}/disable" for n in (2, 3)]
-        assert sorted(found["interrupts"]["commands"]) == [f"echo {OTHER} > /proc/irq/{n}/smp_affinity_list" for n in (12, 7)]
-        assert found["transparent hugepages"]["commands"] == ["echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"]
+        assert (found["frequency governor"]["commands"]
+                == [f"echo performance > {CPU}/cpufreq/scaling_governor"])
+        assert (found["C-states"]["commands"]
+                == [f"echo 1 > {CPU}/cpuidle/state{n}/disable" for n in (2, 3)])
+        assert (sorted(found["interrupts"]["commands"])
+                == [f"echo {OTHER} > /proc/irq/{n}/smp_affinity_list" for n in (12, 7)])
+        assert (found["transparent hugepages"]["commands"]
+                == ["echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"])
         words = f"isolcpus={CORE} nohz_full={CORE} rcu_nocbs={CORE}"
         assert found["command line"]["commands"] == [
-            f"echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {words}\"' > /etc/default/grub.d/weir.cfg && "
+            f"echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {words}\"' > "
+            "/etc/default/grub.d/weir.cfg && "
             "update-grub"], found["command line"]
-        assert found["lasting"]["commands"] == [f"systemctl enable weir-setup@{nic}.service" for nic in (A, B)]
+        assert (found["lasting"]["commands"]
+                == [f"systemctl enable weir-setup@{nic}.service" for nic in (A, B)])
         command = found["hugepages"]["commands"][0].split()
         needed = int(found["hugepages"]["what"].split(" MiB are free, but ")[1].split()[0])
         assert command[0] == "echo" and command[2:] == [">", f"{HUGE}/nr_hugepages"], command
@@ -304,20 +321,26 @@ def apply_does_it_and_undo_leaves_the_tree_as_it_was():
         before = tree.all()
         # An interrupt that the kernel does not move.
         done = tree.setup(A, B, "--apply")
-        assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
+        assert (done.returncode == 0 and done.stderr == ""), (done.returncode, done.stdout,
+                                                              done.stderr)
         assert tree.driver(A) == tree.driver(B) == "vfio-pci", (tree.driver(A), done.stdout)
         assert tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n"
-        assert [tree.get(f"{CPU}/cpuidle/state{n}/disable") for n in range(4)] == ["0\n", "0\n", "1\n", "1\n"]
-        assert tree.get("/proc/irq/7/smp_affinity_list") == f"{OTHER}\n" and tree.get("/proc/irq/8/smp_affinity_list") == "0-1\n"
-        assert os.readlink(tree.at(f"{WANTS}/weir-setup@{A}.service")) == "/usr/lib/systemd/system/weir-setup@.service"
+        assert ([tree.get(f"{CPU}/cpuidle/state{n}/disable") for n in range(4)]
+                == ["0\n", "0\n", "1\n", "1\n"])
+        assert (tree.get("/proc/irq/7/smp_affinity_list") == f"{OTHER}\n"
+                and tree.get("/proc/irq/8/smp_affinity_list") == "0-1\n")
+        assert (os.readlink(tree.at(f"{WANTS}/weir-setup@{A}.service"))
+                == "/usr/lib/systemd/system/weir-setup@.service")
         assert "takes effect after a reboot" in done.stdout
         os.rmdir(tree.at(WANTS)) if not os.listdir(tree.at(WANTS)) else None
         done = tree.setup("--undo")
-        assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
+        assert (done.returncode == 0 and done.stderr == ""), (done.returncode, done.stdout,
+                                                              done.stderr)
         if os.path.isdir(tree.at(WANTS)):
             os.rmdir(tree.at(WANTS))  # as systemctl does
         after = tree.all()
-        assert after == before, {path: (before.get(path), after.get(path)) for path in before.keys() ^ after.keys()
+        assert after == before, {path: (before.get(path), after.get(path))
+                                 for path in before.keys() ^ after.keys()
                                  | {path for path in before if before[path] != after.get(path)}}
 
 
@@ -343,7 +366,8 @@ def a_driver_that_does_not_take_the_nic_undoes_what_was_done():
         before = tree.all()
         tree.kernel.refuses.add("vfio-pci")
         done = tree.setup(A, "--apply")
-        assert done.returncode == 1 and f"driver vfio-pci does not bind to {A}" in done.stderr, done.stderr
+        assert (done.returncode == 1
+                and f"driver vfio-pci does not bind to {A}" in done.stderr), done.stderr
         assert tree.driver(A) == "ixgbe"
         assert tree.all() == before
 
@@ -370,8 +394,10 @@ def a_nic_that_dpdk_shares_stays_and_its_node_is_named():
     with machine(bifurcated) as tree:
         found = lacks(tree.findings(A)[0])
         assert set(found) == of_the_good("NUMA"), sorted(found)
-        assert "node 1" in found["NUMA"]["what"] and "a third of the packets" in found["NUMA"]["cost"]
-        assert not any("driverctl" in command for row in found.values() for command in row["commands"])
+        assert ("node 1" in found["NUMA"]["what"]
+                and "a third of the packets" in found["NUMA"]["cost"])
+        assert not any("driverctl" in command
+                       for row in found.values() for command in row["commands"])
 
 
 def a_guest_without_iommu_asks_for_a_word():
@@ -404,18 +430,23 @@ def the_interface_that_is_up_is_not_taken_away():
         findings, _ = tree.findings(A)
         found = lacks(findings)
         assert set(found) == of_the_good("driver", "isolcpus", "command line"), sorted(found)
-        assert found["driver"]["commands"] == [] and "`ip link set eth0 down` first" in found["driver"]["remedy"]
-        assert found["command line"]["commands"] == [] and "the boot loader" in found["command line"]["remedy"]
+        assert (found["driver"]["commands"] == []
+                and "`ip link set eth0 down` first" in found["driver"]["remedy"])
+        assert (found["command line"]["commands"] == []
+                and "the boot loader" in found["command line"]["remedy"])
         assert tree.setup(A, "--apply").returncode == 0
         assert tree.driver(A) == "igb"
 
 
 def a_service_stands_for_its_ports():
     with machine(untuned) as tree:
-        tree.put("/etc/weir/lab.weir", f"port a device {A}\nport b interface eth2\ncloud down from a to b\ncloud up from b to a\n"
+        tree.put("/etc/weir/lab.weir",
+                 f"port a device {A}\nport b interface eth2\ncloud down from a to b\n"
+                 "cloud up from b to a\n"
                                        "cloud down delay 100ms")
         found, _ = tree.findings("lab")
-        assert [row["commands"] for row in found if row["subject"] == "driver"] == [[f"driverctl set-override {A} vfio-pci"]]
+        assert ([row["commands"] for row in found if row["subject"] == "driver"]
+                == [[f"driverctl set-override {A} vfio-pci"]])
         assert lacks(found)["lasting"]["commands"] == ["systemctl enable weir-setup@lab.service"]
 
 
@@ -426,10 +457,14 @@ def an_address_may_be_short():
 
 def what_there_is_not_is_refused():
     with machine(untuned) as tree:
-        for word, said in (("0000:09:00.0", f"there is no PCI device 0000:09:00.0; NICs here: {A} and {B}"),
-                           ("AF:00.0", f"there is no PCI device 0000:af:00.0; NICs here: {A} and {B}"),
-                           ("3:20.0", f"there is no PCI device 0000:03:20.0; NICs here: {A} and {B}"),
-                           ("eth9", "`eth9` is neither a PCI device (0000:03:00.1) nor an interface, and /etc/weir/eth9.weir does not exist"),
+        for word, said in (("0000:09:00.0",
+                            f"there is no PCI device 0000:09:00.0; NICs here: {A} and {B}"),
+                           ("AF:00.0", f"there is no PCI device 0000:af:00.0; NICs here: {A} and "
+                                       f"{B}"),
+                           ("3:20.0", f"there is no PCI device 0000:03:20.0; NICs here: {A} and "
+                                      f"{B}"),
+                           ("eth9", "`eth9` is neither a PCI device (0000:03:00.1) nor an "
+                                    "interface, and /etc/weir/eth9.weir does not exist"),
                            ("../x", "`../x` is neither a PCI device")):
             done = tree.setup(word)
             assert done.returncode == 2 and said in done.stderr and done.stdout == "", done.stderr
@@ -442,7 +477,8 @@ def a_long_list_of_processors_is_kept_whole_or_refused():
     with machine(tuned) as tree:
         before = tree.all()
         done = tree.call(A, "--apply", "--cores", f"{CORE:0320}")
-        assert done.returncode == 2 and "--cores has 320 bytes; at most 319 are allowed" in done.stderr, done.stderr
+        assert (done.returncode == 2
+                and "--cores has 320 bytes; at most 319 are allowed" in done.stderr), done.stderr
         assert tree.all() == before
         most = ",".join([f"{CORE:04}"] * 63)
         done = tree.call(A, "--apply", "--cores", most)
@@ -470,9 +506,11 @@ def an_apply_that_fails_leaves_nothing_in_the_record():
         before = tree.all()
         tree.kernel.refuses.add("vfio-pci")
         done = tree.setup(A, "--apply", "--unsafe-noiommu", "--cores", f"{CORE},{CORE}")
-        assert done.returncode == 1 and f"driver vfio-pci does not bind to {A}" in done.stderr, done.stderr
+        assert (done.returncode == 1
+                and f"driver vfio-pci does not bind to {A}" in done.stderr), done.stderr
         after = tree.all()
-        assert after == before, {path: (before.get(path), after.get(path)) for path in before.keys() | after.keys()
+        assert after == before, {path: (before.get(path), after.get(path))
+                                 for path in before.keys() | after.keys()
                                  if before.get(path) != after.get(path)}
 
 
@@ -480,7 +518,8 @@ def every_processor_has_its_findings_and_their_commands():
     with machine(large) as tree:
         found = json.loads(tree.on_many("--cores", "8-31", "--json").stdout)
         governors = [row["commands"] for row in found if row["subject"] == "frequency governor"]
-        assert governors == [[f"echo performance > /sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor"]
+        assert governors == [["echo performance > "
+                              f"/sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor"]
                              for n in range(8, 32)], governors
         assert {"command line", "lasting"} <= {row["subject"] for row in found}
         assert not any(row["commands"] for row in found if row["subject"] == "SMT")
@@ -491,7 +530,8 @@ def lists_of_processors_are_written_whole_as_ranges():
         return tree.get("/etc/default/grub.d/weir.cfg")
 
     def words(cores):
-        return f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT isolcpus={cores} nohz_full={cores} rcu_nocbs={cores}"\n'
+        return ('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT '
+                f'isolcpus={cores} nohz_full={cores} rcu_nocbs={cores}"\n')
 
     def moves_to(tree):
         return tree.get("/proc/irq/12/smp_affinity_list").strip()
@@ -503,7 +543,8 @@ def lists_of_processors_are_written_whole_as_ranges():
         done = tree.on_many("--cores", "3-5", "--apply")
         assert done.returncode == 0 and moves_to(tree) == "0-2,6-95", (done.stderr, moves_to(tree))
         done = tree.on_many("--cores", even, "--apply")
-        assert done.returncode == 0 and line(tree) == words(even) and moves_to(tree) == odd, (line(tree), moves_to(tree))
+        assert (done.returncode == 0 and line(tree) == words(even)
+                and moves_to(tree) == odd), (line(tree), moves_to(tree))
         found = lacks(json.loads(tree.on_many("--cores", even, "--json").stdout))
         assert found["command line"]["what"].endswith(f" rcu_nocbs={even}"), found["command line"]
         done = tree.on_many("--undo")
@@ -527,7 +568,8 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
         # Whatever the reason, one of them lacks one of them.
         tree.put("/sys/devices/system/cpu/isolated", "2")
         done = tree.on_many("--apply")
-        assert words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2" and "weir.cfg" not in done.stdout, done.stdout
+        assert (words(tree) == "isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2"
+                and "weir.cfg" not in done.stdout), done.stdout
 
     def without_an_iommu(tree):
         untuned(tree)
@@ -536,11 +578,13 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
 
     with machine(without_an_iommu) as tree:
         assert tree.on_many(A, "--cores", "1", "--apply").returncode == 0
-        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1", words(tree)
+        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1", words(
+            tree)
         tree.put("/sys/class/iommu/dmar0/devices", "")
         isolate(tree, "1")
         assert tree.on_many(A, "--cores", "1-2", "--apply").returncode == 0
-        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
+        assert words(
+            tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
 
 
 def a_file_that_was_there_is_restored_whole():
@@ -553,7 +597,8 @@ def a_file_that_was_there_is_restored_whole():
             done = tree.setup(A, "--apply")
             assert done.returncode == 0 and "isolcpus" in tree.get(file), done.stderr
             done = tree.setup("--undo")
-            assert done.returncode == 0 and tree.get(file) == text, (text, tree.get(file), done.stderr)
+            assert (done.returncode == 0 and tree.get(file) == text), (text, tree.get(file),
+                                                                       done.stderr)
             os.rmdir(tree.at(WANTS))
             assert tree.all() == before
     for text in (b"# \xff\n", b"# \0 and more\n"):
@@ -561,7 +606,8 @@ def a_file_that_was_there_is_restored_whole():
             with open(tree.at(file), "wb") as out:
                 out.write(text)
             done = tree.setup(A, "--apply")
-            assert done.returncode == 1 and "weir.cfg" in done.stderr and tree.driver(A) == "ixgbe", done.stderr
+            assert (done.returncode == 1 and "weir.cfg" in done.stderr
+                    and tree.driver(A) == "ixgbe"), done.stderr
             with open(tree.at(file), "rb") as left:
                 assert left.read() == text
 
@@ -573,7 +619,8 @@ def unplug(tree, address, interface):
 
 def a_device_that_is_gone_is_left_out_and_the_others_are_set_up():
     with machine(untuned) as tree:
-        tree.put("/etc/weir/lab.weir", f"port a device {B}\nport b interface eth2\ncloud c from a to b\n")
+        tree.put("/etc/weir/lab.weir",
+                 f"port a device {B}\nport b interface eth2\ncloud c from a to b\n")
         for words in (("eth1",), ("lab",), (A, "eth2")):
             done = tree.setup(*words, "--apply")
             assert done.returncode == 0 and done.stderr == "", done.stderr
@@ -581,14 +628,19 @@ def a_device_that_is_gone_is_left_out_and_the_others_are_set_up():
         tree.put("/etc/weir/lab.weir", "port")
         tree.put(f"{CPU}/cpufreq/scaling_governor", "powersave")
         done = tree.setup("eth2", "--apply")
-        assert done.returncode == 0 and tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n", done.stderr
+        assert (done.returncode == 0
+                and tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n"), done.stderr
         for word in ("eth1", A, "lab"):
-            assert f"weir setup: {word} of an earlier --apply is left out: " in done.stderr, done.stderr
-        assert json.loads(tree.get("/var/lib/weir/setup.json"))["ports"] == ["eth1", "lab", A, "eth2"]
+            assert f"weir setup: {word} of an earlier --apply is left out: " in done.stderr, (
+                done.stderr)
+        assert (json.loads(tree.get("/var/lib/weir/setup.json"))["ports"]
+                == ["eth1", "lab", A, "eth2"])
         done = tree.setup()
-        assert done.returncode == 1 and "left out" in done.stderr and "applied again at each start" in done.stdout, done.stdout
+        assert (done.returncode == 1 and "left out" in done.stderr
+                and "applied again at each start" in done.stdout), done.stdout
         done = tree.setup("eth1", "--apply")
-        assert done.returncode == 2 and "`eth1` is neither" in done.stderr and "left out" not in done.stderr, done.stderr
+        assert (done.returncode == 2 and "`eth1` is neither" in done.stderr
+                and "left out" not in done.stderr), done.stderr
 
 
 def undo_does_without_what_is_gone():
@@ -601,7 +653,8 @@ def undo_does_without_what_is_gone():
         done = tree.setup("--undo")
         assert done.returncode == 0 and tree.driver(B) == "ixgbe", (done.returncode, done.stderr)
         for gone in (A, "scaling_governor"):
-            assert re.search(f"{gone} cannot be .*; there is nothing to restore\n", done.stderr), done.stderr
+            assert re.search(f"{gone} cannot be .*; there is nothing to restore\n",
+                             done.stderr), done.stderr
         assert not os.path.exists(tree.at("/var/lib/weir/setup.json"))
         assert tree.get("/sys/kernel/mm/transparent_hugepage/enabled") == "never\n"
 
@@ -612,14 +665,18 @@ def what_a_failed_apply_cannot_undo_stays_for_undo():
             before = tree.all()
             tree.kernel.refuses.update({(B, "vfio-pci"), (left, "ixgbe")})
             done = tree.setup(A, B, "--apply")
-            assert done.returncode == 1 and f"driver vfio-pci does not bind to {B}" in done.stderr, done.stderr
-            assert f"driver ixgbe does not bind to {left}" in done.stderr and "`weir setup --undo` tries" in done.stderr, done.stderr
+            assert (done.returncode == 1
+                    and f"driver vfio-pci does not bind to {B}" in done.stderr), done.stderr
+            assert (f"driver ixgbe does not bind to {left}" in done.stderr
+                    and "`weir setup --undo` tries" in done.stderr), done.stderr
             record = json.loads(tree.get("/var/lib/weir/setup.json"))
-            assert [(step["path"], step["before"]) for step in record["changes"]] == [(left, "ixgbe")], record
+            assert ([(step["path"], step["before"]) for step in record["changes"]]
+                    == [(left, "ixgbe")]), record
             assert record["ports"] == [] and record["cores"] == "", record
             tree.kernel.refuses.clear()
             done = tree.setup("--undo")
-            assert done.returncode == 0 and tree.all() == before and tree.driver(left) == "ixgbe", done.stderr
+            assert (done.returncode == 0 and tree.all() == before
+                    and tree.driver(left) == "ixgbe"), done.stderr
 
 
 def pages_that_a_running_weir_holds_are_not_reserved_again():
@@ -630,7 +687,8 @@ def pages_that_a_running_weir_holds_are_not_reserved_again():
         return next(row for row in tree.findings(*words)[0] if row["subject"] == "hugepages")
 
     def service(tree, name, address):
-        tree.put(f"/etc/weir/{name}.weir", f"port a device {address}\nport b interface eth2\ncloud c from a to b\n")
+        tree.put(f"/etc/weir/{name}.weir",
+                 f"port a device {address}\nport b interface eth2\ncloud c from a to b\n")
 
     for there, unused in ((0, 0), (60, 60)):
         with machine(untuned) as tree:
@@ -645,7 +703,8 @@ def pages_that_a_running_weir_holds_are_not_reserved_again():
             # It runs.
             tree.put(f"{HUGE}/free_hugepages", str(enough - (needed + 1) // 2))
             assert hugepages(tree, "lab")["state"] == "good", hugepages(tree, "lab")
-            assert tree.setup("lab", "--apply").returncode == 0 and pages(tree) == enough, pages(tree)
+            assert (tree.setup("lab", "--apply").returncode == 0
+                    and pages(tree) == enough), pages(tree)
             # Another one needs more, once.
             assert hugepages(tree, "two")["state"] == "lacks"
             for _ in range(2):
@@ -654,25 +713,29 @@ def pages_that_a_running_weir_holds_are_not_reserved_again():
             # After a reboot there are none.
             tree.put(f"{HUGE}/nr_hugepages", "0")
             tree.put(f"{HUGE}/free_hugepages", "0")
-            assert tree.setup("--apply").returncode == 0 and pages(tree) == needed, (pages(tree), needed)
+            assert (tree.setup("--apply").returncode == 0 and pages(tree) == needed), (pages(tree),
+                                                                                       needed)
             assert tree.setup("--undo").returncode == 0 and pages(tree) == there, pages(tree)
     # What cannot be reserved is not met.
     with machine(untuned) as tree:
         shutil.rmtree(tree.at(HUGE))
         for _ in range(2):
-            assert tree.setup(A, "--apply").returncode == 0 and hugepages(tree, A)["state"] == "lacks"
+            assert (tree.setup(A, "--apply").returncode == 0
+                    and hugepages(tree, A)["state"] == "lacks")
 
 
 def enough_hugepages_are_said_without_a_but():
     with machine(tuned) as tree:
         row = next(row for row in tree.findings(A)[0] if row["subject"] == "hugepages")
-        assert row["state"] == "good" and re.fullmatch(r"1800 MiB are free, \d+ are needed", row["what"]), row
+        assert (row["state"] == "good"
+                and re.fullmatch(r"1800 MiB are free, \d+ are needed", row["what"])), row
 
 
 def script(tree, name, action):
     """Runs a script of the Debian package, as dpkg does for a system in a folder."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../debian", name)
-    done = subprocess.run(["sh", path, action], capture_output=True, text=True, check=False, timeout=120, env=os.environ | {
+    done = subprocess.run(["sh", path, action], capture_output=True, text=True, check=False,
+                          timeout=120, env=os.environ | {
         "DPKG_ROOT": tree.folder, "PATH": os.path.dirname(WEIR) + ":" + os.environ["PATH"]})
     assert done.returncode == 0, done.stderr
     return done
@@ -702,7 +765,8 @@ def a_package_that_cannot_undo_is_removed_and_its_record_stays():
         os.remove(tree.at(f"{CPU}/cpufreq/scaling_governor"))
         os.mkdir(tree.at(f"{CPU}/cpufreq/scaling_governor"))
         done = script(tree, "weir.prerm", "remove")
-        assert "scaling_governor cannot be opened" in done.stderr and "not all that" in done.stderr, done.stderr
+        assert ("scaling_governor cannot be opened" in done.stderr
+                and "not all that" in done.stderr), done.stderr
         assert not os.path.exists(tree.at("/etc/default/grub.d/weir.cfg"))
         done = script(tree, "weir.postrm", "purge")
         assert "/var/lib/weir/setup.json stays" in done.stderr, done.stderr
@@ -717,18 +781,25 @@ def a_processor_at_the_end_of_a_long_list_is_isolated():
 
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
-    an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
-    apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
-    a_driver_that_does_not_take_the_nic_undoes_what_was_done, an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
-    a_tuned_machine_lacks_nothing_but_that_it_lasts, a_nic_that_dpdk_shares_stays_and_its_node_is_named,
+    an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure,
+    each_command_of_an_untuned_server_is_right,
+    apply_does_it_and_undo_leaves_the_tree_as_it_was,
+    a_second_apply_keeps_what_was_before_the_first,
+    a_driver_that_does_not_take_the_nic_undoes_what_was_done,
+    an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
+    a_tuned_machine_lacks_nothing_but_that_it_lasts,
+    a_nic_that_dpdk_shares_stays_and_its_node_is_named,
     a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,
     the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
     what_there_is_not_is_refused, a_long_list_of_processors_is_kept_whole_or_refused,
     an_apply_that_fails_leaves_nothing_in_the_record,
-    every_processor_has_its_findings_and_their_commands, lists_of_processors_are_written_whole_as_ranges,
-    what_the_kernel_was_given_stays_when_a_processor_is_added, a_file_that_was_there_is_restored_whole,
+    every_processor_has_its_findings_and_their_commands,
+    lists_of_processors_are_written_whole_as_ranges,
+    what_the_kernel_was_given_stays_when_a_processor_is_added,
+    a_file_that_was_there_is_restored_whole,
     a_device_that_is_gone_is_left_out_and_the_others_are_set_up, undo_does_without_what_is_gone,
-    what_a_failed_apply_cannot_undo_stays_for_undo, pages_that_a_running_weir_holds_are_not_reserved_again,
+    what_a_failed_apply_cannot_undo_stays_for_undo,
+    pages_that_a_running_weir_holds_are_not_reserved_again,
     enough_hugepages_are_said_without_a_but,
     removing_the_debian_package_undoes_and_an_upgrade_does_not,
     a_package_that_cannot_undo_is_removed_and_its_record_stays,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every subcommand reports that its standard output could not be written: it does not end with status 0.
+"""Every subcommand reports that its standard output could not be written: it does not end with
+status 0.
 
 usage: standard_output.py WEIR
 """
@@ -22,15 +23,17 @@ SCENARIO = "seed 1\nport a\nport b\ncloud down from a to b\ncloud down delay 1ms
 # The subcommands are taken from the program, so that --help of a future one is tested, too.
 SAID = subprocess.run([WEIR, "--help"], capture_output=True, text=True, check=True).stdout
 NAMES = re.findall(r"^  weir ([a-z]+) ", SAID, re.M)
-LINES = [["--version"], ["--help"], ["help"], ["help", "--man"], ["help", "cloud", "red"], ["lab", "list"],
+LINES = ([["--version"], ["--help"], ["help"], ["help", "--man"], ["help", "cloud", "red"],
+          ["lab", "list"],
          ["check", "-c", "s.weir"], ["check", "-j", "-c", "s.weir"],
          ["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=out.pcap"],
          ["replay", "-q", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=-"],
-         ["bench", "machine"]] + [[name, "--help"] for name in NAMES if name != "help"]
+         ["bench", "machine"]] + [[name, "--help"] for name in NAMES if name != "help"])
 
 
 def weir(words, **more):
-    return subprocess.run([WEIR, *words], stderr=subprocess.PIPE, text=True, check=False, timeout=60, **more)
+    return subprocess.run([WEIR, *words], stderr=subprocess.PIPE, text=True, check=False,
+                          timeout=60, **more)
 
 
 def full(words):
@@ -61,17 +64,20 @@ def reader_gone(words):
     if done.returncode == -signal.SIGPIPE:
         assert "Broken pipe" not in done.stderr, done.stderr
         return
-    assert done.returncode == 1 and "Broken pipe" in done.stderr, f"{done.returncode}: {done.stderr}"
+    assert (done.returncode == 1
+            and "Broken pipe" in done.stderr), f"{done.returncode}: {done.stderr}"
 
 
 def reader_gone_and_nobody_is_told(words):
     done = gone(words, ignored=True)
-    assert done.returncode == 1 and "Broken pipe" in done.stderr, f"{done.returncode}: {done.stderr}"
+    assert (done.returncode == 1
+            and "Broken pipe" in done.stderr), f"{done.returncode}: {done.stderr}"
 
 
 def captures_are_not_what_is_printed_to():
     """With standard output closed, the first file that is opened would get descriptor 1."""
-    weir(["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=right.pcap"], stdout=subprocess.DEVNULL)
+    weir(["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=right.pcap"],
+         stdout=subprocess.DEVNULL)
     done = weir(["replay", "-c", "s.weir", "--in", "a=in.pcap", "--out", "b=closed.pcap"],
                 preexec_fn=lambda: [os.close(fd) for fd in (0, 1)])
     assert done.returncode == 1, f"status {done.returncode}: {done.stderr}"
@@ -87,7 +93,8 @@ def who_prints_nothing_needs_no_output():
 
 def a_wrong_command_stays_one():
     with open("/dev/full", "wb") as out:
-        done = weir(["replay", "-c", "missing.weir", "--in", "a=in.pcap", "--out", "b=-"], stdout=out)
+        done = weir(["replay", "-c", "missing.weir", "--in", "a=in.pcap", "--out", "b=-"],
+                    stdout=out)
     assert done.returncode == 2, f"status {done.returncode}"
 
 
@@ -107,7 +114,8 @@ for line in LINES:
                (f"`{shown}` ends when its reader has gone", lambda line=line: reader_gone(line)),
                (f"`{shown}` fails when its reader has gone and SIGPIPE is ignored",
                 lambda line=line: reader_gone_and_nobody_is_told(line))]
-CLAIMS += [("files are not printed to when standard output is closed", captures_are_not_what_is_printed_to),
+CLAIMS += [("files are not printed to when standard output is closed",
+            captures_are_not_what_is_printed_to),
            ("who prints nothing needs no standard output", who_prints_nothing_needs_no_output),
            ("a wrong command has status 2 whatever its output", a_wrong_command_stays_one)]
 

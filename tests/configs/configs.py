@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads and runs every scenario in configs/: they must work unchanged. Scenarios in the documentation are run by
-tests/docs/examples.py.
+"""Loads and runs every scenario in configs/: they must work unchanged. Scenarios in the
+documentation are run by tests/docs/examples.py.
 
 The capture is the bundled one: real Linux TCP between hosts a and b, in both directions.
 
@@ -41,8 +41,9 @@ def replay(scenario, folder, *more):
 
 
 def least_delay_ns(body, cloud):
-    """Returns a delay that no packet of the cloud goes below: six standard deviations below the mean for normal jitter
-    (2e-9 of the packets are below, and the capture has 13,442), the minimum for uniform jitter."""
+    """Returns a delay that no packet of the cloud goes below: six standard deviations below the
+    mean for normal jitter (2e-9 of the packets are below, and the capture has 13,442), the minimum
+    for uniform jitter."""
     found = re.search(rf"^clouds? {cloud} delay (\d+)(ns|us|ms|s)(?: jitter (\d+)(ns|us|ms|s) "
                       r"distribution (\w+))?", body, re.M)
     delay = int(found[1]) * NS[found[2]]
@@ -83,33 +84,40 @@ def claims_of(path, folder):
     def loses_nothing_that_it_was_not_asked_to_lose():
         for cloud in report["clouds"]:
             for reason in REAL:
-                assert cloud["drops"][reason] == 0, f"{cloud['cloud']}: {cloud['drops'][reason]} {reason}"
+                assert (cloud["drops"][reason]
+                        == 0), f"{cloud['cloud']}: {cloud['drops'][reason]} {reason}"
 
     def delays_every_packet_by_what_it_says():
         # Clouds without packets are skipped: the capture has none from a household of the access
         # network.
         for cloud in (cloud for cloud in report["clouds"] if cloud["tx_packets"]):
             least = least_delay_ns(body, cloud["cloud"])
-            assert cloud["delay_ns"]["min"] >= least, \
-                f"{cloud['cloud']}: a packet took {cloud['delay_ns']['min']} ns, the least is {least}"
+            assert cloud["delay_ns"]["min"] >= least, (
+                f"{cloud['cloud']}: a packet took {cloud['delay_ns']['min']} ns, "
+                f"the least is {least}")
 
     def gives_the_same_bytes_for_the_same_seed():
         replay(path, f"{folder}/{name}/2", "--log", "log.csv")
         replay(path, f"{folder}/{name}/2 again", "--log", "log.csv")
         for output in OUTPUTS + ("log.csv",):
-            assert filecmp.cmp(f"{folder}/{name}/2/{output}", f"{folder}/{name}/2 again/{output}", False), output
+            assert filecmp.cmp(f"{folder}/{name}/2/{output}", f"{folder}/{name}/2 again/{output}",
+                               False), output
         for output in OUTPUTS:
-            assert filecmp.cmp(f"{folder}/{name}/1/{output}", f"{folder}/{name}/2/{output}", False), output
+            assert filecmp.cmp(f"{folder}/{name}/1/{output}", f"{folder}/{name}/2/{output}",
+                               False), output
 
     def gives_the_same_bytes_whatever_the_burst():
         for burst in ("1", "7"):
             replay(path, f"{folder}/{name}/{burst}b", "--burst", burst)
             for output in OUTPUTS:
-                assert filecmp.cmp(f"{folder}/{name}/1/{output}", f"{folder}/{name}/{burst}b/{output}",
+                assert filecmp.cmp(f"{folder}/{name}/1/{output}",
+                                   f"{folder}/{name}/{burst}b/{output}",
                                    False), f"{output} with --burst {burst}"
 
     def gives_other_bytes_for_another_seed():
-        if not re.search(r"^cloud .*\b(random|jitter|length|gilbert-elliott|four-state|bit-error|markov)\b", body, re.M):
+        if not re.search(
+                r"^cloud .*\b(random|jitter|length|gilbert-elliott|four-state|bit-error|markov)\b",
+                body, re.M):
             raise tap.Skip("there is no chance in this scenario")
         replay(path, f"{folder}/{name}/3", "--seed", "43")
         assert not filecmp.cmp(f"{folder}/{name}/1/b.pcap", f"{folder}/{name}/3/b.pcap", False)

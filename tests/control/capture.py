@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures of a running weir: a drop for every reason, a mark at every place, which packets appear at which points, and
-the same in an offline capture. tshark reads the captures.
+"""Captures of a running weir: a drop for every reason, a mark at every place, which packets appear
+at which points, and the same in an offline capture. tshark reads the captures.
 
 usage: capture.py WEIR ROOT
 """
@@ -41,20 +41,25 @@ CASES = {
     "too-big": (["hop 192.0.2.2 mtu 256"], 5, 100, 400, {"flags": 0x4000}),
     "to-hop": (["hop 192.0.2.3"], 5, 100, 60, {"to": "192.0.2.3"}),
     "fragments": (["hop 192.0.2.4 mtu 256"], 3, 100, 470, {"flags": 0x1ffe}),
-    "red-early": (["rate 1mbit queue 100kB", "red min 1kB max 90kB max-p 50% weight 50% wait off"], 60, 100, 300, {}),
+    "red-early": (["rate 1mbit queue 100kB", "red min 1kB max 90kB max-p 50% weight 50% wait off"],
+                  60, 100, 300, {}),
     "red-forced": (["rate 1mbit queue 100kB", "red min 1kB max 2kB weight 100%"], 30, 100, 300, {}),
     "not-capable": (["rate 1mbit queue 100kB", "mark above 1kB", "ecn on"], 30, 100, 300, {}),
     "codel": (["rate 1mbit queue 1MB", "codel target 1ms interval 10ms mtu 0B"], 60, 100, 300, {}),
     # Longer than a worker can be kept off its processor: packets that arrive in one poll see no
     # delay.
-    "pie": (["rate 1mbit queue 1MB", "pie target 1ms tupdate 1ms max-burst 0s alpha 100 beta 1000"], 600, 2000, 300, {}),
-    "dualpi2": (["rate 1mbit queue 1MB", "dualpi2 target 1ms tupdate 1ms alpha 100 beta 1000"], 200, 500, 300, {}),
+    "pie": (["rate 1mbit queue 1MB", "pie target 1ms tupdate 1ms max-burst 0s alpha 100 beta 1000"],
+            600, 2000, 300, {}),
+    "dualpi2": (["rate 1mbit queue 1MB", "dualpi2 target 1ms tupdate 1ms alpha 100 beta 1000"], 200,
+                500, 300, {}),
     "fullest": (["rate 1mbit queue 3kB", "fq-codel"], 30, 100, 300, {}),
     "queue-full": (["rate 1mbit queue 2kB"], 30, 100, 300, {}),
     "limit": (["delay 50ms limit 3pkt"], 10, 100, 60, {}),
-    "marks-red": (["rate 1mbit queue 100kB", "red min 1kB max 50kB weight 50% wait off", "ecn on"], 60, 100, 300,
+    "marks-red": (["rate 1mbit queue 100kB", "red min 1kB max 50kB weight 50% wait off", "ecn on"],
+                  60, 100, 300,
                   {"ecn": MARKABLE}),
-    "marks-codel": (["rate 1mbit queue 1MB", "codel target 1ms interval 10ms mtu 0B", "ecn on"], 60, 100, 300,
+    "marks-codel": (["rate 1mbit queue 1MB", "codel target 1ms interval 10ms mtu 0B", "ecn on"], 60,
+                    100, 300,
                     {"ecn": MARKABLE}),
     "marks-loss": (["loss random 50% ecn"], 20, 100, 60, {"ecn": MARKABLE}),
     "copies": (["duplicate every 3", "delay 1ms"], 9, 100, 60, {}),
@@ -75,8 +80,8 @@ def checksum(data):
 def frame(to, size, ttl=64, ecn=0, flags=0, source="198.51.100.7", **_):
     """Returns a UDP frame over IPv4. `size` includes the Ethernet header."""
     inner = struct.pack(">HHHH", 1000, 2000, size - 34, 0) + bytes(size - 42)
-    head = struct.pack(">BBHHHBBH", 0x45, ecn, 20 + len(inner), 1, flags, ttl, 17, 0) + socket.inet_aton(source) + \
-        socket.inet_aton(to)
+    head = (struct.pack(">BBHHHBBH", 0x45, ecn, 20 + len(inner), 1, flags, ttl, 17, 0)
+            + socket.inet_aton(source) + socket.inet_aton(to))
     return MACS + b"\x08\x00" + head[:10] + checksum(head) + head[12:] + inner
 
 
@@ -87,16 +92,19 @@ def address(at, more):
 def lines(live):
     """Returns the scenario; without `live`, only the statements that work offline."""
     out = ["seed 1"]
-    out += ["port a device file:in.pcap", "port b device net_null0,no-rx=1", "port c device net_null1,no-rx=1 speed 1mbit"] if live \
+    out += ["port a device file:in.pcap", "port b device net_null0,no-rx=1",
+            "port c device net_null1,no-rx=1 speed 1mbit"] if live \
         else ["port a", "port b", "port c"]
     for at, (name, (statements, _, _, _, more)) in enumerate(CASES.items()):
         out.append(f"cloud c-{name} from a to b match dst host {address(at, more)}")
         out += [f"cloud c-{name} {statement}" for statement in statements]
     out += [f"clouds c-full from a to b per source 198.51.100.0/24 most 1 match dst host {NET}101",
-            f"cloud c-buffer from a to b match dst host {NET}102", "cloud c-buffer rate 1gbit queue 20MB", "cloud c-buffer delay 1s"]
+            f"cloud c-buffer from a to b match dst host {NET}102",
+            "cloud c-buffer rate 1gbit queue 20MB", "cloud c-buffer delay 1s"]
     if live:
         out += [f"cloud c-unsent from a to c match dst host {NET}103",
-                "cloud c-ask from a to b match dst host " + NET + "104", "cloud c-ask feedback proxy insert hops 1",
+                "cloud c-ask from a to b match dst host " + NET + "104",
+                "cloud c-ask feedback proxy insert hops 1",
                 "cloud c-asked from c-ask to b", "cloud c-asked feedback proxy strip"]
     return "\n".join(out) + "\n"
 
@@ -123,7 +131,8 @@ def pcap(path, of):
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
         for t, data in of:
-            out.write(struct.pack("<IIII", 1 + t // 10 ** 6, t % 10 ** 6 * 1000, len(data), len(data)) + data)
+            out.write(struct.pack("<IIII", 1 + t // 10 ** 6, t % 10 ** 6 * 1000, len(data),
+                                  len(data)) + data)
 
 
 Row = collections.namedtuple("Row", "cloud point t id comment size captured")
@@ -132,17 +141,20 @@ Row = collections.namedtuple("Row", "cloud point t id comment size captured")
 def rows_of(path):
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not installed")
-    fields = ["frame.interface_name", "frame.time_epoch", "frame.packet_id", "frame.comment", "frame.len",
+    fields = ["frame.interface_name", "frame.time_epoch", "frame.packet_id", "frame.comment",
+              "frame.len",
               "frame.cap_len"]
     done = subprocess.run(["tshark", "-r", path, "-T", "fields", "-E", "separator=|",
-                           *[word for field in fields for word in ("-e", field)]], capture_output=True, text=True,
+                           *[word for field in fields for word in ("-e", field)]],
+                          capture_output=True, text=True,
                           check=True)
     rows = []
     for line in done.stdout.splitlines():
         name, t, packet, comment, size, captured = line.split("|")
         cloud, _, point = name.rpartition(":")
         seconds, _, fraction = t.partition(".")
-        rows.append(Row(cloud, point, int(seconds) * NS + int(fraction), packet, comment, int(size), int(captured)))
+        rows.append(Row(cloud, point, int(seconds) * NS + int(fraction), packet, comment, int(size),
+                        int(captured)))
     return rows
 
 
@@ -169,17 +181,21 @@ def judge(rows, clouds, kinds=dict(REASONS)):
         # Packets of `probe` count as generated, and appear at the point "in".
         expected = cloud["rx_packets"] + (cloud["generated"] if name == "c-ask" else 0)
         assert len(at[name, "in"]) == expected, f"{name}: {len(at[name, 'in'])} in, not {expected}"
-        assert len(left) == cloud["tx_packets"], f"{name}: {len(left)} out, not {cloud['tx_packets']}"
+        assert len(left) == cloud["tx_packets"], (
+            f"{name}: {len(left)} out, not {cloud['tx_packets']}")
         counted = {reason: n for reason, n in cloud["drops"].items() if n}
         assert drops == counted, f"{name}: {dict(drops)}, not {counted}"
-        marked = [row for point in ("queue",) for row in at[name, point] if row.comment.startswith("marked: ")]
-        assert len(marked) == cloud["ecn_marked"], f"{name}: {len(marked)} marked, not {cloud['ecn_marked']}"
+        marked = [row for point in ("queue",)
+                  for row in at[name, point] if row.comment.startswith("marked: ")]
+        assert len(marked) == cloud["ecn_marked"], (
+            f"{name}: {len(marked)} marked, not {cloud['ecn_marked']}")
         ids = {row.id for row in came}
         gone = {row.id for row in left if own(row) and "copy" not in row.comment}
         lost = {row.id for row in at[name, "drops"] if own(row) and "copy" not in row.comment}
         assert gone <= ids and lost <= ids, f"{name}: what leaves or ends there never came"
         assert not gone & lost, f"{name}: {gone & lost} left, and were lost"
-        assert len(gone | lost) == len(ids) - cloud["held_packets"], f"{name}: some neither left nor were lost"
+        assert len(gone | lost) == len(
+            ids) - cloud["held_packets"], f"{name}: some neither left nor were lost"
         for row in at[name, "drops"]:
             reason = row.comment.partition(":")[0]
             found.add(reason)
@@ -190,7 +206,8 @@ def judge(rows, clouds, kinds=dict(REASONS)):
 
 
 def said(weir, *words):
-    return json.loads(subprocess.run([WEIR, "ctl", "-s", weir.path, "-j", *words], capture_output=True, text=True,
+    return json.loads(subprocess.run([WEIR, "ctl", "-s", weir.path, "-j", *words],
+                                     capture_output=True, text=True,
                                      check=True).stdout)
 
 
@@ -226,8 +243,8 @@ def counters(weir):
 def settled(weir, n):
     """Returns true once all n packets have arrived and left."""
     clouds = counters(weir)
-    return sum(cloud["rx_packets"] for name, cloud in clouds.items() if name != "c-asked") >= n and \
-        all(cloud["held_packets"] == 0 for cloud in clouds.values())
+    return (sum(cloud["rx_packets"] for name, cloud in clouds.items() if name != "c-asked") >= n
+            and all(cloud["held_packets"] == 0 for cloud in clouds.values()))
 
 
 def run_all(gap_s):
@@ -237,7 +254,8 @@ def run_all(gap_s):
     try:
         pcap(f"{folder}/in.pcap", sent)
         with open(f"{folder}/in.pcap", "rb") as file:
-            weir = Weir(WEIR, "capture", "--cores", str(max(os.sched_getaffinity(0))), "--memory", "16MiB", scenario=lines(True).replace(
+            weir = Weir(WEIR, "capture", "--cores", str(max(os.sched_getaffinity(0))),
+                        "--memory", "16MiB", scenario=lines(True).replace(
                 "file:in.pcap", "file:FOLDER/in.pcap"), files={"in.pcap": file.read()})
     finally:
         shutil.rmtree(folder)
@@ -250,7 +268,8 @@ def run_all(gap_s):
         until("not all frames came through", lambda: settled(weir, len(sent) - 1))
         said(weir, "probe", "c-ask")
         until("packets are on their way still", lambda: settled(weir, len(sent) - 1))
-        clouds, ports = counters(weir), {port["port"]: port for port in said(weir, "show", "ports")["ports"]}
+        clouds, ports = counters(weir), {port["port"]: port
+                                         for port in said(weir, "show", "ports")["ports"]}
         error = ends(process)
         assert "missing" not in error, error
         return rows_of(path), clouds, ports
@@ -267,7 +286,8 @@ def a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_counte
     rows, clouds, ports = done
     found = judge(rows, clouds)
     unsent = [row for row in rows if row.cloud == "c" and row.point == "drops"]
-    assert len(unsent) == ports["c"]["tx_full"] > 0, f"{len(unsent)} at the port, not {ports['c']['tx_full']}"
+    assert len(unsent) == ports["c"]["tx_full"] > 0, (
+        f"{len(unsent)} at the port, not {ports['c']['tx_full']}")
     assert all(row.comment.startswith("tx-full: ") for row in unsent)
     left = {row.id for row in rows if row.cloud == "c-unsent" and row.point == "out"}
     assert {row.id for row in unsent} <= left, "what the port has lost never left its cloud"
@@ -275,7 +295,8 @@ def a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_counte
     # test_tap.c).
     missing = {reason for reason, _ in REASONS} - found - {"tx-full", "removed"}
     assert not missing, f"not provoked: {missing}"
-    assert all(clouds[f"c-marks-{name}"]["ecn_marked"] for name in ("red", "codel", "loss")), "no marks"
+    assert all(clouds[f"c-marks-{name}"]["ecn_marked"]
+               for name in ("red", "codel", "loss")), "no marks"
     assert all(row.captured <= 128 <= max(row.size, 128) for row in rows)
 
 
@@ -286,8 +307,10 @@ def offline_the_same_is_written_and_joins():
         with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
             out.write(lines(False))
         for name in ("one", "two"):
-            done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in", f"a={folder}/in.pcap",
-                                   "--capture", f"{folder}/{name}.pcapng", "--report", f"{folder}/report.json",
+            done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir",
+                                   "--in", f"a={folder}/in.pcap",
+                                   "--capture", f"{folder}/{name}.pcapng",
+                                   "--report", f"{folder}/report.json",
                                    "--log", f"{folder}/log.csv"], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
         with open(f"{folder}/report.json", encoding="utf-8") as report:
@@ -300,8 +323,10 @@ def offline_the_same_is_written_and_joins():
             assert one.read() == two.read(), "the same replay wrote other bytes"
         with open(f"{folder}/log.csv", encoding="utf-8") as log:
             fates = [line.split(",") for line in log.read().splitlines()[1:]]
-        dropped = collections.Counter((f[0], f[3].partition("/")[0], f[5]) for f in fates if f[4] == "dropped")
-        seen = collections.Counter((row.id, row.cloud.partition("/")[0], row.comment.partition(":")[0])
+        dropped = collections.Counter((f[0], f[3].partition("/")[0], f[5])
+                                      for f in fates if f[4] == "dropped")
+        seen = collections.Counter((row.id, row.cloud.partition("/")[0],
+                                    row.comment.partition(":")[0])
                                    for row in rows if row.point == "drops")
         assert seen == dropped, "the log tells of other losses"
     finally:
@@ -319,14 +344,18 @@ def looping(*options):
             data = file.read()
     finally:
         shutil.rmtree(folder)
-    return Weir(WEIR, "looping", "--cores", str(max(os.sched_getaffinity(0))), *options, files={"in.pcap": data},
-                scenario="seed 1\nport a device file:FOLDER/in.pcap,loop\nport b device net_null0,no-rx=1\n"
-                "cloud x from a to b\ncloud x loss every 2\ncloud x rate 10mbit\ncloud x delay 2ms\n"
+    return Weir(WEIR, "looping", "--cores", str(max(os.sched_getaffinity(0))), *options,
+                files={"in.pcap": data},
+                scenario="seed 1\nport a device file:FOLDER/in.pcap,loop\n"
+                         "port b device net_null0,no-rx=1\n"
+                "cloud x from a to b\ncloud x loss every 2\ncloud x rate 10mbit\n"
+                "cloud x delay 2ms\n"
                 "cloud y from b to a\n")
 
 
 def asks(weir, *words, socket_path=None):
-    return subprocess.run([WEIR, "ctl", "-s", socket_path or weir.path, *words], capture_output=True, timeout=LONG_S,
+    return subprocess.run([WEIR, "ctl", "-s", socket_path or weir.path, *words],
+                          capture_output=True, timeout=LONG_S,
                           check=False)
 
 
@@ -340,9 +369,11 @@ def a_trace_says_the_way_of_each_packet_in_words():
         head = r"packet \d+ of port a: UDP 198\.51\.100\.7 port 1000 > 203\.0\.113\.1 port 2000\n"
         came = r"  \+0 +comes to x, 100 bytes\n"
         lost = head + came + r"  \+0 +is DROPPED: loss: the loss statement of the cloud\n"
-        through = head + came + r"  \+0 +loss lets it pass\n  \+0 +enters the queue of x; \d+ B wait there\n" \
-            r"  \+[\d.]+ ms +leaves x, [\d.]+ ms after it came there\n"
-        kinds = [bool(re.fullmatch(lost, packet)) + 2 * bool(re.fullmatch(through, packet)) for packet in packets]
+        through = (head + came
+                   + r"  \+0 +loss lets it pass\n  \+0 +enters the queue of x; \d+ B wait there\n" \
+            r"  \+[\d.]+ ms +leaves x, [\d.]+ ms after it came there\n")
+        kinds = [bool(re.fullmatch(lost, packet)) + 2 * bool(re.fullmatch(through, packet))
+                 for packet in packets]
         assert sorted(kinds) == [1, 1, 2, 2], done.stdout.decode()
     finally:
         weir.stop()
@@ -354,7 +385,8 @@ def a_trace_that_cannot_be_written_is_said():
         with open("/dev/full", "wb") as full:
             done = subprocess.run([WEIR, "ctl", "-s", weir.path, "trace", "next", "1"], stdout=full,
                                   stderr=subprocess.PIPE, timeout=LONG_S, check=False)
-        assert done.returncode != 0 and done.stderr.startswith(b"weir ctl: standard output: No space left"), done
+        assert (done.returncode != 0
+                and done.stderr.startswith(b"weir ctl: standard output: No space left")), done
     finally:
         weir.stop()
 
@@ -450,10 +482,12 @@ def captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be():
             killed.append(subprocess.Popen([WEIR, "ctl", "-s", path, "capture", "x", "-o", "-"],
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
             # The head of the file is written when the capture is on.
-            assert killed[-1].stdout.read(4) == struct.pack("<I", 0x0a0d0d0a), killed[-1].stderr.read()
+            assert (killed[-1].stdout.read(4)
+                    == struct.pack("<I", 0x0a0d0d0a)), killed[-1].stderr.read()
         ninth = asks(weir, "capture", "x", "1", "packets", "-o", "-")
         assert ninth.returncode == 1 and b"8 captures" in ninth.stderr, ninth
-        assert not asks(weir, "cloud", "x", "delay", "3ms").returncode, "a change waits for captures"
+        assert not asks(weir, "cloud", "x", "delay",
+                        "3ms").returncode, "a change waits for captures"
         for process in killed:
             process.kill()
             process.communicate()
@@ -474,8 +508,10 @@ def of_a_reader_that_stands_still_what_is_missing_is_counted_exactly():
             pcap(f"{folder}/in.pcap", [(0, frame("192.0.2.200", 60))] +
                  [(gap_s * 10 ** 6 + 50 * i, one) for i in range(n)])
             with open(f"{folder}/in.pcap", "rb") as file:
-                weir = Weir(WEIR, "slow", "--cores", str(max(os.sched_getaffinity(0))), files={"in.pcap": file.read()},
-                            scenario="seed 1\nport a device file:FOLDER/in.pcap\nport b device net_null0,no-rx=1\n"
+                weir = Weir(WEIR, "slow", "--cores", str(max(os.sched_getaffinity(0))),
+                            files={"in.pcap": file.read()},
+                            scenario="seed 1\nport a device file:FOLDER/in.pcap\n"
+                                     "port b device net_null0,no-rx=1\n"
                             "cloud x from a to b match dst host " + NET + "1\n")
             process = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "capture", "x", "-o", "-"],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
@@ -490,15 +526,18 @@ def of_a_reader_that_stands_still_what_is_missing_is_counted_exactly():
         process.send_signal(signal.SIGINT)
         data, error = process.communicate(timeout=LONG_S)
         assert process.returncode == 0, error
-        said_missing = {word: int(count) for word, count in re.findall(r" (in|out) (\d+)", error.decode())}
+        said_missing = {word: int(count)
+                        for word, count in re.findall(r" (in|out) (\d+)", error.decode())}
         with open(f"{folder}/out.pcapng", "wb") as out:
             out.write(struct.pack("<I", 0x0a0d0d0a) + data)
         rows = rows_of(f"{folder}/out.pcapng")
         for point in ("in", "out"):
             there = sum(row.point == point for row in rows)
             assert said_missing.get(point, 0) > 0, f"nothing is missing at {point}: {error}"
-            assert there + said_missing[point] == n, f"{there} and {said_missing[point]} missing, of {n}"
-        info = subprocess.run(["capinfos", f"{folder}/out.pcapng"], capture_output=True, text=True, check=True).stdout
+            assert (there + said_missing[point] == n), (
+                f"{there} and {said_missing[point]} missing, of {n}")
+        info = subprocess.run(["capinfos", f"{folder}/out.pcapng"], capture_output=True, text=True,
+                              check=True).stdout
         assert info, "capinfos does not read it"
     finally:
         shutil.rmtree(folder)
@@ -512,10 +551,13 @@ def a_capture_of_more_than_its_reader_takes_ends_nevertheless():
     try:
         pcap(f"{folder}/in.pcap", [(14 * i, frame(NET + "1", 1400)) for i in range(2000)])
         with open(f"{folder}/in.pcap", "rb") as file:
-            weir = Weir(WEIR, "much", "--cores", str(max(os.sched_getaffinity(0))), files={"in.pcap": file.read()},
-                        scenario="seed 1\nport a device file:FOLDER/in.pcap,loop\nport b device net_null0,no-rx=1\n"
+            weir = Weir(WEIR, "much", "--cores", str(max(os.sched_getaffinity(0))),
+                        files={"in.pcap": file.read()},
+                        scenario="seed 1\nport a device file:FOLDER/in.pcap,loop\n"
+                                 "port b device net_null0,no-rx=1\n"
                         "cloud x from a to b\n")
-        process = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "capture", "x", "for", "200ms", "-o", "-"],
+        process = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "capture", "x", "for", "200ms",
+                                    "-o", "-"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         read, deadline = 0, time.monotonic() + LONG_S
         while data := process.stdout.read(1 << 18):
@@ -542,7 +584,8 @@ def wireshark_finds_the_clouds_in_its_list_and_captures_there():
     os.symlink(script, os.path.join(extcap, "weir-extcap"))
     environment = dict(os.environ, WEIR=WEIR, WEIR_SOCKET=weir.path, WIRESHARK_EXTCAP_DIR=extcap)
     try:
-        listed = subprocess.run([script, "--extcap-interfaces"], env=environment, capture_output=True, text=True,
+        listed = subprocess.run([script, "--extcap-interfaces"], env=environment,
+                                capture_output=True, text=True,
                                 check=True).stdout
         assert [line for line in listed.splitlines() if line.startswith("interface")] == [
             "interface {value=weir-all}{display=weir: all clouds}",
@@ -550,10 +593,14 @@ def wireshark_finds_the_clouds_in_its_list_and_captures_there():
             "interface {value=weir-y}{display=weir: cloud y}"], listed
         fifo = os.path.join(weir.folder, "fifo")
         os.mkfifo(fifo)
-        process = subprocess.Popen([script, "--capture", "--extcap-interface", "weir-x", "--fifo", fifo, "--points",
-                                    "in,drops", "--snap", "64", "--extcap-capture-filter", "udp"], env=environment)
-        done = subprocess.run(["tshark", "-c", "6", "-i", fifo, "-T", "fields", "-e", "frame.interface_name", "-e",
-                               "frame.cap_len"], capture_output=True, text=True, timeout=LONG_S, check=False)
+        process = subprocess.Popen([script, "--capture", "--extcap-interface", "weir-x",
+                                    "--fifo", fifo, "--points",
+                                    "in,drops", "--snap", "64", "--extcap-capture-filter", "udp"],
+                                   env=environment)
+        done = subprocess.run(["tshark", "-c", "6", "-i", fifo, "-T", "fields",
+                               "-e", "frame.interface_name", "-e",
+                               "frame.cap_len"], capture_output=True, text=True, timeout=LONG_S,
+                              check=False)
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         assert len(rows) == 6, done.stderr
         assert all(length == "64" for _, length in rows), rows

@@ -61,8 +61,8 @@ class Weir:
     """A weir that runs in a folder of its own. stop() ends it, whatever its state."""
 
     def __init__(self, program, name, *options, scenario=SCENARIO, files=()):
-        """In the options, `SOCKET` stands for the path of the control socket; in the scenario, `FOLDER` stands for the
-        folder of the files (name: bytes)."""
+        """In the options, `SOCKET` stands for the path of the control socket; in the scenario,
+        `FOLDER` stands for the folder of the files (name: bytes)."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
@@ -78,14 +78,15 @@ class Weir:
         self.start()
 
     def start(self):
-        """Starts weir, or starts it again after its process has ended. It needs neither root nor hugepages, so if it
-        ends at its start, this is an error on any machine."""
+        """Starts weir, or starts it again after its process has ended. It needs neither root nor
+        hugepages, so if it ends at its start, this is an error on any machine."""
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
         for _ in range(1800):
             if self.process.poll() is not None:
                 said = self.said()
                 self.stop()
-                raise RuntimeError(f"weir ended at its start with {self.process.returncode}: {said}")
+                raise RuntimeError(f"weir ended at its start with {self.process.returncode}: "
+                                   f"{said}")
             try:
                 Client(self.path).close()
                 return

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests events and leases of a running weir: clients that are killed, that never read, or that have only read access.
+"""Tests events and leases of a running weir: clients that are killed, that never read, or that have
+only read access.
 
 usage: events.py WEIR
 """
@@ -65,7 +66,8 @@ def a_client_that_is_killed_and_resumes_misses_nothing_and_hears_nothing_twice(w
     start = Stream(weir.path).say("hello")
     heard, resume = [], start["events"]["next"]
     for round in range(6):
-        reader = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "-j", "events", "from", str(resume)],
+        reader = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "-j", "events", "from",
+                                   str(resume)],
                                   stdout=subprocess.PIPE, text=True)
         answer = json.loads(reader.stdout.readline())
         assert answer["ok"] and answer["run"] == start["run"], answer
@@ -245,7 +247,8 @@ def main():
              the_end_is_told)
     weir = Weir(WEIR, "events", "--socket-readonly", "SOCKET.ro")
     try:
-        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir)) for test in tests])
+        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir))
+                        for test in tests])
     finally:
         weir.stop()
 

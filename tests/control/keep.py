@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `weir run --keep`: after a crash, the scenario in force is restored; after an orderly end it is not.
+"""Tests `weir run --keep`: after a crash, the scenario in force is restored; after an orderly end
+it is not.
 
 usage: keep.py WEIR
 """
@@ -37,7 +38,8 @@ def say(weir, *lines):
 
 
 def config(weir):
-    return subprocess.run([WEIR, "ctl", "-s", weir.path, "show", "config"], capture_output=True, text=True,
+    return subprocess.run([WEIR, "ctl", "-s", weir.path, "show", "config"], capture_output=True,
+                          text=True,
                           check=True).stdout
 
 
@@ -57,7 +59,8 @@ def until(true, what):
 
 
 def until_kept(weir, line, is_there=True):
-    until(lambda: kept(weir) and (f"\n{line}\n" in kept(weir)) == is_there, f"`{line}` is not as it should be in {kept(weir)!r}")
+    until(lambda: kept(weir) and (f"\n{line}\n" in kept(weir)) == is_there,
+          f"`{line}` is not as it should be in {kept(weir)!r}")
 
 
 def crash(weir):
@@ -86,14 +89,16 @@ def with_weir(**more):
 
 @with_weir()
 def after_a_crash_what_was_in_force_is_in_force_again(weir):
-    say(weir, "cloud up delay 77ms", "cloud more from a to b priority 3 match udp", "cloud more loss random 5%")
+    say(weir, "cloud up delay 77ms", "cloud more from a to b priority 3 match udp",
+        "cloud more loss random 5%")
     until_kept(weir, "cloud more loss random 5%")
     before = config(weir)
     for _ in range(2):
         crash(weir)
         again(weir)
         assert config(weir) == before, config(weir)
-        assert "continues with the scenario in force when weir ended unexpectedly; counters begin at 0" in weir.said()
+        assert ("continues with the scenario in force when weir ended unexpectedly; counters begin "
+                "at 0") in weir.said()
         until_kept(weir, "cloud up delay 77ms")
 
 
@@ -125,7 +130,8 @@ def a_scenario_file_that_was_written_since_counts(weir):
     with open(weir.command[3], "a", encoding="utf-8") as file:
         file.write("cloud up loss random 3%\n")
     again(weir)
-    assert "cloud up delay 1ms\n" in config(weir) and "cloud up loss random 3%" in config(weir), config(weir)
+    assert ("cloud up delay 1ms\n" in config(weir)
+            and "cloud up loss random 3%" in config(weir)), config(weir)
 
 
 @with_weir()
@@ -137,7 +143,8 @@ def a_scenario_file_that_is_wrong_at_sighup_does_not_count_after_a_crash(weir):
         file.write("cloud up dealy 3ms\n")
     weir.process.send_signal(signal.SIGHUP)
     until(lambda: "(the scenario in force stays)" in weir.said(), weir.said())
-    until(lambda: kept(weir).splitlines()[:1] not in ([], [head]), f"it is kept for the old file: {kept(weir)}")
+    until(lambda: kept(weir).splitlines()[:1] not in ([], [head]),
+          f"it is kept for the old file: {kept(weir)}")
     crash(weir)
     again(weir)
     assert "cloud up delay 77ms\n" in config(weir), config(weir)
@@ -164,7 +171,8 @@ def what_is_no_scenario_is_left_aside(weir):
     until_kept(weir, "cloud up delay 1ms")
     crash(weir)
     text = kept(weir)
-    for wrong in (text[:text.index("cloud up delay")], text[:-1], "", "\0" * 100, text.replace("cloud up delay 1ms", "cloud up dealy 1ms")):
+    for wrong in (text[:text.index("cloud up delay")], text[:-1], "", "\0" * 100,
+                  text.replace("cloud up delay 1ms", "cloud up dealy 1ms")):
         with open(weir.path + ".kept", "w", encoding="utf-8") as file:
             file.write(wrong)
         again(weir)
@@ -175,7 +183,8 @@ def what_is_no_scenario_is_left_aside(weir):
 
 
 def files_are_looked_for_beside_the_scenario_file():
-    weir = started(scenario=SCENARIO.replace("net_ring0", "file:a.pcap,loop"), files={"a.pcap": capture(2)})
+    weir = started(scenario=SCENARIO.replace("net_ring0", "file:a.pcap,loop"),
+                   files={"a.pcap": capture(2)})
     try:
         until_kept(weir, "cloud up delay 1ms")
         crash(weir)
@@ -209,7 +218,8 @@ def what_is_being_written_at_the_end_comes_to_its_end(weir):
     say(weir, "cloud up delay 2ms")
     weir.process.terminate()
     until(lambda: "weir run: weir ends" in weir.said(), "it does not end")
-    with contextlib.ExitStack() as reader, contextlib.suppress(FileNotFoundError):  # weir has ended already
+    # Suppressed: weir has ended already.
+    with contextlib.ExitStack() as reader, contextlib.suppress(FileNotFoundError):
         reader.enter_context(open(os.open(weir.path + ".kept", os.O_RDONLY | os.O_NONBLOCK), "rb"))
         assert weir.process.wait(LONG_S) == 0, weir.said()
     assert weir.process.wait(LONG_S) == 0, weir.said()
@@ -217,13 +227,15 @@ def what_is_being_written_at_the_end_comes_to_its_end(weir):
 
 
 def many_clouds(n):
-    return "\n".join(f"cloud c{i} from a to b priority {i + 1} match src host 10.0.{i // 250}.{i % 250 + 1}"
-                     for i in range(n)) + "\n"
+    return ("\n".join(f"cloud c{i} from a to b priority {i + 1} match src host "
+                      f"10.0.{i // 250}.{i % 250 + 1}"
+                     for i in range(n)) + "\n")
 
 
 @with_weir(scenario=SCENARIO + many_clouds(2000))
 def leases_that_are_being_undone_do_not_hold_up_the_end(weir):
-    """They are undone one after the other, and each takes a while. So one is nearly always under way."""
+    """They are undone one after the other, and each takes a while. So one is nearly always under
+    way."""
     clients = [Client(weir.path) for _ in range(12)]
     for i, client in enumerate(clients):
         for line in ("begin lease 1000s", f"cloud c{i} loss random 3%", "commit"):
@@ -243,7 +255,8 @@ def what_cannot_be_kept_is_said_once_and_weir_runs():
     try:
         answers(weir)
         say(weir, "cloud up delay 2ms", "cloud up delay 3ms")
-        until(lambda: "/nowhere/kept: the scenario in force cannot be saved: " in weir.said(), weir.said())
+        until(lambda: "/nowhere/kept: the scenario in force cannot be saved: " in weir.said(),
+              weir.said())
         say(weir, "cloud up delay 4ms")
         weir.process.terminate()
         assert weir.process.wait(LONG_S) == 0, weir.said()
@@ -256,8 +269,10 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     after_a_crash_what_was_in_force_is_in_force_again, a_seed_that_was_drawn_stays,
     after_an_orderly_end_the_scenario_file_counts, a_scenario_file_that_was_written_since_counts,
     a_scenario_file_that_is_wrong_at_sighup_does_not_count_after_a_crash,
-    what_a_lease_has_changed_is_not_kept_until_the_lease_is_given_up, what_is_no_scenario_is_left_aside,
+    what_a_lease_has_changed_is_not_kept_until_the_lease_is_given_up,
+    what_is_no_scenario_is_left_aside,
     files_are_looked_for_beside_the_scenario_file,
     a_disk_that_does_not_answer_holds_up_neither_a_change_nor_the_end,
-    what_is_being_written_at_the_end_comes_to_its_end, leases_that_are_being_undone_do_not_hold_up_the_end,
+    what_is_being_written_at_the_end_comes_to_its_end,
+    leases_that_are_being_undone_do_not_hold_up_the_end,
     what_cannot_be_kept_is_said_once_and_weir_runs)]))

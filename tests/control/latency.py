@@ -4,22 +4,24 @@
 
 usage: latency.py WEIR [-v]
 
-A weir runs between two ports at which nothing arrives. A sends each line of a corpus, alone. Meanwhile B sends `show
-workers` and changes of a delay, in turns. Two quantities are measured for each line:
+A weir runs between two ports at which nothing arrives. A sends each line of a corpus, alone.
+Meanwhile B sends `show workers` and changes of a delay, in turns. Two quantities are measured for
+each line:
 
   the processor time that control's thread took for it, from /proc: what holds B up, however busy
   the machine is;
   B's longest wait, by the clock, without what the machine took: the time that threads of weir
   and B itself were ready to run and did not, from /proc.
 
-Each may be 100 ms. On a shared machine, others may cause more, and a stopped virtual machine does not tell its guests:
-the time that it stood still counts as their processor time. So a line that exceeds the bound is sent again, up to five
-times, and the minimum counts: a delay that control causes occurs each time. A value above the bound is also divided by
-the machine's slowdown, which is measured right afterwards: the processor time of a fixed piece of work, relative to its
-minimum.
+Each may be 100 ms. On a shared machine, others may cause more, and a stopped virtual machine does
+not tell its guests: the time that it stood still counts as their processor time. So a line that
+exceeds the bound is sent again, up to five times, and the minimum counts: a delay that control
+causes occurs each time. A value above the bound is also divided by the machine's slowdown, which is
+measured right afterwards: the processor time of a fixed piece of work, relative to its minimum.
 
-Lines that are large changes themselves (files, thousands of clouds) are an exception: changes come into force one after
-the other, so B's change waits as long as A's takes. For these lines only B's `show` and control's processor time count.
+Lines that are large changes themselves (files, thousands of clouds) are an exception: changes come
+into force one after the other, so B's change waits as long as A's takes. For these lines only B's
+`show` and control's processor time count.
 """
 
 import os
@@ -111,10 +113,12 @@ def processor_s(pid):
 
 
 def ready_s(pid, client):
-    """Returns how long threads were ready to run while another had the processor: control's threads and the client's,
-    which a `show` waits for; and these together with the workers, which a change also waits for."""
+    """Returns how long threads were ready to run while another had the processor: control's threads
+    and the client's, which a `show` waits for; and these together with the workers, which a change
+    also waits for."""
     control = workers = 0
-    for path in [f"/proc/{pid}/task/{task}" for task in os.listdir(f"/proc/{pid}/task")] + [f"/proc/self/task/{client}"]:
+    for path in [f"/proc/{pid}/task/{task}"
+                 for task in os.listdir(f"/proc/{pid}/task")] + [f"/proc/self/task/{client}"]:
         try:
             with open(path + "/schedstat") as file:
                 ns = int(file.read().split()[1])

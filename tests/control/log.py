@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the log of a running weir, in the journal and on standard error. The test plays the journal, in a mount
-namespace of its own with an empty /run.
+"""Tests the log of a running weir, in the journal and on standard error. The test plays the
+journal, in a mount namespace of its own with an empty /run.
 
 usage: log.py WEIR
 """
@@ -69,7 +69,8 @@ class Journal:
 
 
 class Run:
-    """A command whose standard error is a file. With `journal` it is told that this is the journal."""
+    """A command whose standard error is a file. With `journal` it is told that this is the
+    journal."""
 
     def __init__(self, *words, journal=True):
         self.err = tempfile.TemporaryFile("w+")
@@ -77,7 +78,8 @@ class Run:
         around = dict(os.environ, JOURNAL_STREAM=f"{state.st_dev}:{state.st_ino}")
         if not journal:
             del around["JOURNAL_STREAM"]
-        self.process = subprocess.Popen([WEIR, *words], stdout=subprocess.DEVNULL, stderr=self.err, env=around)
+        self.process = subprocess.Popen([WEIR, *words], stdout=subprocess.DEVNULL, stderr=self.err,
+                                        env=around)
 
     def said(self):
         self.err.seek(0)
@@ -86,7 +88,8 @@ class Run:
     def until_said(self, what):
         end = time.monotonic() + LONG_S
         while what not in self.said():
-            assert time.monotonic() < end and self.process.poll() is None, f"`{what}` was not said: {self.said()}"
+            assert (time.monotonic() < end
+                    and self.process.poll() is None), f"`{what}` was not said: {self.said()}"
             time.sleep(0.02)
 
     def wait(self, status):
@@ -122,7 +125,8 @@ class Scene:
         return self.runs[-1]
 
     def weir(self, *options, **more):
-        return self.run("run", "-q", "-c", self.config, "-s", self.path, *options, "--", "--no-huge", **more)
+        return self.run("run", "-q", "-c", self.config, "-s", self.path, *options, "--",
+                        "--no-huge", **more)
 
     def __enter__(self):
         return self
@@ -138,7 +142,8 @@ class Scene:
 def started(scene, *options):
     weir = scene.weir(*options)
     entry = scene.journal.until(MESSAGE="running, seed 1, control socket")
-    assert (entry["PRIORITY"], entry["WEIR_COMMAND"], entry["SYSLOG_IDENTIFIER"]) == ("5", "run", "weir"), entry
+    assert ((entry["PRIORITY"], entry["WEIR_COMMAND"], entry["SYSLOG_IDENTIFIER"])
+            == ("5", "run", "weir")), entry
     return weir
 
 
@@ -146,8 +151,10 @@ def the_journal_has_cloud_reason_and_level_of_what_happens():
     with Scene() as scene:
         weir = started(scene, "--log-level", "debug")
         loss = scene.journal.until(WEIR_EVENT="loss")
-        assert {name: loss[name] for name in ("WEIR_CLOUD", "WEIR_REASON", "WEIR_KIND", "PRIORITY")} == {
-            "WEIR_CLOUD": "down", "WEIR_REASON": "loss", "WEIR_KIND": "emulated", "PRIORITY": "7"}, loss
+        assert {name: loss[name]
+                for name in ("WEIR_CLOUD", "WEIR_REASON", "WEIR_KIND", "PRIORITY")} == {
+            "WEIR_CLOUD": "down", "WEIR_REASON": "loss", "WEIR_KIND": "emulated",
+            "PRIORITY": "7"}, loss
         client = Client(scene.path)
         client.say("cloud up delay 2ms")
         change = scene.journal.until(WEIR_EVENT="change")
@@ -167,7 +174,8 @@ def a_file_that_is_wrong_at_sighup_is_an_error_of_the_journal():
         scene.write(LOSSY + "cloud down dealy 1ms\n")
         weir.process.send_signal(signal.SIGHUP)
         error = scene.journal.until(PRIORITY="3")
-        assert "the scenario in force stays" in error["MESSAGE"] and ":8:" in error["MESSAGE"], error
+        assert ("the scenario in force stays" in error["MESSAGE"]
+                and ":8:" in error["MESSAGE"]), error
         scene.write(LOSSY + "cloud down delay 1ms\n")
         weir.process.send_signal(signal.SIGHUP)
         scene.journal.until(MESSAGE="reloaded, and in force", PRIORITY="5")
@@ -216,7 +224,8 @@ def nobody_is_told_of_emulated_losses_who_has_not_asked():
         while lost == 0:
             assert time.monotonic() < end and weir.process.poll() is None, weir.said()
             time.sleep(0.1)
-            shown = subprocess.run([WEIR, "ctl", "-j", "-s", scene.path, "show", "cloud", "down"], capture_output=True,
+            shown = subprocess.run([WEIR, "ctl", "-j", "-s", scene.path, "show", "cloud", "down"],
+                                   capture_output=True,
                                    text=True, check=False).stdout
             lost = json.loads(shown)["drops"].get("loss", 0) if shown else 0
         weir.process.terminate()
@@ -229,16 +238,19 @@ def inside():
     if os.environ.get(INSIDE):
         return
     flags = ["--mount"] if os.geteuid() == 0 else ["--map-root-user", "--mount"]
-    if subprocess.run(["unshare", *flags, "true"], capture_output=True, check=False).returncode != 0:
+    if subprocess.run(["unshare", *flags, "true"], capture_output=True,
+                      check=False).returncode != 0:
         print("1..0 # SKIP no mount namespace can be had")
         sys.exit(0)
     os.environ[INSIDE] = "yes"
-    os.execvp("unshare", ["unshare", *flags, "sh", "-c", 'mount -t tmpfs -o mode=755 weir-test /run && exec "$@"', "sh",
+    os.execvp("unshare", ["unshare", *flags, "sh",
+                          "-c", 'mount -t tmpfs -o mode=755 weir-test /run && exec "$@"', "sh",
                           sys.executable, os.path.abspath(__file__), *sys.argv[1:]])
 
 
 inside()
-if subprocess.run([WEIR, "serve", "--listen", "x"], capture_output=True, text=True, check=False).stderr.count(
+if subprocess.run([WEIR, "serve", "--listen", "x"], capture_output=True, text=True,
+                  check=False).stderr.count(
         "without libmicrohttpd"):
     def serve_says_there_that_weir_answers_and_that_it_has_gone():  # noqa: F811
         raise tap.Skip("this weir was built without libmicrohttpd")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `weir serve`: metrics, events and changes over HTTP, for a running weir with traffic that is killed and
-restarted; and clients without access.
+"""Tests `weir serve`: metrics, events and changes over HTTP, for a running weir with traffic that
+is killed and restarted; and clients without access.
 
 usage: serve.py WEIR
 """
@@ -129,7 +129,8 @@ def clouds_beyond_those_asked_for_are_summed_up():
 
 def events_resume_where_a_client_says_and_nothing_is_missing_or_twice():
     client, heard, last = Client(Scene.weir.path), [], None
-    begin = Scene.serve.ask("/events?from=oldest", "HEAD")  # a client that wants no body gets no stream
+    # A client that wants no body gets no stream.
+    begin = Scene.serve.ask("/events?from=oldest", "HEAD")
     assert begin[0] == 405, begin
     stream = Stream(Scene.serve, "/events")
     for i in range(60):
@@ -192,7 +193,8 @@ def samples_come_while_somebody_looks_and_not_otherwise():
 def one_that_does_not_read_holds_nobody_up():
     slow = Scene.serve.connect()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    slow.sendall(f"GET /live?from=oldest HTTP/1.1\r\nHost: {Scene.serve.authority}\r\n\r\n".encode())
+    slow.sendall(b"GET /live?from=oldest HTTP/1.1\r\n"
+                 + f"Host: {Scene.serve.authority}\r\n\r\n".encode())
     stream = Stream(Scene.serve, "/live")
     for _ in range(3):
         stream.until(lambda e: e.get("event") == "sample")
@@ -256,7 +258,8 @@ def what_is_no_change_is_never_sent():
                  "port c device net_ring2", "file x", "cloudup delay 1ms", "", "# nothing",
                  "cloud up delay 1ms\rquit", "cloud up delay 1ms\0", "cloud up delay 1ms\nquit"):
         status, said = Scene.serve.change(line)
-        assert status == 422 and not said["ok"] and (said["sent"] == [] or "\r" in line), (line, said)
+        assert (status == 422 and not said["ok"] and (said["sent"] == [] or "\r" in line)), (line,
+                                                                                             said)
     assert Scene.serve.change("cloud up delay 1ms\n" * 65)[0] == 422
     try:
         status = Scene.serve.change("#" + "x" * 100000)[0]
@@ -337,7 +340,8 @@ def a_token_comes_from_a_file_that_has_one():
 
 def another_name_and_another_origin_are_refused():
     own = Scene.serve.authority
-    for host in ("evil.example", "evil.example:9470", "127.0.0.1.evil.example", "localhost.evil.example",
+    for host in ("evil.example", "evil.example:9470", "127.0.0.1.evil.example",
+                 "localhost.evil.example",
                  "", "[::1", "127.0.0.1:9470:1", "localhost:80x", "0x7f000001"):
         assert Scene.serve.ask("/metrics", Host=host)[0] in (400, 403), host
     for host in ("localhost", "LOCALHOST:9470", "127.0.0.1", "[::1]:9470", "192.0.2.1"):
@@ -497,7 +501,8 @@ def free_port():
 class Prometheus:
     def __init__(self, folder, target):
         self.port = free_port()
-        with open(os.path.join(ROOT, "contrib/prometheus/prometheus.yml"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "contrib/prometheus/prometheus.yml"),
+                  encoding="utf-8") as file:
             config = file.read().replace("127.0.0.1:9470", target)
         shutil.copy(os.path.join(ROOT, "contrib/prometheus/weir.rules.yml"), folder)
         with open(os.path.join(folder, "prometheus.yml"), "w", encoding="utf-8") as file:
@@ -555,7 +560,8 @@ def a_rule_of_prometheus_fires_on_a_real_loss_and_not_on_an_emulated_one():
         prometheus.until('up{job="weir"} == 1')
         # Emulated and congestion losses all the time, long enough for the rule to see them.
         for reason in ("loss", "queue-full"):
-            prometheus.until(f'increase(weir_cloud_dropped_packets_total{{reason="{reason}"}}[1m]) > 20')
+            prometheus.until(
+                f'increase(weir_cloud_dropped_packets_total{{reason="{reason}"}}[1m]) > 20')
         prometheus.until('count_over_time(up{job="weir"}[5m]) > 10')
         assert not prometheus.query(alert)
         for expression in dashboard_expressions():

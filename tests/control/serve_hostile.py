@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `weir serve` with hostile or careless clients: it answers or refuses, does not grow, and does not disturb the
-emulator behind it.
+"""Tests `weir serve` with hostile or careless clients: it answers or refuses, does not grow, and
+does not disturb the emulator behind it.
 
 usage: serve_hostile.py WEIR
 """
@@ -170,9 +170,11 @@ def headers_of_a_mebibyte_are_refused():
 
 def bodies_that_are_too_long_or_never_end_are_refused():
     token = f"Authorization: Bearer {Scene.serve.token}\r\n"
-    big = say(request("/change", "POST", token + "Content-Length: 1073741824\r\n") + b"x" * (1 << 20))
+    big = say(request("/change", "POST", token + "Content-Length: 1073741824\r\n")
+              + b"x" * (1 << 20))
     assert big == b"" or big.startswith(b"HTTP/1.1 4"), big[:200]
-    half = say(request("/change", "POST", token + "Content-Length: 100\r\n") + b"cloud up delay 90ms")
+    half = say(request("/change", "POST", token + "Content-Length: 100\r\n")
+               + b"cloud up delay 90ms")
     assert b"200 OK" not in half, half
     chunked = say(request("/change", "POST", token + "Transfer-Encoding: chunked\r\n")
                   + b"fffffff\r\n" + b"x" * (1 << 20))
@@ -226,7 +228,8 @@ def clients_that_go_in_the_middle_leave_nothing_behind():
     open_files = descriptors()
     for i in range(200):
         for data in (request("/live"), request(), request("/cloud?name=up"),
-                     request("/change", "POST", token + "Content-Length: 19\r\n") + b"cloud up delay 1ms\n"):
+                     request("/change", "POST", token + "Content-Length: 19\r\n")
+                     + b"cloud up delay 1ms\n"):
             connection = Scene.serve.connect()
             connection.sendall(data)
             connection.close()

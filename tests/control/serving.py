@@ -85,7 +85,8 @@ class Serve:
         raise AssertionError(f"weir serve never said {pattern}:\n{self.said()}")
 
     def ask(self, path, method="GET", body=None, **headers):
-        """Returns status, headers, text. A `_` in a header's name becomes `-`; a header that is None is left out."""
+        """Returns status, headers, text. A `_` in a header's name becomes `-`; a header that is
+        None is left out."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=LONG_S)
         connection.putrequest(method, path, skip_host="Host" in headers)
         if isinstance(body, str):
@@ -166,7 +167,8 @@ LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
 
 
 def metrics(text, openmetrics=False):
-    """Returns {(name, ((label, value), ...)): value}. Raises AssertionError if the text is not well formed."""
+    """Returns {(name, ((label, value), ...)): value}. Raises AssertionError if the text is not well
+    formed."""
     samples, family, kind, seen, helped = {}, None, None, set(), None
     lines = text.split("\n")
     assert lines.pop() == "", "the last line is not ended"
@@ -188,7 +190,8 @@ def metrics(text, openmetrics=False):
         name, labels = found[1], tuple(LABEL.findall(found[2] or ""))
         stem = family.removesuffix("_total") if kind == "counter" else family
         assert name in {"counter": [stem + "_total"], "gauge": [stem],
-                        "histogram": [stem + end for end in ("_bucket", "_sum", "_count")]}[kind], line
+                        "histogram": [stem + end
+                                      for end in ("_bucket", "_sum", "_count")]}[kind], line
         assert (family.endswith("_total") and kind == "counter") != openmetrics \
             or kind != "counter", line
         assert (name, labels) not in samples, "twice: " + line
@@ -212,7 +215,8 @@ def histograms(samples):
 
 def run_claims(program, name, scene, claims):
     """Runs the claims with a weir and a serve in `scene`. Returns the exit status."""
-    done = subprocess.run([program, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, "serve", "--listen", "x"], capture_output=True, text=True,
+                          check=False)
     if "without libmicrohttpd" in done.stderr:
         print("1..0 # SKIP this weir was built without libmicrohttpd")
         return 0

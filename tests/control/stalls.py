@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests stalls while changes are under way: the whole process is stopped (SIGSTOP), or one worker (ptrace), and
-continued.
+"""Tests stalls while changes are under way: the whole process is stopped (SIGSTOP), or one worker
+(ptrace), and continued.
 
 usage: stalls.py WEIR
 """
@@ -88,7 +88,8 @@ def a_stop_of_one_worker(weir):
     lines = config(other)
     if "cloud up delay 5ms" not in lines or "is stalled" not in lines[0]:
         raise AssertionError(f"show config says meanwhile: {lines}")
-    if "has not taken the previous change; nothing is changed" not in other.say("cloud up delay 6ms"):
+    if "has not taken the previous change; nothing is changed" not in other.say(
+            "cloud up delay 6ms"):
         raise AssertionError("a further change is not refused")
     ptrace(libc, PTRACE_DETACH, worker)
     expect("a change after it", other.say("cloud up delay 7ms"), "ok")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests weir under a service manager, which this test plays: it reports that it is ready, that it is alive, and that it
-ends.
+"""Tests weir under a service manager, which this test plays: it reports that it is ready, that it
+is alive, and that it ends.
 
 usage: supervised.py WEIR HOLD
 """
@@ -37,7 +37,8 @@ class Manager:
                 del os.environ[name]
 
     def next(self, patience=LONG_S):
-        return self.socket.recv(4096).decode() if select.select([self.socket], [], [], patience)[0] else None
+        return (self.socket.recv(4096).decode()
+                if select.select([self.socket], [], [], patience)[0] else None)
 
     def until(self, wanted):
         end = time.monotonic() + LONG_S
@@ -91,7 +92,8 @@ def worker_of(pid):
 @with_manager
 def it_is_not_fed_while_a_worker_stands_still(manager):
     manager.until("WATCHDOG=1")
-    held = subprocess.Popen([HOLD, worker_of(manager.weir.process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    held = subprocess.Popen([HOLD, worker_of(manager.weir.process.pid)], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
     if held.stdout.readline() != "held\n":
         raise tap.Skip(f"no thread may be stopped here: {held.stderr.read().strip()}")
@@ -124,7 +126,8 @@ def a_weir_that_ends_at_its_start_fails_the_test_that_needs_it():
     try:
         Weir(WEIR, "wrong", "--frobnicate").stop()
     except RuntimeError as error:
-        assert "weir ended at its start with 2: " in str(error) and "--frobnicate" in str(error), error
+        assert ("weir ended at its start with 2: " in str(error)
+                and "--frobnicate" in str(error)), error
     else:
         raise AssertionError("it runs")
 

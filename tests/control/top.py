@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `weir top` in a terminal that tmux emulates: sizes, colours, keys, and weir that ends and is restarted.
+"""Tests `weir top` in a terminal that tmux emulates: sizes, colours, keys, and weir that ends and
+is restarted.
 
 usage: top.py WEIR
 """
@@ -69,8 +70,8 @@ class Terminal:
         self.tmux("resize-window", "-t", "t", "-x", str(columns), "-y", str(rows))
 
     def end(self):
-        """Ends weir top before its terminal: a SIGCONT that follows the SIGHUP of a terminal that is closed blocks
-        LeakSanitizer's check of the process for ever."""
+        """Ends weir top before its terminal: a SIGCONT that follows the SIGHUP of a terminal that
+        is closed blocks LeakSanitizer's check of the process for ever."""
         try:
             if "ended with" not in self.picture():
                 self.keys("C-g", "q")  # ^G leaves the input line
@@ -222,8 +223,10 @@ def a_key_dumps_the_flight_and_the_status_says_where_or_why_not(weir):
             if "flight dumped in" in picture:
                 break
             assert "not dumped: the flight holds nothing yet" in picture, picture
-        said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, [1-9][0-9.]* kB$", picture, re.M)
-        assert said and re.fullmatch(re.escape(flying.path) + r"-flight-[-T0-9]+Z", said[1]), picture
+        said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, [1-9][0-9.]* "
+                         r"kB$", picture, re.M)
+        assert said and re.fullmatch(re.escape(flying.path) + r"-flight-[-T0-9]+Z",
+                                     said[1]), picture
         done = subprocess.run([WEIR, "replay", "--recording", said[1], "-q"], capture_output=True,
                               text=True, check=False)
         assert done.returncode == 0, done
@@ -376,7 +379,8 @@ def main():
     assert "cloud down" in SCENARIO
     weir = Weir(WEIR, "top")
     try:
-        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir)) for test in tests])
+        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir))
+                        for test in tests])
     finally:
         weir.stop()
 

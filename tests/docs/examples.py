@@ -1,32 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every example of every page as pasted: each fenced block of README.md, CONTRIBUTING.md and docs/*.md.
+"""Runs every example of every page as pasted: each fenced block of README.md, CONTRIBUTING.md and
+docs/*.md.
 
-The blocks of a page are run one after the other in one scratch folder, which has links to the folders of this tree, and
-with this build's weir on the PATH. The kind of a block follows from its lines:
+The blocks of a page are run one after the other in one scratch folder, which has links to the
+folders of this tree, and with this build's weir on the PATH. The kind of a block follows from its
+lines:
 
-  a scenario     lines of the language: complete, or after `port a`, `port b` and the clouds that it names; weir
-                 must accept it
+  a scenario     lines of the language: complete, or after `port a`, `port b` and the clouds that it
+                 names; weir must accept it
   commands       run by `bash -e`; they must succeed
-  a transcript   `$ COMMAND` and its output: each line must appear, in this order; `...` stands for anything in a line
+  a transcript   `$ COMMAND` and its output: each line must appear, in this order; `...` stands for
+                 anything in a line
 
-The kind of any other block is given by a comment on the line before the fence, which readers do not see:
+The kind of any other block is given by a comment on the line before the fence, which readers do not
+see:
 
   <!-- example: synopsis -->             has placeholders
-  <!-- example: not run: REASON -->      cannot be run here, or is not an example: a drawing, an output
-  <!-- example: file NAME -->            is saved under that name; weir must accept it if it is a scenario
+  <!-- example: not run: REASON -->      cannot be run here, or is not an example: a drawing, an
+                                         output
+  <!-- example: file NAME -->            is saved under that name; weir must accept it if it is a
+                                         scenario
   <!-- example: figures -->              a transcript, compared except for its figures
-  <!-- example: root [PROGRAM...] -->    commands for root; skipped without root, or without one of the programs
-  <!-- example: background -->           the same, but it runs until the next one begins; it prints `running`
-                                         when it is ready
+  <!-- example: root [PROGRAM...] -->    commands for root; skipped without root, or without one of
+                                         the programs
+  <!-- example: background -->           the same, but it runs until the next one begins; it prints
+                                         `running` when it is ready
   <!-- example: built -->                commands after a build: build/release is this build
   <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: python -->               a program in Python, with the package of python/
   <!-- example: pytest -->               tests, with its plugin
   <!-- example: with FILE [figures] -->  runs while `weir run` runs that scenario
 
-Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs. Their other ends are
-in the namespaces host0, host1 and host2, with the addresses 192.0.2.10, .11 and .12.
+Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs.
+Their other ends are in the namespaces host0, host1 and host2, with the addresses 192.0.2.10, .11
+and .12.
 
 usage: examples.py WEIR ROOT [PAGE...]
        examples.py WEIR ROOT even|odd    every second page: both together are all
@@ -102,7 +110,8 @@ def blocks_of(page):
 def start(words):
     folder = os.path.dirname(WEIR)
     environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8")
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            stdin=subprocess.DEVNULL,
                             env=environment, text=True, start_new_session=True)
 
 
@@ -226,9 +235,11 @@ class Alone:
             if said != "ready\n":
                 cls.end()
                 raise tap.Skip(f"no namespaces of its own can be made here: {said.strip()}")
-            with open(f"/proc/{cls.holder.pid}/task/{cls.holder.pid}/children", encoding="ascii") as children:
+            with open(f"/proc/{cls.holder.pid}/task/{cls.holder.pid}/children",
+                      encoding="ascii") as children:
                 # -r: in a chroot, a mount namespace has another root.
-                cls.inside = ["nsenter", "-n", "-m", "-p", "-r", "-t", children.read().split()[0], "--wd=" + os.getcwd()]
+                cls.inside = ["nsenter", "-n", "-m", "-p", "-r", "-t", children.read().split()[0],
+                              "--wd=" + os.getcwd()]
         return cls.inside
 
     @classmethod
@@ -323,7 +334,8 @@ def with_(block):
 
 
 def python_environment():
-    return dict(os.environ, WEIR=WEIR, PYTHONPATH=os.path.join(ROOT, "python", "src"), PYTHONDONTWRITEBYTECODE="1")
+    return dict(os.environ, WEIR=WEIR, PYTHONPATH=os.path.join(ROOT, "python", "src"),
+                PYTHONDONTWRITEBYTECODE="1")
 
 
 def python_run(block, words, need=""):
@@ -335,7 +347,8 @@ def python_run(block, words, need=""):
         raise tap.Skip(why_no_exec())
     with open("test_example.py", "w", encoding="utf-8") as out:
         out.write(block.text())
-    done = subprocess.run([*words, "test_example.py"], env=python_environment(), text=True, check=False,
+    done = subprocess.run([*words, "test_example.py"], env=python_environment(), text=True,
+                          check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
     assert done.returncode == 0, f"status {done.returncode}\n{last(done.stdout)}"
 
@@ -345,16 +358,20 @@ def python(block):
 
 
 def pytest(block):
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider"]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "weir.pytest_plugin",
+             "-p", "no:cacheprovider"]
     for interpreter in (sys.executable, "/usr/bin/python3"):
-        if os.path.exists(interpreter) and subprocess.run([interpreter, "-c", "import pytest"], check=False,
-                                                          stderr=subprocess.DEVNULL).returncode == 0:
+        if os.path.exists(interpreter) and subprocess.run(
+                [interpreter, "-c", "import pytest"], check=False,
+                stderr=subprocess.DEVNULL).returncode == 0:
             return python_run(block, [interpreter, *words[1:]], "weir_path")
     raise tap.Skip("pytest is not installed (python3-pytest)")
 
 
-KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "figures": figures, "file": file,
-         "built": built, "installs": installs, "root": root, "background": background, "with": with_,
+KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "figures": figures,
+         "file": file,
+         "built": built, "installs": installs, "root": root, "background": background,
+         "with": with_,
          "python": python, "pytest": pytest,
          "synopsis": None, "not": None}
 
@@ -362,7 +379,8 @@ KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "
 # ---- the claims ----
 
 def every_page():
-    named = [os.path.relpath(page, ROOT) for page in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
+    named = [os.path.relpath(page, ROOT)
+             for page in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
     return ["README.md", "CONTRIBUTING.md"] + named
 
 
@@ -388,14 +406,16 @@ def every_block_is_run_or_says_why_not():
 
 
 def every_line_for_who_knows_another_program_runs():
-    """Runs the right-hand column of the table in recipes.md, with `true` as the command. Each entry may have no more
-    words than the one beside it."""
+    """Runs the right-hand column of the table in recipes.md, with `true` as the command. Each entry
+    may have no more words than the one beside it."""
     with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
         rows = re.findall(r"^\| (`.*`) \| `(weir [^`]*?)( C)?` \|$", source.read(), re.M)
     # Quoted text counts as one word, and the command C does not count.
     for theirs, ours, _ in rows:
-        count = sum(len(shlex.split(line)) - line.endswith(" C") for line in re.findall("`([^`]*)`", theirs))
-        assert len(shlex.split(ours)) <= count or "format mahimahi" in ours, f"{ours} has more words than {theirs}"
+        count = sum(len(shlex.split(line)) - line.endswith(" C")
+                    for line in re.findall("`([^`]*)`", theirs))
+        assert (len(shlex.split(ours)) <= count
+                or "format mahimahi" in ours), f"{ours} has more words than {theirs}"
     lines = [ours for _, ours, command in rows if command]
     assert len(lines) > 8, f"only {len(lines)} were found"
     need_what_is_used("weir exec")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands that begin, do their work and end. In each of them, every call fails in turn.
 
-A run with a fault may end in two ways. Either it ends like the run without the fault, with the same status, outputs and
-text. Or it ends with status 1 or 2 and a message that says what was lacking, and leaves no incomplete output under its
-final name, and nothing else.
+A run with a fault may end in two ways. Either it ends like the run without the fault, with the same
+status, outputs and text. Or it ends with status 1 or 2 and a message that says what was lacking,
+and leaves no incomplete output under its final name, and nothing else.
 
-A live run never repeats exactly: its outputs have to be there, and be complete. weir exec fails with status 125, or
-with 126 if the command cannot be started; `whole` checks its outputs.
+A live run never repeats exactly: its outputs have to be there, and be complete. weir exec fails
+with status 125, or with 126 if the command cannot be started; `whole` checks its outputs.
 """
 import json
 import os
@@ -19,7 +19,8 @@ import time
 from page import complaint, environment
 
 CPU = str(max(os.sched_getaffinity(0)))
-SLOW_S = 120  # for a run that takes a second; longer means a hang, even under a sanitizer on a busy machine
+# For a run that takes a second. Longer means a hang, even under a sanitizer on a busy machine.
+SLOW_S = 120
 CTL_S = 30  # for `weir ctl`, which waits 60 s for a weir that does not answer
 
 EVERY_STATEMENT = """seed 7
@@ -71,12 +72,14 @@ clouds lines delay 1ms
 class Scenario:
     """A command, `words`, that runs in a folder of its own. It writes its outputs into `out`."""
 
-    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None, inside=None,
+    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None,
+                 inside=None,
                  fails=(1, 2), whole=None):
         self.name, self.words, self.kinds, self.status = name, words, kinds, status
         self.inside = inside or []  # a command that creates the network in which it runs
         self.fails = fails  # its possible statuses on failure
-        self.whole = whole  # whole(name, data) checks an output that varies; it returns what is wrong, or None
+        # whole(name, data) checks an output that varies; it returns what is wrong, or None
+        self.whole = whole
         self.same = same or (lambda text: text)  # reduces a text to the part that must not change
         self.stop = stop  # a word on stderr after which it gets SIGTERM
         self.keeps = keeps  # it may leave partial outputs, as its manual says
@@ -89,13 +92,15 @@ def digits_apart(text):
 
 
 def rows_alone(text):
-    """Reduces the output of a bench to its rows: if the machine cannot be examined, this is a remark and no error."""
+    """Reduces the output of a bench to its rows: if the machine cannot be examined, this is a
+    remark and no error."""
     return digits_apart(json.dumps(json.loads(text)["rows"])) if text else ""
 
 
 # Two ends of one cable, so that every packet comes back, and packets are always in flight.
 CABLE = ["unshare", "--net", "--mount", "--", "sh", "-c",
-         "mount -t tmpfs none /run; ip link set lo up; ip link add wa type veth peer name wb; ip link set wa up; "
+         "mount -t tmpfs none /run; ip link set lo up; ip link add wa type veth peer name wb; ip "
+         "link set wa up; "
          "ip link set wb up; exec \"$0\" \"$@\""]
 # A ping, a refused connection and a datagram, through the way out. Their results do not matter.
 COMMAND = ("ping -c 2 -i 0.01 -W 1 198.18.0.1; timeout 2 bash -c '</dev/tcp/198.18.0.1/9'; "
@@ -123,51 +128,70 @@ def whole_record(name, data):
     return None
 
 
-EXEC = ["exec", "delay", "1ms", "loss", "1%", "--report", "out/report", "--log", "out/log", "--picture", "out/picture",
+EXEC = ["exec", "delay", "1ms", "loss", "1%", "--report", "out/report", "--log", "out/log",
+        "--picture", "out/picture",
         "--pcap", "out/path.pcapng", "--", "bash", "-c", COMMAND]
 
 SCENARIOS = [
-    Scenario("replay", ["replay", "-c", "every.weir", "--in", "a=in", "--in", "b=back", "--out", "a=out/a",
+    Scenario("replay",
+             ["replay", "-c", "every.weir", "--in", "a=in", "--in", "b=back", "--out", "a=out/a",
                         "--out", "b=out/b.pcapng", "--report", "out/report", "--log", "out/log",
                         "--picture", "out/picture"], ["memory", "mbuf", "write", "system"]),
-    Scenario("replay-split", ["replay", "-c", "pair.weir", "--in", "a,b=in", "--split", "mac=02:00:00:00:00:0a",
+    Scenario("replay-split",
+             ["replay", "-c", "pair.weir", "--in", "a,b=in", "--split", "mac=02:00:00:00:00:0a",
                               "--out", "a=out/a", "--out", "b=-", "--seed", "3"],
              ["memory", "mbuf", "write", "system"]),
-    Scenario("replay-trace", ["replay", "-c", "trace.weir", "--in", "a=in", "--out", "b=out/b", "--report",
-                              "out/report"], ["memory", "system"]),
-    Scenario("replay-feedback", ["replay", "-c", "path.weir", "--in", "a=in", "--out", "b=out/b", "--report",
-                                 "out/report"], ["memory", "mbuf"]),
-    Scenario("replay-classes", ["replay", "-c", "classes.weir", "--in", "b=in", "--out", "a=out/a", "--report",
-                                "out/report"], ["memory", "mbuf"]),
-    Scenario("replay-wrong", ["replay", "-c", "wrong.weir", "--in", "a=in", "--out", "b=out/b"], ["memory", "system"],
+    Scenario("replay-trace",
+             ["replay", "-c", "trace.weir", "--in", "a=in", "--out", "b=out/b",
+                              "--report", "out/report"], ["memory", "system"]),
+    Scenario("replay-feedback",
+             ["replay", "-c", "path.weir", "--in", "a=in", "--out", "b=out/b",
+                                 "--report", "out/report"], ["memory", "mbuf"]),
+    Scenario("replay-classes",
+             ["replay", "-c", "classes.weir", "--in", "b=in", "--out", "a=out/a",
+                                "--report", "out/report"], ["memory", "mbuf"]),
+    Scenario("replay-wrong", ["replay", "-c", "wrong.weir", "--in", "a=in", "--out", "b=out/b"],
+             ["memory", "system"],
              status=2),
     Scenario("check", ["check", "-c", "every.weir"], ["memory", "system"], same=digits_apart),
-    Scenario("check-json", ["check", "-j", "-c", "every.weir"], ["memory", "system"], same=digits_apart),
+    Scenario("check-json", ["check", "-j", "-c", "every.weir"], ["memory", "system"],
+             same=digits_apart),
     Scenario("help", ["help", "cloud", "loss"], ["memory"]),
     Scenario("manual", ["help", "--man"], ["memory"]),
-    Scenario("lab", ["lab", "run", "droptail", "--seeds", "2", "--jobs", "1", "--set", "duration=3s", "--set",
-                     "warmup=1s", "--out", "out"], ["memory", "mbuf", "write", "system"], keeps=True),
-    Scenario("ctl", ["ctl", "-s", "socket", "cloud", "down", "delay", "7ms"], ["memory", "write", "system"],
+    Scenario("lab", ["lab", "run", "droptail", "--seeds", "2", "--jobs", "1",
+                     "--set", "duration=3s",
+                     "--set", "warmup=1s", "--out", "out"], ["memory", "mbuf", "write", "system"],
+             keeps=True),
+    Scenario("ctl", ["ctl", "-s", "socket", "cloud", "down", "delay", "7ms"],
+             ["memory", "write", "system"],
              undo=["cloud down delay 1ms"]),
-    Scenario("ctl-list", ["ctl", "-j", "-s", "socket", "cloud down loss list losses"], ["memory", "system"],
+    Scenario("ctl-list", ["ctl", "-j", "-s", "socket", "cloud down loss list losses"],
+             ["memory", "system"],
              undo=["no cloud down loss"]),
     Scenario("ctl-batch", ["ctl", "-s", "socket", "-f", "batch"], ["memory", "system"],
              undo=["cloud down delay 1ms", "no cloud down loss"]),
-    Scenario("ctl-show", ["ctl", "-s", "socket", "show", "config"], ["memory", "write", "system"], undo=[]),
+    Scenario("ctl-show", ["ctl", "-s", "socket", "show", "config"], ["memory", "write", "system"],
+             undo=[]),
     Scenario("bench-wrong", ["bench", "cost", "--scenario", "nothing"], ["memory"], status=2),
-    Scenario("bench", ["bench", "cost", "--scenario", "delay-1ms", "--frame", "64", "--seconds", "0.05", "--runs", "1",
+    Scenario("bench", ["bench", "cost", "--scenario", "delay-1ms", "--frame", "64",
+                       "--seconds", "0.05", "--runs", "1",
                        "-j"], ["memory", "system", "dpdk"], same=rows_alone),
     Scenario("run", ["run", "-c", "live.weir", "-s", "out/socket", "--memory", "32MiB"],
              ["memory", "system", "dpdk"], same=lambda text: "", stop="running, seed"),
-    Scenario("run-pipeline", ["run", "-c", "live.weir", "-s", "out/socket", "--memory", "32MiB", "--layout", "pipeline", "--cores", ",".join([CPU] * 3)],
+    Scenario("run-pipeline", ["run", "-c", "live.weir", "-s", "out/socket", "--memory", "32MiB",
+                              "--layout", "pipeline", "--cores", ",".join([CPU] * 3)],
              ["memory", "dpdk", "ring"], same=lambda text: "", stop="running, seed"),
-    Scenario("run-interface", ["run", "-c", "interface.weir", "-s", "out/socket", "--memory", "32MiB"],
-             ["memory", "system", "network"], same=lambda text: "", stop="running, seed", inside=CABLE),
+    Scenario("run-interface",
+             ["run", "-c", "interface.weir", "-s", "out/socket", "--memory", "32MiB"],
+             ["memory", "system", "network"], same=lambda text: "", stop="running, seed",
+             inside=CABLE),
     Scenario("check-interface", ["check", "-c", "interface.weir"], ["memory", "system", "network"],
              same=lambda text: "", inside=CABLE),
-    Scenario("exec", EXEC, ["memory", "mbuf", "write", "system", "network"], same=lambda text: "", fails=(125, 126),
+    Scenario("exec", EXEC, ["memory", "mbuf", "write", "system", "network"], same=lambda text: "",
+             fails=(125, 126),
              whole=whole_record),
-    Scenario("exec-between", ["exec", "-q", "delay", "1ms", "--between", "A: sleep 9", "B: ping -c 2 -i 0.01 A"],
+    Scenario("exec-between",
+             ["exec", "-q", "delay", "1ms", "--between", "A: sleep 9", "B: ping -c 2 -i 0.01 A"],
              ["memory", "network"], same=lambda text: "", fails=(125, 126)),
     Scenario("run-file", ["run", "-c", "file.weir", "-s", "out/socket", "--memory", "32MiB"],
              ["memory", "system", "ring"], same=lambda text: "", stop="running, seed"),
@@ -188,33 +212,43 @@ def prepare(folder, make_capture, source):
             return text.read()
 
     for name, packets in (("in", 400), ("back", 300)):
-        subprocess.run([make_capture, "--packets", str(packets), "--bytes", "60", "--bytes-max", "1500", "--both", "1",
+        subprocess.run([make_capture, "--packets", str(packets), "--bytes", "60",
+                        "--bytes-max", "1500", "--both", "1",
                         os.path.join(folder, name)], check=True)
     write("losses", "3\n9\n20\n")
     write("batch", "cloud down delay 4ms\ncloud down loss list losses\n")
     write("times", "0\n2\n2\n5\n9\n")
     write("every.weir", EVERY_STATEMENT)
-    write("pair.weir", "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\ncloud up from b to a\n"
+    write("pair.weir",
+          "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\n"
+          "cloud up from b to a\n"
                        "cloud up netem delay 5ms 1ms loss 1% duplicate 1%\n")
-    write("trace.weir", "seed 1\nport a\nport b\ncloud down from a to b\ncloud down trace times format mahimahi\n"
+    write("trace.weir",
+          "seed 1\nport a\nport b\ncloud down from a to b\ncloud down trace times format mahimahi\n"
                         "cloud down delay 3ms distribution table numbers jitter 1ms\n")
     write("numbers", "\n".join(str(i * 10) for i in range(-200, 200)) + "\n")
     write("path.weir", read("feedback-path.weir"))
     write("classes.weir", read("voice-and-data.weir"))
     write("wrong.weir", "port a\nport b\ncloud down from a to b\ncloud down delay 10\n")
-    pair = "cloud down from a to b\ncloud up from b to a\ncloud down delay 100us\ncloud down rate 1gbit\n"
-    write("live.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + pair)
-    write("session.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n"
+    pair = ("cloud down from a to b\ncloud up from b to a\ncloud down delay 100us\n"
+            "cloud down rate 1gbit\n")
+    write("live.weir",
+          "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + pair)
+    write("session.weir",
+          "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n"
                           "cloud down from a to b\ncloud up from b to a\ncloud down delay 1ms\n")
     write("interface.weir", "seed 5\nport a interface wa\nport b interface wb\n" + pair)
-    write("file.weir", f"seed 5\nport a device file:{folder}/in,out=out/a\nport b device file:{folder}/back,out=out/b\n"
+    write("file.weir",
+          f"seed 5\nport a device file:{folder}/in,out=out/a\n"
+          f"port b device file:{folder}/back,out=out/b\n"
                        + pair)
 
 
 def lacks(scenario):
     """Returns what this machine lacks for the scenario, or None."""
     if scenario.inside or scenario.words[0] == "exec":
-        if subprocess.run(["unshare", "--net", "--mount", "--", "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        if subprocess.run(["unshare", "--net", "--mount", "--", "true"], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
             return "to make a network namespace takes root, and a kernel that allows it"
     if scenario.words[0] == "exec" and not os.path.exists("/dev/net/tun"):
         return "there is no /dev/net/tun"
@@ -231,8 +265,10 @@ def run(program, scenario, folder, page):
     shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
     os.mkdir(os.path.join(folder, "out"))
     begun = time.monotonic()
-    with open(os.path.join(folder, "stdout"), "w+b") as out, open(os.path.join(folder, "stderr"), "w+b") as err:
-        with subprocess.Popen([*scenario.inside, program, *scenario.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+    with open(os.path.join(folder, "stdout"), "w+b") as out, open(os.path.join(folder, "stderr"),
+                                                                  "w+b") as err:
+        with subprocess.Popen([*scenario.inside, program, *scenario.words], cwd=folder,
+                              stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                               env=environment(page)) as child:
             stopped, result.hangs = False, False
             while child.poll() is None:
@@ -249,7 +285,8 @@ def run(program, scenario, folder, page):
         result.status = child.returncode
         out.seek(0)
         err.seek(0)
-        result.stdout, result.stderr = out.read().decode(errors="replace"), err.read().decode(errors="replace")
+        result.stdout, result.stderr = out.read().decode(errors="replace"), err.read().decode(
+            errors="replace")
     result.files = {}
     for where, _, names in os.walk(os.path.join(folder, "out")):
         for name in names:
@@ -292,8 +329,9 @@ def judge(scenario, kind, reference, result):
     said = complaint(result.stderr)
     if said:
         return said
-    if scenario.stop and result.status == -signal.SIGTERM and scenario.stop not in result.stderr.splitlines()[-1]:
-        result.status = 1  # the signal came after it had cleaned up, and after it had given its reason
+    if (scenario.stop and result.status == -signal.SIGTERM
+            and scenario.stop not in result.stderr.splitlines()[-1]):
+        result.status = 1  # the signal came after it had cleaned up and given its reason
     if result.status < 0:
         return f"it died of signal {-result.status}"
     if result.status == scenario.status:

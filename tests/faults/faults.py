@@ -4,8 +4,8 @@
 
 usage: faults.py WEIR-FAULTS MAKE-CAPTURE SOURCE [--most N] [--only WORD] [--seed N]
 
---most N: only N calls of each scenario and kind, drawn with the seed; otherwise all. Prints TAP; a failure names the
-call that was refused, and its callers.
+--most N: only N calls of each scenario and kind, drawn with the seed; otherwise all. Prints TAP; a
+failure names the call that was refused, and its callers.
 """
 import argparse
 import os
@@ -47,7 +47,8 @@ def drawn(given, name, calls):
 
 
 class Findings:
-    """Collects failures by the message and the place of the call, so that one defect is reported once."""
+    """Collects failures by the message and the place of the call, so that one defect is reported
+    once."""
 
     def __init__(self):
         self.found, self.runs = {}, 0
@@ -60,16 +61,19 @@ class Findings:
         print(f"# {calls} calls, {self.runs} runs, {time.monotonic() - begun:.1f} s")
         lines = []
         for (_, where), cases in list(self.found.items())[:SHOWN]:
-            lines += [f"call {cases[0][0]} (and {len(cases) - 1} more): {where}", f"  {cases[0][1]}"]
+            lines += [f"call {cases[0][0]} (and {len(cases) - 1} more): {where}",
+                      f"  {cases[0][1]}"]
         assert not self.found, f"{len(self.found)} places\n" + "\n".join(lines)
 
 
 class Peer:
-    """The weir that a scenario talks to. It undoes the changes of each run. None of its own calls fails."""
+    """The weir that a scenario talks to. It undoes the changes of each run. None of its own calls
+    fails."""
 
     def __init__(self, given, scenario, folder):
         self.undo = scenario.undo
-        self.weir = sessions.Weir(given, folder, None, "run-to-completion") if self.undo is not None else None
+        self.weir = (sessions.Weir(given, folder, None, "run-to-completion")
+                     if self.undo is not None else None)
         self.before = self.after = self.weir and self.weir.config()
 
     def reference(self):
@@ -85,7 +89,8 @@ class Peer:
             self.weir.take_back(self.undo, self.before)
         if config not in (self.before, self.after):
             return f"it has made of the scenario what nobody has asked for: {config}"
-        return None if config == self.after or result.status != 0 else "status 0, and nothing is changed"
+        return (None if config == self.after
+                or result.status != 0 else "status 0, and nothing is changed")
 
     def stop(self):
         if self.weir:
@@ -134,7 +139,8 @@ def main():
             if given.most and scenario.name in ("bench", "exec-between"):
                 continue
             for kind in scenario.kinds:
-                claims.append((f"{scenario.name}: {kind} that fails is an error told and nothing by halves",
+                claims.append((f"{scenario.name}: {kind} that fails is an error told and nothing "
+                               "by halves",
                                lambda s=scenario, k=kind: fails_well(given, s, k, folder)))
         claims += sessions.claims(given, folder, Findings)
         claims = [claim for claim in claims if given.only in claim[0]]

@@ -18,8 +18,8 @@ class Page:
             self.map = mmap.mmap(file.fileno(), BYTES)
 
     def arm(self, kind, at, onwards=False):
-        """From now on the at-th call of this kind fails, or, with `onwards`, this and all later ones; 0: calls are only
-        counted."""
+        """From now on the at-th call of this kind fails, or, with `onwards`, this and all later
+        ones; 0: calls are only counted."""
         self.map[:] = struct.pack("<QQQ", 0, at, onwards) + bytes(BYTES - 24)
         self.map[:8] = struct.pack("<Q", KINDS[kind])
 
@@ -49,8 +49,8 @@ class Page:
 
 
 def environment(page):
-    """Returns the environment of a run, with the page if there is one. Sanitizers check everything, and exit with a
-    status of their own."""
+    """Returns the environment of a run, with the page if there is one. Sanitizers check everything,
+    and exit with a status of their own."""
     sanitizers = {name: f"{os.environ.get(name, '')}:{options}" for name, options in (
         ("ASAN_OPTIONS", "exitcode=86:detect_leaks=1:allocator_may_return_null=1"),
         ("UBSAN_OPTIONS", "halt_on_error=1:exitcode=86:print_stacktrace=1"))}
@@ -61,7 +61,8 @@ def environment(page):
 def complaint(stderr):
     """Returns the message of a sanitizer or an assertion, or None."""
     for line in stderr.splitlines():
-        if any(word in line for word in ("Sanitizer:", "runtime error:", "Assertion", "weir_poison:")):
+        if any(word in line
+               for word in ("Sanitizer:", "runtime error:", "Assertion", "weir_poison:")):
             at = stderr.index(line)
             return stderr[at:at + 3000]
     return None

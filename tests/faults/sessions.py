@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Control sessions with a running weir. Every call that a change makes fails in turn.
 
-A transaction is a few lines. With a fault, it may be answered by an error: then `show config` is the same as before. Or
-by ok: then it is the same as without the fault. If the connection is lost, it is one of the two. Packets keep flowing,
-and at the end everything adds up and all memory is returned.
+A transaction is a few lines. With a fault, it may be answered by an error: then `show config` is
+the same as before. Or by ok: then it is the same as without the fault. If the connection is lost,
+it is one of the two. Packets keep flowing, and at the end everything adds up and all memory is
+returned.
 """
 import os
 import signal
@@ -30,16 +31,23 @@ TRANSACTIONS = [
     (["cloud down trace times format mahimahi loop"], ["no cloud down trace"]),
     (["cloud down netem delay 5ms 1ms loss 1% duplicate 1%"],
      ["no cloud down duplicate", "no cloud down loss", "cloud down delay 1ms"]),
-    (["cloud down rewrite set ip.dscp 3", "cloud down rewrite 2 match ip.protocol = 17 set ip.ttl 9"],
+    (["cloud down rewrite set ip.dscp 3",
+      "cloud down rewrite 2 match ip.protocol = 17 set ip.ttl 9"],
      ["no cloud down rewrite"]),
-    (["cloud other from a to b match \"tcp port 80\"", "cloud other rate 10mbit", "cloud other fq-codel"], ["no cloud other"]),
-    (["clouds lines from down to b per destination 10.0.0.0/26", "clouds lines rate 10mbit", "clouds lines delay 1ms"],
+    (["cloud other from a to b match \"tcp port 80\"", "cloud other rate 10mbit",
+      "cloud other fq-codel"], ["no cloud other"]),
+    (["clouds lines from down to b per destination 10.0.0.0/26", "clouds lines rate 10mbit",
+      "clouds lines delay 1ms"],
      ["no cloud lines"]),
-    (["cloud down rate 100mbit", "cloud down class voice match \"udp port 5004\"", "cloud down class data queue 60kB",
-      "cloud down class data codel"], ["no cloud down class data", "no cloud down class voice", "no cloud down rate"]),
-    (["cloud down hop 192.0.2.1", "cloud down meter"], ["no cloud down hop", "no cloud down meter"]),
+    (["cloud down rate 100mbit", "cloud down class voice match \"udp port 5004\"",
+      "cloud down class data queue 60kB",
+      "cloud down class data codel"],
+     ["no cloud down class data", "no cloud down class voice", "no cloud down rate"]),
+    (["cloud down hop 192.0.2.1", "cloud down meter"],
+     ["no cloud down hop", "no cloud down meter"]),
 ]
-QUESTIONS = ["show config", "show cloud", "show cloud down", "show ports", "show workers", "help cloud delay", "help"]
+QUESTIONS = ["show config", "show cloud", "show cloud down", "show ports", "show workers",
+             "help cloud delay", "help"]
 
 
 class Lost(Exception):
@@ -97,8 +105,10 @@ class Weir:
         self.errors = open(os.path.join(folder, "run-stderr"), "w+", encoding="utf-8")
         self.says = open(os.path.join(folder, "run-stdout"), "w+", encoding="utf-8")
         self.child = subprocess.Popen(
-            [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB", "--layout", layout,
-             "--cores", ",".join([CPU] * 3)], cwd=folder, stdout=self.says, stderr=self.errors, env=environment(page))
+            [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB",
+             "--layout", layout,
+             "--cores", ",".join([CPU] * 3)], cwd=folder, stdout=self.says, stderr=self.errors,
+            env=environment(page))
         RUNNING.append(self)
         self.client = None
         for _ in range(SECONDS * 20):
@@ -130,7 +140,8 @@ class Weir:
             raise Lost from reason
 
     def config(self):
-        """Returns the scenario, without the remark about a late worker, which a busy machine may cause."""
+        """Returns the scenario, without the remark about a late worker, which a busy machine may
+        cause."""
         return [line for line in self.ask("show config") if not line.startswith("#")]
 
     def transaction(self, lines):
@@ -147,7 +158,8 @@ class Weir:
         assert self.config() == before, f"{undo}: {answers}, and now {self.config()}"
 
     def received(self):
-        row = [line.split() for line in self.ask("show cloud down") if line.split()[:1] == ["received"]][0]
+        row = [line.split()
+               for line in self.ask("show cloud down") if line.split()[:1] == ["received"]][0]
         return int(row[1].replace(",", ""))
 
     def flows(self):
@@ -174,7 +186,8 @@ class Weir:
 
 
 def one_fault(weir, page, kind, at, onwards, lines, before, after):
-    """Returns what is wrong with this transaction under this fault, or None, and whether a call was refused."""
+    """Returns what is wrong with this transaction under this fault, or None, and whether a call was
+    refused."""
     lost, answers = False, []
     page.arm(kind, at, onwards)
     try:
@@ -192,10 +205,12 @@ def one_fault(weir, page, kind, at, onwards, lines, before, after):
         config = weir.config()
     wrong = [answer for answer in answers if answer != "ok"]
     if lost:
-        said = config not in (before, after) and "the connection is lost, and what is in force is neither"
+        said = (config not in (before, after)
+                and "the connection is lost, and what is in force is neither")
     elif wrong and wrong[-1].startswith("err answer:"):
         # The message says that only the answer is missing, and refers to `show config`.
-        said = config not in (before, after) and "the answer is missing, and what is in force is neither"
+        said = (config not in (before, after)
+                and "the answer is missing, and what is in force is neither")
     elif wrong:
         said = config != before and f"answered {wrong}, and what is in force has changed"
         if not said and kind == "memory" and "memory" not in " ".join(wrong):
@@ -256,7 +271,8 @@ def load(given, folder, findings, kind, layout):
     page = Page(os.path.join(folder, "page"), given.program)
     weir = Weir(given, folder, page, layout)
     try:
-        for line in ("cloud down duplicate random 10%", "cloud down loss random 1% ecn", "cloud down hop 192.0.2.1",
+        for line in ("cloud down duplicate random 10%", "cloud down loss random 1% ecn",
+                     "cloud down hop 192.0.2.1",
                      "cloud down rate 1gbit queue 100kB"):
             weir.ask(line)
         for at in given.drawn(kind, 40):
@@ -274,8 +290,10 @@ def load(given, folder, findings, kind, layout):
 def claims(given, folder, findings):
     made = []
     for kind in ("memory", "system"):
-        made.append((f"session: a change under {kind} that fails is in force or is not, as it was answered",
-                     lambda k=kind: changes(given, folder, findings, k, "run-to-completion", TRANSACTIONS)))
+        made.append((f"session: a change under {kind} that fails is in force or is not, as it was "
+                     "answered",
+                     lambda k=kind: changes(given, folder, findings, k, "run-to-completion",
+                                            TRANSACTIONS)))
     made.append(("session: the same with a pipeline",
                  lambda: changes(given, folder, findings, "memory", "pipeline", TRANSACTIONS[:4])))
     for layout in ("run-to-completion", "pipeline"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stops one thread and continues it: a worker, control, or the thread that reads and writes files. Pipelined changes,
-and a stop of the whole process, are tested in ../control/stalls.py.
+"""Stops one thread and continues it: a worker, control, or the thread that reads and writes files.
+Pipelined changes, and a stop of the whole process, are tested in ../control/stalls.py.
 
 usage: stalls.py WEIR HOLD MAKE-CAPTURE [--all]
 
@@ -42,7 +42,8 @@ class Held:
         self.thread = thread
 
     def __enter__(self):
-        self.child = subprocess.Popen([HOLD, str(self.thread)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.child = subprocess.Popen([HOLD, str(self.thread)], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True)
         if self.child.stdout.readline() != "held\n":
             raise tap.Skip(f"no thread may be stopped here: {self.child.stderr.read().strip()}")
@@ -82,7 +83,8 @@ def says(running, words):
 
 
 def recovers(running):
-    """Checks that packets flow, a change is accepted and in force, and everything adds up at the end."""
+    """Checks that packets flow, a change is accepted and in force, and everything adds up at the
+    end."""
     assert running.flows(), "no packet comes any more"
     assert running.ask("cloud down delay 7ms")[-1] == "ok"
     assert "cloud down delay 7ms" in running.config(), running.config()
@@ -90,8 +92,8 @@ def recovers(running):
 
 
 def is_taken(running):
-    """Checks that the change is answered by ok. On a busy machine, a message about the stalled worker may come before
-    it."""
+    """Checks that the change is answered by ok. On a busy machine, a message about the stalled
+    worker may come before it."""
     line = running.lines(1)[0]
     if line.startswith("accepted, but worker 0"):
         line = running.lines(1)[0]
@@ -144,7 +146,8 @@ def packets_flow_while_control_stands_still(folder):
 
 
 def hand_over_a_list(running, folder, lines):
-    """A client sends a loss list, without waiting for the answer. Returns the thread that works on it."""
+    """A client sends a loss list, without waiting for the answer. Returns the thread that works on
+    it."""
     name = os.path.join(folder, "list")
     with open(name, "w", encoding="ascii") as out:
         out.write("7\n" * lines)
@@ -168,7 +171,8 @@ def a_change_that_does_not_end_does_not_keep_weir_from_ending(folder):
         running.child.send_signal(signal.SIGTERM)
         begun = time.monotonic()
         says(running, "does not finish: weir ends without it, and without the final accounts")
-        print(f"# SIGTERM, and a thread that stands still: told after {time.monotonic() - begun:.1f} s")
+        print("# SIGTERM, and a thread that stands still: told after "
+              f"{time.monotonic() - begun:.1f} s")
     assert running.child.wait(PATIENCE_S) == 1
     assert not os.path.exists(running.path), "the socket is still there"
 
@@ -177,8 +181,10 @@ def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
     words = [WEIR, "replay", "-q", "-c", "lossy.weir", "--seed", "3", "--in"]
     subprocess.run([*words, "a=in", "--out", "b=reference"], cwd=folder, check=True)
     os.mkfifo(os.path.join(folder, "fifo"))
-    child = subprocess.Popen([*words, "a=fifo", "--out", "b=slow"], cwd=folder, stderr=subprocess.PIPE, text=True)
-    with open(os.path.join(folder, "in"), "rb") as data, open(os.path.join(folder, "fifo"), "wb") as fifo:
+    child = subprocess.Popen([*words, "a=fifo", "--out", "b=slow"], cwd=folder,
+                             stderr=subprocess.PIPE, text=True)
+    with open(os.path.join(folder, "in"), "rb") as data, open(os.path.join(folder, "fifo"),
+                                                              "wb") as fifo:
         fifo.write(data.read(100000))
         fifo.flush()
         time.sleep(0.3)
@@ -188,12 +194,14 @@ def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
         fifo.write(data.read())
     said = child.communicate(timeout=PATIENCE_S)[1]
     assert child.returncode == 0 and not complaint(said), said
-    assert filecmp.cmp(os.path.join(folder, "reference"), os.path.join(folder, "slow"), shallow=False)
+    assert filecmp.cmp(os.path.join(folder, "reference"), os.path.join(folder, "slow"),
+                       shallow=False)
 
 
 def a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still(folder):
     running = weir(folder, "file.weir")
-    others = [thread for thread in threads(running.child.pid, "weir") if thread != running.child.pid]
+    others = [thread
+              for thread in threads(running.child.pid, "weir") if thread != running.child.pid]
     with Held(others[0]):
         time.sleep(SHORT_S)
     for _ in range(PATIENCE_S * 10):
@@ -220,9 +228,13 @@ def prepare(folder):
     subprocess.run([MAKE_CAPTURE, "--packets", "400", "--bytes", "900", "--gap-ns", "1000000",
                     os.path.join(folder, "in")], check=True)
     clouds = "cloud down from a to b\ncloud up from b to a\ncloud down delay 1ms\n"
-    write("session.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + clouds)
-    write("file.weir", "seed 5\nport a device file:in,out=back\nport b device net_null1,size=64\n" + clouds)
-    write("lossy.weir", "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\ncloud down delay 5ms\n")
+    write("session.weir",
+          "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + clouds)
+    write("file.weir",
+          "seed 5\nport a device file:in,out=back\nport b device net_null1,size=64\n" + clouds)
+    write("lossy.weir",
+          "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\n"
+          "cloud down delay 5ms\n")
 
 
 def in_a_folder(claim):
@@ -238,4 +250,5 @@ def in_a_folder(claim):
 if __name__ == "__main__":
     if "--all" in sys.argv:
         CLAIMS.append(a_change_that_does_not_end_does_not_keep_weir_from_ending)
-    sys.exit(tap.run([(claim.__name__.replace("_", " "), lambda c=claim: in_a_folder(c)) for claim in CLAIMS]))
+    sys.exit(tap.run([(claim.__name__.replace("_", " "), lambda c=claim: in_a_folder(c))
+                      for claim in CLAIMS]))

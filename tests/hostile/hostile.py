@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays captures that broke other programs, each through a scenario that uses everything, in both directions.
+"""Replays captures that broke other programs, each through a scenario that uses everything, in both
+directions.
 
-weir either replays a capture and accounts for every packet, or refuses it with one line and status 2, and leaves no
-file. It never crashes, hangs, or triggers a sanitizer.
+weir either replays a capture and accounts for every packet, or refuses it with one line and status
+2, and leaves no file. It never crashes, hangs, or triggers a sanitizer.
 
 usage: hostile.py WEIR ROOT    the folder is $WEIR_HOSTILE, or ../shared/pcaps/hostile beside ROOT
 """
@@ -56,7 +57,8 @@ def judge(path, scenario):
             with open(os.path.join(folder, "report.json"), encoding="utf-8") as report:
                 for cloud in json.load(report)["clouds"]:
                     came = cloud["rx_packets"] + cloud["duplicated"] + cloud["generated"]
-                    went = cloud["tx_packets"] + sum(cloud["drops"].values()) + cloud["held_packets"]
+                    went = (cloud["tx_packets"] + sum(cloud["drops"].values())
+                            + cloud["held_packets"])
                     if came != went:
                         return f"{cloud['cloud']}: {came} packets came, {went} went"
             return None
@@ -79,7 +81,8 @@ def main():
         with open(scenario, "w", encoding="utf-8") as out:
             out.write(SCENARIO)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            verdicts = {name: pool.submit(judge, os.path.abspath(os.path.join(FOLDER, name)), scenario)
+            verdicts = {name: pool.submit(judge, os.path.abspath(os.path.join(FOLDER, name)),
+                                          scenario)
                         for name in names}
 
             def claim(name):

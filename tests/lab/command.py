@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests weir lab as users see it: exit status, messages, the same bytes for the same seed, well-formed frames."""
+"""Tests weir lab as users see it: exit status, messages, the same bytes for the same seed,
+well-formed frames."""
 import csv
 import json
 import os
@@ -24,7 +25,8 @@ SHORT = ["--seeds", "1", "--no-figures", "--set", "duration=30s", "--set", "warm
 
 
 def lab(*words):
-    return subprocess.run([WEIR, "lab", *words], capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run([WEIR, "lab", *words], capture_output=True, text=True, timeout=200,
+                          check=False)
 
 
 def listed():
@@ -34,7 +36,8 @@ def listed():
 
 def refused(words, text):
     answer = lab(*words)
-    return answer.returncode == 2 and text in answer.stderr and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
+    return (answer.returncode == 2 and text in answer.stderr and answer.stdout == ""
+            and len(answer.stderr.splitlines()) == 1)
 
 
 FILES = ("results.csv", "results.json", "report.html")
@@ -167,7 +170,8 @@ def lengths_without_ethernet():
     packet of 1500 bytes takes one opportunity of a trace, as in mahimahi."""
     for overhead, text in (("layer3", "leave it out"), ("layer1", "write `overhead 38`"),
                            ("atm", "write `overhead N cell 48B cell-overhead 5B`")):
-        for statement in (f"rate 5mbit overhead {overhead}", f"at 1s rate 5mbit overhead {overhead}",
+        for statement in (f"rate 5mbit overhead {overhead}",
+                          f"at 1s rate 5mbit overhead {overhead}",
                           f"every 2s for 1s rate 5mbit overhead {overhead}",
                           f"markov a 1s then b 1s rate 5mbit overhead {overhead}"):
             answer = own(LINK + f"cloud l.back {statement}\n")
@@ -192,9 +196,11 @@ def rates_in_force():
     """Utilisation is of the rates in force. Twenty flows with large windows fill a link, whatever
     its rate is, so that it is 100 %, less the time for which a change finds the queue empty. Two
     flows with a packet each use what they use, of the mean rate over whole periods."""
-    full = LINK.replace("queue 90kB", "queue 900kB", 1).replace("set duration 4s", "set duration 21s") + (
+    full = LINK.replace("queue 90kB", "queue 900kB", 1).replace("set duration 4s",
+                                                                "set duration 21s") + (
         "set flows 20\nset warmup 1s\n")
-    for schedule in ("at 10000003ns rate 2mbit", "at 5s rate 7mbit", "every 300ms for 70ms rate 1mbit",
+    for schedule in ("at 10000003ns rate 2mbit", "at 5s rate 7mbit",
+                     "every 300ms for 70ms rate 1mbit",
                      "wave rate 2mbit..10mbit period 700ms",
                      "markov good 1s then bad 1s rate 1mbit"):
         figures = json.loads(own(full + f"cloud l {schedule}\n", "-j").stdout)["runs"][0]["figures"]
@@ -207,7 +213,8 @@ def rates_in_force():
         figures = json.loads(own(few + f"cloud l {schedule}\n", "-j").stdout)["runs"][0]["figures"]
         wanted = 100 * 8000 * figures["l.arrived"] / (mean * 4)
         packet = 100 * 8000 / (mean * 4)
-        assert figures["l.arrived"] > 100 and abs(figures["l.utilisation"] - wanted) < 2.1 * packet, (
+        assert (figures["l.arrived"] > 100
+                and abs(figures["l.utilisation"] - wanted) < 2.1 * packet), (
             schedule, figures["l.utilisation"], wanted)
     none = json.loads(own(full + "cloud l at 5s no rate\n", "-j", "--set", "duration=6s").stdout)
     assert "l.utilisation" not in none["runs"][0]["figures"], none
@@ -232,7 +239,8 @@ def objects_at_the_mark():
     objects finish than begin. A user of surge has one at a time."""
     for kind, most in (("web http 10", 60), ("surge http 1", 1)):
         text = LINK.replace("ftp ours $flows", kind)
-        figures = json.loads(own(text, "-j", "--set", "warmup=0s", "--set", "duration=20s").stdout)["runs"][0]["figures"]
+        figures = json.loads(own(text, "-j", "--set", "warmup=0s",
+                                 "--set", "duration=20s").stdout)["runs"][0]["figures"]
         assert 0 <= figures["http.unfinished"] <= most and figures["http.objects"] > 0, figures
 
 
@@ -256,7 +264,8 @@ def quenches_are_not_utilisation():
 
 def any_bit_of_a_quench():
     """Hosts know a quench for a mark by any bit that `becn` sets."""
-    runs = [own(QUENCHES + f"cloud l becn bit {bit}\n", "-j").stdout for bit in ("0x80", "0x40", "0x01")]
+    runs = [own(QUENCHES + f"cloud l becn bit {bit}\n", "-j").stdout
+            for bit in ("0x80", "0x40", "0x01")]
     figures = [json.loads(text)["runs"][0]["figures"] for text in runs]
     assert figures[0] == figures[1] == figures[2] and figures[0]["l.marked"] > 100, figures
 
@@ -264,7 +273,8 @@ def any_bit_of_a_quench():
 def row():
     answer = json.loads(lab("run", "A1", "-j", *SHORT).stdout)
     wanted = {"id", "parameters", "values", "paper", "band", "pass"}
-    return wanted <= set(answer) and answer["id"] == "A1" and list(answer["parameters"]) == ["plain"]
+    return (wanted <= set(answer) and answer["id"] == "A1"
+            and list(answer["parameters"]) == ["plain"])
 
 
 def repeats():
@@ -297,8 +307,8 @@ def conserves():
 
 
 def capture_is_whole(experiment, case, wanted, *more):
-    """Checks that a run's capture has no malformed frame and no wrong checksum, and frames that match the filter
-    `wanted`."""
+    """Checks that a run's capture has no malformed frame and no wrong checksum, and frames that
+    match the filter `wanted`."""
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
         answer = lab("run", experiment, *SHORT, *more, "--case", case, "--pcap", pcap)
@@ -309,9 +319,11 @@ def capture_is_whole(experiment, case, wanted, *more):
         wrong = subprocess.run(
             ["tshark", "-r", pcap, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
              "-Y", "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || "
-             "udp.checksum.status == 0 || icmp.checksum.status == 0", "-o", "udp.check_checksum:TRUE"],
+             "udp.checksum.status == 0 || icmp.checksum.status == 0",
+             "-o", "udp.check_checksum:TRUE"],
             capture_output=True, text=True, timeout=100, check=False)
-        seen = subprocess.run(["tshark", "-r", pcap, "-Y", wanted, "-T", "fields", "-e", "frame.number"],
+        seen = subprocess.run(["tshark", "-r", pcap, "-Y", wanted, "-T", "fields",
+                               "-e", "frame.number"],
                               capture_output=True, text=True, timeout=100, check=True)
         print(f"# {wanted}: {len(seen.stdout.split())}")
         return wrong.returncode == 0 and wrong.stdout == "" and len(seen.stdout.split()) > 10
@@ -326,12 +338,14 @@ def ones(data):
 
 
 def header_is_exchanged():
-    """Every frame with the unified header is IPv4 with protocol 253. TCP behind the header is complete, with the
-    checksum of TCP alone. Requests name both routers and both probes; the answers are what the description gives each
-    router. Only acknowledgements without information lack the header."""
+    """Every frame with the unified header is IPv4 with protocol 253. TCP behind the header is
+    complete, with the checksum of TCP alone. Requests name both routers and both probes; the
+    answers are what the description gives each router. Only acknowledgements without information
+    lack the header."""
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
-        lab("run", "slow-start-header", *SHORT, "--set", "duration=4s", "--set", "warmup=1s", "--case", "told", "--pcap", pcap)
+        lab("run", "slow-start-header", *SHORT, "--set", "duration=4s", "--set", "warmup=1s",
+            "--case", "told", "--pcap", pcap)
         data = pathlib.Path(pcap).read_bytes()
     at, asked, told, frames = 24, set(), {}, 0
     while at < len(data):
@@ -363,7 +377,8 @@ def readings():
     """Every value of `wait` is read, and changes the hosts' behaviour."""
     gains = set()
     for wait in ("outstanding", "round-trip", "none"):
-        answer = json.loads(lab("run", "becn-mix", "-j", *SHORT, "--case", "becn", "--set", f"wait={wait}").stdout)
+        answer = json.loads(lab("run", "becn-mix", "-j", *SHORT, "--case", "becn",
+                                "--set", f"wait={wait}").stdout)
         gains.add(answer["runs"][0]["figures"]["ours.goodput"])
     return len(gains) == 3
 
@@ -371,17 +386,21 @@ def readings():
 def too_small():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "small.lab")
-        path.write_text("link l from a to b\nftp f 1 from a to b response extended packet 56B\n", encoding="utf-8")
+        path.write_text("link l from a to b\nftp f 1 from a to b response extended packet 56B\n",
+                        encoding="utf-8")
         return refused(["run", str(path)], "57 bytes or more")
 
 
 def as_by_hand():
     """A sender that the routers inform grows like one that is given the same figures."""
-    answer = json.loads(lab("run", "slow-start-header", "-j", "--seeds", "1", "--no-figures", "--set", "duration=20s").stdout)
+    answer = json.loads(lab("run", "slow-start-header", "-j", "--seeds", "1", "--no-figures",
+                            "--set", "duration=20s").stdout)
     window = {run["case"]: run["figures"]["flow.window"] for run in answer["runs"]}
-    wrong = [run for run in answer["runs"] if run["figures"]["all.broken"] or run["figures"]["all.strangers"]]
+    wrong = [run for run in answer["runs"] if run["figures"]["all.broken"]
+             or run["figures"]["all.strangers"]]
     print(f"# {window}")
-    return not wrong and abs(window["told"] / window["given"] - 1) < 0.01 and window["told"] > 3 * window["unlimited"]
+    return (not wrong and abs(window["told"] / window["given"] - 1) < 0.01
+            and window["told"] > 3 * window["unlimited"])
 
 
 def merges():
@@ -393,16 +412,20 @@ def merges():
         for flows in ("10", "45"):
             for seed in ("1", "2"):
                 parts.append(f"{folder}/{flows}-{seed}")
-                lab("run", "becn-45", *few, "--set", f"flows={flows}", "--seed", seed, "--seeds", "1", "--out", parts[-1])
-        lab("run", "becn-45", *few, "--set", "flows=10,45", "--seeds", "2", "--out", f"{folder}/one")
+                lab("run", "becn-45", *few, "--set", f"flows={flows}", "--seed", seed,
+                    "--seeds", "1", "--out", parts[-1])
+        lab("run", "becn-45", *few, "--set", "flows=10,45", "--seeds", "2",
+            "--out", f"{folder}/one")
         for order in (parts, parts[::-1]):
             answer = lab("merge", *order, "--no-figures", "--out", f"{folder}/all")
-            assert "no measured value" not in answer.stdout and answer.stdout.count("A3") == 2, answer
+            assert ("no measured value" not in answer.stdout
+                    and answer.stdout.count("A3") == 2), answer
             for name in FILES:
                 one, merged = (pathlib.Path(folder, of, name).read_bytes() for of in ("one", "all"))
                 assert one == merged and len(one) > 5000, (order, name)
         holes = lab("merge", parts[0], *parts[2:])
-        assert holes.returncode == 2 and "flows 10: the run with seed 2 is missing" in holes.stderr, holes
+        assert (holes.returncode == 2
+                and "flows 10: the run with seed 2 is missing" in holes.stderr), holes
 
 
 def merges_a_campaign():
@@ -473,10 +496,12 @@ def merges_what_a_case_has_itself():
 def figure():
     """Only the runs that a paper's figure needs are made."""
     with tempfile.TemporaryDirectory() as folder:
-        answer = lab("run", "becn-fig19", "--seeds", "1", "--set", "duration=8s", "--set", "warmup=2s", "--set",
-                     "flows=10,45", "--out", folder)
+        answer = lab("run", "becn-fig19", "--seeds", "1", "--set", "duration=8s",
+                     "--set", "warmup=2s",
+                     "--set", "flows=10,45", "--out", folder)
         page = pathlib.Path(folder, "report.html").read_text(encoding="utf-8")
-        return answer.returncode == 0 and "becn-fig19" in answer.stdout and page.count("<figcaption>") == 1
+        return (answer.returncode == 0 and "becn-fig19" in answer.stdout
+                and page.count("<figcaption>") == 1)
 
 
 def over_time():
@@ -487,8 +512,8 @@ def over_time():
 
 
 def web_object():
-    """8 packets over an idle path with a round trip of 28 ms: SYN and request, SYN, windows of 2, 4 and the rest take
-    six round trips, and little time for sending."""
+    """8 packets over an idle path with a round trip of 28 ms: SYN and request, SYN, windows of 2, 4
+    and the rest take six round trips, and little time for sending."""
     text = """link way from servers to clients
 cloud way rate 100mbit
 cloud way delay 10ms
@@ -501,18 +526,22 @@ set warmup 1s
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "one.lab")
         path.write_text(text, encoding="utf-8")
-        figures = json.loads(lab("run", str(path), "-j", "--seeds", "1").stdout)["runs"][0]["figures"]
-        return (figures["http.objects"] >= 1 and figures["http.unfinished"] == 0 and figures["http.loss"] == 0
+        figures = json.loads(lab("run", str(path), "-j",
+                                 "--seeds", "1").stdout)["runs"][0]["figures"]
+        return (figures["http.objects"] >= 1 and figures["http.unfinished"] == 0
+                and figures["http.loss"] == 0
                 and 0.168 < figures["http.delay"] < 0.174 and figures["all.strangers"] == 0)
 
 
 def fourth_figure():
-    """Limited slow-start with max_ssthresh 500: a queue of 200 packets suffices to fill 800 Mbit/s (the paper: about
-    700), one of 40 does not. In seconds 20 to 22 the flow has 706 Mbit/s; with 40 packets, of which a burst was lost
-    earlier, it has 9. Without delayed acknowledgements both fail."""
+    """Limited slow-start with max_ssthresh 500: a queue of 200 packets suffices to fill 800 Mbit/s
+    (the paper: about 700), one of 40 does not. In seconds 20 to 22 the flow has 706 Mbit/s; with 40
+    packets, of which a burst was lost earlier, it has 9. Without delayed acknowledgements both
+    fail."""
     rates = {}
     for case in ("limited-500", "limited-500-40"):
-        run = json.loads(lab("run", "slow-start", "-j", "--no-figures", "--seeds", "1", "--case", case, "--set", "duration=22s",
+        run = json.loads(lab("run", "slow-start", "-j", "--no-figures", "--seeds", "1",
+                             "--case", case, "--set", "duration=22s",
                              "--set", "warmup=20s").stdout)["runs"][0]
         rates[case] = run["figures"]["flow.goodput"]
     print(f"# {rates}")
@@ -522,63 +551,79 @@ def fourth_figure():
 def rows_of(experiment, *more):
     """Returns the values of an experiment's rows, or of one row, by their text."""
     answer = json.loads(lab("run", experiment, "-j", "--no-figures", *more).stdout)
-    values = {what: value for row in answer.get("rows", [answer]) for what, value in row["values"].items()}
-    print(f"# {experiment}: " + ", ".join(f"{what} {value:.3g}" for what, value in values.items() if value is not None))
+    values = {what: value
+              for row in answer.get("rows", [answer]) for what, value in row["values"].items()}
+    print(f"# {experiment}: "
+          + ", ".join(f"{what} {value:.3g}" for what, value in values.items() if value is not None))
     return values
 
 
 def whole(claim):
-    """Runs a claim that takes whole runs of hundreds of seconds, or captures that tshark reads. Its result is the same
-    with every build, and a sanitizer takes minutes, so a sanitizer runs brief() in its place."""
+    """Runs a claim that takes whole runs of hundreds of seconds, or captures that tshark reads. Its
+    result is the same with every build, and a sanitizer takes minutes, so a sanitizer runs brief()
+    in its place."""
     if SANITIZED:
         raise tap.Skip("the release runs it")
     return claim()
 
 
 def brief():
-    """Under a sanitizer, runs a few seconds, with a capture, of every experiment and case that whole() leaves to the
-    release."""
+    """Under a sanitizer, runs a few seconds, with a capture, of every experiment and case that
+    whole() leaves to the release."""
     if not SANITIZED:
         raise tap.Skip("there is no sanitizer in it, and all of them are run whole")
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for experiment, case, *more in BRIEF:
-            answer = lab("run", experiment, "--seeds", "1", "--no-figures", "--set", "duration=4s", "--set", "warmup=1s", "--case", case,
+            answer = lab("run", experiment, "--seeds", "1", "--no-figures", "--set", "duration=4s",
+                         "--set", "warmup=1s", "--case", case,
                          "--pcap", f"{folder}/run.pcap", *more)
-            if answer.returncode not in (0, 1) or answer.stderr or pathlib.Path(folder, "run.pcap").stat().st_size < 1 << 16:
+            if (answer.returncode not in (0, 1) or answer.stderr
+                    or pathlib.Path(folder, "run.pcap").stat().st_size < 1 << 16):
                 wrong.append(f"{experiment}, {case}: status {answer.returncode}: {answer.stderr}")
     assert not wrong, "\n".join(wrong)
     return True
 
 
 def gains_in_order():
-    """Akujobi's order: BECN gains more over plain flows than ECN, and both signals together more than ECN. The gain of
-    a run has a deviation of 1 to 2 (ten seeds), so a difference of two means of two seeds has 2 at most. The difference
-    is 11 in the papers, and 8 to 11 over five seeds. A cut that rounds down makes it -5."""
+    """Akujobi's order: BECN gains more over plain flows than ECN, and both signals together more
+    than ECN. The gain of a run has a deviation of 1 to 2 (ten seeds), so a difference of two means
+    of two seeds has 2 at most. The difference is 11 in the papers, and 8 to 11 over five seeds. A
+    cut that rounds down makes it -5."""
     first, second = (rows_of(name, "--seeds", "2") for name in ("A5", "B3"))
     ecn = second["23 + 23: ECN's"]
-    return (first["20 + 20: BECN's gain less ECN's, %"] > 3.6 and second["23 + 23: BECN's gain, %"] > ecn + 3.6
-            and second["23 + 23: ECN+BECN's, 20 kB"] > ecn + 3.6 and second["23 + 23: ECN+BECN's, 40 kB"] > ecn)
+    return (first["20 + 20: BECN's gain less ECN's, %"] > 3.6
+            and second["23 + 23: BECN's gain, %"] > ecn + 3.6
+            and second["23 + 23: ECN+BECN's, 20 kB"] > ecn + 3.6
+            and second["23 + 23: ECN+BECN's, 40 kB"] > ecn)
 
 
 def losses_of_2001():
-    """45 flows with ECN and with RED that marks only below max. The loss of one seed has an error of 0.02. It is 1.68
-    if RED is not gentle, and 0.03 if RED marks above max; neither is in the band."""
-    near = {what: value for row in ("A1", "A3", "A4") for what, value in rows_of(row, "--seeds", "1").items()}
+    """45 flows with ECN and with RED that marks only below max. The loss of one seed has an error
+    of 0.02. It is 1.68 if RED is not gentle, and 0.03 if RED marks above max; neither is in the
+    band."""
+    near = {what: value
+            for row in ("A1", "A3", "A4") for what, value in rows_of(row, "--seeds", "1").items()}
     far = rows_of("becn-250ms", "--seeds", "1")
-    return (4.3 < near["plain: loss, %"] < 4.9 and 1.05 < near["ECN: loss, %"] < 1.35 and 0.85 < near["BECN: loss, %"] < 1.15
-            and 5 < near["BECN: quenches, % of the reverse traffic"] < 5.9 and 0.69 < far["ECN: loss, %"] < 0.85
+    return (4.3 < near["plain: loss, %"] < 4.9 and 1.05 < near["ECN: loss, %"] < 1.35
+            and 0.85 < near["BECN: loss, %"] < 1.15
+            and 5 < near["BECN: quenches, % of the reverse traffic"] < 5.9
+            and 0.69 < far["ECN: loss, %"] < 0.85
             and far["BECN: loss, %"] < 0.05 and 18 < far["goodput of BECN over ECN, %"] < 22
-            and 5 < far["goodput of plain over ECN, %"] < 8 and 0.54 < far["BECN: quenches, % of the reverse traffic"] < 0.74)
+            and 5 < far["goodput of plain over ECN, %"] < 8
+            and 0.54 < far["BECN: quenches, % of the reverse traffic"] < 0.74)
 
 
 def red_of_2001():
-    """Every experiment of Akujobi's, including new ones, has the RED and the order of ties of ns-2.1b8a."""
-    texts = [path.read_text(encoding="utf-8") for path in (pathlib.Path(__file__).resolve().parents[2] / "lab/experiments").glob("*.lab")]
+    """Every experiment of Akujobi's, including new ones, has the RED and the order of ties of
+    ns-2.1b8a."""
+    experiments = pathlib.Path(__file__).resolve().parents[2] / "lab/experiments"
+    texts = [path.read_text(encoding="utf-8") for path in experiments.glob("*.lab")]
     texts = [text for text in texts if re.search(r"^paper .*Akujobi", text, re.M)]
     return len(texts) >= 10 and all(
         "\nset ties arrival-first\n" in text and re.findall(r"^cloud .* red .*", text, re.M)
-        and all(re.search(r" max (\S+) .*gentle on mark-to \1$", line) for line in re.findall(r"^cloud .* red .*", text, re.M))
+        and all(re.search(r" max (\S+) .*gentle on mark-to \1$", line)
+                for line in re.findall(r"^cloud .* red .*", text, re.M))
         for text in texts)
 
 
@@ -595,16 +640,19 @@ ftp late 1 from left to right access 10mbit delay 1ms start 2100us spread 0s sst
 
 
 def ties():
-    """Early's second packet arrives at the instant at which its first has been sent, while late's first waits. If the
-    departure comes first, late's first leaves the queue and late's second is lost; otherwise early's second is lost.
-    The sender that has lost a packet waits for the timer; the other one continues."""
+    """Early's second packet arrives at the instant at which its first has been sent, while late's
+    first waits. If the departure comes first, late's first leaves the queue and late's second is
+    lost; otherwise early's second is lost. The sender that has lost a packet waits for the timer;
+    the other one continues."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "ties.lab")
         path.write_text(TIES, encoding="utf-8")
         sent = []
         for more in ([], ["--set", "ties=departure-first"], ["--set", "ties=arrival-first"]):
-            figures = json.loads(lab("run", str(path), "-j", "--seeds", "1", *more).stdout)["runs"][0]["figures"]
-            sent.append((figures["way.dropped"], figures["early.sent"] > 100, figures["late.sent"] > 100))
+            figures = json.loads(lab("run", str(path), "-j", "--seeds", "1",
+                                     *more).stdout)["runs"][0]["figures"]
+            sent.append((figures["way.dropped"], figures["early.sent"] > 100,
+                         figures["late.sent"] > 100))
         return sent == [(1, True, False), (1, True, False), (1, False, True)]
 
 
@@ -620,12 +668,13 @@ set warmup 1s
 
 
 def one_file_at_a_time():
-    """A user of `surge` requests a file only after the previous one is complete. The client uses two ports per file, so
-    no port appears again after one of a later file."""
+    """A user of `surge` requests a file only after the previous one is complete. The client uses
+    two ports per file, so no port appears again after one of a later file."""
     with tempfile.TemporaryDirectory() as folder:
         path, pcap = pathlib.Path(folder, "one.lab"), f"{folder}/run.pcap"
         path.write_text(SURGE.replace("USERS", "1"), encoding="utf-8")
-        figures = json.loads(lab("run", str(path), "-j", "--seeds", "1", "--pcap", pcap).stdout)["runs"][0]["figures"]
+        figures = json.loads(lab("run", str(path), "-j", "--seeds", "1",
+                                 "--pcap", pcap).stdout)["runs"][0]["figures"]
         data = pathlib.Path(pcap).read_bytes()
     at, files = 24, []
     while at < len(data):
@@ -633,30 +682,37 @@ def one_file_at_a_time():
         files.append((struct.unpack(">H", data[at + 16 + 34:at + 16 + 36])[0] - 10000) // 2)
         at += 16 + taken
     print(f"# {len(files)} frames of {files[-1] + 1} files, {figures['http.objects']:.0f} measured")
-    return (files == sorted(files) and files[0] == 0 and set(files) == set(range(files[-1] + 1)) and files[-1] > 50
-            and figures["http.loss"] == 0 and figures["http.objects"] + figures["http.unfinished"] <= files[-1] + 1)
+    return (files == sorted(files) and files[0] == 0 and set(files) == set(range(files[-1] + 1))
+            and files[-1] > 50
+            and figures["http.loss"] == 0
+            and figures["http.objects"] + figures["http.unfinished"] <= files[-1] + 1)
 
 
 def silences():
-    """200 users without references on an idle path: a file every 3 s, the mean of a Pareto distribution of shape 1.5,
-    and some 0.2 s for its transfer. The error of a sum of n such times falls like n^(-1/3), 3.5 % for 24,000: the bound
-    of a fifth is far above it. Silences that the end of the run cuts off are missing, which adds some 4 %."""
+    """200 users without references on an idle path: a file every 3 s, the mean of a Pareto
+    distribution of shape 1.5, and some 0.2 s for its transfer. The error of a sum of n such times
+    falls like n^(-1/3), 3.5 % for 24,000: the bound of a fifth is far above it. Silences that the
+    end of the run cuts off are missing, which adds some 4 %."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "many.lab")
-        path.write_text(SURGE.replace("USERS", "200").replace("gap 10ms", "gap 10ms references off"), encoding="utf-8")
-        figures = json.loads(lab("run", str(path), "-j", "--seeds", "1").stdout)["runs"][0]["figures"]
+        path.write_text(SURGE.replace("USERS", "200").replace("gap 10ms",
+                                                              "gap 10ms references off"),
+                        encoding="utf-8")
+        figures = json.loads(lab("run", str(path), "-j",
+                                 "--seeds", "1").stdout)["runs"][0]["figures"]
         print(f"# {figures['http.objects']:.0f} files, {figures['http.delay']:.3f} s each")
         return abs(figures["http.objects"] * (3 + figures["http.delay"]) / (200 * 399) - 1) < 0.2
 
 
 def whole_packets():
-    """BCN-TCP that cuts to whole packets takes less from Reno: 4.7 instead of 5.4 times its goodput. Over five seeds of
-    300 s, a run's deviation is 0.08, so a difference of two runs of 100 s has one of 0.2: the bound 0.3 is two of them
-    below 0.7."""
+    """BCN-TCP that cuts to whole packets takes less from Reno: 4.7 instead of 5.4 times its
+    goodput. Over five seeds of 300 s, a run's deviation is 0.08, so a difference of two runs of 100
+    s has one of 0.2: the bound 0.3 is two of them below 0.7."""
     ratio = {}
     for whole in ("on", "off"):
-        answer = lab("run", "bcn-mix", "-j", "--seeds", "1", "--no-figures", "--case", "same", "--set", "duration=120s", "--set",
-                     "warmup=20s", "--set", f"whole={whole}")
+        answer = lab("run", "bcn-mix", "-j", "--seeds", "1", "--no-figures", "--case", "same",
+                     "--set", "duration=120s",
+                     "--set", "warmup=20s", "--set", f"whole={whole}")
         figures = json.loads(answer.stdout)["runs"][0]["figures"]
         ratio[whole] = 2 * figures["bcn.goodput"] / figures["reno.goodput"]
     print(f"# {ratio}")
@@ -664,23 +720,27 @@ def whole_packets():
 
 
 def steady():
-    """With 15 flows, a router that tells the sender keeps the queue steadier and the link busier than one that marks:
-    its queue has 0.49 of ECN's deviation, and the link carries 1.4 % more (five seeds of 400 s, +- 0.004 and 0.02; an
-    eighth of the time makes that three times as much)."""
-    answer = lab("run", "becn-45", "-j", "--seeds", "1", "--no-figures", "--set", "flows=15", "--set", "duration=65s", "--set",
-                 "warmup=15s")
+    """With 15 flows, a router that tells the sender keeps the queue steadier and the link busier
+    than one that marks: its queue has 0.49 of ECN's deviation, and the link carries 1.4 % more
+    (five seeds of 400 s, +- 0.004 and 0.02; an eighth of the time makes that three times as
+    much)."""
+    answer = lab("run", "becn-45", "-j", "--seeds", "1", "--no-figures", "--set", "flows=15",
+                 "--set", "duration=65s",
+                 "--set", "warmup=15s")
     figures = {run["case"]: run["figures"] for run in json.loads(answer.stdout)["runs"]}
     sigma = figures["becn"]["bottleneck.queue.sigma"] / figures["ecn"]["bottleneck.queue.sigma"]
     more = figures["becn"]["bottleneck.utilisation"] - figures["ecn"]["bottleneck.utilisation"]
     print(f"# deviation {sigma:.3f} of ECN's, {more:.2f} % more of the link")
-    return sigma < 0.65 and more > 0.7 and figures["becn"]["bottleneck.dropped"] == figures["ecn"]["bottleneck.dropped"] == 0
+    return (sigma < 0.65 and more > 0.7
+            and figures["becn"]["bottleneck.dropped"] == figures["ecn"]["bottleneck.dropped"] == 0)
 
 
 def beside_ecn_mod():
-    """Flows without ECN get less than as many ECN-mod flows beside them, but do not starve: a third of their goodput
-    (0.327 +- 0.005, five seeds of 400 s)."""
-    answer = lab("run", "ecn-mod-fifo", "-j", "--seeds", "1", "--no-figures", "--case", "unaware", "--set", "duration=120s", "--set",
-                 "warmup=20s")
+    """Flows without ECN get less than as many ECN-mod flows beside them, but do not starve: a third
+    of their goodput (0.327 +- 0.005, five seeds of 400 s)."""
+    answer = lab("run", "ecn-mod-fifo", "-j", "--seeds", "1", "--no-figures", "--case", "unaware",
+                 "--set", "duration=120s",
+                 "--set", "warmup=20s")
     figures = json.loads(answer.stdout)["runs"][0]["figures"]
     share = figures["newreno.goodput"] / figures["mod.goodput"]
     print(f"# {share:.3f} of ECN-mod's")
@@ -688,9 +748,9 @@ def beside_ecn_mod():
 
 
 def voice_load():
-    """Calls that do not end talk 352 of 1002 ms, with 50 datagrams a second. 100 s of 500 calls are 50,000 s of talk
-    and silence; the talk has a standard deviation of 0.41 %. If talkspurts were rounded up, by half a datagram each, it
-    would be 1.8 % more."""
+    """Calls that do not end talk 352 of 1002 ms, with 50 datagrams a second. 100 s of 500 calls are
+    50,000 s of talk and silence; the talk has a standard deviation of 0.41 %. If talkspurts were
+    rounded up, by half a datagram each, it would be 1.8 % more."""
     text = """link way from a to b
 cloud way rate 100mbit
 cloud way.back rate 100mbit
@@ -701,13 +761,15 @@ set warmup 10s
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "one.lab")
         path.write_text(text, encoding="utf-8")
-        figures = json.loads(lab("run", str(path), "-j", "--seeds", "1").stdout)["runs"][0]["figures"]
+        figures = json.loads(lab("run", str(path), "-j",
+                                 "--seeds", "1").stdout)["runs"][0]["figures"]
         return abs(figures["calls.sent"] / (500 * 100 * 50 * 352 / 1002) - 1) < 0.01
 
 
 def same_workload():
     """The requests of users do not depend on how the network responds."""
-    answer = json.loads(lab("run", "becn-web", "-j", "--seeds", "1", "--set", "duration=90s", "--set",
+    answer = json.loads(lab("run", "becn-web", "-j", "--seeds", "1", "--set", "duration=90s",
+                            "--set",
                             "warmup=50s", "--no-figures", "--set", "flows=35").stdout)
     asked = {run["case"]: run["figures"]["http.objects"] + run["figures"]["http.unfinished"]
              for run in answer["runs"]}
@@ -715,18 +777,22 @@ def same_workload():
 
 
 def tshark_counts_the_same(experiment, case, groups, *more):
-    """From the first packet on, tshark counts as many retransmissions as the hosts. A packet on its host's own link at
-    the end of the run is never captured, so the run ends when there is none."""
+    """From the first packet on, tshark counts as many retransmissions as the hosts. A packet on its
+    host's own link at the end of the run is never captured, so the run ends when there is none."""
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not there")
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
-        words = ["--seeds", "1", "--no-figures", "--set", "duration=20s", "--set", "warmup=0s", "--case", case, *more]
-        figures = json.loads(lab("run", experiment, "-j", *words, "--pcap", pcap).stdout)["runs"][0]["figures"]
+        words = ["--seeds", "1", "--no-figures", "--set", "duration=20s", "--set", "warmup=0s",
+                 "--case", case, *more]
+        figures = json.loads(lab("run", experiment, "-j", *words,
+                                 "--pcap", pcap).stdout)["runs"][0]["figures"]
         seen = subprocess.run(
-            ["tshark", "-r", pcap, "-Y", "tcp.analysis.retransmission || tcp.analysis.out_of_order", "-T", "fields",
+            ["tshark", "-r", pcap, "-Y", "tcp.analysis.retransmission || tcp.analysis.out_of_order",
+             "-T", "fields",
              "-e", "frame.number"], capture_output=True, text=True, timeout=100, check=True)
-        ours, theirs = int(sum(figures[f"{group}.resent"] for group in groups)), len(seen.stdout.split())
+        ours, theirs = int(sum(figures[f"{group}.resent"]
+                               for group in groups)), len(seen.stdout.split())
         print(f"# sent again: {ours}, tshark {theirs}")
         return ours == theirs > 10
 
@@ -754,19 +820,25 @@ def red():
         rows = {row["id"]: row for row in json.loads(said.stdout)["rows"]}
         page = pathlib.Path(folder, "out", "report.html").read_text(encoding="utf-8")
         alarms = re.findall(r"<tr class=\"alarm\">.*?</tr>", page)
-        return (text.returncode == said.returncode == 1 and "FAIL Z1" in text.stdout and "pass Z2" in text.stdout
-                and "FAIL Z3" in text.stdout and [rows[name]["pass"] for name in ("Z1", "Z2", "Z3")] == [False, True, False]
-                and "is below 200" in rows["Z1"]["reasons"]["a loss that cannot be"] and rows["Z2"]["reasons"] == {}
+        return (text.returncode == said.returncode == 1 and "FAIL Z1" in text.stdout
+                and "pass Z2" in text.stdout
+                and "FAIL Z3" in text.stdout
+                and [rows[name]["pass"] for name in ("Z1", "Z2", "Z3")] == [False, True, False]
+                and "is below 200" in rows["Z1"]["reasons"]["a loss that cannot be"]
+                and rows["Z2"]["reasons"] == {}
                 and "l.colour" in rows["Z3"]["reasons"]["what nobody measures"] and len(alarms) == 2
-                and "OUTSIDE</td><td>" in alarms[0] and "is below 200" in alarms[0] and "not measured" in alarms[1])
+                and "OUTSIDE</td><td>" in alarms[0] and "is below 200" in alarms[0]
+                and "not measured" in alarms[1])
 
 
 def goes_on():
-    """A campaign that is stopped after the first runs and continued leaves the same files as one that was not
-    stopped."""
-    few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", "duration=25s", "--set", "warmup=5s"]
+    """A campaign that is stopped after the first runs and continued leaves the same files as one
+    that was not stopped."""
+    few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", "duration=25s",
+           "--set", "warmup=5s"]
     with tempfile.TemporaryDirectory() as folder:
-        stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"], stderr=subprocess.PIPE,
+        stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"],
+                                   stderr=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
         time.sleep(0.5)
         stopped.send_signal(signal.SIGINT)
@@ -777,13 +849,15 @@ def goes_on():
         match = re.search(r"interrupted after (\d+) of (\d+) runs, which are in", said)
         left = json.loads(pathlib.Path(folder, "a", "results.json").read_text(encoding="utf-8"))
         page = pathlib.Path(folder, "a", "report.html").read_text(encoding="utf-8")
-        if (not match or stopped.returncode != 1 or left[0]["complete"] or len(left[0]["runs"]) > int(match[1])
+        if (not match or stopped.returncode != 1 or left[0]["complete"]
+            or len(left[0]["runs"]) > int(match[1])
                 or f"Partial: {match[1]} of {match[2]} runs" not in page):
             print("#", said, len(left[0]["runs"]))
             return False
         again = lab(*few, "--out", f"{folder}/a", "--continue")
         lab(*few, "--out", f"{folder}/b")
-        same = [pathlib.Path(folder, "a", name).read_bytes() == pathlib.Path(folder, "b", name).read_bytes()
+        same = [pathlib.Path(folder, "a", name).read_bytes() == pathlib.Path(folder, "b",
+                                                                             name).read_bytes()
                 for name in FILES]
         return f"{len(left[0]['runs'])} of {match[2]} runs are in" in again.stderr and all(same)
 
@@ -807,7 +881,8 @@ def not_of_another_text():
         lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
         path.write_text(NEVER.replace("5ms", "6ms"), encoding="utf-8")
         again = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out", "--continue").stderr
-        once_more = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out", "--continue").stderr
+        once_more = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out",
+                        "--continue").stderr
         return "0 of 1 runs are in" in again and "1 of 1 runs are in" in once_more
 
 
@@ -820,29 +895,34 @@ def full_disk():
         before = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
         # Limits file sizes to a kilobyte: writes fail as on a full disk, without filling one.
         answer = subprocess.run(
-            [WEIR, "lab", "run", str(path), "--seeds", "1", "--seed", "7", "--out", f"{folder}/out"], capture_output=True,
+            [WEIR, "lab", "run", str(path), "--seeds", "1", "--seed", "7",
+             "--out", f"{folder}/out"], capture_output=True,
             text=True, timeout=100, check=False,
             preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
                                 resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))))
         after = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
         there = sorted(file.name for file in pathlib.Path(folder, "out").iterdir())
-        return answer.returncode == 1 and len(answer.stderr.splitlines()) == 1 and before == after and there == sorted(FILES)
+        return (answer.returncode == 1 and len(answer.stderr.splitlines()) == 1 and before == after
+                and there == sorted(FILES))
 
 
 FIGURES = ([f"becn-fig{i}" for i in range(2, 20)] + [f"ecn-becn-fig{i}" for i in range(3, 18)]
-           + ["bcn-fig2", "bcn-fig3", "bcn-fig5", "bcn-table1", "bcn-table2"] + [f"ecn-mod-fig{i}" for i in range(2, 10)]
+           + ["bcn-fig2", "bcn-fig3", "bcn-fig5", "bcn-table1", "bcn-table2"]
+           + [f"ecn-mod-fig{i}" for i in range(2, 10)]
            + ["lss-fig3", "lss-fig4", "lss-fig5"])
 
 
 def all_figures():
-    there = {name for row in json.loads(lab("list", "-j").stdout) for name in row["figures"].split()}
+    there = {name for row in json.loads(lab("list", "-j").stdout)
+             for name in row["figures"].split()}
     print(f"# missing: {sorted(set(FIGURES) - there)}, unknown: {sorted(there - set(FIGURES))}")
     return there == set(FIGURES)
 
 
 def all_rows():
     there = {name for row in json.loads(lab("list", "-j").stdout) for name in row["rows"].split()}
-    wanted = {f"{letter}{i}" for letter, n in (("A", 18), ("B", 14), ("C", 8), ("E", 9)) for i in range(1, n + 1)} | {"D3"}
+    wanted = {f"{letter}{i}" for letter, n in (("A", 18), ("B", 14), ("C", 8),
+                                               ("E", 9)) for i in range(1, n + 1)} | {"D3"}
     return there == wanted
 
 
@@ -850,8 +930,10 @@ def check(true):
     assert true, "it is not so"
 
 
-BRIEF = [("becn-45", "plain"), ("becn-45", "ecn"), ("becn-45", "becn"), ("bcn-chain", "hops"), ("bcn-mix", "same"),
-         ("becn-web", "becn", "--set", "duration=52s"), ("ecn-mod-fifo", "mixed"), ("ecn-mod-fifo", "unaware"),
+BRIEF = [("becn-45", "plain"), ("becn-45", "ecn"), ("becn-45", "becn"), ("bcn-chain", "hops"),
+         ("bcn-mix", "same"),
+         ("becn-web", "becn", "--set", "duration=52s"), ("ecn-mod-fifo", "mixed"),
+         ("ecn-mod-fifo", "unaware"),
          ("slow-start-header", "told"), ("slow-start", "limited-500")]
 
 CLAIMS = [
@@ -872,9 +954,11 @@ CLAIMS = [
     ("a full disk leaves the files of before, and no half of one",
      lambda: check(full_disk())),
     ("no seeds are refused",
-     lambda: check(refused(["run", "A1", "--seeds", "0"], "--seeds `0` is out of range; it goes from 1"))),
+     lambda: check(refused(["run", "A1", "--seeds", "0"],
+                           "--seeds `0` is out of range; it goes from 1"))),
     ("no processes are refused",
-     lambda: check(refused(["run", "A1", "--jobs", "0"], "--jobs `0` is out of range; it goes from 1"))),
+     lambda: check(refused(["run", "A1", "--jobs", "0"],
+                           "--jobs `0` is out of range; it goes from 1"))),
     ("a folder that cannot be is refused before anything is run",
      lambda: check(refused(["run", "all", "--out", "/proc/none"], "--out /proc/none"))),
     ("to continue nowhere is refused",
@@ -889,13 +973,15 @@ CLAIMS = [
                            "there are duration warmup sample ties flows delay "
                            "ecn min max max-p weight response wait\n"))),
     ("a sweep over what is no parameter is refused",
-     lambda: check(refused(["run", "becn-45", "--set", "colour=1..3"], "has no parameter `colour`"))),
+     lambda: check(refused(["run", "becn-45", "--set", "colour=1..3"],
+                           "has no parameter `colour`"))),
     ("a value that cannot be is refused with its line",
      lambda: check(refused(["run", "becn-45", "--set", "delay=40"], "delay"))),
     ("a flow with an unknown response is refused",
      lambda: check(refused(["run", "becn-45", "--set", "response=vegas"], "vegas"))),
     ("a topology without a route is refused",
-     lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-route.lab"))], "no route"))),
+     lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-route.lab"))],
+                           "no route"))),
     ("a row at a value of a sweep that there is not is refused with its line", no_sweep),
     ("a file whose name is not UTF-8 text is refused, and so is such a value", no_utf8),
     ("the results have the whole name of an experiment, quoted in the CSV if need be",
@@ -919,17 +1005,20 @@ CLAIMS = [
     ("no frame comes broken or astray",
      lambda: check(conserves())),
     ("a capture has nothing malformed and no wrong checksum",
-     lambda: check(whole(lambda: capture_is_whole("becn-45", "ecn", "ip.dsfield.ecn == 3 || tcp.flags.ece == 1")))),
+     lambda: check(whole(lambda: capture_is_whole("becn-45", "ecn",
+                                                  "ip.dsfield.ecn == 3 || tcp.flags.ece == 1")))),
     ("nor has one with source quenches",
      lambda: check(whole(lambda: capture_is_whole("becn-45", "becn", "icmp.type == 4")))),
     ("nor one with the TTL returned in an IP option",
      lambda: check(whole(lambda: capture_is_whole("bcn-chain", "hops", "ip.hdr_len == 24")))),
     ("nor one of web traffic and source quenches",
-     lambda: check(whole(lambda: capture_is_whole("becn-web", "becn", "icmp.type == 4", "--set", "duration=55s")))),
+     lambda: check(whole(lambda: capture_is_whole("becn-web", "becn", "icmp.type == 4",
+                                                  "--set", "duration=55s")))),
     ("nor one of voice calls beside TCP",
      lambda: check(whole(lambda: capture_is_whole("ecn-mod-fifo", "mixed", "udp")))),
     ("nor one with the unified header",
-     lambda: check(whole(lambda: capture_is_whole("slow-start-header", "told", "ip.proto == 253", "--set", "duration=3s", "--set", "warmup=1s")))),
+     lambda: check(whole(lambda: capture_is_whole("slow-start-header", "told", "ip.proto == 253",
+                                                  "--set", "duration=3s", "--set", "warmup=1s")))),
     ("in it TCP is whole, both routers are asked and both are told of",
      lambda: check(header_is_exchanged())),
     ("what the header tells a sender is what its description gives it",
@@ -939,14 +1028,19 @@ CLAIMS = [
     ("a packet without room for the header is refused",
      lambda: check(too_small())),
     ("tshark's analysis counts as many retransmissions as the hosts",
-     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "plain", ["ours"], "--set", "flows=20")))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "plain", ["ours"],
+                                                        "--set", "flows=20")))),
     ("so it does with ECN",
-     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "ecn", ["ours"], "--set", "flows=45")))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "ecn", ["ours"],
+                                                        "--set", "flows=45")))),
     ("so it does with source quenches",
-     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "becn", ["ours"], "--set", "flows=45", "--set", "duration=20010ms")))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "becn", ["ours"],
+                                                        "--set", "flows=45",
+                                                        "--set", "duration=20010ms")))),
     ("so it does with BCN-TCP and Reno together",
      lambda: check(whole(lambda: tshark_counts_the_same("bcn-mix", "same", ["bcn", "reno"])))),
-    ("flows with BECN gain more over plain ones than flows with ECN, and both signals together more, too",
+    ("flows with BECN gain more over plain ones than flows with ECN, and both signals together "
+     "more, too",
      lambda: check(whole(gains_in_order))),
     ("every experiment of the BECN papers has the RED of ns-2.1b8a",
      lambda: check(red_of_2001())),
@@ -954,10 +1048,12 @@ CLAIMS = [
      lambda: check(whole(losses_of_2001))),
     ("limited slow-start fills the pipe with the paper's queue of 200 packets, and not with 40",
      lambda: check(whole(fourth_figure))),
-    ("a link's head leaves before what comes at the same instant, or after it, as the experiment says",
+    ("a link's head leaves before what comes at the same instant, or after it, as the experiment "
+     "says",
      lambda: check(ties())),
     ("an unknown order of ties is refused",
-     lambda: check(refused(["run", "becn-45", "--set", "ties=random"], "`departure-first` or `arrival-first`"))),
+     lambda: check(refused(["run", "becn-45", "--set", "ties=random"],
+                           "`departure-first` or `arrival-first`"))),
     ("voice calls are the load that their means give",
      lambda: check(whole(voice_load))),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",
@@ -989,7 +1085,8 @@ CLAIMS = [
     ("the web's workload is the same whatever the network does to it",
      lambda: check(whole(same_workload))),
     ("a line of a figure that is wrong is refused with its number",
-     lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-case.lab"))], ":4: there is no case"))),
+     lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-case.lab"))],
+                           ":4: there is no case"))),
 ]
 
 sys.exit(tap.run(CLAIMS))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests weir exec on a terminal: a shell starts it as a job, and keys affect the command as they would without weir.
-Usage: exec_terminal.py WEIR [PREFIX...], where PREFIX is a command that enters the namespace."""
+"""Tests weir exec on a terminal: a shell starts it as a job, and keys affect the command as they
+would without weir. Usage: exec_terminal.py WEIR [PREFIX...], where PREFIX is a command that enters
+the namespace."""
 import fcntl
 import os
 import pty
@@ -127,7 +128,8 @@ def types(weir, prefix, folder):
     t.expect(r"status 0\r\n")
     print("^Z stops the job, fg continues it")
 
-    t.type(f"{run} -- bash -c 'trap \"stty size; exit\" WINCH; echo beg''un; while :; do sleep 0.1; done'\n")
+    t.type(f"{run} -- bash -c 'trap \"stty size; exit\" WINCH; echo beg''un; while :; do sleep "
+           "0.1; done'\n")
     t.expect(r"begun\r\n")
     t.resize(132)
     t.expect(r"24 132\r\n")

@@ -12,10 +12,11 @@ INTERFACE is this end of the pair whose other end is eth0 of the host in NAMESPA
   future           about a sequence number that has not been sent yet
   checksum         with a wrong checksum
 
-Between two quenches it waits until all data is acknowledged that was sent before the sender can have received the first
-one, and then all data that was sent until that moment: more than a round trip, however slow the machine. `together`:
-all at once, about one segment. `within`: with acknowledgements between them, but before all data that was in flight at
-the first one is acknowledged; status 3 if the machine was too slow for that.
+Between two quenches it waits until all data is acknowledged that was sent before the sender can
+have received the first one, and then all data that was sent until that moment: more than a round
+trip, however slow the machine. `together`: all at once, about one segment. `within`: with
+acknowledgements between them, but before all data that was in flight at the first one is
+acknowledged; status 3 if the machine was too slow for that.
 """
 import ctypes
 import os
@@ -48,7 +49,8 @@ def enter(namespace):
 
 
 class Wire:
-    """The packets at the host's interface: the segments that it sends, and the acknowledgements that it receives."""
+    """The packets at the host's interface: the segments that it sends, and the acknowledgements
+    that it receives."""
 
     def __init__(self, interface):
         self.socket = packet_socket(interface)
@@ -58,7 +60,8 @@ class Wire:
         self.sent = self.acknowledged = None  # sequence numbers after the last byte
 
     def next(self):
-        """Returns (frame, end of its data) for a segment with data, or (None, None) for any other packet."""
+        """Returns (frame, end of its data) for a segment with data, or (None, None) for any other
+        packet."""
         frame, address = self.socket.recvfrom(65535)
         if frame[12:14] != b"\x08\x00" or frame[23] != 6:
             return None, None

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares runs of the lab with the same runs of ns-2.35: loss, goodput, utilisation and mean queue, each within 10 %
-or two standard errors of the difference, and processor time.
+"""Compares runs of the lab with the same runs of ns-2.35: loss, goodput, utilisation and mean
+queue, each within 10 % or two standard errors of the difference, and processor time.
 
 usage: lab.py WEIR [--full [--part K/N] [--cache FILE] [--table]] [--seeds N] | --speed
 
-Without --full: five points, three seeds, 200 s each. With --full: flows 5 to 60, delays 10 to 250 ms, drop tail, RED
-and ECN, settings of RED that differ from the papers', some with little loss, ten seeds, 500 s; the corners and the
-middle of the range come first.
+Without --full: five points, three seeds, 200 s each. With --full: flows 5 to 60, delays 10 to 250
+ms, drop tail, RED and ECN, settings of RED that differ from the papers', some with little loss, ten
+seeds, 500 s; the corners and the middle of the range come first.
 
-A full run takes ns-2 half an hour of processor time. --cache FILE stores each finished run as a line of JSON, and
-reuses the runs of this executable and this ns-2 script. An interrupted sweep continues where it stopped, and parts may
-be run separately (--part 1/3: every third point) and their files concatenated. --table prints the cached runs, and runs
-nothing.
+A full run takes ns-2 half an hour of processor time. --cache FILE stores each finished run as a
+line of JSON, and reuses the runs of this executable and this ns-2 script. An interrupted sweep
+continues where it stopped, and parts may be run separately (--part 1/3: every third point) and
+their files concatenated. --table prints the cached runs, and runs nothing.
 """
 import concurrent.futures
 import hashlib
@@ -59,8 +59,10 @@ DELAYS = ("10ms", "40ms", "100ms", "250ms")
 
 def grid():
     """Returns the points: the corners of the range, its middle, and then the rest."""
-    first = [(flows, delay) for flows in FLOWS[::4] for delay in DELAYS[::3]] + [(30, "40ms"), (30, "100ms")]
-    return first + [(flows, delay) for flows in FLOWS for delay in DELAYS if (flows, delay) not in first]
+    first = ([(flows, delay) for flows in FLOWS[::4] for delay in DELAYS[::3]]
+             + [(30, "40ms"), (30, "100ms")])
+    return first + [(flows, delay)
+                    for flows in FLOWS for delay in DELAYS if (flows, delay) not in first]
 
 
 def points():
@@ -143,7 +145,8 @@ def ns2_run(values, seed):
                           text=True, check=False)
     assert done.returncode == 0, done.stderr
     words = done.stdout.split()
-    return CACHE.put("ns-2", values, seed, {name: float(value) for name, value in zip(words[::2], words[1::2])})
+    return CACHE.put("ns-2", values, seed,
+                     {name: float(value) for name, value in zip(words[::2], words[1::2])})
 
 
 def weir_run(experiment, case, values, seed):
@@ -160,11 +163,13 @@ def weir_run(experiment, case, values, seed):
     figures = json.loads(done.stdout)["runs"][0]["figures"]
     return CACHE.put("weir", [experiment, case, values], seed,
                      {"loss": figures["bottleneck.loss"], "queue": figures["bottleneck.queue"],
-                      "utilisation": figures["bottleneck.utilisation"], "goodput": figures[f"{group}.goodput"]})
+                      "utilisation": figures["bottleneck.utilisation"],
+                      "goodput": figures[f"{group}.goodput"]})
 
 
 def two_errors(ours, theirs):
-    return 2 * math.sqrt(statistics.variance(ours) / len(ours) + statistics.variance(theirs) / len(theirs))
+    return 2 * math.sqrt(statistics.variance(ours) / len(ours)
+                         + statistics.variance(theirs) / len(theirs))
 
 
 def differ(ours, theirs):
@@ -174,14 +179,17 @@ def differ(ours, theirs):
 
 
 def name_of(point):
-    return f"{point[0]} {point[1]}, " + " ".join(f"{k} {v}" for k, v in {**point[2], **point[4]}.items())
+    return (f"{point[0]} {point[1]}, "
+            + " ".join(f"{k} {v}" for k, v in {**point[2], **point[4]}.items()))
 
 
 def run_both(point):
     experiment, case, both, only_ns2, only_weir = point
     with concurrent.futures.ThreadPoolExecutor(int(option("--jobs", os.cpu_count()))) as pool:
-        theirs = list(pool.map(lambda seed: ns2_run({**both, **only_ns2}, seed), range(1, SEEDS + 1)))
-        ours = list(pool.map(lambda seed: weir_run(experiment, case, {**both, **only_weir}, seed), range(1, SEEDS + 1)))
+        theirs = list(pool.map(lambda seed: ns2_run({**both, **only_ns2}, seed),
+                               range(1, SEEDS + 1)))
+        ours = list(pool.map(lambda seed: weir_run(experiment, case, {**both, **only_weir}, seed),
+                             range(1, SEEDS + 1)))
     return ours, theirs
 
 
@@ -214,7 +222,8 @@ def table():
             mark = "**" if differ(mine, other) else ""
             cells += [f"{a:.4g}", f"{b:.4g}", f"{mark}{100 * (a / b - 1) if b else 0:+.1f} %{mark}"]
         print(f"| {name_of(point)} | " + " | ".join(cells) + " |")
-    print(f"\nNot run ({len(left)} of {len(points())}): " + "; ".join(left) if left else "\nEvery point was run.")
+    print(f"\nNot run ({len(left)} of {len(points())}): " + "; ".join(left) if left
+          else "\nEvery point was run.")
 
 
 def claims():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the same arrivals in the RED queue of ns-2.35 and in weir's: the average at each arrival, and the fate of
-the packet. weir gets the random numbers of ns-2's generator for the same seed, which another run of ns-2 exports.
+"""Compares the same arrivals in the RED queue of ns-2.35 and in weir's: the average at each
+arrival, and the fate of the packet. weir gets the random numbers of ns-2's generator for the same
+seed, which another run of ns-2 exports.
 
 usage: red.py RED_DECIDE FULL_PRECISION_MODULE
 """
@@ -91,8 +92,8 @@ def ns2(script, **values):
 
 
 def arrivals():
-    """Returns instants in ns and sizes. The load varies around the rate, with bursts and pauses, so that the queue
-    crosses each threshold in both directions, overflows, and is idle."""
+    """Returns instants in ns and sizes. The load varies around the rate, with bursts and pauses, so
+    that the queue crosses each threshold in both directions, overflows, and is idle."""
     dice = random.Random(1)
     now, made = 0, []
     for i in range(ARRIVALS):

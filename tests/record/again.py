@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""again.py WEIR SOURCE: replays recordings of live runs: every departure is at the same nanosecond."""
+"""again.py WEIR SOURCE: replays recordings of live runs: every departure is at the same
+nanosecond."""
 import itertools
 import json
 import os
@@ -41,7 +42,8 @@ cloud ca delay 3ms jitter 2ms order allow
 cloud cb duplicate 2%
 cloud cb delay 1ms
 """
-def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENTS, level=None, **more):
+def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENTS, level=None,
+           **more):
     scene = Scene(folder, ports, packets=packets, seed=seed, **more)
     scene.scenario(text)
     first = scene.start(*options, level=level)
@@ -157,7 +159,8 @@ def what_one_level_of_the_processor_recorded_runs_again_on_all_others():
         raise tap.Skip("weir is built for one level, or the processor has no other")
     for index, level in enumerate(there):
         with tempfile.TemporaryDirectory() as folder:
-            scene = record(folder, [READS_HEADERS, THREE][index % 2], "abc"[:2 + index % 2], [], seed=index + 30,
+            scene = record(folder, [READS_HEADERS, THREE][index % 2], "abc"[:2 + index % 2], [],
+                           seed=index + 30,
                            packets=5000, level=level)
             said = {other: scene.again(level=other) for other in there}
             assert len(set(said.values())) == 1 and "are not" not in said[level], said
@@ -348,7 +351,8 @@ def what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker():
 
 def of_a_packet_and_its_copy_that_are_alike_one_can_be_lost():
     with tempfile.TemporaryDirectory() as folder:
-        scene = record(folder, LOSSY + "cloud up duplicate 50%\n", "ab", [], packets=500, changes=())
+        scene = record(folder, LOSSY + "cloud up duplicate 50%\n", "ab", [], packets=500,
+                       changes=())
         scene.again()
         before = read_capture(scene.at("again-a.pcap"))
         with open(scene.at("R/ingress.pcapng"), "rb") as file:
@@ -418,7 +422,8 @@ cloud up delay 300ms
 def what_found_no_memory_finds_none_again():
     for text, options in [(SHORT_APART, []), *((SHORT, options) for options in WORKERS.values())]:
         with tempfile.TemporaryDirectory() as folder:
-            scene = record(folder, text, "abc"[:text.count("\nport")], ["--memory", "4MiB", *options], changes=())
+            scene = record(folder, text, "abc"[:text.count("\nport")],
+                           ["--memory", "4MiB", *options], changes=())
             assert "no-buffer" in scene.said, scene.said
             said = scene.again("--log", scene.at("fates.csv"))
             # On a busy machine, with connected clouds: weir reports it, and nothing else can be
@@ -557,12 +562,14 @@ def a_cloud_that_a_change_removed_is_reported_with_what_it_carried_until_then():
 
 def a_cloud_that_a_change_replaced_is_reported_with_what_it_carried_itself():
     ways = {"again": ["no cloud up", "cloud up from b to a"],
-            "elsewhere": ["begin", "no cloud up", "no cloud down", "cloud up from a to b", "commit"]}
+            "elsewhere": ["begin", "no cloud up", "no cloud down", "cloud up from a to b",
+                          "commit"]}
 
     for (name, options), (way, lines) in itertools.product(WORKERS.items(), ways.items()):
         with tempfile.TemporaryDirectory() as folder:
             scene = Scene(folder, "ab", gap_ns=1000000)
-            scene.scenario("port a\nport b\ncloud down from a to b\ncloud up from b to a\ncloud up loss every 2\n")
+            scene.scenario("port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+                           "cloud up loss every 2\n")
             client = scene.start(*options)
             up_carries(client)
             for line in lines:
@@ -574,7 +581,8 @@ def a_cloud_that_a_change_replaced_is_reported_with_what_it_carried_itself():
             lost = sum(line[4] == "dropped" for line in log)
             # Only the first cloud drops each second packet.
             assert up["drops"]["loss"] == lost >= 50, (name, way, lost, up)
-            assert up["rx_packets"] - 2 * lost in (0, 1) and len(log) >= up["rx_packets"] + 100, (name, way, len(log), up)
+            assert (up["rx_packets"] - 2 * lost in (0, 1)
+                    and len(log) >= up["rx_packets"] + 100), (name, way, len(log), up)
 
 
 def fates(path):
@@ -632,7 +640,8 @@ def two_recordings_are_the_same_or_not():
 
 def what_cannot_be_compared_is_said_with_status_2():
     scene = Kept.scene()
-    for words, why in (([scene.at("R")], b"compare it with another recording"), ([], b"one recording or two"),
+    for words, why in (([scene.at("R")], b"compare it with another recording"),
+                       ([], b"one recording or two"),
                        ([scene.at("R"), scene.folder], b"this folder holds no recording"),
                        ([scene.at("R"), "--set", "cloud nix delay 1ms"], b"nix"),
                        ([scene.at("R"), scene.at("R"), "--ideal"], b"here are two")):
@@ -704,7 +713,8 @@ cloud up rate 90mbit
 cloud up class voice weight 1 match ip[200] = 3
 cloud up class rest weight 1
 """
-    named = ["cloud far match udp[90:2] = 7 or udp[1:1] = 9: it may compare more bytes", "cloud computed match tcp[((",
+    named = ["cloud far match udp[90:2] = 7 or udp[1:1] = 9: it may compare more bytes",
+             "cloud computed match tcp[((",
              "cloud up class voice match ip[200] = 3: it may"]
     came = "cloud up corrupt random: "
     with tempfile.TemporaryDirectory() as folder:
@@ -739,11 +749,14 @@ def a_limit_ends_the_recording_and_not_the_run():
         assert "known up to" in said, said
         size = os.path.getsize(scene.at("R/ingress.pcapng"))
         assert size < (1 << 20) + 300_000, size
-        assert_says_what_it_has(scene, said, r"(\d+) packets, 1(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: its limit")
+        assert_says_what_it_has(scene, said,
+                                r"(\d+) packets, 1(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: its "
+                                r"limit")
 
 
 def assert_says_what_it_has(scene, again, ends, few=0):
-    """The run and outcome.json name as many packets as the replay has, or `few` fewer, and the instant of the end."""
+    """The run and outcome.json name as many packets as the replay has, or `few` fewer, and the
+    instant of the end."""
     here = int(re.search(r"(\d+) packets came in", again).group(1))
     there, until = re.search(ends, scene.said).groups()
     with open(scene.at("R/outcome.json")) as file:
@@ -764,7 +777,9 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         scene.said = scene.stop()
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
-        assert_says_what_it_has(scene, said, r"at least (\d+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: File too large",
+        assert_says_what_it_has(scene, said,
+                                r"at least (\d+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) "
+                                r"s: File too large",
                                 few=8000)
 
 
@@ -811,7 +826,8 @@ def a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_th
         said = scene.again()
         assert "1 changes" in said and "known up to +0." in said, said
     with tempfile.TemporaryDirectory() as folder:
-        scene = record(folder, LOSSY, "ab", ["--limit", "1MiB", "--zstd"], packets=40000, gap_ns=40000,
+        scene = record(folder, LOSSY, "ab", ["--limit", "1MiB", "--zstd"], packets=40000,
+                       gap_ns=40000,
                        changes=())
         assert "its limit is reached" in scene.said, scene.said
         assert (1 << 20) <= os.path.getsize(scene.at(ZSTD)) < (1 << 20) + 600_000
@@ -831,11 +847,14 @@ def came_in(path):
 
 
 def straight(scene, device):
-    """Writes a scenario of clouds that do nothing, with this device for each port. Returns the result of weir check."""
+    """Writes a scenario of clouds that do nothing, with this device for each port. Returns the
+    result of weir check."""
     with open(scene.at("straight.weir"), "w") as out:
-        out.write("seed 1\n" + "".join(f"port {port} device {device.format(port=port)}\n" for port in "ab")
+        out.write("seed 1\n"
+                  + "".join(f"port {port} device {device.format(port=port)}\n" for port in "ab")
                   + "cloud down from a to b\ncloud up from b to a\n")
-    return subprocess.run([WEIR, "check", "-c", scene.at("straight.weir")], capture_output=True, text=True)
+    return subprocess.run([WEIR, "check", "-c", scene.at("straight.weir")], capture_output=True,
+                          text=True)
 
 
 def played(of, name, speed):
@@ -844,7 +863,8 @@ def played(of, name, speed):
     assert done.returncode == 0, done
     os.rename(of.at("straight.weir"), of.at("live.weir"))
     client = of.start(record="S")
-    frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))] for port in (0, 1)}
+    frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))]
+              for port in (0, 1)}
     end = time.monotonic() + 30
     while time.monotonic() < end:
         ports = json.loads(client.say("show ports"))["ports"]
@@ -872,15 +892,16 @@ def a_recording_is_a_live_source_at_any_speed():
         for speed in (0.5, 2, 4):
             after = played(slow, "R/ingress.pcapng", speed)
             for port, packets in after.items():
-                early = min(t - (was - first) / speed for (t, _), (was, _) in zip(packets, before[port]))
+                early = min(t - (was - first) / speed
+                            for (t, _), (was, _) in zip(packets, before[port]))
                 assert early > -1e6, f"{early} ns"
             longest = max(packets[-1][0] - packets[0][0] for packets in after.values())
             assert longest < 1.5 * (last - first) / speed + 0.25e9, (speed, longest)
 
 
 def foreign_pcapng(order, units):
-    """Returns a capture with two sections. Each has the interfaces west and east, in different orders, and other valid
-    blocks. `units`: if_tsresol, and the number of units in a second."""
+    """Returns a capture with two sections. Each has the interfaces west and east, in different
+    orders, and other valid blocks. `units`: if_tsresol, and the number of units in a second."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         length = struct.pack(order + "I", len(body) + 12)
@@ -894,13 +915,17 @@ def foreign_pcapng(order, units):
         data += block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
         data += block(4, bytes(8))
         for name in names:
-            data += block(1, struct.pack(order + "HHI", 1, 0, 0) + option(2, name) + option(9, bytes([units[0]]))
+            data += block(1,
+                          struct.pack(order + "HHI", 1, 0, 0) + option(2, name)
+                          + option(9, bytes([units[0]]))
                           + option(0, b""))
         for n in range(30):
-            frame = bytes([2, 0, 0, 0, 0, n]) + bytes([2, 0, 0, 0, 1, section]) + b"\x88\xb5" + bytes(46 + n)
+            frame = (bytes([2, 0, 0, 0, 0, n]) + bytes([2, 0, 0, 0, 1, section]) + b"\x88\xb5"
+                     + bytes(46 + n))
             which = n % len(names)
             stamp = int((1000 + 0.01 * (30 * section + n)) * units[1])
-            data += block(6, struct.pack(order + "IIIII", which, stamp >> 32, stamp & 0xFFFFFFFF, len(frame),
+            data += block(6, struct.pack(order + "IIIII", which, stamp >> 32, stamp & 0xFFFFFFFF,
+                                         len(frame),
                                          len(frame)) + frame)
             if names[which] == b"east":
                 frames.append((0.01 * (30 * section + n), frame))
@@ -929,7 +954,8 @@ def of_any_pcapng_one_interface_is_played():
                 said = process.stderr.read()
                 process.wait()
             left = read_capture(os.path.join(folder, "out.pcap"))
-            assert [frame for _, frame in left] == [frame for _, frame in frames], (order, units, len(left), said)
+            assert ([frame for _, frame in left] == [frame for _, frame in frames]), (
+                order, units, len(left), said)
             late = [t / 1e9 - wanted for (t, _), (wanted, _) in zip(left, frames)]
             assert max(late) - min(late) < 0.25, late
 
@@ -937,16 +963,20 @@ def of_any_pcapng_one_interface_is_played():
 def what_cannot_be_played_is_said():
     scene = Kept.scene()
     for device, why in (
-            ("file:{0}/R,speed=0", "`speed=0` is not a speed: a speed is from 0.001 to 1000, such as 2 or 0.5"),
+            ("file:{0}/R,speed=0",
+             "`speed=0` is not a speed: a speed is from 0.001 to 1000, such as 2 or 0.5"),
             ("file:{0}/R,speed=2x", "is not a speed"), ("file:{0}/R,speed=1e3", "is not a speed"),
             ("file:{0}/R,interface=", "`interface=` is unknown"),
             ("file:{0}/R/files", "this folder holds no recording"),
             ("file:{0}/R,interface=nix", "it has no interface `nix`; it has a, b"),
-            ("file:{0}/a.pcap,interface=a", "it is not a pcapng: only a pcapng has interfaces with names")):
+            ("file:{0}/a.pcap,interface=a",
+             "it is not a pcapng: only a pcapng has interfaces with names")):
         with open(scene.at("wrong.weir"), "w") as out:
-            out.write(f"port a device {device.format(scene.folder)}\nport b device file:,out={scene.at('x')}\n"
+            out.write(f"port a device {device.format(scene.folder)}\n"
+                      f"port b device file:,out={scene.at('x')}\n"
                       "cloud down from a to b\n")
-        done = subprocess.run([WEIR, "run", "-c", scene.at("wrong.weir"), "-s", scene.at("other"), "-q"],
+        done = subprocess.run([WEIR, "run", "-c", scene.at("wrong.weir"), "-s", scene.at("other"),
+                               "-q"],
                               capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and why in done.stderr, f"{device}: {done}"
 
@@ -965,7 +995,8 @@ def a_start_that_is_refused_leaves_nothing_behind_and_names_what_is_in_the_way()
             out.write("1\n2\n5\n")
 
         def refused(record):
-            done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"), "-s", scene.at("socket"), "-q",
+            done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"),
+                                   "-s", scene.at("socket"), "-q",
                                    "--record", record], capture_output=True)
             assert done.returncode == 2, done
             return done.stderr.decode()
@@ -975,7 +1006,8 @@ def a_start_that_is_refused_leaves_nothing_behind_and_names_what_is_in_the_way()
         os.mkdir(scene.at("old"))
         for record in (scene.at("R"), scene.at("old")):
             assert "b.pcap: cannot be read" in refused(record)
-        assert not os.path.exists(scene.at("R")) and os.listdir(scene.at("old")) == [], os.listdir(folder)
+        assert (not os.path.exists(scene.at("R"))
+                and os.listdir(scene.at("old")) == []), os.listdir(folder)
         os.rename(scene.at("c.pcap"), scene.at("b.pcap"))
         with open(scene.at("old/changes.jsonl"), "w"):
             pass

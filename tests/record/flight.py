@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""flight.py WEIR SOURCE: dumps the flight of a live run during the run, and replays the dump from its snapshot on."""
+"""flight.py WEIR SOURCE: dumps the flight of a live run during the run, and replays the dump from
+its snapshot on."""
 import collections
 import ctypes
 import glob
@@ -18,7 +19,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
 from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
-from scene import (PATIENCE_S, UNDER_WAY, WEIR, Client, Scene, blocks, end_started, ip_frame, read_capture,
+from scene import (PATIENCE_S, UNDER_WAY, WEIR, Client, Scene, blocks, end_started, ip_frame,
+                   read_capture,
                    write_capture)
 
 SOURCE = os.path.abspath(sys.argv[2])
@@ -54,19 +56,23 @@ def come_in(client, packets):
         time.sleep(0.05)
 
 
-def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000,
+def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS,
+        gap_ns=400000,
         write=write_capture, packets=0):
-    """Makes a run with random changes, and dumps its flight into D during these changes, once `packets` have
-    arrived."""
+    """Makes a run with random changes, and dumps its flight into D during these changes, once
+    `packets` have arrived."""
     rng = random.Random(seed)
-    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed, write=write)
+    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns,
+                  seed=seed, write=write)
     scene.scenario(text)
     scene.workers = 3 if options else 1
-    first = scene.start("--flight", flight, "--flight-to", scene.at("by-event"), *options, record=None)
+    first = scene.start("--flight", flight, "--flight-to", scene.at("by-event"), *options,
+                        record=None)
     clients = [first, Client(scene.at("socket"))]
     clouds = [line.split()[1] for line in text.splitlines()
               if line.startswith("cloud ") and " from " in line]
-    scene.taken = disturb(lasts_s, clients, clouds, rng, changes) if clouds and changes else time.sleep(lasts_s)
+    scene.taken = (disturb(lasts_s, clients, clouds, rng, changes) if clouds
+                   and changes else time.sleep(lasts_s))
     if packets:
         come_in(first, packets)
         time.sleep(0.5)  # enough for two snapshots of a flight of one second
@@ -117,8 +123,9 @@ def base_of(live, again):
 
 
 def assert_left_as_live(scene, dumped):
-    """Compares what weir let out live between the snapshots and the dump with what the replay lets out: the same frames
-    at the same instants. Returns how many of these packets the snapshots held."""
+    """Compares what weir let out live between the snapshots and the dump with what the replay lets
+    out: the same frames at the same instants. Returns how many of these packets the snapshots
+    held."""
     begin, end = max(dumped.begins.values()), min(dumped.ends.values())
     came_in = {frame for port in scene.ports for _, frame in read_capture(scene.at(f"{port}.pcap"))}
     first = {port: read_capture(scene.at(f"again-{port}.pcap")) for port in scene.ports}
@@ -130,15 +137,18 @@ def assert_left_as_live(scene, dumped):
             assert not again, f"port {port}: none of {len(again)} left live"
             continue
         here = collections.Counter((t, frame) for t, frame in again if begin < t <= end)
-        there = collections.Counter((t - base, frame) for t, frame in live if begin < t - base <= end)
+        there = collections.Counter((t - base, frame)
+                                    for t, frame in live if begin < t - base <= end)
         # Packets that were on their way between workers when weir ended had left their engine; this
         # is the end of the run.
         missing, over = here - there, there - here
         under_way = scene.workers > 1 and missing and sum(missing.values()) <= UNDER_WAY and (
             min(missing)[0] >= max(there, default=(0,))[0] - UNDER_WAY_NS)
         assert not over and (under_way or not missing), (
-            f"port {port}: {sum(missing.values())} left here only, {sum(over.values())} live only, of "
-            f"{sum(here.values())}; from {min(missing + over)[0]} on; live until {max(there, default=(0,))[0]}")
+            f"port {port}: {sum(missing.values())} left here only, {sum(over.values())} live only, "
+            "of "
+            f"{sum(here.values())}; from {min(missing + over)[0]} on; live until "
+            f"{max(there, default=(0,))[0]}")
         held += sum(frame in came_in and frame not in dumped.frames for _, frame in again)
     return held
 
@@ -149,7 +159,8 @@ def assert_runs_again(scene, folder="D"):
     dumped = Dumped(scene.at(f"{folder}/ingress.pcapng"))
     assert dumped.begins.keys() == dumped.ends.keys(), (dumped.begins, dumped.ends)
     assert "known up to" not in said, said
-    looks = int(re.search(r"(\d+) comparisons of departures, their times and counters: all agree", said).group(1))
+    looks = int(re.search(r"(\d+) comparisons of departures, their times and counters: all agree",
+                          said).group(1))
     return looks, assert_left_as_live(scene, dumped)
 
 
@@ -221,7 +232,8 @@ def write_of_many(path, seed, packets, gap_ns):
             t_ns += rng.randrange(2 * gap_ns)
             frame = bytearray(ip_frame(rng, number, 120))
             frame[26:30] = struct.pack(">I", 0x0a000000 + number % SOURCES)
-            out.write(struct.pack("<IIII", t_ns // 10**9, t_ns % 10**9, len(frame), len(frame)) + frame)
+            out.write(struct.pack("<IIII", t_ns // 10**9, t_ns % 10**9, len(frame), len(frame))
+                      + frame)
     return t_ns - 1000 * 10**9
 
 
@@ -249,7 +261,8 @@ def a_cloud_that_was_removed_before_the_flight_begins_does_not_make_it_differ():
         client.close()
         scene.stop()
         with open(scene.at("D/changes.jsonl")) as file:
-            removed_ns = max(taken["t_ns"] for line in file for taken in [json.loads(line)] if "taken" in taken)
+            removed_ns = max(taken["t_ns"]
+                             for line in file for taken in [json.loads(line)] if "taken" in taken)
         looks, _ = assert_runs_again(scene)
         assert min(Dumped(scene.at("D/ingress.pcapng")).begins.values()) > removed_ns
         assert looks > 0, "nothing was compared"
@@ -277,7 +290,8 @@ def replayed(change):
     try:
         with open(path, "wb") as file:
             file.write(change(bytearray(before)))
-        done = subprocess.run([WEIR, "replay", "--recording", scene.at("D"), "-q"], capture_output=True, timeout=120)
+        done = subprocess.run([WEIR, "replay", "--recording", scene.at("D"), "-q"],
+                              capture_output=True, timeout=120)
     finally:
         with open(path, "wb") as file:
             file.write(before)
@@ -305,7 +319,8 @@ def a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so():
     for _ in range(6 if SANITIZED else 15):
         cut = rng.randrange(dumped.behind)
         status, said = replayed(lambda data: data[:cut])
-        assert status == 2 or "known up to" in said or " 0 packets came in" in f" {said}", f"cut at {cut}: {said}"
+        assert (status == 2 or "known up to" in said
+                or " 0 packets came in" in f" {said}"), f"cut at {cut}: {said}"
         assert "all agree" not in said or " 0 comparisons" in said, f"cut at {cut}: {said}"
 
 
@@ -322,7 +337,8 @@ def a_byte_of_the_snapshot_that_differs_is_found():
     whole = sum(end - begin for begin, end in parts)
     for _ in range(6 if SANITIZED else 25):
         where = rng.randrange(whole - 8)  # the end is padding
-        at = next(begin + where - sum(e - b for b, e in parts[:i]) for i, (begin, end) in enumerate(parts)
+        at = next(begin + where - sum(e - b for b, e in parts[:i])
+                  for i, (begin, end) in enumerate(parts)
                   if where < sum(e - b for b, e in parts[:i + 1]))
 
         def flip(data):
@@ -330,7 +346,8 @@ def a_byte_of_the_snapshot_that_differs_is_found():
             return data
 
         status, said = replayed(flip)
-        assert status == 2 and "worker 0: its initial snapshot is damaged" in said, f"at {at}: {said}"
+        assert (status == 2
+                and "worker 0: its initial snapshot is damaged" in said), f"at {at}: {said}"
 
 
 def a_bit_that_is_flipped_anywhere_ends_no_repetition_by_a_signal():
@@ -350,11 +367,13 @@ def a_dump_without_its_snapshot_is_refused():
 
     def without_its_end(data):
         return b"".join(bytes(data[at:at + length]) for at, kind, length in blocks(data)
-                        if not (kind == ENTRY and data[at + 20] == SNAPSHOT and data[at + 21] == LAST))
+                        if not (kind == ENTRY and data[at + 20] == SNAPSHOT
+                                and data[at + 21] == LAST))
 
     for change in (without, without_its_end):
         status, said = replayed(change)
-        assert status == 2 and "worker 0: its initial snapshot is missing or incomplete" in said, said
+        assert (status == 2
+                and "worker 0: its initial snapshot is missing or incomplete" in said), said
 
 
 # ---- the times of dumps ----
@@ -371,7 +390,9 @@ def started(folder, *options, text=HOLDS, packets=6000):
 def dumped_soon(pattern, count=1):
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        folders = [name for name in glob.glob(pattern) if os.path.exists(os.path.join(name, "recording.json"))]
+        folders = [name
+                   for name in glob.glob(pattern)
+                   if os.path.exists(os.path.join(name, "recording.json"))]
         if len(folders) >= count:
             return sorted(folders)
         time.sleep(0.05)
@@ -418,15 +439,19 @@ def an_event_that_is_named_dumps_once_and_another_does_not():
 
 
 def a_kind_of_event_that_there_is_not_is_refused_and_those_that_there_are_are_named():
-    for word, wrong in (("foo", "foo"), ("real_loss", "real_loss"), ("stall,", ""), ("none,Stall", "Stall")):
-        done = subprocess.run([WEIR, "run", "-c", "/nowhere", "--flight", "10s", "--flight-on", word],
+    for word, wrong in (("foo", "foo"), ("real_loss", "real_loss"), ("stall,", ""),
+                        ("none,Stall", "Stall")):
+        done = subprocess.run([WEIR, "run", "-c", "/nowhere", "--flight", "10s",
+                               "--flight-on", word],
                               capture_output=True, text=True)
         assert done.returncode == 2, done
-        assert f"--flight-on: `{wrong}` is no kind of event; the kinds are started, " in done.stderr, done
+        assert (f"--flight-on: `{wrong}` is no kind of event; the kinds are started, "
+                in done.stderr), done
         assert "stall, stall-end, loss, real-loss, " in done.stderr, done
     with open(os.path.join(SOURCE, "docs/control.md")) as file:
         table = re.search(r"(?m)(^\| `started`.*\n)(^\|.*\n)+", file.read()).group()
-    described = [kind for row in table.splitlines() for kind in re.findall(r"`([a-z-]+)`", row.split("|")[1])]
+    described = [kind for row in table.splitlines() for kind in re.findall(r"`([a-z-]+)`",
+                                                                           row.split("|")[1])]
     kinds = done.stderr.split("the kinds are ")[1].split("\n")[0].split(", ")
     assert kinds == described, (kinds, described)
 
@@ -450,7 +475,8 @@ def a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal():
             time.sleep(1.0)
             workers = workers_of(scene.process.pid)
             assert workers, "no thread is called a worker"
-            assert ctypes.CDLL(None).syscall(TGKILL, scene.process.pid, workers[-1], int(number)) == 0
+            assert (ctypes.CDLL(None).syscall(TGKILL, scene.process.pid, workers[-1], int(number))
+                    == 0)
             said = scene.process.communicate(timeout=60)[0].decode()
             client.close()
             assert scene.process.returncode == -number, f"{scene.process.returncode}: {said}"
@@ -463,9 +489,11 @@ def a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal():
 def without_a_flight_that_is_said():
     with tempfile.TemporaryDirectory() as folder:
         scene, client = started(folder)
-        done = subprocess.run([WEIR, "ctl", "-s", scene.at("socket"), "flight", "dump", scene.at("D")],
+        done = subprocess.run([WEIR, "ctl", "-s", scene.at("socket"), "flight", "dump",
+                               scene.at("D")],
                               capture_output=True, text=True)
-        assert done.returncode != 0 and "there is no flight: start weir with --flight" in done.stderr, done
+        assert (done.returncode != 0
+                and "there is no flight: start weir with --flight" in done.stderr), done
         scene.process.send_signal(signal.SIGUSR1)
         time.sleep(0.3)
         assert '"ok":true' in client.say("cloud up delay 21ms").decode()

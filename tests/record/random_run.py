@@ -46,8 +46,8 @@ def random_scenario(rng):
 
 
 def of_shipped_scenarios(source, step, claim):
-    """Calls claim(folder, text, options, index) for each `step`-th scenario of configs/, with the files that it names.
-    The workers alternate as in WORKERS, but a pipeline has two ports."""
+    """Calls claim(folder, text, options, index) for each `step`-th scenario of configs/, with the
+    files that it names. The workers alternate as in WORKERS, but a pipeline has two ports."""
     configs = os.path.join(source, "configs")
     names = sorted(name for name in os.listdir(configs) if name.endswith(".weir"))[::step]
     failures = []

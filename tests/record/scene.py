@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A live weir between captures, recorded and replayed.
 
-Ports are captures that play in real time. Their outputs have the instants at which packets were due. So the output of
-the live run can be compared with that of the replay, byte for byte, without any code of weir's.
+Ports are captures that play in real time. Their outputs have the instants at which packets were
+due. So the output of the live run can be compared with that of the replay, byte for byte, without
+any code of weir's.
 """
 import collections
 import os
@@ -22,7 +23,8 @@ started = []
 
 
 def end_started():
-    """Ends processes that a failed claim has left running, since they would slow down the next one."""
+    """Ends processes that a failed claim has left running, since they would slow down the next
+    one."""
     for process in started:
         if process.poll() is None:
             process.kill()
@@ -68,8 +70,8 @@ def write_capture(path, seed, packets, gap_ns):
 
 
 def hostile_frame(rng, frame):
-    """Returns a frame that no stack sends: truncated anywhere, or with wrong bits and lengths, or with stacked tags and
-    headers."""
+    """Returns a frame that no stack sends: truncated anywhere, or with wrong bits and lengths, or
+    with stacked tags and headers."""
     data = bytearray(frame)
     kind = rng.randrange(8)
     if kind == 0:
@@ -84,11 +86,14 @@ def hostile_frame(rng, frame):
         data[14] = rng.choice([0x40, 0x44, 0x45, 0x4f, 0x60, 0xf5])
         data[16:18] = struct.pack(">H", rng.choice([0, 1, 19, 20, 21, 40, 65535]))
     elif kind == 4:  # time to live, fragments, protocols
-        data[20:24] = rng.randbytes(2) + bytes([rng.choice([0, 1, 2]), rng.choice([1, 6, 17, 47, 58, 255])])
+        data[20:24] = (rng.randbytes(2)
+                       + bytes([rng.choice([0, 1, 2]), rng.choice([1, 6, 17, 47, 58, 255])]))
     elif kind == 5:  # IPv6 with endless extension headers
         count = rng.randrange(40)
-        data[12:] = (b"\x86\xdd\x60\0\0\0" + struct.pack(">H", 8 * count) + b"\0\2" + rng.randbytes(32)
-                     + b"".join(bytes([rng.choice([0, 43, 44, 60, 51]), rng.choice([0, 0, 255])]) + rng.randbytes(6)
+        data[12:] = (b"\x86\xdd\x60\0\0\0" + struct.pack(">H", 8 * count) + b"\0\2"
+                     + rng.randbytes(32)
+                     + b"".join(bytes([rng.choice([0, 43, 44, 60, 51]), rng.choice([0, 0, 255])])
+                                + rng.randbytes(6)
                                 for _ in range(count)))
     elif kind == 6:  # TCP's data offset and options
         data[46:48] = rng.randbytes(2)
@@ -139,8 +144,8 @@ def blocks(data):
 
 
 def around(level):
-    """Returns the environment for the program of a level of x86-64, such as "v3"; None: for the one that weir
-    chooses."""
+    """Returns the environment for the program of a level of x86-64, such as "v3"; None: for the one
+    that weir chooses."""
     return os.environ | {"WEIR_LEVEL": level} if level else None
 
 
@@ -199,9 +204,9 @@ class Scene:
         return said
 
     def assert_equal(self, due=0):
-        """Compares what left live with what leaves in the replay: the same frames at the same instants. A live port
-        dates them by the machine's clock, so all times of a port have the same offset. Packets that several workers let
-        out at one instant have no order."""
+        """Compares what left live with what leaves in the replay: the same frames at the same
+        instants. A live port dates them by the machine's clock, so all times of a port have the
+        same offset. Packets that several workers let out at one instant have no order."""
         left = 0
         for port in self.ports:
             live = read_capture(self.at(f"live-{port}.pcap"))
@@ -218,7 +223,8 @@ class Scene:
             missing = collections.Counter(again)
             missing.subtract((t - base, frame) for t, frame in live)
             other = min((one for one, n in missing.items() if n < 0), default=None)
-            assert other is None, f"port {port}: one that left at +{other[0]} ns did not leave again"
+            assert other is None, (
+                f"port {port}: one that left at +{other[0]} ns did not leave again")
             left += len(live)
         return left
 

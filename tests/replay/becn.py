@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""BECN at 0.5, 1 and 2 times the rate: which packets were marked, dropped, quenched, and why. tshark checks the
-quenches.
+"""BECN at 0.5, 1 and 2 times the rate: which packets were marked, dropped, quenched, and why.
+tshark checks the quenches.
 
-RED chooses packets at random, which is red.py's to test. Here the average is computed independently, in double
-precision, from the arrivals and drops. The average and the logged fate determine whether there has to be a quench, and
-which.
+RED chooses packets at random, which is red.py's to test. Here the average is computed
+independently, in double precision, from the arrivals and drops. The average and the logged fate
+determine whether there has to be a quench, and which.
 
 usage: becn.py WEIR ROOT
 """
@@ -60,14 +60,17 @@ def frame(packet):
     udp = struct.pack(">HHHH", 1000, 2000, 8 + size, packet.number & 0xffff or 1) + bytes(size)
     if packet.six:
         head = struct.pack(">IHBB", 0x60000000 | packet.ecn << 20, len(udp), 17, 64)
-        return MACS + b"\x86\xdd" + head + bytes.fromhex("20010db8" + "00" * 11 + "0720010db8" + "00" * 11 + "08") + udp
-    head = struct.pack(">BBHHHBBH", 0x45, packet.ecn, 20 + len(udp), packet.number & 0xffff, 0, 64, 17, 0)
+        return (MACS + b"\x86\xdd" + head
+                + bytes.fromhex("20010db8" + "00" * 11 + "0720010db8" + "00" * 11 + "08") + udp)
+    head = struct.pack(">BBHHHBBH", 0x45, packet.ecn, 20 + len(udp), packet.number & 0xffff, 0, 64,
+                       17, 0)
     head += bytes([198, 51, 100, 7, 203, 0, 113, 8])
     return MACS + b"\x08\x00" + head[:10] + checksum(head) + head[12:] + udp
 
 
 def dice(seed):
-    """Returns a generator that gives the same with every version of Python: a number from 0 to n - 1 per call."""
+    """Returns a generator that gives the same with every version of Python: a number from 0 to n -
+    1 per call."""
     state = seed
 
     def roll(n):
@@ -78,11 +81,13 @@ def dice(seed):
 
 
 def traffic(times):
-    """Returns packets at `times` the rate, in bursts of two on average: all ECN codepoints, IPv4 and IPv6."""
+    """Returns packets at `times` the rate, in bursts of two on average: all ECN codepoints, IPv4
+    and IPv6."""
     roll, packets, t_ns = dice(20), [], 1_000_000_000
     for number in range(1, PACKETS + 1):
         size = (100, 600, 1000, 1514)[roll(4)]
-        packets.append(Packet(number, t_ns, size, (NOT_ECT, ECT_1, ECT_0, ECT_0, CE)[roll(5)], roll(10) < 3))
+        packets.append(Packet(number, t_ns, size, (NOT_ECT, ECT_1, ECT_0, ECT_0, CE)[roll(5)],
+                              roll(10) < 3))
         if roll(2):
             t_ns += int((1 + roll(2000)) / 1000 * 2 * 803 * 8e9 / RATE / times)
     return packets
@@ -93,15 +98,18 @@ def capture(path, packets):
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
         for packet in packets:
             data = frame(packet)
-            out.write(struct.pack("<IIII", *divmod(packet.t_ns, 1_000_000_000), len(data), len(data)) + data)
+            out.write(struct.pack("<IIII", *divmod(packet.t_ns, 1_000_000_000), len(data),
+                                  len(data)) + data)
 
 
 def replay(packets, becn, *options, through="", more="", name="one"):
     capture("in.pcap", packets)
     with open("s.weir", "w", encoding="utf-8") as out:
         out.write(SCENARIO.format(becn=becn, through=through, more=more))
-    done = subprocess.run([WEIR, "replay", "-q", "-c", "s.weir", "--in", "a=in.pcap", "--out", f"a={name}.a.pcap",
-                           "--out", f"b={name}.b.pcap", "--log", f"{name}.csv", "--report", f"{name}.json", *options],
+    done = subprocess.run([WEIR, "replay", "-q", "-c", "s.weir", "--in", "a=in.pcap",
+                           "--out", f"a={name}.a.pcap",
+                           "--out", f"b={name}.b.pcap", "--log", f"{name}.csv",
+                           "--report", f"{name}.json", *options],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with open(f"{name}.json", encoding="utf-8") as report:
@@ -109,7 +117,8 @@ def replay(packets, becn, *options, through="", more="", name="one"):
 
 
 def quenches(path):
-    """Returns the packet's number, the bit for marked, and the instant of each quench, and checks its layout."""
+    """Returns the packet's number, the bit for marked, and the instant of each quench, and checks
+    its layout."""
     found = []
     with open(path, "rb") as file:
         data = file.read()
@@ -143,7 +152,8 @@ def fates():
 
 
 def averages(packets, told):
-    """Yields RED's average at each arrival, from a FIFO of 10 Mbit/s that holds the packets that were not dropped."""
+    """Yields RED's average at each arrival, from a FIFO of 10 Mbit/s that holds the packets that
+    were not dropped."""
     average, waiting, free, idle, begin = 0.0, collections.deque(), 0.0, 0.0, True
     for packet in packets:
         now = packet.t_ns + 2_000_000
@@ -161,8 +171,8 @@ def averages(packets, told):
 
 
 def expected(packet, average, told, threshold):
-    """Returns the zone, the kind of packet and its fate, and the quench that the sender must get: None, True (marked)
-    or False (dropped)."""
+    """Returns the zone, the kind of packet and its fate, and the quench that the sender must get:
+    None, True (marked) or False (dropped)."""
     fate, reason, detail = told
     zone = "below min" if average < MIN else "above max" if average >= MAX else \
         "below threshold" if average < threshold else "from threshold"
@@ -170,7 +180,8 @@ def expected(packet, average, told, threshold):
     if fate == "delivered":
         marked = detail == "marked"
         assert not marked or (kind == "capable" and MIN <= average < MAX), (packet, average, told)
-        return (zone, kind, "marked" if marked else "passed"), True if marked and average >= threshold else None
+        return (zone, kind,
+                "marked" if marked else "passed"), True if marked and average >= threshold else None
     if reason == "red-early":
         assert kind == "not capable" and MIN <= average < MAX, (packet, average, told)
     elif reason == "red-forced":
@@ -190,7 +201,8 @@ def play(times, becn, threshold):
     for number, marked, t_ns, quoted in quenches("one.a.pcap"):
         packet = by_number[number]
         assert number not in said, f"packet {number} was told of twice"
-        assert t_ns == packet.t_ns + 2_000_000, f"packet {number}: not at the instant of the decision"
+        assert (t_ns == packet.t_ns
+                + 2_000_000), f"packet {number}: not at the instant of the decision"
         head = bytearray(frame(packet)[14:])
         head[7 if packet.six else 8] -= 1
         if not packet.six:
@@ -201,12 +213,14 @@ def play(times, becn, threshold):
     rows = collections.Counter()
     for packet, average in averages(packets, told):
         row, must = expected(packet, average, told[packet.number], threshold)
-        assert said.get(packet.number) is must, \
-            f"{times} x, {becn}: packet {packet.number}, {row}, average {average}: {said.get(packet.number)}, not {must}"
+        assert said.get(packet.number) is must, (
+            f"{times} x, {becn}: packet {packet.number}, {row}, average {average}: "
+            f"{said.get(packet.number)}, not {must}")
         rows[row + ({None: "-", True: "quench: marked", False: "quench: dropped"}[must],)] += 1
     down = clouds["down"]
     assert down["becn_sent"] == len(said) and down["becn_marked"] == sum(said.values()), down
-    assert down["rx_packets"] + down["generated"] == down["tx_packets"] + sum(down["drops"].values()), down
+    assert (down["rx_packets"] + down["generated"] == down["tx_packets"]
+            + sum(down["drops"].values())), down
     return rows
 
 
@@ -293,7 +307,8 @@ def assert_table(times, becn, threshold):
     rows = play(times, becn, threshold)
     lines = ["{:16} {:12} {:11} {:16} {}".format(*row, n) for row, n in sorted(rows.items())]
     if lines != TABLES[times, becn].split("\n")[1:-1]:
-        raise AssertionError("\n".join([f"{times} times the rate, becn {becn}: there came out", *lines]))
+        raise AssertionError("\n".join([f"{times} times the rate, becn {becn}: there came out",
+                                        *lines]))
     return collections.Counter({said: sum(n for row, n in rows.items() if row[3] == said)
                                 for said in ("quench: marked", "quench: dropped")})
 
@@ -312,27 +327,34 @@ def the_threshold_divides_ecn_from_becn():
     assert not +ecn, "at max it is ECN alone"
 
 
-FIELDS = ("icmp.type", "icmp.code", "icmpv6.type", "icmpv6.code", "ip.len", "ipv6.plen", "ip.src", "ipv6.src",
-          "ip.dsfield.ecn", "ip.checksum.status", "icmp.checksum.status", "icmpv6.checksum.status", "_ws.malformed",
+FIELDS = ("icmp.type", "icmp.code", "icmpv6.type", "icmpv6.code", "ip.len", "ipv6.plen", "ip.src",
+          "ipv6.src",
+          "ip.dsfield.ecn", "ip.checksum.status", "icmp.checksum.status", "icmpv6.checksum.status",
+          "_ws.malformed",
           "_ws.expert.severity")
 V4, V6 = "4;0;;;56;;192.0.2.1;;0;1;1;;", ";;200;0;;56;;2001:db8::1;;;;1;"
 BIT = "icmp[4:4] == {0} || icmpv6[4:4] == {0}"
 
 
 def tshark(path, *options):
-    done = subprocess.run(["tshark", "-r", path, "-o", "ip.check_checksum:TRUE", *options], capture_output=True,
+    done = subprocess.run(["tshark", "-r", path, "-o", "ip.check_checksum:TRUE", *options],
+                          capture_output=True,
                           text=True, check=True)
     return done.stdout.splitlines()
 
 
 def judge(path):
-    """Returns how many quenches report a mark, and how many a drop, as tshark reads them. None may be malformed."""
-    rows = [line.rsplit(";", 1) for line in tshark(path, "-T", "fields", "-E", "separator=;", "-E", "occurrence=f",
-                                                   *[word for field in FIELDS for word in ("-e", field)])]
+    """Returns how many quenches report a mark, and how many a drop, as tshark reads them. None may
+    be malformed."""
+    rows = [line.rsplit(";", 1)
+            for line in tshark(path, "-T", "fields", "-E", "separator=;", "-E", "occurrence=f",
+                                                   *[word for field in FIELDS
+                                                     for word in ("-e", field)])]
     assert {row[0] for row in rows} <= {V4, V6}, {row[0] for row in rows}
     # Wireshark's errors have severity 0x800000; deprecated and unknown types have less.
     assert all(int(row[1] or 0) < 0x600000 for row in rows), {row[1] for row in rows}
-    marked, dropped = (len(tshark(path, "-Y", BIT.format(word))) for word in ("80:00:00:00", "00:00:00:00"))
+    marked, dropped = (len(tshark(path, "-Y", BIT.format(word)))
+                       for word in ("80:00:00:00", "00:00:00:00"))
     assert marked + dropped == len(rows), (marked, dropped, len(rows))
     return marked, dropped
 
@@ -370,12 +392,14 @@ def the_size_of_bursts_does_not_matter():
         for burst in ("7", "32"):
             replay(traffic(1), becn, "--burst", burst, name="other")
             for end in ("a.pcap", "b.pcap", "csv", "json"):
-                assert filecmp.cmp(f"one.{end}", f"other.{end}", False), f"becn {becn}: {end}, bursts of {burst}"
+                assert filecmp.cmp(f"one.{end}", f"other.{end}",
+                                   False), f"becn {becn}: {end}, bursts of {burst}"
 
 
 def the_shipped_scenario_tells_senders_two_milliseconds_later():
     capture("in.pcap", traffic(2))
-    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{ROOT}/configs/becn.weir", "--in", "a=in.pcap", "--out",
+    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{ROOT}/configs/becn.weir",
+                           "--in", "a=in.pcap", "--out",
                            "a=one.a.pcap", "--out", "b=one.b.pcap", "--report", "one.json"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

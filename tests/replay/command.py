@@ -44,7 +44,8 @@ def weir(*words, **more):
 
 
 def as_nobody(*arguments):
-    """Runs weir as a user without rights, who cannot read this build folder or the folders above it."""
+    """Runs weir as a user without rights, who cannot read this build folder or the folders above
+    it."""
     programs = [WEIR, *glob.glob(f"{WEIR}-v[234]")]
     copies = [shutil.copy(program, os.path.basename(program)) for program in programs]
     os.chmod(".", 0o777)
@@ -85,17 +86,20 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (["-c", "bad.weir", "--in", "a=in", "--out", "b=out"], "bad.weir:4:"),
             (["-c", "s.weir", "--in", "a", "--out", "b=out"], "like --in a=FILE"),
             (["-c", "s.weir", "--in", "c=in", "--out", "b=out"], "there are `a` and `b`"),
-            (["-c", "s.weir", "--in", "left,right=in", "--out", "b=out"], "no port `left`; there are `a` and `b`"),
+            (["-c", "s.weir", "--in", "left,right=in", "--out", "b=out"],
+             "no port `left`; there are `a` and `b`"),
             (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port `down`"),
             (["-c", "s.weir", "--in", "a=none", "--out", "b=out"], "No such file"),
             (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type IEEE802_11 (105)"),
             (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is not a readable capture"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=in"], "is read"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=s.weir"], "is read"),
-            (["-c", "s.weir", "--in", "a=in", "--out", "b=none/out"], "none/out: cannot be written"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "b=none/out"],
+             "none/out: cannot be written"),
             (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out"], "--split"),
             (base + ["--split", "first"], "--in A,B=PCAP"),
-            (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out", "--split", "ip=1.2.3"], "ip=10.0.0.1"),
+            (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out", "--split", "ip=1.2.3"],
+             "ip=10.0.0.1"),
             (["-c", "s.weir", "--in", "a=-", "--in", "b=-", "--out", "b=out"], "names it 2 times"),
             (base + ["--report", "out"], "written twice"),
             (base + ["--log", "in"], "is read"),
@@ -146,7 +150,8 @@ def the_report_has_the_keys_of_the_contract_in_their_order():
     assert list(report) == ["seed", "duration_ns", "clouds", "ports"], list(report)
     assert report["seed"] == "18446744073709551615"
     cloud = report["clouds"][0]
-    assert list(cloud)[:len(CLOUD_KEYS)] == CLOUD_KEYS, list(cloud)  # a cloud may add keys of its own
+    assert (list(cloud)[:len(CLOUD_KEYS)]
+            == CLOUD_KEYS), list(cloud)  # a cloud may add keys of its own
     assert [reason for reason in cloud["drops"] if reason in DROPS] == DROPS, cloud["drops"]
     for histogram in ("delay_ns", "lateness_ns"):
         assert list(cloud[histogram]) == ["min", "p50", "p99", "p99.9", "max"]
@@ -167,7 +172,8 @@ def standard_input_and_output_are_captures_too():
         done = good("-c", "s.weir", "--in", "a=-", "--out", "b=-", stdin=data)
     assert done.stdout == read("out")
     assert b"1,000 packets read" in done.stderr
-    piped = subprocess.run(f"cat in | '{WEIR}' replay -q -c s.weir --in a=- --out b=- | cat > piped",
+    piped = subprocess.run(f"cat in | '{WEIR}' replay -q -c s.weir --in a=- --out b=- | cat > "
+                           "piped",
                            shell=True)
     assert piped.returncode == 0
     assert read("piped") == read("out")
@@ -228,7 +234,8 @@ def a_full_small_file_system_ends_with_status_2_and_is_left_as_it_was():
     script = (f"mount -t tmpfs -o size=4m none disk && echo old > disk/out && "
               f"'{WEIR}' replay -q -c s.weir --in a=in --out b=disk/out --log disk/log; "
               f"echo status $?; ls -A disk; cat disk/out")
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True,
+                          text=True)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         raise tap.Skip("a mount namespace of its own is not allowed here")
     assert done.stdout.split() == ["status", "2", "out", "old"], done.stdout + done.stderr
@@ -244,7 +251,8 @@ def a_corrupt_capture_is_processed_up_to_there_and_that_is_said():
     with open("in", "wb") as out:
         out.write(data)
     done = good("-c", "s.weir", "--in", "a=in", "--out", "b=out", "--report", "r.json", text=True)
-    assert "port a: the capture is damaged, and ends: in: after frame 40: " in done.stderr, done.stderr
+    assert "port a: the capture is damaged, and ends: in: after frame 40: " in done.stderr, (
+        done.stderr)
     assert "40 packets read, 40 written" in done.stdout, done.stdout
     assert len(read("out")) == 24 + 40 * (16 + 60)
     assert "after frame 40" in json.loads(read("r.json"))["ports"][0]["damage"]
@@ -271,7 +279,8 @@ def no_permission_is_said_with_status_2():
     os.mkdir("closed", 0o755)
     before = files()
     for capture, out, says in (("secret", "out", "secret: cannot be read: Permission denied"),
-                               ("in", "closed/out", "closed/out: cannot be written: Permission denied")):
+                               ("in", "closed/out",
+                                "closed/out: cannot be written: Permission denied")):
         done = as_nobody("-c", "s.weir", "--in", f"a={capture}", "--out", f"b={out}")
         assert done.returncode == 2 and done.stderr == f"weir replay: {says}\n", done.stderr
         assert files() == before and os.listdir("closed") == []
@@ -303,7 +312,8 @@ def the_picture_needs_nothing_else_and_is_the_same_again():
     base = ["-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out"]
     good(*base, "--picture", "p.html")
     page = read("p.html").decode()
-    for text in ("<svg", "Delay", "Queue", "Throughput", "delivered", "lost as configured", "random 10%", "seed 1",
+    for text in ("<svg", "Delay", "Queue", "Throughput", "delivered", "lost as configured",
+                 "random 10%", "seed 1",
                  "\nconfigured: 20 ms", "\nlost as configured: ", "\nleft the cloud: "):
         assert text in page, f"{text} is missing"
     assert not re.search(r"<script|<link|@import|(src|href)\s*=\s*[\"'](?!#)", page)
@@ -317,7 +327,8 @@ def a_jitter_is_not_flattened_by_an_axis_from_0_and_that_is_said():
         scenario("seed 1\n" + PORTS + f"cloud down delay {delay}\n")
         good("-q", "-c", "s.weir", "--in", "a=in", "--picture", "p.html")
         page = read("p.html").decode()
-        ticks = re.findall(r'class="tick"[^>]*>([^<]*)<', re.findall(r"<svg.*?</svg>", page, re.S)[0])
+        ticks = re.findall(r'class="tick"[^>]*>([^<]*)<',
+                           re.findall(r"<svg.*?</svg>", page, re.S)[0])
         assert ("does not begin at 0" in page) != from_0, delay
         assert (ticks.count("0") + ticks.count("0 ms") > 1) == from_0, (delay, ticks)
 
@@ -342,7 +353,8 @@ def what_is_not_as_it_should_be_is_said():
     make("in", packets=100, cut_bytes=7, back_every=10, back_ns=2500000, gap_ns=1000000)
     make("stray", packets=10)
     done = good("-c", "s.weir", "--in", "a=in", "--in", "c=stray", "--report", "r.json", text=True)
-    for text in ("after frame 99: truncated dump file", "9 packets are stamped earlier than the one ahead",
+    for text in ("after frame 99: truncated dump file",
+                 "9 packets are stamped earlier than the one ahead",
                  "by 1.5 ms at most", "port c: 10 packets came in and no cloud took them",
                  "port b: 99 packets left and were not written; --out b=PCAP would write them"):
         assert text in done.stderr, f"{text}: {done.stderr}"
@@ -355,26 +367,34 @@ def a_split_that_takes_all_or_nothing_is_said():
     scenario("seed 1\n" + PORTS + "cloud up from b to a\n")
     make("both", packets=20)
     for rule, text, packets in (
-            ("port=9", "both: --split port=9: no frame matches, so all 20 packets came in at port b and none at a: "
+            ("port=9", "both: --split port=9: no frame matches, so all 20 packets came in at port "
+                       "b and none at a: "
              "clouds from a got no packets", [0, 20]),
-            ("first", "both: --split first: every frame matches, so all 20 packets came in at port a and none at b: "
+            ("first", "both: --split first: every frame matches, so all 20 packets came in at port "
+                      "a and none at b: "
              "clouds from b got no packets", [20, 0])):
-        done = good("-c", "s.weir", "--in", "a,b=both", "--split", rule, "--report", "r.json", text=True)
+        done = good("-c", "s.weir", "--in", "a,b=both", "--split", rule, "--report", "r.json",
+                    text=True)
         assert text in done.stderr, done.stderr
         split = {"capture": "both", "rule": rule, "ports": ["a", "b"], "packets": packets}
         assert json.loads(read("r.json"))["splits"] == [split]
 
 
 def in_a_picture_a_quantity_has_one_unit():
-    """On axes, under the pointer and in tables: delays of 280 and 850 ms, rates of 10 and 2 Mbit/s."""
+    """On axes, under the pointer and in tables: delays of 280 and 850 ms, rates of 10 and 2
+    Mbit/s."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    good("-q", "-c", f"{root}/configs/geo-satellite.weir", "--in", f"a,b={root}/tests/replay/data/linux-tcp.pcap",
+    good("-q", "-c", f"{root}/configs/geo-satellite.weir",
+         "--in", f"a,b={root}/tests/replay/data/linux-tcp.pcap",
          "--split", "mac=02:00:00:00:00:0a", "--picture", "p.html")
     page = read("p.html").decode()
     labels = set(re.findall(r">([A-Z][a-z]+) \(([^)]*)\)<", page))
-    assert labels == {("Time", "s"), ("Delay", "ms"), ("Throughput", "Mbit/s"), ("Queue", "kB")}, labels
-    texts = re.findall(r"<title>(.*?)</title>", page, re.S)[1:] + re.findall(r"<td[^>]*>(.*?)</td>", page, re.S)
-    used = set(re.findall(r"\d (ns|µs|ms|s|bit/s|kbit/s|Mbit/s|Gbit/s|B|kB|MB)\b", "\n".join(texts)))
+    assert labels == {("Time", "s"), ("Delay", "ms"), ("Throughput", "Mbit/s"),
+                      ("Queue", "kB")}, labels
+    texts = (re.findall(r"<title>(.*?)</title>", page, re.S)[1:]
+             + re.findall(r"<td[^>]*>(.*?)</td>", page, re.S))
+    used = set(re.findall(r"\d (ns|µs|ms|s|bit/s|kbit/s|Mbit/s|Gbit/s|B|kB|MB)\b",
+                          "\n".join(texts)))
     assert used == {"s", "ms", "Mbit/s", "kB"}, used
 
 
@@ -383,7 +403,8 @@ def a_picture_of_a_template_shows_the_packets_of_its_clouds():
     make("in", packets=300)
     drawn = []
     for kind, per in (("cloud", ""), ("clouds", " per flow")):
-        scenario(f"seed 1\nport a\nport b\n{kind} down from a to b{per}\n{kind} down rate 10mbit\n{kind} down delay 20ms\n")
+        scenario(f"seed 1\nport a\nport b\n{kind} down from a to b{per}\n{kind} down rate 10mbit\n"
+                 f"{kind} down delay 20ms\n")
         good("-q", "-c", "s.weir", "--in", "a=in", "--picture", f"{kind}.html")
         drawn.append(re.findall(r"<svg.*?</svg>", read(f"{kind}.html").decode(), re.S)[0])
     assert drawn[0].count("<") > 20, drawn[0][:300]
@@ -395,11 +416,14 @@ def what_no_cloud_takes_has_the_name_of_its_port_if_it_passes_and_no_line_if_not
     long = "a" * 22
     for port, clouds, name in (("a", "cloud v from a to b match icmp\n", "untouched a"),
                                (long, f"cloud v from {long} to b match icmp\n", "untouched port 0"),
-                               ("a", "cloud v from a to b match icmp\ncloud w from a to a match tcp\n", None)):
+                               ("a", "cloud v from a to b match icmp\n"
+                                     "cloud w from a to a match tcp\n", None)):
         scenario(f"seed 1\nport {port}\nport b\n{clouds}")
-        good("-q", "-c", "s.weir", "--in", f"{port}=in", "--log", "log", "--report", "r.json", "--capture", "c")
+        good("-q", "-c", "s.weir", "--in", f"{port}=in", "--log", "log", "--report", "r.json",
+             "--capture", "c")
         log = [line.split(",") for line in read("log").decode().splitlines()[1:]]
-        assert [line[1:2] + line[3:6] for line in log] == ([[port, name, "delivered", ""]] * 3 if name else []), log
+        assert ([line[1:2] + line[3:6] for line in log]
+                == ([[port, name, "delivered", ""]] * 3 if name else [])), log
         counts = json.loads(read("r.json"))["ports"][0]
         assert (counts["untouched"], counts["no_cloud"]) == ((3, 0) if name else (0, 3)), counts
         assert f"{name}:in".encode() in read("c") or not name

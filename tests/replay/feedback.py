@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The feedback header through `weir replay`: tshark checks the checksums, and the table of the path is compared with
-the counters of the routers' clouds.
+"""The feedback header through `weir replay`: tshark checks the checksums, and the table of the path
+is compared with the counters of the routers' clouds.
 
 usage: feedback.py WEIR ROOT
 """
@@ -51,14 +51,16 @@ def segment(protocol, pseudo, size):
 
 def ipv4(source, to, protocol=UDP, size=60, ttl=64, tags=b"", header=b"", flags=0):
     inner = header + segment(protocol, source + to, size)
-    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(inner), 1, flags, ttl, 253 if header else protocol,
-                       0) + source + to
+    head = (struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(inner), 1, flags, ttl,
+                        253 if header else protocol,
+                       0) + source + to)
     return MACS + tags + b"\x08\x00" + head[:10] + checksum(head) + head[12:] + inner
 
 
 def ipv6(source, to, protocol=UDP, size=60, ttl=64, tags=b"", header=b""):
     inner = header + segment(protocol, source + to, size)
-    head = struct.pack(">IHBB", 0x60000000, len(inner), 253 if header else protocol, ttl) + source + to
+    head = (struct.pack(">IHBB", 0x60000000, len(inner), 253 if header else protocol, ttl) + source
+            + to)
     return MACS + tags + b"\x86\xdd" + head + inner
 
 
@@ -95,7 +97,8 @@ def scenario(proxies=True):
     for i, rate in enumerate(RATES, 1):
         name = f"down-{i}"
         lines += [f"cloud {name} from {before} to b", f"cloud {name} hop 192.0.2.{i} 2001:db8::{i}",
-                  f"cloud {name} feedback header window 100ms", f"cloud {name} rate {rate}bit queue 100pkt"]
+                  f"cloud {name} feedback header window 100ms",
+                  f"cloud {name} rate {rate}bit queue 100pkt"]
         before = name
     if proxies:
         lines += [f"cloud down-4 from {before} to b", "cloud down-4 feedback proxy strip",
@@ -109,8 +112,9 @@ def replay(folder, text, a, b=(), *options):
         out.write(text)
     capture(f"{folder}/a.pcap", a)
     capture(f"{folder}/b.pcap", b)
-    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in", f"a={folder}/a.pcap", "--in",
-                           f"b={folder}/b.pcap", "--out", f"a={folder}/a-out.pcap", "--out",
+    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir",
+                           "--in", f"a={folder}/a.pcap",
+                           "--in", f"b={folder}/b.pcap", "--out", f"a={folder}/a-out.pcap", "--out",
                            f"b={folder}/b-out.pcap", "--report", f"{folder}/report.json", "--log",
                            f"{folder}/log.csv", *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -162,13 +166,16 @@ def headers_that_hosts_send_themselves_are_answered_and_right():
     with tempfile.TemporaryDirectory() as folder:
         clouds, _, to_b = replay(folder, scenario(proxies=False), a)
         is_right(to_b, 18)
-        assert frames_of(to_b) == [make(*ends, header=said, tags=TAGS[i % 3], ttl=61) for i in range(9)
-                                   for make, ends in ((ipv4, (HOST4, PEER4)), (ipv6, (HOST6, PEER6)))]
+        assert frames_of(to_b) == [make(*ends, header=said, tags=TAGS[i % 3], ttl=61)
+                                   for i in range(9)
+                                   for make, ends in ((ipv4, (HOST4, PEER4)),
+                                                      (ipv6, (HOST6, PEER6)))]
         assert [clouds[f"down-{i}"]["feedback"]["written"] for i in (1, 2, 3)] == [0, 18, 0]
 
 
 def near(value, expected, what):
-    assert abs(value - expected) <= 0.05 * expected, f"{what}: {value}, and the packets say {expected}"
+    assert (abs(value - expected)
+            <= 0.05 * expected), f"{what}: {value}, and the packets say {expected}"
 
 
 def the_path_names_three_routers_and_is_right_within_five_percent():
@@ -235,7 +242,8 @@ def weights_that_do_not_sum_to_one_are_normalised_and_that_is_said():
                 out.write("port a\nport b\ncloud x from a to b\ncloud x rate 10mbit\n"
                           f"cloud x class voice weight {weights[0]} match udp port 5004\n"
                           f"cloud x class data weight {weights[1]}\n")
-            done = subprocess.run([WEIR, "check", "-c", f"{folder}/s.weir"], capture_output=True, text=True)
+            done = subprocess.run([WEIR, "check", "-c", f"{folder}/s.weir"], capture_output=True,
+                                  text=True)
             assert done.returncode == 0, done.stderr
             assert (said in done.stdout) == normalised, done.stdout
             assert "80" in done.stdout and "20" in done.stdout, done.stdout
@@ -261,7 +269,8 @@ def what_is_wrong_is_said():
         for line, says in cases.items():
             with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
                 out.write(f"port a\nport b\ncloud x from a to b\n{line}\n")
-            done = subprocess.run([WEIR, "check", "-c", f"{folder}/s.weir"], capture_output=True, text=True)
+            done = subprocess.run([WEIR, "check", "-c", f"{folder}/s.weir"], capture_output=True,
+                                  text=True)
             assert done.returncode != 0, line
             assert says in done.stderr, f"{line}: {done.stderr}"
 

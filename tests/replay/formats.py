@@ -40,7 +40,8 @@ def read(path):
 
 
 def weir(*words, **more):
-    return subprocess.run([WEIR, "replay", "-q", "-c", "s.weir", *words], capture_output=True, **more)
+    return subprocess.run([WEIR, "replay", "-q", "-c", "s.weir", *words], capture_output=True,
+                          **more)
 
 
 def good(*words, **more):
@@ -50,13 +51,14 @@ def good(*words, **more):
 
 
 def records(path):
-    """Returns the link type of a pcap in this machine's byte order, and (time, length on the wire, bytes) of each
-    packet."""
+    """Returns the link type of a pcap in this machine's byte order, and (time, length on the wire,
+    bytes) of each packet."""
     data, at, found = read(path), 24, []
     fraction_ns = {0xa1b23c4d: 1, 0xa1b2c3d4: 1000}[struct.unpack("=I", data[:4])[0]]
     while at < len(data):
         seconds, fraction, bytes_, wire = struct.unpack("=IIII", data[at:at + 16])
-        found.append((seconds * 10**9 + fraction * fraction_ns, wire, data[at + 16:at + 16 + bytes_]))
+        found.append((seconds * 10**9 + fraction * fraction_ns, wire,
+                      data[at + 16:at + 16 + bytes_]))
         at += 16 + bytes_
     return struct.unpack("=I", data[20:24])[0], found
 
@@ -110,7 +112,8 @@ def what_is_compressed_gives_the_bytes_of_what_is_not_whatever_its_name():
     packed = {"capture.pcap": data, "capture.gz": gzip.compress(data), "pcap": lzma.compress(data),
               "two.pcap": gzip.compress(data[:half]) + gzip.compress(data[half:])}
     if shutil.which("zstd"):
-        packed["x.gz"] = subprocess.run(["zstd", "-q"], input=data, capture_output=True, check=True).stdout
+        packed["x.gz"] = subprocess.run(["zstd", "-q"], input=data, capture_output=True,
+                                        check=True).stdout
     expected = None
     for name, content in packed.items():
         write(name, content)
@@ -128,7 +131,8 @@ def a_compressed_capture_that_is_cut_is_processed_up_to_there_and_that_is_said()
         packed = pack(read(CAPTURE))
         write("cut", packed[:len(packed) // 2])
         done = good("--in", "a=cut", "--out", "b=b")
-        assert b"after frame " in done.stderr and word + b" stream is cut off" in done.stderr, done.stderr
+        assert (b"after frame " in done.stderr
+                and word + b" stream is cut off" in done.stderr), done.stderr
         assert len(records("b")[1]) > 100
 
 
@@ -169,14 +173,19 @@ def tools_of_others_agree():
     write("s.weir", (PORTS + "cloud down delay 1s\n").encode())
     for name, link in LINKS.items():
         convert(link, "in")
-        subprocess.run(["editcap", "-t", "1", "-F", "nsecpcap", "in", "later"], check=True, capture_output=True)
+        subprocess.run(["editcap", "-t", "1", "-F", "nsecpcap", "in", "later"], check=True,
+                       capture_output=True)
         good("--in", "a=in", "--out", "b=out")
         told = []
         for path in ("later", "out"):
-            shown = subprocess.run(["capinfos", "-T", "-r", "-M", "-E", "-c", "-d", "-a", "-e", path],
-                                   capture_output=True, check=True, text=True).stdout.split("\t")[1:]
-            table = subprocess.run(["tshark", "-n", "-r", path, "-T", "fields", "-e", "frame.time_epoch",
-                                    "-e", "frame.len", "-e", "ip.src", "-e", "tcp.seq_raw", "-e", "sll.pkttype"],
+            shown = subprocess.run(["capinfos", "-T", "-r", "-M", "-E", "-c", "-d", "-a",
+                                    "-e", path],
+                                   capture_output=True, check=True,
+                                   text=True).stdout.split("\t")[1:]
+            table = subprocess.run(["tshark", "-n", "-r", path, "-T", "fields",
+                                    "-e", "frame.time_epoch",
+                                    "-e", "frame.len", "-e", "ip.src", "-e", "tcp.seq_raw",
+                                    "-e", "sll.pkttype"],
                                    capture_output=True, check=True, text=True).stdout
             told.append((shown, table))
         assert told[0] == told[1], (name, told[0][0], told[1][0])
@@ -239,14 +248,17 @@ def an_answer_of_a_router_goes_back_under_the_header_of_its_cause():
         write("in", data)
         good("--in", "a,b=in", *SPLIT, "--out", "a=a", "--out", "b=b")
         found = [packet for _, _, packet in records("a")[1]
-                 if packet[HEADER_BYTES[link] + 12:HEADER_BYTES[link] + 16] == bytes((192, 0, 2, 1))]
+                 if packet[HEADER_BYTES[link] + 12:HEADER_BYTES[link] + 16] == bytes((192, 0, 2,
+                                                                                      1))]
         assert found, f"{name}: no answer of the router"
         for packet in found:
             assert packet[HEADER_BYTES[link] + 20] == 11, "time exceeded"
             if link == SLL:
-                assert packet[:16] == bytes.fromhex("0004000100060200000000 0a0000 0800".replace(" ", ""))
+                assert packet[:16] == bytes.fromhex(
+                    "0004000100060200000000 0a0000 0800".replace(" ", ""))
             if link == SLL2:
-                assert packet[:20] == bytes.fromhex("0800 0000 00000003 0001 04 06 02000000000a 0000".replace(" ", ""))
+                assert packet[:20] == bytes.fromhex("0800 0000 00000003 0001 04 06 02000000000a "
+                                                    "0000".replace(" ", ""))
 
 
 def errors_in_a_packet_do_not_change_its_link_header():
@@ -257,7 +269,8 @@ def errors_in_a_packet_do_not_change_its_link_header():
         protocol = slice(14, 16) if link == SLL else slice(0, 2)
         changed = 0
         for (_, _, came), (_, _, left) in zip(records("in")[1], records("out")[1]):
-            header, left_header = (bytearray(packet[:HEADER_BYTES[link]]) for packet in (came, left))
+            header, left_header = (bytearray(packet[:HEADER_BYTES[link]])
+                                   for packet in (came, left))
             header[protocol] = left_header[protocol] = b"\0\0"
             assert header == left_header
             changed += came != left
@@ -268,9 +281,12 @@ def what_asks_for_addresses_of_ethernet_is_refused_with_the_words():
     convert(RAW, "raw")
     convert(SLL, "sll")
     for statement, says in (
-            ("cloud x from a to b match ether host 02:00:00:00:00:01", "`match ether host 02:00:00:00:00:01`"),
-            ("cloud x from a to b match ip and ether[0] & 1 = 0", "`match ip and ether[0] & 1 = 0`"),
-            ("cloud down rate 1gbit\ncloud down class one weight 1 match ether src 02:00:00:00:00:01\ncloud down class two weight 1", "`match ether src"),
+            ("cloud x from a to b match ether host 02:00:00:00:00:01",
+             "`match ether host 02:00:00:00:00:01`"),
+            ("cloud x from a to b match ip and ether[0] & 1 = 0",
+             "`match ip and ether[0] & 1 = 0`"),
+            ("cloud down rate 1gbit\ncloud down class one weight 1 match ether src "
+             "02:00:00:00:00:01\ncloud down class two weight 1", "`match ether src"),
             ("cloud down rewrite set eth.dst 02:00:00:00:00:01", "`rewrite set eth.dst"),
             ("cloud down rewrite match frame+8:2 = 7 set ip.ttl 3", "`rewrite match frame+8:2"),
             ("cloud down at 1s rewrite set eth.src 02:00:00:00:00:01", "`rewrite set eth.src")):
@@ -281,11 +297,14 @@ def what_asks_for_addresses_of_ethernet_is_refused_with_the_words():
             assert done.returncode == 2 and not os.path.exists("r2"), (statement, done.stderr)
             assert len(done.stderr.splitlines()) == 1 and says in done.stderr, done.stderr
             assert path in done.stderr and "Ethernet" in done.stderr, done.stderr
-    write("s.weir", (PORTS + "cloud x from a to b match tcp[13] & 2 != 0\ncloud down rewrite set ip.ttl 3\n").encode())
+    write("s.weir",
+          (PORTS + "cloud x from a to b match tcp[13] & 2 != 0\n"
+           "cloud down rewrite set ip.ttl 3\n").encode())
     good("--in", "a=raw", "--report", "r")
     for words, says in ((["--in", "a,b=raw", "--split", "first"], "ip=ADDRESS"),
                         (["--in", "a,b=raw", "--split", "mac=02:00:00:00:00:0a"], "ip=ADDRESS"),
-                        (["--in", "a=raw", "--in", "b=sll"], "of link type LINUX_SLL, but those before it are of RAW")):
+                        (["--in", "a=raw", "--in", "b=sll"],
+                         "of link type LINUX_SLL, but those before it are of RAW")):
         done = weir(*words, "--report", "r2", text=True)
         assert done.returncode == 2 and says in done.stderr, done.stderr
 

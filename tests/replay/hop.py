@@ -24,7 +24,8 @@ HOST4, PEER4 = bytes([198, 51, 100, 7]), bytes([203, 0, 113, 8])
 HOST6, PEER6 = (bytes.fromhex("20010db8" + "00" * 10 + "01" + last) for last in ("07", "08"))
 UDP, ICMP, ICMP6 = 17, 1, 58
 CHECKS = [word for name in ("ip", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
-SUMS = ["ip.checksum.status", "udp.checksum.status", "icmp.checksum.status", "icmpv6.checksum.status"]
+SUMS = ["ip.checksum.status", "udp.checksum.status", "icmp.checksum.status",
+        "icmpv6.checksum.status"]
 WRONG = ["_ws.malformed", "_ws.expert.message", "_ws.expert.severity"]
 
 
@@ -48,10 +49,12 @@ def segment(protocol, pseudo, size, kind=None):
     return whole[:at] + checksum(pseudo + whole) + whole[at + 2:]
 
 
-def ipv4(ttl, protocol=UDP, size=60, df=False, options=b"", tags=b"", to=PEER4, number=1, kind=None):
+def ipv4(ttl, protocol=UDP, size=60, df=False, options=b"", tags=b"", to=PEER4, number=1,
+         kind=None):
     inner = segment(protocol, HOST4 + to, size, kind)
-    head = struct.pack(">BBHHHBBH", 0x45 + len(options) // 4, 0, 20 + len(options) + len(inner), number,
-                       0x4000 if df else 0, ttl, protocol, 0) + HOST4 + to + options
+    head = (struct.pack(">BBHHHBBH", 0x45 + len(options) // 4, 0, 20 + len(options) + len(inner),
+                        number,
+                       0x4000 if df else 0, ttl, protocol, 0) + HOST4 + to + options)
     return MACS + tags + b"\x08\x00" + head[:10] + checksum(head) + head[12:] + inner
 
 
@@ -69,8 +72,8 @@ def capture(path, frames):
 
 
 def replay(folder, frames, *options, config=None):
-    """Replays frames through three routers; `frames` are the packets that enter at a. Returns the captures at a and
-    b."""
+    """Replays frames through three routers; `frames` are the packets that enter at a. Returns the
+    captures at a and b."""
     if config is None:
         config = f"{folder}/s.weir"
         with open(config, "w", encoding="utf-8") as out:
@@ -79,7 +82,8 @@ def replay(folder, frames, *options, config=None):
                       "cloud two from one to b\ncloud two hop 192.0.2.2 2001:db8::2 mtu 1300\n"
                       "cloud three from two to b\ncloud three hop 192.0.2.3 2001:db8::3\n")
     capture(f"{folder}/in.pcap", frames)
-    done = subprocess.run([WEIR, "replay", "-q", "-c", config, "--in", f"a={folder}/in.pcap", "--out",
+    done = subprocess.run([WEIR, "replay", "-q", "-c", config, "--in", f"a={folder}/in.pcap",
+                           "--out",
                            f"a={folder}/a.pcap", "--out", f"b={folder}/b.pcap", *options],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -87,10 +91,12 @@ def replay(folder, frames, *options, config=None):
 
 
 def tshark(path, *fields, options=()):
-    """Returns the first occurrence of each field of each packet: an answer also has the fields of its quotation."""
+    """Returns the first occurrence of each field of each packet: an answer also has the fields of
+    its quotation."""
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not installed")
-    done = subprocess.run(["tshark", "-r", path, *CHECKS, *options, "-T", "fields", "-E", "separator=;", "-E",
+    done = subprocess.run(["tshark", "-r", path, *CHECKS, *options, "-T", "fields",
+                           "-E", "separator=;", "-E",
                            "occurrence=f", *[word for field in fields for word in ("-e", field)]],
                           capture_output=True, text=True, check=True)
     return [line.split(";") for line in done.stdout.splitlines()]
@@ -110,7 +116,8 @@ def is_well_formed(path, *options):
 def each_router_answers_for_its_ttl():
     frames, routers = [], []
     for ttl in range(1, 5):
-        for frame in (ipv4(ttl), ipv4(ttl, ICMP), ipv4(ttl, tags=QINQ, options=bytes([7, 7, 4, 0, 0, 0, 0, 0])),
+        for frame in (ipv4(ttl), ipv4(ttl, ICMP),
+                      ipv4(ttl, tags=QINQ, options=bytes([7, 7, 4, 0, 0, 0, 0, 0])),
                       ipv4(ttl, size=1200), ipv6(ttl), ipv6(ttl, ICMP6), ipv6(ttl, tags=QINQ),
                       ipv6(ttl, size=1230)):
             frames.append(frame)
@@ -137,26 +144,31 @@ def each_router_answers_for_its_ttl():
 
 def what_is_too_long_is_sent_back_with_the_mtu():
     frames = [ipv4(64, size=1273, df=True), ipv4(64, size=1272, df=True), ipv6(64, size=1253),
-              ipv6(64, size=1252), ipv4(64, size=8000, df=True, tags=QINQ), ipv6(64, size=8000, tags=QINQ)]
+              ipv6(64, size=1252), ipv4(64, size=8000, df=True, tags=QINQ),
+              ipv6(64, size=8000, tags=QINQ)]
     with tempfile.TemporaryDirectory() as folder:
         back, on = replay(folder, frames)
         is_well_formed(back)
-        rows = tshark(back, "ip.src", "ipv6.src", "icmp.type", "icmp.code", "icmp.mtu", "icmpv6.type",
+        rows = tshark(back, "ip.src", "ipv6.src", "icmp.type", "icmp.code", "icmp.mtu",
+                      "icmpv6.type",
                       "icmpv6.mtu")
         left = tshark(on, "frame.len")
-    v4, v6 = ["192.0.2.2", "", "3", "4", "1300", "", ""], ["", "2001:db8::2", "", "", "", "2", "1300"]
+    v4, v6 = ["192.0.2.2", "", "3", "4", "1300", "", ""], ["", "2001:db8::2", "", "", "", "2",
+                                                           "1300"]
     assert rows == [v4, v6, v4, v6], rows
     assert left == [["1314"], ["1314"]], left
 
 
 def fragments_are_put_together_again():
     sizes = (1272, 1273, 1472, 5000, 8952)
-    frames = [ipv4(64, size=size, number=size, tags=QINQ if size == 5000 else b"") for size in sizes]
+    frames = [ipv4(64, size=size, number=size, tags=QINQ if size == 5000 else b"")
+              for size in sizes]
     with tempfile.TemporaryDirectory() as folder:
         back, on = replay(folder, frames)
         whole = ("-o", "ip.defragment:TRUE")
         is_well_formed(on, *whole)
-        rows = [row for row in tshark(on, "udp.length", "udp.checksum.status", "ip.ttl", options=whole)
+        rows = [row for row in tshark(on, "udp.length", "udp.checksum.status", "ip.ttl",
+                                      options=whole)
                 if row[0]]
         lengths = [int(row[0]) for row in tshark(on, "ip.len")]
         assert tshark(back, "frame.len") == []
@@ -165,7 +177,8 @@ def fragments_are_put_together_again():
 
 
 def routers_answer_ping():
-    frames = [ipv4(64, ICMP, to=bytes([192, 0, 2, 2])), ipv4(1, ICMP, to=bytes([192, 0, 2, 1]), size=999),
+    frames = [ipv4(64, ICMP, to=bytes([192, 0, 2, 2])),
+              ipv4(1, ICMP, to=bytes([192, 0, 2, 1]), size=999),
               ipv6(64, ICMP6, to=bytes.fromhex("20010db8" + "00" * 11 + "03"), tags=QINQ),
               ipv4(64, to=bytes([192, 0, 2, 3]))]
     with tempfile.TemporaryDirectory() as folder:
@@ -186,12 +199,15 @@ def the_log_names_the_cause_of_each_answer():
                     for row in csv.DictReader(text)]
         with open(f"{folder}/r.json", encoding="utf-8") as text:
             clouds = {cloud["cloud"]: cloud for cloud in json.load(text)["clouds"]}
-    assert rows == [("1", "one", "delivered", "", "generated"), ("1", "one", "dropped", "ttl-expired", ""),
+    assert rows == [("1", "one", "delivered", "", "generated"),
+                    ("1", "one", "dropped", "ttl-expired", ""),
                     ("2", "one", "delivered", "", ""), ("2", "two", "delivered", "", "generated"),
                     ("2", "two", "dropped", "too-big", ""), ("3", "one", "delivered", "", ""),
                     ("3", "two", "delivered", "", ""), ("3", "two", "delivered", "", "generated"),
-                    ("3", "three", "delivered", "", ""), ("3", "three", "delivered", "", "generated"),
-                    ("4", "one", "delivered", "", ""), ("4", "two", "dropped", "ttl-expired", "")], rows
+                    ("3", "three", "delivered", "", ""),
+                    ("3", "three", "delivered", "", "generated"),
+                    ("4", "one", "delivered", "", ""),
+                    ("4", "two", "dropped", "ttl-expired", "")], rows
     assert (clouds["one"]["generated"], clouds["one"]["drops"]["ttl-expired"]) == (1, 1)
     assert (clouds["two"]["generated"], clouds["two"]["drops"]["too-big"]) == (2, 1)
 
@@ -204,7 +220,8 @@ def the_size_of_bursts_does_not_matter_on_the_path_of_the_scenario():
     with tempfile.TemporaryDirectory() as folder:
         seen = []
         for burst in ("1", "7", "32"):
-            outputs = replay(folder, frames, "--burst", burst, config=f"{ROOT}/configs/three-hops.weir")
+            outputs = replay(folder, frames, "--burst", burst,
+                             config=f"{ROOT}/configs/three-hops.weir")
             seen.append([open(path, "rb").read() for path in outputs])
         is_well_formed(outputs[0])
     assert len(seen[0][0]) > 10000 and len(seen[0][1]) > 10000

@@ -25,14 +25,17 @@ cloud down red min 15kB max 45kB max-p 0.1 weight 0.002 {more}
 cloud down delay 40ms
 cloud up from b to a
 """
-VARIANTS = {"plain": "", "gentle": "gentle on", "packets": "unit packet wait off", "adaptive": "adaptive on gentle on"}
+VARIANTS = {"plain": "", "gentle": "gentle on", "packets": "unit packet wait off",
+            "adaptive": "adaptive on gentle on"}
 
 
 def replay(name, more, *options):
     with open(f"{name}.weir", "w", encoding="utf-8") as out:
         out.write(SCENARIO.format(more=more))
-    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{name}.weir", "--in", f"a,b={CAPTURE}", "--split",
-                           "mac=02:00:00:00:00:0a", "--out", f"a={name}.a.pcap", "--out", f"b={name}.b.pcap",
+    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{name}.weir", "--in", f"a,b={CAPTURE}",
+                           "--split",
+                           "mac=02:00:00:00:00:0a", "--out", f"a={name}.a.pcap",
+                           "--out", f"b={name}.b.pcap",
                            "--report", f"{name}.json", "--log", f"{name}.csv", *options],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -56,7 +59,8 @@ def the_log_and_the_report_agree_on_who_was_dropped_and_why():
 def above_max_everything_is_dropped_unless_gentle():
     plain, gentle = replay("plain", ""), replay("gentle", "gentle on")
     assert plain["drops"]["red-forced"] > 500, plain["drops"]
-    assert gentle["drops"]["red-forced"] == 0 and gentle["drops"]["red-early"] > 500, gentle["drops"]
+    assert (gentle["drops"]["red-forced"] == 0
+            and gentle["drops"]["red-early"] > 500), gentle["drops"]
 
 
 def the_same_seed_gives_the_same_bytes_whatever_the_burst():
@@ -65,7 +69,8 @@ def the_same_seed_gives_the_same_bytes_whatever_the_burst():
         for burst in ("7", "32"):
             replay("other", more, "--burst", burst)
             for end in ("a.pcap", "b.pcap", "json"):
-                assert filecmp.cmp(f"one.{end}", f"other.{end}", False), f"{name}: {end}, bursts of {burst}"
+                assert filecmp.cmp(f"one.{end}", f"other.{end}",
+                                   False), f"{name}: {end}, bursts of {burst}"
 
 
 def another_seed_drops_others():

@@ -66,7 +66,8 @@ FRAMES = [
     ipv4(6), ipv4(17), ipv4(1), ipv6(6), ipv6(17), ipv6(58),
     ipv4(6, options=bytes([25, 8, 9, 200, 1, 2, 3, 4]), tags=bytes.fromhex("81006064")),
     ipv4(17, tags=QINQ),
-    ipv6(6, extensions=bytes([60, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0]), first=0, tags=QINQ),
+    ipv6(6, extensions=bytes([60, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0]), first=0,
+         tags=QINQ),
     ipv6(17, extensions=bytes([17, 1, 0x26, 6, 9, 200, 1, 2, 3, 4, 1, 4, 0, 0, 0, 0]), first=0),
 ]
 
@@ -81,8 +82,10 @@ def capture(path, frames):
 def replay(folder, rules, source):
     with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
         out.write("port a\nport b\ncloud down from a to b\n")
-        out.writelines(f"cloud down rewrite {number} {rule}\n" for number, rule in enumerate(rules, 1))
-    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in", f"a={source}", "--out",
+        out.writelines(f"cloud down rewrite {number} {rule}\n"
+                       for number, rule in enumerate(rules, 1))
+    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in", f"a={source}",
+                           "--out",
                            f"b={folder}/out.pcap"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return f"{folder}/out.pcap"
@@ -105,7 +108,8 @@ def judged(rules, *fields):
         after = tshark(replay(folder, rules, f"{folder}/in.pcap"), *STATUS, *fields)
     assert len(after) == len(FRAMES)
     for number, (then, now) in enumerate(zip(before, after), 1):
-        assert "1" in then and set(then) <= {"1", ""}, f"packet {number} of the capture is wrong: {then}"
+        assert ("1" in then
+                and set(then) <= {"1", ""}), f"packet {number} of the capture is wrong: {then}"
         assert now[:len(STATUS)] == then, f"packet {number}: {now}"
     return [row[len(STATUS):] for row in after]
 
@@ -116,9 +120,11 @@ def dscp_is_marked_in_both_families():
 
 
 def addresses_and_ports_are_overwritten():
-    rows = judged(["set ip.src 10.9.8.7 ip.dst 10.1.2.3", "set ip6.src 2001:db8:1::9 ip6.dst fe80::1:2",
+    rows = judged(["set ip.src 10.9.8.7 ip.dst 10.1.2.3",
+                   "set ip6.src 2001:db8:1::9 ip6.dst fe80::1:2",
                    "set tcp.sport 4000 tcp.dport 443", "set udp.sport 4000 udp.dport 443"],
-                  "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "tcp.srcport", "udp.srcport", "tcp.dstport",
+                  "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "tcp.srcport", "udp.srcport",
+                  "tcp.dstport",
                   "udp.dstport")
     for v4, v4_to, v6, v6_to, tcp, udp, tcp_to, udp_to in rows:
         assert v4 + v6 in ("10.9.8.7", "2001:db8:1::9"), v4 + v6
@@ -127,13 +133,15 @@ def addresses_and_ports_are_overwritten():
 
 
 def tcp_is_edited_and_tags_are():
-    rows = judged(["match tcp.flags&0x10 = 0x10 add tcp.seq 1000 tcp.ack -9 set tcp.window 77 tcp.flags 0x18",
+    rows = judged(["match tcp.flags&0x10 = 0x10 add tcp.seq 1000 tcp.ack -9 set tcp.window 77 "
+                   "tcp.flags 0x18",
                    "match vlan.id = 100 set vlan.id 7 vlan.priority 1", "set vlan2.id 9"],
                   "tcp.seq_raw", "tcp.ack_raw", "tcp.window_size_value", "tcp.flags", "vlan.id",
                   "ieee8021ad.id")
     for sequence, acknowledged, window, flags, *tags in rows:
         if sequence:
-            assert (sequence, acknowledged, window, flags) == ("1007", "0", "77", "0x0018"), sequence
+            assert ((sequence, acknowledged, window, flags)
+                    == ("1007", "0", "77", "0x0018")), sequence
         assert tags in (["", ""], ["7", ""], ["9", "7"]), tags
 
 
@@ -144,9 +152,11 @@ def random_payload_at_odd_places_keeps_the_sums_right():
 
 def quick_start_is_approved_as_the_example_says():
     with open(f"{ROOT}/configs/quick-start.weir", encoding="utf-8") as example:
-        rules = [line.split(None, 4)[4].strip() for line in example if line.startswith("cloud down rewrite")]
+        rules = [line.split(None, 4)[4].strip()
+                 for line in example if line.startswith("cloud down rewrite")]
     assert len(rules) == 2
-    rows = judged(rules, "ip.opt.qs_rate", "ip.opt.qs_ttl", "ip.ttl", "ipv6.opt.qs_rate", "ipv6.opt.qs_ttl",
+    rows = judged(rules, "ip.opt.qs_rate", "ip.opt.qs_ttl", "ip.ttl", "ipv6.opt.qs_rate",
+                  "ipv6.opt.qs_ttl",
                   "ipv6.hlim")
     assert [row[:3] for row in rows if row[0]] == [["7", "199", "63"]], rows
     assert [row[3:] for row in rows if row[3]] == [["7", "199", "63"]], rows
@@ -155,7 +165,8 @@ def quick_start_is_approved_as_the_example_says():
 def a_real_capture_keeps_its_good_sums():
     source = f"{ROOT}/tests/replay/data/linux-tcp.pcap"
     with tempfile.TemporaryDirectory() as folder:
-        out = replay(folder, ["set ip.src 10.1.2.3 ip.ttl 9 random ip.id", "add tcp.window 1 tcp.seq 5000",
+        out = replay(folder,
+                     ["set ip.src 10.1.2.3 ip.ttl 9 random ip.id", "add tcp.window 1 tcp.seq 5000",
                               "set udp.sport 9"], source)
         before, after = tshark(source, *STATUS), tshark(out, *STATUS, "ip.src")
     assert [row[:len(STATUS)] for row in after] == before
@@ -163,6 +174,7 @@ def a_real_capture_keeps_its_good_sums():
 
 
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
-    dscp_is_marked_in_both_families, addresses_and_ports_are_overwritten, tcp_is_edited_and_tags_are,
+    dscp_is_marked_in_both_families, addresses_and_ports_are_overwritten,
+    tcp_is_edited_and_tags_are,
     random_payload_at_odd_places_keeps_the_sums_right, quick_start_is_approved_as_the_example_says,
     a_real_capture_keeps_its_good_sums)]))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recorded traces through `weir replay`: the output is exactly what the file offers.
 
-The traces are those of the mahimahi project, in ../shared/traces beside the tree, or in WEIR_TRACES. Without them, only
-the bundled traces are tested.
+The traces are those of the mahimahi project, in ../shared/traces beside the tree, or in
+WEIR_TRACES. Without them, only the bundled traces are tested.
 
 usage: trace.py WEIR ROOT
 """
@@ -40,13 +40,17 @@ def departures(trace, instants, length, queue, more=()):
     with tempfile.TemporaryDirectory() as folder:
         capture(f"{folder}/in.pcap", instants, length)
         with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
-            out.write(f'port a\nport b\ncloud x from a to b\ncloud x trace "{trace}" loop queue {queue}pkt\n')
-        done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in", f"a={folder}/in.pcap",
-                               "--out", f"b={folder}/out.pcap", "--log", f"{folder}/log.csv", *more],
+            out.write("port a\nport b\ncloud x from a to b\n"
+                      f'cloud x trace "{trace}" loop queue {queue}pkt\n')
+        done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir",
+                               "--in", f"a={folder}/in.pcap",
+                               "--out", f"b={folder}/out.pcap", "--log", f"{folder}/log.csv",
+                               *more],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         with open(f"{folder}/log.csv", encoding="utf-8", newline="") as log:
-            return [int(row["t_out_ns"]) for row in csv.DictReader(log) if row["fate"] == "delivered"]
+            return [int(row["t_out_ns"])
+                    for row in csv.DictReader(log) if row["fate"] == "delivered"]
 
 
 def saturated_delivers_every_opportunity(trace):
@@ -57,12 +61,13 @@ def saturated_delivers_every_opportunity(trace):
     # opportunities at 0 ms pass before the first packet arrives
     offered = [ms * 10**6 for ms in at if ms > 0] + [(at[-1] + ms) * 10**6 for ms in at]
     assert len(out) == n
-    assert out == offered[:n], next((i, a, b) for i, (a, b) in enumerate(zip(out, offered)) if a != b)
+    assert out == offered[:n], next((i, a, b)
+                                    for i, (a, b) in enumerate(zip(out, offered)) if a != b)
 
 
 def any_window_is_within_a_packet(trace):
-    """At every instant the output equals what was offered, less an unfinished packet. So in any window between two
-    instants, it differs from the offer of the trace by less than a packet."""
+    """At every instant the output equals what was offered, less an unfinished packet. So in any
+    window between two instants, it differs from the offer of the trace by less than a packet."""
     at = [ms for ms in opportunities(trace) if ms > 0]
     n, counted = 20000, 600
     out = departures(trace, [0] * n, counted + 10, n)
@@ -85,11 +90,13 @@ def bursts_make_no_difference(trace):
     with tempfile.TemporaryDirectory() as folder:
         capture(f"{folder}/in.pcap", instants, 1514)
         with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
-            out.write(f'port a\nport b\ncloud x from a to b\ncloud x trace "{trace}" loop queue 100pkt\n')
+            out.write(
+                f'port a\nport b\ncloud x from a to b\ncloud x trace "{trace}" loop queue 100pkt\n')
         outputs = []
         for burst in ("1", "7", "32"):
             done = subprocess.run([WEIR, "replay", "-q", "-c", f"{folder}/s.weir", "--in",
-                                   f"a={folder}/in.pcap", "--out", f"b={folder}/{burst}.pcap", "--burst",
+                                   f"a={folder}/in.pcap", "--out", f"b={folder}/{burst}.pcap",
+                                   "--burst",
                                    burst], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             with open(f"{folder}/{burst}.pcap", "rb") as data:
@@ -100,7 +107,8 @@ def bursts_make_no_difference(trace):
 
 def of_recorded(claim):
     def run():
-        found = [path for path in sorted(glob.glob(os.path.join(TRACES, "*.*"))) if not path.endswith(".md")]
+        found = [path for path in sorted(glob.glob(os.path.join(TRACES, "*.*")))
+                 if not path.endswith(".md")]
         if not found:
             raise tap.Skip("there is no ../shared/traces")
         for path in found:
@@ -115,6 +123,7 @@ def of_bundled(claim):
     return run
 
 
-CLAIMS = (saturated_delivers_every_opportunity, any_window_is_within_a_packet, bursts_make_no_difference)
+CLAIMS = (saturated_delivers_every_opportunity, any_window_is_within_a_packet,
+          bursts_make_no_difference)
 sys.exit(tap.run([(f"{kind}: {claim.__name__}", of(claim)) for claim in CLAIMS
                   for kind, of in (("recorded", of_recorded), ("bundled", of_bundled))]))

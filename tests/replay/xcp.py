@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""XCP, a router that writes into packets, through `weir replay`: the results for streams of requests.
-tests/unit/test_xcp.c tests single requests.
+"""XCP, a router that writes into packets, through `weir replay`: the results for streams of
+requests. tests/unit/test_xcp.c tests single requests.
 
 usage: xcp.py WEIR ROOT
 """
@@ -32,22 +32,28 @@ def checksum(data):
 
 def frame(gap_ns):
     """Returns a request: round trip 80 ms, packets `gap_ns` apart."""
-    xcp = struct.pack(">4B2IiI", 17, 20, 0x21, 0, int(RTT * 2 ** 28), gap_ns * 2 ** 28 // NS, ASKED, 0)
+    xcp = struct.pack(">4B2IiI", 17, 20, 0x21, 0, int(RTT * 2 ** 28), gap_ns * 2 ** 28 // NS, ASKED,
+                      0)
     udp = struct.pack(">HHHH", 1000, 2000, WIRE - 14 - 40, 0) + bytes(WIRE - 14 - 48)
-    head = struct.pack(">BBHHHBBH", 0x45, 0, WIRE - 14, 1, 0, 64, 254, 0) + bytes([198, 51, 100, 7, 203, 0, 113, 8])
+    head = (struct.pack(">BBHHHBBH", 0x45, 0, WIRE - 14, 1, 0, 64, 254, 0)
+            + bytes([198, 51, 100, 7, 203, 0, 113, 8]))
     return MACS + b"\x08\x00" + head[:10] + checksum(head) + head[12:] + xcp + udp
 
 
 def replay(folder, times, *options):
-    """Returns the answers to two seconds of requests at `times` the rate, and the report of the cloud."""
+    """Returns the answers to two seconds of requests at `times` the rate, and the report of the
+    cloud."""
     gap = int(WIRE * NS / CAPACITY / times)
     with open(f"{folder}/in.pcap", "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
         for i in range(2 * NS // gap):
             data = frame(gap)
-            out.write(struct.pack("<IIII", 1 + i * gap // NS, i * gap % NS, len(data), len(data)) + data)
-    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{ROOT}/configs/xcp.weir", "--in", f"a={folder}/in.pcap", "--out",
-                           f"a={folder}/a.pcap", "--out", f"b={folder}/b.pcap", "--report", f"{folder}/report.json",
+            out.write(struct.pack("<IIII", 1 + i * gap // NS, i * gap % NS, len(data), len(data))
+                      + data)
+    done = subprocess.run([WEIR, "replay", "-q", "-c", f"{ROOT}/configs/xcp.weir",
+                           "--in", f"a={folder}/in.pcap",
+                           "--out", f"a={folder}/a.pcap", "--out", f"b={folder}/b.pcap",
+                           "--report", f"{folder}/report.json",
                            *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with open(f"{folder}/report.json", encoding="utf-8") as report:
@@ -57,7 +63,8 @@ def replay(folder, times, *options):
     at, deltas = 24, []
     while at < len(data):
         seconds, ns, size = struct.unpack_from("<III", data, at)
-        deltas.append((seconds * NS + ns - NS, struct.unpack_from(">i", data, at + 16 + 14 + 20 + 12)[0]))
+        deltas.append((seconds * NS + ns - NS,
+                       struct.unpack_from(">i", data, at + 16 + 14 + 20 + 12)[0]))
         at += 16 + size
     return deltas, down
 
@@ -96,8 +103,10 @@ def tshark_finds_the_packets_right_and_bursts_do_not_matter():
     with tempfile.TemporaryDirectory() as folder:
         seen = [replay(folder, 1.2, "--burst", burst) for burst in ("1", "7", "32")]
         assert seen[0] == seen[1] == seen[2]
-        done = subprocess.run(["tshark", "-r", f"{folder}/b.pcap", "-o", "ip.check_checksum:TRUE", "-T", "fields", "-e",
-                               "ip.checksum.status", "-e", "_ws.malformed"], capture_output=True, text=True, check=True)
+        done = subprocess.run(["tshark", "-r", f"{folder}/b.pcap", "-o", "ip.check_checksum:TRUE",
+                               "-T", "fields", "-e",
+                               "ip.checksum.status", "-e", "_ws.malformed"], capture_output=True,
+                              text=True, check=True)
         assert {line.strip() for line in done.stdout.splitlines()} == {"1"}
 
 

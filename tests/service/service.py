@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests weir@.service: traffic and changes, crashes, a hanging process, a broken file, a full disk, and access rights.
-Runs as root on a machine whose first process is systemd, with weir's package installed. Everything that it creates is
-named weirtest, and removed at the end. tools/machine.sh boots such a machine.
+"""Tests weir@.service: traffic and changes, crashes, a hanging process, a broken file, a full disk,
+and access rights. Runs as root on a machine whose first process is systemd, with weir's package
+installed. Everything that it creates is named weirtest, and removed at the end. tools/machine.sh
+boots such a machine.
 
 usage: service.py [--minutes M]    how long packets flow, with a change each second (0.2)
 """
@@ -19,7 +20,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 MINUTES = float(sys.argv[2]) if sys.argv[1:2] == ["--minutes"] else 0.2
-UNIT, CONFIG, SOCKET = "weir@weirtest.service", "/etc/weir/weirtest.weir", "/run/weir/weirtest/control"
+UNIT = "weir@weirtest.service"
+CONFIG = "/etc/weir/weirtest.weir"
+SOCKET = "/run/weir/weirtest/control"
 STATE, SECRET = "/var/lib/weir/weirtest", os.path.join("/home", "weirtest", "secret")
 SCENARIO = """seed 7
 port a interface weirtest-a
@@ -69,8 +72,10 @@ def write_config(text):
 
 
 def ping(count="5", interval="0.05", size="56"):
-    done = run("ip", "netns", "exec", "weirtest-a", "ping", "-q", "-c", count, "-i", interval, "-s", size, "198.51.100.2")
-    return float(re.search(r"= ([\d.]+)/", done.stdout)[1]), re.search(r"(\d+) received", done.stdout)[1]
+    done = run("ip", "netns", "exec", "weirtest-a", "ping", "-q", "-c", count, "-i", interval,
+               "-s", size, "198.51.100.2")
+    return float(re.search(r"= ([\d.]+)/", done.stdout)[1]), re.search(r"(\d+) received",
+                                                                       done.stdout)[1]
 
 
 def rss_kib():
@@ -109,7 +114,8 @@ def again():
 
 def it_is_started_when_packets_pass():
     run("systemctl", "start", UNIT)
-    assert unit("ActiveState") == "active" and unit("StatusText").startswith("2 ports, 2 clouds"), unit("StatusText")
+    assert (unit("ActiveState") == "active"
+            and unit("StatusText").startswith("2 ports, 2 clouds")), unit("StatusText")
     least, received = ping()
     assert least >= 40 and received == "5", (least, received)
 
@@ -121,7 +127,8 @@ def it_runs_as_its_own_user_without_rights_that_ports_do_not_need():
     assert re.search(rf"^Uid:\s+{owner}\s+{owner}\s+{owner}\s+{owner}$", status, re.M)
     # Only CAP_NET_ADMIN, to restore an interface's offloads at the end.
     assert int(re.search(r"^CapEff:\s+(\w+)$", status, re.M)[1], 16) & ~(1 << 12) == 0, status
-    assert re.search(r"^NoNewPrivs:\s+1$", status, re.M) and re.search(r"^Seccomp:\s+2$", status, re.M)
+    assert (re.search(r"^NoNewPrivs:\s+1$", status, re.M)
+            and re.search(r"^Seccomp:\s+2$", status, re.M))
 
 
 def systemd_calls_its_exposure_two_or_less():
@@ -133,7 +140,8 @@ def systemd_calls_its_exposure_two_or_less():
 
 def packets_flow_through_changes():
     """Makes a change each second; weir loses no packet."""
-    traffic = subprocess.Popen(["ip", "netns", "exec", "weirtest-a", "ping", "-q", "-i", "0.002", "-w", str(max(1, int(MINUTES * 60))),
+    traffic = subprocess.Popen(["ip", "netns", "exec", "weirtest-a", "ping", "-q", "-i", "0.002",
+                                "-w", str(max(1, int(MINUTES * 60))),
                                 "198.51.100.2"], stdout=subprocess.PIPE, text=True)
     first, changes, end = None, 0, time.monotonic() + MINUTES * 60
     while time.monotonic() < end:
@@ -144,7 +152,8 @@ def packets_flow_through_changes():
             first = rss_kib()
     out, last = traffic.communicate()[0], rss_kib()
     sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", out).groups())
-    print(f"# {MINUTES} minutes: {sent} sent, {received} received, {changes} changes, RSS {first} to {last} KiB")
+    print(f"# {MINUTES} minutes: {sent} sent, {received} received, {changes} changes, RSS {first} "
+          f"to {last} KiB")
     # Packets in flight when ping ended.
     assert sent - received <= 60 and sent > MINUTES * 60 * 100, out
     assert "real loss" not in journal("-p", "warning"), journal("-p", "warning")
@@ -225,8 +234,10 @@ def a_full_disk_is_said_and_leaves_nothing_half_written():
 
 
 def as_the_service(command):
-    """Runs a command with the service's file system and namespaces, as its user, without capabilities."""
-    return run("nsenter", "-t", unit("MainPID"), "-m", "setpriv", "--reuid", "weir", "--regid", "weir", "--clear-groups",
+    """Runs a command with the service's file system and namespaces, as its user, without
+    capabilities."""
+    return run("nsenter", "-t", unit("MainPID"), "-m", "setpriv", "--reuid", "weir",
+               "--regid", "weir", "--clear-groups",
                "--bounding-set", "-all", "sh", "-c", command, check=False)
 
 
@@ -236,11 +247,13 @@ def its_user_reads_nothing_that_is_not_its_own():
     with open(SECRET, "w", encoding="utf-8") as file:
         file.write("x\n")
     try:
-        for path in ("/etc/shadow", "~root/.bashrc", SECRET, "/dev/mem", "/dev/kmsg", "/proc/1/environ",
+        for path in ("/etc/shadow", "~root/.bashrc", SECRET, "/dev/mem", "/dev/kmsg",
+                     "/proc/1/environ",
                      "/proc/kcore"):
             done = as_the_service(f"cat {path}")
             assert done.returncode != 0 and done.stdout == "", f"{path} was read"
-        for path in ("/etc/weir/weirtest.weir", "/usr/bin/weir", "/etc/passwd", "/var/lib/x", "/boot/x", "/sys/kernel/mm/ksm/run",
+        for path in ("/etc/weir/weirtest.weir", "/usr/bin/weir", "/etc/passwd", "/var/lib/x",
+                     "/boot/x", "/sys/kernel/mm/ksm/run",
                      "/proc/sys/kernel/hostname"):
             done = as_the_service(f"echo x > {path}")
             assert done.returncode != 0, f"{path} was written"
@@ -253,10 +266,12 @@ def its_user_reads_nothing_that_is_not_its_own():
 
 
 def a_stranger_does_not_reach_its_socket():
-    done = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "weir", "ctl", "-s", SOCKET, "show",
+    done = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "weir",
+               "ctl", "-s", SOCKET, "show",
                "ports", check=False)
     assert done.returncode == 2 and "ermission denied" in done.stderr, done.stderr
-    group = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--groups", "weir", "weir", "ctl", "-s", SOCKET, "show",
+    group = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--groups", "weir", "weir",
+                "ctl", "-s", SOCKET, "show",
                 "ports", check=False)
     assert group.returncode == 0, group.stderr
 
@@ -286,10 +301,13 @@ if REASON:
     sys.exit(0)
 with machine():
     STATUS = tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
-        it_is_started_when_packets_pass, it_runs_as_its_own_user_without_rights_that_ports_do_not_need,
+        it_is_started_when_packets_pass,
+        it_runs_as_its_own_user_without_rights_that_ports_do_not_need,
         systemd_calls_its_exposure_two_or_less, packets_flow_through_changes,
-        a_crash_is_over_within_a_second_and_what_was_in_force_is_back, one_that_hangs_is_killed_by_the_watchdog,
-        a_broken_file_changes_nothing_and_is_said, a_full_disk_is_said_and_leaves_nothing_half_written,
+        a_crash_is_over_within_a_second_and_what_was_in_force_is_back,
+        one_that_hangs_is_killed_by_the_watchdog,
+        a_broken_file_changes_nothing_and_is_said,
+        a_full_disk_is_said_and_leaves_nothing_half_written,
         its_user_reads_nothing_that_is_not_its_own, a_stranger_does_not_reach_its_socket,
         an_orderly_end_leaves_nothing_and_says_what_was_in_flight)])
 sys.exit(STATUS)

@@ -30,10 +30,13 @@ def is_refused(family):
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/cross.ini", "w", encoding="ascii") as file:
             file.write(CROSS.format(family, AR, COMPILER))
-        done = subprocess.run(["meson", "setup", f"{folder}/build", ROOT, "--cross-file", f"{folder}/cross.ini"],
+        done = subprocess.run(["meson", "setup", f"{folder}/build", ROOT,
+                               "--cross-file", f"{folder}/cross.ini"],
                               capture_output=True, text=True, check=False)
-        assert done.returncode != 0 and f"weir is for little-endian processors, and {family} is none of them" in done.stdout, \
-            done.stdout[-2000:] + done.stderr
+        assert (done.returncode != 0
+                and f"weir is for little-endian processors, and {family} is none of them"
+                in done.stdout), done.stdout[-2000:] + done.stderr
 
 
-sys.exit(tap.run([(f"{family} is refused", lambda family=family: is_refused(family)) for family in ("s390x", "ppc64")]))
+sys.exit(tap.run([(f"{family} is refused", lambda family=family: is_refused(family))
+                  for family in ("s390x", "ppc64")]))

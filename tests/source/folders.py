@@ -32,7 +32,8 @@ def rows():
 
 
 def own_folder(test):
-    """Returns the folder of a test's script or program. A group's folder follows from the name of its runner."""
+    """Returns the folder of a test's script or program. A group's folder follows from the name of
+    its runner."""
     for word in test["cmd"]:
         for top in (BUILD, ROOT):
             if word.startswith(top + "/tests/"):

@@ -22,7 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def readelf(*words):
     if not shutil.which("readelf"):
         raise tap.Skip("readelf is not there")
-    return subprocess.run(["readelf", "-W", *words, WEIR], capture_output=True, text=True, check=True,
+    return subprocess.run(["readelf", "-W", *words, WEIR], capture_output=True, text=True,
+                          check=True,
                           env=dict(os.environ, LC_ALL="C")).stdout
 
 
@@ -46,7 +47,8 @@ def it_lies_at_another_address_each_time():
 
 
 def what_the_loader_writes_is_read_only_afterwards():
-    assert re.search(r"BIND_NOW|FLAGS_1.* NOW", readelf("-d")), "functions are bound when they are called first"
+    assert re.search(r"BIND_NOW|FLAGS_1.* NOW",
+                     readelf("-d")), "functions are bound when they are called first"
     assert "GNU_RELRO" in dict(segments()), "no RELRO"
 
 
@@ -63,7 +65,8 @@ def the_stack_is_guarded():
 
 def glibc_checks_lengths():
     if SANITIZER != "none":
-        raise tap.Skip(f"-Db_sanitize={SANITIZER} looks closer, and meson.build leaves the checks out")
+        raise tap.Skip(f"-Db_sanitize={SANITIZER} looks closer, and meson.build leaves the checks "
+                       "out")
     if OPTIMIZATION in ("plain", "0"):
         raise tap.Skip(f"-Doptimization={OPTIMIZATION}: the checks need an optimiser")
     checks = {name for name in symbols() if name.startswith("__") and name.endswith("_chk")}
@@ -76,7 +79,8 @@ def bytes_of(function, n):
     if not found:
         raise tap.Skip("the program is stripped")
     address = int(found.group(1), 16)
-    for start, offset, size in re.findall(r"PROGBITS +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", readelf("-S")):
+    for start, offset, size in re.findall(r"PROGBITS +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)",
+                                          readelf("-S")):
         start, offset, size = (int(number, 16) for number in (start, offset, size))
         if start <= address < start + size:
             with open(WEIR, "rb") as program:
@@ -89,18 +93,22 @@ def branches_land_where_they_may():
     if "X86-64" in machine():
         assert bytes_of("main", 4) == b"\xf3\x0f\x1e\xfa", "main does not begin with endbr64"
     elif "AArch64" in machine():
-        assert bytes_of("main", 4) in (b"\x3f\x23\x03\xd5", b"\x5f\x24\x03\xd5"), "main begins with neither paciasp nor bti"
+        assert bytes_of("main", 4) in (b"\x3f\x23\x03\xd5",
+                                       b"\x5f\x24\x03\xd5"), (
+            "main begins with neither paciasp nor bti")
     else:
         raise tap.Skip(f"nothing is known of {machine()}")
 
 
 def every_file_of_the_program_is_compiled_so():
-    """If a folder lacked the options, the program as a whole would not show it, as other parts have them."""
+    """If a folder lacked the options, the program as a whole would not show it, as other parts have
+    them."""
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
         commands = json.load(file)
     seen = 0
     for command in commands:
-        path = os.path.relpath(os.path.normpath(os.path.join(command["directory"], command["file"])), ROOT)
+        path = os.path.relpath(os.path.normpath(os.path.join(command["directory"],
+                                                             command["file"])), ROOT)
         if not path.startswith(("src/", "lab/")):
             continue
         words = shlex.split(command["command"])
@@ -119,5 +127,6 @@ def every_file_of_the_program_is_compiled_so():
 
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
     it_lies_at_another_address_each_time, what_the_loader_writes_is_read_only_afterwards,
-    nothing_is_written_and_executed, the_stack_is_guarded, glibc_checks_lengths, branches_land_where_they_may,
+    nothing_is_written_and_executed, the_stack_is_guarded, glibc_checks_lengths,
+    branches_land_where_they_may,
     every_file_of_the_program_is_compiled_so)]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages: weir(1) has every subcommand with every option of its help, and the handwritten pages have the same
-options.
+"""The manual pages: weir(1) has every subcommand with every option of its help, and the handwritten
+pages have the same options.
 
 usage: manual.py WEIR
 """
@@ -16,13 +16,16 @@ sys.path.insert(0, str(ROOT / "tests"))
 import tap  # noqa: E402
 
 WEIR = sys.argv[1]
-PAGE = subprocess.run([sys.executable, ROOT / "tools" / "manual.py", WEIR], capture_output=True, text=True, check=True).stdout
-SCENARIO = subprocess.run([WEIR, "help", "--man"], capture_output=True, text=True, check=True).stdout
+PAGE = subprocess.run([sys.executable, ROOT / "tools" / "manual.py", WEIR], capture_output=True,
+                      text=True, check=True).stdout
+SCENARIO = subprocess.run([WEIR, "help", "--man"], capture_output=True, text=True,
+                          check=True).stdout
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
 def said(*words):
-    return subprocess.run([WEIR, *words, "--help"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([WEIR, *words, "--help"], capture_output=True, text=True,
+                          check=True).stdout
 
 
 def plain(troff):
@@ -37,7 +40,8 @@ def page_has_all(name):
 def handwritten_is_right(name):
     """The page explains exactly the options of the command."""
     text = plain((ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8"))
-    options, theirs = set(OPTION.findall(text.partition("SH OPTIONS")[2])), set(OPTION.findall(said(name)))
+    options, theirs = set(OPTION.findall(text.partition("SH OPTIONS")[2])), set(
+        OPTION.findall(said(name)))
     known = {"--help"}
     foreign, missing = options - theirs - known, theirs - set(OPTION.findall(text)) - known
     assert not foreign and not missing, f"foreign {sorted(foreign)}, missing {sorted(missing)}"
@@ -46,7 +50,8 @@ def handwritten_is_right(name):
 def is_clean(page, text):
     if not shutil.which("groff"):
         raise tap.Skip("groff is not there")
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=text, capture_output=True,
+                          text=True, check=False)
     assert done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}"
 
 
@@ -57,7 +62,8 @@ def commands():
 
 
 def every_command_has_a_page():
-    """Every command has a page that is installed, and that weir(1) lists; no other page is listed."""
+    """Every command has a page that is installed, and that weir(1) lists; no other page is
+    listed."""
     build = (ROOT / "src" / "meson.build").read_text(encoding="utf-8")
     names = commands()
     assert len(names) >= 8, names
@@ -80,13 +86,18 @@ def page_begins_right(name):
 
 NAMES = commands()
 CLAIMS = [("every subcommand has a manual page that is installed", every_command_has_a_page)]
-CLAIMS += [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name)) for name in NAMES if name != "help"]
-CLAIMS += [(f"weir-{name}(1) has the options of weir {name}, and no other", lambda name=name: handwritten_is_right(name))
+CLAIMS += [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name))
+           for name in NAMES if name != "help"]
+CLAIMS += [(f"weir-{name}(1) has the options of weir {name}, and no other",
+            lambda name=name: handwritten_is_right(name))
            for name in NAMES]
-CLAIMS += [(f"weir-{name}(1) begins as a manual page does", lambda name=name: page_begins_right(name)) for name in NAMES]
+CLAIMS += [(f"weir-{name}(1) begins as a manual page does",
+            lambda name=name: page_begins_right(name)) for name in NAMES]
 CLAIMS += [("groff finds nothing wrong with weir(1)", lambda: is_clean("weir.1", PAGE)),
-           ("groff finds nothing wrong with weir-scenario(5)", lambda: is_clean("weir-scenario.5", SCENARIO))]
+           ("groff finds nothing wrong with weir-scenario(5)",
+            lambda: is_clean("weir-scenario.5", SCENARIO))]
 CLAIMS += [(f"groff finds nothing wrong with weir-{name}(1)",
-            lambda name=name: is_clean(name, (ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8")))
+            lambda page=ROOT / "docs" / "man" / f"weir-{name}.1":
+                is_clean(page.stem.removeprefix("weir-"), page.read_text(encoding="utf-8")))
            for name in [*NAMES, "host"]]
 sys.exit(tap.run(CLAIMS))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that the scripts which build say what failed: ./test, ./quickstart, tools/*.sh, on copies of them. Programs that
-do as they are told stand for meson, ninja, clang and apt.
+"""Tests that the scripts which build say what failed: ./test, ./quickstart, tools/*.sh, on copies
+of them. Programs that do as they are told stand for meson, ninja, clang and apt.
 
 usage: scripts.py ROOT
 """
@@ -30,10 +30,12 @@ while [ $# -gt 0 ]; do
     [ "$1" != --logbase ] || log=$2
     shift
 done
-echo '{"name": "weir:unit / one", "result": "OK", "stdout": "ok 1 - it holds\n", "returncode": 0}' > "$dir/meson-logs/$log.json"
+echo '{"name": "weir:unit / one", "result": "OK", "stdout": "ok 1 - it holds\n", "returncode": 0}' \
+    > "$dir/meson-logs/$log.json"
 """,
     # `ninja -C DIR`
-    "ninja": '[ "$2" != "$BROKEN" ] || { echo "FAILED: weir.o"; echo "weir.c:1: error: it does not build"; exit 1; }',
+    "ninja": '[ "$2" != "$BROKEN" ] || { echo "FAILED: weir.o"; '
+             'echo "weir.c:1: error: it does not build"; exit 1; }',
     "clang": "exit 1",  # so there is no libFuzzer
     "dpkg-query": "echo install ok installed",
     "apt-get": "exit 1",
@@ -59,9 +61,11 @@ class Tree:
 
     def run(self, *words, **around):
         """Returns the status, and all that is said."""
-        env = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}", BROKEN="", BROKEN_SETUP="")
+        env = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}", BROKEN="",
+                   BROKEN_SETUP="")
         env.update(around)
-        done = subprocess.run(words, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        done = subprocess.run(words, cwd=self.folder, env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT,
                               text=True, check=False, timeout=120)
         return done.returncode, done.stdout
 
@@ -85,11 +89,13 @@ def test_counts_what_both_builds_and_the_fuzzing_said(tree):
 
 @on_copies
 def test_sums_up_although_the_release_does_not_build(tree):
-    for how, wanted in (("BROKEN_SETUP", "ERROR: no such compiler"), ("BROKEN", "error: it does not build")):
+    for how, wanted in (("BROKEN_SETUP", "ERROR: no such compiler"),
+                        ("BROKEN", "error: it does not build")):
         status, said = tree.run("./test", **{how: "build/test-release"})
         stage = said[said.find("== Building in release"):said.find("== Running the tests: release")]
         assert status == 1 and wanted in stage, f"{status}: {said}"
-        assert "unit (asan)" in said and "1 passed" in said and "build (release): the release -- see" in said, said
+        assert ("unit (asan)" in said and "1 passed" in said
+                and "build (release): the release -- see" in said), said
 
 
 @on_copies
@@ -101,15 +107,19 @@ def test_refuses_a_time_of_fuzzing_that_is_no_number(tree):
 
 @on_copies
 def each_script_says_why_it_does_not_build(tree):
-    for words, folder in ((("./test",), "build/test-asan"), (("./test", "unit"), "build/test-release"),
-                          (("./quickstart",), "build/release"), (("tools/faults.sh",), "build/test-asan"),
+    for words, folder in ((("./test",), "build/test-asan"),
+                          (("./test", "unit"), "build/test-release"),
+                          (("./quickstart",), "build/release"),
+                          (("tools/faults.sh",), "build/test-asan"),
                           (("tools/tsan.sh",), "build/tsan")):
-        for how, wanted in (("BROKEN", "error: it does not build"), ("BROKEN_SETUP", "ERROR: no such compiler")):
+        for how, wanted in (("BROKEN", "error: it does not build"),
+                            ("BROKEN_SETUP", "ERROR: no such compiler")):
             shutil.rmtree(os.path.join(tree.folder, folder), ignore_errors=True)
             status, said = tree.run(*words, **{how: folder})
             assert status != 0 and wanted in said, f"{words}, {how}: {status}: {said}"
 
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
-    test_counts_what_both_builds_and_the_fuzzing_said, test_sums_up_although_the_release_does_not_build,
+    test_counts_what_both_builds_and_the_fuzzing_said,
+    test_sums_up_although_the_release_does_not_build,
     test_refuses_a_time_of_fuzzing_that_is_no_number, each_script_says_why_it_does_not_build)]))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what observers cost the emulator: a weir runs at full speed between two null devices, in turns with
-observers (`weir serve` is scraped each second, `weir top` draws twice a second, and a client reads `events`) and
-without.
+"""Measures what observers cost the emulator: a weir runs at full speed between two null devices, in
+turns with observers (`weir serve` is scraped each second, `weir top` draws twice a second, and a
+client reads `events`) and without.
 
-It measures the worker's processor time per packet, which other processes on the machine affect little. Prints the
-medians over the turns, and their difference.
+It measures the worker's processor time per packet, which other processes on the machine affect
+little. Prints the medians over the turns, and their difference.
 
 usage: looking.py WEIR [--turns 20] [--seconds 5] [SCENARIO...]   (delay-10ms, full)
 """
@@ -67,7 +67,8 @@ class Run:
         return json.loads(self.client.say("show ports"))["ports"][0]["rx_packets"]
 
     def ns_each(self, seconds, every_second):
-        packets, ns, end = self.packets(), self.processor_ns(self.worker), time.monotonic() + seconds
+        packets, ns, end = self.packets(), self.processor_ns(self.worker), time.monotonic(
+            ) + seconds
         while time.monotonic() < end:
             every_second()
             time.sleep(1)
@@ -85,7 +86,8 @@ class Lookers:
                                        stdout=subprocess.DEVNULL, **here)
         self.terminal, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-        self.top = subprocess.Popen([weir, "top", "-s", socket, "-i", "500ms"], stdin=inside, stdout=inside,
+        self.top = subprocess.Popen([weir, "top", "-s", socket, "-i", "500ms"], stdin=inside,
+                                    stdout=inside,
                                     stderr=inside, env={**os.environ, "TERM": "xterm-256color"})
         os.close(inside)
         self.url = self.serve.stdout.readline().split()[-1]
@@ -128,9 +130,11 @@ def measure(weir, name, turns, seconds):
         shutil.rmtree(folder, ignore_errors=True)
     differences = [a / b - 1 for a, b in zip(looked_at, alone)]
     print(f"{name}: {statistics.median(alone):.2f} ns a packet, looked at "
-          f"{statistics.median(looked_at):.2f} ns: {statistics.median(looked_at) / statistics.median(alone) - 1:+.2%} "
+          f"{statistics.median(looked_at):.2f} ns: "
+          f"{statistics.median(looked_at) / statistics.median(alone) - 1:+.2%} "
           f"of the medians, {statistics.median(differences):+.2%} the median of {turns} turns "
-          f"(quartiles {statistics.quantiles(differences)[0]:+.2%}, {statistics.quantiles(differences)[2]:+.2%})",
+          f"(quartiles {statistics.quantiles(differences)[0]:+.2%}, "
+          f"{statistics.quantiles(differences)[2]:+.2%})",
           flush=True)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the page of `weir serve` in a headless Chromium, with 65,536 clouds and a change each second: its memory,
-its frames per second, and whether it requests anything from another host.
+"""Measures the page of `weir serve` in a headless Chromium, with 65,536 clouds and a change each
+second: its memory, its frames per second, and whether it requests anything from another host.
 
-A weir of one worker plays a capture with as many senders as clouds, in a loop; nothing leaves the machine. Chromium is
-controlled through a pipe (--remote-debugging-pipe). At the end the script prints the growth of the page's heap and
-nodes since the second minute, the frames per second, and all requested addresses. The exit status is 1 if one of these
-is on another host.
+A weir of one worker plays a capture with as many senders as clouds, in a loop; nothing leaves the
+machine. Chromium is controlled through a pipe (--remote-debugging-pipe). At the end the script
+prints the growth of the page's heap and nodes since the second minute, the frames per second, and
+all requested addresses. The exit status is 1 if one of these is on another host.
 
 usage: page.py WEIR [--minutes 10] [--clouds 65536] [--pictures FOLDER]
 """
@@ -30,8 +30,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def capture(path, senders, seconds, size=300):
-    """Writes one packet of each sender, evenly spread over this many seconds, and after every eighth packet one of the
-    few senders that send most."""
+    """Writes one packet of each sender, evenly spread over this many seconds, and after every
+    eighth packet one of the few senders that send most."""
     order = []
     for i in range(senders):
         order += [i, i // 8 % 64] if i % 8 == 0 else [i]
@@ -91,7 +91,8 @@ class Browser:
             [program, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--mute-audio",
-             "--disable-features=Translate,MediaRouter,OptimizationHints", "--disable-dev-shm-usage",
+             "--disable-features=Translate,MediaRouter,OptimizationHints",
+             "--disable-dev-shm-usage",
              f"--user-data-dir={folder}/browser", *options, "about:blank"],
             preexec_fn=put_in_place, close_fds=False, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A method for each statement that weir has, created when the attribute is read. Type checkers see these
-methods in _statements.pyi, which is generated from the same tables (stubs.py)."""
+"""A method for each statement that weir has, created when the attribute is read. Type checkers see
+these methods in _statements.pyi, which is generated from the same tables (stubs.py)."""
 
 from __future__ import annotations
 

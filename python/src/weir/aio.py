@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """weir.Client with `await`. Only one task may use it at a time. `async with` closes it, and so does a
-    cancelled wait for an answer: `asyncio.timeout` ends the conversation."""
+    """weir.Client with `await`. Only one task may use it at a time. `async with` closes it, and so
+    does a cancelled wait for an answer: `asyncio.timeout` ends the conversation."""
 
     hello: show.Hello
 
@@ -80,7 +80,8 @@ class AsyncClient:
         if self._socket.fileno() < 0:
             raise protocol.closed()
         with contextlib.ExitStack() as opened:
-            files: list[BinaryIO] = [opened.enter_context(open(path, "rb")) for _, path in say.files]
+            files: list[BinaryIO] = [opened.enter_context(open(path, "rb"))
+                                     for _, path in say.files]
             try:
                 expected = await self._send(say, files)
                 while len(self._talk.answers) < expected:
@@ -133,13 +134,14 @@ class AsyncClient:
     async def clear_counters(self) -> None:
         await self._run(protocol.line("clear counters"))
 
-    async def flight_dump(self, folder: PathLike | None = None, *, weir: PathLike | None = None) -> Recording:
+    async def flight_dump(self, folder: PathLike | None = None, *,
+                          weir: PathLike | None = None) -> Recording:
         return Recording(await self._run(protocol.flight_dump(folder)), weir=weir)
 
     @contextlib.asynccontextmanager
     async def batch(self) -> AsyncIterator[list[str]]:
-        """`async with client.batch() as lines: lines.append(...)`: one transaction at the end of the
-        block."""
+        """`async with client.batch() as lines: lines.append(...)`: one transaction at the end of
+        the block."""
         lines: list[str] = []
         yield lines
         await self.change(*lines)
@@ -147,8 +149,8 @@ class AsyncClient:
     @contextlib.asynccontextmanager
     async def lease(self, seconds: float | str, *lines: str,
                     files: Files | None = None) -> AsyncIterator[int]:
-        """Makes a change that is undone at the end of the block, or when this process ends. Yields the number
-        of the lease."""
+        """Makes a change that is undone at the end of the block, or when this process ends. Yields
+        the number of the lease."""
         async with AsyncClient(self.path) as holder:
             begin = f"begin lease {protocol.duration(seconds)}"
             answer = await holder._run(protocol.change(lines, files, begin))

@@ -31,9 +31,9 @@ def default_socket() -> str:
 class Client:
     """A conversation with a weir. Only one thread may use it at a time; `with` closes it.
 
-    If weir refuses something, it has changed nothing, and a `weir.errors.Refusal` is raised. The conversation
-    is closed if an answer takes longer than `timeout` seconds, or if another exception interrupts the wait
-    for it."""
+    If weir refuses something, it has changed nothing, and a `weir.errors.Refusal` is raised. The
+    conversation is closed if an answer takes longer than `timeout` seconds, or if another exception
+    interrupts the wait for it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *,
                  timeout: float | None = 60.0) -> None:
@@ -81,7 +81,8 @@ class Client:
         if self._socket.fileno() < 0:
             raise protocol.closed()
         with contextlib.ExitStack() as opened:
-            files: list[BinaryIO] = [opened.enter_context(open(path, "rb")) for _, path in say.files]
+            files: list[BinaryIO] = [opened.enter_context(open(path, "rb"))
+                                     for _, path in say.files]
             try:
                 expected = self._send(say, files)
                 while len(self._talk.answers) < expected:
@@ -107,8 +108,8 @@ class Client:
     # -- operations --
 
     def command(self, line: str, files: Files | None = None) -> Answer:
-        """Sends any line of the language, and returns the answer as it came. `files` maps names in the line
-        to paths; this process opens these files for weir."""
+        """Sends any line of the language, and returns the answer as it came. `files` maps names in
+        the line to paths; this process opens these files for weir."""
         return self._run(protocol.line(line, files))
 
     def change(self, *lines: str, files: Files | None = None) -> Answer:
@@ -116,7 +117,8 @@ class Client:
         return self._run(protocol.change(lines, files))
 
     def batch(self) -> Batch:
-        """`with client.batch() as batch: batch.change(...)`: one transaction at the end of the block."""
+        """`with client.batch() as batch: batch.change(...)`: one transaction at the end of the
+        block."""
         return Batch(self)
 
     def lease(self, seconds: float | str, *lines: str, files: Files | None = None) -> Lease:
@@ -124,7 +126,8 @@ class Client:
         return Lease(self, seconds, lines, files)
 
     def load(self, scenario: object) -> Answer:
-        """Replaces the running scenario by this one (a text, or a weir.Scenario), in one transaction."""
+        """Replaces the running scenario by this one (a text, or a weir.Scenario), in one
+        transaction."""
         return self._run(protocol.load(scenario))
 
     def cloud(self, name: str, *, everything: bool = False) -> show.Cloud:
@@ -142,7 +145,8 @@ class Client:
         return self._run(protocol.workers())
 
     def totals(self, most: int = 256) -> show.Totals:
-        """Returns all counters since counting began, those of clouds for the first `most` clouds."""
+        """Returns all counters since counting began, those of clouds for the first `most`
+        clouds."""
         return self._run(protocol.totals(most))
 
     def config(self) -> str:
@@ -152,21 +156,25 @@ class Client:
     def clear_counters(self) -> None:
         self._run(protocol.line("clear counters"))
 
-    def flight_dump(self, folder: PathLike | None = None, *, weir: PathLike | None = None) -> Recording:
-        """Dumps the flight of a weir that has one (`weir.run(flight=...)`, `weir run --flight`) into a new
-        folder, and returns it as a recording. If `folder` is None, weir chooses the folder. `weir` is the
-        program that replays the recording. Raises `errors.Conflict` if there is no flight, if it holds
-        nothing yet, or if it is being dumped."""
+    def flight_dump(self, folder: PathLike | None = None, *,
+                    weir: PathLike | None = None) -> Recording:
+        """Dumps the flight of a weir that has one (`weir.run(flight=...)`, `weir run --flight`)
+        into a new folder, and returns it as a recording. If `folder` is None, weir chooses the
+        folder. `weir` is the program that replays the recording. Raises `errors.Conflict` if there
+        is no flight, if it holds nothing yet, or if it is being dumped."""
         return Recording(self._run(protocol.flight_dump(folder)), weir=weir)
 
     def events(self, since: int | str | None = None) -> Iterator[show.Event]:
-        """Yields events as they happen, over a connection of its own. `since` is the number of the first
-        event, or "oldest"; None: from now on. The stream has begun when this method returns."""
+        """Yields events as they happen, over a connection of its own. `since` is the number of the
+        first event, or "oldest"; None: from now on. The stream has begun when this method
+        returns."""
         text = "events" if since is None else f"events from {since}"
         return (show.made(show.Event, raw) for raw in self._pushed(text))
 
-    def sample(self, interval: float | str = 1.0, clouds: int | None = None) -> Iterator[show.Sample]:
-        """Yields what was counted in each interval, as differences, over a connection of its own."""
+    def sample(self, interval: float | str = 1.0,
+               clouds: int | None = None) -> Iterator[show.Sample]:
+        """Yields what was counted in each interval, as differences, over a connection of its
+        own."""
         text = f"sample {protocol.duration(interval)}" + (f" clouds {clouds}" if clouds else "")
         return (show.made(show.Sample, raw) for raw in self._pushed(text))
 
@@ -194,8 +202,8 @@ class Client:
 
 
 class Batch:
-    """Lines of one transaction. It comes into force at the end of the `with` block, unless the block
-    raises."""
+    """Lines of one transaction. It comes into force at the end of the `with` block, unless the
+    block raises."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -217,10 +225,11 @@ class Batch:
 
 
 class Lease:
-    """A change that is undone at the end of the `with` block, or when this process ends, for whatever reason.
+    """A change that is undone at the end of the `with` block, or when this process ends, for
+    whatever reason.
 
-    It has a connection of its own. A thread renews it during the block. weir undoes it at most `seconds`
-    after the last renewal. `keep()` makes the change permanent."""
+    It has a connection of its own. A thread renews it during the block. weir undoes it at most
+    `seconds` after the last renewal. `keep()` makes the change permanent."""
 
     def __init__(self, client: Client, seconds: float | str, lines: tuple[str, ...],
                  files: Files | None) -> None:

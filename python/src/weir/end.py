@@ -214,8 +214,8 @@ class End:
               stdout: int | IO[Any] | None = PIPE, stderr: int | IO[Any] | None = PIPE,
               cwd: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None,
               shell: bool = False) -> Process:
-        """Starts a process here, as subprocess.Popen does. By default its output goes into pipes, and it has
-        no input. The process ends with the path."""
+        """Starts a process here, as subprocess.Popen does. By default its output goes into pipes,
+        and it has no input. The process ends with the path."""
         words = args if isinstance(args, str) else [os.fspath(word) for word in args]
         ours: list[IO[str] | None] = []
         theirs: list[int] = []
@@ -256,7 +256,8 @@ class End:
 
     def run(self, args: Args, *, input: str | None = None, timeout: float | None = None,
             check: bool = False, **how: Any) -> subprocess.CompletedProcess[str]:
-        """Runs a command here and waits for its end, as subprocess.run does, with its output as text."""
+        """Runs a command here and waits for its end, as subprocess.run does, with its output as
+        text."""
         if input is not None:
             how["stdin"] = PIPE
         process = self.popen(args, **how)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exceptions of this package.
 
-If weir refuses a line, the class of the error's `code` is raised, a word of the protocol (docs/control.md):
+If weir refuses a line, the class of the error's `code` is raised, a word of the protocol
+(docs/control.md):
 
 >>> from weir import errors
 >>> try:
@@ -35,12 +36,13 @@ class Disconnected(WeirError):
 
 
 class NoAnswer(Disconnected, TimeoutError):
-    """weir has not answered in time. The connection is closed, because a late answer would be taken for the
-    answer to the next line. It is not known whether weir does what was asked."""
+    """weir has not answered in time. The connection is closed, because a late answer would be taken
+    for the answer to the next line. It is not known whether weir does what was asked."""
 
 
 class Failed(WeirError):
-    """A weir command ended with an error. `status` is its exit status, `stderr` what it printed there."""
+    """A weir command ended with an error. `status` is its exit status, `stderr` what it printed
+    there."""
 
     def __init__(self, message: str, status: int, stderr: str) -> None:
         super().__init__(message)
@@ -63,9 +65,9 @@ class ScenarioError(WeirError):
 class Refusal(WeirError):
     """weir refused a line, and nothing has changed.
 
-    `code` is stable; the message is for people. `name` is the word, cloud or port concerned. `column` counts
-    characters from 1; 0 means the whole line. `line` counts the lines of a batch from 1; it is 0 without a
-    batch. `text` is the line as it was sent."""
+    `code` is stable; the message is for people. `name` is the word, cloud or port concerned.
+    `column` counts characters from 1; 0 means the whole line. `line` counts the lines of a batch
+    from 1; it is 0 without a batch. `text` is the line as it was sent."""
 
     code: ClassVar[str] = ""
     _by_code: ClassVar[dict[str, type[Refusal]]] = {}
@@ -189,7 +191,8 @@ class Unfinished(Refusal):
 
 
 class Dismissed(Refusal):
-    """weir has closed the conversation. `resume` is the event from which to continue; 0: not known."""
+    """weir has closed the conversation. `resume` is the event from which to continue; 0: not
+    known."""
 
     code = "dismissed"
 

@@ -4,15 +4,16 @@
     study = weir.lab.Study("becn-45", flows=range(10, 46, 5), seeds=20)
     results = study.run(ProcessPoolExecutor(8), out="becn")
 
-Each point is a process `weir lab run` of one case, one set of values and one seed, on the machine that the
-executor chooses. Results come back through the executor, so no shared folder is needed. Finished points are
-stored in OUT/points: if the call is repeated, it continues from there. At the end `weir lab run --continue`
-makes the results from the points. OUT/results.json has the same bytes as if `weir lab run` had run all points
-itself.
+Each point is a process `weir lab run` of one case, one set of values and one seed, on the machine
+that the executor chooses. Results come back through the executor, so no shared folder is needed.
+Finished points are stored in OUT/points: if the call is repeated, it continues from there. At the
+end `weir lab run --continue` makes the results from the points. OUT/results.json has the same bytes
+as if `weir lab run` had run all points itself.
 
 For a batch system that starts processes (a Slurm array):
 
-    python3 -c 'import weir.lab; print(weir.lab.Study("becn-45", seeds=20).save("becn"))'   # how many
+    # prints how many points there are
+    python3 -c 'import weir.lab; print(weir.lab.Study("becn-45", seeds=20).save("becn"))'
     python3 -m weir.lab point becn $SLURM_ARRAY_TASK_ID       # each, from 0
     python3 -m weir.lab finish becn
 """
@@ -58,7 +59,8 @@ class Point:
 
 
 def run_point(point: Point, weir: str | None = None) -> str:
-    """Runs the point, and returns its results as in results.json. This function is given to the executor."""
+    """Runs the point, and returns its results as in results.json. This function is given to the
+    executor."""
     if point.text is None:
         return _run(point, point.experiment, weir)
     with tempfile.TemporaryDirectory(prefix="weir-point-") as folder:
@@ -69,7 +71,8 @@ def run_point(point: Point, weir: str | None = None) -> str:
 
 
 def _run(point: Point, what: str, weir: str | None) -> str:
-    words = [program.find(weir), "lab", "run", what, "--case", point.case, "--alone", "--seeds", "1",
+    words = [program.find(weir), "lab", "run", what, "--case", point.case, "--alone",
+             "--seeds", "1",
              "--seed", str(point.seed), "--jobs", "1", "-j"]
     for name, value in point.set:
         words += ["--set", f"{name}={value}"]
@@ -94,7 +97,8 @@ def _runs(text: str) -> list[Run]:
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """`path` has results.json, results.csv and report.html. `passed` is true if every row is in its band."""
+    """`path` has results.json, results.csv and report.html. `passed` is true if every row is in its
+    band."""
 
     path: pathlib.Path
     experiments: tuple[dict[str, Any], ...]
@@ -144,9 +148,11 @@ class Study:
             self.options += ["--set", f"{name.replace('_', '-')}={_set_text(value)}"]
 
     def points(self) -> list[Point]:
-        """Returns all runs, each once. Figures over time are not included: `run` makes them at the end."""
+        """Returns all runs, each once. Figures over time are not included: `run` makes them at the
+        end."""
         said = program.call(["lab", "points", self.what, *self.options], program=self.weir).stdout
-        text = pathlib.Path(self.what).read_text(encoding="utf-8") if self.what.endswith(".lab") else None
+        text = (pathlib.Path(self.what).read_text(encoding="utf-8") if self.what.endswith(".lab")
+                else None)
         return list(dict.fromkeys(
             Point(row["experiment"], row["case"], row["seed"], tuple(row["set"].items()), text)
             for row in json.loads(said)))
@@ -165,9 +171,10 @@ class Study:
             out: PathLike = "out", attempts: int = 3, progress: bool | None = None) -> Results:
         """Runs all points that OUT does not have yet.
 
-        `executor` is an executor of concurrent.futures, which the caller keeps; or a function that makes one,
-        which is called again if all workers of an executor are broken; None: a process for each processor of
-        this machine. If the worker of a point dies, the point is run again, `attempts` times in all."""
+        `executor` is an executor of concurrent.futures, which the caller keeps; or a function that
+        makes one, which is called again if all workers of an executor are broken; None: a process
+        for each processor of this machine. If the worker of a point dies, the point is run again,
+        `attempts` times in all."""
         store, points = Store(out), self.points()
         missing = [point for point in points if not store.has(point)]
         bar = _Bar(len(points), sys.stderr.isatty() if progress is None else progress)
@@ -185,7 +192,8 @@ class Study:
         missing = [point for point in points if not store.has(point)]
         if missing:
             raise WeirError(f"{len(missing)} of {len(points)} points have not been run, such as "
-                            f"{missing[0].experiment}, case {missing[0].case}, seed {missing[0].seed}")
+                            f"{missing[0].experiment}, case {missing[0].case}, seed "
+                            f"{missing[0].seed}")
         store.assemble(points)
         done = subprocess.run([program.find(self.weir), "lab", "run", self.what, *self.options,
                                "--continue", "--out", str(store.folder)],
@@ -231,7 +239,8 @@ class Store:
                 part["experiment"] = point.experiment
                 whole = parts.setdefault(point.experiment, {**part, "runs": [], "rows": []})
                 if part["digest"] != whole["digest"]:
-                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are from two "
+                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are from "
+                                    "two "
                                     "versions of weir; remove the folder, and run all again")
                 whole["runs"] += part["runs"]
         self.write("results.json", json.dumps(list(parts.values())))
@@ -251,7 +260,8 @@ class _Pool:
             made: Executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
         elif isinstance(self._given, concurrent.futures.ProcessPoolExecutor):
             made = concurrent.futures.ProcessPoolExecutor(
-                getattr(self._given, "_max_workers", None), getattr(self._given, "_mp_context", None))
+                getattr(self._given, "_max_workers", None),
+                getattr(self._given, "_mp_context", None))
         elif isinstance(self._given, Executor):
             raise WeirError("the executor is broken; run it again with another one: points that "
                             "are done are not run again")
@@ -314,7 +324,8 @@ class _Bar:
         if self.on:
             full = 30 * self.done // max(1, self.most)
             end = "\n" if self.done == self.most else ""
-            print(f"\r[{'#' * full:.<30}] {self.done} of {self.most} runs", end=end, file=sys.stderr,
+            print(f"\r[{'#' * full:.<30}] {self.done} of {self.most} runs", end=end,
+                  file=sys.stderr,
                   flush=True)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of the scenario language, as `weir help --json` prints them.
 
-weir itself parses with these tables, so this package supports exactly the statements and fields of that
-program:
+weir itself parses with these tables, so this package supports exactly the statements and fields of
+that program:
 
 >>> import weir.language
 >>> table = weir.language.tables()
@@ -108,8 +108,8 @@ class Tables:
         return self._by_python.get(name) or self.by_percent(name)
 
     def place(self, kind: Kind) -> int:
-        """Returns the rank of a statement in a printed scenario: statements are printed in the order in which
-        they act on a packet."""
+        """Returns the rank of a statement in a printed scenario: statements are printed in the
+        order in which they act on a packet."""
         return self.statements.index(kind)
 
 
@@ -125,7 +125,8 @@ def _field(row: Any) -> Field:
 
 
 def _kind(row: Any) -> Kind:
-    known: dict[str, Any] = {name: row[name] for name in Kind.__dataclass_fields__ if name != "fields"}
+    known: dict[str, Any] = {name: row[name]
+                             for name in Kind.__dataclass_fields__ if name != "fields"}
     return Kind(**known, fields=_fields(row["fields"]))
 
 

@@ -5,10 +5,10 @@
         server = path.server.popen(["iperf3", "-s", "-1"])
         path.client.run(["iperf3", "-c", path.server.host], check=True)
 
-A path is made by `weir exec --between` (docs/exec.md): namespaces without names, which disappear with the
-processes in them, with offloads, addresses and host names set up. A process at each end starts the processes
-of the test. If the process that made a Path ends, even by `kill -9`, the processes at both ends are killed,
-and the namespaces disappear.
+A path is made by `weir exec --between` (docs/exec.md): namespaces without names, which disappear
+with the processes in them, with offloads, addresses and host names set up. A process at each end
+starts the processes of the test. If the process that made a Path ends, even by `kill -9`, the
+processes at both ends are killed, and the namespaces disappear.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ END_S = 60.0  # a weir that takes longer to end is killed
 
 
 class Path:
-    """`client` and `server`, and a weir between them. `down` leads to the client, `up` to the server.
+    """`client` and `server`, and a weir between them. `down` leads to the client, `up` to the
+    server.
 
-    `down` and `up` are statements, or lists of them. `scenario` is the name of one of configs/, a file, or a
-    Scenario with clouds of these names. `record`: what crosses the path is captured, counted and drawn; the
-    files are in `folder` when the path has ended. `recording`: everything that comes in is also recorded, in
-    the subfolder `recording`, up to this size, such as "16MB"; weir.Recording replays it. `flight`, in place
-    of `recording`, keeps only the last so many seconds (a number, or as "10s"), or what fits into so much
-    memory, such as "64MB"; `flight_dump()` makes a recording of it. If no `folder` is given, the files are
-    removed at the end."""
+    `down` and `up` are statements, or lists of them. `scenario` is the name of one of configs/, a
+    file, or a Scenario with clouds of these names. `record`: what crosses the path is captured,
+    counted and drawn; the files are in `folder` when the path has ended. `recording`: everything
+    that comes in is also recorded, in the subfolder `recording`, up to this size, such as "16MB";
+    weir.Recording replays it. `flight`, in place of `recording`, keeps only the last so many
+    seconds (a number, or as "10s"), or what fits into so much memory, such as "64MB";
+    `flight_dump()` makes a recording of it. If no `folder` is given, the files are removed at the
+    end."""
 
     def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
                  scenario: Scenario | str | None = None, seed: int | None = None,
@@ -72,7 +74,8 @@ class Path:
         return statements if isinstance(statements, str) else " ".join(map(str, statements))
 
     def _words(self) -> list[str]:
-        words = [program.find(self._weir), "exec", *([] if self.record else ["-q"]), "--seed", str(self.seed),
+        words = [program.find(self._weir), "exec", *([] if self.record else ["-q"]),
+                 "--seed", str(self.seed),
                  "-s", self._socket, "--log-level", "warning"]
         if isinstance(self._scenario, Scenario):
             path = self.folder / "scenario.weir"
@@ -114,7 +117,8 @@ class Path:
         return self
 
     def _start(self, left: contextlib.ExitStack) -> subprocess.Popen[str]:
-        """Starts weir exec. `left` receives the clean-up for the end of the path, or for a failure here."""
+        """Starts weir exec. `left` receives the clean-up for the end of the path, or for a failure
+        here."""
         own = tempfile.mkdtemp(prefix="weir-path-") if self._given is None else None
         if own is not None:
             left.callback(shutil.rmtree, own, ignore_errors=True)
@@ -217,7 +221,8 @@ class Path:
         return self._begun
 
     def down(self, *statements: str) -> None:
-        """Changes the direction to the client: statements as after `cloud down`, in one transaction."""
+        """Changes the direction to the client: statements as after `cloud down`, in one
+        transaction."""
         self.control.change(*(f"cloud down {statement}" for statement in statements))
 
     def up(self, *statements: str) -> None:
@@ -229,8 +234,8 @@ class Path:
         return self.control.cloud(way, everything=True)
 
     def real_losses(self) -> dict[str, int]:
-        """Returns the packets that weir itself has lost, though the scenario did not ask for it; `{}` if
-        there are none."""
+        """Returns the packets that weir itself has lost, though the scenario did not ask for it;
+        `{}` if there are none."""
         kinds = language.tables(self._weir).reasons
         totals = self.control.totals()
         lost = {f"port {port.name}": port.really_lost for port in totals.ports if port.really_lost}
@@ -241,17 +246,18 @@ class Path:
         return lost
 
     def assert_no_real_loss(self) -> None:
-        """Raises AssertionError if weir itself has lost a packet, though the scenario did not ask for it:
-        then the measurement is in doubt."""
+        """Raises AssertionError if weir itself has lost a packet, though the scenario did not ask
+        for it: then the measurement is in doubt."""
         lost = self.real_losses()
         if lost:
             raise AssertionError("weir itself lost packets, which the scenario did not ask for: "
-                                 + ", ".join(f"{count} at {where}" for where, count in lost.items()))
+                                 + ", ".join(f"{count} at {where}"
+                                             for where, count in lost.items()))
 
     @property
     def recording(self) -> Recording | None:
-        """The recording of all that came in, once the path has ended. None if nothing was recorded, or if the
-        recording is incomplete because it reached its limit."""
+        """The recording of all that came in, once the path has ended. None if nothing was recorded,
+        or if the recording is incomplete because it reached its limit."""
         folder = self.folder / "recording"
         if self._limit is None or not (folder / "outcome.json").exists():
             return None
@@ -259,15 +265,16 @@ class Path:
         return None if (found.outcome or {})["recorded"]["ended_early"] else found
 
     def flight_dump(self, folder: str | os.PathLike[str] | None = None) -> Recording:
-        """Dumps the flight into a new folder, and returns it as a recording. If `folder` is None, the folder
-        is `flight-DATE` in the path's own folder."""
+        """Dumps the flight into a new folder, and returns it as a recording. If `folder` is None,
+        the folder is `flight-DATE` in the path's own folder."""
         return self.control.flight_dump(folder, weir=self._weir)
 
     def _last(self) -> str:
         if self._process is None:
             return "no flight: the path had ended before"
         try:
-            return f"to run its last seconds again: weir replay --recording {self.flight_dump().folder}"
+            return ("to run its last seconds again: weir replay --recording "
+                    f"{self.flight_dump().folder}")
         except Exception as error:  # this may be why the test has failed
             return f"no flight: {error}"
 
@@ -282,12 +289,14 @@ class Path:
             self.close()
         except Failed as error:
             last.append(f"the record is incomplete: {error}")
-        parts = [f"repeat it with --weir-seed {self.seed}", "", "The path began with", self.scenario]
+        parts = [f"repeat it with --weir-seed {self.seed}", "", "The path began with",
+                 self.scenario]
         if now != self.scenario:
             parts += ["and was at the end", now]
         log = self.folder / "weir.log"
         parts.append(log.read_text(encoding="utf-8", errors="replace") if log.exists() else "")
-        for name, what in (("crossed.pcapng", "the packets at both ends"), ("fates.csv", "the fate of every packet"),
+        for name, what in (("crossed.pcapng", "the packets at both ends"),
+                           ("fates.csv", "the fate of every packet"),
                            ("report.json", "the counters"), ("picture.html", "a picture")):
             if (self.folder / name).exists():
                 parts.append(f"{what}: {self.folder / name}")

@@ -27,7 +27,8 @@ def find(program: str | os.PathLike[str] | None = None) -> str:
     found = shutil.which(wanted)
     if found is None:
         raise NotInstalled(
-            f"there is no program `{wanted}`; build weir, and put it into $PATH or name it in $WEIR")
+            f"there is no program `{wanted}`; build weir, and put it into $PATH or name it in "
+            "$WEIR")
     return os.path.abspath(found)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The control protocol (docs/control.md) without a socket.
 
-`Conversation` turns bytes into answers and into the messages that are pushed between them. An operation is a
-generator: it yields lines to send, receives the answers, and returns their meaning. So `Client` and
-`AsyncClient` differ only in how they read and write.
+`Conversation` turns bytes into answers and into the messages that are pushed between them. An
+operation is a generator: it yields lines to send, receives the answers, and returns their meaning.
+So `Client` and `AsyncClient` differ only in how they read and write.
 
 >>> talk = Conversation()
 >>> talk.feed(b'{"event":"link","seq":3}\\n{"ok":tr')
@@ -112,7 +112,8 @@ def line(text: str, files: Files | None = None) -> Operation[Answer]:
     return check(answers[-1], text)
 
 
-def change(lines: Iterable[str], files: Files | None = None, begin: str = "begin") -> Operation[Answer]:
+def change(lines: Iterable[str], files: Files | None = None,
+           begin: str = "begin") -> Operation[Answer]:
     """Makes one transaction. The first error is raised after the batch has been aborted."""
     texts = tuple(one_line(text) for text in lines)
     if len(texts) == 1 and begin == "begin":
@@ -166,8 +167,8 @@ def config() -> Operation[str]:
 
 
 def flight_dump(folder: str | os.PathLike[str] | None = None) -> Operation[str]:
-    """Returns the folder of the dump. `folder` is sent as an absolute path, as weir may run in another
-    directory.
+    """Returns the folder of the dump. `folder` is sent as an absolute path, as weir may run in
+    another directory.
 
     >>> next(flight_dump("/var/tmp/an incident")).lines, next(flight_dump()).lines
     (('flight dump "/var/tmp/an incident"',), ('flight dump',))
@@ -214,12 +215,13 @@ def hung_up() -> Disconnected:
 
 
 def closed() -> Disconnected:
-    return Disconnected("this client is closed; it also closes when a call stops waiting for its answer")
+    return Disconnected("this client is closed; it also closes when a call stops waiting for its "
+                        "answer")
 
 
 def tell_broken(error: BaseException, timeout: float | None = None) -> None:
-    """Raises the error for a conversation that was interrupted by `error`, so that not all answers will be
-    read."""
+    """Raises the error for a conversation that was interrupted by `error`, so that not all answers
+    will be read."""
     if isinstance(error, TimeoutError) and timeout is not None:
         raise NoAnswer(f"weir has not answered in {timeout:g} s: the connection is closed, and "
                        "it is not known whether weir does what was asked") from error

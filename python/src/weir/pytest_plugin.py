@@ -5,8 +5,8 @@
     def test_it(weir_path):
         weir_path.down("rate 2mbit queue 20kB", "delay 280ms")
 
-A failing test shows the seed, the scenario, the counters, and the paths of the capture and the picture.
-`--weir-seed N` repeats weir's random decisions.
+A failing test shows the seed, the scenario, the counters, and the paths of the capture and the
+picture. `--weir-seed N` repeats weir's random decisions.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ _SEED = pytest.StashKey[int]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("weir", "network emulation by weir")
     group.addoption("--weir-seed", type=int, metavar="N",
-                    help="the seed of all paths; if not given, it is drawn; tests that fail report it")
+                    help="the seed of all paths; if not given, it is drawn; tests that fail report "
+                         "it")
     group.addoption("--weir-recording", default="16MB", metavar="SIZE",
-                    help="tests that fail keep a recording of their run, for `weir replay --recording`, "
+                    help="tests that fail keep a recording of their run, for `weir replay "
+                         "--recording`, "
                     "unless it is larger than this (at least 1MiB); 0: none. 16MB if not given")
     group.addoption("--weir-keep", action="store_true",
                     help="tests that pass keep their captures, reports and pictures, too")
@@ -41,7 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "weir(*scenarios, down=..., up=..., flight=...): what the path of `weir_path` begins "
+        "markers", "weir(*scenarios, down=..., up=..., flight=...): what the path of `weir_path` "
+                   "begins "
         "with; with several scenarios the test runs once with each; with a flight, like '10s', a "
         "test that fails keeps its last seconds instead of a recording")
     given = getattr(config, "workerinput", {}).get("weir_seed", config.getoption("--weir-seed"))
@@ -83,8 +86,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _beside(scenario: Any, request: pytest.FixtureRequest) -> Any:
-    """Resolves a file's name as the test means it: relative to the test's own folder, or to where pytest
-    runs."""
+    """Resolves a file's name as the test means it: relative to the test's own folder, or to where
+    pytest runs."""
     if isinstance(scenario, Scenario) or scenario is None:
         return scenario
     own = request.path.parent / str(scenario)
@@ -112,7 +115,8 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
                 seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir",
                 recording=_recording(request.config) if flight is None else None, flight=flight)
     if ways:
-        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed and flight",
+        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed and "
+                    "flight",
                     pytrace=False)
     try:
         path.__enter__()

@@ -26,7 +26,8 @@ Lines = str | Sequence[str]
 
 @dataclass(frozen=True)
 class PacketAt:
-    """A packet: its port, its number there, and when it reached its cloud, since the start of the run."""
+    """A packet: its port, its number there, and when it reached its cloud, since the start of the
+    run."""
 
     port: str = ""
     packet: int = 0
@@ -35,8 +36,8 @@ class PacketAt:
 
 @dataclass(frozen=True)
 class Change:
-    """Packets that have one fate in the first run and another in the second: `delivered`, a reason, or `not
-    decided`. `few` holds the earliest of them."""
+    """Packets that have one fate in the first run and another in the second: `delivered`, a reason,
+    or `not decided`. `few` holds the earliest of them."""
 
     was: str = field(default="", metadata={"key": "from"})
     becomes: str = field(default="", metadata={"key": "to"})
@@ -97,15 +98,18 @@ class Diff:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{one.packets} {one.was} -> {one.becomes}" for one in self.changes)
-        return f"{self.changed} of {self.fates} have a different fate" + (f": {parts}" if parts else "")
+        return (f"{self.changed} of {self.fates} have a different fate"
+                + (f": {parts}" if parts else ""))
 
 
 def flight_words(flight: float | str | None, on: Lines | None = None,
                  to: PathLike | None = None) -> list[str]:
     """Returns the options of a flight: see weir.run.
 
-    >>> flight_words(2.5, ["stall", "change"]), flight_words("64MB", to="/tmp/x"), flight_words(None)
-    (['--flight', '2500ms', '--flight-on', 'stall,change'], ['--flight', '64MB', '--flight-to', '/tmp/x'], [])
+    >>> flight_words(2.5, ["stall", "change"])
+    ['--flight', '2500ms', '--flight-on', 'stall,change']
+    >>> flight_words("64MB", to="/tmp/x"), flight_words(None)
+    (['--flight', '64MB', '--flight-to', '/tmp/x'], [])
     """
     words = ["--flight", protocol.duration(flight)] if flight is not None else []
     if on is not None:
@@ -116,8 +120,8 @@ def flight_words(flight: float | str | None, on: Lines | None = None,
 
 
 class Recording:
-    """The folder of a recording: of `weir run --record`, `weir exec --record`, `weir.run(record=...)`, or of
-    a dumped flight.
+    """The folder of a recording: of `weir run --record`, `weir exec --record`,
+    `weir.run(record=...)`, or of a dumped flight.
 
     >>> Recording("/nonexistent")
     Traceback (most recent call last):
@@ -137,7 +141,8 @@ class Recording:
     @property
     def about(self) -> dict[str, Any]:
         """recording.json: the version of weir that recorded it, its workers, the snap length."""
-        raw: dict[str, Any] = json.loads((self.folder / "recording.json").read_text(encoding="utf-8"))
+        raw: dict[str, Any] = json.loads(
+            (self.folder / "recording.json").read_text(encoding="utf-8"))
         return raw
 
     @property
@@ -162,12 +167,13 @@ class Recording:
     def replay(self, *, until: float | str | None = None, scenario: Scenario | str | None = None,
                set: Lines = (), seed: int | None = None, ideal: bool = False, fates: bool = True,
                picture: bool = False, folder: PathLike | None = None) -> Replay:
-        """Replays the run. Raises `errors.Failed` with status 1 if the replay differs from the recording.
+        """Replays the run. Raises `errors.Failed` with status 1 if the replay differs from the
+        recording.
 
-        `until` is an end, after the start of the run, in seconds or as `"3s"`. `scenario` (the name of a
-        file, or a Scenario), the lines `set`, and `seed` change the run: then the replay shows what would
-        have happened, and nothing is compared. `ideal`: as if weir itself had lost nothing. The result's
-        `table` says what was compared."""
+        `until` is an end, after the start of the run, in seconds or as `"3s"`. `scenario` (the name
+        of a file, or a Scenario), the lines `set`, and `seed` change the run: then the replay shows
+        what would have happened, and nothing is compared. `ideal`: as if weir itself had lost
+        nothing. The result's `table` says what was compared."""
         own, place = into_folder(folder, "weir-recording-")
         words = self._what_if(place, scenario, set, seed, ideal, until)
         ports = [line.split()[1] for line in self.text.split("\n") if line.startswith("port ")]
@@ -185,7 +191,8 @@ class Recording:
         """Returns the path of the packet with this number, at each port, in words."""
         own, place = into_folder(None, "weir-recording-")
         words = self._what_if(place, scenario, set, seed, ideal, None)
-        done = program.call(["replay", "-q", "--recording", str(self.folder), "--packet", str(number),
+        done = program.call(["replay", "-q", "--recording", str(self.folder),
+                             "--packet", str(number),
                              *words], program=self._weir)
         assert own is not None
         own.cleanup()
@@ -195,7 +202,8 @@ class Recording:
     def diff(self, other: Recording | None = None, *, scenario: Scenario | str | None = None,
              set: Lines = (), seed: int | None = None, ideal: bool = False,
              until: float | str | None = None) -> Diff:
-        """Returns the differences of this recording to another one, or to what would have happened."""
+        """Returns the differences of this recording to another one, or to what would have
+        happened."""
         own, place = into_folder(None, "weir-recording-")
         words = [str(other.folder)] if other is not None else []
         words += self._what_if(place, scenario, set, seed, ideal, until)

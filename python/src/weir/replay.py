@@ -24,7 +24,8 @@ COLUMNS = ("packet", "port", "t_in_ns", "cloud", "fate", "reason", "t_out_ns", "
 
 
 class Fate(str):
-    """A decision about a packet: a line of `weir replay --log`, which is split only when a field is read.
+    """A decision about a packet: a line of `weir replay --log`, which is split only when a field is
+    read.
 
     >>> fate = Fate("2,a,1700000000000104000,down,dropped,loss,,")
     >>> fate.packet, fate.port, fate.delivered, fate.reason, fate.delay_ns
@@ -84,7 +85,8 @@ class Fate(str):
 
 
 class Fates(Iterable[Fate]):
-    """The fates of a run, in the order of the decisions. They are read from the file during the iteration."""
+    """The fates of a run, in the order of the decisions. They are read from the file during the
+    iteration."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = pathlib.Path(path)
@@ -98,8 +100,8 @@ class Fates(Iterable[Fate]):
         return map(Fate, file)
 
     def numpy(self, chunk: int | None = None) -> Iterator[Mapping[str, Any]]:
-        """Yields arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for dropped
-        packets. Needs NumPy."""
+        """Yields arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for
+        dropped packets. Needs NumPy."""
         import numpy
 
         fates = iter(self)
@@ -115,7 +117,8 @@ class Fates(Iterable[Fate]):
             yield arrays
 
     def pandas(self, chunk: int | None = None) -> Any:
-        """Returns a DataFrame; with `chunk`, an iterator over frames of so many rows. Needs pandas."""
+        """Returns a DataFrame; with `chunk`, an iterator over frames of so many rows. Needs
+        pandas."""
         import pandas
 
         words = {name: "category" for name in ("port", "cloud", "fate", "reason", "detail")}
@@ -143,8 +146,8 @@ def into_folder(folder: PathLike | None,
 
 @dataclasses.dataclass
 class Replay:
-    """The result of a replay. Its files are in `folder`. If this package has made the folder, it is removed
-    together with this object."""
+    """The result of a replay. Its files are in `folder`. If this package has made the folder, it is
+    removed together with this object."""
 
     folder: pathlib.Path
     seed: int
@@ -159,8 +162,8 @@ class Replay:
     def of(cls, place: pathlib.Path, outputs: dict[str, pathlib.Path], picture: bool,
            done: subprocess.CompletedProcess[str],
            own: tempfile.TemporaryDirectory[str] | None) -> Replay:
-        """Builds the result from the files of `weir replay` in a folder. The temporary folder `own` is
-        removed with the object."""
+        """Builds the result from the files of `weir replay` in a folder. The temporary folder `own`
+        is removed with the object."""
         text = (place / "report.json").read_text(encoding="utf-8")
         report = show.made(show.Report, json.loads(text))
         result = cls(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
@@ -189,10 +192,11 @@ def replay(scenario: Scenario | str, inputs: Mapping[str, PathLike | Sequence[Pa
            weir: PathLike | None = None) -> Replay:
     """Passes captures through a scenario.
 
-    `scenario` is a Scenario, a text with the lines of one, or the name of one of configs/. `inputs` are
-    captures by port, `{"a": "in.pcap"}`, or by two ports, `{"a,b": "both.pcap"}`, together with `split`, such
-    as "mac=02:00:00:00:00:0a". The result's `outputs` hold what leaves at each port. With `fates` and
-    `picture` false the replay is faster. The same captures, scenario and seed give the same bytes."""
+    `scenario` is a Scenario, a text with the lines of one, or the name of one of configs/. `inputs`
+    are captures by port, `{"a": "in.pcap"}`, or by two ports, `{"a,b": "both.pcap"}`, together with
+    `split`, such as "mac=02:00:00:00:00:0a". The result's `outputs` hold what leaves at each port.
+    With `fates` and `picture` false the replay is faster. The same captures, scenario and seed give
+    the same bytes."""
     own, place = into_folder(folder, "weir-replay-")
     if isinstance(scenario, str):
         scenario = (Scenario.parse(scenario, weir=weir) if "\n" in scenario
@@ -234,10 +238,10 @@ def _subfolder(folder: PathLike, name: str) -> str:
 def replays(scenario: Scenario, captures: Mapping[str, Mapping[str, PathLike]],
             executor: concurrent.futures.Executor | None = None,
             folder: PathLike | None = None, **options: Any) -> dict[str, show.Report | Failed]:
-    """Replays a set of captures, side by side. Returns reports by the names of the captures, in their order;
-    if a capture is refused, the error takes the place of its report. `executor` is any executor of
-    concurrent.futures; by default a thread for each processor is used. The files are left in
-    `folder`, if it is given: each capture's in a subfolder with its name."""
+    """Replays a set of captures, side by side. Returns reports by the names of the captures, in
+    their order; if a capture is refused, the error takes the place of its report. `executor` is any
+    executor of concurrent.futures; by default a thread for each processor is used. The files are
+    left in `folder`, if it is given: each capture's in a subfolder with its name."""
     text, beside = str(scenario), scenario.folder or os.getcwd()
     places = {name: None if folder is None else _subfolder(folder, name) for name in captures}
     own = executor is None

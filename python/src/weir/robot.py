@@ -60,8 +60,8 @@ class robot:  # Robot uses the class that is named like the module
         return done.stdout
 
     def wait_on_client(self, command: str, timeout: float = 60) -> str:
-        """Runs a shell command at the client, again and again until it succeeds: for a server that is
-        starting."""
+        """Runs a shell command at the client, again and again until it succeeds: for a server that
+        is starting."""
         end = time.monotonic() + float(timeout)
         while True:
             try:

@@ -25,17 +25,17 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
         flight: float | str | None = None, flight_on: str | Sequence[str] | None = None,
         flight_to: str | os.PathLike[str] | None = None,
         weir: str | os.PathLike[str] | None = None) -> Iterator[Client]:
-    """Starts `weir run` with the scenario, and stops it at the end of the block: `with weir.run(s) as client:
-    ...`.
+    """Starts `weir run` with the scenario, and stops it at the end of the block: `with weir.run(s)
+    as client: ...`.
 
-    The ports need devices. `options` are those of weir run; `eal` are those of DPDK after `--`, such as
-    `["--no-huge"]`. `record` is the folder of a recording, which is complete after the block:
-    `weir.Recording(folder)`. `zstd`: the recording is compressed while it is written. `flight` keeps the last
-    so many seconds of the run (a number, or as `"10s"`), or what fits into so much memory, as `"64MB"`;
-    `client.flight_dump()` makes a recording of it. The events `flight_on`, kinds such as `"stall"`, also dump
-    it, into folders `flight_to`-DATE. If this process ends, for whatever reason, weir ends too. If
-    weir fails during the block or at its end, as on a full disk, errors.Failed is raised, unless
-    the block raises something else."""
+    The ports need devices. `options` are those of weir run; `eal` are those of DPDK after `--`,
+    such as `["--no-huge"]`. `record` is the folder of a recording, which is complete after the
+    block: `weir.Recording(folder)`. `zstd`: the recording is compressed while it is written.
+    `flight` keeps the last so many seconds of the run (a number, or as `"10s"`), or what fits into
+    so much memory, as `"64MB"`; `client.flight_dump()` makes a recording of it. The events
+    `flight_on`, kinds such as `"stall"`, also dump it, into folders `flight_to`-DATE. If this
+    process ends, for whatever reason, weir ends too. If weir fails during the block or at its end,
+    as on a full disk, errors.Failed is raised, unless the block raises something else."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")

@@ -17,9 +17,9 @@ cloud up delay 40ms jitter 2ms
 >>> Scenario.parse(str(s)) == s
 True
 
-The methods are the statements of the program's tables (`weir help --json`). A `-` becomes a `_`, and a `_` is
-appended to a keyword of Python: `loss_gilbert_elliott(p="1%", r="10%")`, `loss_window(from_="1s",
-for_="100ms")`. Values are written as in the language, with their unit:
+The methods are the statements of the program's tables (`weir help --json`). A `-` becomes a `_`,
+and a `_` is appended to a keyword of Python: `loss_gilbert_elliott(p="1%", r="10%")`,
+`loss_window(from_="1s", for_="100ms")`. Values are written as in the language, with their unit:
 
 >>> down.delay(40)
 Traceback (most recent call last):
@@ -57,8 +57,8 @@ _UNITS = {"time": ("time", "40ms"), "rate": ("rate", "10mbit"), "bytes": ("size"
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a cloud. `values` are texts by the names of the fields. `scope` is the class, for a
-    statement of a class."""
+    """A statement of a cloud. `values` are texts by the names of the fields. `scope` is the class,
+    for a statement of a class."""
 
     name: str
     variant: str | None = None
@@ -114,7 +114,8 @@ def _text_of(f: Field, value: Any) -> str | None:
     if isinstance(value, int | float):
         if f.type in _UNITS:
             what, like = _UNITS[f.type]
-            raise ScenarioError(f'{f.name}: `{value}` has no unit; write a {what} as a text, like "{like}"')
+            raise ScenarioError(
+                f'{f.name}: `{value}` has no unit; write a {what} as a text, like "{like}"')
         return repr(value)
     if isinstance(value, str):
         return value
@@ -138,7 +139,8 @@ def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any
     if len(args) > len(positional):
         last = positional[-1] if positional else None
         if last is None or last.type != "orders":
-            raise ScenarioError(f"`{kind.name}` takes {len(positional)} values without a name; name the "
+            raise ScenarioError(f"`{kind.name}` takes {len(positional)} values without a name; "
+                                "name the "
                                 "others")
         args = [*args[:len(positional) - 1], list(args[len(positional) - 1:])]
     given = dict(zip((f.python for f in positional), args))
@@ -258,7 +260,8 @@ def _parse_statement(line: _Line, tables: Tables) -> Statement:
             kind = tables.statement("class", None)
             if kind is None:
                 raise line.wrong("this weir has no classes")
-            return Statement("class", None, _parse_fields(line, kind.fields, "class"), 0, scope, kind)
+            return Statement("class", None, _parse_fields(line, kind.fields, "class"), 0, scope,
+                             kind)
     name = line.take("a statement")
     word = line.peek()
     found = tables.statement(name, word) if word is not None else None
@@ -269,7 +272,8 @@ def _parse_statement(line: _Line, tables: Tables) -> Statement:
     if found is None and word is not None and re.fullmatch(r"[0-9.]+%", word):
         found = tables.by_percent(name)
     if found is None:
-        raise line.wrong(f"`{name}` is not a statement, or `{word}` not a variant of it", line.at - 1)
+        raise line.wrong(f"`{name}` is not a statement, or `{word}` not a variant of it",
+                         line.at - 1)
     number = 1 if found.number_max else 0
     if number and word is not None and word.isdigit():
         number = int(line.take("a number"))
@@ -282,8 +286,8 @@ def _parse_statement(line: _Line, tables: Tables) -> Statement:
 
 @dataclass
 class Port:
-    """A port with an `interface`, a `device`, or neither, as in a replay. `values` are the device's further
-    settings."""
+    """A port with an `interface`, a `device`, or neither, as in a replay. `values` are the device's
+    further settings."""
 
     name: str
     interface: str | None = None
@@ -319,7 +323,8 @@ class Cloud(Statements["Cloud"]):
         return self.tables
 
     def do(self, statement: Statement | str) -> Cloud:
-        """Adds a statement, or its text as after `cloud NAME`. It replaces a statement of the same name."""
+        """Adds a statement, or its text as after `cloud NAME`. It replaces a statement of the same
+        name."""
         if isinstance(statement, str):
             words, end = split(statement, 0)
             statement = _parse_statement(_Line(words, 0, end), self.tables)
@@ -336,7 +341,8 @@ class Cloud(Statements["Cloud"]):
         return self.do(make(self.tables, "class_", (), dict(fields), name))
 
     def of_class(self, name: str, statement: str, /, *args: Value, **fields: Value) -> Cloud:
-        """Adds the queue management of a class: `of_class("voice", "red", min="5kB", max="15kB")`."""
+        """Adds the queue management of a class: `of_class("voice", "red", min="5kB",
+        max="15kB")`."""
         return self.do(make(self.tables, statement, args, dict(fields), name))
 
     def without(self, name: str, number: int = 0) -> Cloud:
@@ -356,7 +362,8 @@ class Cloud(Statements["Cloud"]):
             yield f"{word} {self.name} {statement}"
 
 
-def _values_of(fields: Sequence[Field], keywords: dict[str, Any], of: str) -> tuple[tuple[str, str], ...]:
+def _values_of(fields: Sequence[Field], keywords: dict[str, Any],
+               of: str) -> tuple[tuple[str, str], ...]:
     unknown = set(keywords) - {f.python for f in fields}
     if unknown:
         raise ScenarioError(f"`{of}` has no `{unknown.pop()}`")
@@ -387,8 +394,8 @@ class Scenario:
 
     def cloud(self, name: str, from_: str | None = None, to: str | None = None,
               **selection: Value) -> Cloud:
-        """Returns the cloud of this name; with `from_` and `to`, adds a new one. `priority` and `match`
-        select its packets."""
+        """Returns the cloud of this name; with `from_` and `to`, adds a new one. `priority` and
+        `match` select its packets."""
         return self._cloud(name, from_, to, False, selection)
 
     def template(self, name: str, from_: str, to: str, **per: Value) -> Cloud:
@@ -445,8 +452,8 @@ class Scenario:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *,
              weir: str | os.PathLike[str] | None = None) -> Scenario:
-        """Reads a file, or the scenario of this name in configs/. weir checks it, and expands `netem`
-        lines."""
+        """Reads a file, or the scenario of this name in configs/. weir checks it, and expands
+        `netem` lines."""
         path = os.fspath(path)
         if not os.path.exists(path):
             path = _shipped(path, weir)
@@ -461,7 +468,8 @@ class Scenario:
         return made
 
     def check(self) -> str:
-        """Returns what `weir check` prints about it: what it needs. Raises ScenarioError if it is wrong."""
+        """Returns what `weir check` prints about it: what it needs. Raises ScenarioError if it is
+        wrong."""
         try:
             return program.call(["check", "-c", "/dev/stdin"], program=self.weir, input=str(self),
                                 cwd=self.folder).stdout
@@ -524,7 +532,8 @@ def _checked(error: Failed, path: str) -> ScenarioError:
 
 
 def _shipped(name: str, weir: str | os.PathLike[str] | None) -> str:
-    """Returns the file of a scenario of configs/, beside the program's sources, or where it is installed."""
+    """Returns the file of a scenario of configs/, beside the program's sources, or where it is
+    installed."""
     folder = os.path.dirname(os.path.realpath(program.find(weir)))
     tried = [os.path.join(folder, *["..", "share/weir/configs"])]
     while folder != "/":

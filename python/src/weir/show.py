@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir's answers about itself, as dataclasses.
 
-Their members are named as in the JSON (docs/control.md). Members that this package does not support are in
-`raw`. A member that weir does not send has an empty value.
+Their members are named as in the JSON (docs/control.md). Members that this package does not support
+are in `raw`. A member that weir does not send has an empty value.
 """
 
 from __future__ import annotations
