@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Claims about the source tree itself: layers, licence lines, formatting, links. See CONTRIBUTING.md.
+"""Claims about the source tree itself: layers, licence lines, formatting, links. See
+CONTRIBUTING.md.
 
 usage: source.py ROOT [BUILD]
 """
@@ -43,13 +44,14 @@ def folder(layer):
 # forbidden.h is compiled ahead of it, and includes some more, to be able to forbid their names. Of
 # two headers only the names listed here are allowed: control creates tables that clouds share, and
 # addresses can be written as text.
-ENGINE_ONLY = {"pthread.h": ("pthread_once", "pthread_once_t", "pthread_mutex_t", "pthread_mutex_lock",
+ENGINE_ONLY = {"pthread.h": ("pthread_once", "pthread_once_t", "pthread_mutex_t",
+                             "pthread_mutex_lock",
                              "pthread_mutex_unlock"),
                "arpa/inet.h": ("inet_pton", "inet_ntop")}
 ENGINE_HEADERS = set(ENGINE_ONLY) | set("""
-    assert.h ctype.h errno.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdlib.h string.h
-    rte_bitops.h rte_bpf.h rte_branch_prediction.h rte_byteorder.h rte_common.h rte_ether.h
-    rte_hash.h rte_hash_crc.h rte_icmp.h rte_ip.h rte_jhash.h rte_mbuf.h rte_mbuf_core.h
+    assert.h ctype.h errno.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h
+    stdlib.h string.h rte_bitops.h rte_bpf.h rte_branch_prediction.h rte_byteorder.h rte_common.h
+    rte_ether.h rte_hash.h rte_hash_crc.h rte_icmp.h rte_ip.h rte_jhash.h rte_mbuf.h rte_mbuf_core.h
     rte_mempool.h rte_pause.h rte_prefetch.h rte_sctp.h rte_tcp.h rte_udp.h
 """.split())
 
@@ -67,7 +69,8 @@ def all_files():
 
 def files(*suffixes, under=""):
     below = under + "/" if under else ""
-    return [path for path in all_files() if path.startswith(below) and path.endswith(suffixes or "")]
+    return [path for path in all_files() if path.startswith(below)
+            and path.endswith(suffixes or "")]
 
 
 @functools.cache
@@ -87,7 +90,8 @@ def lines_with(path, pattern):
 @functools.cache
 def includes(path):
     return [(number, found[1] == '"', found[2])
-            for number, found, _ in lines_with(path, r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]')]
+            for number, found, _ in lines_with(path,
+                                               r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]')]
 
 
 def nothing(wrong, rule):
@@ -100,10 +104,12 @@ def layer_of(path):
 
 @functools.cache
 def included(layer, header):
-    """Returns the file that an include of this layer names, or None. The header's path is relative to its layer if the
-    layer has subfolders; for report and lab, which have none, it includes their folder."""
+    """Returns the file that an include of this layer names, or None. The header's path is relative
+    to its layer if the layer has subfolders; for report and lab, which have none, it includes their
+    folder."""
     for place in [layer] + LAYERS[layer]:
-        path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report") else folder(place), header)
+        path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report")
+                            else folder(place), header)
         if layer_of(path) == place and os.path.exists(os.path.join(ROOT, path)):
             return path
     return None
@@ -118,12 +124,13 @@ def a_folder_includes_only_from_the_folders_below_it():
                     wrong.append(f"{path}:{number}: {header} is not in {layer}"
                                  + "".join(f", {b}" for b in below))
     nothing(wrong, "an include names the folder of the header (\"line/delay.h\"), and "
-                   "control -> dataplane -> feedback -> emulation; lab -> feedback; report and linux stand alone")
+                   "control -> dataplane -> feedback -> emulation; lab -> feedback; report and "
+                   "linux stand alone")
 
 
 def rooms_of(layer):
-    """Returns which folder of a layer includes which: {folder: {folder: ["file: header", ...]}}. The folder "." stands
-    for files in the layer itself."""
+    """Returns which folder of a layer includes which: {folder: {folder: ["file: header", ...]}}.
+    The folder "." stands for files in the layer itself."""
     graph = {}
     for path in files(".c", ".h", under=folder(layer)):
         room = os.path.relpath(os.path.dirname(path), folder(layer))
@@ -196,7 +203,8 @@ def errors_of(body):
          "-include", os.path.join(emulation, "forbidden.h"),
          f"-I{emulation}", "-x", "c", "-"],
         input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr
-    return {int(number): message for number, message in re.findall(r"^<stdin>:(\d+):.*?error: (.*)$", said, re.M)}
+    return {int(number): message
+            for number, message in re.findall(r"^<stdin>:(\d+):.*?error: (.*)$", said, re.M)}
 
 
 def a_breach_of_the_engines_layer_does_not_compile():
@@ -211,11 +219,14 @@ def a_breach_of_the_engines_layer_does_not_compile():
     above = ("service/control.h", "live/runtime.h", "statements.h")
     lines = ['#include "engine/engine.h"', "int f(void); int f(void) { return BURST_MAX; }"]
     innocent = len(lines)
-    lines += [f"int f{n}(void); int f{n}(void) {{ {line} }}" for n, line in enumerate(breaches.values())]
+    lines += [f"int f{n}(void); int f{n}(void) {{ {line} }}"
+              for n, line in enumerate(breaches.values())]
     lines += [f'#if __has_include("{header}")\n#error "{header}"\n#endif' for header in above]
     errors = errors_of("\n".join(lines) + "\n")
-    wrong = [f"the probe itself, line {number}: {message}" for number, message in errors.items() if number <= innocent]
-    wrong += [f"{name} compiles: {line}" for n, (name, line) in enumerate(breaches.items(), innocent + 1)
+    wrong = [f"the probe itself, line {number}: {message}"
+             for number, message in errors.items() if number <= innocent]
+    wrong += [f"{name} compiles: {line}"
+              for n, (name, line) in enumerate(breaches.items(), innocent + 1)
               if n not in errors]
     wrong += [f"a header of a higher layer can be included: {header}" for header in above
               if any(header in message for message in errors.values())]
@@ -223,12 +234,13 @@ def a_breach_of_the_engines_layer_does_not_compile():
 
 
 def who_runs_unattended_prints_in_one_place():
-    """`weir run`, `exec` and `serve` log through run_log.c. Their other output is for the person who typed the
-    command."""
+    """`weir run`, `exec` and `serve` log through run_log.c. Their other output is for the person
+    who typed the command."""
     may = {"src/dataplane/machine/run_log.c",    # the log itself
            "src/control/exec/exec_command.c",    # the table at the end
            "src/control/serve/serve_missing.c"}  # for a build without it: like a wrong option
-    folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve", "src/control/socket",
+    folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve",
+               "src/control/socket",
                "src/control/stream", "src/control/service")
     printed = {path for folder in folders for path in files(".c", under=folder)
                if re.search(r"\b(stderr|STDERR_FILENO|perror|syslog|warnx?)\b *[,)(]", text(path))}
@@ -241,7 +253,8 @@ def every_source_file_names_its_licence():
     paths = list(files(".c", ".h", ".sh", ".py", ".weir")) + [s for s in scripts
                                                               if os.path.exists(f"{ROOT}/{s}")]
     nothing([path for path in paths
-             if "SPDX-License-Identifier: BSD-3-Clause" not in "\n".join(text(path)[:400].splitlines()[:3])],
+             if "SPDX-License-Identifier: BSD-3-Clause"
+             not in "\n".join(text(path)[:400].splitlines()[:3])],
             "`SPDX-License-Identifier: BSD-3-Clause` belongs into the first three lines of")
 
 
@@ -252,12 +265,14 @@ def no_file_names_a_path_of_somebodys_machine():
                       "quickstart", "test"):
         if path.startswith("tests/source/"):
             continue
-        wrong += [f"{path}:{number}: {line.strip()[:90]}" for number, _, line in lines_with(path, private)]
+        wrong += [f"{path}:{number}: {line.strip()[:90]}"
+                  for number, _, line in lines_with(path, private)]
     nothing(wrong, "a path that exists on one machine only")
 
 
 def a_name_of_a_python_file_is_given_once():
-    """A second definition replaces the first, also for the code above it: a claim is lost, or a scenario changes."""
+    """A second definition replaces the first, also for the code above it: a claim is lost, or a
+    scenario changes."""
     wrong = []
     for path in files(".py"):
         given = {}
@@ -288,7 +303,8 @@ def every_statement_has_a_page_in_docs():
     wrong = []
     table = set(re.findall(r"&(\w+_statement)\b", text("src/feedback/statements.c")))
     for path in files(".c", under="src"):
-        for found in re.finditer(r"const struct statement (\w+_statement) = \{(.*?)\};", text(path), re.S):
+        for found in re.finditer(r"const struct statement (\w+_statement) = \{(.*?)\};", text(path),
+                                 re.S):
             if found[1] not in table:
                 continue
             name = re.search(r'\.name = "([^"]+)"', found[2])[1]
@@ -301,7 +317,8 @@ def every_statement_has_a_page_in_docs():
 
 
 def the_fields_of_rewrite_stand_in_its_page():
-    layers = {"FRAME": "frame", "VLAN": "vlan", "VLAN2": "vlan2", "NETWORK": "network", "IP": "ip", "IP6": "ip6",
+    layers = {"FRAME": "frame", "VLAN": "vlan", "VLAN2": "vlan2", "NETWORK": "network", "IP": "ip",
+              "IP6": "ip6",
               "TCP": "tcp", "UDP": "udp", "ICMP": "icmp"}
     header = text("src/emulation/rewrite/rewrite_field.h").replace("\\\n", "")
     page = text("docs/rewrite.md")
@@ -310,7 +327,8 @@ def the_fields_of_rewrite_stand_in_its_page():
             r'X\("([\w.-]+)", (\w+), (-?\d+), (\d+), (0x\w+), (\d+), +"([^"]*)"\)', header):
         bits = "all" if int(mask, 16) == 256 ** int(width) - 1 else mask
         place = f"{layers[layer]}{int(offset):+d}:{width}"
-        row = rf"\| `{re.escape(name)}` \| `{re.escape(place)}` \| {bits} \| [^|]+ \| {re.escape(said)} \|"
+        row = (rf"\| `{re.escape(name)}` \| `{re.escape(place)}` \| {bits} \| [^|]+ \| "
+               rf"{re.escape(said)} \|")
         n += 1
         if not re.search(row, page):
             wrong.append(f"`{name}`: {place}, {bits}, {said}")
@@ -344,7 +362,8 @@ def every_picture_of_the_documentation_is_whole():
                 wrong.append(f"{path}: a {picture.tag}")
         except xml.etree.ElementTree.ParseError as error:
             wrong.append(f"{path}: {error}")
-    nothing(wrong, "a picture is an svg that ends: what browsers show of others is their error message")
+    nothing(wrong, "a picture is an svg that ends: what browsers show of others is their error "
+                   "message")
 
 
 def rows_of_the_lab():
@@ -353,8 +372,8 @@ def rows_of_the_lab():
 
 
 def the_page_of_origins_names_tests_and_rows_that_there_are():
-    """A link to a file of this tree has the file's name, or a name in the file. The name of a test occurs twice: where
-    it is defined, and where it is run."""
+    """A link to a file of this tree has the file's name, or a name in the file. The name of a test
+    occurs twice: where it is defined, and where it is run."""
     page, wrong, n = text("docs/origins.md"), [], 0
     for name, target in re.findall(r"\[`([^`]+)`\]\(\.\./((?:tests|src|lab|linux)/[^)]+)\)", page):
         n += 1
@@ -375,8 +394,10 @@ def the_page_of_origins_names_tests_and_rows_that_there_are():
 
 
 def every_row_of_the_lab_is_a_claim_of_a_paper():
-    """And each claim names existing rows. D3 has no claim, since the paper gives no figure for it."""
-    named = {row for said in re.findall(r'"((?:[A-E]\d+ ?)+)"', text("tools/papers_claims.py")) for row in said.split()}
+    """And each claim names existing rows. D3 has no claim, since the paper gives no figure for
+    it."""
+    named = {row for said in re.findall(r'"((?:[A-E]\d+ ?)+)"', text("tools/papers_claims.py"))
+             for row in said.split()}
     wrong = [f"row {row} is in no experiment" for row in sorted(named - rows_of_the_lab())]
     wrong += [f"row {row} holds no claim" for row in sorted(rows_of_the_lab() - named - {"D3"})]
     assert len(named) > 40, f"only {len(named)} rows were found in tools/papers_claims.py"
@@ -384,14 +405,12 @@ def every_row_of_the_lab_is_a_claim_of_a_paper():
 
 
 WIDTH = 100
-# Generated by tools/papers.py, from runs of ns-2, and by tools/accuracy.py, whose strings have
-# whole sentences.
-GENERATED = {"docs/papers.md", "docs/ns2.md", "docs/accuracy.md"}
 
 
 def prose(body):
-    """Yields the lines of Markdown that can be wrapped. Excluded are rows of tables, which end with their line; code,
-    which is copied; and headings and images with their descriptions, which are one line by their syntax."""
+    """Yields the lines of Markdown that can be wrapped. Excluded are rows of tables, which end with
+    their line; code, which is copied; and headings and images with their descriptions, which are
+    one line by their syntax."""
     code = False
     for number, line in enumerate(body.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -406,31 +425,36 @@ def a_tap_test_that_skips_all_ends_with_0():
     for path in files(".py"):
         lines = text(path).splitlines()
         wrong += [f"{path}:{number}" for number, line in enumerate(lines, 1)
-                  if '"1..0 # SKIP' in line and any(re.search(r"(exit\(|return )[1-9]", after) for after in lines[number:number + 3])]
+                  if '"1..0 # SKIP' in line and any(re.search(r"(exit\(|return )[1-9]", after)
+                                                    for after in lines[number:number + 3])]
     nothing(wrong, "a plan of none, and a status that is not 0")
 
 
 def no_line_is_wider_than_100_columns():
-    """A tab counts as eight columns. A line of one word cannot be broken: a link, or the name of a test in a C table.
-    In scripts only comments are checked, since no formatter breaks their code."""
+    """A tab counts as eight columns. A line of one word cannot be broken: a link, or the name of a
+    test in a C table. Of scenarios only comments are checked, since a line is a statement."""
     wrong = []
-    for path in files(".c", ".h", ".md", ".py", ".sh", ".build", ".weir", "test", "quickstart"):
+    scripts = [path for path in all_files() if "." not in path and text(path).startswith("#!")]
+    for path in [*files(".c", ".h", ".md", ".py", ".sh", ".build", ".weir"), *scripts]:
         body = text(path)
         if path.endswith(".md"):
-            lines = prose(body if path not in GENERATED else "")
-        elif path.endswith((".c", ".h")):
-            lines = enumerate(body.splitlines(), 1)
+            lines = prose(body)
+        elif path.endswith(".weir"):
+            lines = ((n, line)
+                     for n, line in enumerate(body.splitlines(), 1) if re.match(r"\s*# ", line))
         else:
-            lines = ((n, line) for n, line in enumerate(body.splitlines(), 1) if re.match(r"\s*# ", line))
-        wrong += [f"{path}:{number}: {len(line.expandtabs(8))} columns: {line.strip()[:60]}" for number, line in lines
+            lines = enumerate(body.splitlines(), 1)
+        wrong += [f"{path}:{number}: {len(line.expandtabs(8))} columns: {line.strip()[:60]}"
+                  for number, line in lines
                   if len(line.expandtabs(8)) > WIDTH and len(line.split()) > 1]
-    nothing(wrong, f"a line has at most {WIDTH} columns: comments and prose are wrapped by hand")
+    nothing(wrong, f"a line has at most {WIDTH} columns")
 
 
 def every_ablation_matches_the_code():
-    """tests/speed/ablate turns techniques off by edits of this tree: an edit that does not match would measure
-    nothing."""
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/speed/ablate"), "--check"], capture_output=True,
+    """tests/speed/ablate turns techniques off by edits of this tree: an edit that does not match
+    would measure nothing."""
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/speed/ablate"), "--check"],
+                          capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
 
@@ -449,7 +473,8 @@ def the_code_is_formatted():
     with open(stamp, "a+", encoding="ascii") as known:
         known.seek(0)
         right = set(known.read().split())
-        key_of = {path: hashlib.sha256((version + text(".clang-format") + text(path)).encode()).hexdigest()
+        key_of = {path: hashlib.sha256((version + text(".clang-format")
+                                        + text(path)).encode()).hexdigest()
                   for path in files(".c", ".h")}
         unknown = [path for path in key_of if key_of[path] not in right]
         done = subprocess.run([tool, "--dry-run", "--Werror", *unknown], cwd=ROOT,
