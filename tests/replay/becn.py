@@ -154,7 +154,7 @@ def fates():
 def averages(packets, told):
     """Yields RED's average at each arrival, from a FIFO of 10 Mbit/s that holds the packets that
     were not dropped."""
-    average, waiting, free, idle, begin = 0.0, collections.deque(), 0.0, 0.0, True
+    average, waiting, free, begin = 0.0, collections.deque(), 0.0, True
     for packet in packets:
         now = packet.t_ns + 2_000_000
         while waiting and waiting[0][0] <= now:
