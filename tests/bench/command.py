@@ -140,8 +140,10 @@ def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
             and abs(row["load_mpps"] - row["critical_mpps"] / 2) < 1e-3 * row["load_mpps"]), row
     first = len(row["parts"])
     assert first == 6 and sum(part["seconds"] for part in row["parts"]) >= 3.6, row
-    again, = rows(*soak, "0.002")
+    # 4.5 s in parts of 0.75: the last one is as long as what is left.
+    again, = rows(*soak, "0.00125")
     assert again["load_mpps"] == row["load_mpps"] and len(again["parts"]) > first, again
+    assert again["parts"][-1]["seconds"] < 0.75, again["parts"][-1]
     assert again["parts"][:first] == row["parts"]
     for part in again["parts"]:
         assert (part["unaccounted_packets"] == 0 and part["lost_packets"] == 0

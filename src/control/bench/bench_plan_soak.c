@@ -228,7 +228,8 @@ static int run_parts(struct soak *soak, struct problem *problem)
 		return rc;
 	bench_audience_begin(&audience, soak->live.socket);
 	while (rc == 0 && soak->done_s < soak->most_s && !bench_changes_ended(&changes))
-		rc = run_part(soak, &changes, &audience, part_s, problem);
+		rc = run_part(soak, &changes, &audience,
+		              RTE_MIN(part_s, soak->most_s - soak->done_s), problem);
 	bench_audience_end(&audience);
 	__atomic_store_n(&changes.stop, true, __ATOMIC_RELEASE);
 	while (!bench_changes_ended(&changes) && bench_live_step(&soak->live) == 0)
@@ -292,8 +293,8 @@ static int resume(struct soak *soak, struct problem *problem)
 	json_array_append_new(soak->plan->rows, row);
 	soak->row = row;
 	soak->pps = bench_number(row, "load_mpps") * 1e6;
-	json_array_foreach(json_object_get(row, "parts"), i, part) soak->done_s +=
-	        bench_number(part, "seconds");
+	json_array_foreach(json_object_get(row, "parts"), i, part) soak->done_s =
+	        bench_number(part, "until_s");
 	return 1;
 }
 
