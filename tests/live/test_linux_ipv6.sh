@@ -7,8 +7,8 @@
 #                          [ cloud up: 20 ms                                        ]
 #
 # The same over IPv6: weir-host recognises weir's quenches, and each of them reaches its connection.
-# The queue drops what cannot be marked. Of a TCP connection with ECN these are acknowledgements
-# without data, repetitions and the end: they take a cloud of their own, beside the queue.
+# The queue drops packets that are not ECN-capable: neighbour discovery and, in a TCP connection
+# with ECN, acknowledgements without data, retransmissions and FINs. They have their own cloud.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -18,10 +18,8 @@ make_hosts
 
 address() # namespace address
 {
-	# Nothing but the connection is to meet the queue, which drops what cannot be marked.
-	ip netns exec "$1" sysctl -qw net.ipv6.conf.eth0.router_solicitations=0 ||
+	ip netns exec "$1" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0 ||
 		skip "this kernel has no IPv6"
-	ip netns exec "$1" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0
 	ip netns exec "$1" ip addr add "$2/64" dev eth0 nodad || skip "this kernel has no IPv6"
 }
 
