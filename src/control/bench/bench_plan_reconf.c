@@ -12,7 +12,7 @@
 #include "bench/bench_rows.h"
 
 #define RECONF_PPS     1e6
-#define RECONF_NS      1000 /* from one packet to the next */
+#define RECONF_NS      ((uint64_t)(1e9 / RECONF_PPS)) /* from one packet to the next */
 #define RECONF_CHANGES 1000
 #define QUIET_S        2.0
 
