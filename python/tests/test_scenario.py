@@ -160,8 +160,8 @@ def test_each_statement_is_a_method_with_its_help():
 
 def test_the_stubs_are_those_of_the_tables():
     own = pathlib.Path(weir.__file__).parent / "_statements.pyi"
-    assert own.read_text() == stubs.text(
-        language.tables()), "python3 -m weir.stubs > python/src/weir/_statements.pyi"
+    made = stubs.text(language.tables())
+    assert own.read_text() == made, "python3 -m weir.stubs > python/src/weir/_statements.pyi"
 
 
 def test_a_scenario_is_utf_8_in_any_locale(tmp_path):

@@ -578,13 +578,13 @@ def what_the_kernel_was_given_stays_when_a_processor_is_added():
 
     with machine(without_an_iommu) as tree:
         assert tree.on_many(A, "--cores", "1", "--apply").returncode == 0
-        assert words(tree) == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1", words(
-            tree)
+        assert (words(tree)
+                == "intel_iommu=on iommu=pt isolcpus=1 nohz_full=1 rcu_nocbs=1"), words(tree)
         tree.put("/sys/class/iommu/dmar0/devices", "")
         isolate(tree, "1")
         assert tree.on_many(A, "--cores", "1-2", "--apply").returncode == 0
-        assert words(
-            tree) == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2", words(tree)
+        assert (words(tree)
+                == "intel_iommu=on iommu=pt isolcpus=1-2 nohz_full=1-2 rcu_nocbs=1-2"), words(tree)
 
 
 def a_file_that_was_there_is_restored_whole():

@@ -194,8 +194,8 @@ def judge(rows, clouds, kinds=dict(REASONS)):
         lost = {row.id for row in at[name, "drops"] if own(row) and "copy" not in row.comment}
         assert gone <= ids and lost <= ids, f"{name}: what leaves or ends there never came"
         assert not gone & lost, f"{name}: {gone & lost} left, and were lost"
-        assert len(gone | lost) == len(
-            ids) - cloud["held_packets"], f"{name}: some neither left nor were lost"
+        assert (len(gone | lost)
+                == len(ids) - cloud["held_packets"]), f"{name}: some neither left nor were lost"
         for row in at[name, "drops"]:
             reason = row.comment.partition(":")[0]
             found.add(reason)
@@ -255,8 +255,9 @@ def run_all(gap_s):
         pcap(f"{folder}/in.pcap", sent)
         with open(f"{folder}/in.pcap", "rb") as file:
             weir = Weir(WEIR, "capture", "--cores", str(max(os.sched_getaffinity(0))),
-                        "--memory", "16MiB", scenario=lines(True).replace(
-                "file:in.pcap", "file:FOLDER/in.pcap"), files={"in.pcap": file.read()})
+                        "--memory", "16MiB",
+                        scenario=lines(True).replace("file:in.pcap", "file:FOLDER/in.pcap"),
+                        files={"in.pcap": file.read()})
     finally:
         shutil.rmtree(folder)
     try:

@@ -285,8 +285,8 @@ def run(program, scenario, folder, page):
         result.status = child.returncode
         out.seek(0)
         err.seek(0)
-        result.stdout, result.stderr = out.read().decode(errors="replace"), err.read().decode(
-            errors="replace")
+        result.stdout = out.read().decode(errors="replace")
+        result.stderr = err.read().decode(errors="replace")
     result.files = {}
     for where, _, names in os.walk(os.path.join(folder, "out")):
         for name in names:

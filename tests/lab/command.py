@@ -196,9 +196,8 @@ def rates_in_force():
     """Utilisation is of the rates in force. Twenty flows with large windows fill a link, whatever
     its rate is, so that it is 100 %, less the time for which a change finds the queue empty. Two
     flows with a packet each use what they use, of the mean rate over whole periods."""
-    full = LINK.replace("queue 90kB", "queue 900kB", 1).replace("set duration 4s",
-                                                                "set duration 21s") + (
-        "set flows 20\nset warmup 1s\n")
+    full = LINK.replace("queue 90kB", "queue 900kB", 1)
+    full = full.replace("set duration 4s", "set duration 21s") + "set flows 20\nset warmup 1s\n"
     for schedule in ("at 10000003ns rate 2mbit", "at 5s rate 7mbit",
                      "every 300ms for 70ms rate 1mbit",
                      "wave rate 2mbit..10mbit period 700ms",
@@ -695,9 +694,8 @@ def silences():
     end of the run cuts off are missing, which adds some 4 %."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "many.lab")
-        path.write_text(SURGE.replace("USERS", "200").replace("gap 10ms",
-                                                              "gap 10ms references off"),
-                        encoding="utf-8")
+        text = SURGE.replace("USERS", "200").replace("gap 10ms", "gap 10ms references off")
+        path.write_text(text, encoding="utf-8")
         figures = json.loads(lab("run", str(path), "-j",
                                  "--seeds", "1").stdout)["runs"][0]["figures"]
         print(f"# {figures['http.objects']:.0f} files, {figures['http.delay']:.3f} s each")
@@ -856,8 +854,8 @@ def goes_on():
             return False
         again = lab(*few, "--out", f"{folder}/a", "--continue")
         lab(*few, "--out", f"{folder}/b")
-        same = [pathlib.Path(folder, "a", name).read_bytes() == pathlib.Path(folder, "b",
-                                                                             name).read_bytes()
+        same = [pathlib.Path(folder, "a", name).read_bytes()
+                == pathlib.Path(folder, "b", name).read_bytes()
                 for name in FILES]
         return f"{len(left[0]['runs'])} of {match[2]} runs are in" in again.stderr and all(same)
 
@@ -921,9 +919,8 @@ def all_figures():
 
 def all_rows():
     there = {name for row in json.loads(lab("list", "-j").stdout) for name in row["rows"].split()}
-    wanted = {f"{letter}{i}" for letter, n in (("A", 18), ("B", 14), ("C", 8),
-                                               ("E", 9)) for i in range(1, n + 1)} | {"D3"}
-    return there == wanted
+    papers = (("A", 18), ("B", 14), ("C", 8), ("E", 9))
+    return there == {f"{letter}{i}" for letter, n in papers for i in range(1, n + 1)} | {"D3"}
 
 
 def check(true):
