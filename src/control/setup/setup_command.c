@@ -40,7 +40,8 @@ const struct options setup_options = {
                 "DEVICE: a NIC for DPDK, like 0000:03:00.1, or an interface, which stays with the\n"
                 "kernel. SERVICE: the ports of /etc/weir/SERVICE.weir.\n",
         .end = "Exit status: 0 --apply has nothing to do, or has done it; 1 it has something\n"
-               "to do, or a step failed; 2 an option, device or service is wrong.\n",
+               "to do, a step failed, or the kernel did less; 2 an option, device or service\n"
+               "is wrong.\n",
         .rows = rows,
 };
 
@@ -52,10 +53,13 @@ static int wrong(const struct problem *problem, int status)
 
 /* ---- applying and undoing ---- */
 
-/* Executes all steps. On failure, n is how many of them are to be undone. */
+/* Executes all steps. Returns 0, or 1 if the kernel did less than a step asked for; on failure
+ * -errno with problem, and n is how many of them are to be undone. */
 static int do_steps(const char *root, const struct setup_plan *plan, uint32_t *n,
                     struct problem *problem)
 {
+	int status = 0;
+
 	for (uint32_t i = 0; i < plan->n_steps; i++) {
 		const struct step *step = &plan->steps[i];
 		int rc = step_do(root, step, problem);
@@ -70,9 +74,14 @@ static int do_steps(const char *root, const struct setup_plan *plan, uint32_t *n
 			fputs("$ ", stdout);
 			step_print(stdout, step);
 			fputc('\n', stdout);
+			if (!step_fell_short(root, step, problem))
+				continue;
+			fprintf(stderr, "weir setup: %s; the kernel gives no more now\n",
+			        problem->text);
+			status = 1;
 		}
 	}
-	return 0;
+	return status;
 }
 
 /* Undoes the first n steps of an --apply that has failed. The record is then as it was before, with
@@ -130,13 +139,14 @@ static int apply(const struct setup *setup, struct setup_record *record,
 		rc = setup_record_write(setup->root, record, &problem);
 	if (rc < 0)
 		return wrong(&problem, 1);
-	if (do_steps(setup->root, plan, &done, &problem) < 0) {
+	rc = do_steps(setup->root, plan, &done, &problem);
+	if (rc < 0) {
 		take_back(setup->root, plan, done, &before, record);
 		return wrong(&problem, 1);
 	}
 	if (plan->reboot)
 		puts("The new kernel command line takes effect after a reboot.");
-	return 0;
+	return rc;
 }
 
 static int undo(const struct setup *setup, struct setup_record *record)

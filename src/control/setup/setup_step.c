@@ -314,6 +314,23 @@ int step_do(const char *root, const struct step *step, struct problem *problem)
 	}
 }
 
+bool step_fell_short(const char *root, const struct step *step, struct problem *problem)
+{
+	char path[PATH_MAX], *text = NULL;
+	bool fell_short = false;
+
+	if (step->kind == STEP_WRITE &&
+	    read_text(below(path, root, "%s", step->path), &text) == 0) {
+		keep_chosen(text);
+		fell_short = strcmp(text, step->value) != 0;
+		if (fell_short)
+			problem_set(problem, -1, "%s has %s instead of %s", path, text,
+			            step->value);
+	}
+	free(text);
+	return fell_short;
+}
+
 bool step_may_be_half_done(const struct step *step)
 {
 	return step->kind == STEP_DRIVER || step->kind == STEP_FILE;

@@ -41,9 +41,12 @@ void step_release(struct step *step);
 void step_print(FILE *out, const struct step *step);
 /* Fills in `before`. Returns 0 or -errno with problem. */
 int step_look(const char *root, struct step *step, struct problem *problem);
-/* Does the step, and checks that it is done. Returns 0; or -errno with problem, and then nothing
+/* Does the step. Returns 0; or -errno with problem, and then nothing
  * has changed, unless the step may be half done. */
 int step_do(const char *root, const struct step *step, struct problem *problem);
+/* Returns true with problem if the kernel has taken less than step_do wrote: it reserves as many
+ * hugepages as it finds memory in one piece. */
+bool step_fell_short(const char *root, const struct step *step, struct problem *problem);
 /* Returns true for a driver and a file: if step_do fails, step_undo is to be called. */
 bool step_may_be_half_done(const struct step *step);
 /* Restores what was before. Returns 0; -ENOENT with problem if the thing is gone: a device, a
