@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests weir@.service: traffic and changes, crashes, a hanging process, a broken file, a full disk,
-and access rights. Runs as root on a machine whose first process is systemd, with weir's package
-installed. Everything that it creates is named weirtest, and removed at the end. tools/machine.sh
-boots such a machine.
+"""Tests weir@.service: traffic and changes, crashes, a hanging process, a clock that is set back, a
+broken file, a full disk, and access rights. Runs as root on a machine whose first process is
+systemd, with weir's package installed. tools/machine.sh and tools/guest.sh boot such a machine.
 
 usage: service.py [--minutes M]    how long packets flow, with a change each second (0.2)
 """
@@ -16,66 +15,15 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import tap  # noqa: E402
+import machine
+from machine import (CONFIG, EMULATED, RESTART_S, SOCKET, STATE, UNIT, again, answers, ctl, journal,
+                     kept, kill, ping, run, tap, unit, until, write_config)
 
 MINUTES = float(sys.argv[2]) if sys.argv[1:2] == ["--minutes"] else 0.2
-UNIT = "weir@weirtest.service"
-CONFIG = "/etc/weir/weirtest.weir"
-SOCKET = "/run/weir/weirtest/control"
-STATE, SECRET = "/var/lib/weir/weirtest", os.path.join("/home", "weirtest", "secret")
-SCENARIO = """seed 7
-port a interface weirtest-a
-port b interface weirtest-b
-cloud down from a to b
-cloud down delay 20ms
-cloud up from b to a
-cloud up delay 20ms
-"""
-RESTART_S, WATCHDOG_S, PATIENCE_S = 1.0, 5, 60
-
-
-def run(*words, check=True, **more):
-    done = subprocess.run(words, capture_output=True, text=True, check=False, **more)
-    assert not check or done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}"
-    return done
-
-
-def unit(what):
-    return run("systemctl", "show", "-P", what, UNIT).stdout.strip()
-
-
-def ctl(*words, check=True):
-    return run("weir", "ctl", "-s", SOCKET, *words, check=check)
-
-
-def answers():
-    return ctl("show", "ports", check=False).returncode == 0
-
-
-def until(true, patience=PATIENCE_S):
-    """Waits until true() returns true. Returns the seconds that this took."""
-    start = time.monotonic()
-    while not true():
-        assert time.monotonic() - start < patience, f"{unit('StatusText')}\n{journal()}"
-        time.sleep(0.01)
-    return time.monotonic() - start
-
-
-def journal(*more):
-    return run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "60", *more).stdout
-
-
-def write_config(text):
-    with open(CONFIG, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def ping(count="5", interval="0.05", size="56"):
-    done = run("ip", "netns", "exec", "weirtest-a", "ping", "-q", "-c", count, "-i", interval,
-               "-s", size, "198.51.100.2")
-    return float(re.search(r"= ([\d.]+)/", done.stdout)[1]), re.search(r"(\d+) received",
-                                                                       done.stdout)[1]
+SECRET = os.path.join("/home", "weirtest", "secret")
+SCENARIO = machine.SCENARIO.format(a="interface weirtest-a", b="interface weirtest-b")
+WATCHDOG_S = 5
+YEAR_S = 365 * 86400
 
 
 def rss_kib():
@@ -83,36 +31,14 @@ def rss_kib():
         return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
 
 
-@contextlib.contextmanager
-def machine():
-    for host, address in (("a", 1), ("b", 2)):
-        name = f"weirtest-{host}"
-        run("ip", "netns", "add", name)
-        run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
-        run("ip", "link", "set", name, "up")
-        run("ip", "-n", name, "link", "set", "eth0", "up")
-        run("ip", "-n", name, "addr", "add", f"198.51.100.{address}/24", "dev", "eth0")
-    write_config(SCENARIO)
-    try:
-        yield
-    finally:
-        run("systemctl", "stop", UNIT, check=False)
-        run("systemctl", "reset-failed", UNIT, check=False)
-        for host in "ab":
-            run("ip", "netns", "del", f"weirtest-{host}", check=False)
-        os.remove(CONFIG)
-        shutil.rmtree(STATE, ignore_errors=True)
-
-
-def again():
-    """Restarts the service, with the file's scenario."""
-    write_config(SCENARIO)
-    run("systemctl", "reset-failed", UNIT, check=False)
-    run("systemctl", "restart", UNIT)
-    until(answers)
+def connect(name):
+    """A pair of interfaces: the host's, and the port's, which has the name of the host."""
+    run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+    run("ip", "link", "set", name, "up")
 
 
 def it_is_started_when_packets_pass():
+    write_config(SCENARIO)
     run("systemctl", "start", UNIT)
     assert (unit("ActiveState") == "active"
             and unit("StatusText").startswith("2 ports, 2 clouds")), unit("StatusText")
@@ -155,38 +81,28 @@ def packets_flow_through_changes():
     print(f"# {MINUTES} minutes: {sent} sent, {received} received, {changes} changes, RSS {first} "
           f"to {last} KiB")
     # Packets in flight when ping ended.
-    assert sent - received <= 60 and sent > MINUTES * 60 * 100, out
+    assert sent - received <= 60 and sent > MINUTES * 60 * (50 if EMULATED else 100), out
     assert "real loss" not in journal("-p", "warning"), journal("-p", "warning")
     assert last - first <= 1024, (first, last)
 
 
 def a_crash_is_over_within_a_second_and_what_was_in_force_is_back():
-    again()
+    again(SCENARIO)
     ctl("cloud", "down", "delay", "33ms")
     ctl("cloud", "up", "loss", "0.5%")
     until(lambda: "delay 33ms" in kept())
     config = ctl("show", "config").stdout
     took = []
     for _ in range(5):
-        before = unit("MainPID")
-        os.kill(int(before), signal.SIGKILL)
-        took.append(until(lambda before=before: unit("MainPID") not in (before, "0") and answers()))
+        took.append(kill())
         assert ctl("show", "config").stdout == config
     print(f"# back after {', '.join(f'{s:.2f}' for s in took)} s")
     assert min(took) <= RESTART_S, took
     assert "continues with" in journal() or "in force" in journal(), journal()
 
 
-def kept():
-    try:
-        with open(f"{STATE}/kept", encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
-
-
 def one_that_hangs_is_killed_by_the_watchdog():
-    again()
+    again(SCENARIO)
     before = unit("MainPID")
     os.kill(int(before), signal.SIGSTOP)
     took = until(lambda: unit("MainPID") not in (before, "0") and answers())
@@ -196,8 +112,38 @@ def one_that_hangs_is_killed_by_the_watchdog():
     assert "atchdog" in run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "40").stdout
 
 
+@contextlib.contextmanager
+def clock_set_back(seconds):
+    start = time.monotonic()
+    now = time.time()
+    time.clock_settime(time.CLOCK_REALTIME, now - seconds)
+    try:
+        yield
+    finally:
+        time.clock_settime(time.CLOCK_REALTIME, now + time.monotonic() - start)
+
+
+def a_clock_set_back_a_year_changes_nothing():
+    """Packets, changes, the watchdog, a schedule and a restart do without the time of day."""
+    if not machine.throwaway():
+        raise tap.Skip("it would set this machine's clock: tools/guest.sh boots one with its own")
+    again(SCENARIO + "cloud up at 20s delay 60ms\n")
+    before = unit("MainPID")
+    with clock_set_back(YEAR_S):
+        assert ping()[0] >= 40 and ping()[1] == "5"
+        ctl("cloud", "down", "delay", "30ms")
+        until(lambda: "delay 30ms" in kept())
+        until(lambda: ping()[0] >= 90)  # the schedule's instant
+        time.sleep(WATCHDOG_S + 1)
+        assert unit("MainPID") == before, journal()
+        config = ctl("show", "config").stdout
+        took = kill()
+        assert took <= RESTART_S and ctl("show", "config").stdout == config, took
+    assert ping()[0] >= 50 and unit("ActiveState") == "active"
+
+
 def a_broken_file_changes_nothing_and_is_said():
-    again()
+    again(SCENARIO)
     config = ctl("show", "config").stdout
     write_config(SCENARIO + "cloud down delay 20 parsecs\n")
     run("systemctl", "reload", UNIT)
@@ -242,7 +188,7 @@ def as_the_service(command):
 
 
 def its_user_reads_nothing_that_is_not_its_own():
-    again()
+    again(SCENARIO)
     os.makedirs(os.path.dirname(SECRET), exist_ok=True)
     with open(SECRET, "w", encoding="utf-8") as file:
         file.write("x\n")
@@ -277,37 +223,20 @@ def a_stranger_does_not_reach_its_socket():
 
 
 def an_orderly_end_leaves_nothing_and_says_what_was_in_flight():
-    again()
+    again(SCENARIO)
     run("systemctl", "stop", UNIT)
     assert not os.path.exists(SOCKET) and kept() == ""
     assert unit("Result") == "success", unit("Result")
 
 
-def why_not():
-    with open("/proc/1/comm", encoding="ascii") as comm:
-        first = comm.read().strip()
-    if first != "systemd":
-        return f"the first process here is {first}, not systemd: tools/machine.sh boots one"
-    if os.geteuid() != 0:
-        return "it takes root"
-    if run("systemctl", "cat", UNIT, check=False).returncode != 0:
-        return "weir@.service is not installed"
-    return ""
-
-
-REASON = why_not()
-if REASON:
-    print(f"1..0 # SKIP {REASON}")
-    sys.exit(0)
-with machine():
-    STATUS = tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
-        it_is_started_when_packets_pass,
-        it_runs_as_its_own_user_without_rights_that_ports_do_not_need,
-        systemd_calls_its_exposure_two_or_less, packets_flow_through_changes,
-        a_crash_is_over_within_a_second_and_what_was_in_force_is_back,
-        one_that_hangs_is_killed_by_the_watchdog,
-        a_broken_file_changes_nothing_and_is_said,
-        a_full_disk_is_said_and_leaves_nothing_half_written,
-        its_user_reads_nothing_that_is_not_its_own, a_stranger_does_not_reach_its_socket,
-        an_orderly_end_leaves_nothing_and_says_what_was_in_flight)])
-sys.exit(STATUS)
+sys.exit(machine.test((
+    it_is_started_when_packets_pass,
+    it_runs_as_its_own_user_without_rights_that_ports_do_not_need,
+    systemd_calls_its_exposure_two_or_less, packets_flow_through_changes,
+    a_crash_is_over_within_a_second_and_what_was_in_force_is_back,
+    one_that_hangs_is_killed_by_the_watchdog, a_clock_set_back_a_year_changes_nothing,
+    a_broken_file_changes_nothing_and_is_said,
+    a_full_disk_is_said_and_leaves_nothing_half_written,
+    its_user_reads_nothing_that_is_not_its_own, a_stranger_does_not_reach_its_socket,
+    machine.apparmor_confines_it_and_denies_nothing_that_it_asks_for,
+    an_orderly_end_leaves_nothing_and_says_what_was_in_flight), connect))
