@@ -7,6 +7,7 @@
 #   linux-image-amd64 bookworm g
 #   cp weir_*.deb g && chroot g sh -c 'apt-get install -y /weir_*.deb'
 #   tools/guest.sh g python3 tests/service/service.py
+#   tools/guest.sh g python3 tests/service/nic.py
 #
 # Unlike tools/machine.sh it has a clock, security modules and PCI devices of its own: two e1000e
 # behind an IOMMU (00:10.0, 00:11.0), each with a virtio interface at the other end of its wire
