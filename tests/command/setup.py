@@ -7,6 +7,7 @@ drivers when their files are written.
 usage: setup.py WEIR PROCESSORS, a module to preload
 """
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
@@ -133,6 +135,10 @@ class Tree:
 
     def setup(self, *words):
         return self.call("--cores", str(CORE), *words)
+
+    def start(self, *words):
+        return subprocess.Popen([WEIR, "setup", "--root", self.folder, "--cores", str(CORE),
+                                 *words], stdout=subprocess.DEVNULL)
 
     def call(self, *words, **environment):
         return subprocess.run([WEIR, "setup", "--root", self.folder, *words], capture_output=True,
@@ -370,6 +376,21 @@ def a_driver_that_does_not_take_the_nic_undoes_what_was_done():
                 and f"driver vfio-pci does not bind to {A}" in done.stderr), done.stderr
         assert tree.driver(A) == "ixgbe"
         assert tree.all() == before
+
+
+def two_at_once_wait_for_each_other():
+    """As at a boot, where each device has a unit of its own."""
+    with machine(untuned) as tree:
+        folder = os.open(tree.at("/var/lib"), os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        both = [tree.start(nic, "--apply") for nic in (A, B)]
+        time.sleep(0.5)
+        assert [one.poll() for one in both] == [None, None] and tree.driver(A) == "ixgbe"
+        os.close(folder)
+        assert [one.wait(timeout=60) for one in both] == [0, 0]
+        assert tree.driver(A) == tree.driver(B) == "vfio-pci"
+        record = json.loads(tree.get("/var/lib/weir/setup.json"))
+        assert sorted(record["ports"]) == [A, B], record
 
 
 def an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing():
@@ -786,7 +807,7 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     apply_does_it_and_undo_leaves_the_tree_as_it_was,
     a_second_apply_keeps_what_was_before_the_first,
     a_driver_that_does_not_take_the_nic_undoes_what_was_done,
-    an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
+    two_at_once_wait_for_each_other, an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
     a_tuned_machine_lacks_nothing_but_that_it_lasts,
     a_nic_that_dpdk_shares_stays_and_its_node_is_named,
     a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,

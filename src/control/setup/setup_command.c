@@ -267,6 +267,8 @@ int command_setup(int argc, char **argv)
 		return options_wrong(&setup_options,
 		                     "--cores has %zu bytes; at most %zu are allowed",
 		                     strlen(setup.cores), sizeof(record.cores) - 1);
+	if (setup.apply || setup.undo)
+		setup_record_lock(setup.root);
 	if (setup_record_read(setup.root, &record, &problem) < 0)
 		return wrong(&problem, 2);
 	/* Options of the last --apply stay in force, unless they are given anew. */

@@ -2,9 +2,11 @@
 #include "setup/setup_record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +14,8 @@
 
 #include "capture/atomic_file.h"
 
-#define FOLDER "/var/lib/weir"
+#define PARENT "/var/lib"
+#define FOLDER PARENT "/weir"
 #define FILE_  FOLDER "/setup.json"
 
 static const char *const kinds[] = {[STEP_WRITE] = "write",
@@ -164,6 +167,18 @@ int setup_record_read(const char *root, struct setup_record *record, struct prob
 		            path, document ? "" : ": ", document ? "" : error.text);
 	json_decref(document);
 	return rc;
+}
+
+void setup_record_lock(const char *root)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	/* The folder above, because setup_record_remove may remove FOLDER. */
+	snprintf(path, sizeof(path), "%s" PARENT, root);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+		;
 }
 
 static json_t *document_of(const struct setup_record *record)

@@ -34,6 +34,9 @@ struct setup_record {
 	bool made_folder;              /* weir setup made the folder of the file */
 };
 
+/* Waits until no other process changes this machine, and keeps others waiting until this process
+ * ends: a boot starts weir-setup@.service for each device at once. */
+void setup_record_lock(const char *root);
 /* Reads the record. Returns 0, with an empty record if there is no file; or -errno with problem. */
 int setup_record_read(const char *root, struct setup_record *record, struct problem *problem);
 /* Adds a copy of a step that is about to be done, with `before` filled in, unless the record has a
