@@ -11,7 +11,7 @@ import re
 import sys
 
 import machine
-from machine import (UNIT, again, answers, journal, kill, ping, reached, run, unit, until,
+from machine import (CONFIG, UNIT, again, answers, journal, kill, ping, reached, run, unit, until,
                      write_config)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -38,6 +38,11 @@ def driver(nic):
 def pages(which):
     with open(f"{PAGES}/{which}_hugepages", encoding="ascii") as file:
         return int(file.read())
+
+
+def set_pages(number):
+    with open(f"{PAGES}/nr_hugepages", "w", encoding="ascii") as file:
+        file.write(number)
 
 
 def setup_gives_it_drivers_and_hugepages():
@@ -84,8 +89,7 @@ def a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(insta
             file.write(nic)
         with open("/sys/bus/pci/drivers_probe", "w", encoding="ascii") as file:
             file.write(nic)
-    with open(f"{PAGES}/nr_hugepages", "w", encoding="ascii") as file:
-        file.write("0")
+    set_pages("0")
     assert [driver(nic) for nic in NICS] == ["e1000e"] * 2
     setups = [f"weir-setup@{instance}.service" for instance in instances]
     run("systemctl", "stop", *setups)
@@ -105,10 +109,22 @@ def a_start_of_the_machine_prepares_the_service_before_it_starts():
 
 
 def a_start_of_the_machine_prepares_named_nics_before_services_start():
+    """Their hugepages suffice for paths without a delay."""
     run("systemctl", "stop", UNIT)
     run("weir", "setup", "--undo")
+    write_config(re.sub(r".* delay .*\n", "", SCENARIO))
     run("weir", "setup", *NICS, "--apply")
     a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(NICS)
+
+
+def nics_that_vfio_cannot_map_without_hugepages_are_said():
+    """DPDK 22.11 makes one entry of vfio's table for many pages, and later ones one for each."""
+    write_config(SCENARIO)
+    run("systemctl", "stop", UNIT)
+    set_pages("0")
+    done = run("timeout", "30", "weir", "run", "-c", CONFIG, "-s", "/run/weirtest", check=False)
+    assert ("running, seed 7" in done.stderr or re.search(
+        "more pages than vfio maps.*reserve hugepages", done.stderr)), done.stderr
 
 
 def hugepages_that_the_kernel_does_not_give_are_said():
@@ -137,4 +153,5 @@ sys.exit(machine.test((
     a_start_of_the_machine_prepares_the_service_before_it_starts,
     a_start_of_the_machine_prepares_named_nics_before_services_start,
     machine.apparmor_confines_it_and_denies_nothing_that_it_asks_for,
+    nics_that_vfio_cannot_map_without_hugepages_are_said,
     hugepages_that_the_kernel_does_not_give_are_said, undo_gives_them_back_to_the_kernel), connect))

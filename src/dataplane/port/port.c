@@ -196,6 +196,14 @@ static int probe_failed(int rc, const char *device, struct problem *problem)
 		problem_set(problem, -1,
 		            "device %.*s is in use already: give each port one of its own (%.*s1)",
 		            bytes, device, bytes, device);
+	else if (strstr(cause, "DMA remapping, error 28 "))
+		/* ENOSPC of vfio: each page of 4 KiB takes an entry of its table. */
+		problem_set(
+		        problem, -1,
+		        "DPDK cannot open device %s: %s; its memory has more pages than vfio maps "
+		        "(dma_entry_limit of vfio_iommu_type1): reserve hugepages, with `weir "
+		        "setup SERVICE --apply` or `dpdk-hugepages.py -r SIZE`",
+		        device, cause);
 	else
 		problem_set(
 		        problem, -1,
