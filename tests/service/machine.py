@@ -67,9 +67,13 @@ def until(true, patience=PATIENCE_S):
     return time.monotonic() - start
 
 
-def write_config(text):
-    with open(CONFIG, "w", encoding="utf-8") as file:
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def write_config(text):
+    write(CONFIG, text)
 
 
 def kept():

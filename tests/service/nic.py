@@ -12,7 +12,7 @@ import sys
 
 import machine
 from machine import (CONFIG, UNIT, again, answers, journal, kill, ping, reached, run, unit, until,
-                     write_config)
+                     write, write_config)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 NICS = ("0000:00:10.0", "0000:00:11.0")
@@ -40,11 +40,6 @@ def pages(which):
         return int(file.read())
 
 
-def set_pages(number):
-    with open(f"{PAGES}/nr_hugepages", "w", encoding="ascii") as file:
-        file.write(number)
-
-
 def setup_gives_it_drivers_and_hugepages():
     write_config(SCENARIO)
     run("weir", "setup", "weirtest", "--apply")
@@ -56,8 +51,7 @@ def it_runs_with_the_addition_that_the_documentation_gives():
     with open(f"{ROOT}/docs/install.md", encoding="utf-8") as page:
         example = re.search(r"^\[Service\]\n[^`]+", page.read(), re.M)[0]
     os.makedirs(os.path.dirname(ADDITION))
-    with open(ADDITION, "w", encoding="ascii") as file:
-        file.write(example)
+    write(ADDITION, example)
     run("systemctl", "daemon-reload")
     again(SCENARIO)
     until(reached)  # the link comes up some time after the ports are open
@@ -79,23 +73,19 @@ def a_crash_gives_the_nics_and_hugepages_to_the_next_one():
     assert pages("free") == free
 
 
-def a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(instances):
+def boot(instances):
     """Undoes what a reboot undoes, and then starts the units as a boot does: in one transaction."""
     run("systemctl", "stop", UNIT)
     for nic in NICS:
-        with open(f"/sys/bus/pci/devices/{nic}/driver_override", "w", encoding="ascii") as file:
-            file.write("\n")
-        with open(f"/sys/bus/pci/devices/{nic}/driver/unbind", "w", encoding="ascii") as file:
-            file.write(nic)
-        with open("/sys/bus/pci/drivers_probe", "w", encoding="ascii") as file:
-            file.write(nic)
-    set_pages("0")
+        write(f"/sys/bus/pci/devices/{nic}/driver_override", "\n")
+        write(f"/sys/bus/pci/devices/{nic}/driver/unbind", nic)
+        write("/sys/bus/pci/drivers_probe", nic)
+    write(f"{PAGES}/nr_hugepages", "0")
     assert [driver(nic) for nic in NICS] == ["e1000e"] * 2
     setups = [f"weir-setup@{instance}.service" for instance in instances]
     run("systemctl", "stop", *setups)
     run("systemctl", "reset-failed", UNIT, check=False)
-    with open(BOOT, "w", encoding="ascii") as file:
-        file.write(f"[Unit]\nWants={' '.join([UNIT, *setups])}\n")
+    write(BOOT, f"[Unit]\nWants={' '.join([UNIT, *setups])}\n")
     run("systemctl", "daemon-reload")
     run("systemctl", "restart", os.path.basename(BOOT))
     until(answers)
@@ -104,7 +94,7 @@ def a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(insta
 
 
 def a_start_of_the_machine_prepares_the_service_before_it_starts():
-    a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(["weirtest"])
+    boot(["weirtest"])
     its_memory_is_in_hugepages()
 
 
@@ -114,14 +104,14 @@ def a_start_of_the_machine_prepares_named_nics_before_services_start():
     run("weir", "setup", "--undo")
     write_config(re.sub(r".* delay .*\n", "", SCENARIO))
     run("weir", "setup", *NICS, "--apply")
-    a_start_of_the_machine_prepares_the_nics_before_the_service_takes_them(NICS)
+    boot(NICS)
 
 
 def nics_that_vfio_cannot_map_without_hugepages_are_said():
     """DPDK 22.11 makes one entry of vfio's table for many pages, and later ones one for each."""
     write_config(SCENARIO)
     run("systemctl", "stop", UNIT)
-    set_pages("0")
+    write(f"{PAGES}/nr_hugepages", "0")
     done = run("timeout", "30", "weir", "run", "-c", CONFIG, "-s", "/run/weirtest", check=False)
     assert ("running, seed 7" in done.stderr or re.search(
         "more pages than vfio maps.*reserve hugepages", done.stderr)), done.stderr
