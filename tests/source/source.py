@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -198,11 +199,15 @@ def errors_of(body):
     flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
                            check=True).stdout.split()
     emulation = os.path.join(ROOT, "src", "emulation")
-    said = subprocess.run(
-        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", *flags,
-         "-include", os.path.join(emulation, "forbidden.h"),
-         f"-I{emulation}", "-x", "c", "-"],
-        input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr
+    flags += ["-std=gnu17", "-D_GNU_SOURCE", f"-I{emulation}"]
+    # As in the build, forbidden.h is precompiled; the folder of the result does not contain the
+    # header itself. The compiler accepts it as the first header only.
+    with tempfile.TemporaryDirectory() as work:
+        subprocess.run(["cc", *flags, "-o", os.path.join(work, "forbidden.h.gch"),
+                        os.path.join(emulation, "ahead", "forbidden.h")], check=True)
+        said = subprocess.run(
+            ["cc", f"-I{work}", "-include", "forbidden.h", *flags, "-fsyntax-only", "-x", "c", "-"],
+            input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr
     return {int(number): message
             for number, message in re.findall(r"^<stdin>:(\d+):.*?error: (.*)$", said, re.M)}
 
@@ -230,7 +235,7 @@ def a_breach_of_the_engines_layer_does_not_compile():
               if n not in errors]
     wrong += [f"a header of a higher layer can be included: {header}" for header in above
               if any(header in message for message in errors.values())]
-    nothing(wrong, "src/emulation/forbidden.h and the include folders stop it")
+    nothing(wrong, "src/emulation/ahead/forbidden.h and the include folders stop it")
 
 
 def who_runs_unattended_prints_in_one_place():
