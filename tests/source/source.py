@@ -200,13 +200,14 @@ def errors_of(body):
                            check=True).stdout.split()
     emulation = os.path.join(ROOT, "src", "emulation")
     flags += ["-std=gnu17", "-D_GNU_SOURCE", f"-I{emulation}"]
-    # As in the build, forbidden.h is precompiled; the folder of the result does not contain the
-    # header itself. The compiler accepts it as the first header only.
+    # As in the build, forbidden.h is precompiled. The folder of the result does not contain the
+    # header itself. gcc uses a precompiled header only if it is the first one.
     with tempfile.TemporaryDirectory() as work:
-        subprocess.run(["cc", *flags, "-o", os.path.join(work, "forbidden.h.gch"),
+        ahead = os.path.join(work, "forbidden.h")
+        subprocess.run(["cc", *flags, "-o", f"{ahead}.gch",
                         os.path.join(emulation, "ahead", "forbidden.h")], check=True)
         said = subprocess.run(
-            ["cc", f"-I{work}", "-include", "forbidden.h", *flags, "-fsyntax-only", "-x", "c", "-"],
+            ["cc", "-include", ahead, *flags, "-fsyntax-only", "-x", "c", "-"],
             input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr
     return {int(number): message
             for number, message in re.findall(r"^<stdin>:(\d+):.*?error: (.*)$", said, re.M)}
