@@ -832,7 +832,8 @@ def red():
 def goes_on():
     """A campaign that is stopped after the first runs and continued leaves the same files as one
     that was not stopped."""
-    few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", "duration=25s",
+    lasts = "10s" if SANITIZED else "25s"  # long enough to be stopped in the middle
+    few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", f"duration={lasts}",
            "--set", "warmup=5s"]
     with tempfile.TemporaryDirectory() as folder:
         stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"],
