@@ -1041,6 +1041,59 @@ static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 	scenario_free(constant);
 }
 
+/* A frame in a chain of mbufs, each with so many bytes of this value. */
+static struct rte_mbuf *chain_make(uint16_t bytes, uint8_t value)
+{
+	struct rte_mbuf *head = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+		assert_non_null(mbuf);
+		memset(rte_pktmbuf_append(mbuf, bytes), value + i, bytes);
+		if (head)
+			assert_int_equal(rte_pktmbuf_chain(head, mbuf), 0);
+		else
+			head = mbuf;
+	}
+	return head;
+}
+
+/* net_af_xdp copies as many bytes as the whole frame has, beginning in its first mbuf. */
+static void a_driver_that_sends_no_chains_gets_only_whole_frames(void **state)
+{
+	const unsigned free_before = rte_mempool_avail_count(pool);
+	struct bench *bench = bench_make(scenario);
+	struct rte_mbuf *frames[] = {frame_make(0), chain_make(50, 7),   chain_make(1500, 8),
+	                             frame_make(1), chain_make(1500, 9), chain_make(1000, 1)};
+	const uint32_t expected[] = {60, 100, 97, 2000};
+	struct port_losses losses;
+	(void)state;
+
+	bench->ports[1].one_buffer = true;
+	assert_int_equal(port_transmit(&bench->ports[1], 0, frames, NULL, RTE_DIM(frames)),
+	                 RTE_DIM(frames));
+	assert_int_equal(rte_ring_count(bench->out[1]), RTE_DIM(expected));
+	for (uint32_t i = 0; i < RTE_DIM(expected); i++) {
+		struct rte_mbuf *mbuf = NULL;
+
+		assert_int_equal(rte_ring_dequeue(bench->out[1], (void **)&mbuf), 0);
+		assert_int_equal(mbuf->nb_segs, 1);
+		assert_int_equal(mbuf->pkt_len, expected[i]);
+		assert_int_equal(mbuf->data_len, expected[i]);
+		if (i == 1) {
+			assert_int_equal(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 49), 7);
+			assert_int_equal(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 50), 8);
+		}
+		rte_pktmbuf_free(mbuf);
+	}
+	port_losses(&bench->ports[1], &losses);
+	assert_int_equal(losses.chained, 2);
+	assert_int_equal(losses.not_sent, 2);
+	bench_free(bench);
+	assert_int_equal(rte_mempool_avail_count(pool), free_before);
+}
+
 static void a_message_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
 {
 	struct scenario *constant = scenario_constant(), *next = scenario_constant();
@@ -1272,6 +1325,7 @@ GROUP(worker)
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
+	        cmocka_unit_test(a_driver_that_sends_no_chains_gets_only_whole_frames),
 	        cmocka_unit_test(a_message_is_obeyed_once_and_packets_in_flight_are_kept),
 	        cmocka_unit_test(
 	                a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls),

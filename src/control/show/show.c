@@ -99,11 +99,18 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "of "
 		        "its interface: ip link set IFACE mtu N\n",
 		        port->name, count_text(count, port->too_large));
-	if (port->not_sent > port->too_large)
+	if (port->chained > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets lost, because its driver sends no frames "
+		        "larger than one buffer of 2,048 bytes; a packet socket does: `port %s "
+		        "interface IFACE`\n",
+		        port->name, count_text(count, port->chained), port->name);
+	if (port->not_sent > port->too_large + port->chained)
 		fprintf(out,
 		        "warning: port %s: the device accepted %s packets, but reports that it "
 		        "could not send them\n",
-		        port->name, count_text(count, port->not_sent - port->too_large));
+		        port->name,
+		        count_text(count, port->not_sent - port->too_large - port->chained));
 	if (port->not_written > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets could not be written to its file: is the "
@@ -159,6 +166,7 @@ json_t *show_port_object(const struct port_report *port)
 
 	json_object_set_new(object, "unfinished", json_integer((json_int_t)port->unfinished));
 	json_object_set_new(object, "too_large", json_integer((json_int_t)port->too_large));
+	json_object_set_new(object, "chained", json_integer((json_int_t)port->chained));
 	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
 	if (port->stamped + port->unstamped > 0)
 		json_object_set_new(object, "stamps",

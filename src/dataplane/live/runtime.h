@@ -153,6 +153,7 @@ struct port_report {
 	uint64_t not_written;   /* taken by a file, and could not be written (recorder.h) */
 	uint64_t unfinished;    /* of rx_missed: weir cannot finish what offloads left undone */
 	uint64_t too_large;     /* of not_sent: larger than the interface takes */
+	uint64_t chained;       /* of not_sent: longer than the one mbuf that the driver sends */
 	const char *time;       /* source of the instants of reception: `poll`, `device` */
 	uint64_t stamped;       /* with `device`: packets that the device stamped */
 	uint64_t unstamped;     /* packets that it did not stamp */

@@ -75,6 +75,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->not_written = losses.not_written - before->not_written;
 	report->unfinished = losses.unfinished - before->unfinished;
 	report->too_large = losses.too_large - before->too_large;
+	report->chained = losses.chained - before->chained;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
 	report->untouched = engine_untouched(runtime->workers[runtime->emulator[index]].engine,

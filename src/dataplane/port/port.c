@@ -13,6 +13,7 @@
 #include <rte_mbuf_dyn.h>
 #include <rte_version.h>
 
+#include "account/counter_read.h"
 #include "machine/eal_log.h"
 #include "port/interface_look.h"
 #include "port/pci_device.h"
@@ -389,6 +390,15 @@ static uint16_t mtu_of(const struct port *port, const struct rte_eth_dev_info *i
 	return (uint16_t)mtu;
 }
 
+/* Returns whether a driver sends chains of mbufs. net_null and net_pcap do, and do not say so in
+ * DPDK 22.11. net_af_xdp does not: it would read and write behind the end of a buffer. */
+static bool sends_chains(const struct rte_eth_dev_info *info)
+{
+	return (info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) ||
+	       strcmp(info->driver_name, "net_null") == 0 ||
+	       strcmp(info->driver_name, "net_pcap") == 0;
+}
+
 static int configure(struct port *port, uint16_t tx_queues, struct rte_mempool *pool,
                      struct problem *problem)
 {
@@ -407,6 +417,7 @@ static int configure(struct port *port, uint16_t tx_queues, struct rte_mempool *
 	if (rc < 0)
 		return rc;
 	port->tx_queues = RTE_MIN(tx_queues, info.max_tx_queues);
+	port->one_buffer = !sends_chains(&info);
 	mtu = mtu_of(port, &info);
 	rc = configure_with(port, &info, mtu, pool);
 	if (rc < 0 && mtu)
@@ -715,6 +726,45 @@ static void tap_losses(const struct tap_port *tap, struct port_losses *losses)
 	losses->not_sent = from.not_sent;
 }
 
+/* Replaces a chain by one mbuf. Returns false if the chain is longer than that, or if there is no
+ * mbuf. */
+static bool unchain(struct rte_mbuf **mbuf)
+{
+	struct rte_mempool *pool = (*mbuf)->pool;
+	struct rte_mbuf *whole;
+
+	if ((*mbuf)->pkt_len + RTE_PKTMBUF_HEADROOM > rte_pktmbuf_data_room_size(pool))
+		return false;
+	whole = rte_pktmbuf_copy(*mbuf, pool, 0, UINT32_MAX);
+	if (!whole)
+		return false;
+	rte_pktmbuf_free(*mbuf);
+	*mbuf = whole;
+	return true;
+}
+
+uint16_t port_transmit_whole(struct port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		uint16_t whole = 0, sent;
+
+		while (done + whole < n &&
+		       (mbufs[done + whole]->nb_segs == 1 || unchain(&mbufs[done + whole])))
+			whole++;
+		sent = rte_eth_tx_burst(port->id, queue, mbufs + done, whole);
+		done += sent;
+		if (sent < whole)
+			break;
+		if (done < n) {
+			rte_pktmbuf_free(mbufs[done++]);
+			__atomic_add_fetch(&port->chained, 1, __ATOMIC_RELAXED);
+		}
+	}
+	return done;
+}
+
 void port_losses(struct port *port, struct port_losses *losses)
 {
 	struct rte_eth_stats stats;
@@ -737,5 +787,7 @@ void port_losses(struct port *port, struct port_losses *losses)
 		losses->no_mbuf = stats.rx_nombuf;
 		losses->not_sent = stats.oerrors;
 	}
+	losses->chained = counter_read(&port->chained);
+	losses->not_sent += losses->chained;
 	losses->missed += interface_missed(&port->interface);
 }

@@ -6,7 +6,9 @@
  *
  * An ethdev gets one receive queue, as many transmit queues as requested and possible, promiscuous
  * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
- * PORT_MTU_MAX. The MTU of a kernel interface under a virtual device is left as it is.
+ * PORT_MTU_MAX, or up to one mbuf if it cannot scatter. The MTU of a kernel interface under a
+ * virtual device is left as it is. A frame in a chain of mbufs is copied into one mbuf if the
+ * driver sends no chains (net_af_xdp), and lost if it is longer than that.
  *
  * Ownership: received mbufs are the caller's; mbufs that port_transmit has taken are the port's.
  *
@@ -58,6 +60,8 @@ struct port {
 	/* Control writes, workers read: the link is down. Frames sent meanwhile would stay in the
 	 * device and go out, stale, when the link is up again. */
 	uint32_t down;
+	bool one_buffer;  /* an ethdev that sends no chains of mbufs */
+	uint64_t chained; /* chains that it could not send. Its workers write */
 	/* control only */
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* owned */
@@ -127,6 +131,7 @@ struct port_losses {
 	uint64_t not_written; /* handed to a file, and could not be written */
 	uint64_t unfinished;  /* of `missed`: received in a state that weir cannot finish */
 	uint64_t too_large;   /* of `not_sent`: larger than the interface takes */
+	uint64_t chained;     /* of `not_sent`: longer than the one mbuf that the driver sends */
 };
 void port_losses(struct port *port, struct port_losses *losses);
 
@@ -142,6 +147,9 @@ static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, 
 	return rte_eth_rx_burst(port->id, 0, mbufs, n);
 }
 
+/* port_transmit() for an ethdev with `one_buffer`. */
+uint16_t port_transmit_whole(struct port *port, uint16_t queue, struct rte_mbuf **mbufs,
+                             uint16_t n);
 /* Returns how many mbufs were taken, from the front. */
 static inline uint16_t port_transmit(struct port *port, uint16_t queue, struct rte_mbuf **mbufs,
                                      const simtime *due_ns, uint16_t n)
@@ -154,6 +162,8 @@ static inline uint16_t port_transmit(struct port *port, uint16_t queue, struct r
 		return packet_port_transmit(port->packets, mbufs, n);
 	if (unlikely(port->tap != NULL))
 		return tap_port_transmit(port->tap, mbufs, n);
+	if (unlikely(port->one_buffer))
+		return port_transmit_whole(port, queue, mbufs, n);
 	return rte_eth_tx_burst(port->id, queue, mbufs, n);
 }
 
