@@ -20,11 +20,11 @@
  *   begin   comes into force where none of its statement was. A schedule may have had it in force
  *           before: its control state becomes what make() made it; `drawn` and its statistics go
  *           on. Optional
- *   arrive  packets arrive, one behind the other at one instant. Called before the limit of
- *           the queue is checked; the view shows the queue before the first of them. Returns
- *           how many pass, from the first. If not all pass, `verdict` is for the next one, and
- *           the packets behind it have not arrived. Unless `takes_groups` is set, a group
- *           has one packet. NULL: all pass
+ *   arrive  packets arrive, one behind the other at one instant. Of a single one, the limit of the
+ *           queue is checked afterwards; a group has room. The view shows the queue before the
+ *           first of them. Returns how many pass, from the first. If not all pass, `verdict` is for
+ *           the next one, and the packets behind it have not arrived. Unless `takes_groups` is set,
+ *           a group has one packet. NULL: all pass
  *   settled receives the outcome of an arrival. The mbuf is as it came: not yet marked, and
  *           not yet freed. The packet keeps a flag that is set here (burst_flag). Not called
  *           for packets of a group that pass. Optional
@@ -42,8 +42,9 @@
  *           idle() concerns the queue of the class, not the link
  *
  * Events, and the callbacks that follow each, in this order:
- *   it comes into force         adopt, if it replaces one of its statement; else begin, and
- *                               idle, if nothing is held. In the clouds of a new template, idle
+ *   it comes into force         adopt, if it replaces one of its statement and has adopt; else
+ *                               begin, if it replaces none of its statement, and idle, if
+ *                               nothing is held. In the clouds of a new template, idle
  *                               at the instant at which the template comes into force
  *                               (template.h)
  *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST)
@@ -275,8 +276,8 @@ static inline bool aqm_is_asked(const struct aqm *aqm)
 	return aqm && aqm->kind->depart;
 }
 /* Brings the AQM into force for this queue, in place of `old`, which may be NULL. `drawn` is the
- * number of draws that former AQMs of the cloud have made. If `now` is SIMTIME_NEVER, the AQM does
- * not begin yet: aqm_begin_all() begins it (engine/cloud_aqm.h). */
+ * number of draws that former AQMs of the cloud have made. If `now` is SIMTIME_NEVER, idle() does
+ * not come yet: aqm_begin_all() calls it (engine/cloud_aqm.h). */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
                    uint64_t drawn, simtime now);
 
