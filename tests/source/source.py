@@ -457,6 +457,12 @@ def no_line_is_wider_than_100_columns():
     nothing(wrong, f"a line has at most {WIDTH} columns")
 
 
+def the_page_of_performance_has_at_most_150_lines():
+    """It says what matters now. History is in git."""
+    lines = len(text("docs/performance.md").splitlines())
+    assert lines <= 150, lines
+
+
 def every_ablation_matches_the_code():
     """tests/speed/ablate turns techniques off by edits of this tree: an edit that does not match
     would measure nothing."""
@@ -512,6 +518,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     every_row_of_the_lab_is_a_claim_of_a_paper,
     a_tap_test_that_skips_all_ends_with_0,
     no_line_is_wider_than_100_columns,
+    the_page_of_performance_has_at_most_150_lines,
     every_ablation_matches_the_code,
     the_code_is_formatted,
 )]))
