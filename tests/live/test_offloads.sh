@@ -125,7 +125,6 @@ weir_stop
 # libxdp does not free 80 bytes of each umem, and weir cannot free them.
 echo 'leak:libxdp' >"$work/libxdp.supp"
 export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
-mount -t bpf none /sys/fs/bpf 2>/dev/null || true
 sed -i 's/^port b .*/port b device net_af_xdp0,iface=wb/' "$work/scenario.weir"
 ip -n A link set eth0 mtu 9000
 ip link set wa mtu 9000

@@ -1070,6 +1070,7 @@ static void a_driver_that_sends_no_chains_gets_only_whole_frames(void **state)
 	struct port_losses losses;
 	(void)state;
 
+	packet_of(frames[1])->number = 77;
 	bench->ports[1].one_buffer = true;
 	assert_int_equal(port_transmit(&bench->ports[1], 0, frames, NULL, RTE_DIM(frames)),
 	                 RTE_DIM(frames));
@@ -1084,6 +1085,7 @@ static void a_driver_that_sends_no_chains_gets_only_whole_frames(void **state)
 		if (i == 1) {
 			assert_int_equal(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 49), 7);
 			assert_int_equal(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 50), 8);
+			assert_int_equal(packet_of(mbuf)->number, 77);
 		}
 		rte_pktmbuf_free(mbuf);
 	}
@@ -1092,6 +1094,28 @@ static void a_driver_that_sends_no_chains_gets_only_whole_frames(void **state)
 	assert_int_equal(losses.not_sent, 2);
 	bench_free(bench);
 	assert_int_equal(rte_mempool_avail_count(pool), free_before);
+}
+
+static void a_chain_waits_for_the_mbuf_that_its_copy_needs(void **state)
+{
+	static struct rte_mbuf *all[MBUFS];
+	struct bench *bench = bench_make(scenario);
+	struct rte_mbuf *frames[] = {frame_make(0), chain_make(50, 7), frame_make(1)};
+	struct port_losses losses;
+	uint32_t n = 0;
+	(void)state;
+
+	while (n < MBUFS && (all[n] = rte_pktmbuf_alloc(pool)))
+		n++;
+	bench->ports[1].one_buffer = true;
+	assert_int_equal(port_transmit(&bench->ports[1], 0, frames, NULL, 3), 1);
+	port_losses(&bench->ports[1], &losses);
+	assert_int_equal(losses.not_sent, 0);
+	rte_pktmbuf_free_bulk(all, n);
+	assert_int_equal(port_transmit(&bench->ports[1], 0, frames + 1, NULL, 2), 2);
+	assert_int_equal(rte_ring_count(bench->out[1]), 3);
+	empty_ring(bench->out[1]);
+	bench_free(bench);
 }
 
 static void a_message_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
@@ -1326,6 +1350,7 @@ GROUP(worker)
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
 	        cmocka_unit_test(a_driver_that_sends_no_chains_gets_only_whole_frames),
+	        cmocka_unit_test(a_chain_waits_for_the_mbuf_that_its_copy_needs),
 	        cmocka_unit_test(a_message_is_obeyed_once_and_packets_in_flight_are_kept),
 	        cmocka_unit_test(
 	                a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls),

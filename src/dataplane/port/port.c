@@ -15,6 +15,8 @@
 
 #include "account/counter_read.h"
 #include "machine/eal_log.h"
+#include "packet/copy.h"
+#include "packet/packet.h"
 #include "port/interface_look.h"
 #include "port/pci_device.h"
 #include "scenario/port_setting.h"
@@ -726,19 +728,23 @@ static void tap_losses(const struct tap_port *tap, struct port_losses *losses)
 	losses->not_sent = from.not_sent;
 }
 
-/* Replaces a chain by one mbuf. Returns false if the chain is longer than that, or if there is no
- * mbuf. */
-static bool unchain(struct rte_mbuf **mbuf)
+static bool fits_one_mbuf(const struct rte_mbuf *mbuf)
 {
-	struct rte_mempool *pool = (*mbuf)->pool;
-	struct rte_mbuf *whole;
+	return mbuf->pkt_len + RTE_PKTMBUF_HEADROOM <= rte_pktmbuf_data_room_size(mbuf->pool);
+}
 
-	if ((*mbuf)->pkt_len + RTE_PKTMBUF_HEADROOM > rte_pktmbuf_data_room_size(pool))
-		return false;
-	whole = rte_pktmbuf_copy(*mbuf, pool, 0, UINT32_MAX);
+/* Replaces a chain by one mbuf. Returns false if it does not fit, or if there is no mbuf. */
+static bool make_whole(struct rte_mbuf **mbuf)
+{
+	struct rte_mbuf *chain = *mbuf, *whole;
+
+	if (chain->nb_segs == 1)
+		return true;
+	whole = fits_one_mbuf(chain) ? copy_make(chain->pool, chain) : NULL;
 	if (!whole)
 		return false;
-	rte_pktmbuf_free(*mbuf);
+	*packet_of(whole) = *packet_of(chain);
+	rte_pktmbuf_free(chain);
 	*mbuf = whole;
 	return true;
 }
@@ -750,17 +756,15 @@ uint16_t port_transmit_whole(struct port *port, uint16_t queue, struct rte_mbuf 
 	while (done < n) {
 		uint16_t whole = 0, sent;
 
-		while (done + whole < n &&
-		       (mbufs[done + whole]->nb_segs == 1 || unchain(&mbufs[done + whole])))
+		while (done + whole < n && make_whole(&mbufs[done + whole]))
 			whole++;
 		sent = rte_eth_tx_burst(port->id, queue, mbufs + done, whole);
 		done += sent;
-		if (sent < whole)
+		/* Without an mbuf for a copy, the frame is offered again later. */
+		if (sent < whole || done == n || fits_one_mbuf(mbufs[done]))
 			break;
-		if (done < n) {
-			rte_pktmbuf_free(mbufs[done++]);
-			__atomic_add_fetch(&port->chained, 1, __ATOMIC_RELAXED);
-		}
+		rte_pktmbuf_free(mbufs[done++]);
+		__atomic_add_fetch(&port->chained, 1, __ATOMIC_RELAXED);
 	}
 	return done;
 }
