@@ -396,7 +396,7 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
 	return old;
 }
 
-void aqm_begin_all(struct cloud *cloud, simtime now)
+void aqm_idle_all(struct cloud *cloud, simtime now)
 {
 	struct queue *queue;
 

@@ -42,7 +42,7 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
 /* Calls idle() of the managements of all queues, which are empty, at `now`: the template comes into
  * force. begin() has been called when they were installed (setting_install). */
-void aqm_begin_all(struct cloud *cloud, simtime now);
+void aqm_idle_all(struct cloud *cloud, simtime now);
 
 /* Returns the bytes that wait before the link, including those of its other classes. For arrive()
  * and depart(). */

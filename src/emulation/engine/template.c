@@ -35,7 +35,7 @@ static void change_cloud(struct template *template, const struct template_change
 	if (change->timelines)
 		timeline_end(cloud, change->at);
 	if (change->begins)
-		aqm_begin_all(cloud, change->at);
+		aqm_idle_all(cloud, change->at);
 	for (uint32_t k = 0; k < change->settings; k++) {
 		struct setting *setting =
 		        &change->list.settings[(uint64_t)i * change->settings + k];

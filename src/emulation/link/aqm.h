@@ -277,7 +277,7 @@ static inline bool aqm_is_asked(const struct aqm *aqm)
 }
 /* Brings the AQM into force for this queue, in place of `old`, which may be NULL. `drawn` is the
  * number of draws that former AQMs of the cloud have made. If `now` is SIMTIME_NEVER, idle() does
- * not come yet: aqm_begin_all() calls it (engine/cloud_aqm.h). */
+ * not come yet: aqm_idle_all() calls it (engine/cloud_aqm.h). */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
                    uint64_t drawn, simtime now);
 
