@@ -52,7 +52,7 @@ def environment(page):
     """Returns the environment of a run, with the page if there is one. Sanitizers check everything,
     and exit with a status of their own."""
     sanitizers = {name: f"{os.environ.get(name, '')}:{options}" for name, options in (
-        ("ASAN_OPTIONS", "exitcode=86:detect_leaks=1:allocator_may_return_null=1"),
+        ("ASAN_OPTIONS", "exitcode=86:detect_leaks=1:allocator_may_return_null=1:handle_sigill=1"),
         ("UBSAN_OPTIONS", "halt_on_error=1:exitcode=86:print_stacktrace=1"))}
     faults = {"WEIR_FAULTS": page.path} if page else {}
     return {**os.environ, **sanitizers, **faults}
