@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -206,6 +207,49 @@ def shipped_scenarios_run_again_from_the_middle_on():
 
     step = 1 if "WEIR_RECORD_CASES" in os.environ else 20 if SANITIZED else 6
     of_shipped_scenarios(SOURCE, step, one)
+
+
+class Stalling:
+    """A FIFO in the place of a port's output. Its reader stops reading for `stall_s`, once. At the
+    end, a file with all that was read takes the place of the FIFO."""
+
+    def __init__(self, path, stall_s):
+        self.path, self.stall_s, self.data = path, stall_s, []
+        os.mkfifo(path)
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        with open(self.path, "rb", buffering=0) as file:
+            at_s, stalled = time.monotonic() + 0.5, False
+            while data := file.read(65536):
+                self.data.append(data)
+                if not stalled and time.monotonic() > at_s:
+                    time.sleep(self.stall_s)
+                    stalled = True
+
+    def end(self):
+        self.thread.join()
+        os.unlink(self.path)
+        with open(self.path, "wb") as file:
+            file.write(b"".join(self.data))
+
+
+def packets_that_no_device_took_are_lost_again():
+    """In a pipeline, the worker that loses them has no engine, and so no snapshot."""
+    for index, (name, options) in enumerate(list(WORKERS.items())[::2]):
+        with tempfile.TemporaryDirectory() as folder:
+            stalling = Stalling(os.path.join(folder, "live-b.pcap"), 0.7)
+            scene = fly(folder, HOLDS, "ab", options, index + 20, flight="2s", lasts_s=1.6,
+                        gap_ns=100000, changes=())
+            stalling.end()
+            assert_runs_again(scene)
+            again = scene.again(record="D")
+            lost = re.search(r"(\d+) were lost by weir itself", again)
+            assert lost and int(lost.group(1)) > 0, f"{name}: nothing was lost: {again}"
+            ideal = scene.again("--ideal", record="D")
+            assert f"{lost.group(0)}, when no device took them: they leave here" in ideal, (
+                f"{name}: {ideal}")
 
 
 SOURCES = 12_000
@@ -543,6 +587,7 @@ def a_dump_that_fails_leaves_nothing_behind_and_names_what_was_in_the_way():
 claims = [(claim.__name__, claim) for claim in (
     random_scenarios_run_again_from_the_middle_on,
     shipped_scenarios_run_again_from_the_middle_on,
+    packets_that_no_device_took_are_lost_again,
     a_scenario_with_thousands_of_clouds_flies_and_runs_again,
     a_cloud_that_was_removed_before_the_flight_begins_does_not_make_it_differ,
     a_dump_that_is_cut_behind_its_snapshot_replays_up_to_there,

@@ -171,11 +171,11 @@ static void what_a_flight_takes_is_counted(void **state)
 	        {"cloud x rate 10mbit\n", {.folder = "R"}, 64},
 	        {"cloud x rate 10mbit queue 10pkt\n",
 	         {.flight_bytes = 64 << 20, .held_max = 16384},
-	         2 * (32 + 64 + 8)},
+	         2 * (32 + 64 + 16 + 8)},
 	        {"clouds t from b to a per source 10.0.0.0/8 most 32768\nclouds t rate 1mbit "
 	         "queue 1pkt\ncloud x rate 10mbit queue 10pkt\n",
 	         {.flight_bytes = 64 << 20, .held_max = 1, .snap = 96},
-	         2 * (32 + 64) + 64},
+	         2 * (32 + 64 + 16) + 64},
 	};
 
 	(void)state;

@@ -2,7 +2,7 @@
 /*
  * The ring of a flight, compared with a list of everything that was put into it. After any input,
  * what the ring shows begins with a whole snapshot and continues to the end without a gap; and all
- * changes before that are listed.
+ * changes before that are listed. And the real losses beside the rings.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "record/flight.h"
+#include "record/flight_losses.h"
 #include "record/flight_ring.h"
 #include "runner/group.h"
 #include "starve.h"
@@ -490,6 +492,119 @@ static void without_memory_it_may_have_less_and_never_what_has_a_hole(void **sta
 	assert_true(refused > 20);
 }
 
+/* ---- real losses ---- */
+
+#define LOSSES 20000u
+
+static struct tape_entry loss(uint32_t i, simtime due_ns)
+{
+	return (struct tape_entry){.bytes = sizeof(struct tape_entry),
+	                           .kind = TAPE_UNSENT,
+	                           .port = (uint16_t)(i % 3),
+	                           .n = 60 + i % 1400,
+	                           .word = i * UINT32_C(2654435761),
+	                           .number = due_ns};
+}
+
+static void assert_is_loss(const struct flight_loss *copied, uint32_t i)
+{
+	const struct tape_entry again = flight_loss_entry(copied), was = loss(i, i * SIMTIME_MS);
+
+	assert_memory_equal(&again, &was, sizeof(was));
+	assert_int_equal(copied->worker, i % 5);
+}
+
+/* A packet is lost each millisecond. The flight begins two seconds ago. */
+static void a_copy_has_exactly_the_losses_that_were_due_after_its_begin(void **state)
+{
+	const uint64_t most = 8192 * sizeof(struct flight_loss);
+	struct flight_losses losses, copy;
+
+	(void)state;
+	flight_losses_make(&losses, most);
+	for (uint32_t i = 1; i <= LOSSES; i++) {
+		const uint32_t begin = i > 2000 ? i - 2000 : 0;
+		const struct tape_entry entry = loss(i, i * SIMTIME_MS);
+
+		assert_true(flight_losses_put(&losses, i % 5, &entry, begin * SIMTIME_MS));
+		if (i % 997 != 0)
+			continue;
+		assert_int_equal(flight_losses_copy(&losses, begin * SIMTIME_MS, &copy), 0);
+		assert_int_equal(copy.n, i - begin);
+		for (uint32_t k = 0; k < copy.n; k++)
+			assert_is_loss(&copy.list[k], begin + 1 + k);
+		flight_losses_free(&copy);
+	}
+	assert_true(losses.room * sizeof(struct flight_loss) <= most);
+	flight_losses_free(&losses);
+}
+
+/* The tape of an engine may be behind: a snapshot of this instant is still to come. */
+static void losses_of_the_last_second_stay_although_no_ring_has_begun(void **state)
+{
+	struct flight_losses losses, copy;
+
+	(void)state;
+	flight_losses_make(&losses, 4096 * sizeof(struct flight_loss));
+	for (uint32_t i = 1; i <= LOSSES; i++) {
+		const struct tape_entry entry = loss(i, i * SIMTIME_MS);
+
+		assert_true(flight_losses_put(&losses, 0, &entry, SIMTIME_NEVER));
+	}
+	assert_int_equal(flight_losses_copy(&losses, (LOSSES - 1000) * SIMTIME_MS, &copy), 0);
+	assert_int_equal(copy.n, 1000);
+	flight_losses_free(&copy);
+	flight_losses_free(&losses);
+}
+
+static void a_loss_that_finds_no_room_is_refused(void **state)
+{
+	struct flight_losses losses;
+	const struct tape_entry entry = loss(0, SIMTIME_S);
+
+	(void)state;
+	flight_losses_make(&losses, 100 * sizeof(struct flight_loss));
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(flight_losses_put(&losses, 0, &entry, 0));
+	assert_false(flight_losses_put(&losses, 0, &entry, 0));
+	flight_losses_clear(&losses);
+	assert_true(flight_losses_put(&losses, 0, &entry, 0));
+	flight_losses_free(&losses);
+}
+
+static void put_whole_snapshot(struct flight *flight, uint32_t worker)
+{
+	struct tape_entry snapshot = {.bytes = sizeof(snapshot),
+	                              .kind = TAPE_SNAPSHOT,
+	                              .flags = TAPE_LAST,
+	                              .t_ns = SIMTIME_S};
+
+	flight_put(flight, worker, &snapshot);
+}
+
+static void behind_a_gap_of_a_worker_without_an_engine_the_whole_flight_begins_anew(void **state)
+{
+	const struct tape_entry gap = {.bytes = sizeof(gap), .kind = TAPE_GAP};
+	const struct tape_entry lost = loss(1, 2 * SIMTIME_S);
+	struct flight *flight = flight_make(2, 8 * MIB, SIMTIME_S);
+	struct recording_dump dump;
+
+	(void)state;
+	assert_non_null(flight);
+	put_whole_snapshot(flight, 0);
+	flight_put(flight, 1, &lost);
+	assert_int_equal(flight_views(flight, &dump), 0);
+	assert_int_equal(dump.workers, 1);
+	assert_int_equal(dump.without, 0);
+	flight_views_release(flight);
+	flight_put(flight, 1, &gap);
+	assert_int_equal(flight_views(flight, &dump), -ENODATA);
+	put_whole_snapshot(flight, 0);
+	assert_int_equal(flight_views(flight, &dump), 0);
+	flight_views_release(flight);
+	flight_free(flight);
+}
+
 GROUP(flight)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +621,11 @@ GROUP(flight)
 	        cmocka_unit_test(
 	                what_comes_behind_half_a_snapshot_takes_no_more_memory_than_it_may),
 	        cmocka_unit_test(without_memory_it_may_have_less_and_never_what_has_a_hole),
+	        cmocka_unit_test(a_copy_has_exactly_the_losses_that_were_due_after_its_begin),
+	        cmocka_unit_test(losses_of_the_last_second_stay_although_no_ring_has_begun),
+	        cmocka_unit_test(a_loss_that_finds_no_room_is_refused),
+	        cmocka_unit_test(
+	                behind_a_gap_of_a_worker_without_an_engine_the_whole_flight_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,8 +117,11 @@ static wide recording_bytes(const struct memory_request *request)
 		return 0;
 	bytes = (wide)request->workers *
 	        (plan->tape_bytes ? plan->tape_bytes : RECORDING_TAPE_BYTES);
-	if (!plan->folder)
-		bytes += (wide)request->workers * plan->flight_bytes + snapshot_bytes(request);
+	if (!plan->folder) {
+		bytes += (wide)request->workers * plan->flight_bytes;
+		bytes += (wide)request->workers * plan->flight_bytes / RECORDING_FLIGHT_LOSSES;
+		bytes += snapshot_bytes(request);
+	}
 	return bytes;
 }
 

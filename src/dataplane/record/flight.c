@@ -5,13 +5,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "record/flight_losses.h"
 #include "record/recorded_file.h"
 
 struct flight {
-	pthread_mutex_t lock; /* protects the rings */
+	pthread_mutex_t lock; /* protects the rings and the losses */
 	uint32_t workers;
 	struct flight_ring **rings;
 	struct flight_view *views;
+	struct flight_losses losses, losses_view;
 };
 
 struct flight *flight_make(uint32_t workers, uint64_t bytes_max, simtime keep_ns)
@@ -21,6 +23,7 @@ struct flight *flight_make(uint32_t workers, uint64_t bytes_max, simtime keep_ns
 	if (!flight)
 		return NULL;
 	pthread_mutex_init(&flight->lock, NULL);
+	flight_losses_make(&flight->losses, workers * bytes_max / RECORDING_FLIGHT_LOSSES);
 	flight->rings = calloc(workers, sizeof(struct flight_ring *));
 	flight->views = calloc(workers, sizeof(*flight->views));
 	while (flight->rings && flight->views && flight->workers < workers) {
@@ -43,16 +46,45 @@ void flight_free(struct flight *flight)
 		flight_views_release(flight);
 	for (uint32_t i = 0; i < flight->workers; i++)
 		flight_ring_free(flight->rings[i]);
+	flight_losses_free(&flight->losses);
 	pthread_mutex_destroy(&flight->lock);
 	free(flight->rings);
 	free(flight->views);
 	free(flight);
 }
 
+static simtime earliest(const struct flight *flight)
+{
+	simtime from_ns = SIMTIME_NEVER;
+
+	for (uint32_t i = 0; i < flight->workers; i++)
+		from_ns = simtime_min(from_ns, flight_ring_begin_ns(flight->rings[i]));
+	return from_ns;
+}
+
+/* Removes everything, because a loss is missing: without it, the repetition would send the lost
+ * packet. */
+static void begin_anew(struct flight *flight)
+{
+	flight_losses_clear(&flight->losses);
+	for (uint32_t i = 0; i < flight->workers; i++)
+		flight_ring_clear(flight->rings[i]);
+}
+
 void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry)
 {
+	struct flight_ring *ring = flight->rings[worker];
+
 	pthread_mutex_lock(&flight->lock);
-	flight_ring_put(flight->rings[worker], entry);
+	if (entry->kind == TAPE_UNSENT) {
+		if (!flight_losses_put(&flight->losses, worker, entry, earliest(flight)))
+			begin_anew(flight);
+	} else if (entry->kind == TAPE_GAP && !flight_ring_has_met(ring)) {
+		/* A worker without an engine has nothing but losses. */
+		begin_anew(flight);
+	} else {
+		flight_ring_put(ring, entry);
+	}
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -79,10 +111,12 @@ int flight_views(struct flight *flight, struct recording_dump *dump)
 		else if (flight_ring_has_met(flight->rings[i]))
 			dump->without++;
 	}
-	pthread_mutex_unlock(&flight->lock);
 	/* A worker without clouds has no entries. */
 	if (rc == 0 || rc == -ENODATA)
 		rc = dump->workers > 0 ? 0 : -ENODATA;
+	if (rc == 0)
+		rc = flight_losses_copy(&flight->losses, dump->from_ns, &flight->losses_view);
+	pthread_mutex_unlock(&flight->lock);
 	if (rc < 0)
 		flight_views_release(flight);
 	return rc;
@@ -94,6 +128,7 @@ void flight_views_release(struct flight *flight)
 	for (uint32_t i = 0; i < flight->workers; i++)
 		flight_view_release(flight->rings[i], &flight->views[i]);
 	pthread_mutex_unlock(&flight->lock);
+	flight_losses_free(&flight->losses_view);
 }
 
 /* Ends the part of a worker. It is unsettled, because the worker itself has not ended. */
@@ -123,6 +158,15 @@ static void put_view(struct block_writer *to, uint32_t worker, const struct flig
 		put_end(to, worker, view->to_ns);
 }
 
+static void put_losses(struct block_writer *to, const struct flight_losses *losses)
+{
+	for (uint64_t i = 0; i < losses->n; i++) {
+		const struct tape_entry entry = flight_loss_entry(&losses->list[i]);
+
+		recorded_put(to, losses->list[i].worker, &entry);
+	}
+}
+
 int flight_write(const struct flight *flight, const struct scenario *scenario, uint32_t snap,
                  int fd)
 {
@@ -134,6 +178,7 @@ int flight_write(const struct flight *flight, const struct scenario *scenario, u
 	recorded_begin(&to, scenario, snap);
 	for (uint32_t i = 0; i < flight->workers; i++)
 		put_view(&to, i, &flight->views[i]);
+	put_losses(&to, &flight->losses_view);
 	rc = -block_writer_flush(&to);
 	block_writer_close(&to);
 	return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A flight: the latest entries of the tapes of all workers, kept in memory (flight_ring.h), and
- * written to disk when something has happened.
+ * A flight: the latest entries of the tapes of all workers, kept in memory (flight_ring.h,
+ * flight_losses.h), and written to disk when something has happened.
  *
  * Thread: flight_put: the writer. flight_views and flight_write: any, one at a time, while the
  * writer continues.
@@ -14,7 +14,8 @@
 
 struct flight;
 
-/* Returns NULL if there is no memory. `bytes_max` and `keep_ns` apply to each worker. */
+/* Returns NULL if there is no memory. `bytes_max` and `keep_ns` apply to the ring of each
+ * worker. */
 struct flight *flight_make(uint32_t workers, uint64_t bytes_max, simtime keep_ns);
 void flight_free(struct flight *flight); /* NULL is allowed */
 void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry);

@@ -235,6 +235,16 @@ void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 		change_pass(ring, entry);
 }
 
+void flight_ring_clear(struct flight_ring *ring)
+{
+	drop_until(ring, NULL);
+}
+
+simtime flight_ring_begin_ns(const struct flight_ring *ring)
+{
+	return ring->first ? ring->first->t_ns : SIMTIME_NEVER;
+}
+
 void flight_ring_free(struct flight_ring *ring)
 {
 	if (!ring)

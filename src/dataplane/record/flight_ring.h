@@ -27,7 +27,13 @@ struct flight_ring;
 /* Returns NULL if there is no memory. `keep_ns` 0: as far back as there is room. */
 struct flight_ring *flight_ring_make(uint64_t bytes_max, simtime keep_ns);
 void flight_ring_free(struct flight_ring *ring); /* NULL is allowed */
+/* The entry is none of TAPE_UNSENT. */
 void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry);
+/* Removes all entries. The ring begins anew with the next snapshot. */
+void flight_ring_clear(struct flight_ring *ring);
+/* Returns the instant of the snapshot with which the ring begins, or will begin, if it is still
+ * incomplete; SIMTIME_NEVER if the ring is empty. */
+simtime flight_ring_begin_ns(const struct flight_ring *ring);
 
 /* A change that was taken over before the entries in the ring. */
 struct flight_change {

@@ -42,6 +42,8 @@ struct tape;
  * hold, which takes a worker some 1.5 ms. */
 #define RECORDING_FLIGHT_BYTES (UINT64_C(256) << 20)
 #define RECORDING_FLIGHT_HELD  16384
+/* Real losses take at most this part of the memory of all workers, in addition. */
+#define RECORDING_FLIGHT_LOSSES 4
 
 struct recording_plan {
 	const char *folder;   /* NULL: a flight, kept in memory */

@@ -109,7 +109,8 @@ int rerun_flight_begin(struct rerun_engine *rerun_engine, const struct recorded 
 int rerun_flight_check(const struct rerun_engine *rerun_engine, const struct tape_entry *entry,
                        struct problem *problem)
 {
-	if (rerun_engine->begun || entry->kind == TAPE_CHANGE || entry->kind == TAPE_SNAPSHOT)
+	if (rerun_engine->begun || entry->kind == TAPE_CHANGE || entry->kind == TAPE_SNAPSHOT ||
+	    entry->kind == TAPE_UNSENT)
 		return 0;
 	return cannot(rerun_engine, "is missing or incomplete", problem);
 }

@@ -28,7 +28,8 @@
  *
  * `port` is the port of arrival; of DEPARTURES, SUM and UNSENT, the port of departure. `t_ns` is
  * the instant at which the engine got the packets or the change, or to which it had advanced; of
- * real losses (UNSENT, UNHELD), that of the previous entry. It does not decrease.
+ * real losses (UNSENT, UNHELD), that of the previous entry. It does not decrease. In the dump of a
+ * flight, UNSENT entries lie behind all others, and their `t_ns` is 0.
  */
 #ifndef WEIR_TAPE_ENTRY_H
 #define WEIR_TAPE_ENTRY_H
