@@ -62,7 +62,8 @@ class Weir:
 
     def __init__(self, program, name, *options, scenario=SCENARIO, files=()):
         """In the options, `SOCKET` stands for the path of the control socket; in the scenario,
-        `FOLDER` stands for the folder of the files (name: bytes)."""
+        `FOLDER` stands for the folder of the files (name: bytes). An idle worker sleeps, so that
+        tests leave the processors to each other."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
@@ -72,7 +73,7 @@ class Weir:
             with open(os.path.join(self.folder, leaf), "wb") as file:
                 file.write(data)
         self.log = open(os.path.join(self.folder, "log"), "w+")
-        self.command = [program, "run", "-c", config, "-s", self.path,
+        self.command = [program, "run", "-c", config, "-s", self.path, "--sleep", "1ms",
                         *(option.replace("SOCKET", self.path) for option in options),
                         "--", "--no-huge"]
         self.start()

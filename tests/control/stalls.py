@@ -7,6 +7,7 @@ usage: stalls.py WEIR
 """
 
 import ctypes
+import json
 import os
 import select
 import signal
@@ -16,6 +17,7 @@ import time
 from conversation import Client, Weir
 
 PTRACE_ATTACH, PTRACE_DETACH, WALL = 16, 17, 0x40000000
+SLEEP_S = 0.01
 STOP_S = 4  # longer than control waits for anything
 
 
@@ -101,6 +103,23 @@ def a_stop_of_one_worker(weir):
     return None
 
 
+def polls(client):
+    client.socket.sendall(b"show workers\n")
+    return json.loads(client.file.readline())["workers"][0]["polls"]
+
+
+def a_worker_that_sleeps_polls_no_more_often_than_it_was_told(weir):
+    client = Client(weir.path)
+    client.say("json on")
+    began, before = time.monotonic(), polls(client)
+    time.sleep(1)
+    more, took_s = polls(client) - before, time.monotonic() - began
+    # One more for the poll that had begun.
+    if not 0 < more <= took_s / SLEEP_S + 1:
+        raise AssertionError(f"{more} polls in {took_s} s")
+    client.close()
+
+
 def sigterm_ends_it(weir):
     weir.process.send_signal(signal.SIGTERM)
     if weir.process.wait(60) != 0 or "every packet is accounted for" not in weir.said():
@@ -108,8 +127,9 @@ def sigterm_ends_it(weir):
 
 
 def main():
-    tests = (a_stop_of_the_process_with_changes_in_the_pipe, a_stop_of_one_worker, sigterm_ends_it)
-    weir = Weir(sys.argv[1], "stalls")
+    tests = (a_worker_that_sleeps_polls_no_more_often_than_it_was_told,
+             a_stop_of_the_process_with_changes_in_the_pipe, a_stop_of_one_worker, sigterm_ends_it)
+    weir = Weir(sys.argv[1], "stalls", "--sleep", f"{SLEEP_S}s")
     failed = 0
     print(f"1..{len(tests)}")
     try:

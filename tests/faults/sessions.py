@@ -106,7 +106,7 @@ class Weir:
         self.says = open(os.path.join(folder, "run-stdout"), "w+", encoding="utf-8")
         self.child = subprocess.Popen(
             [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB",
-             "--layout", layout,
+             *(["--sleep", "1ms"] if layout != "pipeline" else []), "--layout", layout,
              "--cores", ",".join([CPU] * 3)], cwd=folder, stdout=self.says, stderr=self.errors,
             env=environment(page))
         RUNNING.append(self)

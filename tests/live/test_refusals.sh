@@ -58,6 +58,8 @@ refused 'is not a list of processors' "$a" --cores 1-
 refused 'three workers or more' "$a" --layout pipeline
 refused 'is unknown; it is .run-to-completion. or .pipeline.' "$a" --layout both
 refused 'has no unit' "$a" --memory 512
+refused '`20ms` is out of range; it goes from 1us to 10ms' "$a" --sleep 20ms
+refused 'the workers of a pipeline wait' "$a" --sleep 1ms --layout pipeline
 refused 'no such option --coros; did you mean --cores?' "$a" --coros 1
 refused 'scenario.weir:1:' 'prot a'
 

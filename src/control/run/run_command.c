@@ -140,7 +140,8 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
                struct scenario **scenario, char *message, size_t room)
 {
 	struct problem problem = {.text = ""};
-	struct runtime_options options = {.layout = arguments->layout};
+	struct runtime_options options = {.layout = arguments->layout,
+	                                  .sleep_ns = arguments->sleep_ns};
 	struct runtime *runtime;
 	struct cpu_list workers;
 	struct server *server;

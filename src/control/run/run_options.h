@@ -20,6 +20,7 @@ struct run_arguments {
 	struct recording_arguments record;
 	const char *socket_readonly, *readonly_group;
 	uint64_t memory_bytes; /* 0: not given */
+	uint64_t sleep_ns;     /* 0: workers poll */
 	uint32_t layout;       /* enum runtime_layout */
 	uint32_t log_level;    /* enum run_log_level */
 	bool quiet;

@@ -306,16 +306,17 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	return has_engine(worker) ? build_engine(runtime, index, problem) : 0;
 }
 
-/* Decides whether the worker may sleep. Only the descriptors of its ports can wake it, so every
- * port must have one, and no other worker may exist. */
+/* Decides how long workers may sleep. Only taps can wake a worker. So if all ports are taps, and no
+ * other worker hands packets to it, it may sleep for long. */
 static void plan_rest(struct runtime *runtime)
 {
-	bool can = runtime->options.rests && runtime->n_workers == 1 &&
-	           runtime->options.layout == LAYOUT_RUN_TO_COMPLETION;
+	bool woken = runtime->options.rests && runtime->n_workers == 1 &&
+	             runtime->options.layout == LAYOUT_RUN_TO_COMPLETION;
 
 	for (uint32_t port = 0; port < runtime->n_ports; port++)
-		can = can && port_descriptor(&runtime->ports[port]) >= 0;
-	runtime->workers[0].rests = can;
+		woken = woken && port_descriptor(&runtime->ports[port]) >= 0;
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		runtime->workers[i].rest_ns = woken ? WORKER_REST_NS : runtime->options.sleep_ns;
 }
 
 /* Begins the recording, and stores in it what the scenario does not say: which worker has the

@@ -38,6 +38,8 @@ struct runtime_options {
 	 * all of them taps, then sleeps until a packet arrives or is due. Other workers yield after
 	 * an idle poll. */
 	bool rests;
+	/* The longest sleep of a worker that has nothing to do; 0: it polls. Nothing wakes it. */
+	simtime sleep_ns;
 	/* Witness to which the workers pass every decision; or NULL. Packets arrive in bursts, so
 	 * witness.h does not fix the order of the decisions. */
 	struct witness *witness;
@@ -131,7 +133,7 @@ typedef void runtime_tell(void *argument, const struct runtime_event *event);
  * stall and links that go down or up. Passes each event to `tell`. */
 void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
 /* Returns true if every worker has completed a poll since the call that last returned true. For
- * workers that never sleep (see `rests`). */
+ * workers that no tap wakes (see `rests`). */
 bool runtime_came_round(struct runtime *runtime);
 
 /* Returns the scenario that is in force or posted. It is valid until the next change. */

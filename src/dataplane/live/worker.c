@@ -265,7 +265,8 @@ void worker_ahead(struct worker *worker)
 void worker_rest(struct worker *worker)
 {
 	struct pollfd polled[SCENARIO_PORTS_MAX];
-	simtime now = clock_now(worker->clock), next = engine_next(worker->engine);
+	simtime now = clock_now(worker->clock);
+	simtime next = worker->engine ? engine_next(worker->engine) : SIMTIME_NEVER;
 	simtime rest = next > now ? next - now : 0;
 	struct timespec wait = {0};
 
@@ -274,10 +275,11 @@ void worker_rest(struct worker *worker)
 		rest = 2 * WORKER_WAKE_NS;
 	if (rest <= WORKER_WAKE_NS)
 		return;
-	wait.tv_nsec = (long)simtime_min(rest - WORKER_WAKE_NS, WORKER_REST_NS);
+	wait.tv_nsec = (long)simtime_min(rest - WORKER_WAKE_NS, worker->rest_ns);
 	for (uint32_t i = 0; i < worker->n_inlets; i++)
 		polled[i] = (struct pollfd){.fd = port_descriptor(worker->inlets[i].port),
 		                            .events = POLLIN};
+	/* A port that is no tap has no descriptor: -1, which is skipped. */
 	ppoll(polled, worker->n_inlets, &wait, NULL);
 }
 
@@ -287,7 +289,7 @@ int worker_main(void *argument)
 	simtime last = clock_now(worker->clock);
 
 	/* Otherwise the kernel lets timers expire up to 50 us late, to save power. */
-	if (worker->rests)
+	if (worker->rest_ns > 0)
 		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
 		/* worker->now may be later than the clock: worker_ahead advances the engine to the
@@ -301,7 +303,7 @@ int worker_main(void *argument)
 			continue;
 		if (worker->role == WORKER_RUN_TO_COMPLETION && worker->engine)
 			worker_ahead(worker);
-		if (worker->rests) {
+		if (worker->rest_ns > 0) {
 			worker_rest(worker);
 			last = clock_now(worker->clock);
 		} else if (worker->yields) {

@@ -35,8 +35,8 @@
 
 /* Cost of making a packet ready when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
-/* The longest sleep, and how long before an event a sleep ends: the time in which a processor wakes
- * up. */
+/* The longest sleep of a worker that its ports wake, and how long before an event a sleep ends: the
+ * time in which a processor wakes up. */
 #define WORKER_REST_NS (10 * SIMTIME_MS)
 #define WORKER_WAKE_NS (50 * SIMTIME_US)
 
@@ -64,8 +64,8 @@ struct worker {
 	/* constant while the worker runs */
 	enum worker_role role;
 	uint32_t lcore, cpu;
-	bool yields; /* yields its processor after an idle poll */
-	bool rests;  /* sleeps while it has nothing to do */
+	bool yields;     /* yields its processor after an idle poll */
+	simtime rest_ns; /* longest sleep while it has nothing to do; 0: it polls */
 	const struct clock *clock;
 	struct engine *engine; /* or NULL */
 	struct inlet *inlets;
@@ -107,8 +107,9 @@ void worker_ahead(struct worker *worker);
 /* Executes the posted messages that the worker has not taken. Thread: control, after the worker has
  * ended. */
 void worker_obey_rest(struct worker *worker);
-/* Called after an idle poll. Sleeps until a port has a packet, the engine's next event is close, or
- * WORKER_REST_NS have passed. The last of these bounds the time that a message waits. */
+/* Called after an idle poll. Sleeps until a tap has a packet, the engine's next event is close, or
+ * rest_ns have passed. The last of these bounds the time that a message waits, a packet at a port
+ * that is no tap, and one that another worker has handed over. */
 void worker_rest(struct worker *worker);
 /* Polls until `stop`. It is passed to rte_eal_remote_launch. */
 int worker_main(void *worker);
