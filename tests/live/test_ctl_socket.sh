@@ -14,7 +14,7 @@ cloud down loss random 0%
 cloud up delay 5ms
 SCENARIO
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
-weir_start --cores "$cpu"
+weir_start --cores "$cpu" --sleep 100us
 
 # answers STATUS WORDS command...: weir ctl must end with the status, and its output must match
 # WORDS
@@ -170,7 +170,7 @@ echo "ok: bounded"
 ctl show config >"$work/config"
 weir_stop
 cp "$work/config" "$work/scenario.weir"
-weir_start --cores "$cpu"
+weir_start --cores "$cpu" --sleep 100us
 ctl show config | cmp - "$work/config" || fail "show config is not the same after a start with it"
 weir_stop
 [ ! -e "$socket" ] || fail "the socket was left behind"
