@@ -62,8 +62,8 @@ class Weir:
 
     def __init__(self, program, name, *options, scenario=SCENARIO, files=()):
         """In the options, `SOCKET` stands for the path of the control socket; in the scenario,
-        `FOLDER` stands for the folder of the files (name: bytes). An idle worker sleeps, so that
-        tests leave the processors to each other."""
+        `FOLDER` stands for the folder of the files (name: bytes). Tests leave the processors to
+        each other: an idle worker sleeps, and few pages must be cleared."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
@@ -74,6 +74,7 @@ class Weir:
                 file.write(data)
         self.log = open(os.path.join(self.folder, "log"), "w+")
         self.command = [program, "run", "-c", config, "-s", self.path, "--sleep", "1ms",
+                        "--memory", "8MiB",
                         *(option.replace("SOCKET", self.path) for option in options),
                         "--", "--no-huge"]
         self.start()
