@@ -582,7 +582,7 @@ static void put_whole_snapshot(struct flight *flight, uint32_t worker)
 	flight_put(flight, worker, &snapshot);
 }
 
-static void behind_a_gap_of_a_worker_without_an_engine_the_whole_flight_begins_anew(void **state)
+static void behind_a_gap_of_any_worker_the_whole_flight_begins_anew(void **state)
 {
 	const struct tape_entry gap = {.bytes = sizeof(gap), .kind = TAPE_GAP};
 	const struct tape_entry lost = loss(1, 2 * SIMTIME_S);
@@ -624,8 +624,7 @@ GROUP(flight)
 	        cmocka_unit_test(a_copy_has_exactly_the_losses_that_were_due_after_its_begin),
 	        cmocka_unit_test(losses_of_the_last_second_stay_although_no_ring_has_begun),
 	        cmocka_unit_test(a_loss_that_finds_no_room_is_refused),
-	        cmocka_unit_test(
-	                behind_a_gap_of_a_worker_without_an_engine_the_whole_flight_begins_anew),
+	        cmocka_unit_test(behind_a_gap_of_any_worker_the_whole_flight_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ static simtime earliest(const struct flight *flight)
 	return from_ns;
 }
 
-/* Removes everything, because a loss is missing: without it, the repetition would send the lost
- * packet. */
+/* Removes everything, because a loss may be missing, of a packet of any engine: without it, the
+ * repetition would send that packet. */
 static void begin_anew(struct flight *flight)
 {
 	flight_losses_clear(&flight->losses);
@@ -73,18 +73,15 @@ static void begin_anew(struct flight *flight)
 
 void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry)
 {
-	struct flight_ring *ring = flight->rings[worker];
+	bool whole = entry->kind != TAPE_GAP;
 
 	pthread_mutex_lock(&flight->lock);
-	if (entry->kind == TAPE_UNSENT) {
-		if (!flight_losses_put(&flight->losses, worker, entry, earliest(flight)))
-			begin_anew(flight);
-	} else if (entry->kind == TAPE_GAP && !flight_ring_has_met(ring)) {
-		/* A worker without an engine has nothing but losses. */
+	if (entry->kind == TAPE_UNSENT)
+		whole = flight_losses_put(&flight->losses, worker, entry, earliest(flight));
+	else
+		flight_ring_put(flight->rings[worker], entry);
+	if (!whole)
 		begin_anew(flight);
-	} else {
-		flight_ring_put(ring, entry);
-	}
 	pthread_mutex_unlock(&flight->lock);
 }
 

@@ -36,8 +36,8 @@ static uint64_t copy_since(const struct flight_losses *losses, simtime from_ns,
 	return n;
 }
 
-/* Makes room for one more. Grows the list if less than half of it could be removed, so the work for
- * a loss is O(1) on average. */
+/* Makes room for one more. Grows the list if less than half of it could be removed; if it may not
+ * grow, a quarter must have been. So the work for a loss is O(1) on average. */
 static bool make_room(struct flight_losses *losses, simtime from_ns)
 {
 	const simtime second_ago =
@@ -52,7 +52,7 @@ static bool make_room(struct flight_losses *losses, simtime from_ns)
 		room = losses->most;
 	list = room > losses->room ? realloc(losses->list, room * sizeof(*list)) : NULL;
 	if (!list)
-		return losses->n < losses->room;
+		return losses->n < losses->room - losses->room / 4;
 	losses->list = list;
 	losses->room = room;
 	return true;

@@ -31,8 +31,8 @@ struct flight_losses {
 void flight_losses_make(struct flight_losses *losses, uint64_t bytes_max);
 void flight_losses_free(struct flight_losses *losses);
 /* Adds a loss. If the list is full, it first removes packets that were due at `from_ns` or earlier,
- * but not those of the last second: the tape of the engine may be behind. Returns false if there is
- * no room: then the list is incomplete. */
+ * but not those of the last second: the tape of the engine may be behind. Returns false if that
+ * makes too little room: then the list is incomplete. */
 bool flight_losses_put(struct flight_losses *losses, uint32_t worker,
                        const struct tape_entry *entry, simtime from_ns);
 void flight_losses_clear(struct flight_losses *losses);

@@ -26,7 +26,7 @@ struct flight_ring {
 	struct flight_chunk *spare;    /* a free chunk of the least size; or NULL */
 	uint64_t bytes;
 	simtime latest_ns;
-	bool met; /* an entry has arrived */
+	bool met; /* an entry has arrived, and no mere gap */
 	uint64_t n_changes, changes_room;
 	struct flight_change *changes;
 	bool changes_missing; /* a change is unknown: no view is valid any more */
@@ -217,7 +217,7 @@ static void put_snapshot(struct flight_ring *ring, const struct tape_entry *entr
 void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 {
 	ring->latest_ns = entry->t_ns;
-	ring->met = true;
+	ring->met |= entry->kind != TAPE_GAP;
 	if (entry->kind == TAPE_SNAPSHOT) {
 		put_snapshot(ring, entry);
 		return;

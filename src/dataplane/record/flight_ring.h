@@ -57,7 +57,7 @@ struct flight_view {
 /* Returns 0; -ENODATA if the ring is empty because it has no snapshot; -ESTALE if a change is
  * missing, which is permanent; or -ENOMEM. */
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view);
-/* Returns true if an entry has arrived since the ring was made. */
+/* Returns true if an entry other than a gap has arrived since the ring was made. */
 bool flight_ring_has_met(const struct flight_ring *ring);
 /* With the lock held. */
 void flight_view_release(struct flight_ring *ring, struct flight_view *view);
