@@ -52,8 +52,7 @@ def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENT
               if line.startswith("cloud ") and " from " in line]
     if changes and clouds:
         scene.taken = disturb(scene.lasts_s, clients, clouds, random.Random(seed), changes)
-    else:
-        time.sleep(scene.lasts_s)
+    scene.until_played()
     time.sleep(0.5)
     for client in clients:
         client.close()

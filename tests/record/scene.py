@@ -181,6 +181,7 @@ class Scene:
              *idle, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=around(level))
         started.append(self.process)
+        self.heard = b""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -191,9 +192,16 @@ class Scene:
                 assert time.monotonic() < end, "weir does not answer"
                 time.sleep(0.01)
 
+    def until_played(self):
+        """Waits until all captures have been played, however busy the machine is."""
+        while self.heard.count(b"has been played to its end") < len(self.ports):
+            line = self.process.stdout.readline()
+            assert line, self.heard.decode()
+            self.heard += line
+
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        said = self.process.stdout.read().decode()
+        said = (self.heard + self.process.stdout.read()).decode()
         status = self.process.wait()
         assert number == signal.SIGKILL or status == 0, f"status {status}: {said}"
         return said
