@@ -243,16 +243,18 @@ bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *gr
 	const bool still = !group->wait && group->queue == 0 && average == 0 && !setup->adaptive;
 	uint64_t queue = group->queue, bytes = 0;
 	bool judged = false;
-	uint16_t n = 0;
+	uint16_t n = still ? group->n : 0;
 
-	for (; still && n < group->n; n++)
-		bytes += group->length[n];
-	for (; n < group->n && !judged; n++) {
-		average = red_average_next(average, queue, setup->weight);
-		bytes += group->length[n];
-		judged = __builtin_expect(average >= setup->min, 0) && queue > 1;
-		if (!judged)
-			queue += packet + (group->length[n] & of_length);
+	while (n < group->n && !judged) {
+		/* max_p adapts after each packet. */
+		const uint16_t until = setup->adaptive ? n + 1 : group->n;
+
+		for (; n < until && !judged; n++) {
+			average = red_average_next(average, queue, setup->weight);
+			judged = __builtin_expect(average >= setup->min, 0) && queue > 1;
+			if (!judged)
+				queue += packet + (group->length[n] & of_length);
+		}
 		if (__builtin_expect(setup->adaptive, 0)) {
 			red->average = average;
 			adapt(red, rule, group->now, group->rate_bps);
@@ -260,6 +262,8 @@ bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *gr
 	}
 	if (n == 0)
 		return false;
+	for (uint16_t i = 0; i < n; i++)
+		bytes += group->length[i];
 	red->average = average;
 	red->idle = false;
 	red->count += group->uncounted ? 0 : n;
