@@ -11,7 +11,7 @@ make_hosts
 scenario <<SCENARIO
 cloud down delay 5ms
 SCENARIO
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 
 cat >"$work/person.py" <<'PYTHON'
 import os, pty, re, select, sys, time

@@ -112,7 +112,7 @@ measure()
 	within "TCP's retransmissions" "$(jq .end.sum_sent.retransmits "$work/client")" 0 0
 }
 
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 
 # Linux sends tail loss probes when the machine is slow; they do not mean a loss.
 $in_a sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_early_retrans'

@@ -78,7 +78,7 @@ check_file() # the file
 }
 
 weir_status=1
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 flood 1.5
 is_said 'port b: .*/disk/back.pcap cannot be written: No space left on device' 1
 [ "$(not_written)" -gt 0 ] || fail "nothing is counted"

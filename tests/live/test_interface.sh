@@ -57,7 +57,7 @@ grep -q 'is interface wa, which port a' "$work/other.err" ||
 	fail "weir check: $(cat "$work/other.err")"
 
 # ---- two weirs
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 refused "other.weir:1:15: port x: interface wb is a port of another weir, process $weir_pid;" \
 	'port x device net_af_packet7,iface=wb\nport y device net_null0'
 refused "interface wa is a port of another weir, process $weir_pid;" \
@@ -174,7 +174,7 @@ ip link set wc down && ip link set wc name wa && ip link set wa up
 printf '%s\n' 'seed 1' 'port a interface wa' 'port b interface wb' 'cloud down from a to b' \
 	'cloud up from b to a' >"$work/scenario.weir"
 ip link set wb down
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 until_true said 'weir run: port a: interface wa (veth, MTU 1500), through a packet socket$' \
 	"$work/weir.err" || fail "the way in is not said"
 until_true said 'weir run: port b: interface wb is down: no packet passes until it is up '\
@@ -205,7 +205,7 @@ killed()
 	weir_pid=
 }
 
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 [ -z "$(leftovers)" ] || fail "a weir that runs has a folder: $(leftovers)"
 killed
 [ -z "$(leftovers)" ] || fail "a weir that was killed leaves $(leftovers)"
@@ -232,7 +232,7 @@ touch "$work/huge/weir-$pid-0123abcdmap_0" "$work/huge/rtemap_0"
 # DPDK itself removes files that no process has locked.
 exec 9<"$work/huge/rtemap_0"
 flock -s 9
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 [ ! -e "/run/dpdk/$mine" ] || fail "the next one has not tidied up"
 [ -e /run/dpdk/rte ] || fail "it has removed what is not weir's"
 if grep -q " $work/huge .* - hugetlbfs" /proc/self/mountinfo; then

@@ -36,7 +36,7 @@ for host in A B; do
 	ip netns exec $host sysctl -qw net.ipv4.tcp_rmem="4096 131072 16777216" \
 		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
 done
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 
 all_has_arrived()
 {

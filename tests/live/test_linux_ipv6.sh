@@ -45,7 +45,7 @@ cloud unmarkable from a to b priority 50 match ip6[1] & 0x30 = 0
 cloud unmarkable delay 20ms
 cloud up delay 20ms
 SCENARIO
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 host_start ecn-becn -i eth0
 $in_b iperf3 -s -1 >/dev/null &
 server=$!

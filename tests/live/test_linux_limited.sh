@@ -43,7 +43,7 @@ for host in A B; do
 		net.ipv4.tcp_rmem="4096 131072 16777216" \
 		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
 done
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 
 connect() # congestion-control; results in $work/client, threshold, window and dropped
 {

@@ -21,7 +21,7 @@ scenario <<SCENARIO
 cloud down delay 100ms
 cloud up delay 100ms
 SCENARIO
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" --sleep 100us
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" $resting
 host_start becn -i eth0
 
 connect() # congestion-control seconds

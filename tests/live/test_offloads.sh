@@ -39,7 +39,7 @@ cloud down delay 1ms
 SCENARIO
 # The name of an interface alone is also a device.
 sed -i 's/^port b wb/port b device wb/' "$work/scenario.weir"
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 
 report() # port, field
 {
@@ -150,7 +150,7 @@ fi
 ip -n A link set eth0 mtu 1500
 ip link set wa mtu 1500
 sed -i 's/^port b .*/port b device wb/' "$work/scenario.weir"
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 
 # ---- a super-frame is many packets to a bucket
 cat >"$work/rate" <<CHANGE

@@ -32,7 +32,7 @@ under_load()
 
 state_of_machine >"$work/before"
 for signal in TERM INT; do
-	weir_start --cores "$cpu" --sleep 100us
+	weir_start --cores "$cpu" $resting
 	ip -d link show wa | grep -q 'promiscuity 1' || fail "wa is not promiscuous while weir runs"
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
@@ -61,7 +61,7 @@ for signal in TERM INT; do
 done
 
 # A killed weir cannot clean up, but the kernel ends the promiscuous mode.
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 kill -KILL "$weir_pid"
 wait "$weir_pid" 2>/dev/null || true
 weir_pid=
@@ -69,5 +69,5 @@ ip -d link show wa | grep -q 'promiscuity 0' || fail "wa is still promiscuous af
 echo "ok: SIGKILL leaves no promiscuous interface"
 
 # The next weir replaces the stale socket.
-weir_start --cores "$cpu" --sleep 100us
+weir_start --cores "$cpu" $resting
 weir_stop

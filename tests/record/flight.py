@@ -216,7 +216,7 @@ class Stalling:
     def __init__(self, path, stall_s):
         self.path, self.stall_s, self.data = path, stall_s, []
         os.mkfifo(path)
-        self.thread = threading.Thread(target=self.read)
+        self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
     def read(self):

@@ -2,7 +2,7 @@
 /*
  * The ring of a flight, compared with a list of everything that was put into it. After any input,
  * what the ring shows begins with a whole snapshot and continues to the end without a gap; and all
- * changes before that are listed. And the real losses beside the rings.
+ * changes before that are listed. The list of real losses has what was put into it since its begin.
  */
 #include <errno.h>
 #include <setjmp.h>

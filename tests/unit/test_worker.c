@@ -788,6 +788,49 @@ static void what_is_ready_ahead_waits_for_its_instant(void **state)
 	scenario_free(constant);
 }
 
+static simtime rest_of(struct worker *worker)
+{
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	worker_rest(worker);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (simtime)((end.tv_sec - begin.tv_sec) * (int64_t)SIMTIME_S + end.tv_nsec -
+	                 begin.tv_nsec);
+}
+
+/* The clock stands still, so the length of each sleep is known. The bounds above are patience: a
+ * machine may take longer. */
+static void a_sleep_ends_ahead_of_the_next_departure(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct clock clock = {0};
+	static struct departures out[PORTS];
+	simtime rest;
+	(void)state;
+
+	clock.line[0] = (struct clock_line){.base_ns = 1000};
+	tx_queues_to_ports(bench);
+	worker->clock = &clock;
+	worker->rest_ns = 2 * SIMTIME_MS;
+	assert_true(rest_of(worker) >= 2 * SIMTIME_MS);
+	worker->rest_ns = 900 * SIMTIME_MS;
+	send_frames(bench, 0, 1);
+	worker_poll(worker, clock_now(&clock));
+	rest = rest_of(worker);
+	assert_true(rest >= SIMTIME_MS - WORKER_WAKE_NS && rest < 500 * SIMTIME_MS);
+	clock.line[0].base_ns += SIMTIME_MS - WORKER_WAKE_NS;
+	assert_true(rest_of(worker) < 500 * SIMTIME_MS);
+	clock.line[0].base_ns += WORKER_WAKE_NS;
+	worker_poll(worker, clock_now(&clock));
+	assert_int_equal(bench->tx_queues[1].tx_packets, 1);
+	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
 static void fill_ring(struct rte_ring *ring, uint32_t leave)
 {
 	while (rte_ring_free_count(ring) > leave)
@@ -1343,6 +1386,7 @@ GROUP(worker)
 	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
 	        cmocka_unit_test(a_departure_close_ahead_is_executed_after_an_idle_poll),
 	        cmocka_unit_test(what_is_ready_ahead_waits_for_its_instant),
+	        cmocka_unit_test(a_sleep_ends_ahead_of_the_next_departure),
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),

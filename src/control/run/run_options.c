@@ -22,8 +22,8 @@ static const struct option_row rows[] = {
                        "for packets in flight; if not given, what the scenario needs")},
         {OPTION("--sleep", FIELD_TIME, struct run_arguments, sleep_ns, .min = SIMTIME_US,
                 .max = SLEEP_MOST,
-                .help = "a worker with nothing to do sleeps, at most so long, and a packet may "
-                        "wait so much longer; if not given, it polls")},
+                .help = "a worker that has nothing to do sleeps for at most TIME, and a packet "
+                        "may wait as long; if not given, it polls")},
         {OPTION("--keep", FIELD_TEXT, struct run_arguments, keep, .form = "FILE",
                 .help = "the scenario in force is saved there after each change; a weir that "
                         "starts after a crash continues with it, unless the scenario file was "
