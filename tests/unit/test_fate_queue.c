@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,21 +77,26 @@ static void *work(void *port)
 	return NULL;
 }
 
-/* Two workers put in `much` fates each. Returns how many found no room; all others are received. */
-static uint64_t work_and_hear(uint64_t much)
+/* Two workers put in `much` fates each, at once or in turn. Returns how many found no room; all
+ * others are received. */
+static uint64_t work_and_hear(uint64_t much, bool in_turn)
 {
 	struct ear ear = {.witness.tell = hear};
 	pthread_t threads[2];
-	uint64_t missed;
+	uint64_t missed, done = 0;
+	uintptr_t begun = 0;
 
 	shared = fate_queue_make();
 	assert_non_null(shared);
 	each = much;
 	over = 0;
-	for (uintptr_t i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
-	while (__atomic_load_n(&over, __ATOMIC_ACQUIRE) < 2)
+	while (done < 2) {
+		for (; begun < 2 && (begun == done || !in_turn); begun++)
+			assert_int_equal(pthread_create(&threads[begun], NULL, work, (void *)begun),
+			                 0);
 		fate_queue_empty(shared, &ear.witness);
+		done = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
+	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	fate_queue_empty(shared, &ear.witness);
@@ -103,17 +109,20 @@ static uint64_t work_and_hear(uint64_t much)
 static void two_workers_are_heard_each_in_its_order(void **state)
 {
 	(void)state;
-	assert_int_equal(work_and_hear(EACH), 0);
+	assert_int_equal(work_and_hear(EACH, false), 0);
+}
+
+static void work_much(bool in_turn)
+{
+	work_and_hear(50 * EACH, in_turn);
 }
 
 static void workers_that_share_a_processor_do_not_wait_for_each_other(void **state)
 {
-	struct one_processor one;
+	const uint64_t in_turn_ns = one_processor(work_much, true);
 
 	(void)state;
-	one_processor_begin(&one);
-	work_and_hear(50 * EACH);
-	assert_true(one_processor_end(&one) < EACH / 10);
+	assert_true(one_processor(work_much, false) < ONE_PROCESSOR_MORE * in_turn_ns);
 }
 
 GROUP(fate_queue)

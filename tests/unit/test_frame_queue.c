@@ -143,8 +143,14 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Every frame is taken, intact, or counted; those of one worker are in order. */
-static void put_and_take(void)
+static bool is_over(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->over, __ATOMIC_ACQUIRE);
+}
+
+/* Two workers put frames in, at once or in turn. Every frame is taken, intact, or counted; those of
+ * one worker are in order. */
+static void put_and_take(bool in_turn)
 {
 	struct frame_queue *frame_queue = frame_queue_make();
 	uint32_t taken[2] = {0}, next[2] = {0};
@@ -153,11 +159,12 @@ static void put_and_take(void)
 	struct queued_frame frame;
 	bool over = false;
 
-	for (uint16_t i = 0; i < 2; i++) {
+	for (uint16_t i = 0; i < 2; i++)
 		workers[i] = (struct worker){frame_queue, make_pool(i ? "b" : "a"), i, 0};
-		assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-	}
-	for (;;) {
+	for (uint16_t begun = 0;;) {
+		for (; begun < 2 && (begun == 0 || !in_turn || is_over(&workers[0])); begun++)
+			assert_int_equal(
+			        pthread_create(&threads[begun], NULL, work, &workers[begun]), 0);
 		while (frame_queue_take(frame_queue, &frame)) {
 			uint32_t number = check(&frame);
 
@@ -167,8 +174,7 @@ static void put_and_take(void)
 		}
 		if (over)
 			break;
-		over = __atomic_load_n(&workers[0].over, __ATOMIC_ACQUIRE) &&
-		       __atomic_load_n(&workers[1].over, __ATOMIC_ACQUIRE);
+		over = is_over(&workers[0]) && is_over(&workers[1]);
 	}
 	for (uint16_t i = 0; i < 2; i++) {
 		pthread_join(threads[i], NULL);
@@ -181,17 +187,15 @@ static void put_and_take(void)
 static void two_workers_put_while_control_takes(void **state)
 {
 	(void)state;
-	put_and_take();
+	put_and_take(false);
 }
 
 static void workers_that_share_a_processor_do_not_wait_for_each_other(void **state)
 {
-	struct one_processor one;
+	const uint64_t in_turn_ns = one_processor(put_and_take, true);
 
 	(void)state;
-	one_processor_begin(&one);
-	put_and_take();
-	assert_true(one_processor_end(&one) < FRAMES / 10);
+	assert_true(one_processor(put_and_take, false) < ONE_PROCESSOR_MORE * in_turn_ns);
 }
 
 /* libpcap reads the capture back. */
