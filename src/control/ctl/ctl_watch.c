@@ -30,8 +30,7 @@ struct watch {
 
 static void stop(int signal)
 {
-	(void)signal;
-	ctl_watch_stopped = 1;
+	ctl_watch_stopped = signal;
 }
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
@@ -56,10 +55,16 @@ static void catch_signals(struct sigaction before[SIGNALS])
 	}
 }
 
+/* If a terminal was closed, the rest of the hang-ups that it causes is ignored: what was captured
+ * still has to get its name. */
 static void signals_give_back(const struct sigaction before[SIGNALS])
 {
-	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &before[i], NULL);
+	for (size_t i = 0; i < SIGNALS; i++) {
+		if (signals[i] == SIGHUP && ctl_watch_stopped == SIGHUP)
+			signal(SIGHUP, SIG_IGN);
+		else
+			sigaction(signals[i], &before[i], NULL);
+	}
 }
 
 static uint64_t now_ns(void)

@@ -34,7 +34,7 @@ struct ctl_watcher {
 	const char *name;
 };
 
-/* Set to non-zero by SIGINT and SIGTERM. */
+/* The signal that ended the capture: SIGINT, SIGTERM or SIGHUP; or 0. */
 extern volatile sig_atomic_t ctl_watch_stopped;
 
 /* Requests a capture and reads it to its end. `missed`: of each kind, the fates that found no room.
