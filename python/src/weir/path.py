@@ -128,8 +128,10 @@ class Path:
         place = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         left.callback(os.close, place)
         self._socket = f"/proc/self/fd/{place}/control"
+        # "a": reading moves the offset, which weir shares.
         self._said = left.enter_context(
-            open(self.folder / "weir.log", "w+", encoding="utf-8", errors="replace"))
+            open(self.folder / "weir.log", "a+", encoding="utf-8", errors="replace"))
+        self._said.truncate(0)
         theirs = [end._theirs.fileno() for end in (self.client, self.server)]
         return subprocess.Popen(self._words(), pass_fds=[*theirs, place], stdin=DEVNULL,
                                 stdout=self._said, stderr=self._said, text=True,
