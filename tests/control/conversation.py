@@ -72,7 +72,8 @@ class Weir:
         for leaf, data in dict(files).items():
             with open(os.path.join(self.folder, leaf), "wb") as file:
                 file.write(data)
-        self.log = open(os.path.join(self.folder, "log"), "w+")
+        # "a": reading moves the offset, which weir shares.
+        self.log = open(os.path.join(self.folder, "log"), "a+")
         self.command = [program, "run", "-c", config, "-s", self.path, "--sleep", "1ms",
                         "--memory", "8MiB",
                         *(option.replace("SOCKET", self.path) for option in options),

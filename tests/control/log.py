@@ -82,8 +82,8 @@ class Run:
                                         env=around)
 
     def said(self):
-        self.err.seek(0)
-        return self.err.read()
+        # Moves no offset: weir shares it.
+        return os.pread(self.err.fileno(), 1 << 24, 0).decode()
 
     def until_said(self, what):
         end = time.monotonic() + LONG_S

@@ -53,7 +53,8 @@ class Serve:
     """A `weir serve` for `weir`. stop() ends it, and checks that it ended well."""
 
     def __init__(self, program, weir, *options, listen="127.0.0.1:0", path=None):
-        self.log = open(os.path.join(weir.folder, f"serve-{time.monotonic_ns()}"), "w+",
+        # "a": reading moves the offset, which the process shares.
+        self.log = open(os.path.join(weir.folder, f"serve-{time.monotonic_ns()}"), "a+",
                         encoding="utf-8")
         # Bounds a sanitizer's quarantine: otherwise freed memory counts for a long time.
         sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=8"

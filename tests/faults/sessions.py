@@ -102,8 +102,11 @@ def end_all():
 class Weir:
     def __init__(self, given, folder, page, layout, config="session.weir"):
         self.path = os.path.join(folder, "socket")
-        self.errors = open(os.path.join(folder, "run-stderr"), "w+", encoding="utf-8")
-        self.says = open(os.path.join(folder, "run-stdout"), "w+", encoding="utf-8")
+        # "a": reading moves the offset, which weir shares.
+        self.errors = open(os.path.join(folder, "run-stderr"), "a+", encoding="utf-8")
+        self.says = open(os.path.join(folder, "run-stdout"), "a+", encoding="utf-8")
+        self.errors.truncate(0)
+        self.says.truncate(0)
         self.child = subprocess.Popen(
             [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB",
              *(["--sleep", "1ms"] if layout != "pipeline" else []), "--layout", layout,
