@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 
 from conversation import Client, Weir
@@ -120,6 +121,25 @@ def a_worker_that_sleeps_polls_no_more_often_than_it_was_told(weir):
     client.close()
 
 
+def forty_clients_at_once_are_all_answered(weir):
+    """Each on a connection of its own, as `weir ctl` has; each waits until all changes before its
+    own have been taken over."""
+    answers = []
+
+    def change(number):
+        client = Client(weir.path)
+        answers.append(client.say(f"cloud up delay {number + 1}ms"))
+        client.close()
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if answers != ["ok"] * 40:
+        raise AssertionError(f"the answers are {answers}")
+
+
 def sigterm_ends_it(weir):
     weir.process.send_signal(signal.SIGTERM)
     if weir.process.wait(60) != 0 or "every packet is accounted for" not in weir.said():
@@ -128,7 +148,8 @@ def sigterm_ends_it(weir):
 
 def main():
     tests = (a_worker_that_sleeps_polls_no_more_often_than_it_was_told,
-             a_stop_of_the_process_with_changes_in_the_pipe, a_stop_of_one_worker, sigterm_ends_it)
+             a_stop_of_the_process_with_changes_in_the_pipe, a_stop_of_one_worker,
+             forty_clients_at_once_are_all_answered, sigterm_ends_it)
     weir = Weir(sys.argv[1], "stalls", "--sleep", f"{SLEEP_S}s")
     failed = 0
     print(f"1..{len(tests)}")

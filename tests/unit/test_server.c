@@ -179,6 +179,26 @@ static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void *
 		close(fds[i]);
 }
 
+/* Sixty clients at one instant, of which none is silent for longer than the others. */
+static void clients_beyond_the_sixteenth_wait_until_one_leaves(void **state)
+{
+	struct bench *bench = *state;
+	int fds[60];
+
+	for (int i = 0; i < 60; i++) {
+		fds[i] = bench_connect(bench);
+		send_text(fds[i], "clear counters\n");
+		bench_settle(bench);
+	}
+	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
+	for (int i = 0; i < 60; i++) {
+		expect_answer(fds[i], "ok\n");
+		close(fds[i]);
+		bench_settle(bench);
+	}
+	assert_int_equal(server_clients(bench->server), 0);
+}
+
 /* However many other clients there are, and however much they send. */
 static void others_cannot_lock_root_out(void **state)
 {
@@ -212,6 +232,7 @@ static void where_only_root_is_connected_another_user_is_told_so(void **state)
 {
 	struct bench *bench = *state;
 	int fds[SERVER_CLIENTS_MAX], other;
+	char byte;
 
 	if (geteuid() != 0)
 		skip();
@@ -219,6 +240,9 @@ static void where_only_root_is_connected_another_user_is_told_so(void **state)
 		fds[i] = bench_connect(bench);
 	bench_settle(bench);
 	other = bench_connect_as(bench, NOBODY);
+	bench_settle(bench);
+	assert_int_equal(recv(other, &byte, 1, MSG_DONTWAIT), -1);
+	bench->now_ns += SERVER_WAIT_NS;
 	bench_settle(bench);
 	expect_answer(other, "err server: 16 clients of root or of the user that runs weir are "
 	                     "connected, which is the maximum; try again when one has left\n");
@@ -651,6 +675,7 @@ GROUP(server)
 	const struct CMUnitTest tests[] = {
 	        TEST(commands_are_answered_to_the_client_that_gave_them),
 	        TEST(a_client_that_only_writes_and_shuts_down_gets_its_answers),
+	        TEST(clients_beyond_the_sixteenth_wait_until_one_leaves),
 	        TEST(of_seventeen_clients_the_one_goes_that_was_silent_for_longest),
 	        TEST(others_cannot_lock_root_out),
 	        TEST(where_only_root_is_connected_another_user_is_told_so),

@@ -31,6 +31,8 @@ struct server {
 	struct socket_listener listener, read_only; /* read_only.fd is -1 if there is none */
 	struct client *clients[SERVER_CLIENTS_MAX];
 	uint32_t n_clients;
+	struct client *waiting[SERVER_WAITING_MAX]; /* for a place, the first come first */
+	uint32_t n_waiting;
 	uint64_t no_accept_until_ns;
 	int also;           /* the caller's descriptor that ends the wait; -1: none */
 	bool from_terminal; /* it had a controlling terminal when it was started */
@@ -196,68 +198,142 @@ static void server_drop(struct server *server, uint32_t index)
 	server->clients[index] = server->clients[--server->n_clients];
 }
 
+static void server_empty(struct server *server)
+{
+	while (server->n_clients > 0)
+		server_drop(server, 0);
+	while (server->n_waiting > 0)
+		client_free(server->waiting[--server->n_waiting]);
+}
+
 void server_close(struct server *server)
 {
 	if (server == NULL)
 		return;
-	while (server->n_clients > 0)
-		server_drop(server, 0);
+	server_empty(server);
 	socket_unlisten(&server->read_only);
 	socket_unlisten(&server->listener);
 	server_signals_give_back(server);
 	free(server);
 }
 
+#define RANK_MAX 2
+
 /* Returns the rank of a client: 2 for root and the user that runs weir, 1 for others, 0 for
  * read-only clients. */
 static int client_rank(const struct client *client)
 {
-	return client->trusted ? 2 : !client->read_only;
+	return client->trusted ? RANK_MAX : !client->read_only;
+}
+
+/* Returns true if `one` gives way before `other`. */
+static bool client_goes_before(const struct client *one, const struct client *other)
+{
+	if (client_rank(one) != client_rank(other))
+		return client_rank(one) < client_rank(other);
+	return client_active_ns(one) < client_active_ns(other);
 }
 
 /* Returns the index of the client that gives way to a new one of this rank: among the clients of
- * the lowest rank, and of no rank above the new one's, the one that was silent for longest. Returns
+ * the lowest rank, and of no rank above the new one's, the one that was silent for longest. None
+ * gives way while it waits for an answer, nor to its like before SERVER_SILENT_NS. Returns
  * n_clients if there is none. */
-static uint32_t server_silent(const struct server *server, int rank)
+static uint32_t server_silent(const struct server *server, int rank, uint64_t now_ns)
 {
 	uint32_t found = server->n_clients;
 
 	for (uint32_t i = 0; i < server->n_clients; i++) {
-		const struct client *client = server->clients[i], *best = NULL;
+		const struct client *client = server->clients[i];
+		uint64_t active_ns = client_active_ns(client);
 
-		if (client_rank(client) > rank)
+		if (client_rank(client) > rank || active_ns == UINT64_MAX ||
+		    (client_rank(client) == rank && now_ns < active_ns + SERVER_SILENT_NS))
 			continue;
-		if (found < server->n_clients)
-			best = server->clients[found];
-		if (best == NULL || client_rank(client) < client_rank(best) ||
-		    (client_rank(client) == client_rank(best) &&
-		     client_active_ns(client) < client_active_ns(best)))
+		if (found == server->n_clients ||
+		    client_goes_before(client, server->clients[found]))
 			found = i;
 	}
 	return found;
 }
 
-/* Makes room for a client beyond SERVER_CLIENTS_MAX. The client that goes, which may be the new
- * one, is told why, as far as its socket takes that at once. Returns false if the new one goes. */
-static bool server_make_room(struct server *server, struct client *client)
+/* Gives a client a place. Returns false if there is none yet. The client that goes is told why, as
+ * far as its socket takes that at once. */
+static bool server_admit(struct server *server, struct client *client, uint64_t now_ns)
 {
-	uint32_t index = server_silent(server, client_rank(client));
+	if (server->n_clients == SERVER_CLIENTS_MAX) {
+		uint32_t index = server_silent(server, client_rank(client), now_ns);
 
-	if (index == server->n_clients) {
-		client_dismiss(
-		        client,
-		        client->read_only
-		                ? "16 clients are connected, which is the maximum; try again when "
-		                  "one has left"
-		                : "16 clients of root or of the user that runs weir are connected, "
-		                  "which is the maximum; try again when one has left");
-		client_free(client);
-		return false;
+		if (index == server->n_clients)
+			return false;
+		client_dismiss(server->clients[index],
+		               "this client was silent for longest, and another client needs its "
+		               "place; connect again");
+		server_drop(server, index);
 	}
-	client_dismiss(server->clients[index], "this client was silent for longest, and another "
-	                                       "client needs its place; connect again");
-	server_drop(server, index);
+	server->clients[server->n_clients++] = client;
 	return true;
+}
+
+/* Tells a client that waits why it gets no place. */
+static void server_send_away(struct server *server, uint32_t waiting)
+{
+	struct client *client = server->waiting[waiting];
+
+	client_dismiss(
+	        client,
+	        client->read_only
+	                ? "16 clients are connected, which is the maximum; try again when one has "
+	                  "left"
+	                : "16 clients of root or of the user that runs weir are connected, which "
+	                  "is the maximum; try again when one has left");
+	client_free(client);
+	server->n_waiting--;
+	memmove(&server->waiting[waiting], &server->waiting[waiting + 1],
+	        (server->n_waiting - waiting) * sizeof(server->waiting[0]));
+}
+
+/* Gives places to those that wait. Those to which clients of a higher rank may never give way do
+ * not wait for ever. */
+static void server_seat(struct server *server, uint64_t now_ns)
+{
+	for (int rank = RANK_MAX; rank >= 0; rank--) {
+		for (uint32_t i = 0; i < server->n_waiting;) {
+			struct client *client = server->waiting[i];
+
+			if (client_rank(client) != rank) {
+				i++;
+			} else if (server_admit(server, client, now_ns)) {
+				server->n_waiting--;
+				memmove(&server->waiting[i], &server->waiting[i + 1],
+				        (server->n_waiting - i) * sizeof(server->waiting[0]));
+			} else if (rank < RANK_MAX &&
+			           now_ns >= client_active_ns(client) + SERVER_WAIT_NS) {
+				server_send_away(server, i);
+			} else {
+				i++;
+			}
+		}
+	}
+}
+
+/* Returns the index of the client that gives way if too many wait: the last one of the lowest
+ * rank. */
+static uint32_t server_last(const struct server *server)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 1; i < server->n_waiting; i++) {
+		if (client_rank(server->waiting[i]) <= client_rank(server->waiting[last]))
+			last = i;
+	}
+	return last;
+}
+
+/* Returns true if one more may wait. If not, it waits in the queue of the listener. */
+static bool server_takes(const struct server *server)
+{
+	return server->n_waiting < SERVER_WAITING_MAX ||
+	       client_rank(server->waiting[server_last(server)]) < RANK_MAX;
 }
 
 static void server_accept(struct server *server, const struct socket_listener *listener,
@@ -274,10 +350,13 @@ static void server_accept(struct server *server, const struct socket_listener *l
 		return;
 	}
 	client = client_make(fd, control, listener == &server->read_only, now_ns);
-	if (client == NULL)
+	if (client == NULL) {
 		close(fd);
-	else if (server->n_clients < SERVER_CLIENTS_MAX || server_make_room(server, client))
-		server->clients[server->n_clients++] = client;
+		return;
+	}
+	if (server->n_waiting == SERVER_WAITING_MAX)
+		server_send_away(server, server_last(server));
+	server->waiting[server->n_waiting++] = client;
 }
 
 /* ---- rounds ---- */
@@ -306,13 +385,13 @@ enum {
 static bool server_poll(struct server *server, const struct control *control, struct pollfd *polled,
                         uint64_t now_ns, int timeout_ms)
 {
+	const bool takes = now_ns >= server->no_accept_until_ns && server_takes(server);
+
 	polled[POLLED_SIGNALS] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
-	polled[POLLED_LISTENER] = (struct pollfd){
-	        .fd = now_ns >= server->no_accept_until_ns ? server->listener.fd : -1,
-	        .events = POLLIN};
-	polled[POLLED_READ_ONLY] = (struct pollfd){
-	        .fd = now_ns >= server->no_accept_until_ns ? server->read_only.fd : -1,
-	        .events = POLLIN};
+	polled[POLLED_LISTENER] =
+	        (struct pollfd){.fd = takes ? server->listener.fd : -1, .events = POLLIN};
+	polled[POLLED_READ_ONLY] =
+	        (struct pollfd){.fd = takes ? server->read_only.fd : -1, .events = POLLIN};
 	polled[POLLED_EXECUTOR] =
 	        (struct pollfd){.fd = executor_fd(control->executor), .events = POLLIN};
 	polled[POLLED_ALSO] = (struct pollfd){.fd = server->also, .events = POLLIN};
@@ -346,8 +425,9 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 			server_drop(server, i);
 	if (polled[POLLED_LISTENER].revents & POLLIN)
 		server_accept(server, &server->listener, control, now_ns);
-	if (polled[POLLED_READ_ONLY].revents & POLLIN)
+	if (polled[POLLED_READ_ONLY].revents & POLLIN && server_takes(server))
 		server_accept(server, &server->read_only, control, now_ns);
+	server_seat(server, now_ns);
 	return polled[POLLED_SIGNALS].revents & POLLIN ? server_signalled() : 0;
 }
 
@@ -524,8 +604,7 @@ void server_end(struct serving *serving, int why)
 	leases_stop(control->leases);
 	flight_dumps_free(control->flight);
 	control->flight = NULL;
-	while (server->n_clients > 0) /* their sessions refer to `control`, which ends here */
-		server_drop(server, 0);
+	server_empty(server); /* the sessions refer to `control`, which ends here */
 	/* The jobs under way have a low priority; now they have the workers' processors to
 	 * themselves. */
 	runtime_halt(serving->runtime);

@@ -4,10 +4,14 @@
  * language and answers each (session.h has the protocol).
  *
  * One thread, one poll(): control's, which waits for nothing else. Work that takes long runs in
- * other threads (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients (a new one replaces
- * the one that was silent for longest, so no client can lock others out), lines of SESSION_LINE_MAX
- * bytes, SERVER_IDLE_NS without input, answers that a client does not read. Between polls the
- * thread does the housekeeping of the runtime, about every SERVER_TICK_NS.
+ * other threads (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients, lines of
+ * SESSION_LINE_MAX bytes, SERVER_IDLE_NS without input, answers that a client does not read.
+ * Between polls the thread does the housekeeping of the runtime, about every SERVER_TICK_NS.
+ *
+ * One more client waits for a place, unanswered: until a client leaves, or has been silent for
+ * SERVER_SILENT_NS and gives way. A client whose line is under way keeps its place. Root and the
+ * user that runs weir come before others, which give way to them at once, so nobody can lock them
+ * out; to others they need not give way, so after SERVER_WAIT_NS others are sent away.
  *
  * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
  * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve if
@@ -28,6 +32,9 @@
 #include "scenario/problem.h"
 
 #define SERVER_CLIENTS_MAX 16
+#define SERVER_WAITING_MAX 64 /* further ones wait in the queue of the listener */
+#define SERVER_SILENT_NS   SIMTIME_S
+#define SERVER_WAIT_NS     (10 * SIMTIME_S)
 #define SERVER_IDLE_NS     (600 * SIMTIME_S)
 #define SERVER_STALL_NS    (30 * SIMTIME_S) /* an answer waits, and nothing of it is read */
 #define SERVER_TICK_NS     (100 * SIMTIME_MS)
