@@ -125,13 +125,29 @@ def clouds_beyond_those_asked_for_are_summed_up():
     assert ("weir_cloud_delay_seconds_count", (("cloud", "(rest)"),)) not in samples
 
 
+# ---- methods ----
+
+def head_answers_as_get_does_without_a_body():
+    """`curl -I`, and the probes of load balancers."""
+    for path in ("/", "/metrics", "/cloud?name=up", "/theme.css", "/nowhere", "/events", "/live"):
+        status, header, text = Scene.serve.ask(path, "HEAD")
+        assert text == "", (path, text)
+        assert status == (404 if path == "/nowhere" else 200), (path, status)
+        if path not in ("/events", "/live"):
+            got = Scene.serve.ask(path)
+            assert (status, header["Content-Type"]) == (got[0], got[1]["Content-Type"]), path
+    for path, allowed in (("/metrics", "GET, HEAD"), ("/", "GET, HEAD"), ("/change", "POST")):
+        status, header, _ = Scene.serve.ask(path, "DELETE")
+        assert status == 405 and header["Allow"] == allowed, (path, status, header.items())
+
+
 # ---- events ----
 
 def events_resume_where_a_client_says_and_nothing_is_missing_or_twice():
     client, heard, last = Client(Scene.weir.path), [], None
     # A client that wants no body gets no stream.
     begin = Scene.serve.ask("/events?from=oldest", "HEAD")
-    assert begin[0] == 405, begin
+    assert begin[0] == 200 and begin[2] == "", begin
     stream = Stream(Scene.serve, "/events")
     for i in range(60):
         assert client.say(f"cloud up delay {i + 2}ms") == "ok"
@@ -580,6 +596,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           the_text_format_has_no_complaint_of_promtool,
           real_losses_stand_at_0_before_the_first_and_emulated_ones_do_not,
           clouds_beyond_those_asked_for_are_summed_up,
+          head_answers_as_get_does_without_a_body,
           events_resume_where_a_client_says_and_nothing_is_missing_or_twice,
           a_stream_resumes_also_if_weir_has_not_answered_yet,
           samples_come_while_somebody_looks_and_not_otherwise,

@@ -12,8 +12,6 @@ usage: page.py WEIR [--minutes 10] [--clouds 65536] [--pictures FOLDER]
 """
 
 import argparse
-import base64
-import json
 import os
 import re
 import shutil
@@ -25,8 +23,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../control"))
+from browser import Browser  # noqa: E402
+
 FRAME = bytes.fromhex("020000000002" "020000000001" "0800")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def capture(path, senders, seconds, size=300):
@@ -74,106 +74,6 @@ def wait_for(what, true, process=None, patience=120):
             break
         time.sleep(0.1)
     raise SystemExit(f"page.py: waited in vain for {what}")
-
-
-class Browser:
-    """Chromium behind a pipe of its protocol: messages are JSON, each followed by a NUL byte."""
-
-    def __init__(self, program, folder, *options):
-        ours_out, theirs_in = os.pipe(), os.pipe()  # (read, write), as seen here: replies, calls
-
-        def put_in_place():
-            os.dup2(theirs_in[0], 63)
-            os.dup2(ours_out[1], 64)
-            os.dup2(63, 3)
-            os.dup2(64, 4)
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--mute-audio",
-             "--disable-features=Translate,MediaRouter,OptimizationHints",
-             "--disable-dev-shm-usage",
-             f"--user-data-dir={folder}/browser", *options, "about:blank"],
-            preexec_fn=put_in_place, close_fds=False, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        os.close(theirs_in[0])
-        os.close(ours_out[1])
-        self.calls, self.replies = theirs_in[1], ours_out[0]
-        self.number, self.answers, self.came = 0, {}, threading.Condition()
-        self.asked, self.wrong, self.session = set(), [], None
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        data = b""
-        while True:
-            part = os.read(self.replies, 1 << 20)
-            if not part:
-                return
-            *whole, data = (data + part).split(b"\0")
-            for one in whole:
-                self.take(json.loads(one))
-
-    def take(self, message):
-        with self.came:
-            if "id" in message:
-                self.answers[message["id"]] = message
-                self.came.notify_all()
-            elif message["method"] == "Network.requestWillBeSent":
-                self.asked.add(message["params"]["request"]["url"])
-            elif message["method"] == "Runtime.exceptionThrown":
-                self.wrong.append(message["params"]["exceptionDetails"])
-            elif message["method"] == "Log.entryAdded":
-                if message["params"]["entry"]["level"] == "error":
-                    self.wrong.append(message["params"]["entry"])
-
-    def call(self, method, patience=60, **params):
-        with self.came:
-            self.number += 1
-            number = self.number
-        message = {"id": number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.calls, json.dumps(message).encode() + b"\0")
-        with self.came:
-            if not self.came.wait_for(lambda: number in self.answers, patience):
-                raise SystemExit(f"page.py: Chromium does not answer {method}")
-            answer = self.answers.pop(number)
-        if "error" in answer:
-            raise SystemExit(f"page.py: {method}: {answer['error']}")
-        return answer["result"]
-
-    def open(self, url):
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target,
-                                 flatten=True)["sessionId"]
-        for domain in ("Network", "Page", "Runtime", "Performance", "Log"):
-            self.call(f"{domain}.enable")
-        self.call("Page.navigate", url=url)
-
-    def run(self, script):
-        return self.call("Runtime.evaluate", expression=script, awaitPromise=True,
-                         returnByValue=True)["result"].get("value")
-
-    def size(self, width, height, dark=False, mobile=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=mobile)
-        self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-
-    def picture(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
-
-    def memory(self):
-        """Returns the bytes of the heap and the number of nodes after a garbage collection."""
-        self.call("HeapProfiler.collectGarbage")
-        metrics = {m["name"]: m["value"] for m in self.call("Performance.getMetrics")["metrics"]}
-        return metrics["JSHeapUsedSize"], metrics["Nodes"]
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(20)
 
 
 FRAMES = """new Promise((done) => { const begin = performance.now(); let n = 0;
@@ -238,7 +138,7 @@ def main():
     parser.add_argument("--pictures")
     given = parser.parse_args()
     weir = os.path.abspath(given.weir)
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = Browser.program()
     if program is None:
         print("page.py: there is no Chromium here (apt install chromium)")
         return 77

@@ -96,6 +96,8 @@ static void times_are_whole_nanoseconds(void **state)
 	        {"007ms", 7000000, "7ms"},
 	        {"18446744073709551615ns", UINT64_MAX, "18446744073709551615ns"},
 	        {"18446744073.709551615s", UINT64_MAX, "18446744073709551615ns"},
+	        {"10min", 600000000000, "600s"},
+	        {"1.5h", 5400000000000, "5400s"},
 	};
 
 	(void)state;
@@ -352,8 +354,8 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	         "or s, like 15kB"},
 	        {FIELD_RATE, 0, 0, "10mbti", ERROR_UNKNOWN_UNIT,
 	         "it `10mbti` has the unknown unit `mbti`; did you mean `mbit`?"},
-	        {FIELD_TIME, 0, 0, "10min", ERROR_UNKNOWN_UNIT,
-	         "it `10min` has the unknown unit `min`; write 600s"},
+	        {FIELD_TIME, 0, 0, "10mins", ERROR_UNKNOWN_UNIT,
+	         "it `10mins` has the unknown unit `mins`; write 600s"},
 	        {FIELD_TIME, 0, 0, "10parsec", ERROR_UNKNOWN_UNIT,
 	         "it `10parsec` has the unknown unit `parsec`; a time is written with ns, us, ms "
 	         "or s"},

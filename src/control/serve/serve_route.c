@@ -141,15 +141,41 @@ static enum MHD_Result post_change(struct serve_call *call)
 	        text, text != NULL ? strlen(text) : 0);
 }
 
+/* To HEAD, a stream answers its header, and does not begin. */
+static enum MHD_Result answer_stream_header(struct serve_call *call)
+{
+	return serve_call_answer_bytes(call, MHD_HTTP_OK, "text/event-stream", strdup(""), 0);
+}
+
+/* HEAD is allowed where GET is. The library leaves out the body. */
 static const struct {
 	const char *path;
 	const char *method;
-	enum MHD_Result (*does)(struct serve_call *call);
+	enum MHD_Result (*does)(struct serve_call *call), (*heads)(struct serve_call *call);
 } routes[] = {
-        {"/metrics", "GET", get_metrics}, {"/events", "GET", get_events},
-        {"/live", "GET", get_live},       {"/cloud", "GET", get_cloud},
-        {"/theme.css", "GET", get_theme}, {"/change", "POST", post_change},
+        {"/metrics", "GET", get_metrics, get_metrics},
+        {"/events", "GET", get_events, answer_stream_header},
+        {"/live", "GET", get_live, answer_stream_header},
+        {"/cloud", "GET", get_cloud, get_cloud},
+        {"/theme.css", "GET", get_theme, get_theme},
+        {"/change", "POST", post_change, NULL},
 };
+
+static enum MHD_Result answer_not_allowed(struct serve_call *call, bool gets)
+{
+	static char get_text[] = "only GET and HEAD are allowed here\n",
+	            post_text[] = "only POST is allowed here\n";
+	char *text = gets ? get_text : post_text;
+	struct MHD_Response *response =
+	        MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
+
+	if (response != NULL) {
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, TEXT_TYPE);
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+		                        gets ? "GET, HEAD" : "POST");
+	}
+	return serve_call_answer(call, MHD_HTTP_METHOD_NOT_ALLOWED, response);
+}
 
 static enum MHD_Result answer_part(struct serve_call *call, const char *path)
 {
@@ -170,20 +196,18 @@ static enum MHD_Result answer_part(struct serve_call *call, const char *path)
 
 enum MHD_Result serve_route(struct serve_call *call, const char *path, const char *method)
 {
-	bool gets = strcmp(method, "GET") == 0;
+	const bool heads = strcmp(method, "HEAD") == 0;
 
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
 		if (strcmp(routes[i].path, path) != 0)
 			continue;
 		if (strcmp(routes[i].method, method) == 0)
 			return routes[i].does(call);
-		return serve_call_answer_line(call, MHD_HTTP_METHOD_NOT_ALLOWED,
-		                              strcmp(routes[i].method, "GET") == 0
-		                                      ? "only GET is allowed here"
-		                                      : "only POST is allowed here");
+		if (heads && routes[i].heads != NULL)
+			return routes[i].heads(call);
+		return answer_not_allowed(call, routes[i].heads != NULL);
 	}
-	if (!gets && strcmp(method, "HEAD") != 0)
-		return serve_call_answer_line(call, MHD_HTTP_METHOD_NOT_ALLOWED,
-		                              "only GET is allowed here");
+	if (!heads && strcmp(method, "GET") != 0)
+		return answer_not_allowed(call, true);
 	return answer_part(call, path);
 }

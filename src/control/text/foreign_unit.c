@@ -43,6 +43,10 @@ static const struct spelling sizes[] = {
 	{                                                                                          \
 		name, NO_PREFIX, false, ns, 0, NULL                                                \
 	}
+#define TAKEN_TIME(name, ns)                                                                       \
+	{                                                                                          \
+		name, NO_PREFIX, true, ns, 0, NULL                                                 \
+	}
 static const struct spelling times[] = {
         TIME("nsec", 1),
         TIME("nsecs", 1),
@@ -56,10 +60,10 @@ static const struct spelling times[] = {
         TIME("sec", SIMTIME_S),
         TIME("secs", SIMTIME_S),
         TIME("seconds", SIMTIME_S),
-        TIME("min", 60 * SIMTIME_S),
+        TAKEN_TIME("min", 60 * SIMTIME_S),
         TIME("mins", 60 * SIMTIME_S),
         TIME("minutes", 60 * SIMTIME_S),
-        TIME("h", 3600 * SIMTIME_S),
+        TAKEN_TIME("h", 3600 * SIMTIME_S),
         TIME("hours", 3600 * SIMTIME_S),
         {NULL, 0, false, 0, 0, NULL},
 };
