@@ -143,6 +143,67 @@ def test_a_process_there_is_used_as_one_here():
         assert sleeper.wait(60) == -signal.SIGTERM == sleeper.poll()
 
 
+ARGUMENTS = [
+    ({"capture_output": True, "text": True}, "hä\n"), ({"text": True}, "hä\n"),
+    ({"text": False}, "hä\n".encode()), ({"encoding": "latin-1"}, "h\xc3\xa4\n"),
+    ({"encoding": "ascii", "errors": "ignore"}, "h\n"), ({"universal_newlines": True}, "hä\n"),
+    ({"stdout": subprocess.PIPE, "bufsize": 1, "pipesize": 65536}, "hä\n"),
+    ({"umask": 0o77, "close_fds": True, "restore_signals": True, "start_new_session": True,
+      "preexec_fn": None, "pass_fds": ()}, "hä\n"),
+    ({"executable": "/bin/echo"}, "hä\n"), ({"stdout": None}, None),
+    ({"stdout": subprocess.DEVNULL}, None)]
+
+
+def test_the_arguments_of_subprocess_run_mean_the_same_here():
+    with weir.Path(record=False) as path:
+        for how, output in ARGUMENTS:
+            assert path.client.run(["echo", "hä"], **how).stdout == output, how
+
+
+def test_input_of_bytes_makes_output_of_bytes():
+    every = bytes(range(256)) * 1000
+    with weir.Path(record=False) as path:
+        done = path.client.run(["cat"], input=every)
+        assert (done.stdout, done.stderr) == (every, b"")
+        done = path.client.run(["cat"], input=bytearray(b"x"), stderr=subprocess.STDOUT)
+        assert (done.stdout, done.stderr) == (b"x", None)
+        process = path.client.popen(["cat"], stdin=subprocess.PIPE, text=False)
+        assert process.communicate(b"\xff") == (b"\xff", b"")
+
+
+IMPOSSIBLE = [
+    ({"input": b"x", "text": True}, TypeError, "say text=False"),
+    ({"input": "x", "text": False}, TypeError, "say text=True"),
+    ({"input": "x", "stdin": subprocess.PIPE}, ValueError, "stdin and input"),
+    ({"capture_output": True, "stdout": subprocess.PIPE}, ValueError, "capture_output"),
+    ({"text": True, "universal_newlines": False}, subprocess.SubprocessError, "disambiguate"),
+    ({"preexec_fn": print}, ValueError, "preexec_fn cannot reach a process"),
+    ({"pass_fds": (1,)}, ValueError, "pass_fds cannot reach a process"),
+    ({"colour": "red"}, TypeError, "unexpected argument 'colour'"),
+    ({"env": {"A": b"x"}}, TypeError, "bytes"),
+    ({"user": "no-such-user"}, KeyError, "no-such-user")]
+
+
+def test_what_cannot_be_done_is_said_at_once():
+    with weir.Path(record=False) as path:
+        for how, kind, said in IMPOSSIBLE:
+            before = set(os.listdir("/proc/self/fd"))
+            with pytest.raises(kind, match=said):
+                path.client.run(["cat"], timeout=60, **how)
+            assert set(os.listdir("/proc/self/fd")) <= before, how
+            assert path.client.run(["echo", "on"]).stdout == "on\n"
+
+
+def test_a_path_outside_of_its_with_says_so():
+    path = weir.Path(record=False)
+    with pytest.raises(weir.errors.WeirError, match="it begins with its `with`"):
+        path.client.run(["true"])
+    with path:
+        assert path.client.run(["true"]).returncode == 0
+    with pytest.raises(weir.errors.WeirError, match="the path has ended"):
+        path.server.popen(["true"])
+
+
 @pytest.mark.parametrize("args, how, kind", [
     ([], {}, IndexError), (["true"], {"env": {"A": 1}}, TypeError), (["a\0b"], {}, ValueError)])
 def test_a_wrong_argument_is_refused_as_here_and_the_end_goes_on(args, how, kind):

@@ -70,7 +70,8 @@ class Agent:
         try:
             child = subprocess.Popen(said["args"], stdin=streams[0], stdout=streams[1],
                                      stderr=streams[2], cwd=said["cwd"], env=said["env"],
-                                     shell=said["shell"], start_new_session=True)
+                                     shell=said["shell"], start_new_session=True,
+                                     **said["how"])
         except BaseException:
             os.close(status)
             raise

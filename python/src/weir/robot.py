@@ -57,7 +57,8 @@ class robot:  # Robot uses the class that is named like the module
         done = self._there().client.run(command, shell=True, timeout=float(timeout))
         if done.returncode != 0:
             raise AssertionError(f"status {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        text: str = done.stdout
+        return text
 
     def wait_on_client(self, command: str, timeout: float = 60) -> str:
         """Runs a shell command at the client, again and again until it succeeds: for a server that
