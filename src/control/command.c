@@ -32,8 +32,9 @@ static const struct option_row help_rows[] = {
 
 static const struct options help_options = {
         .command = "help",
-        .usage = "[COMMAND | WORDS ... | --man | --json]",
-        .does = "Explains a command, or the scenario language: weir help cloud delay.",
+        .usage = "[COMMAND | scenarios | WORDS ... | --man | --json]",
+        .does = "Explains a command, the scenarios that come with weir, or the scenario language: "
+                "weir help cloud delay.",
         .rows = help_rows,
         .until_word = true,
 };
@@ -85,6 +86,10 @@ static int command_help(int argc, char **argv)
 			options_print_help(stdout, commands[i].options);
 			return 0;
 		}
+	}
+	if (given.n == 1 && strcmp(given.word[0], "scenarios") == 0) {
+		scenario_names_print(stdout);
+		return 0;
 	}
 	words = calloc(1, sizeof(*words));
 	if (words == NULL)

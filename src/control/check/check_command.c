@@ -15,6 +15,7 @@
 #include "machine/eal.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
+#include "language/short_form.h"
 #include "options/options.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"
@@ -24,6 +25,7 @@
 
 struct check {
 	const char *config;
+	struct short_words words;
 	bool json;
 	struct scenario *scenario;
 	struct budget budget;
@@ -41,7 +43,8 @@ static const struct option_row rows[] = {
 
 const struct options check_options = {
         .command = "check",
-        .usage = "-c FILE [-j]",
+        .usage = "-c FILE [-j]\n"
+                 "[INTERFACE INTERFACE] [NAME] [STATEMENTS] [-j]",
         .does = "Validates a scenario, and says what it needs and whether this machine has it.",
         .about = "Prints the scenario as weir understands it, then the rate x delay product of\n"
                  "each cloud, the memory that its packets need and that this machine has, and the\n"
@@ -276,10 +279,10 @@ static json_t *json_budget(const struct check *check)
 	for (uint32_t i = 0; i < check->budget.n_clouds; i++)
 		json_array_append_new(clouds, json_cloud_budget(&check->budget.clouds[i]));
 	object = json_pack("{s:b,s:s,s:s,s:o,s:b,s:{s:o,s:o,s:o,s:o,s:o,s:s}}", "ok",
-	                   check->problem.text[0] == 0, "file", check->config, "scenario",
-	                   text == NULL ? "" : text, "clouds", clouds, "port_speed_assumed",
-	                   check->budget.speed_assumed, "memory", "needed_bytes",
-	                   whole(check->plan.needed_bytes), "packet_memory_bytes",
+	                   check->problem.text[0] == 0, "file", check->config ? check->config : "",
+	                   "scenario", text == NULL ? "" : text, "clouds", clouds,
+	                   "port_speed_assumed", check->budget.speed_assumed, "memory",
+	                   "needed_bytes", whole(check->plan.needed_bytes), "packet_memory_bytes",
 	                   whole(check->budget.memory_bytes), "mbufs", whole(check->budget.mbufs),
 	                   "available_bytes", whole(check->plan.there_bytes), "huge_free_bytes",
 	                   whole(check->memory.huge_free_bytes), "limit", check->plan.limit);
@@ -414,8 +417,12 @@ static int load(struct check *check, char *message, size_t room)
 	snprintf(message, room, "no memory");
 	if (remarks == NULL)
 		return -ENOMEM;
-	result = scenario_file_load_remarked(check->config, remarks, &check->scenario, message,
-	                                     room);
+	if (check->words.n > 0)
+		result = short_words_make(&check->words, "check", &check->config, &check->scenario,
+		                          message, room);
+	else
+		result = scenario_file_load_remarked(check->config, remarks, &check->scenario,
+		                                     message, room);
 	alloc_failure_close(remarks);
 	return result;
 }
@@ -443,14 +450,12 @@ int command_check(int argc, char **argv)
 
 	if (result != OPTIONS_RUN)
 		return result;
-	if (check.config == NULL)
+	if (check.config == NULL && words.n == 0)
 		return options_wrong(&check_options,
 		                     "no scenario: weir check -c FILE; the machine alone: weir "
 		                     "bench machine");
-	if (words.n > 0)
-		return options_wrong(&check_options,
-		                     "`%s` is not expected: weir check -c FILE [-j]",
-		                     words.word[0]);
+	if (short_words_take(&check.words, words.n, words.word, message, sizeof(message)) != 0)
+		return options_wrong(&check_options, "%s", message);
 	result = load(&check, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);

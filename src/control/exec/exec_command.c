@@ -26,6 +26,7 @@
 #include "exec/exec_result.h"
 #include "exec/exec_scenario.h"
 #include "language/scenario_file.h"
+#include "language/short_form.h"
 #include "live/runtime.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
@@ -664,7 +665,7 @@ static int run(struct session *session)
 
 bool command_exec_begins(const char *word)
 {
-	return exec_scenario_is_value(word) || strcmp(word, "--up") == 0 ||
+	return short_form_is_value(word) || strcmp(word, "--up") == 0 ||
 	       strncmp(word, "--up=", 5) == 0 || strcmp(word, "--down") == 0 ||
 	       strncmp(word, "--down=", 7) == 0;
 }

@@ -8,30 +8,16 @@
 #include "command.h"
 #include "exec/exec_path.h"
 #include "exec/exec_scenario.h"
+#include "language/short_form.h"
 #include "text/foreign_word.h"
 #include "text/statement_text.h"
-
-/* Appends statements to a text, after a blank. Returns false if there is no room. */
-static bool append(char *text, const char *more)
-{
-	size_t used = strlen(text);
-
-	if (used + strlen(more) + 2 > LINE_BYTES_MAX)
-		return false;
-	snprintf(text + used, LINE_BYTES_MAX - used, "%s%s", used ? " " : "", more);
-	return true;
-}
-
-#define TOO_LONG                                                                                   \
-	"the statements are longer than %d bytes; give longer ones in a file, with -c FILE",       \
-	        LINE_BYTES_MAX
 
 static int take_statements(const struct field *field, char *text, void *arguments,
                            struct language_error *error)
 {
-	if (append((char *)arguments + field->offset, text))
+	if (short_form_append((char *)arguments + field->offset, text))
 		return 0;
-	return language_error_set(error, ERROR_TOO_LONG, TOO_LONG);
+	return language_error_set(error, ERROR_TOO_LONG, SHORT_FORM_TOO_LONG);
 }
 
 static const struct option_row rows[] = {
@@ -191,8 +177,8 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 		/* Not for the first word: that may be a misspelt statement. */
 		if (own > 1 && exec_scenario_is_command(arguments->both, argv[own]))
 			break;
-		if (!append(arguments->both, argv[own++]))
-			return options_wrong(&exec_options, TOO_LONG);
+		if (!short_form_append(arguments->both, argv[own++]))
+			return options_wrong(&exec_options, SHORT_FORM_TOO_LONG);
 	}
 	own = own < argc ? own : argc;
 	arguments->both[0] = '\0';
@@ -210,8 +196,8 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	for (int i = 0; i < words.n; i++) {
 		if (arguments->between && take_end(words.word[i], arguments))
 			continue;
-		if (!append(arguments->both, words.word[i]))
-			return options_wrong(&exec_options, TOO_LONG);
+		if (!short_form_append(arguments->both, words.word[i]))
+			return options_wrong(&exec_options, SHORT_FORM_TOO_LONG);
 	}
 	if (arguments->between && (!arguments->command[EXEC_FAR] || !arguments->command[EXEC_NEAR]))
 		return options_wrong(&exec_options, "--between needs a command for each end: "

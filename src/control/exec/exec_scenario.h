@@ -7,11 +7,8 @@
  *   cloud down from world to command
  *   cloud up from command to world
  *
- * followed by the statements of the command line: `down` is for packets to the command. With
- * --between the ports are A and B. A text may contain several statements. A statement ends before
- * the name of another one, if it is complete by then; `netem` takes all the rest. A value with its
- * unit where a statement may begin is a statement: `40ms` is `delay 40ms`, `10mbit` is `rate
- * 10mbit`, `1%` is `loss random 1%`, unless the text has that statement already.
+ * followed by the statements of the command line (short_form.h): `down` is for packets to the
+ * command. With --between the ports are A and B.
  *
  * Thread: control.
  */
@@ -32,8 +29,5 @@ int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scena
  * neither a word of the language nor another word of the last statement. `before` as a whole must
  * be correct; it may be "". */
 bool exec_scenario_is_command(const char *before, const char *word);
-
-/* Returns true if a word is such a value. */
-bool exec_scenario_is_value(const char *word);
 
 #endif

@@ -295,6 +295,10 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	char *text = NULL;
 	size_t bytes;
 
+	if (path == NULL) {
+		snprintf(message, room, "%s", problem);
+		return;
+	}
 	/* A pipe has been read already, and opening it again might block. */
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");

@@ -36,7 +36,7 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
 /* Formats a problem that is found only when the loaded scenario is put to use, such as too little
  * memory: `message` becomes the line `file:line:column: problem`. It points at the last line that
  * gives the cloud the statement or, if `statement` is NULL, that makes the cloud. If the file
- * cannot be read again, there is no line and column. */
+ * cannot be read again, there is no line and column. If `path` is NULL, there is no file. */
 void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
                             const char *problem, char *message, size_t room);
 /* Does the same for a port: points at its device or, if there is none, at its name. */

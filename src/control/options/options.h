@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "language/scenario_name.h"
 #include "machine/run_log.h"
 #include "scenario/field.h"
 #include "text/language_error.h"
@@ -94,8 +95,8 @@ void options_print_help(FILE *out, const struct options *options);
 
 /* Options that several subcommands share; their arguments must have a member of this name. */
 #define OPTION_CONFIG(arguments, what)                                                             \
-	.letter = 'c',                                                                             \
-	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE", .help = what)
+	.letter = 'c', .take = scenario_name_take,                                                 \
+	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE|NAME", .help = what)
 #define OPTION_SOCKET(arguments)                                                                   \
 	.letter = 's', OPTION("--socket", FIELD_TEXT, arguments, socket, .form = "PATH",           \
 	                      .help = "control socket; if not given, /run/weir.sock for root, "    \

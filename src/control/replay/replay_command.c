@@ -14,6 +14,7 @@
 #include "fates/trace.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
+#include "language/short_form.h"
 #include "text/alloc_failure.h"
 #include "offline/replay.h"
 #include "packet/packet.h"
@@ -332,12 +333,18 @@ static void warn(void *argument, const char *line)
  * message. */
 static int load(struct session *session, char *message, size_t room)
 {
-	const struct replay_arguments *a = &session->arguments;
+	struct replay_arguments *a = &session->arguments;
+	const struct short_form form = {.command = "replay",
+	                                .plain = short_form_plain,
+	                                .config = &a->config,
+	                                .both = a->statements,
+	                                .down = "",
+	                                .up = ""};
 	struct problem problem;
 	int rc;
 
 	if (!a->recording)
-		return scenario_file_load(a->config, &session->scenario, message, room);
+		return short_form_make(&form, &session->scenario, message, room);
 	rc = recording_folder_open(a->recording, a->config, a->set, a->n_set, &session->folder,
 	                           &problem);
 	if (rc < 0) {

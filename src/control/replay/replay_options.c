@@ -2,8 +2,10 @@
 #include "replay/replay_options.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "language/short_form.h"
 #include "packet/packet.h"
 
 #define MEMORY_MIN (UINT64_C(16) << 20)
@@ -107,8 +109,16 @@ static const struct option_row rows[] = {
 const struct options replay_options = {
         .command = "replay",
         .usage = "-c FILE --in PORT=PCAP ... --out PORT=PCAP ... [options]\n"
+                 "[NAME] [STATEMENTS] --in a=PCAP --out b=PCAP ... [options]\n"
                  "--recording DIR [options]",
         .does = "Passes captures through a scenario, in virtual time: same seed, same bytes.",
+        .about = "\n"
+                 "  weir replay -c lab.weir --in a=in.pcap --out b=out.pcap\n"
+                 "  weir replay 40ms 1% --in a=in.pcap --out b=out.pcap\n"
+                 "  weir replay geo-satellite --in a=in.pcap --report report.json\n"
+                 "\n"
+                 "Without -c, the scenario has the ports a and b, with cloud `down` from a to b,\n"
+                 "and `up` back. STATEMENTS are those of a cloud, for both directions.\n",
         .rows = rows,
 };
 
@@ -135,8 +145,10 @@ static int check_complete(const struct replay_arguments *a)
 
 	if (a->recording || status != OPTIONS_RUN)
 		return status;
-	if (!a->config)
-		return options_wrong(&replay_options, "no scenario is given; -c FILE names it");
+	if (!a->config && a->statements[0] == '\0')
+		return options_wrong(&replay_options,
+		                     "no scenario is given; -c FILE names it, or give statements: "
+		                     "weir replay 40ms --in ...");
 	if (a->n_in == 0)
 		return options_wrong(&replay_options,
 		                     "no capture is given; --in PORT=PCAP names one");
@@ -155,9 +167,15 @@ int replay_arguments_parse(int argc, char **argv, struct replay_arguments *a)
 	if (status != OPTIONS_RUN)
 		return status;
 	a->seed_given = options_given(&replay_options, &words, "--seed");
-	if (words.n > 0)
-		return options_wrong(&replay_options,
-		                     "`%s` is not expected; captures are given as --in PORT=PCAP",
-		                     words.word[0]);
+	for (int i = 0; i < words.n; i++) {
+		if (a->recording || access(words.word[i], F_OK) == 0)
+			return options_wrong(
+			        &replay_options,
+			        "`%s` is not expected; captures are given as --in PORT=PCAP, a "
+			        "scenario as -c FILE",
+			        words.word[i]);
+		if (!short_form_append(a->statements, words.word[i]))
+			return options_wrong(&replay_options, SHORT_FORM_TOO_LONG);
+	}
 	return check_complete(a);
 }

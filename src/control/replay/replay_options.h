@@ -12,6 +12,7 @@
 
 #include "offline/replay.h"
 #include "options/options.h"
+#include "text/word.h"
 
 #define REPLAY_SETS_MAX 32u
 
@@ -21,6 +22,7 @@ struct replay_binding {
 };
 
 struct replay_arguments {
+	char statements[LINE_BYTES_MAX]; /* on the command line (short_form.h); "": none */
 	const char *config, *split, *report, *log, *picture, *capture;
 	/* the folder of a recording that is run again, or NULL */
 	const char *recording;

@@ -201,7 +201,27 @@ static bool load_kept(const struct keep_file *kept, struct scenario **scenario)
 	return result > 0;
 }
 
-static int load_and_run(const struct run_arguments *arguments)
+/* Loads the scenario of the command line. If that has words, there is no file to read again. */
+static int load(struct run_arguments *arguments, struct scenario **scenario, char *message,
+                size_t room)
+{
+	int rc;
+
+	if (arguments->words.n == 0)
+		return scenario_file_load(arguments->config, scenario, message, room);
+	rc = short_words_make(&arguments->words, "run", &arguments->config, scenario, message,
+	                      room);
+	arguments->config = NULL;
+	if (rc == 0 && !(*scenario)->ports[0].device) {
+		snprintf(message, room, "between which interfaces? weir run eth1 eth2 %.200s",
+		         arguments->words.both);
+		rc = -EINVAL;
+		scenario_free(*scenario);
+	}
+	return rc;
+}
+
+static int load_and_run(struct run_arguments *arguments)
 {
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
@@ -210,7 +230,7 @@ static int load_and_run(const struct run_arguments *arguments)
 
 	keep_file_note(&kept, arguments->keep, arguments->config);
 	if (!load_kept(&kept, &scenario) &&
-	    scenario_file_load(arguments->config, &scenario, message, sizeof(message))) {
+	    load(arguments, &scenario, message, sizeof(message)) < 0) {
 		run_log(RUN_LOG_ERROR, "%s", message);
 		return 2;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "language/scenario_file.h"
 
 #define MEMORY_MIN (UINT64_C(4) << 20)
 #define SLEEP_MOST (10 * SIMTIME_MS)
@@ -43,30 +44,37 @@ static const struct option_row rows[] = {
 
 const struct options run_options = {
         .command = "run",
-        .usage = "-c FILE [-s SOCKET] [--cores LIST] [options] [-- EAL ARGS]",
+        .usage = "-c FILE [-s SOCKET] [--cores LIST] [options] [-- EAL ARGS]\n"
+                 "INTERFACE INTERFACE [NAME] [STATEMENTS] [options] [-- EAL ARGS]",
         .does = "Runs a scenario live, between the ports it names, until SIGINT or SIGTERM.",
+        .about = "\n"
+                 "  weir run -c lab.weir\n"
+                 "  weir run eth1 eth2 40ms 1%\n"
+                 "  weir run eth1 eth2 geo-satellite\n"
+                 "\n"
+                 "With two interfaces, the scenario is the named one, or one with a cloud `down`\n"
+                 "from the first to the second, and `up` back. STATEMENTS are those of a cloud,\n"
+                 "for both directions.\n",
         .end = "Arguments after -- go to DPDK's environment abstraction layer.\n",
         .rows = rows,
-        .until_word = true,
 };
 
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 {
 	struct options_words words;
-	char why[RECORDING_WHY_BYTES];
-	int status;
+	char why[RECORDING_WHY_BYTES], message[SCENARIO_FILE_ERROR];
+	int status, own = 1;
 
 	memset(arguments, 0, sizeof(*arguments));
-	status = options_read(&run_options, argc, argv, arguments, &words);
+	while (own < argc && strcmp(argv[own], "--") != 0)
+		own++;
+	status = options_read(&run_options, own, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
-	if (words.n > 0 && !words.apart)
-		return options_wrong(&run_options,
-		                     "`%s` is not expected; give a scenario as -c %s, and "
-		                     "arguments for DPDK after --",
-		                     words.word[0], words.word[0]);
-	arguments->eal = words.word;
-	arguments->n_eal = words.n;
+	if (short_words_take(&arguments->words, words.n, words.word, message, sizeof(message)))
+		return options_wrong(&run_options, "%s", message);
+	arguments->eal = argv + (own < argc ? own + 1 : own);
+	arguments->n_eal = own < argc ? argc - own - 1 : 0;
 	if (arguments->readonly_group && !arguments->socket_readonly)
 		return options_wrong(&run_options, "--readonly-group needs --socket-readonly PATH");
 	if (arguments->sleep_ns > 0 && arguments->layout == LAYOUT_PIPELINE)
@@ -75,7 +83,10 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 		                     "pipeline wait for each other, and poll");
 	if (recording_arguments_wrong(&arguments->record, why))
 		return options_wrong(&run_options, "%s", why);
-	if (!arguments->config)
-		return options_wrong(&run_options, "no scenario: weir run -c FILE");
+	if (!arguments->config && words.n == 0)
+		return options_wrong(&run_options, "no scenario: weir run -c FILE, or weir run "
+		                                   "eth1 eth2 40ms");
+	if (words.n > 0 && arguments->keep)
+		return options_wrong(&run_options, "--keep needs the scenario in a file: -c FILE");
 	return OPTIONS_RUN;
 }

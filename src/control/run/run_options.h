@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "language/short_form.h"
 #include "live/runtime.h"
 #include "options/options.h"
 #include "record/recording_run.h"
@@ -24,6 +25,7 @@ struct run_arguments {
 	uint32_t layout;       /* enum runtime_layout */
 	uint32_t log_level;    /* enum run_log_level */
 	bool quiet;
+	struct short_words words; /* n 0: none; else they are the scenario, with `config` */
 	int n_eal;
 	char **eal; /* the words behind `--` */
 };
