@@ -10,6 +10,11 @@ need pgrep bash
 # All tests share this folder, and have things there for a moment. This one looks at its own.
 mount -t tmpfs -o mode=1777 none /dev/shm
 
+# Control sockets of its own.
+export XDG_RUNTIME_DIR="$work/runtime"
+mkdir "$XDG_RUNTIME_DIR"
+chmod 1777 "$XDG_RUNTIME_DIR"
+
 # Prints what this machine's users can see of weir exec. The sleepers are descendants of the
 # command.
 state()
@@ -21,6 +26,7 @@ state()
 	sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding net.ipv4.ping_group_range
 	mount | grep -c .
 	ls /run/dpdk /dev/shm /run/netns
+	ls "$XDG_RUNTIME_DIR" | grep -v '^dpdk$' || true
 	pgrep -fl '^sleep 98[0-9]$|exec -q delay 5ms' || true
 }
 

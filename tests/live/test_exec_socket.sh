@@ -28,6 +28,28 @@ it_is_changed_while_it_runs()
 	[ ! -e "$folder/s" ] || fail "$who: the socket is still there"
 }
 
+# ---- the command finds its weir without being told where it is
+cat >"$work/inside.sh" <<END
+set -e
+[ -S "\$WEIR_SOCKET" ]
+cd /
+"$weir" ctl show config | grep -c 'cloud down delay 10ms' >&2
+"$weir" ctl cloud down delay 150ms >/dev/null
+"$weir" ctl show config | grep -c 'cloud down delay 150ms' >&2
+END
+it_is_found_within_the_command()
+{
+	for option in "" "-s asked"; do
+		folder=$(mktemp -d "$work/at.XXXX")
+		chmod 777 "$folder"
+		(cd "$folder" && $as "$weir" exec -q delay 10ms $option -- sh "$work/inside.sh") \
+			2>"$work/err" || fail "$who: $option: $(cat "$work/err")"
+		[ "$(cat "$work/err")" = "1
+1" ] || fail "$who: $option: $(cat "$work/err")"
+		[ ! -e "$folder/asked" ] || fail "$who: the socket is still there"
+	done
+}
+
 # ---- clouds are removed while decisions about them may be on their way to the log
 cat >"$work/remove.sh" <<END
 set -e
@@ -67,5 +89,6 @@ a_socket_in_use_is_refused()
 }
 
 each_user it_is_changed_while_it_runs
+each_user it_is_found_within_the_command
 each_user the_record_outlives_its_clouds
 each_user a_socket_in_use_is_refused

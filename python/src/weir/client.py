@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 
 def default_socket() -> str:
-    """Returns the path at which `weir run` listens by default."""
+    """Returns the path of the weir that has started this process, as `weir exec` does; else that
+    at which `weir run` listens by default."""
+    if os.environ.get("WEIR_SOCKET"):
+        return os.environ["WEIR_SOCKET"]
     if os.geteuid() == 0:
         return "/run/weir.sock"
     folder = os.environ.get("XDG_RUNTIME_DIR")

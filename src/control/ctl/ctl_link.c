@@ -23,7 +23,7 @@ int ctl_link_open(struct ctl_link *link, const char *path, struct problem *probl
 	char usual[SOCKET_PATH_BYTES];
 
 	memset(link, 0, sizeof(*link));
-	socket_default_path(usual);
+	socket_client_path(usual);
 	link->fd = socket_connect(path != NULL ? path : usual, problem);
 	if (link->fd < 0)
 		return link->fd;

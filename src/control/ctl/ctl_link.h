@@ -38,7 +38,7 @@ struct ctl_answer {
 	size_t body_n;
 };
 
-/* Returns 0, or -errno with problem. `path` NULL: socket_default_path. */
+/* Returns 0, or -errno with problem. `path` NULL: socket_client_path. */
 int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
 void ctl_link_close(struct ctl_link *link);
 

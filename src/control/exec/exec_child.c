@@ -144,8 +144,20 @@ static int start_command(char *const *argv, const sigset_t *mask, pid_t *command
 	return error;
 }
 
+/* Removes the control socket of a weir exec that is killed, which may be among the processes of the
+ * command. `own` is that of this weir, "": it has none. */
+static void sweep(const char *own, pid_t pid)
+{
+	char path[SOCKET_PATH_BYTES];
+	const char *leaf = strstr(own, EXEC_SOCKET);
+
+	if (leaf && (size_t)snprintf(path, sizeof(path), "%.*s" EXEC_SOCKET "%d.sock",
+	                             (int)(leaf - own), own, (int)pid) < sizeof(path))
+		unlink(path);
+}
+
 /* Kills all children of this process, and those that it inherits when they have ended. */
-static void kill_all(void)
+static void kill_all(const char *socket)
 {
 	char path[64];
 	pid_t pid;
@@ -155,8 +167,10 @@ static void kill_all(void)
 		FILE *children = fopen(path, "re");
 
 		/* The line has any length. A part of a number would be another process. */
-		while (children && fscanf(children, "%d", &pid) == 1 && pid > 0)
+		while (children && fscanf(children, "%d", &pid) == 1 && pid > 0) {
 			kill(pid, SIGKILL);
+			sweep(socket, pid);
+		}
 		if (children)
 			fclose(children);
 		if (waitpid(-1, NULL, __WALL) < 0 && errno == ECHILD)
@@ -168,7 +182,7 @@ static void kill_all(void)
 }
 
 /* Handles changes of children. Returns true if the command has ended. */
-static bool reap(int fd, pid_t command)
+static bool reap(int fd, pid_t command, const char *socket)
 {
 	int status;
 	pid_t pid;
@@ -180,14 +194,15 @@ static bool reap(int fd, pid_t command)
 			tell(fd, EXEC_STOPPED, WSTOPSIG(status), command);
 			continue;
 		}
-		kill_all();
+		kill_all(socket);
 		tell(fd, EXEC_ENDED, status, command);
 		return true;
 	}
 	return false;
 }
 
-static void wait_for_it(int fd, int signals, pid_t command)
+/* Waits until weir has ended, and the command before it. */
+static void wait_for_it(int fd, int signals, pid_t command, const char *socket)
 {
 	struct pollfd polled[] = {{.fd = fd, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
 	struct signalfd_siginfo info;
@@ -200,15 +215,17 @@ static void wait_for_it(int fd, int signals, pid_t command)
 			break;
 		while (read(signals, &info, sizeof(info)) > 0)
 			;
-		if (reap(fd, command))
-			return;
+		/* From now on only weir is waited for. */
+		if (polled[1].fd >= 0 && reap(fd, command, socket))
+			polled[1].fd = -1;
 	}
-	kill_all();
+	kill_all(socket);
 }
 
 static void help(int fd, char *const *argv, const sigset_t *mask)
 {
 	static struct exec_surroundings around;
+	const pid_t weir = getppid();
 	sigset_t child;
 	pid_t command = 0;
 	int net, signals, rc = 0;
@@ -229,6 +246,8 @@ static void help(int fd, char *const *argv, const sigset_t *mask)
 		tell(fd, EXEC_UNNAMED, errno, 0);
 		return;
 	}
+	if (around.socket[0] != '\0')
+		setenv(SOCKET_VARIABLE, around.socket, 1);
 	if (rc == 0)
 		rc = start_command(argv, mask, &command);
 	if (rc != 0) {
@@ -239,7 +258,8 @@ static void help(int fd, char *const *argv, const sigset_t *mask)
 	/* So that the reader of a pipe gets its end when the command has closed it. */
 	for (int stream = 0; stream < 2; stream++)
 		dup3(open("/dev/null", O_RDWR | O_CLOEXEC), stream, 0);
-	wait_for_it(fd, signals, command);
+	wait_for_it(fd, signals, command, around.socket);
+	sweep(around.socket, weir);
 }
 
 /* ---- weir's side ---- */
@@ -336,5 +356,5 @@ void exec_child_end(struct exec_child *child)
 
 void exec_children_end(void)
 {
-	kill_all();
+	kill_all("");
 }

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "scenario/problem.h"
+#include "socket/socket.h"
 
 #define EXEC_HOSTS_BYTES    512
 #define EXEC_RESOLVER_BYTES 4096
@@ -31,10 +32,15 @@ struct exec_child {
 	pid_t command; /* 0: not started */
 };
 
+/* What the name of a socket of weir exec's own begins with; its process and `.sock` follow. Helpers
+ * remove those of all processes that are killed. */
+#define EXEC_SOCKET "/weir-exec-"
+
 /* The surroundings of the command. */
 struct exec_surroundings {
 	char hosts[EXEC_HOSTS_BYTES];       /* lines added to those of /etc/hosts; "": none */
 	char resolver[EXEC_RESOLVER_BYTES]; /* replaces /etc/resolv.conf; "": nothing does */
+	char socket[SOCKET_PATH_BYTES];     /* the value of SOCKET_VARIABLE; "": not set */
 };
 
 enum exec_event {

@@ -49,7 +49,7 @@
 struct session {
 	struct exec_arguments arguments;
 	struct scenario *scenario;
-	struct scenario *as_begun; /* for log and picture; with a control socket, a copy */
+	struct scenario *as_begun; /* a copy, for log and picture */
 	uint32_t ports[EXEC_ENDS];
 	struct exec_path path;
 	struct exec_child children[EXEC_ENDS]; /* helper 0: none */
@@ -58,8 +58,9 @@ struct session {
 	int failed;            /* the errno of a command that could not be started */
 	int unnamed;           /* the errno of a private file of names that could not be made */
 	int signals;
-	int heard;             /* of epoll: readable when there is an event or a signal */
-	struct server *server; /* NULL: there is no control socket */
+	int heard; /* of epoll: readable when there is an event or a signal */
+	struct server *server;
+	char socket[SOCKET_PATH_BYTES]; /* the path of its socket; "": it has none */
 	struct serving *serving;
 	struct atomic_file *report;
 	struct exec_record *record;
@@ -231,12 +232,43 @@ static int make_heard(struct session *session, struct problem *problem)
 	return rc;
 }
 
+/* Gets the path of a socket of this process's own. Returns false if there is no place for it. */
+static bool own_socket(char path[SOCKET_PATH_BYTES])
+{
+	const char *folders[] = {getenv("XDG_RUNTIME_DIR"), "/run", "/tmp"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (folders[i] && folders[i][0] == '/' && access(folders[i], W_OK) == 0 &&
+		    (size_t)snprintf(path, SOCKET_PATH_BYTES, "%s" EXEC_SOCKET "%d.sock",
+		                     folders[i], (int)getpid()) < SOCKET_PATH_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* Opens the control socket, which the command finds by SOCKET_VARIABLE. If none is asked for, and
+ * none can be had, the command runs without. */
 static int open_server(struct session *session, struct problem *problem)
 {
-	if (!session->arguments.socket)
-		return 0;
-	return server_open(&(struct server_paths){.control = session->arguments.socket},
-	                   &session->server, problem);
+	const char *asked = session->arguments.socket;
+	char path[PATH_MAX] = "", folder[PATH_MAX] = "";
+	int rc = -ENOENT;
+
+	if (asked || own_socket(path))
+		rc = server_open(&(struct server_paths){.control = asked ? asked : path},
+		                 &session->server, problem);
+	if (rc < 0 && asked)
+		return rc;
+	if (rc < 0)
+		return server_open(&(struct server_paths){.control = ""}, &session->server,
+		                   problem);
+	/* The command may go to another folder. */
+	if (asked && asked[0] != '/' && getcwd(folder, sizeof(folder)))
+		strncat(folder, "/", 2);
+	if ((size_t)snprintf(session->socket, sizeof(session->socket), "%s%s", folder,
+	                     server_path(session->server)) >= sizeof(session->socket))
+		session->socket[0] = '\0';
+	return 0;
 }
 
 static void take_record(void *argument)
@@ -251,18 +283,27 @@ static int begin_serving(struct session *session, struct problem *problem)
 	const struct recording_arguments *record = &session->arguments.record;
 	int rc;
 
-	if (session->server)
-		server_flight(session->server, &(struct flight_wish){.on = record->flight_on,
-		                                                     .to = record->flight_to});
-	rc = session->server ? server_begin(session->server, session->runtime, &session->scenario,
-	                                    session->arguments.config, NULL, &session->serving)
-	                     : 0;
-
+	server_flight(session->server,
+	              &(struct flight_wish){.on = record->flight_on, .to = record->flight_to});
+	rc = server_begin(session->server, session->runtime, &session->scenario,
+	                  session->arguments.config, NULL, &session->serving);
 	if (rc < 0)
 		problem_set(problem, -1, "control socket: %s", strerror(-rc));
-	else if (session->serving)
+	else
 		server_when_taken(session->serving, take_record, session);
 	return rc;
+}
+
+/* Says at a terminal where its user is. */
+static void greet(const struct session *session)
+{
+	if (session->arguments.shell && !session->arguments.quiet && isatty(STDERR_FILENO))
+		fprintf(stderr,
+		        "weir exec: the packets of this shell cross weir.%s `exit` ends it\n",
+		        session->socket[0]
+		                ? " `weir ctl show` and `weir ctl cloud down delay 80ms` "
+		                  "look at the path and change it;"
+		                : "");
 }
 
 static int start_child(struct session *session, unsigned end, struct problem *problem)
@@ -309,6 +350,9 @@ static int start(struct session *session, struct problem *problem)
 		rc = begin_serving(session, problem);
 	if (rc == 0 && !session->arguments.cores)
 		let_threads_move(&allowed);
+	memcpy(session->path.around.socket, session->socket, sizeof(session->socket));
+	if (rc == 0)
+		greet(session);
 	if (rc == 0 && session->arguments.between)
 		rc = start_child(session, EXEC_FAR, problem);
 	if (rc == 0 && !session->arguments.between)
@@ -318,16 +362,6 @@ static int start(struct session *session, struct problem *problem)
 }
 
 /* ---- while it runs ---- */
-
-static void tell(void *argument, const struct runtime_event *event)
-{
-	const struct session *session = argument;
-	const struct journal_field port = {"WEIR_PORT",
-	                                   session->scenario->ports[event->index].name};
-	bool of_port = event->kind == RUNTIME_REMARK || event->kind == RUNTIME_LINK;
-
-	run_log_with(runtime_event_level(event), &port, of_port, "%s", event->line);
-}
 
 /* Returns true if a signal is for weir itself. */
 static bool takes_signal(const struct session *session, const struct signalfd_siginfo *info)
@@ -427,33 +461,6 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	return -session->unnamed;
 }
 
-/* Logs trouble of the recording. With a control socket, that is an event instead. */
-static void say_trouble(struct recording *recording)
-{
-	char line[200];
-
-	if (recording && recording_trouble(recording, line, sizeof(line)))
-		run_log(RUN_LOG_WARNING, "%s", line);
-}
-
-/* Waits for an event, at most `wait_ms`. With a control socket, the server ticks the runtime
- * itself. */
-static void wait_for_something(struct session *session, int wait_ms, int64_t *ticked_ms)
-{
-	struct epoll_event event;
-
-	if (session->serving) {
-		server_step(session->serving, session->heard, wait_ms);
-		return;
-	}
-	epoll_wait(session->heard, &event, 1, wait_ms);
-	if (now_ms() - *ticked_ms >= TICK_MS) {
-		runtime_tick(session->runtime, tell, session);
-		say_trouble(session->recording);
-		*ticked_ms = now_ms();
-	}
-}
-
 /* Serves what the command (B) has sent, after its end. */
 static void drain(struct session *session)
 {
@@ -500,11 +507,10 @@ static int pace_ms(const struct session *session, bool begun)
 static int serve(struct session *session, struct problem *problem)
 {
 	bool begun = false;
-	int64_t ticked_ms = now_ms();
 	int rc = 0;
 
 	while (rc == 0 && !is_over(session)) {
-		wait_for_something(session, pace_ms(session, begun), &ticked_ms);
+		server_step(session->serving, session->heard, pace_ms(session, begun));
 		pass_signals(session);
 		for (unsigned end = 0; end < EXEC_ENDS; end++) {
 			hear(session, end);
@@ -632,13 +638,10 @@ static int run(struct session *session)
 	        .log = arguments->log, .picture = arguments->picture, .pcap = arguments->pcap};
 	int rc = 0, status;
 
-	session->as_begun = session->scenario;
-	if (arguments->socket) {
-		session->as_begun = scenario_copy(session->scenario);
-		if (!session->as_begun) {
-			run_log(RUN_LOG_ERROR, "no memory");
-			return STATUS_FAILED;
-		}
+	session->as_begun = scenario_copy(session->scenario);
+	if (!session->as_begun) {
+		run_log(RUN_LOG_ERROR, "no memory");
+		return STATUS_FAILED;
 	}
 	if (arguments->report)
 		rc = atomic_file_open(arguments->report, &session->report, &problem);
@@ -699,8 +702,7 @@ int command_exec(int argc, char **argv)
 		run_log(RUN_LOG_ERROR, "out of memory: the output is incomplete");
 		status = STATUS_FAILED;
 	}
-	if (session->as_begun != session->scenario && session->arguments.socket)
-		scenario_free(session->as_begun);
+	scenario_free(session->as_begun);
 	run_log_end();
 	scenario_free(session->scenario);
 	free(session);

@@ -54,7 +54,8 @@ static const struct option_row rows[] = {
         {RECORDING_OPTION_FLIGHT_HELD(struct exec_arguments)},
         {.letter = 's',
          OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
-                .help = "a control socket, to change the path while the command runs")},
+                .help = "control socket, to change the path while the command runs; if not "
+                        "given, one that weir ctl finds within the command ($WEIR_SOCKET)")},
         {OPTION_LOG_LEVEL(struct exec_arguments)},
         {OPTION_QUIET(struct exec_arguments, "no table at the end")},
         OPTIONS_END,
@@ -128,6 +129,7 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	if (!shell[0] || !shell[0][0])
 		shell[0] = (char *)(uintptr_t) "/bin/sh";
 	arguments->command[EXEC_NEAR] = shell;
+	arguments->shell = true;
 	return OPTIONS_RUN;
 }
 
@@ -188,9 +190,6 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	arguments->dashes = own < argc;
 	if (recording_arguments_wrong(&arguments->record, why))
 		return options_wrong(&exec_options, "%s", why);
-	if (arguments->record.flight.unit != LIMIT_NONE && !arguments->socket)
-		return options_wrong(&exec_options, "--flight needs a control socket, through "
-		                                    "which dumps are requested: add -s PATH");
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {

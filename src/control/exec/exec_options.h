@@ -24,6 +24,7 @@ struct exec_arguments {
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;
+	bool shell;   /* there is no command: a shell */
 	bool between; /* two commands, at the far end (A) and the near end (B) */
 	bool dashes;  /* there is a command behind the statements */
 	/* of the far end, if it has a command, and of the near end */

@@ -99,7 +99,8 @@ void options_print_help(FILE *out, const struct options *options);
 	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE|NAME", .help = what)
 #define OPTION_SOCKET(arguments)                                                                   \
 	.letter = 's', OPTION("--socket", FIELD_TEXT, arguments, socket, .form = "PATH",           \
-	                      .help = "control socket; if not given, /run/weir.sock for root, "    \
+	                      .help = "control socket; if not given, for clients $WEIR_SOCKET, "   \
+	                              "which weir exec sets; else /run/weir.sock for root, "       \
 	                              "$XDG_RUNTIME_DIR/weir.sock or /tmp/weir-UID.sock for "      \
 	                              "others")
 #define OPTION_JSON(arguments, what)                                                               \

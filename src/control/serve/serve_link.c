@@ -16,7 +16,7 @@ int serve_link_open(struct serve_link *link, const char *path, struct problem *p
 	char usual[SOCKET_PATH_BYTES];
 
 	*link = (struct serve_link){.fd = -1};
-	socket_default_path(usual);
+	socket_client_path(usual);
 	link->fd = socket_connect_at_once(path != NULL ? path : usual, problem);
 	if (link->fd < 0) {
 		int result = link->fd;

@@ -149,10 +149,12 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 	if (made == NULL)
 		return result;
 	socket_default_path(usual);
-	made->read_only.fd = -1;
+	made->listener.fd = made->read_only.fd = -1;
 	made->also = -1;
-	result = socket_listen(paths->control != NULL ? paths->control : usual, &made->listener,
-	                       problem);
+	result = 0;
+	if (paths->control == NULL || paths->control[0] != '\0')
+		result = socket_listen(paths->control != NULL ? paths->control : usual,
+		                       &made->listener, problem);
 	if (result != 0)
 		goto err_free;
 	result = read_only_open(made, paths, problem);
@@ -499,9 +501,11 @@ static void server_tell_event(void *argument, const struct runtime_event *event)
 /* Sends the last events to the clients, as far as their sockets take them at once. */
 static void server_part(struct server *server, struct control *control, int number, uint64_t now_ns)
 {
-	event_stopped(control, number < 0    ? "poll() failed"
-	                       : number == 0 ? "the command has ended"
-	                                     : strsignal(number));
+	/* That its command has ended, a user sees without the log. */
+	event_stopped(control, number == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE,
+	              number < 0    ? "poll() failed"
+	              : number == 0 ? "the command has ended"
+	                            : strsignal(number));
 	for (uint32_t i = server->n_clients; i-- > 0;)
 		if (session_wants_push(server->clients[i]->session))
 			client_serve(server->clients[i], POLLOUT, now_ns);

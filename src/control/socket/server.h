@@ -46,7 +46,7 @@ struct server;
 
 /* The paths at which the server listens. */
 struct server_paths {
-	const char *control;   /* NULL: socket_default_path */
+	const char *control;   /* NULL: socket_default_path; "": none */
 	const char *read_only; /* for clients that may look but change nothing; NULL: none */
 	const char *group; /* of the read-only socket, by its name or number; NULL: weir's own */
 };

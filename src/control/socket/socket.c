@@ -31,6 +31,16 @@ void socket_default_path(char path[SOCKET_PATH_BYTES])
 		snprintf(path, SOCKET_PATH_BYTES, "/tmp/weir-%u.sock", (unsigned)geteuid());
 }
 
+void socket_client_path(char path[SOCKET_PATH_BYTES])
+{
+	const char *given = getenv(SOCKET_VARIABLE);
+
+	if (given != NULL && given[0] != '\0' && strlen(given) < SOCKET_PATH_BYTES)
+		strcpy(path, given);
+	else
+		socket_default_path(path);
+}
+
 static int socket_address(const char *path, struct sockaddr_un *address, struct problem *problem)
 {
 	memset(address, 0, sizeof(*address));

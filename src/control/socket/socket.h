@@ -26,6 +26,10 @@ struct socket_listener {
 
 /* /run/weir.sock for root, else $XDG_RUNTIME_DIR/weir.sock, else /tmp/weir-UID.sock. */
 void socket_default_path(char path[SOCKET_PATH_BYTES]);
+/* The socket of the weir that has started this process, as `weir exec` does. */
+#define SOCKET_VARIABLE "WEIR_SOCKET"
+/* Where clients look if no path is given: SOCKET_VARIABLE, else the default path. */
+void socket_client_path(char path[SOCKET_PATH_BYTES]);
 
 /* Listens at `path`. Replaces a socket at which no process answers. If a process answers:
  * -EADDRINUSE, and `problem` has its pid. The file never has a wider mode, and nobody can connect

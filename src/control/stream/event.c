@@ -173,10 +173,9 @@ void event_started(struct control *control)
 	        WEIR_VERSION, (int)getpid(), scenario->seed, scenario->n_ports, scenario->n_clouds);
 }
 
-void event_stopped(struct control *control, const char *why)
+void event_stopped(struct control *control, enum run_log_level level, const char *why)
 {
-	event_tell(control, RUN_LOG_NOTICE, "stopped", json_pack("{s:s}", "why", why),
-	           "weir ends: %s", why);
+	event_tell(control, level, "stopped", json_pack("{s:s}", "why", why), "weir ends: %s", why);
 }
 
 void event_of_runtime(struct control *control, const struct runtime_event *event)

@@ -30,7 +30,7 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 
 void event_started(struct control *control);
 /* `why`: such as `SIGTERM`. */
-void event_stopped(struct control *control, const char *why);
+void event_stopped(struct control *control, enum run_log_level level, const char *why);
 /* Adds an event that the runtime's tick reports. */
 void event_of_runtime(struct control *control, const struct runtime_event *event);
 /* Adds an event, once, if the recording has ended before its run. */
