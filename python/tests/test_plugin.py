@@ -118,6 +118,23 @@ def test_passes(around): pass
 """
 
 
+def test_what_passes_and_is_kept_is_named(tmp_path):
+    said = run(tmp_path, "-k", "all_arrive", "--weir-keep")
+    kept = re.search(r"^test_example.py::test_all_arrive: (/\S+/weir)$", said, re.M)
+    assert kept and (pathlib.Path(kept[1]) / "crossed.pcapng").stat().st_size > 0, said
+    assert "kept by weir" not in run(tmp_path, "-k", "all_arrive")
+
+
+def test_a_traceback_shows_the_test_and_not_weir(tmp_path):
+    said = run(tmp_path, suite="""
+def test_command(weir_path): weir_path.client.run(["false"], check=True)
+def test_change(weir_path): weir_path.down("delay 1xs")
+""")
+    assert "2 failed" in said and "test_example.py:2: " in said, said
+    assert "/weir/end.py" not in said and "/weir/client.py" not in said, said
+    assert "device tap" not in said, said
+
+
 def test_a_test_that_fails_in_a_fixture_carries_its_evidence_too(tmp_path):
     said = run(tmp_path, "--weir-seed", "7", suite=AROUND)
     assert "1 failed" in said and "4 errors" in said, said

@@ -19,6 +19,8 @@ from .replay import PathLike
 
 T = TypeVar("T")
 
+__tracebackhide__ = True  # pytest shows the line of the test, and not these
+
 
 def default_socket() -> str:
     """Returns the path of the weir that has started this process, as `weir exec` does; else that

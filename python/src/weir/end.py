@@ -26,6 +26,8 @@ from typing import IO, Any
 
 from .errors import Disconnected, WeirError
 
+__tracebackhide__ = True  # pytest shows the line of the test, and not these
+
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 Args = str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]]
 

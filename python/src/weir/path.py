@@ -32,6 +32,8 @@ from .errors import Disconnected, Failed, WeirError
 from .recording import Recording, flight_words
 from .scenario import Scenario
 
+__tracebackhide__ = True  # pytest shows the line of the test, and not these
+
 END_S = 60.0  # a weir that takes longer to end is killed
 
 

@@ -26,6 +26,7 @@ from .scenario import Scenario
 
 _PATH = pytest.StashKey[Path]()
 _SEED = pytest.StashKey[int]()
+_KEPT = "weir_kept"  # the property of a report that names a folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -141,5 +142,17 @@ def pytest_runtest_makereport(item: pytest.Item,
     if report.failed:
         del item.stash[_PATH]  # it is shown once, and its files stay
         report.sections.append(("weir", path.evidence()))
-    elif report.when == "teardown" and not item.config.getoption("--weir-keep"):
+    elif report.when == "teardown" and item.config.getoption("--weir-keep"):
+        report.user_properties.append((_KEPT, str(path.folder)))
+    elif report.when == "teardown":
         shutil.rmtree(path.folder, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    kept = [(report.nodeid, folder) for reports in terminalreporter.stats.values()
+            for report in reports for name, folder in getattr(report, "user_properties", ())
+            if name == _KEPT]
+    if kept:
+        terminalreporter.section("kept by weir")
+    for node, folder in sorted(set(kept)):
+        terminalreporter.line(f"{node}: {folder}")

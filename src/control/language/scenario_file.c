@@ -9,6 +9,7 @@
 
 #include "language/language.h"
 #include "language/scenario_check.h"
+#include "port/tap_port.h"
 #include "text/alloc_failure.h"
 #include "text/file_beside.h"
 #include "text/statement_text.h"
@@ -349,7 +350,8 @@ static void print_port(FILE *out, const struct port_conf *port)
 	    strncmp(port->device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0) {
 		fputs(" interface ", out);
 		word_print(out, port->device + strlen(PORT_INTERFACE), false);
-	} else if (port->device != NULL) {
+	} else if (port->device != NULL && !tap_port_is(port->device)) {
+		/* A tap is a descriptor of this process: it says nothing to anybody else. */
 		fputs(" device ", out);
 		word_print(out, port->device, false);
 	}
