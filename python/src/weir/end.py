@@ -345,7 +345,8 @@ class End:
             process.kill()
             process.wait()
             raise
-        done = subprocess.CompletedProcess(args, process.wait(), out, err)
+        done: subprocess.CompletedProcess[Any] = subprocess.CompletedProcess(
+            args, process.wait(), out, err)
         if check:
             done.check_returncode()
         return done
