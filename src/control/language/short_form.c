@@ -26,11 +26,13 @@ const char short_form_plain[] = "port a\n"
 
 bool short_form_append(char *text, const char *more)
 {
-	size_t used = strlen(text);
+	size_t used = strlen(text), bytes = strlen(more);
 
-	if (used + strlen(more) + 2 > LINE_BYTES_MAX)
+	if (used + bytes + 2 > LINE_BYTES_MAX)
 		return false;
-	snprintf(text + used, LINE_BYTES_MAX - used, "%s%s", used ? " " : "", more);
+	if (used > 0)
+		text[used++] = ' ';
+	memcpy(text + used, more, bytes + 1);
 	return true;
 }
 
