@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts DPDK's environment abstraction layer (EAL) for a live run: with hugepages if there are
- * enough, else without (reported once, with the cost); with a main lcore for control and one lcore
- * a worker. A replay and the lab do without the EAL (offline_pool.h).
+ * enough, else without (reported if a port is a NIC, with the cost); with a main lcore for control
+ * and one lcore a worker. A replay and the lab do without the EAL (offline_pool.h).
  *
  * Thread: the main thread, once a process.
  */
@@ -40,7 +40,7 @@ void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib,
 /* Starts the EAL. `cores`: processor numbers for the workers, like 2,4-5; NULL: the last processor
  * that this process may use. `arguments`: what follows `--`. `need_pci`: whether a port is a PCI
  * device. `memory_mib`: what the EAL itself must hold: mempools and rings; packets that the engine
- * holds lie elsewhere. Returns 0, and then `problem` holds a remark for the operator (running
+ * holds lie elsewhere. Returns 0, and then `problem` holds a remark for the operator (a NIC
  * without hugepages) or ""; or -errno with problem. */
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
                    unsigned memory_mib, struct problem *problem);

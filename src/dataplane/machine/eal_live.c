@@ -85,19 +85,6 @@ static bool has(int n, char **arguments, const char *const *words)
 	return false;
 }
 
-static bool transparent_never(void)
-{
-	FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
-	char text[64] = "[never]";
-
-	if (file) {
-		if (!fgets(text, sizeof(text), file))
-			text[0] = '\0';
-		fclose(file);
-	}
-	return strstr(text, "[never]") != NULL;
-}
-
 void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib)
 {
 	snprintf(text, EAL_HUGE_TEXT, "%llu MiB are free, but %u are needed",
@@ -144,12 +131,14 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	add(arguments, "--no-shconf");
 	add(arguments, "-m");
 	add(arguments, arguments->memory);
+	/* Virtual devices have their buffers in transparent ones. */
+	if (!need_pci)
+		return;
 	eal_huge_lacking(&machine, memory_mib, needed, remedy);
-	problem_set(remark, -1, "hugepages: %s; running without%s; %s", needed,
-	            need_pci ? ": about 15 ns more per packet, and no NIC on a UIO driver"
-	            : transparent_never() ? ": about 15 ns more per packet"
-	                                  : ", on transparent ones: no cost with virtual devices",
-	            remedy);
+	problem_set(remark, -1,
+	            "hugepages: %s; weir does without them: about 15 ns more per packet, and no "
+	            "NIC on a UIO driver; %s",
+	            needed, remedy);
 }
 
 static void compose(struct arguments *arguments, int n_given, char **given, bool need_pci,
