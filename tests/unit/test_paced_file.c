@@ -407,6 +407,28 @@ static void a_capture_is_looked_for_beside_the_scenario_first(void **state)
 	assert_int_equal(paced_file_check("file:,out=there.pcap", "/nowhere/", &problem), 0);
 }
 
+static void a_path_may_have_commas_behind_backslashes(void **state)
+{
+	struct paced_file *file;
+	struct problem problem;
+	char device[300], comma[150];
+	(void)state;
+
+	snprintf(comma, sizeof(comma), "%s/a,loop", folder);
+	assert_int_equal(symlink(in_path, comma), 0);
+	snprintf(device, sizeof(device), "file:%s/a\\,loop,speed=2,out=%s/b\\,c", folder, folder);
+	assert_int_equal(paced_file_check(device, NULL, &problem), 0);
+	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, 0, &problem), 0);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	unlink(comma);
+	snprintf(comma, sizeof(comma), "%s/b,c", folder);
+	assert_int_equal(unlink(comma), 0);
+	snprintf(device, sizeof(device), "file:%s/a,c", folder);
+	assert_true(paced_file_check(device, NULL, &problem) < 0);
+	assert_non_null(strstr(problem.text, "a comma in a path is written `\\,`"));
+}
+
 static int start(void **state)
 {
 	struct problem problem;
@@ -448,6 +470,7 @@ GROUP(paced_file)
 	        cmocka_unit_test(a_pipe_that_nobody_reads_does_not_hold_up_the_end),
 	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
 	        cmocka_unit_test(a_capture_is_looked_for_beside_the_scenario_first),
+	        cmocka_unit_test(a_path_may_have_commas_behind_backslashes),
 	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),
 	        cmocka_unit_test(a_path_that_is_too_long_is_refused_instead_of_cut),
 	};

@@ -20,6 +20,7 @@
 #include "capture/recorder.h"
 #include "machine/ring_look.h"
 #include "packet/packet.h"
+#include "port/device_text.h"
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
@@ -65,72 +66,72 @@ struct paced_file {
 
 #define FORM "file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]"
 
-/* Reads a speed such as `0.5` from so many bytes. Returns false if it is no speed. */
-static bool parse_speed(struct paced_file *file, const char *text, size_t bytes)
+/* Reads a speed such as `0.5`. Returns false if it is no speed. */
+static bool parse_speed(struct paced_file *file, const char *text)
 {
-	char number[24], *end;
 	double speed;
+	char *end;
 
-	if (bytes == 0 || bytes >= sizeof(number) || strspn(text, "0123456789.") < bytes)
+	if (text[0] == '\0' || text[strspn(text, "0123456789.")])
 		return false;
-	snprintf(number, sizeof(number), "%.*s", (int)bytes, text);
-	speed = strtod(number, &end);
+	speed = strtod(text, &end);
 	if (*end || !(speed >= SPEED_LEAST && speed <= SPEED_MOST))
 		return false;
 	file->speed_ppm = (uint64_t)(speed * 1e6 + 0.5);
 	return true;
 }
 
-/* Copies a path of so many bytes to `path`, which has room for PATH_MAX. `word`: what precedes the
- * path in the device. */
-static int take_path(char *path, const char *word, const char *text, size_t bytes,
-                     struct problem *problem)
+/* Copies a path to `path`, which has room for PATH_MAX. `word`: what precedes the path in the
+ * device. */
+static int take_path(char *path, const char *word, const char *text, struct problem *problem)
 {
+	size_t bytes = strlen(text);
+
 	if (bytes >= PATH_MAX) {
 		problem_set(problem, -1,
 		            "%s%.60s...: the path has %zu bytes; at most %d are allowed", word,
 		            text, bytes, PATH_MAX - 1);
 		return -ENAMETOOLONG;
 	}
-	memcpy(path, text, bytes);
-	path[bytes] = '\0';
+	memcpy(path, text, bytes + 1);
 	return 0;
 }
 
-/* Splits FORM. */
+/* Splits FORM. In a path, `\,` is a comma. */
 static int parse(const char *device, struct paced_file *file, struct problem *problem)
 {
 	const char *at = device + strlen("file:");
-	size_t bytes = strcspn(at, ",");
+	char part[PATH_MAX + 16]; /* longer than any path, so that one that is too long shows */
 	int rc;
 
 	file->speed_ppm = 1000000;
-	rc = take_path(file->path, "file:", at, bytes, problem);
-	for (at += bytes; rc == 0 && *at == ','; at += bytes) {
-		at++;
-		bytes = strcspn(at, ",");
-		if (bytes == 4 && strncmp(at, "loop", 4) == 0) {
+	at += device_text_part(at, part, sizeof(part));
+	rc = take_path(file->path, "file:", part, problem);
+	while (rc == 0 && *at == ',') {
+		at += 1 + device_text_part(at + 1, part, sizeof(part));
+		if (strcmp(part, "loop") == 0) {
 			file->loop = true;
-		} else if (bytes > 4 && strncmp(at, "out=", 4) == 0) {
-			rc = take_path(file->out_path, "out=", at + 4, bytes - 4, problem);
-		} else if (bytes > 10 && strncmp(at, "interface=", 10) == 0 && !file->interface) {
-			file->interface = strndup(at + 10, bytes - 10);
+		} else if (strncmp(part, "out=", 4) == 0 && part[4]) {
+			rc = take_path(file->out_path, "out=", part + 4, problem);
+		} else if (strncmp(part, "interface=", 10) == 0 && part[10] && !file->interface) {
+			file->interface = strdup(part + 10);
 			if (!file->interface) {
 				problem_set(problem, -1, "no memory for device %s", device);
 				return -ENOMEM;
 			}
-		} else if (bytes >= 6 && strncmp(at, "speed=", 6) == 0) {
-			if (!parse_speed(file, at + 6, bytes - 6)) {
+		} else if (strncmp(part, "speed=", 6) == 0) {
+			if (!parse_speed(file, part + 6)) {
 				problem_set(problem, -1,
-				            "device %s: `%.*s` is not a speed: a speed is from "
+				            "device %s: `%s` is not a speed: a speed is from "
 				            "0.001 to 1000, such as 2 or 0.5",
-				            device, (int)bytes, at);
+				            device, part);
 				return -EINVAL;
 			}
 		} else {
 			problem_set(problem, -1,
-			            "device %s: `%.*s` is unknown; for a capture file write " FORM,
-			            device, (int)bytes, at);
+			            "device %s: `%s` is unknown; for a capture file write " FORM
+			            "; a comma in a path is written `\\,`",
+			            device, part);
 			return -EINVAL;
 		}
 	}

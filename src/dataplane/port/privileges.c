@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "port/interface.h"
+#include "port/device_text.h"
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 /* Capabilities to write into folders of others, and to replace their files. */
@@ -53,7 +53,7 @@ uint64_t privileges_of_device(const char *device)
 		if (strncmp(device, devices[i].driver, strlen(devices[i].driver)) == 0)
 			return devices[i].needed;
 	}
-	return device && interface_named(device) ? INTERFACE : OTHER_DEVICES;
+	return device && device_text_interface(device) ? INTERFACE : OTHER_DEVICES;
 }
 
 /* ---- one thread ---- */
@@ -227,17 +227,11 @@ static bool may_finish(const char *path)
 /* Checks the files that a device's text names to be written: a capture, a socket. */
 static bool device_may_finish(const char *device)
 {
-	static const char *const words[] = {",out=", ",socket="};
+	static const char *const keys[] = {"out", "socket"};
+	char path[PATH_MAX];
 
-	for (size_t i = 0; device && i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *at = strstr(device, words[i]);
-		char path[PATH_MAX];
-
-		if (!at)
-			continue;
-		at += strlen(words[i]);
-		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ","), at);
-		if (!may_finish(path))
+	for (size_t i = 0; device && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (device_text_value(device, keys[i], path, sizeof(path)) && !may_finish(path))
 			return false;
 	}
 	return true;

@@ -27,6 +27,8 @@
 
 /* The prefix of a device text that names an interface of the kernel: `port a interface eth1`. */
 #define PORT_INTERFACE "interface:"
+/* The name of an interface, with the final 0: an alternative name may have 127 letters. */
+#define INTERFACE_NAME_BYTES 128
 
 struct port_conf {
 	char name[SCENARIO_NAME_BYTES];

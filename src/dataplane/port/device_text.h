@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the device text of a port (struct port_conf) consists of:
+ *
+ *   interface:NAME            an interface of the kernel. NAME is all that follows, commas included
+ *   NAME                      the same, without a comma, a colon or a slash
+ *   file:PATH,WORD,KEY=PATH   a capture; in a path, `\,` is a comma
+ *   DRIVER,KEY=VALUE,...      DPDK's notation; a value cannot have a comma
+ *
+ * Nothing here asks the kernel: interface_look.h finds the interface that a name means.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_DEVICE_TEXT_H
+#define WEIR_DEVICE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scenario/scenario.h"
+
+/* Returns the name of the interface that a text means by itself, without a driver of DPDK's, or
+ * NULL. */
+const char *device_text_interface(const char *device);
+/* Finds the name of the interface that a text means, or gives to a driver with `iface=`. Returns
+ * false if there is none, or the device makes it itself (net_tap). */
+bool device_text_any_interface(const char *device, char name[INTERFACE_NAME_BYTES]);
+
+/* Copies the part of a text up to the next comma, without the backslash before commas that belong
+ * to it, and cuts it if there is no room. Returns how many bytes of the text the part has. */
+size_t device_text_part(const char *text, char *part, size_t room);
+/* Copies the value of `KEY=`. Returns false, and leaves `value` empty, if the text has no such
+ * argument. */
+bool device_text_value(const char *device, const char *key, char *value, size_t room);
+
+#endif
