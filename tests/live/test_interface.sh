@@ -31,7 +31,7 @@ refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, '\
 'which port a (net_af_packet0,iface=wa) already uses' \
 	"${a}port b device net_af_packet1,iface=wa"
 if ip link property add dev wa altname alt-wa 2>/dev/null; then
-	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, '\
+	refused 'port b: net_af_packet1,iface=alt-wa is interface wa, '\
 'which port a (net_af_packet0,iface=wa) already uses' \
 		"${a}port b device net_af_packet1,iface=alt-wa"
 	ip link property del dev wa altname alt-wa
@@ -110,6 +110,40 @@ if command -v setpriv >/dev/null; then
 	echo "ok: weir check: without rights"
 fi
 ip link del spare
+
+# ---- the names that `ip link` prints are names: with a comma, with the index of the other end, and
+# alternative ones
+named() # a name, the interface that it means, the others
+{
+	printf 'port x interface %s\nport y device net_null0\n' "$1" >"$work/other.weir"
+	"$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" $resting \
+		>"$work/other.out" 2>"$work/other.err" &
+	background=$!
+	until_true said "port x: interface $2 (veth, MTU 1500), through" "$work/other.err" ||
+		fail "$1: $(cat "$work/other.err")"
+	kill $background
+	wait $background || fail "$1: status $?"
+	background=
+	! said 'is now called' "$work/other.err" || fail "$1: $(cat "$work/other.err")"
+	echo "ok: $1 is interface $2"
+}
+ip link add lan type veth peer name lan,1
+ip link set lan up
+ip link set lan,1 up
+named lan lan
+named '"lan,1"' lan,1
+named lan,1@lan lan,1
+named lan@if7 lan
+refused 'there is no interface lan,2 in this' 'port x interface lan,2'
+if ip link property add dev lan,1 altname enp0s20f0u1u2i1-lab 2>/dev/null; then
+	ip link property add dev lan,1 altname short
+	named enp0s20f0u1u2i1-lab lan,1
+	named short lan,1
+	refused 'is interface lan,1, which port x (interface:lan,1) already uses' \
+		'port x interface lan,1\nport y interface enp0s20f0u1u2i1-lab'
+fi
+ip link del lan
+
 ping_crosses || fail "no ping while others were refused"
 grep -q DUP "$work/ping" && fail "packets are doubled"
 
@@ -186,7 +220,35 @@ ping_crosses || fail "no ping after the interface went up"
 until_true said 'weir run: port b: link up' "$work/weir.err" ||
 	fail "it is not said that the link is up"
 weir_stop
+! said 'warning\|address\|belongs' "$work/weir.err" || fail "too much: $(cat "$work/weir.err")"
+! said hugepages "$work/weir.err" || fail "no NIC needs hugepages: $(cat "$work/weir.err")"
 echo "ok: an interface that is down at the start is said, and waited for"
+
+# ---- what weir check warns of, weir run says at its start
+ip addr add 10.7.0.1/24 dev wa
+sysctl -qw net.ipv4.conf.wa.forwarding=1
+! ip link add bridge type bridge 2>/dev/null || ip link set wb master bridge
+sed -i '/^cloud up/d' "$work/scenario.weir"
+"$WEIR" check -c "$work/scenario.weir" 2>&1 >"$work/check" | sed 's/^warning: //' |
+	grep -v 'is a port of another weir' >"$work/warnings"
+said 'port a: interface wa has an address .* and forwards packets past weir' "$work/warnings" ||
+	fail "$(cat "$work/warnings")"
+said 'port b: no cloud begins there' "$work/warnings" || fail "$(cat "$work/warnings")"
+weir_start --cores "$cpu" $resting
+all_is_said()
+{
+	sed 's/^weir run: //; s/^warning: //' "$work/weir.err" >"$work/lines"
+	while read -r line; do
+		grep -qxF "$line" "$work/lines" || return 1
+	done <"$work/warnings"
+}
+until_true all_is_said || fail "$(cat "$work/warnings" "$work/weir.err")"
+"$WEIR" check -j -c "$work/scenario.weir" | jq -e '.warnings | any(contains("no cloud begins"))' \
+	>/dev/null || fail "weir check -j does not have the port"
+weir_stop
+ip link del bridge 2>/dev/null || true
+ip addr del 10.7.0.1/24 dev wa
+echo "ok: $(wc -l <"$work/warnings") warnings of weir check are weir run's, too"
 scenario <<SCENARIO
 cloud down delay 1ms
 SCENARIO

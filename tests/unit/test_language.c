@@ -466,11 +466,11 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"port aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ERROR_BAD_NAME, 6, NULL},
 	        {"cloud \"my cloud\" from a to b", ERROR_BAD_NAME, 7, NULL},
 	        {"port c interface \"my x\"", ERROR_BAD_NAME, 18,
-	         "`my x` cannot be the name of an interface; a name has 1 to 15 letters, as `ip "
-	         "link` shows it"},
+	         "`my x` cannot be the name of an interface; a name has 1 to 127 letters, "
+	         "without blanks, `/` and `:`"},
 	        {"port c device \"interface:my x\"", ERROR_BAD_NAME, 15,
-	         "`my x` cannot be the name of an interface; a name has 1 to 15 letters, as `ip "
-	         "link` shows it"},
+	         "`my x` cannot be the name of an interface; a name has 1 to 127 letters, "
+	         "without blanks, `/` and `:`"},
 	        {"port c device \"interface:my\tx\"", ERROR_BAD_NAME, 15, NULL},
 	        {"port c device interface:", ERROR_BAD_NAME, 15, NULL},
 	        /* characters */

@@ -54,6 +54,10 @@ static void texts_that_mean_one_interface_or_device_are_known(void **state)
 	         "interface eth99"},
 	        {"net_pcap0,iface=lo", "net_pcap1,rx_iface_in=lo", "interface lo"},
 	        {"net_tap0,iface=tap7", "net_tap1,iface=tap7", "interface tap7"},
+	        /* A comma belongs to the name of an interface; what `ip link` appends does not. */
+	        {"interface:lan,1", "interface:lan,1", "interface lan,1"},
+	        {"interface:lo@if7", "lo", "interface lo"},
+	        {"file:,out=a\\,b", "file:x,out=./a\\,b", NULL},
 	        {"net_tap0,iface=tap7", "net_af_packet0,iface=tap7", "interface tap7"},
 	        {"net_tap0,iface=tap7,remote=lo", "net_af_packet0,iface=lo", "interface lo"},
 	        {"0000:03:00.1", "03:00.1", "PCI device 0000:03:00.1"},
@@ -74,6 +78,9 @@ static void texts_that_mean_one_interface_or_device_are_known(void **state)
 	        {"net_vhost0,iface=/tmp/s0", "net_vhost1,iface=/tmp/s0"}, /* sockets: up to DPDK */
 	        {"0000:03:00.0", "0000:03:00.1"},
 	        {"0000:03:00.0", "0001:03:00.0"},
+	        {"interface:lan", "interface:lan,1"},
+	        {"interface:a,iface=lo", "lo"},
+	        {"file:,out=a\\,b", "file:,out=a"},
 	        {"file:x.pcap", "file:x.pcap"},
 	        {"file:x.pcap,out=y.pcap", "file:x.pcap,out=z.pcap"},
 	        {"file:,out=/dev/null", "file:,out=/dev/null"},
@@ -81,7 +88,6 @@ static void texts_that_mean_one_interface_or_device_are_known(void **state)
 	        {"", ""},
 	        {",", ",iface="},
 	        {"net_x,iface", "net_x,iface"},
-	        {"net_x,iface=0123456789abcdef", "net_x,iface=0123456789abcdef"},
 	};
 	char what[200];
 	(void)state;
@@ -242,7 +248,7 @@ static void a_packet_socket_that_cannot_be_opened_is_refused_with_the_reason(voi
 	const int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	struct problem opened = {.text = ""}, received = {.text = ""};
 	struct packet_port *packets;
-	struct interface interface;
+	struct interface lo = {.name = "lo", .index = 1}, interface;
 	struct rlimit before, none;
 	int rc[2];
 	(void)state;
@@ -257,7 +263,7 @@ static void a_packet_socket_that_cannot_be_opened_is_refused_with_the_reason(voi
 	none.rlim_cur = (rlim_t)lowest;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	rc[0] = interface_open("lo", &interface, &opened);
-	rc[1] = packet_port_open("lo", 1, NULL, &packets, &received);
+	rc[1] = packet_port_open(&lo, NULL, &packets, &received);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_int_equal(rc[0], -EMFILE);
 	assert_int_equal(rc[1], -EMFILE);

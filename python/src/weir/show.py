@@ -140,6 +140,9 @@ class Port:
     name: str = field(default="", metadata={"key": "port"})
     device: str = ""
     link_up: bool = False
+    gone: bool = False
+    absences: int = 0
+    absent_ns: int = 0
     rx_packets: int = 0
     rx_bytes: int = 0
     tx_packets: int = 0

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "port/interface.h"
+#include "port/device_text.h"
 #include "port/interface_look.h"
+#include "port/obstacle.h"
 #include "port/pci_device.h"
 #include "port/port.h"
 #include "port/port_identity.h"
@@ -39,6 +40,7 @@ static void look_at_interface(const char *device, const char *name, struct devic
 {
 	char text[DEVICE_TEXT_BYTES];
 	struct interface_look found;
+	struct obstacles obstacles;
 
 	interface_look(name, &found);
 	if (!found.there) {
@@ -54,23 +56,16 @@ static void look_at_interface(const char *device, const char *name, struct devic
 	         found.carrier ? "up"
 	         : found.up    ? "without carrier"
 	                       : "down",
-	         interface_named(device) ? "; through a packet socket" : "");
+	         device_text_interface(device) ? "; through a packet socket" : "");
 	look->there = true;
 	look->up = found.carrier;
-	look->mtu = found.mtu;
-	interface_look_down(&found, text, sizeof(text));
+	look->mtu = (int)found.mtu;
+	interface_look_refusal(&found, text, sizeof(text));
 	if (text[0])
 		warn(look, "%s", text);
-	if (found.master[0])
-		warn(look,
-		     "interface %s belongs to %s, which takes its packets: ip link set %s "
-		     "nomaster",
-		     found.name, found.master, found.name);
-	if (found.address[0])
-		warn(look,
-		     "interface %s has an address of this machine, %s: the kernel answers there, "
-		     "too; remove it (ip addr del), or move the interface into a network namespace",
-		     found.name, found.address);
+	obstacles_find(&found, !device_text_interface(device), &obstacles);
+	for (uint32_t i = 0; i < obstacles.n; i++)
+		warn(look, "%s", obstacles.texts[i]);
 	interface_look_rights(text, sizeof(text));
 	if (text[0])
 		warn(look, "%s", text);
@@ -80,7 +75,7 @@ static void look_at_interface(const char *device, const char *name, struct devic
 void device_look(const struct port_conf *port, struct device_look *look)
 {
 	struct problem problem;
-	char name[IFNAMSIZ];
+	char name[INTERFACE_NAME_BYTES];
 
 	memset(look, 0, sizeof(*look));
 	look->port = port->name;
@@ -93,7 +88,7 @@ void device_look(const struct port_conf *port, struct device_look *look)
 			warn(look, "%s", problem.text);
 		else
 			look_for_owner(port->device, look);
-	} else if (interface_name_of(port->device, name)) {
+	} else if (device_text_any_interface(port->device, name)) {
 		look_at_interface(port->device, name, look);
 	} else {
 		snprintf(look->what, sizeof(look->what), "%.300s", port->device);
@@ -101,4 +96,70 @@ void device_look(const struct port_conf *port, struct device_look *look)
 		    paced_file_check(port->device, port->folder, &problem) < 0)
 			warn(look, "%s", problem.text);
 	}
+}
+
+/* ---- ports together ---- */
+
+/* Returns true if frames can come in at the port. */
+static bool receives(const struct port_conf *port)
+{
+	return port->device && strncmp(port->device, "file:,", 6) != 0;
+}
+
+static void warn_of_idle(const struct scenario *scenario, const struct port_conf *port, FILE *out)
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		if (strcmp(scenario->clouds[i]->from, port->name) == 0)
+			return;
+	}
+	fprintf(out,
+	        "warning: port %s: no cloud begins there, so what arrives there is dropped; `cloud "
+	        "NAME from %s to PORT` takes it\n",
+	        port->name, port->name);
+}
+
+/* Returns what the interface of a port carries; CARRIES_OTHER if it has none that is there. */
+static enum interface_carries carried(const struct port_conf *port)
+{
+	const char *name = port->device ? device_text_interface(port->device) : NULL;
+	struct interface_look look = {.there = false};
+
+	if (name)
+		interface_look(name, &look);
+	return look.there ? interface_look_carries(&look) : CARRIES_OTHER;
+}
+
+/* Warns of the first cloud between interfaces of both kinds. */
+static void warn_of_mixture(const struct scenario *scenario, FILE *out)
+{
+	enum interface_carries carries[SCENARIO_PORTS_MAX];
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		carries[i] = carried(&scenario->ports[i]);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		int from = scenario_find_port(scenario, cloud->from);
+		int to = scenario_find_port(scenario, cloud->to);
+		bool from_ip;
+
+		if (from < 0 || to < 0 || carries[from] == CARRIES_OTHER ||
+		    carries[to] == CARRIES_OTHER || carries[from] == carries[to])
+			continue;
+		from_ip = carries[from] == CARRIES_IP;
+		fprintf(out, "warning: cloud %s leads from %s to %s: %s\n", cloud->name,
+		        from_ip ? "IP packets without an Ethernet header" : "Ethernet frames",
+		        from_ip ? "Ethernet frames" : "IP packets without an Ethernet header",
+		        from_ip ? "they get made-up addresses, which no host there takes"
+		                : "their addresses, and ARP, are lost");
+		return;
+	}
+}
+
+void devices_warn(const struct scenario *scenario, FILE *out)
+{
+	for (uint32_t i = 0; scenario->n_clouds > 0 && i < scenario->n_ports; i++) {
+		if (receives(&scenario->ports[i]))
+			warn_of_idle(scenario, &scenario->ports[i], out);
+	}
+	warn_of_mixture(scenario, out);
 }

@@ -15,9 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stdio.h>
+
 #include "scenario/scenario.h"
 
-#define DEVICE_WARNINGS_MAX 6
+#define DEVICE_WARNINGS_MAX 8
 #define DEVICE_TEXT_BYTES   400
 
 struct device_look {
@@ -31,5 +33,9 @@ struct device_look {
 };
 
 void device_look(const struct port_conf *port, struct device_look *look);
+
+/* Prints a line `warning: ...` for each port at which no cloud begins, and for each cloud from IP
+ * packets to Ethernet frames or back. Both `weir check` and `weir run` print them. */
+void devices_warn(const struct scenario *scenario, FILE *out);
 
 #endif

@@ -182,8 +182,6 @@ static int start_runtime(struct session *session, struct problem *problem)
 	                    runtime_eal_mib(session->scenario, &options, workers.n), problem);
 	if (rc < 0)
 		return rc;
-	/* Remarks so far are about hugepages. */
-	problem->text[0] = '\0';
 	rc = recording_run_begin(&arguments->record, session->scenario, &session->recording,
 	                         problem);
 	if (rc < 0)
@@ -342,6 +340,8 @@ static int start(struct session *session, struct problem *problem)
 		rc = exec_path_open(session->arguments.between, &session->path, problem);
 	if (rc == 0)
 		rc = bind_ports(session, problem);
+	if (rc == 0)
+		run_warn(session->scenario);
 	if (rc == 0)
 		rc = start_runtime(session, problem);
 	if (rc == 0)
@@ -693,7 +693,6 @@ int command_exec(int argc, char **argv)
 		run_log(RUN_LOG_ERROR, "%s", session->message);
 		status = STATUS_FAILED;
 	} else {
-		run_warn(session->scenario);
 		run_seed_choose(session->scenario);
 		status = run(session);
 	}

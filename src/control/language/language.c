@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <net/if.h>
 #include <string.h>
 
 #include "capture/filter.h"
@@ -167,18 +166,18 @@ static int check_name(const struct word *word, struct language_error *error)
 	        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
 }
 
-/* Follows the kernel's dev_valid_name(). */
+/* Follows the kernel's dev_valid_name(); an alternative name may be longer. */
 static int check_interface(const char *name, struct language_error *error)
 {
 	size_t bytes = strlen(name);
 
-	if (bytes > 0 && bytes < IFNAMSIZ && !strpbrk(name, "/: \t\n\v\f\r") &&
+	if (bytes > 0 && bytes < INTERFACE_NAME_BYTES && !strpbrk(name, "/: \t\n\v\f\r") &&
 	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
 		return 0;
 	return language_error_set(error, ERROR_BAD_NAME,
 	                          "`%.*s` cannot be the name of an interface; a name has 1 to %d "
-	                          "letters, as `ip link` shows it",
-	                          SHOWN(name), IFNAMSIZ - 1);
+	                          "letters, without blanks, `/` and `:`",
+	                          SHOWN(name), INTERFACE_NAME_BYTES - 1);
 }
 
 /* Checks the name of a device. For `interface:NAME`, which is printed as an interface, checks

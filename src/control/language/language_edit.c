@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executes the commands that edit a scenario. */
 #include <errno.h>
-#include <net/if.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -121,7 +120,7 @@ static int edit_port(struct scenario *scenario, const struct command *command,
 {
 	const struct word *word = command->words.word;
 	const char *device = command->words.n > 2 ? word[3].text : NULL;
-	char interface[sizeof(PORT_INTERFACE) + IFNAMSIZ];
+	char interface[sizeof(PORT_INTERFACE) + INTERFACE_NAME_BYTES];
 	int result;
 
 	if (device && strcmp(word[2].text, "interface") == 0) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check/budget.h"
+#include "check/devices.h"
 #include "check/memory_plan.h"
 #include "language/path_check.h"
 #include "text/alloc_failure.h"
@@ -22,6 +23,7 @@ void run_warn(const struct scenario *scenario)
 	if (!out)
 		return;
 	path_warn(scenario, out);
+	devices_warn(scenario, out);
 	if (alloc_failure_close(out) == 0) {
 		for (char *line = strtok_r(lines, "\n", &rest); line;
 		     line = strtok_r(NULL, "\n", &rest))

@@ -6,9 +6,9 @@
 #include <string.h>
 
 const char *const event_log_kinds[] = {
-        "started",     "stopped",         "change",        "cleared",     "link",     "remark",
-        "stall",       "stall-end",       "loss",          "real-loss",   "schedule", "lease-kept",
-        "lease-stuck", "recording-ended", "flight-dumped", "flight-lost", NULL,
+        "started",    "stopped",     "change",          "cleared",       "link",        "interface",
+        "remark",     "stall",       "stall-end",       "loss",          "real-loss",   "schedule",
+        "lease-kept", "lease-stuck", "recording-ended", "flight-dumped", "flight-lost", NULL,
 };
 
 bool event_log_is_kind(const char *text, size_t n)

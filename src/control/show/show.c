@@ -30,7 +30,10 @@ static void table_port(struct table *table, const struct port_report *port)
 	table_text(table, port->name);
 	table_text(table, port->device != NULL ? port->device : "");
 	table_text(table, port->driver != NULL ? port->driver : "");
-	table_text(table, !port->link_up ? "down" : port->link_bps > 0 ? link : "up");
+	table_text(table, port->gone           ? "gone"
+	                  : !port->link_up     ? "down"
+	                  : port->link_bps > 0 ? link
+	                                       : "up");
 	table_text(table, port->time != NULL ? port->time : "poll");
 	table_count(table, port->rx_packets);
 	table_unit(table, CHART_BYTES, (double)port->rx_bytes);
@@ -57,10 +60,19 @@ static void table_port_losses(struct table *table, const struct port_report *por
 
 static void warn_port(FILE *out, const struct port_report *port)
 {
+	const uint64_t known = port->too_large + port->not_ip + port->chained;
 	char count[COUNT_SIZE];
 
-	if (!port->link_up)
+	if (port->gone)
+		fprintf(out, "warning: port %s: its interface is gone\n", port->name);
+	else if (!port->link_up)
 		fprintf(out, "warning: port %s: the link is down\n", port->name);
+	if (port->absences > 0)
+		fprintf(out,
+		        "warning: port %s: its interface was gone %s times, %.1f s in all: what "
+		        "arrived there meanwhile is not counted\n",
+		        port->name, count_text(count, port->absences),
+		        (double)port->absent_ns / 1e9);
 	if (port->unfinished > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets lost on arrival, because weir cannot "
@@ -99,18 +111,23 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "of "
 		        "its interface: ip link set IFACE mtu N\n",
 		        port->name, count_text(count, port->too_large));
+	if (port->not_ip > 0)
+		fprintf(out,
+		        "warning: port %s: %s frames lost, because its interface carries IP "
+		        "packets "
+		        "only\n",
+		        port->name, count_text(count, port->not_ip));
 	if (port->chained > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets lost, because its driver sends no frames "
 		        "larger than one buffer of 2,048 bytes; a packet socket does: `port %s "
 		        "interface IFACE`\n",
 		        port->name, count_text(count, port->chained), port->name);
-	if (port->not_sent > port->too_large + port->chained)
+	if (port->not_sent > known)
 		fprintf(out,
 		        "warning: port %s: the device accepted %s packets, but reports that it "
 		        "could not send them\n",
-		        port->name,
-		        count_text(count, port->not_sent - port->too_large - port->chained));
+		        port->name, count_text(count, port->not_sent - known));
 	if (port->not_written > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets could not be written to its file: is the "
@@ -166,6 +183,10 @@ json_t *show_port_object(const struct port_report *port)
 
 	json_object_set_new(object, "unfinished", json_integer((json_int_t)port->unfinished));
 	json_object_set_new(object, "too_large", json_integer((json_int_t)port->too_large));
+	json_object_set_new(object, "not_ip", json_integer((json_int_t)port->not_ip));
+	json_object_set_new(object, "gone", json_boolean(port->gone));
+	json_object_set_new(object, "absences", json_integer((json_int_t)port->absences));
+	json_object_set_new(object, "absent_ns", json_integer((json_int_t)port->absent_ns));
 	json_object_set_new(object, "chained", json_integer((json_int_t)port->chained));
 	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
 	if (port->stamped + port->unstamped > 0)

@@ -191,7 +191,14 @@ void event_of_runtime(struct control *control, const struct runtime_event *event
 		           json_pack("{s:s,s:b}", "port", port, "up", event->up), "%s",
 		           event->line);
 		return;
+	case RUNTIME_INTERFACE:
+		event_tell(control, runtime_event_level(event), "interface",
+		           json_pack("{s:s,s:b,s:I}", "port", port, "there", event->up, "gone_ns",
+		                     (json_int_t)event->for_ns),
+		           "%s", event->line);
+		return;
 	case RUNTIME_REMARK:
+	case RUNTIME_OBSTACLE:
 		event_tell(control, runtime_event_level(event), "remark",
 		           json_pack("{s:s}", "port", port), "%s", event->line);
 		return;

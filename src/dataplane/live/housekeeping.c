@@ -8,7 +8,10 @@
 
 enum run_log_level runtime_event_level(const struct runtime_event *event)
 {
-	return event->kind == RUNTIME_STALL || (event->kind == RUNTIME_LINK && !event->up)
+	bool of_link = event->kind == RUNTIME_LINK || event->kind == RUNTIME_INTERFACE;
+
+	return event->kind == RUNTIME_STALL || event->kind == RUNTIME_OBSTACLE ||
+	                       (of_link && !event->up)
 	               ? RUN_LOG_WARNING
 	               : RUN_LOG_NOTICE;
 }
@@ -58,10 +61,47 @@ static void remark(uint32_t index, const char *line, runtime_tell *tell, void *a
 	     &(struct runtime_event){.kind = RUNTIME_REMARK, .index = index, .line = line});
 }
 
-static void watch_port(struct port *port, uint32_t index, runtime_tell *tell, void *argument)
+static void tell_obstacles(const struct port *port, uint32_t index, runtime_tell *tell,
+                           void *argument)
+{
+	struct obstacles obstacles;
+	char line[500];
+
+	port_obstacles(port, &obstacles);
+	for (uint32_t i = 0; i < obstacles.n; i++) {
+		snprintf(line, sizeof(line), "port %s: %s", port->name, obstacles.texts[i]);
+		tell(argument, &(struct runtime_event){
+		                       .kind = RUNTIME_OBSTACLE, .index = index, .line = line});
+	}
+}
+
+static void watch_presence(struct port *port, uint32_t index, uint64_t now_ns, runtime_tell *tell,
+                           void *argument)
+{
+	char line[600], text[PRESENCE_TEXT_BYTES];
+	enum presence_change change;
+
+	while ((change = presence_watch(port, now_ns, text, sizeof(text))) != PRESENCE_SAME) {
+		struct runtime_event event = {
+		        .kind = change == PRESENCE_REFUSED ? RUNTIME_OBSTACLE : RUNTIME_INTERFACE,
+		        .index = index,
+		        .line = line,
+		        .up = change == PRESENCE_BACK};
+
+		event.for_ns = event.up ? port->presence.last_ns : 0;
+		snprintf(line, sizeof(line), "port %s: %s", port->name, text);
+		tell(argument, &event);
+		if (event.up)
+			tell_obstacles(port, index, tell, argument);
+	}
+}
+
+static void watch_port(struct port *port, uint32_t index, uint64_t now_ns, runtime_tell *tell,
+                       void *argument)
 {
 	char line[500], text[400];
 
+	watch_presence(port, index, now_ns, tell, argument);
 	if (interface_renamed(&port->interface)) {
 		snprintf(line, sizeof(line), "port %s: its interface is now called %s", port->name,
 		         port->interface.name);
@@ -81,34 +121,19 @@ static void watch_port(struct port *port, uint32_t index, runtime_tell *tell, vo
 	}
 }
 
-static void tell_of(const struct runtime *runtime, uint32_t index, const char *text,
-                    runtime_tell *tell, void *argument)
-{
-	char line[400];
-
-	if (!text[0])
-		return;
-	snprintf(line, sizeof(line), "port %s: %s", runtime->ports[index].name, text);
-	remark(index, line, tell, argument);
-}
-
 static void introduce(struct runtime *runtime, runtime_tell *tell, void *argument)
 {
-	char text[300];
+	char text[300], line[400];
 
 	for (uint32_t i = 0; i < runtime->n_ports; i++) {
 		const struct port *port = &runtime->ports[i];
 
 		port_introduce(port, text, sizeof(text));
-		tell_of(runtime, i, text, tell, argument);
-		text[0] = '\0';
-		/* A packet socket finishes what the kernel's offloads leave undone, so it needs no
-		 * remark. */
-		if (!port->packets)
-			interface_offloads(&port->interface, text, sizeof(text));
-		tell_of(runtime, i, text, tell, argument);
-		port_why_down(port, text, sizeof(text));
-		tell_of(runtime, i, text, tell, argument);
+		if (text[0]) {
+			snprintf(line, sizeof(line), "port %s: %s", port->name, text);
+			remark(i, line, tell, argument);
+		}
+		tell_obstacles(port, i, tell, argument);
 	}
 	runtime->introduced = true;
 }
@@ -141,5 +166,5 @@ void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument)
 	for (uint32_t i = 0; i < runtime->n_ports; i++)
 		port_keep_time(&runtime->ports[i], &runtime->clock);
 	for (uint32_t i = 0; i < runtime->n_ports; i++)
-		watch_port(&runtime->ports[i], i, tell, argument);
+		watch_port(&runtime->ports[i], i, sample.raw_ns, tell, argument);
 }

@@ -114,8 +114,10 @@ bool runtime_tap_is_on(struct runtime *runtime, const struct tap *tap);
 void runtime_tap_end(struct runtime *runtime, struct tap *tap);
 
 enum runtime_event_kind {
-	RUNTIME_REMARK,    /* of a port: see its line */
-	RUNTIME_LINK,      /* of a port: its link went up or down */
+	RUNTIME_REMARK,   /* of a port: see its line */
+	RUNTIME_OBSTACLE, /* of a port: packets do not pass it, or pass beside weir: see its line */
+	RUNTIME_LINK,     /* of a port: its link went up or down */
+	RUNTIME_INTERFACE, /* of a port: its interface is gone, or back */
 	RUNTIME_STALL,     /* a worker has completed no poll for a second */
 	RUNTIME_STALL_END, /* the worker polls again */
 };
@@ -123,14 +125,14 @@ struct runtime_event {
 	enum runtime_event_kind kind;
 	uint32_t index;   /* of the port or the worker */
 	const char *line; /* the whole event, for people */
-	bool up;          /* RUNTIME_LINK */
-	uint64_t for_ns;  /* duration of a stall: so far, or in all */
+	bool up;          /* RUNTIME_LINK, RUNTIME_INTERFACE */
+	uint64_t for_ns;  /* duration of a stall, so far or in all; of an absence that has ended */
 };
 /* Returns the level of the event in the log (run_log.h). */
 enum run_log_level runtime_event_level(const struct runtime_event *event);
 typedef void runtime_tell(void *argument, const struct runtime_event *event);
 /* Does the housekeeping, about every 100 ms: disciplines the clock, and watches for workers that
- * stall and links that go down or up. Passes each event to `tell`. */
+ * stall, and for links and interfaces that go and come. Passes each event to `tell`. */
 void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
 /* Returns true if every worker has completed a poll since the call that last returned true. For
  * workers that no tap wakes (see `rests`). */
@@ -144,6 +146,9 @@ struct recording *runtime_recording(const struct runtime *runtime);
 struct port_report {
 	const char *name, *device, *driver;
 	bool link_up;
+	bool gone;          /* its interface is not there */
+	uint64_t absences;  /* times it was gone, since the start */
+	uint64_t absent_ns; /* in all */
 	uint64_t link_bps;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t rx_missed;     /* lost by the device before weir saw them */
@@ -155,6 +160,7 @@ struct port_report {
 	uint64_t not_written;   /* taken by a file, and could not be written (recorder.h) */
 	uint64_t unfinished;    /* of rx_missed: weir cannot finish what offloads left undone */
 	uint64_t too_large;     /* of not_sent: larger than the interface takes */
+	uint64_t not_ip;        /* of not_sent: no IP packets, on an interface for nothing else */
 	uint64_t chained;       /* of not_sent: longer than the one mbuf that the driver sends */
 	const char *time;       /* source of the instants of reception: `poll`, `device` */
 	uint64_t stamped;       /* with `device`: packets that the device stamped */

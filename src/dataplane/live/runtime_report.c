@@ -58,6 +58,9 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->device = port->device;
 	report->driver = port->driver;
 	report->link_up = port->link_up;
+	report->gone = port->presence.gone;
+	report->absences = port->presence.absences;
+	report->absent_ns = port->presence.absent_ns;
 	report->link_bps = port_link_bps(port);
 	report->speed_bps = port->speed_bps;
 	report->time = port->stamps ? "device" : "poll";
@@ -75,6 +78,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->not_written = losses.not_written - before->not_written;
 	report->unfinished = losses.unfinished - before->unfinished;
 	report->too_large = losses.too_large - before->too_large;
+	report->not_ip = losses.not_ip - before->not_ip;
 	report->chained = losses.chained - before->chained;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);

@@ -238,7 +238,7 @@ int bench_tester_open(struct bench_tester *tester, const char *out, const char *
 	tester->tick_ns = tick_ns;
 	for (int i = 0; i < 2; i++) {
 		tester->ports[i].id = RTE_MAX_ETHPORTS;
-		tester->ports[i].interface.promiscuous = -1;
+		tester->ports[i].interface.socket = -1;
 	}
 	tester->pool = pool_make("bench-tester", MBUFS, NULL);
 	if (!tester->pool) {

@@ -14,47 +14,9 @@
 #include <unistd.h>
 
 #include "machine/cpu_level.h"
-#include "scenario/scenario.h"
+#include "port/device_text.h"
 
 #define DESCRIPTORS_MAX 1024
-
-const char *interface_named(const char *device)
-{
-	size_t bytes = strlen(device);
-
-	if (strncmp(device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0)
-		return device + strlen(PORT_INTERFACE);
-	/* DPDK's virtual devices are called net_... or eth_...; PCI devices and files have a
-	 * colon. */
-	if (bytes == 0 || bytes >= IFNAMSIZ || strpbrk(device, ",:/") ||
-	    strncmp(device, "net_", 4) == 0 || strncmp(device, "eth_", 4) == 0)
-		return NULL;
-	return device;
-}
-
-static bool name_of(const char *device, char name[IFNAMSIZ])
-{
-	const char *at = strstr(device, ",iface="), *named = interface_named(device);
-	size_t bytes;
-
-	if (!at && !named)
-		return false;
-	at = named ? named : at + strlen(",iface=");
-	bytes = strcspn(at, ",");
-	/* net_vhost names a socket by its path. */
-	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(at, '/', bytes))
-		return false;
-	memcpy(name, at, bytes);
-	name[bytes] = '\0';
-	return true;
-}
-
-bool interface_name_of(const char *device, char name[IFNAMSIZ])
-{
-	/* net_tap makes the interface that it names. */
-	return strncmp(device, "net_tap", 7) != 0 && strncmp(device, "file:", 5) != 0 &&
-	       name_of(device, name);
-}
 
 void interface_no_socket(const char *name, int error, struct problem *problem)
 {
@@ -69,38 +31,77 @@ void interface_no_socket(const char *name, int error, struct problem *problem)
 		            strerror(-error));
 }
 
+/* Binds the socket to the interface, for no packets, and makes the interface promiscuous. */
+static int take(struct interface *interface, const struct interface_look *look,
+                struct problem *problem)
+{
+	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = look->index};
+	struct packet_mreq request = {.mr_ifindex = look->index, .mr_type = PACKET_MR_PROMISC};
+	char refusal[200];
+	int rc;
+
+	interface_look_refusal(look, refusal, sizeof(refusal));
+	if (refusal[0]) {
+		problem_set(problem, -1, "%s", refusal);
+		return -ENOTSUP;
+	}
+	if (bind(interface->socket, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    setsockopt(interface->socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request,
+	               sizeof(request)) < 0) {
+		rc = -errno;
+		problem_set(problem, -1, "interface %s cannot be made promiscuous: %s", look->name,
+		            strerror(-rc));
+		return rc;
+	}
+	/* If it has come back with its old index, it may be the same, with its merging off. */
+	if (look->index != interface->index)
+		interface->merging = 0;
+	interface->index = look->index;
+	interface->carries = interface_look_carries(look);
+	memcpy(interface->name, look->name, IFNAMSIZ);
+	return 0;
+}
+
 int interface_open(const char *device, struct interface *interface, struct problem *problem)
 {
-	struct packet_mreq request = {.mr_type = PACKET_MR_PROMISC};
+	struct interface_look look;
 	int rc;
 
 	memset(interface, 0, sizeof(*interface));
-	interface->promiscuous = -1;
-	if (!interface_name_of(device, interface->name))
+	interface->socket = -1;
+	if (!device_text_any_interface(device, interface->wanted))
 		return 0;
-	interface->promiscuous = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (interface->promiscuous < 0) {
+	interface->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (interface->socket < 0) {
 		rc = -errno;
-		interface_no_socket(interface->name, rc, problem);
+		interface_no_socket(interface->wanted, rc, problem);
 		return rc;
 	}
-	interface->index = (int)if_nametoindex(interface->name);
-	if (interface->index == 0) {
+	interface->limited = interface_look_is_limited(interface->socket);
+	interface_look(interface->wanted, &look);
+	if (!look.there) {
 		problem_set(problem, -1,
 		            "there is no interface %s in this network namespace; `ip link` lists "
 		            "the existing ones",
-		            interface->name);
+		            interface->wanted);
 		rc = -ENODEV;
 		goto err_close;
 	}
-	request.mr_ifindex = interface->index;
-	if (setsockopt(interface->promiscuous, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request,
-	               sizeof(request)) < 0) {
-		rc = -errno;
-		problem_set(problem, -1, "interface %s cannot be made promiscuous: %s",
-		            interface->name, strerror(-rc));
+	if (interface_look_carries(&look) == CARRIES_IP && !device_text_interface(device)) {
+		problem_set(problem, -1,
+		            "interface %s carries IP packets without an Ethernet header, which "
+		            "this driver cannot take; weir's packet socket can: `interface %s`",
+		            look.name, look.name);
+		rc = -ENOTSUP;
 		goto err_close;
 	}
+	rc = take(interface, &look, problem);
+	if (rc < 0)
+		goto err_close;
+	/* `eth0@if7`, as `ip link` prints it, is no alternative name. */
+	if (interface->wanted[strlen(look.name)] == '@' &&
+	    strncmp(interface->wanted, look.name, strlen(look.name)) == 0)
+		strcpy(interface->wanted, look.name);
 	return 0;
 
 err_close:
@@ -108,19 +109,35 @@ err_close:
 	return rc;
 }
 
+bool interface_is_there(const struct interface *interface)
+{
+	struct sockaddr_ll address;
+	socklen_t bytes = sizeof(address);
+
+	return getsockname(interface->socket, (struct sockaddr *)&address, &bytes) == 0 &&
+	       address.sll_ifindex == interface->index;
+}
+
+int interface_replace(struct interface *interface, const struct interface_look *by,
+                      struct problem *problem)
+{
+	return take(interface, by, problem);
+}
+
 static bool switch_merging(const struct interface *interface, uint32_t which, bool on);
 
 void interface_close(struct interface *interface)
 {
-	if (interface->index == 0 && interface->promiscuous <= 0)
+	if (interface->index == 0 && interface->socket <= 0)
 		return;
-	for (uint32_t which = 0; interface->merging >> which; which++) {
+	for (uint32_t which = 0; interface_is_there(interface) && interface->merging >> which;
+	     which++) {
 		if (interface->merging >> which & 1)
 			switch_merging(interface, which, true);
 	}
 	interface->merging = 0;
-	close(interface->promiscuous);
-	interface->promiscuous = -1;
+	close(interface->socket);
+	interface->socket = -1;
 	interface->index = 0;
 	interface->n_sockets = 0;
 }
@@ -134,7 +151,7 @@ void interface_find_sockets(struct interface *interface)
 		struct sockaddr_ll address;
 		socklen_t bytes = sizeof(address);
 
-		if (fd == interface->promiscuous ||
+		if (fd == interface->socket ||
 		    getsockname(fd, (struct sockaddr *)&address, &bytes) < 0 ||
 		    bytes < offsetof(struct sockaddr_ll, sll_hatype) ||
 		    address.sll_family != AF_PACKET || address.sll_ifindex != interface->index)
@@ -148,7 +165,7 @@ static int ask_name(const struct interface *interface, char name[IFNAMSIZ])
 {
 	struct ifreq ifr = {.ifr_ifindex = interface->index};
 
-	if (ioctl(interface->promiscuous, SIOCGIFNAME, &ifr) < 0)
+	if (ioctl(interface->socket, SIOCGIFNAME, &ifr) < 0)
 		return -errno;
 	memcpy(name, ifr.ifr_name, IFNAMSIZ);
 	return 0;
@@ -160,16 +177,18 @@ static int ask(const struct interface *interface, unsigned long request, struct 
 {
 	int rc = ask_name(interface, ifr->ifr_name);
 
-	return rc < 0 ? rc : ioctl(interface->promiscuous, request, ifr);
+	return rc < 0 ? rc : ioctl(interface->socket, request, ifr);
 }
 
 bool interface_renamed(struct interface *interface)
 {
 	char name[IFNAMSIZ];
 
-	if (interface->index == 0 || ask_name(interface, name) < 0 ||
-	    strcmp(name, interface->name) == 0)
+	if (interface->index == 0 || !interface_is_there(interface) ||
+	    ask_name(interface, name) < 0 || strcmp(name, interface->name) == 0)
 		return false;
+	if (strcmp(interface->wanted, interface->name) == 0)
+		strcpy(interface->wanted, name);
 	memcpy(interface->name, name, sizeof(name));
 	return true;
 }
@@ -178,7 +197,7 @@ bool interface_link_up(const struct interface *interface)
 {
 	struct ifreq ifr = {0};
 
-	if (ask(interface, SIOCGIFFLAGS, &ifr) < 0)
+	if (!interface_is_there(interface) || ask(interface, SIOCGIFFLAGS, &ifr) < 0)
 		return false;
 	return (ifr.ifr_flags & IFF_UP) && (ifr.ifr_flags & IFF_RUNNING);
 }
@@ -237,38 +256,4 @@ uint64_t interface_bps(const struct interface *interface)
 	    ethtool_cmd_speed(&settings) == (uint32_t)SPEED_UNKNOWN)
 		return 0;
 	return (uint64_t)ethtool_cmd_speed(&settings) * 1000000;
-}
-
-static bool is_veth(const struct interface *interface)
-{
-	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
-	struct ifreq ifr = {.ifr_data = (void *)&info};
-
-	return ask(interface, SIOCETHTOOL, &ifr) == 0 && strcmp(info.driver, "veth") == 0;
-}
-
-void interface_offloads(const struct interface *interface, char *text, size_t room)
-{
-	text[0] = '\0';
-	if (interface->index == 0)
-		return;
-	if (is_veth(interface)) {
-		/* The other end may be in a namespace that is not visible from here. A user who has
-		 * set up this end usually has set up the other end alike. */
-		if (feature(interface, ETHTOOL_GTXCSUM) || feature(interface, ETHTOOL_GTSO))
-			snprintf(text, room,
-			         "%s is one end of a veth pair with offloads on: if the other end "
-			         "has "
-			         "them on too, it hands over super-frames of up to 64 KiB, which "
-			         "are "
-			         "cut, and unfinished checksums; on both ends: ethtool -K IFACE tx "
-			         "off",
-			         interface->name);
-		return;
-	}
-	if (feature(interface, ETHTOOL_GGRO) || (feature(interface, ETHTOOL_GFLAGS) & ETH_FLAG_LRO))
-		snprintf(text, room,
-		         "%s merges frames as they are received: they are cut to what fits; "
-		         "ethtool -K %s gro off lro off",
-		         interface->name, interface->name);
 }

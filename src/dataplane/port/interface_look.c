@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
-#include <linux/if_packet.h>
+#include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -52,17 +51,18 @@ static void look_for_address(struct interface_look *look)
 	freeifaddrs(all);
 }
 
-/* Requests the link's attributes by netlink. /sys shows the interfaces of one network namespace
- * only, and not always this one's. */
-static int ask_link(unsigned index, char *answer, size_t room)
+/* What the kernel says of a link. */
+struct link {
+	int index;
+	uint16_t type;
+	uint32_t flags, mtu, master;
+	char name[IFNAMSIZ];
+};
+
+/* Sends a request for one link's attributes, and reads the answer. /sys shows the interfaces of one
+ * network namespace only, and not always this one's. Returns the bytes of the answer, or -1. */
+static int converse(const struct nlmsghdr *request, char *answer, size_t room)
 {
-	struct {
-		struct nlmsghdr header;
-		struct ifinfomsg link;
-	} request = {.header = {.nlmsg_len = sizeof(request),
-	                        .nlmsg_type = RTM_GETLINK,
-	                        .nlmsg_flags = NLM_F_REQUEST},
-	             .link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)index}};
 	const struct timeval patience = {.tv_sec = 1};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t bytes = -1;
@@ -70,85 +70,177 @@ static int ask_link(unsigned index, char *answer, size_t room)
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (send(fd, &request, sizeof(request), 0) == sizeof(request))
+	if (send(fd, request, request->nlmsg_len, 0) == (ssize_t)request->nlmsg_len)
 		bytes = recv(fd, answer, room, 0);
 	close(fd);
 	return (int)bytes;
 }
 
-static void look_for_master(struct interface_look *look)
+static void read_attribute(const struct rtattr *attribute, struct link *link)
 {
-	_Alignas(struct nlmsghdr) char answer[16384];
-	int bytes = ask_link(if_nametoindex(look->name), answer, sizeof(answer));
-	const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
-	const struct rtattr *attribute;
-	int left;
-
-	if (bytes < 0 || !NLMSG_OK(header, (unsigned)bytes) || header->nlmsg_type != RTM_NEWLINK)
-		return;
-	attribute = IFLA_RTA(NLMSG_DATA(header));
-	left = (int)IFLA_PAYLOAD(header);
-	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-		uint32_t master;
-
-		if (attribute->rta_type != IFLA_MASTER)
-			continue;
-		memcpy(&master, RTA_DATA(attribute), sizeof(master));
-		if (!if_indextoname(master, look->master))
-			look->master[0] = '\0';
+	switch (attribute->rta_type) {
+	case IFLA_IFNAME:
+		snprintf(link->name, sizeof(link->name), "%s", (const char *)RTA_DATA(attribute));
+		break;
+	case IFLA_MTU:
+		memcpy(&link->mtu, RTA_DATA(attribute), sizeof(link->mtu));
+		break;
+	case IFLA_MASTER:
+		memcpy(&link->master, RTA_DATA(attribute), sizeof(link->master));
+		break;
 	}
 }
 
-void interface_look(const char *name, struct interface_look *look)
+/* Looks for a link by a name of its own or an alternative one. Linux before 5.5 does not know the
+ * latter. */
+static bool link_ask(const char *name, struct link *link)
+{
+	struct {
+		struct nlmsghdr header;
+		struct ifinfomsg info;
+		struct rtattr attribute;
+		char name[INTERFACE_NAME_BYTES];
+	} request = {.header = {.nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST},
+	             .info = {.ifi_family = AF_UNSPEC}};
+	_Alignas(struct nlmsghdr) char answer[16384];
+	const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
+	const struct ifinfomsg *info = NLMSG_DATA(header);
+	const struct rtattr *attribute;
+	size_t room = strlen(name) + 1;
+	int bytes, left;
+
+	memset(link, 0, sizeof(*link));
+	if (room == 1 || room > sizeof(request.name))
+		return false;
+	memcpy(request.name, name, room);
+	request.attribute.rta_type = room > IFNAMSIZ ? IFLA_ALT_IFNAME : IFLA_IFNAME;
+	request.attribute.rta_len = (unsigned short)RTA_LENGTH(room);
+	request.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof(request.info)) + RTA_SPACE(room));
+	bytes = converse(&request.header, answer, sizeof(answer));
+	if (bytes < 0 || !NLMSG_OK(header, (unsigned)bytes) || header->nlmsg_type != RTM_NEWLINK)
+		return false;
+	link->index = info->ifi_index;
+	link->type = info->ifi_type;
+	link->flags = info->ifi_flags;
+	attribute = IFLA_RTA(info);
+	left = (int)IFLA_PAYLOAD(header);
+	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+		read_attribute(attribute, link);
+	return link->index > 0 && link->name[0];
+}
+
+/* Tries the whole name first: a name of the kernel's may have an `@`, too. */
+static bool link_find(const char *wanted, struct link *link)
+{
+	char name[INTERFACE_NAME_BYTES];
+	size_t bytes = strcspn(wanted, "@");
+
+	if (link_ask(wanted, link))
+		return true;
+	if (!wanted[bytes] || bytes >= sizeof(name))
+		return false;
+	memcpy(name, wanted, bytes);
+	name[bytes] = '\0';
+	return link_ask(name, link);
+}
+
+unsigned interface_find(const char *wanted, char name[IFNAMSIZ])
+{
+	struct link link;
+
+	if (!link_find(wanted, &link))
+		return 0;
+	memcpy(name, link.name, IFNAMSIZ);
+	return (unsigned)link.index;
+}
+
+static void look_for_driver(struct interface_look *look)
 {
 	struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
-	struct ifreq ifr = {0};
+	struct ifreq ifr = {.ifr_data = (void *)&driver};
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	memset(look, 0, sizeof(*look));
-	snprintf(look->name, sizeof(look->name), "%s", name);
-	look->there = if_nametoindex(name) > 0;
-	if (fd < 0 || !look->there) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	/* If `name` is an alternative name, the requests need the kernel's own. */
-	if_indextoname(if_nametoindex(name), look->name);
 	memcpy(ifr.ifr_name, look->name, IFNAMSIZ);
-	if (ioctl(fd, SIOCGIFFLAGS, &ifr) == 0) {
-		look->up = ifr.ifr_flags & IFF_UP;
-		look->carrier = look->up && (ifr.ifr_flags & IFF_RUNNING);
-	}
-	if (ioctl(fd, SIOCGIFMTU, &ifr) == 0)
-		look->mtu = ifr.ifr_mtu;
-	ifr.ifr_data = (void *)&driver;
-	if (ioctl(fd, SIOCETHTOOL, &ifr) == 0)
+	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &ifr) == 0)
 		snprintf(look->driver, sizeof(look->driver), "%.31s", driver.driver);
-	close(fd);
-	look_for_master(look);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void look_for_forwarding(struct interface_look *look)
+{
+	char path[64 + IFNAMSIZ];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/forwarding",
+	         strchr(look->address, ':') ? "ipv6" : "ipv4", look->name);
+	file = fopen(path, "re");
+	look->forwards = file && fgetc(file) == '1';
+	if (file)
+		fclose(file);
+}
+
+void interface_look(const char *wanted, struct interface_look *look)
+{
+	struct link link;
+
+	memset(look, 0, sizeof(*look));
+	snprintf(look->name, sizeof(look->name), "%s", wanted);
+	if (!link_find(wanted, &link))
+		return;
+	memcpy(look->name, link.name, IFNAMSIZ);
+	look->there = true;
+	look->index = link.index;
+	look->up = link.flags & IFF_UP;
+	look->carrier = look->up && (link.flags & IFF_RUNNING);
+	look->mtu = link.mtu;
+	look->hardware_type = link.type;
+	look->point_to_point = link.flags & IFF_POINTOPOINT;
+	if (link.master == 0 || !if_indextoname(link.master, look->master))
+		look->master[0] = '\0';
+	look_for_driver(look);
 	look_for_address(look);
+	if (look->address[0])
+		look_for_forwarding(look);
+}
+
+enum interface_carries interface_look_carries(const struct interface_look *look)
+{
+	switch (look->hardware_type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+		return CARRIES_ETHERNET;
+	case ARPHRD_NONE:
+	case ARPHRD_RAWIP:
+	case ARPHRD_PPP:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+		return CARRIES_IP;
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+		/* Otherwise each packet has the outer header, too. */
+		return look->point_to_point ? CARRIES_IP : CARRIES_OTHER;
+	}
+	return CARRIES_OTHER;
 }
 
 void interface_look_text(const struct interface_look *look, char *text, size_t room)
 {
-	snprintf(text, room, "interface %s (%s%sMTU %d)", look->name, look->driver,
-	         look->driver[0] ? ", " : "", look->mtu);
+	snprintf(text, room, "interface %s (%s%sMTU %u%s)", look->name, look->driver,
+	         look->driver[0] ? ", " : "", look->mtu,
+	         interface_look_carries(look) == CARRIES_IP ? ", IP without Ethernet" : "");
 }
 
-void interface_look_down(const struct interface_look *look, char *text, size_t room)
+void interface_look_refusal(const struct interface_look *look, char *text, size_t room)
 {
 	text[0] = '\0';
-	if (!look->up)
+	if (interface_look_carries(look) == CARRIES_OTHER)
 		snprintf(
 		        text, room,
-		        "interface %s is down: no packet passes until it is up (ip link set %s up)",
-		        look->name, look->name);
-	else if (!look->carrier)
-		snprintf(text, room,
-		         "interface %s has no carrier: no packet passes until its other end is up, "
-		         "or its cable is plugged in",
-		         look->name);
+		        "interface %s carries neither Ethernet frames nor IP packets (its hardware "
+		        "type is %u, see linux/if_arp.h), and weir takes nothing else",
+		        look->name, look->hardware_type);
 }
 
 bool interface_look_xdp(const struct interface_look *look)
@@ -160,9 +252,26 @@ bool interface_look_xdp(const struct interface_look *look)
 	return false;
 }
 
+bool interface_look_is_limited(int fd)
+{
+	int bytes = 4096;
+
+	return setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0 &&
+	       errno == EPERM;
+}
+
+void interface_look_limited(char *text, size_t room)
+{
+	snprintf(text, room,
+	         "without CAP_NET_ADMIN the receive buffer is smaller (net.core.rmem_max), and "
+	         "merged frames are cut again instead of arriving unmerged: setcap "
+	         "cap_net_raw,cap_net_admin+ep %s",
+	         cpu_level_program());
+}
+
 int interface_look_rights(char *text, size_t room)
 {
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), bytes = 4096, rc = 0;
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), rc = 0;
 
 	text[0] = '\0';
 	if (fd < 0 && (errno == EPERM || errno == EACCES)) {
@@ -174,13 +283,8 @@ int interface_look_rights(char *text, size_t room)
 	}
 	if (fd < 0)
 		return 0;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0 &&
-	    errno == EPERM) {
-		snprintf(text, room,
-		         "without CAP_NET_ADMIN the receive buffer is smaller (net.core.rmem_max), "
-		         "and merged frames are cut again instead of arriving unmerged: setcap "
-		         "cap_net_raw,cap_net_admin+ep %s",
-		         cpu_level_program());
+	if (interface_look_is_limited(fd)) {
+		interface_look_limited(text, room);
 		rc = -EPERM;
 	}
 	close(fd);

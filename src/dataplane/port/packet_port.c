@@ -19,7 +19,8 @@
 
 #define MESSAGES      32
 #define TAG_BYTES     4
-#define SLOT_BYTES    (TAG_BYTES + SUPER_FRAME_BYTES_MAX)
+#define ROOM_BYTES    RTE_ETHER_HDR_LEN /* before a frame, for a tag or a header */
+#define SLOT_BYTES    (ROOM_BYTES + SUPER_FRAME_BYTES_MAX)
 #define RECEIVE_BYTES (32 << 20)
 #define SEND_BYTES    (4 << 20)
 /* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
@@ -33,6 +34,7 @@ union auxiliary {
 
 struct packet_port {
 	int fd;
+	bool bare; /* IP packets without an Ethernet header */
 	struct rte_mempool *pool;
 	/* the receiving worker's: messages[next] to messages[n - 1] wait, the message before them
 	 * is in `frame` */
@@ -48,7 +50,9 @@ struct packet_port {
 	struct joined_frame joined[MESSAGES];
 	struct mmsghdr sending[MESSAGES];
 	uint16_t frames[MESSAGES];
-	uint64_t too_large, not_sent;
+	/* of bare packets; control writes their index */
+	struct sockaddr_ll ipv4, ipv6;
+	uint64_t too_large, not_ip, not_sent;
 	/* of any thread that reads losses */
 	uint64_t missed;
 };
@@ -69,17 +73,22 @@ static void set_room(int fd)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_, sizeof(send_));
 }
 
-static int open_socket(const char *name, int index, struct problem *problem)
+static int attach(int fd, int index)
 {
 	struct sockaddr_ll address = {
 	        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index};
-	struct packet_mreq every = {.mr_ifindex = index, .mr_type = PACKET_MR_PROMISC};
+
+	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+}
+
+static int open_socket(const struct interface *interface, struct problem *problem)
+{
 	/* Without a protocol the socket receives nothing until it is bound. */
 	int rc = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0) {
 		rc = -errno;
-		interface_no_socket(name, rc, problem);
+		interface_no_socket(interface->name, rc, problem);
 		return rc;
 	}
 	set_room(fd);
@@ -88,13 +97,10 @@ static int open_socket(const char *name, int index, struct problem *problem)
 		rc = set(fd, PACKET_AUXDATA, 1);
 	if (rc == 0)
 		rc = set(fd, PACKET_IGNORE_OUTGOING, 1);
-	if (rc == 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		rc = -errno;
-	if (rc == 0 && setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &every, sizeof(every)) < 0)
-		rc = -errno;
+	if (rc == 0)
+		rc = attach(fd, interface->index);
 	if (rc < 0) {
-		problem_set(problem, -1, "interface %s: cannot open a packet socket: %s", name,
-		            strerror(-rc));
+		interface_no_socket(interface->name, rc, problem);
 		close(fd);
 		return rc;
 	}
@@ -107,7 +113,7 @@ static void prepare(struct packet_port *port, uint32_t i)
 
 	port->parts[i][0] =
 	        (struct iovec){.iov_base = &port->headers[i], .iov_len = sizeof(port->headers[i])};
-	port->parts[i][1] = (struct iovec){.iov_base = port->slots + i * SLOT_BYTES + TAG_BYTES,
+	port->parts[i][1] = (struct iovec){.iov_base = port->slots + i * SLOT_BYTES + ROOM_BYTES,
 	                                   .iov_len = SUPER_FRAME_BYTES_MAX};
 	*message = (struct msghdr){.msg_iov = port->parts[i],
 	                           .msg_iovlen = 2,
@@ -115,7 +121,13 @@ static void prepare(struct packet_port *port, uint32_t i)
 	                           .msg_controllen = sizeof(port->auxiliaries[i])};
 }
 
-int packet_port_open(const char *name, int index, struct rte_mempool *pool,
+static void set_index(struct packet_port *port, int index)
+{
+	__atomic_store_n(&port->ipv4.sll_ifindex, index, __ATOMIC_RELAXED);
+	__atomic_store_n(&port->ipv6.sll_ifindex, index, __ATOMIC_RELAXED);
+}
+
+int packet_port_open(const struct interface *interface, struct rte_mempool *pool,
                      struct packet_port **port, struct problem *problem)
 {
 	struct packet_port *made = calloc(1, sizeof(*made));
@@ -127,11 +139,16 @@ int packet_port_open(const char *name, int index, struct rte_mempool *pool,
 		problem_set(problem, -1, "no memory");
 		goto failed;
 	}
-	rc = open_socket(name, index, problem);
+	rc = open_socket(interface, problem);
 	if (rc < 0)
 		goto failed;
 	made->fd = rc;
 	made->pool = pool;
+	made->bare = interface->carries == CARRIES_IP;
+	made->ipv4 = (struct sockaddr_ll){.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP)};
+	made->ipv6 = made->ipv4;
+	made->ipv6.sll_protocol = htons(ETH_P_IPV6);
+	set_index(made, interface->index);
 	for (uint32_t i = 0; i < MESSAGES; i++)
 		prepare(made, i);
 	*port = made;
@@ -151,6 +168,23 @@ void packet_port_close(struct packet_port *port)
 	close(port->fd);
 	free(port->slots);
 	free(port);
+}
+
+int packet_port_move(struct packet_port *port, const struct interface *interface)
+{
+	int error, rc;
+	socklen_t bytes = sizeof(error);
+
+	if (port->bare != (interface->carries == CARRIES_IP))
+		return -EMEDIUMTYPE;
+	rc = attach(port->fd, interface->index);
+	if (rc < 0)
+		return rc;
+	set_index(port, interface->index);
+	/* The kernel has stored that the last interface went down. A worker that sends would get
+	 * this for its first frame. */
+	getsockopt(port->fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+	return 0;
 }
 
 void packet_port_start(struct packet_port *port)
@@ -193,6 +227,24 @@ static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, uint32_t *len
 	return frame;
 }
 
+/* Writes an Ethernet header before a bare IP packet. Returns where the frame begins, or NULL if it
+ * is no IP packet. */
+static uint8_t *put_header(struct packet_port *port, uint32_t i, uint32_t *length)
+{
+	static const uint8_t addresses[] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1};
+	uint8_t *packet = port->parts[i][1].iov_base;
+	uint8_t *frame = packet - RTE_ETHER_HDR_LEN;
+	uint16_t type = packet[0] >> 4 == 4   ? htons(ETH_P_IP)
+	                : packet[0] >> 4 == 6 ? htons(ETH_P_IPV6)
+	                                      : 0;
+
+	memcpy(frame, addresses, sizeof(addresses));
+	memcpy(frame + sizeof(addresses), &type, sizeof(type));
+	*length += RTE_ETHER_HDR_LEN;
+	port->headers[i].csum_start += RTE_ETHER_HDR_LEN;
+	return type ? frame : NULL;
+}
+
 /* Opens the next message that holds a frame. Returns false if there is none. */
 static bool next_frame(struct packet_port *port)
 {
@@ -203,8 +255,10 @@ static bool next_frame(struct packet_port *port)
 		if (length > sizeof(struct virtio_net_hdr) &&
 		    !(port->messages[i].msg_hdr.msg_flags & MSG_TRUNC)) {
 			length -= sizeof(struct virtio_net_hdr);
-			bytes = put_tag_back(port, i, &length);
-			if (super_frame_open(&port->frame, &port->headers[i], bytes, length))
+			bytes = port->bare ? put_header(port, i, &length)
+			                   : put_tag_back(port, i, &length);
+			if (bytes &&
+			    super_frame_open(&port->frame, &port->headers[i], bytes, length))
 				return true;
 		}
 		port->unfinished += 1;
@@ -246,19 +300,50 @@ uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, 
 
 /* ---- sending ---- */
 
-/* Makes as many messages as n frames need, MESSAGES at most. Returns their number. */
+/* Removes the Ethernet header of a frame for an interface without it. Returns the address to send
+ * it to, or NULL if the frame is not an IP packet behind an untagged header. */
+static struct sockaddr_ll *strip(struct packet_port *port, struct joined_frame *joined)
+{
+	struct iovec *first = &joined->parts[1];
+	struct sockaddr_ll *to;
+	uint16_t type;
+
+	if (first->iov_len <= RTE_ETHER_HDR_LEN)
+		return NULL;
+	memcpy(&type, (uint8_t *)first->iov_base + RTE_ETHER_HDR_LEN - sizeof(type), sizeof(type));
+	to = type == port->ipv4.sll_protocol   ? &port->ipv4
+	     : type == port->ipv6.sll_protocol ? &port->ipv6
+	                                       : NULL;
+	first->iov_base = (uint8_t *)first->iov_base + RTE_ETHER_HDR_LEN;
+	first->iov_len -= RTE_ETHER_HDR_LEN;
+	if (joined->header.gso_type != VIRTIO_NET_HDR_GSO_NONE) {
+		joined->header.hdr_len -= RTE_ETHER_HDR_LEN;
+		joined->header.csum_start -= RTE_ETHER_HDR_LEN;
+	}
+	return to;
+}
+
+/* Makes as many messages as n frames need, MESSAGES at most. Returns their number. If it is 0, the
+ * first frame cannot be sent, and is counted. */
 static uint32_t join(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t messages = 0;
 
 	for (uint16_t at = 0; at < n && messages < MESSAGES; messages++) {
 		struct joined_frame *joined = &port->joined[messages];
+		struct msghdr *message = &port->sending[messages].msg_hdr;
 
 		port->frames[messages] = joined_frame_make(joined, mbufs + at, (uint16_t)(n - at));
-		if (port->frames[messages] == 0)
+		*message = (struct msghdr){.msg_iov = joined->parts, .msg_iovlen = joined->n_parts};
+		if (port->frames[messages] > 0 && port->bare) {
+			message->msg_name = strip(port, joined);
+			message->msg_namelen = sizeof(port->ipv4);
+		}
+		if (port->frames[messages] == 0 || (port->bare && !message->msg_name)) {
+			if (messages == 0)
+				*(port->frames[0] == 0 ? &port->too_large : &port->not_ip) += 1;
 			break;
-		port->sending[messages].msg_hdr =
-		        (struct msghdr){.msg_iov = joined->parts, .msg_iovlen = joined->n_parts};
+		}
 		at += port->frames[messages];
 	}
 	return messages;
@@ -288,12 +373,11 @@ uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs,
 		if (sent > 0) {
 			for (uint32_t i = 0; i < sent; i++)
 				frames += port->frames[i];
-		} else if (messages == 0 || errno == EMSGSIZE) {
-			frames = messages > 0 ? port->frames[0] : 1;
-			port->too_large += frames;
+		} else if (messages == 0) {
+			frames = 1;
 		} else {
 			frames = port->frames[0];
-			port->not_sent += frames;
+			*(errno == EMSGSIZE ? &port->too_large : &port->not_sent) += frames;
 		}
 		rte_pktmbuf_free_bulk(mbufs + done, frames);
 		done += frames;
@@ -313,5 +397,6 @@ void packet_port_losses(struct packet_port *port, struct packet_port_losses *los
 	                                      .no_mbuf = counter_read(&port->no_mbuf),
 	                                      .unfinished = counter_read(&port->unfinished),
 	                                      .too_large = counter_read(&port->too_large),
+	                                      .not_ip = counter_read(&port->not_ip),
 	                                      .not_sent = counter_read(&port->not_sent)};
 }

@@ -8,6 +8,10 @@
  * (PACKET_AUXDATA), and takes frames of any length. Frames to be sent are joined where that cannot
  * be observed (joined_frame.h).
  *
+ * If the interface carries IP packets without an Ethernet header (tun, WireGuard, PPP), each packet
+ * gets a header on reception, with two fixed addresses and the EtherType of its IP version. On
+ * transmission the header is removed, and a frame that is not an untagged IP packet is lost.
+ *
  * The socket has no ring in memory, so it needs no locked memory (RLIMIT_MEMLOCK), and a frame
  * takes only the room that it needs. If weir has CAP_NET_ADMIN, 32 MiB of frames can wait in the
  * socket; otherwise as many as net.core.rmem_max allows.
@@ -24,16 +28,19 @@
 
 #include <rte_mbuf.h>
 
+#include "port/interface.h"
 #include "simtime.h"
 #include "scenario/problem.h"
 
 struct packet_port;
 
-/* Opens the port. The socket takes every frame of the interface, promiscuously, from now on.
- * `index` identifies the interface; `name` is for messages. Returns 0, or -errno with problem: no
- * permission, no memory. */
-int packet_port_open(const char *name, int index, struct rte_mempool *pool,
+/* Opens the port on an interface. The socket takes every frame of it from now on. Returns 0, or
+ * -errno with problem: no permission, no memory. */
+int packet_port_open(const struct interface *interface, struct rte_mempool *pool,
                      struct packet_port **port, struct problem *problem);
+/* Binds the socket to another interface, which carries the same, while the workers go on: they
+ * receive and send nothing until it is done. Returns 0 or -errno. */
+int packet_port_move(struct packet_port *port, const struct interface *interface);
 /* NULL is allowed. */
 void packet_port_close(struct packet_port *port);
 /* Drops what has come before the start. */
@@ -49,7 +56,8 @@ struct packet_port_losses {
 	uint64_t no_mbuf;    /* there was no mbuf */
 	uint64_t unfinished; /* received in a state that weir cannot finish */
 	uint64_t too_large;  /* to be sent, and larger than the interface's MTU */
-	uint64_t not_sent;   /* the interface does not take them: it is down */
+	uint64_t not_ip;     /* to be sent, and no IP packet: the interface carries nothing else */
+	uint64_t not_sent;   /* the interface does not take them: it is down, or gone */
 };
 /* Reads the losses so far. Any thread may call it. */
 void packet_port_losses(struct packet_port *port, struct packet_port_losses *losses);

@@ -17,7 +17,7 @@
 #include "machine/eal_log.h"
 #include "packet/copy.h"
 #include "packet/packet.h"
-#include "port/interface_look.h"
+#include "port/device_text.h"
 #include "port/pci_device.h"
 #include "scenario/port_setting.h"
 
@@ -84,7 +84,7 @@ static bool means_interface(const char *device)
 {
 	uint16_t id;
 
-	return interface_named(device) && rte_eth_dev_get_port_by_name(device, &id) != 0;
+	return device_text_interface(device) && rte_eth_dev_get_port_by_name(device, &id) != 0;
 }
 
 int port_check_room(const struct scenario *scenario, struct problem *problem)
@@ -452,8 +452,7 @@ static int open_interface(struct port *port, struct rte_mempool *pool, struct pr
 	if (rc == 0)
 		rc = interface_open(port->device, &port->interface, problem);
 	if (rc == 0)
-		rc = packet_port_open(port->interface.name, port->interface.index, pool,
-		                      &port->packets, problem);
+		rc = packet_port_open(&port->interface, pool, &port->packets, problem);
 	if (rc == 0)
 		interface_keep_apart(&port->interface);
 	return rc;
@@ -485,7 +484,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 
 	memset(port, 0, sizeof(*port));
 	port->id = RTE_MAX_ETHPORTS;
-	port->interface.promiscuous = -1;
+	port->interface.socket = -1;
 	snprintf(port->name, sizeof(port->name), "%s", conf->name);
 	if (!conf->device) {
 		problem_set(problem, -1, "it has no device; for example: port %s interface eth1",
@@ -674,19 +673,20 @@ void port_introduce(const struct port *port, char *text, size_t room)
 	         interface_look_xdp(&look) ? look.name : "");
 }
 
-void port_why_down(const struct port *port, char *text, size_t room)
+void port_obstacles(const struct port *port, struct obstacles *obstacles)
 {
-	struct interface_look look;
+	struct interface_look look = {.there = false};
+	char text[OBSTACLE_BYTES];
 
-	text[0] = '\0';
-	if (port->link_up)
-		return;
-	if (port->interface.index) {
+	if (port->interface.index)
 		interface_look(port->interface.name, &look);
-		interface_look_down(&look, text, room);
+	obstacles_find(&look, !port->packets, obstacles);
+	if (port->interface.limited) {
+		interface_look_limited(text, sizeof(text));
+		obstacle_add(obstacles, "%s", text);
 	}
-	if (!text[0])
-		snprintf(text, room, "its link is down: no packet passes until it is up");
+	if (!port->link_up && port->interface.index == 0)
+		obstacle_add(obstacles, "its link is down: no packet passes until it is up");
 }
 
 int port_descriptor(const struct port *port)
@@ -713,9 +713,10 @@ static void packet_losses(struct packet_port *packets, struct port_losses *losse
 	packet_port_losses(packets, &from);
 	losses->missed = from.missed + from.unfinished;
 	losses->no_mbuf = from.no_mbuf;
-	losses->not_sent = from.not_sent + from.too_large;
+	losses->not_sent = from.not_sent + from.too_large + from.not_ip;
 	losses->unfinished = from.unfinished;
 	losses->too_large = from.too_large;
+	losses->not_ip = from.not_ip;
 }
 
 static void tap_losses(const struct tap_port *tap, struct port_losses *losses)

@@ -24,10 +24,12 @@
 #include <rte_ethdev.h>
 
 #include "port/interface.h"
+#include "port/obstacle.h"
 #include "port/packet_port.h"
 #include "port/paced_file.h"
 #include "port/port_identity.h"
 #include "port/port_time.h"
+#include "port/presence.h"
 #include "port/tap_port.h"
 #include "scenario/scenario.h"
 
@@ -68,6 +70,7 @@ struct port {
 	const char *driver;
 	struct port_identity identity;
 	struct interface interface;
+	struct presence presence; /* of the interface */
 	bool started;
 	bool link_up;
 };
@@ -116,8 +119,8 @@ bool port_keeps_mbufs(const struct port *port);
 /* Writes how an interface was opened: `interface eth1 (veth, MTU 1500), by a packet socket`; "" for
  * other ports, whose device text says it. */
 void port_introduce(const struct port *port, char *text, size_t room);
-/* Writes why the link is down, and what helps; "" if it is up. */
-void port_why_down(const struct port *port, char *text, size_t room);
+/* Finds what keeps packets from the port, or lets them pass beside weir. */
+void port_obstacles(const struct port *port, struct obstacles *obstacles);
 /* Reads the state of the link. Returns true if it has changed. */
 bool port_watch_link(struct port *port);
 /* Returns a descriptor that becomes readable when a packet has come, or -1 if the port has none. */
@@ -131,6 +134,7 @@ struct port_losses {
 	uint64_t not_written; /* handed to a file, and could not be written */
 	uint64_t unfinished;  /* of `missed`: received in a state that weir cannot finish */
 	uint64_t too_large;   /* of `not_sent`: larger than the interface takes */
+	uint64_t not_ip;      /* of `not_sent`: no IP packets, on an interface for nothing else */
 	uint64_t chained;     /* of `not_sent`: longer than the one mbuf that the driver sends */
 };
 void port_losses(struct port *port, struct port_losses *losses);

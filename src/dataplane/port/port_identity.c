@@ -12,20 +12,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "port/interface.h"
+#include "port/device_text.h"
+#include "port/interface_look.h"
 #include "port/pci_device.h"
 
-static void add_interface(struct port_identity *identity, const char *name, size_t bytes, bool made)
+static void add_interface(struct port_identity *identity, const char *name, bool made)
 {
 	uint32_t n = identity->n_interfaces;
+	char found[IFNAMSIZ];
 
 	/* net_vhost names a socket by its path. */
-	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(name, '/', bytes) ||
+	if (name[0] == '\0' || strlen(name) >= INTERFACE_NAME_BYTES || strchr(name, '/') ||
 	    n == IDENTITY_INTERFACES_MAX)
 		return;
-	memcpy(identity->interfaces[n].name, name, bytes);
-	identity->interfaces[n].name[bytes] = '\0';
-	identity->interfaces[n].index = if_nametoindex(identity->interfaces[n].name);
+	identity->interfaces[n].index = interface_find(name, found);
+	strcpy(identity->interfaces[n].name, identity->interfaces[n].index ? found : name);
 	identity->interfaces[n].made = made;
 	identity->interfaces[n].claim = -1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -43,18 +44,13 @@ static void read_arguments(const char *device, struct port_identity *identity)
 	bool makes =
 	        strncmp(device, "net_tap", 7) == 0 || strncmp(device, "net_virtio_user", 15) == 0;
 
-	if (interface_named(device))
-		add_interface(identity, interface_named(device), strlen(interface_named(device)),
-		              false);
-	for (const char *at = strchr(device, ','); at; at = strchr(at, ',')) {
-		size_t key = strcspn(++at, "=,");
+	char name[INTERFACE_NAME_BYTES];
 
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-			if (at[key] == '=' && strlen(keys[i]) == key &&
-			    strncmp(at, keys[i], key) == 0)
-				add_interface(identity, at + key + 1, strcspn(at + key + 1, ","),
-				              makes && i == 0);
-		}
+	if (device_text_interface(device))
+		add_interface(identity, device_text_interface(device), false);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (device_text_value(device, keys[i], name, sizeof(name)))
+			add_interface(identity, name, makes && i == 0);
 	}
 }
 
@@ -69,7 +65,7 @@ static void read_pci(struct port_identity *identity)
 		return;
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (entry->d_name[0] != '.')
-			add_interface(identity, entry->d_name, strlen(entry->d_name), false);
+			add_interface(identity, entry->d_name, false);
 	}
 	closedir(folder);
 }
@@ -77,14 +73,11 @@ static void read_pci(struct port_identity *identity)
 /* Resolves the file of `out=`, whether it exists or not. */
 static void read_file(const char *device, struct port_identity *identity)
 {
-	const char *at = strstr(device, ",out=");
 	char path[PATH_MAX], folder[PATH_MAX], *slash;
 	struct stat st;
 
-	if (!at)
+	if (!device_text_value(device, "out", path, sizeof(path)))
 		return;
-	at += strlen(",out=");
-	snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ","), at);
 	if (strcmp(path, "-") == 0) {
 		strcpy(identity->file, path);
 		return;
@@ -107,6 +100,13 @@ static void read_file(const char *device, struct port_identity *identity)
 	if ((size_t)snprintf(identity->file, sizeof(identity->file), "%s/%s", folder,
 	                     slash ? slash + 1 : path) >= sizeof(identity->file))
 		identity->file[0] = '\0';
+}
+
+void identity_of_interface(const char *name, struct port_identity *identity)
+{
+	memset(identity, 0, sizeof(*identity));
+	identity->pci_claim = -1;
+	add_interface(identity, name, false);
 }
 
 void identity_of(const char *device, struct port_identity *identity)

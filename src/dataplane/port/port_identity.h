@@ -22,20 +22,20 @@
 #define WEIR_PORT_IDENTITY_H
 
 #include <limits.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "scenario/problem.h"
+#include "scenario/scenario.h"
 
 #define IDENTITY_INTERFACES_MAX 8
 
 struct port_identity {
 	struct {
-		char name[IFNAMSIZ];
-		unsigned index; /* 0: it does not exist (yet) */
-		bool made;      /* by the device itself */
-		int claim;      /* -1: not claimed */
+		char name[INTERFACE_NAME_BYTES]; /* the kernel's; if there is none, the text's */
+		unsigned index;                  /* 0: it does not exist (yet) */
+		bool made;                       /* by the device itself */
+		int claim;                       /* -1: not claimed */
 	} interfaces[IDENTITY_INTERFACES_MAX];
 	uint32_t n_interfaces;
 	char pci[16]; /* 0000:03:00.1, or "" */
@@ -45,6 +45,8 @@ struct port_identity {
 
 /* Finds what a device text refers to. Claims nothing. */
 void identity_of(const char *device, struct port_identity *identity);
+/* The same for an interface by its name. */
+void identity_of_interface(const char *name, struct port_identity *identity);
 /* Writes what both refer to, in words (`interface eth1`). Returns false, and leaves `what`
  * unchanged, if they have nothing in common. */
 bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,
