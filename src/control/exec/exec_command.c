@@ -44,6 +44,8 @@
 #define LISTEN_MS      1000
 #define LISTEN_PACE_MS 5
 #define REST_MS        1000
+/* How often new losses of the gateway are told. */
+#define GATEWAY_PACE_MS 1000
 
 /* The state of one run. */
 struct session {
@@ -71,6 +73,7 @@ struct session {
 	bool drained;              /* nothing is left that is worth waiting for */
 	bool hurried;              /* by a signal after the end of the command */
 	int64_t begun_ms, over_ms; /* when A was started; when B's data had arrived */
+	int64_t looked_ms;         /* when the losses of the gateway were last told */
 	char message[SCENARIO_FILE_ERROR];
 };
 
@@ -461,6 +464,26 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	return -session->unnamed;
 }
 
+/* Adds the losses of the gateway to those of its port, and tells new ones, once a second. */
+static void count_gateway(struct session *session, bool now)
+{
+	struct gateway *gateway = session->path.gateway;
+	struct gateway_losses losses;
+	char line[300];
+
+	if (!gateway)
+		return;
+	gateway_losses(gateway, &losses);
+	runtime_lost_beyond(session->runtime, session->ports[EXEC_FAR], losses.to_command,
+	                    losses.to_world);
+	if (!now && now_ms() - session->looked_ms < GATEWAY_PACE_MS)
+		return;
+	while (gateway_trouble(gateway, line, sizeof(line))) {
+		run_log(RUN_LOG_WARNING, "%s", line);
+		session->looked_ms = now_ms();
+	}
+}
+
 /* Serves what the command (B) has sent, after its end. */
 static void drain(struct session *session)
 {
@@ -523,7 +546,10 @@ static int serve(struct session *session, struct problem *problem)
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
 		exec_record_take(session->record);
+		count_gateway(session, false);
 	}
+	if (rc == 0)
+		count_gateway(session, true);
 	return rc;
 }
 

@@ -2,12 +2,14 @@
 #include "gateway/gateway.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
@@ -17,6 +19,10 @@
 #define EVENTS    64
 #define EXPIRY_S  1
 #define ENDING_MS 10 /* how often it looks whether all is acknowledged */
+
+#define FILES_OF_WEIR 32 /* left for the rest of weir: what begins later, clients, files */
+#define FILES_MIN     8
+#define FILES_MAX     (1u << 20)
 
 /* A gateway and its thread. */
 struct running {
@@ -62,6 +68,37 @@ static time_t seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
+}
+
+bool gateway_files_take(struct gateway *gateway, uint32_t n)
+{
+	while (gateway->files_free < n && gateway_talks_give(gateway, GATEWAY_IN_USE_S))
+		;
+	if (gateway->files_free < n)
+		return false;
+	gateway->files_free -= n;
+	return true;
+}
+
+/* Counts the descriptors that the gateway may take. Those below the lowest free one are in use.
+ * Returns 0, or -errno with problem. */
+static int count_files(struct gateway *gateway, struct problem *problem)
+{
+	uint64_t lowest = (uint64_t)gateway->epoll, used = lowest + FILES_OF_WEIR;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	if (limit.rlim_cur < used + FILES_MIN) {
+		problem_set(problem, -1,
+		            "weir may open %" PRIu64 " files, of which %" PRIu64
+		            " are in use; raise the limit to %" PRIu64 ": ulimit -n",
+		            (uint64_t)limit.rlim_cur, lowest, used + FILES_MIN);
+		return -EMFILE;
+	}
+	gateway->files_free =
+	        (uint32_t)(limit.rlim_cur - used < FILES_MAX ? limit.rlim_cur - used : FILES_MAX);
+	return 0;
 }
 
 /* The function of the thread. An event may end a source that has another event in the same round.
@@ -110,7 +147,9 @@ static int open_all(struct gateway *gateway, struct problem *problem)
 		problem_set(problem, -1, "the gateway cannot be opened: %s", strerror(-rc));
 		return rc;
 	}
-	rc = gateway_talks_open(gateway, problem);
+	rc = gateway_datagrams_open(gateway, problem);
+	if (rc == 0)
+		rc = count_files(gateway, problem);
 	if (rc == 0)
 		rc = gateway_watch(gateway, &gateway->opening, EPOLLIN);
 	return rc;
@@ -120,6 +159,7 @@ static void free_all(struct gateway *gateway)
 {
 	gateway_streams_close(gateway);
 	gateway_talks_close(gateway);
+	gateway_datagrams_close(gateway);
 	if (gateway->epoll >= 0)
 		close(gateway->epoll);
 	if (gateway->stopping >= 0)
@@ -179,7 +219,7 @@ uint64_t gateway_unsent(struct gateway *gateway)
 	pthread_mutex_lock(&gateway->handling);
 	bytes = gateway_streams_unsent(gateway);
 	if (bytes == 0)
-		bytes = gateway_talks_wait(gateway);
+		bytes = gateway_datagrams_wait(gateway);
 	pthread_mutex_unlock(&gateway->handling);
 	return bytes;
 }

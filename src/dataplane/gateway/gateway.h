@@ -29,6 +29,8 @@
 #ifndef WEIR_GATEWAY_H
 #define WEIR_GATEWAY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "namespace/address.h"
@@ -52,6 +54,17 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 /* Returns how many bytes the far namespace has received and the gateway has not yet given to a
  * socket outside; 1 if there is only a datagram, a connection or an end. NULL is allowed. */
 uint64_t gateway_unsent(struct gateway *gateway);
+/* Packets that the gateway has lost so far because this machine lacks something (descriptors, ports,
+ * memory, time). No ICMP error tells the command of them. A lost segment that opens a connection is
+ * repeated by its sender. */
+struct gateway_losses {
+	uint64_t to_world, to_command;
+};
+/* NULL is allowed: none. */
+void gateway_losses(struct gateway *gateway, struct gateway_losses *losses);
+/* Writes a line about new losses, with what is lacking and the remedy. Returns false if there are
+ * none. NULL is allowed. */
+bool gateway_trouble(struct gateway *gateway, char *line, size_t room);
 /* Ends all flows, and frees the gateway. The kernel sends on what the sockets outside have of
  * connections that the command has closed. NULL is allowed. */
 void gateway_stop(struct gateway *gateway);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends the ICMP errors of a gateway (RFC 792, RFC 4443), and messages from any address. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
 #include <string.h>
 #include <sys/uio.h>
+
+#include <rte_ip.h>
 
 #include "gateway/gateway_state.h"
 #include "packet/headers.h"
@@ -16,14 +19,10 @@
 uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void *b,
                      uint32_t b_bytes)
 {
-	const uint8_t *parts[] = {a, b};
-	const uint32_t bytes[] = {a_bytes, b_bytes};
-	uint64_t sum = start;
+	/* The sum of sixteen-bit words depends on the order of bytes only in that of its own. */
+	uint64_t sum = (uint64_t)ntohs(rte_raw_cksum(a, a_bytes)) +
+	               ntohs(rte_raw_cksum(b, b_bytes)) + start;
 
-	for (int part = 0; part < 2; part++) {
-		for (uint32_t i = 0; i < bytes[part]; i++)
-			sum += (i & 1) ? parts[part][i] : (uint32_t)parts[part][i] << 8;
-	}
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
@@ -32,51 +31,42 @@ uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void
 /* Puts the address to send from into ancillary data. */
 static void choose_source(struct msghdr *message, const struct address *from)
 {
-	struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	struct in6_pktinfo info6 = {0};
+	struct in_pktinfo info = {0};
 
 	if (from->family == AF_INET) {
-		struct in_pktinfo info = {0};
-
 		memcpy(&info.ipi_spec_dst, from->bytes, 4);
-		control->cmsg_level = IPPROTO_IP;
-		control->cmsg_type = IP_PKTINFO;
-		control->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(control), &info, sizeof(info));
+		gateway_control_add(message, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
 	} else {
-		struct in6_pktinfo info = {0};
-
-		memcpy(&info.ipi6_addr, from->bytes, 16);
-		control->cmsg_level = IPPROTO_IPV6;
-		control->cmsg_type = IPV6_PKTINFO;
-		control->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(control), &info, sizeof(info));
+		memcpy(&info6.ipi6_addr, from->bytes, 16);
+		gateway_control_add(message, IPPROTO_IPV6, IPV6_PKTINFO, &info6, sizeof(info6));
 	}
-	message->msg_controllen = CMSG_SPACE(control->cmsg_len - CMSG_LEN(0));
 }
 
-void gateway_raw_send(int fd, const struct ends *ends, const struct address *from,
-                      const void *header, uint32_t header_bytes, const void *payload,
-                      uint32_t payload_bytes)
+static void *any_part(const void *bytes)
 {
-	/* A raw socket of IPv6 accepts no port. */
-	union address_socket to = address_socket(&ends->from, 0);
-	struct iovec parts[] = {{.iov_base = (void *)(uintptr_t)header, .iov_len = header_bytes},
-	                        {.iov_base = (void *)(uintptr_t)payload, .iov_len = payload_bytes}};
-	union {
-		struct cmsghdr header;
-		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-	} room = {0};
-	struct msghdr message = {.msg_name = &to,
-	                         .msg_namelen = address_socket_bytes(ends->from.family),
-	                         .msg_iov = parts,
-	                         .msg_iovlen = 2,
-	                         .msg_control = &room,
-	                         .msg_controllen = sizeof(room)};
-	ssize_t sent;
+	return (void *)(uintptr_t)bytes;
+}
 
-	choose_source(&message, from);
-	sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	(void)sent; /* lost like any datagram */
+void gateway_raw_send(struct gateway *gateway, int fd, const struct gateway_packet *packet)
+{
+	int family = packet->ends->from.family;
+	/* A raw socket of IPv6 accepts no port. */
+	union address_socket to = address_socket(&packet->ends->from, 0);
+	struct iovec parts[] = {
+	        {.iov_base = any_part(packet->header), .iov_len = packet->header_bytes},
+	        {.iov_base = any_part(packet->payload), .iov_len = packet->payload_bytes}};
+	union gateway_control room;
+	struct msghdr message = {.msg_name = &to,
+	                         .msg_namelen = address_socket_bytes(family),
+	                         .msg_iov = parts,
+	                         .msg_iovlen = 2};
+
+	gateway_control_begin(&message, &room);
+	choose_source(&message, packet->from);
+	gateway_fields_add(&message, family, &packet->fields);
+	if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && gateway_lacks(errno))
+		gateway->lost_answers += 1;
 }
 
 /* Builds the IP header of the packet that the error is about. Returns its length. */
@@ -87,7 +77,8 @@ static uint32_t repeat_header(const struct about *about, uint8_t header[IPV6_BYT
 
 	memset(header, 0, IPV6_BYTES);
 	if (ends->from.family == AF_INET6) {
-		header[0] = 0x60;
+		headers_put_u32(header, UINT32_C(6) << 28 | (uint32_t)about->fields.tos << 20 |
+		                                about->fields.label);
 		headers_put_u16(header + 4, sizeof(about->first));
 		header[6] = about->protocol;
 		header[7] = HOP_LIMIT;
@@ -96,6 +87,7 @@ static uint32_t repeat_header(const struct about *about, uint8_t header[IPV6_BYT
 		return IPV6_BYTES;
 	}
 	header[0] = 0x45;
+	header[1] = about->fields.tos;
 	headers_put_u16(header + 2, IPV4_BYTES + sizeof(about->first));
 	header[6] = 0x40; /* DF */
 	header[8] = HOP_LIMIT;
@@ -127,8 +119,15 @@ void gateway_error_send(struct gateway *gateway, const struct about *about,
 	if (about->ends.from.family == AF_INET)
 		headers_put_u16(message + 2,
 		                gateway_sum(0, message, sizeof(message), repeated, bytes));
-	gateway_raw_send(gateway->echo[family].fd, &about->ends, from, message, sizeof(message),
-	                 repeated, bytes);
+	gateway_raw_send(gateway, gateway->echo[family].fd,
+	                 &(struct gateway_packet){
+	                         .ends = &about->ends,
+	                         .from = from,
+	                         .fields = {.tos = IPTOS_PREC_INTERNETCONTROL, .hops = HOP_LIMIT},
+	                         .header = message,
+	                         .header_bytes = sizeof(message),
+	                         .payload = repeated,
+	                         .payload_bytes = bytes});
 }
 
 void gateway_errno_send(struct gateway *gateway, const struct about *about, int error)
@@ -137,6 +136,10 @@ void gateway_errno_send(struct gateway *gateway, const struct about *about, int 
 	uint8_t type = ipv6 ? ICMP6_DST_UNREACH : ICMP_DEST_UNREACH, code;
 	const struct address nobody = {0};
 
+	if (gateway_lacks(error)) {
+		gateway_lose(gateway, error);
+		return;
+	}
 	switch (error) {
 	case ECONNREFUSED:
 		code = ipv6 ? ICMP6_DST_UNREACH_NOPORT : ICMP_PORT_UNREACH;

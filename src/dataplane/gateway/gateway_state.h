@@ -16,8 +16,9 @@
 
 #include "gateway/gateway.h"
 
-#define GATEWAY_BUFFER (256u << 10)
-#define GATEWAY_PLACES 1024 /* in each table of flows */
+#define GATEWAY_BUFFER   (256u << 10)
+#define GATEWAY_PLACES   1024 /* in each table of flows */
+#define GATEWAY_IN_USE_S 5    /* a flow that was used so recently may still get an answer */
 
 struct gateway;
 
@@ -35,11 +36,32 @@ struct ends {
 	uint16_t from_port, to_port; /* of an echo: its identifier, 0 */
 };
 
+/* What the gateway carries of an IP header, in both directions, as a router does. */
+struct ip_fields {
+	uint8_t tos;    /* IPv4's type of service, IPv6's traffic class: DSCP and ECN */
+	uint8_t hops;   /* TTL, hop limit */
+	uint32_t label; /* the flow label of IPv6 */
+};
+
 /* The packet that an ICMP error is about, as far as errors quote it. */
 struct about {
 	struct ends ends;
+	struct ip_fields fields;
 	uint8_t protocol;
 	uint8_t first[8]; /* bytes behind the IP header */
+};
+
+/* What this machine may lack to pass on a packet. */
+enum gateway_lack {
+	GATEWAY_LACKS_FILES,
+	GATEWAY_LACKS_SYSTEM_FILES,
+	GATEWAY_LACKS_WATCHES,
+	GATEWAY_LACKS_PORTS,
+	GATEWAY_LACKS_MEMORY,
+	GATEWAY_LACKS_ROOM,
+	GATEWAY_LACKS_TIME,
+	GATEWAY_LACKS_PLACES,
+	GATEWAY_LACKS
 };
 
 struct stream;
@@ -53,6 +75,8 @@ struct gateway {
 	/* Held by the thread while it handles events. */
 	pthread_mutex_t handling;
 	time_t now_s; /* monotonic clock */
+	/* Descriptors that it may still take. Others stay free for the rest of weir. */
+	uint32_t files_free;
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
 	uint32_t n_ending; /* streams that wait for an acknowledgement, of which no event tells */
@@ -63,6 +87,9 @@ struct gateway {
 	struct talk *talks[GATEWAY_PLACES];
 	uint32_t n_talks;
 	uint8_t *buffer; /* GATEWAY_BUFFER, for one datagram at a time */
+	/* Packets lost by this machine: from the command for each lack, those of them that were
+	 * told, and to the command. */
+	uint64_t lost[GATEWAY_LACKS], told[GATEWAY_LACKS], lost_answers;
 };
 
 static inline unsigned gateway_family(int family)
@@ -87,6 +114,9 @@ static inline bool ends_equal(const struct ends *a, const struct ends *b)
 
 /* Sets the events for which a source is watched; 0 ends watching. Returns 0 or -errno. */
 int gateway_watch(struct gateway *gateway, struct source *source, uint32_t interest);
+/* Takes descriptors from those that are free, if need be from flows of UDP and echo that are not in
+ * use. Returns false if there are too few. */
+bool gateway_files_take(struct gateway *gateway, uint32_t n);
 /* Does not wait. False if the descriptor is -1. */
 bool gateway_is_readable(const struct source *source);
 /* Returns the address to which a socket of this namespace has to connect for a flow to `to`. */
@@ -102,24 +132,68 @@ void gateway_streams_expire(struct gateway *gateway);
 uint64_t gateway_streams_unsent(const struct gateway *gateway);
 void gateway_streams_close(struct gateway *gateway);
 
-/* gateway_talk.c: UDP and ICMP echo */
-int gateway_talks_open(struct gateway *gateway, struct problem *problem);
-void gateway_talks_expire(struct gateway *gateway);
+/* gateway_datagram.c: UDP and ICMP echo from the command */
+int gateway_datagrams_open(struct gateway *gateway, struct problem *problem);
 /* Returns true if a datagram of the command waits. */
-bool gateway_talks_wait(const struct gateway *gateway);
+bool gateway_datagrams_wait(const struct gateway *gateway);
+void gateway_datagrams_close(struct gateway *gateway);
+/* Takes as much room for what a socket receives as the system allows. */
+void gateway_take_room(int fd);
+
+/* gateway_talk.c: flows of UDP and ICMP echo */
+void gateway_talks_expire(struct gateway *gateway);
+/* Ends the flow that was idle for longest, if that is longer than `idle_s`. Returns false if there
+ * is none. */
+bool gateway_talks_give(struct gateway *gateway, time_t idle_s);
 void gateway_talks_close(struct gateway *gateway);
+
+/* gateway_fields.c: IP fields in ancillary data (cmsg(3)) of sockets */
+#define GATEWAY_CONTROL_BYTES 256
+
+/* Room for what is received or sent with a datagram. */
+union gateway_control {
+	struct cmsghdr header;
+	uint8_t bytes[GATEWAY_CONTROL_BYTES];
+};
+
+/* Asks for the fields of what a socket receives. */
+void gateway_fields_ask(int fd, int family);
+void gateway_fields_read(struct msghdr *message, struct ip_fields *fields);
+/* Gives `message` the room for ancillary data; the functions below append to it. */
+void gateway_control_begin(struct msghdr *message, union gateway_control *room);
+void gateway_control_add(struct msghdr *message, int level, int type, const void *value,
+                         uint32_t bytes);
+void gateway_fields_add(struct msghdr *message, int family, const struct ip_fields *fields);
+/* Sets an option that has two numbers. */
+void gateway_set(int fd, int family, int option4, int option6, int value);
+
+/* gateway_loss.c: packets that are lost because this machine lacks something. The network is not to
+ * blame for that, so no ICMP error says so. */
+/* Returns true if an errno of socket, connect or send is about this machine's means. */
+bool gateway_lacks(int error);
+/* Counts a packet from the command that is lost for such an errno. */
+void gateway_lose(struct gateway *gateway, int error);
 
 /* gateway_error.c: sends an ICMP error from `router` to the sender of `about`. `type` and `code`
  * are those of the family's ICMP; `information` is the MTU, if the error has one. */
 void gateway_error_send(struct gateway *gateway, const struct about *about,
                         const struct address *router, uint8_t type, uint8_t code,
                         uint32_t information);
-/* Sends the ICMP error for an errno of this machine: EHOSTUNREACH and the like. */
+/* Sends the ICMP error for an errno of a socket outside: EHOSTUNREACH and the like. If this machine
+ * lacks something, the packet is lost instead. */
 void gateway_errno_send(struct gateway *gateway, const struct about *about, int error);
-/* Sends a header and a payload by a raw socket, from an address of the far namespace. */
-void gateway_raw_send(int fd, const struct ends *ends, const struct address *from,
-                      const void *header, uint32_t header_bytes, const void *payload,
-                      uint32_t payload_bytes);
+/* A packet to the command. */
+struct gateway_packet {
+	const struct ends *ends;    /* those of the command */
+	const struct address *from; /* any address */
+	struct ip_fields fields;
+	const void *header, *payload; /* the first has an even length */
+	uint32_t header_bytes, payload_bytes;
+};
+
+/* Sends a packet by a raw socket of the far namespace. If this machine cannot send it, it is
+ * counted. */
+void gateway_raw_send(struct gateway *gateway, int fd, const struct gateway_packet *packet);
 /* Returns the checksum of RFC 1071 over two parts. The length of the first part must be even. */
 uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void *b,
                      uint32_t b_bytes);

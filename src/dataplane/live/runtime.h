@@ -181,6 +181,10 @@ struct worker_report {
 };
 uint32_t runtime_ports(const struct runtime *runtime);
 bool runtime_port_report(const struct runtime *runtime, uint32_t port, struct port_report *report);
+/* Sets how many packets were lost so far behind a port that is a tap: before they came to it, and
+ * after it has sent them. The port's report adds them to its own. */
+void runtime_lost_beyond(struct runtime *runtime, uint32_t port, uint64_t missed,
+                         uint64_t not_sent);
 uint32_t runtime_workers(const struct runtime *runtime);
 bool runtime_worker_report(const struct runtime *runtime, uint32_t worker,
                            struct worker_report *report);

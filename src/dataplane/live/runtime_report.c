@@ -87,6 +87,13 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	return true;
 }
 
+void runtime_lost_beyond(struct runtime *runtime, uint32_t index, uint64_t missed,
+                         uint64_t not_sent)
+{
+	runtime->ports[index].beyond_missed = missed;
+	runtime->ports[index].beyond_not_sent = not_sent;
+}
+
 uint32_t runtime_workers(const struct runtime *runtime)
 {
 	return runtime->n_workers;

@@ -785,6 +785,8 @@ void port_losses(struct port *port, struct port_losses *losses)
 	}
 	if (port->tap) {
 		tap_losses(port->tap, losses);
+		losses->missed += port->beyond_missed;
+		losses->not_sent += port->beyond_not_sent;
 		return;
 	}
 	if (rte_eth_stats_get(port->id, &stats) == 0) {

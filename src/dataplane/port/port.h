@@ -65,6 +65,8 @@ struct port {
 	bool one_buffer;  /* an ethdev that sends no chains of mbufs */
 	uint64_t chained; /* chains that it could not send. Its workers write */
 	/* control only */
+	/* What was lost behind the device, of its packets: a gateway's (gateway.h). */
+	uint64_t beyond_missed, beyond_not_sent;
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* owned */
 	const char *driver;
