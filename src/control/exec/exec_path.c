@@ -101,12 +101,30 @@ struct set_up {
 	int index;
 	uint32_t mtu;
 	bool gateway; /* this is the gateway's end */
+	char ecn[8];  /* this machine's net.ipv4.tcp_ecn; "": unknown */
 };
+
+#define SYSCTL_PATH 128
+
+static void sysctl_read(const char *name, char *value, size_t room)
+{
+	char path[SYSCTL_PATH];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, value, room - 1);
+		close(fd);
+	}
+	value[got > 0 ? got : 0] = '\0';
+}
 
 /* Ignores errors: a container may have /proc/sys read-only. */
 static void sysctl_set(const char *name, const char *value)
 {
-	char path[128];
+	char path[SYSCTL_PATH];
 	int fd;
 	ssize_t written = 0;
 
@@ -161,6 +179,10 @@ static int set_up_end(void *argument)
 	if (netlink < 0)
 		return netlink;
 	keep_quiet();
+	/* The command's TCP asks for ECN as that of this machine. The gateway keeps the kernel's
+	 * default: it accepts ECN if it is asked. */
+	if (!set_up->gateway)
+		sysctl_set("ipv4/tcp_ecn", set_up->ecn);
 	rc = netlink_up(netlink, set_up->index, macs[set_up->end], set_up->mtu, QUEUE_FRAMES);
 	for (unsigned family = 0; rc == 0 && family < 2; family++)
 		rc = set_family(set_up, netlink, family);
@@ -212,6 +234,7 @@ static int open_ends(struct exec_path *path, bool between, struct problem *probl
 		                        .mtu = mtu,
 		                        .gateway = !between && end == EXEC_FAR};
 
+		sysctl_read("ipv4/tcp_ecn", set_up.ecn, sizeof(set_up.ecn));
 		rc = open_end(path, &set_up, problem);
 	}
 	return rc;

@@ -19,6 +19,7 @@
 
 #include "namespace/namespace.h"
 #include "packet/headers.h"
+#include "port/dscp_watch.h"
 
 #define WAIT_S        75
 #define BACKLOG       128
@@ -191,10 +192,10 @@ static void connected(struct gateway *gateway, struct source *source, uint32_t e
 	stream_end(gateway, stream, true);
 }
 
-/* Sets the class of service of what is sent outside. The kernel keeps the bits of ECN. */
-static void set_class(const struct stream *stream, uint8_t tos)
+/* Sets the DSCP of what is sent outside. The kernel keeps the bits of ECN. */
+static void set_dscp(const struct stream *stream, uint8_t dscp)
 {
-	gateway_set(stream->outside.source.fd, stream->family, IP_TOS, IPV6_TCLASS, tos);
+	gateway_set(stream->outside.source.fd, stream->family, IP_TOS, IPV6_TCLASS, dscp);
 }
 
 /* Returns the errno of a connection that cannot be opened. EADDRNOTAVAIL has two reasons: this
@@ -217,7 +218,7 @@ static int opening_errno(const union address_socket *to, int error)
 }
 
 /* Begins to connect outside. Returns 0 or the errno. */
-static int start_connecting(struct gateway *gateway, struct stream *stream, uint8_t tos)
+static int start_connecting(struct gateway *gateway, struct stream *stream, uint8_t dscp)
 {
 	const struct ends *ends = &stream->ends;
 	union address_socket to = gateway_target(gateway, &ends->to, ends->to_port);
@@ -229,7 +230,7 @@ static int start_connecting(struct gateway *gateway, struct stream *stream, uint
 		return opening_errno(&to, errno);
 	stream->outside.source.fd = fd;
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
-	set_class(stream, tos);
+	set_dscp(stream, dscp);
 	if (connect(fd, &to.any, address_socket_bytes(stream->family)) < 0 && errno != EINPROGRESS)
 		return opening_errno(&to, errno);
 	return -gateway_watch(gateway, &stream->outside.source, EPOLLOUT);
@@ -266,7 +267,7 @@ static struct stream *make_stream(struct gateway *gateway, const struct ends *en
 	return made;
 }
 
-static void open_stream(struct gateway *gateway, const struct ends *ends, uint8_t tos,
+static void open_stream(struct gateway *gateway, const struct ends *ends, uint8_t dscp,
                         const uint8_t *frame, uint32_t bytes)
 {
 	struct stream *made = make_stream(gateway, ends, frame, bytes);
@@ -277,7 +278,7 @@ static void open_stream(struct gateway *gateway, const struct ends *ends, uint8_
 		return;
 	made->next = *place;
 	*place = made;
-	error = start_connecting(gateway, made, tos);
+	error = start_connecting(gateway, made, dscp);
 	if (error == 0)
 		return;
 	if (error == ECONNREFUSED)
@@ -287,21 +288,20 @@ static void open_stream(struct gateway *gateway, const struct ends *ends, uint8_
 	stream_end(gateway, made, true);
 }
 
-/* A segment that opens a connection or, with its headers only, one with another class than those
- * before. */
+/* A segment that opens a connection or, with its headers only, one at which its flow changes the DSCP. */
 static void segment_read(struct gateway *gateway, const uint8_t *frame, uint32_t bytes)
 {
 	struct headers headers;
 	struct stream *stream;
 	struct ends ends;
 	const uint8_t *ip;
-	uint8_t tos;
+	uint8_t dscp;
 
 	if (bytes > STREAM_SEGMENT_MAX || !headers_find(frame, bytes, UINT16_MAX, &headers) ||
 	    headers.transport_here < 20)
 		return;
 	ip = frame + headers.network;
-	tos = headers.ip == 6 ? (uint8_t)(headers_u16(ip) >> 4) : ip[1];
+	dscp = dscp_of(frame, &headers);
 	ends.from = headers.ip == 6 ? address_of(AF_INET6, ip + 8) : address_of(AF_INET, ip + 12);
 	ends.to = headers.ip == 6 ? address_of(AF_INET6, ip + 24) : address_of(AF_INET, ip + 16);
 	ends.from_port = headers_u16(frame + headers.transport);
@@ -309,9 +309,9 @@ static void segment_read(struct gateway *gateway, const uint8_t *frame, uint32_t
 	stream = find(gateway, &ends);
 	if ((frame[headers.transport + TCP_FLAGS] & SYN) == 0) {
 		if (stream && stream->outside.source.fd >= 0)
-			set_class(stream, tos);
+			set_dscp(stream, dscp);
 	} else if (!stream) {
-		open_stream(gateway, &ends, tos, frame, bytes);
+		open_stream(gateway, &ends, dscp, frame, bytes);
 	} else if (stream->state != STREAM_CONNECTING) {
 		let_in(gateway, frame, bytes);
 	}

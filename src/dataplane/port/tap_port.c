@@ -15,12 +15,15 @@
 
 #include "account/counter_read.h"
 #include "packet/headers.h"
+#include "port/dscp_watch.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
 
-#define TCP     6
-#define SYN_ACK 0x12
-#define SYN     0x02
+#define TCP              6
+#define SYN_ACK          0x12
+#define SYN              0x02
+#define TCP_FLAGS        13
+#define TCP_HEADER_BYTES 20
 /* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
 #define START_DROPS_MAX 100000
 
@@ -37,6 +40,7 @@ struct tap_port {
 	uint64_t no_mbuf, unfinished;
 	/* the transmitting worker's */
 	struct joined_frame joined;
+	struct dscp_watch dscps; /* if there is `opening` */
 	uint64_t not_sent;
 	uint8_t bytes[SUPER_FRAME_BYTES_MAX];
 };
@@ -155,14 +159,39 @@ uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16
 
 /* ---- sending ---- */
 
-static bool opens_connection(const struct rte_mbuf *mbuf)
+static bool find_segment(const struct rte_mbuf *mbuf, struct headers *headers)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+	return headers_find(frame, mbuf->data_len, mbuf->pkt_len, headers) &&
+	       headers->protocol == TCP && !headers->fragment && headers->transport > 0 &&
+	       headers->transport_here >= 20;
+}
+
+static bool send_opening(struct tap_port *port, const struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	return send(port->opening, rte_pktmbuf_mtod(mbuf, const void *), bytes,
+	            MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+/* Shows a frame to the owner of `opening`. Returns true if it is for that only. */
+static bool take_opening(struct tap_port *port, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	struct headers headers;
+	bool changes;
 
-	return headers_find(frame, mbuf->data_len, mbuf->pkt_len, &headers) &&
-	       headers.protocol == TCP && !headers.fragment && headers.transport > 0 &&
-	       headers.transport_here >= 20 && (frame[headers.transport + 13] & SYN_ACK) == SYN;
+	if (!find_segment(mbuf, &headers))
+		return false;
+	changes = dscp_watch_changes(&port->dscps, frame, &headers);
+	if ((frame[headers.transport + TCP_FLAGS] & SYN_ACK) == SYN) {
+		if (!send_opening(port, mbuf, mbuf->data_len))
+			port->not_sent += 1;
+		return true;
+	}
+	if (changes && !send_opening(port, mbuf, headers.transport + TCP_HEADER_BYTES))
+		dscp_watch_forget(&port->dscps, frame, &headers);
+	return false;
 }
 
 /* Sends one or more frames, from the front. Returns how many were sent or lost; 0: to be tried
@@ -194,13 +223,8 @@ uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint1
 		uint64_t not_sent = port->not_sent;
 		uint16_t frames = 1;
 
-		if (port->opening >= 0 && opens_connection(*first)) {
-			if (send(port->opening, rte_pktmbuf_mtod(*first, void *),
-			         (*first)->data_len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-				port->not_sent += 1;
-		} else {
+		if (port->opening < 0 || !take_opening(port, *first))
 			frames = send_some(port, first, n - done);
-		}
 		if (frames == 0)
 			break;
 		if (unlikely(port->frames != NULL) && port->not_sent == not_sent)

@@ -11,7 +11,8 @@
  *
  * `tap:FD,opening=FD2`: a TCP segment that opens a connection (SYN without ACK) is not written to
  * the tap but sent to FD2, a socket of frames. The owner of FD2 writes the segment to the tap when
- * there is a server that can answer (gateway.h).
+ * there is a server that can answer (gateway.h). When a TCP flow changes its DSCP, the headers of
+ * its segment are sent to FD2 as well (dscp_watch.h).
  *
  * Ownership: the descriptors stay the caller's.
  *
