@@ -4,19 +4,17 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "exec/exec_place.h"
 #include "exec/exec_resolver.h"
 #include "namespace/namespace.h"
 #include "namespace/netlink.h"
 #include "port/tap_port.h"
 
-#define INTERFACE    "weir0"
-#define PLACES       512 /* /24 networks of 198.18.0.0/15 */
 #define QUEUE_FRAMES 10000
 #define MTU_DEFAULT  1500
 #define MTU_MIN      1280 /* of IPv6 */
@@ -48,49 +46,22 @@ static uint32_t route_mtu(int family)
 	return (uint32_t)mtu;
 }
 
-/* Returns a network of the range that neither this machine uses nor, inside another `weir exec`,
- * the surrounding ones: each takes the first free one behind all that it sees. Behind the last
- * network comes the first. */
-static uint32_t free_place(void)
+/* Returns 0, or -errno with problem. */
+static int choose_addresses(struct exec_path *path, bool ipv6, struct problem *problem)
 {
-	bool used[PLACES] = {false};
-	uint32_t place = 0;
-	struct ifaddrs *all;
+	static const int families[] = {AF_INET, AF_INET6};
+	struct address network;
+	int rc = 0;
 
-	if (getifaddrs(&all) < 0)
-		return 0;
-	for (struct ifaddrs *at = all; at; at = at->ifa_next) {
-		const struct sockaddr_in *in = (const struct sockaddr_in *)at->ifa_addr;
-		uint32_t host, taken;
-
-		if (!in || in->sin_family != AF_INET)
-			continue;
-		host = ntohl(in->sin_addr.s_addr);
-		if (host >> 17 != (198u << 8 | 18) >> 1)
-			continue;
-		taken = host >> 8 & (PLACES - 1);
-		used[taken] = true;
-		if (taken >= place)
-			place = taken + 1;
+	for (unsigned family = 0; rc == 0 && family < (ipv6 ? 2u : 1u); family++) {
+		rc = exec_place_choose(families[family], &network, problem);
+		for (uint32_t end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+			path->ends[end].address[family] = network;
+			path->ends[end].address[family].bytes[address_bytes(network.family) - 1] =
+			        (uint8_t)(end + 1);
+		}
 	}
-	freeifaddrs(all);
-	for (uint32_t tried = 0; tried < PLACES && used[place % PLACES]; tried++)
-		place++;
-	return place % PLACES;
-}
-
-static void choose_addresses(struct exec_path *path, uint32_t place, bool ipv6)
-{
-	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
-		uint8_t four[4] = {198, (uint8_t)(18 + (place >> 8)), (uint8_t)place,
-		                   (uint8_t)(end + 1)};
-		uint8_t six[16] = {0x20, 0x01, 0, 2, 0, 0, (uint8_t)(place >> 8), (uint8_t)place};
-
-		six[15] = (uint8_t)(end + 1);
-		path->ends[end].address[0] = address_of(AF_INET, four);
-		if (ipv6)
-			path->ends[end].address[1] = address_of(AF_INET6, six);
-	}
+	return rc;
 }
 
 /* ---- one end ---- */
@@ -142,10 +113,10 @@ static void keep_quiet(void)
 {
 	char groups[32];
 
-	sysctl_set("ipv6/conf/" INTERFACE "/addr_gen_mode", "1");
-	sysctl_set("ipv6/conf/" INTERFACE "/router_solicitations", "0");
-	sysctl_set("ipv6/conf/" INTERFACE "/accept_ra", "0");
-	sysctl_set("ipv6/conf/" INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/addr_gen_mode", "1");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/router_solicitations", "0");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/accept_ra", "0");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
 	snprintf(groups, sizeof(groups), "%u %u", getegid(), getegid());
 	sysctl_set("ipv4/ping_group_range", groups);
 }
@@ -171,6 +142,22 @@ static int set_family(const struct set_up *set_up, int netlink, unsigned family)
 	return rc < 0 ? rc : netlink_silence_icmp(netlink, address->family);
 }
 
+/* The resolvers that have no address of their own inside: a further one of the gateway. */
+static int set_resolvers(const struct set_up *set_up, int netlink)
+{
+	const struct exec_path *path = set_up->path;
+	int rc = 0;
+
+	for (uint32_t i = 1; rc == 0 && i < path->n_resolvers; i++) {
+		const struct address *address = &path->resolvers[i].address;
+
+		rc = set_up->gateway ? netlink_address(netlink, set_up->index, address, 32)
+		                     : netlink_neighbour(netlink, set_up->index, address,
+		                                         macs[!set_up->end]);
+	}
+	return rc;
+}
+
 static int set_up_end(void *argument)
 {
 	const struct set_up *set_up = argument;
@@ -186,6 +173,8 @@ static int set_up_end(void *argument)
 	rc = netlink_up(netlink, set_up->index, macs[set_up->end], set_up->mtu, QUEUE_FRAMES);
 	for (unsigned family = 0; rc == 0 && family < 2; family++)
 		rc = set_family(set_up, netlink, family);
+	if (rc == 0)
+		rc = set_resolvers(set_up, netlink);
 	close(netlink);
 	return rc;
 }
@@ -198,7 +187,7 @@ static int open_end(struct exec_path *path, struct set_up *set_up, struct proble
 	end->net = namespace_make_net(problem);
 	if (end->net < 0)
 		return end->net;
-	end->tap = namespace_tap(end->net, INTERFACE, &set_up->index, problem);
+	end->tap = namespace_tap(end->net, EXEC_INTERFACE, &set_up->index, problem);
 	if (end->tap < 0)
 		return end->tap;
 	rc = namespace_run(end->net, set_up_end, set_up);
@@ -224,9 +213,12 @@ static int open_ends(struct exec_path *path, bool between, struct problem *probl
 {
 	uint32_t mtu4 = route_mtu(AF_INET), mtu6 = route_mtu(AF_INET6);
 	uint32_t mtu = between || mtu4 + mtu6 == 0 ? MTU_DEFAULT : mtu4 ? mtu4 : mtu6;
-	int rc = 0;
+	int rc = choose_addresses(path, has_ipv6() && (between || mtu6 > 0), problem);
 
-	choose_addresses(path, free_place(), has_ipv6() && (between || mtu6 > 0));
+	if (rc == 0 && !between)
+		path->n_resolvers =
+		        exec_resolver_choose(&path->ends[EXEC_FAR].address[0], path->resolvers,
+		                             path->around.resolver, sizeof(path->around.resolver));
 	mtu = mtu < MTU_MIN ? MTU_MIN : mtu > MTU_MAX ? MTU_MAX : mtu;
 	for (uint32_t end = 0; rc == 0 && end < EXEC_ENDS; end++) {
 		struct set_up set_up = {.path = path,
@@ -281,9 +273,6 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 	rc = open_ends(path, between, problem);
 	if (rc == 0 && between)
 		name_ends(path);
-	if (rc == 0 && !between)
-		exec_resolver_choose(&path->ends[EXEC_FAR].address[0], &path->resolver,
-		                     path->around.resolver, sizeof(path->around.resolver));
 	if (rc < 0)
 		exec_path_close(path);
 	return rc;
@@ -296,8 +285,9 @@ int exec_path_let_out(struct exec_path *path, struct problem *problem)
 	                                  .tap = far->tap,
 	                                  .opening = path->opening[1],
 	                                  .gateway = {far->address[0], far->address[1]},
-	                                  .resolver = path->resolver};
+	                                  .n_resolvers = path->n_resolvers};
 
+	memcpy(options.resolvers, path->resolvers, sizeof(options.resolvers));
 	if (path->opening[1] < 0)
 		return 0;
 	return gateway_start(&options, &path->gateway, problem);

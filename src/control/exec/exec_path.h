@@ -5,9 +5,8 @@
  *   near  the command's (of --between: B's); its default route leads through weir
  *   far   that of the gateway (gateway.h), or A's
  *
- * Addresses are from the ranges for tests of networks, 198.18.0.0/15 (RFC 2544) and 2001:2::/48
- * (RFC 5180), in a part that neither this machine nor a surrounding `weir exec` uses: the far end
- * is .1, the near end .2. Each end has the link address of the other, so no ARP and no neighbour
+ * Addresses are of a network that neither this machine nor a surrounding `weir exec` uses
+ * (exec_place.h): the far end is .1, the near end .2. Each end has the link address of the other, so no ARP and no neighbour
  * discovery crosses the path. There is IPv6 if this machine has it and, for the gateway, a route.
  * The MTU is that of the route out.
  *
@@ -22,6 +21,7 @@
 #include "gateway/gateway.h"
 
 #define EXEC_DEVICE_BYTES 64
+#define EXEC_INTERFACE    "weir0" /* at both ends */
 
 enum { EXEC_FAR, EXEC_NEAR, EXEC_ENDS };
 
@@ -34,7 +34,8 @@ struct exec_end {
 struct exec_path {
 	struct exec_end ends[EXEC_ENDS];
 	int opening[2]; /* of a socket pair: the far port's, and the gateway's; of --between: -1 */
-	union address_socket resolver;
+	struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX];
+	uint32_t n_resolvers;
 	struct exec_surroundings around; /* of both ends */
 	struct gateway *gateway;
 };

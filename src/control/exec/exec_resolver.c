@@ -3,11 +3,14 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define CONF_BYTES_MAX 4096
+#include "machine/run_log.h"
+
+#define CONF           "/etc/resolv.conf"
+#define CONF_BYTES_MAX 4000 /* the command's may be a little longer */
 
 static bool is_here_only(const union address_socket *at)
 {
@@ -32,48 +35,109 @@ static bool read_address(const char *text, union address_socket *at)
 	return true;
 }
 
-void exec_resolver_read(const char *conf, const struct address *gateway,
-                        union address_socket *resolver, char *text, size_t room)
+/* The text for the command, and the servers that it finds at the gateway. */
+struct reading {
+	const struct address *gateway;
+	struct gateway_resolver *resolvers;
+	uint32_t n;
+	char *text;
+	size_t used, room;
+};
+
+static void add_line(struct reading *reading, const char *line, int bytes)
 {
-	char name[INET6_ADDRSTRLEN], line[512], word[128];
-	size_t used = 0;
-	bool any = false;
+	size_t left = reading->room - reading->used;
 
-	resolver->any.sa_family = 0;
-	text[0] = '\0';
-	inet_ntop(gateway->family, gateway->bytes, name, sizeof(name));
-	for (const char *at = conf; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		union address_socket server;
-
-		snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
-		if (sscanf(line, " nameserver %127s", word) == 1) {
-			if (any || !read_address(word, &server))
-				continue;
-			any = true;
-			if (!is_here_only(&server)) {
-				/* This server is queried first, and can be reached. */
-				text[0] = '\0';
-				return;
-			}
-			*resolver = server;
-			snprintf(line, sizeof(line), "nameserver %s", name);
-		}
-		if (used + strlen(line) + 2 < room)
-			used += (size_t)snprintf(text + used, room - used, "%s\n", line);
-	}
-	if (!any)
-		text[0] = '\0';
+	if ((size_t)bytes + 2 < left)
+		reading->used += (size_t)snprintf(reading->text + reading->used, left, "%.*s\n",
+		                                  bytes, line);
 }
 
-void exec_resolver_choose(const struct address *gateway, union address_socket *resolver, char *text,
-                          size_t room)
+/* Gives a server an address of the gateway's network. .2 is the command. */
+static void add_here(struct reading *reading, const union address_socket *server)
+{
+	struct gateway_resolver *resolver = &reading->resolvers[reading->n];
+	char line[INET6_ADDRSTRLEN + sizeof("nameserver ")], name[INET6_ADDRSTRLEN];
+
+	if (reading->n == GATEWAY_RESOLVERS_MAX)
+		return; /* no resolver asks it */
+	resolver->server = *server;
+	resolver->address = *reading->gateway;
+	if (reading->n > 0)
+		resolver->address.bytes[3] = (uint8_t)(2 + reading->n);
+	reading->n++;
+	inet_ntop(AF_INET, resolver->address.bytes, name, sizeof(name));
+	add_line(reading, line, snprintf(line, sizeof(line), "nameserver %s", name));
+}
+
+uint32_t exec_resolver_read(const char *conf, bool here, const struct address *gateway,
+                            struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX], char *text,
+                            size_t room)
+{
+	struct reading reading = {
+	        .gateway = gateway, .resolvers = resolvers, .text = text, .room = room};
+	const struct address loopback = {.family = AF_INET, .bytes = {127, 0, 0, 1}};
+	union address_socket server;
+	char word[128];
+	bool any = false;
+
+	for (const char *at = conf; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		int bytes = (int)strcspn(at, "\n");
+
+		if (sscanf(at, "nameserver%*[ \t]%127s", word) != 1) {
+			add_line(&reading, at, bytes);
+			continue;
+		}
+		if (!read_address(word, &server))
+			continue;
+		any = true;
+		if (is_here_only(&server))
+			add_here(&reading, &server);
+		else
+			add_line(&reading, at, bytes);
+	}
+	server = address_socket(&loopback, 53);
+	if (!any && here)
+		add_here(&reading, &server);
+	if (reading.n == 0)
+		text[0] = '\0';
+	return reading.n;
+}
+
+/* Returns true if a server of names listens at 127.0.0.1: an empty datagram is not refused. */
+static bool listens_here(void)
+{
+	const struct address loopback = {.family = AF_INET, .bytes = {127, 0, 0, 1}};
+	union address_socket to = address_socket(&loopback, 53);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), error = 0;
+	socklen_t bytes = sizeof(error);
+	bool listens;
+
+	if (fd < 0)
+		return false;
+	listens = connect(fd, &to.any, sizeof(to.in)) == 0 && send(fd, "", 0, MSG_DONTWAIT) == 0 &&
+	          getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 && error == 0;
+	close(fd);
+	return listens;
+}
+
+uint32_t exec_resolver_choose(const struct address *gateway,
+                              struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX], char *text,
+                              size_t room)
 {
 	char conf[CONF_BYTES_MAX + 1] = "";
-	FILE *file = fopen("/etc/resolv.conf", "re");
+	FILE *file = fopen(CONF, "re");
+	bool here;
 
-	if (file)
+	if (file) {
 		conf[fread(conf, 1, CONF_BYTES_MAX, file)] = '\0';
-	if (file)
 		fclose(file);
-	exec_resolver_read(conf, gateway, resolver, text, room);
+	}
+	here = listens_here();
+	if (file || !here)
+		return exec_resolver_read(conf, here, gateway, resolvers, text, room);
+	run_log(RUN_LOG_WARNING, "there is no " CONF ", so the command cannot ask the resolver at "
+	                         "127.0.0.1; create it: an empty file suffices");
+	text[0] = '\0';
+	return 0;
 }

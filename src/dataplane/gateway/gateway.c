@@ -45,7 +45,12 @@ int gateway_watch(struct gateway *gateway, struct source *source, uint32_t inter
 
 bool gateway_is_own(const struct gateway *gateway, const struct address *address)
 {
-	return address_equal(address, &gateway->options.gateway[gateway_family(address->family)]);
+	const struct gateway_options *options = &gateway->options;
+	bool own = address_equal(address, &options->gateway[gateway_family(address->family)]);
+
+	for (uint32_t i = 0; i < options->n_resolvers && !own; i++)
+		own = address_equal(address, &options->resolvers[i].address);
+	return own;
 }
 
 union address_socket gateway_target(const struct gateway *gateway, const struct address *to,
@@ -57,8 +62,10 @@ union address_socket gateway_target(const struct gateway *gateway, const struct 
 
 	if (!gateway_is_own(gateway, to))
 		return address_socket(to, port);
-	if (port == 53 && gateway->options.resolver.any.sa_family != 0)
-		return gateway->options.resolver;
+	for (uint32_t i = 0; port == 53 && i < gateway->options.n_resolvers; i++) {
+		if (address_equal(to, &gateway->options.resolvers[i].address))
+			return gateway->options.resolvers[i].server;
+	}
 	return address_socket(&self, port);
 }
 

@@ -18,8 +18,8 @@
  * the router that sent them: traceroute and path MTU discovery see the network outside. Other
  * protocols do not pass.
  *
- * The gateway's own address is this machine: packets to it reach the machine's loopback address,
- * and those to port 53 its resolver.
+ * The gateway's own address is this machine: packets to it reach the machine's loopback address. A
+ * resolver that only this machine reaches has an address like it, at port 53.
  *
  * Bounds: GATEWAY_TALKS_MAX flows of UDP and echo, of which the longest idle one is replaced; one
  * thread.
@@ -36,14 +36,21 @@
 #include "namespace/address.h"
 #include "scenario/problem.h"
 
-#define GATEWAY_TALKS_MAX 4096
+#define GATEWAY_TALKS_MAX     4096
+#define GATEWAY_RESOLVERS_MAX 3 /* as many as the C library asks */
+
+struct gateway_resolver {
+	struct address address;      /* in the far namespace: the gateway's, or one like it */
+	union address_socket server; /* outside */
+};
 
 struct gateway_options {
 	int net;     /* the far namespace */
 	int tap;     /* the tap in it */
 	int opening; /* a socket on which the port sends the frames that open connections */
-	struct address gateway[2];     /* in the far namespace: IPv4 or none, IPv6 or none */
-	union address_socket resolver; /* used for port 53 of the gateway; family 0: none */
+	struct address gateway[2]; /* in the far namespace: IPv4 or none, IPv6 or none */
+	struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX];
+	uint32_t n_resolvers;
 };
 
 struct gateway;

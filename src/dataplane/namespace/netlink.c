@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -162,6 +163,62 @@ int netlink_everything_is_local(int netlink, const struct address *link, uint8_t
 		return rc;
 	start_route(&request, link->family, RTN_LOCAL, LOOPBACK);
 	return act(netlink, &request);
+}
+
+static bool leads_somewhere(const struct rtmsg *route)
+{
+	return (route->rtm_flags & RTM_F_CLONED) == 0 && route->rtm_type != RTN_UNREACHABLE &&
+	       route->rtm_type != RTN_BLACKHOLE && route->rtm_type != RTN_PROHIBIT &&
+	       route->rtm_type != RTN_THROW;
+}
+
+/* Reads the network of a route; without the attribute it is 0. */
+static struct address network_of(const struct nlmsghdr *header)
+{
+	const struct rtmsg *route = NLMSG_DATA(header);
+	int left = (int)RTM_PAYLOAD(header);
+	struct address network = {.family = route->rtm_family};
+
+	for (const struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+		if (at->rta_type == RTA_DST && RTA_PAYLOAD(at) >= address_bytes(route->rtm_family))
+			network = address_of(route->rtm_family, RTA_DATA(at));
+	}
+	return network;
+}
+
+int netlink_routes(int netlink, int family,
+                   void (*each)(void *argument, const struct address *network, uint8_t prefix),
+                   void *argument)
+{
+	union {
+		struct nlmsghdr header;
+		uint8_t bytes[32768];
+	} answer;
+	struct request request;
+	ssize_t got;
+
+	start(&request, RTM_GETROUTE, NLM_F_DUMP, sizeof(request.route));
+	request.route.rtm_family = (uint8_t)family;
+	if (send(netlink, &request, request.header.nlmsg_len, 0) < 0)
+		return -errno;
+	while ((got = recv(netlink, &answer, sizeof(answer), 0)) > 0) {
+		const struct nlmsghdr *at = &answer.header;
+
+		for (; NLMSG_OK(at, got); at = NLMSG_NEXT(at, got)) {
+			const struct rtmsg *route = NLMSG_DATA(at);
+			struct address network;
+
+			if (at->nlmsg_type == NLMSG_ERROR)
+				return ((const struct nlmsgerr *)NLMSG_DATA(at))->error;
+			if (at->nlmsg_type == NLMSG_DONE)
+				return 0;
+			if (at->nlmsg_type != RTM_NEWROUTE || !leads_somewhere(route))
+				continue;
+			network = network_of(at);
+			each(argument, &network, route->rtm_dst_len);
+		}
+	}
+	return got < 0 ? -errno : -EPROTO;
 }
 
 int netlink_silence_icmp(int netlink, int family)

@@ -26,6 +26,10 @@ int netlink_neighbour(int netlink, int index, const struct address *address, con
 int netlink_default_route(int netlink, int index, const struct address *via);
 /* Makes every address this machine's own, except for those of the neighbours in `link`. */
 int netlink_everything_is_local(int netlink, const struct address *link, uint8_t prefix);
+/* Calls `each` for every route to which packets are sent, or which is local, in all tables. */
+int netlink_routes(int netlink, int family,
+                   void (*each)(void *argument, const struct address *network, uint8_t prefix),
+                   void *argument);
 /* Stops the kernel from sending ICMP (echo replies, errors), except for what neighbours need.
  * Sockets whose mark has bit 0 may still send. */
 int netlink_silence_icmp(int netlink, int family);
