@@ -84,7 +84,10 @@ static void say_missing(const struct place *places, int n, int level)
 		        : n > 1 ? " neither"
 		                : "",
 		        places[i].folder, places[i].way, level);
-	fprintf(stderr, " is %s; install weir again\n", n > 1 ? "there" : "not there");
+	fprintf(stderr, " is %s; %s\n", n > 1 ? "there" : "not there",
+	        n > 1 ? "install weir again"
+	              : "without /proc, weir does not know its own folder: mount -t proc proc "
+	                "/proc");
 }
 
 int main(int argc, char **argv)

@@ -25,6 +25,10 @@ run="$weir exec -q delay 1ms -- echo it runs"
 # ---- machines; the empty folder is in a mount namespace of the command
 refused 'there is no /dev/net/tun: modprobe tun' \
 	unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
+refused 'DPDK finds the processors there: mount -t sysfs sysfs /sys' \
+	unshare -m sh -c "mount -t tmpfs none /sys && exec $run"
+refused 'it has to be opened in /proc: mount -t proc proc /proc' \
+	unshare -m sh -c "mount -t tmpfs none /proc && exec $run"
 # In a chroot no user namespace can be created.
 if unshare -Ur true 2>/dev/null; then
 	refused 'a network namespace cannot be created' \
@@ -57,6 +61,9 @@ refused 'if `no-such-ping` is the command, there is no such program here' \
 refused 'if `no-such-curl` is the command, there is no such program here' \
 	"$weir" exec delay 1ms no-such-curl http://192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
+refused 'the scenario needs [0-9]* MiB of memory' \
+	"$weir" exec rate 400gbit delay 100s -- echo it runs
+grep -q '^weir exec: the scenario' "$work/err" || fail "a file without a name is wrong"
 refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
 refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
 refused '/no/such.weir: cannot be opened' "$weir" exec -c /no/such.weir -- echo it runs

@@ -313,7 +313,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	if (reader != NULL)
 		complain_of_whole(reader, place, problem);
 	else
-		snprintf(message, room, "%s: %s", path, problem);
+		snprintf(message, room, "%s%s%s", path, *path ? ": " : "", problem);
 	file_beside_end(&beside);
 	free(reader);
 	free(text);

@@ -25,6 +25,7 @@
 
 #define ARGUMENTS_MAX 96
 #define TEXT_BYTES    2048
+#define PROCESSORS    "/sys/devices/system/cpu"
 
 struct arguments {
 	int n;
@@ -230,6 +231,13 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 		problem_set(problem, -1, "%d arguments after `--`, the maximum is %d", n_arguments,
 		            ARGUMENTS_MAX / 2);
 		return -EINVAL;
+	}
+	if (access(PROCESSORS, F_OK) < 0) {
+		problem_set(problem, -1,
+		            PROCESSORS ": %s; DPDK finds the processors there: "
+		                       "mount -t sysfs sysfs /sys",
+		            strerror(errno));
+		return -ENOENT;
 	}
 	shared_heap_use();
 	/* Frees huge pages before they are counted. */

@@ -151,7 +151,10 @@ int namespace_make_net(struct problem *problem)
 	if (rc < 0)
 		problem_set(problem, -1, "a network namespace cannot be created: %s%s",
 		            strerror(-rc),
-		            rc == -ENOSPC ? "; the limit is sysctl user.max_net_namespaces" : "");
+		            rc == -ENOSPC   ? "; the limit is sysctl user.max_net_namespaces"
+		            : rc == -ENOENT ? "; it has to be opened in /proc: mount -t proc proc "
+		                              "/proc"
+		                            : "");
 	return rc;
 }
 
