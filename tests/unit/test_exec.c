@@ -5,6 +5,7 @@
 #include "trial.h"
 #include "runner/group.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <arpa/inet.h>
 
 #include "exec/exec_options.h"
+#include "exec/exec_place.h"
 #include "exec/exec_resolver.h"
 #include "exec/exec_scenario.h"
 #include "language/scenario_file.h"
@@ -210,42 +212,135 @@ static void what_stands_behind_the_dashes_is_the_command(void **state)
 	assert_string_equal(arguments.both, "delay 1ms");
 }
 
+#define HERE "127.0.0.1" /* where a server listens, in rows that end with it */
+
 static void a_resolver_that_is_only_here_is_reached_by_the_gateway(void **state)
 {
 	static const uint8_t four[] = {198, 18, 0, 1};
 	const struct address gateway = address_of(AF_INET, four);
 	static const struct {
-		const char *conf, *text, *resolver;
+		const char *conf, *text, *servers; /* one behind the other */
+		bool here;
 	} rows[] = {
 	        {"nameserver 127.0.0.53\noptions edns0\nsearch a b\n",
-	         "nameserver 198.18.0.1\noptions edns0\nsearch a b\n", "127.0.0.53"},
-	        {"# here\nnameserver ::1\nnameserver 9.9.9.9\n", "# here\nnameserver 198.18.0.1\n",
-	         "::1"},
-	        {"nameserver fe80::1\n", "nameserver 198.18.0.1\n", "fe80::1"},
-	        /* The nameserver that is asked first can be reached from anywhere. */
-	        {"nameserver 9.9.9.9\nnameserver 127.0.0.1\n", "", NULL},
-	        {"nameserver 10.0.0.1", "", NULL},
-	        {"options edns0\n", "", NULL},
-	        {"nameserver nonsense\n", "", NULL},
-	        {"", "", NULL},
+	         "nameserver 198.18.0.1\noptions edns0\nsearch a b\n", "127.0.0.53 ", false},
+	        {"nameserver fe80::1\n", "nameserver 198.18.0.1\n", "fe80::1 ", false},
+	        /* All are kept, in their order. */
+	        {"# here\nnameserver ::1\nnameserver 9.9.9.9\n",
+	         "# here\nnameserver 198.18.0.1\nnameserver 9.9.9.9\n", "::1 ", false},
+	        {"nameserver 9.9.9.9\nnameserver 127.0.0.1\n",
+	         "nameserver 9.9.9.9\nnameserver 198.18.0.1\n", "127.0.0.1 ", false},
+	        {"nameserver 127.0.0.1\nnameserver\t::1\nnameserver 127.0.0.2\nnameserver "
+	         "127.0.0.3",
+	         "nameserver 198.18.0.1\nnameserver 198.18.0.3\nnameserver 198.18.0.4\n",
+	         "127.0.0.1 ::1 127.0.0.2 ", true},
+	        /* These can be reached from anywhere. */
+	        {"nameserver 9.9.9.9\nnameserver 10.0.0.1", "", "", true},
+	        /* Without a server, the C library asks 127.0.0.1. */
+	        {"", "nameserver 198.18.0.1\n", HERE " ", true},
+	        {"options edns0\n", "options edns0\nnameserver 198.18.0.1\n", HERE " ", true},
+	        {"nameserver nonsense\n", "nameserver 198.18.0.1\n", HERE " ", true},
+	        {"options edns0\n", "", "", false},
+	        {"", "", "", false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char text[300], name[INET6_ADDRSTRLEN];
-		union address_socket resolver;
-		struct address at;
-		uint16_t port;
+		struct gateway_resolver found[GATEWAY_RESOLVERS_MAX];
+		char text[300], name[INET6_ADDRSTRLEN], servers[200] = "";
+		uint32_t n = exec_resolver_read(rows[i].conf, rows[i].here, &gateway, found, text,
+		                                sizeof(text));
 
-		exec_resolver_read(rows[i].conf, &gateway, &resolver, text, sizeof(text));
+		for (uint32_t k = 0; k < n; k++) {
+			uint16_t port;
+			struct address at = address_from(&found[k].server, &port);
+
+			assert_int_equal(port, 53);
+			inet_ntop(at.family, at.bytes, name, sizeof(name));
+			strcat(strcat(servers, name), " ");
+			/* .2 is the command. */
+			assert_int_equal(found[k].address.bytes[3], k == 0 ? 1 : k + 2);
+		}
 		assert_string_equal(text, rows[i].text);
-		assert_int_equal(resolver.any.sa_family != 0, rows[i].resolver != NULL);
-		if (!rows[i].resolver)
-			continue;
-		at = address_from(&resolver, &port);
-		assert_int_equal(port, 53);
-		assert_string_equal(inet_ntop(at.family, at.bytes, name, sizeof(name)),
-		                    rows[i].resolver);
+		assert_string_equal(servers, rows[i].servers);
+	}
+}
+
+/* Reads `ADDRESS/PREFIX`, behind `@` if it is an address of an interface, and behind `weir@` if
+ * that is of a surrounding weir exec. */
+static struct exec_use use_of(const char *word)
+{
+	struct exec_use use = {.weir = strncmp(word, "weir@", 5) == 0,
+	                       .address = strchr(word, '@')};
+	char text[100];
+	char *slash;
+
+	snprintf(text, sizeof(text), "%s", use.address ? strchr(word, '@') + 1 : word);
+	slash = strchr(text, '/');
+	*slash = '\0';
+	use.prefix = (uint8_t)atoi(slash + 1);
+	use.network.family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	assert_int_equal(inet_pton(use.network.family, text, use.network.bytes), 1);
+	return use;
+}
+
+static void the_path_takes_a_network_that_nothing_else_uses(void **state)
+{
+	static const struct {
+		const char *uses, *network;
+	} rows[] = {
+	        {"", "198.18.0.0"},
+	        {"0.0.0.0/0 @192.0.2.2/24 192.0.2.0/24 @127.0.0.1/8", "198.18.0.0"},
+	        /* Behind all addresses, and from the end to the beginning. */
+	        {"@198.18.0.2/24 198.18.0.0/24", "198.18.1.0"},
+	        {"@198.19.255.1/24 @198.18.0.1/24 @198.18.1.1/24", "198.18.2.0"},
+	        /* An address takes all of its prefix, and so does a route. */
+	        {"@198.18.0.1/16 198.18.0.0/16", "198.19.0.0"},
+	        {"@198.18.0.1/16", "198.19.0.0"},
+	        {"198.18.0.0/16", "198.19.0.0"},
+	        {"198.19.0.0/16", "198.18.0.0"},
+	        {"198.18.0.0/25", "198.18.1.0"},
+	        {"198.18.0.77/32", "198.18.1.0"},
+	        {"198.18.0.0/23 198.18.2.128/25 198.18.4.0/22", "198.18.3.0"},
+	        /* What is wider than the range is a way out. */
+	        {"192.0.0.0/3 128.0.0.0/1 198.16.0.0/12", "198.18.0.0"},
+	        /* The next range, and the next. */
+	        {"198.18.0.0/15", "100.64.0.0"},
+	        {"198.18.0.0/16 198.19.0.0/16 @100.64.0.9/32", "100.64.1.0"},
+	        {"198.18.0.0/15 100.64.0.0/10 @10.0.0.7/24 10.0.0.0/24", "10.0.1.0"},
+	        {"198.18.0.0/15 100.64.0.0/10 10.0.0.0/8", NULL},
+	        /* Inside another one, those outside of it are not seen. */
+	        {"weir@100.64.3.2/24 100.64.3.0/24", "100.64.4.0"},
+	        {"weir@198.18.7.2/24 @10.0.0.1/8", "198.18.8.0"},
+	        {"::/0", "2001:2::"},
+	        {"2001:2::/50 @2001:2:0:4000::2/64", "2001:2:0:4001::"},
+	        {"2001:2::/48", "3fff::"},
+	        {"2001:2::/48 3fff::/47 3fff::/48", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool ipv6 = strchr(rows[i].uses, ':');
+		struct address network;
+		struct exec_use uses[8];
+		struct problem problem;
+		char *text = strdup(rows[i].uses), name[INET6_ADDRSTRLEN];
+		size_t n = 0;
+		int rc;
+
+		for (char *at = text, *word; (word = strsep(&at, " "));) {
+			if (*word)
+				uses[n++] = use_of(word);
+		}
+		free(text);
+		rc = exec_place_free(ipv6 ? AF_INET6 : AF_INET, uses, n, &network, &problem);
+		assert_int_equal(rc, rows[i].network ? 0 : -EADDRINUSE);
+		if (rc == 0)
+			assert_string_equal(
+			        inet_ntop(network.family, network.bytes, name, sizeof(name)),
+			        rows[i].network);
+		else
+			assert_non_null(strstr(problem.text, ipv6 ? "3fff::/48" : "10.0.0.0/8"));
 	}
 }
 
@@ -259,6 +354,7 @@ GROUP(exec)
 	        cmocka_unit_test(wrong_words_are_said_in_the_words_of_the_user),
 	        cmocka_unit_test(what_stands_behind_the_dashes_is_the_command),
 	        cmocka_unit_test(a_resolver_that_is_only_here_is_reached_by_the_gateway),
+	        cmocka_unit_test(the_path_takes_a_network_that_nothing_else_uses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
