@@ -240,6 +240,13 @@ addresses_of_this_machine_are_left_alone()
 		exec "$@"' sh $as "$weir" exec -q delay 1ms -- ip -4 -o addr show up >"$work/out" ||
 		fail "$who: $(cat "$work/out")"
 	grep -q ' 198\.18\.2\.2/24 ' "$work/out" || fail "$who: not 198.18.2.2: $(cat "$work/out")"
+	# An address has its whole prefix, and a route has no address.
+	unshare --net sh -c 'ip link set lo up && ip addr add 198.18.0.1/16 dev lo &&
+		ip route add 198.19.0.0/17 dev lo && exec "$@"' sh \
+		$as "$weir" exec -q delay 1ms -- ip -4 -o addr show up >"$work/out" ||
+		fail "$who: $(cat "$work/out")"
+	grep -q ' 198\.19\.128\.2/24 ' "$work/out" ||
+		fail "$who: not 198.19.128.2: $(cat "$work/out")"
 }
 
 # ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. It

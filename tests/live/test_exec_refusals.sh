@@ -40,6 +40,11 @@ if $user unshare -U true 2>/dev/null; then
 		exec setpriv --inh-caps=-all --bounding-set=-all $run"
 fi
 
+refused 'no network is left for the path: .*198.18.0.0/15' unshare --net sh -c "
+	ip link set lo up
+	for all in 198.18.0.0/15 100.64.0.0/10 10.0.0.0/8; do ip route add \$all dev lo; done
+	exec $run"
+
 # ---- without IPv6 the command has none, and all else works; without a route, errors come at once
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
 "$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" ||

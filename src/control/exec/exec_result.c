@@ -32,6 +32,8 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 		result->ports[i].tx_bytes = port->tx_bytes;
 		result->ports[i].no_cloud = port->no_cloud;
 		result->ports[i].untouched = port->untouched;
+		result->ports[i].lost =
+		        port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
 	}
 	free(port);
 	return 0;

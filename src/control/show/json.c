@@ -249,6 +249,7 @@ static json_t *json_replay_port(const char *name, const struct replay_port_repor
 	add_count(&object, "tx_bytes", report->tx_bytes);
 	add_count(&object, "no_cloud", report->no_cloud);
 	add_count(&object, "untouched", report->untouched);
+	add_count(&object, "lost", report->lost);
 	add_count(&object, "no_file", report->no_file);
 	add_count(&object, "clock_back", report->clock_back);
 	add_count(&object, "clock_back_max_ns", report->clock_back_max_ns);

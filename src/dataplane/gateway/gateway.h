@@ -14,7 +14,9 @@
  * connection is established: a connection that is refused outside is refused inside. If one is
  * reset, the other one is reset when it has acknowledged all that came before.
  *
- * UDP and ICMP echo pass datagram by datagram. ICMP errors return to the sender with the address of
+ * UDP and ICMP echo pass datagram by datagram, as through a router: DSCP, ECN and flow label stay,
+ * and the hop limit is one less. Of TCP the DSCP passes to the world, and urgent data both ways; ECN
+ * is negotiated on each side (docs/exec.md has the table). ICMP errors return to the sender with the address of
  * the router that sent them: traceroute and path MTU discovery see the network outside. Other
  * protocols do not pass.
  *

@@ -62,6 +62,7 @@ struct replay_port_report {
 	uint64_t first, last; /* numbers of these packets; of a recording only */
 	uint64_t no_cloud;
 	uint64_t untouched;  /* chosen by no cloud, and passed on unchanged */
+	uint64_t lost;       /* by weir itself, at or behind the port; only live */
 	uint64_t no_file;    /* left at a port without --out: counted, but not written */
 	uint64_t clock_back; /* packets with a time before the previous one: clamped to that */
 	simtime clock_back_max_ns;
