@@ -4,7 +4,7 @@
 exec_fields.py server          in the world: answers datagrams, and TCP at ports 7 and 8
 exec_fields.py client ADDRESS  the command: its datagrams, in both directions
 exec_fields.py tcp ADDRESS     the command: connections, one that changes its DSCP
-exec_fields.py watch IFACE     in the world: prints the TCP segments to port 7 and 8 until it is ended
+exec_fields.py watch IFACE     in the world: prints TCP segments of port 7 until it is ended
 exec_fields.py inside FILE     prints those at the command's end of a capture by weir exec --pcap
 """
 import fcntl

@@ -20,8 +20,9 @@ $in_b $fields server &
 background=$!
 $in_b $fields watch in >"$work/outside" &
 background="$background $!"
-until_true sh -c "$in_b ss -Hltn 'sport = :8' | grep -q . && $in_b ss -Hlun 'sport = :7' |
-	grep -c . | grep -q 2 && grep -q watching '$work/outside'" || fail "the servers did not start"
+until_true sh -c "$in_b ss -Hltn 'sport = :8' | grep -q . &&
+	$in_b ss -Hlun 'sport = :7' | grep -c . | grep -q 2 &&
+	grep -q watching '$work/outside'" || fail "the servers did not start"
 
 # ---- UDP and echo: DSCP, ECN, hop limit and flow label of each datagram, both ways
 datagrams_pass_as_through_a_router()
@@ -94,8 +95,8 @@ resolves() # lines of resolv.conf
 {
 	printf "$1" >"$work/resolv.conf"
 	unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf" \
-		$as "$weir" exec -q delay 1ms -- getent ahostsv4 www.example.org >"$work/out" 2>&1 ||
-		true
+		$as "$weir" exec -q delay 1ms -- \
+		getent ahostsv4 www.example.org >"$work/out" 2>&1 || true
 	grep -q 192.0.2.77 "$work/out" || fail "$who: '$1': $(cat "$work/out")"
 }
 

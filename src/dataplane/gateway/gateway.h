@@ -15,10 +15,10 @@
  * reset, the other one is reset when it has acknowledged all that came before.
  *
  * UDP and ICMP echo pass datagram by datagram, as through a router: DSCP, ECN and flow label stay,
- * and the hop limit is one less. Of TCP the DSCP passes to the world, and urgent data both ways; ECN
- * is negotiated on each side (docs/exec.md has the table). ICMP errors return to the sender with the address of
- * the router that sent them: traceroute and path MTU discovery see the network outside. Other
- * protocols do not pass.
+ * and the hop limit is one less. Of TCP the DSCP passes to the world, and urgent data both ways;
+ * ECN is negotiated on each side (docs/exec.md has the table). ICMP errors return to the sender
+ * with the address of the router that sent them: traceroute and path MTU discovery see the network
+ * outside. Other protocols do not pass.
  *
  * The gateway's own address is this machine: packets to it reach the machine's loopback address. A
  * resolver that only this machine reaches has an address like it, at port 53.
@@ -63,9 +63,9 @@ int gateway_start(const struct gateway_options *options, struct gateway **gatewa
 /* Returns how many bytes the far namespace has received and the gateway has not yet given to a
  * socket outside; 1 if there is only a datagram, a connection or an end. NULL is allowed. */
 uint64_t gateway_unsent(struct gateway *gateway);
-/* Packets that the gateway has lost so far because this machine lacks something (descriptors, ports,
- * memory, time). No ICMP error tells the command of them. A lost segment that opens a connection is
- * repeated by its sender. */
+/* Packets that the gateway has lost so far because this machine lacks something (descriptors,
+ * ports, memory, time). No ICMP error tells the command of them. A lost segment that opens a
+ * connection is repeated by its sender. */
 struct gateway_losses {
 	uint64_t to_world, to_command;
 };

@@ -288,7 +288,8 @@ static void open_stream(struct gateway *gateway, const struct ends *ends, uint8_
 	stream_end(gateway, made, true);
 }
 
-/* A segment that opens a connection or, with its headers only, one at which its flow changes the DSCP. */
+/* Handles a segment that opens a connection or, with its headers only, one at which its flow
+ * changes the DSCP. */
 static void segment_read(struct gateway *gateway, const uint8_t *frame, uint32_t bytes)
 {
 	struct headers headers;
