@@ -54,8 +54,8 @@ static uint64_t above(const struct histogram *histogram, uint64_t ns)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-		n += histogram_bucket_floor(i) >= ns ? histogram->bucket[i] : 0;
+	for (struct histogram_walk w = histogram_walk(histogram); histogram_walk_next(&w);)
+		n += w.low >= ns ? w.count : 0;
 	return n;
 }
 

@@ -144,8 +144,8 @@ static uint64_t count_above(const struct histogram *h, uint64_t value)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = histogram_bucket_of(value) + 1; i < HISTOGRAM_BUCKETS; i++)
-		n += h->bucket[i];
+	for (struct histogram_walk w = histogram_walk(h); histogram_walk_next(&w);)
+		n += w.low > value ? w.count : 0;
 	return n;
 }
 

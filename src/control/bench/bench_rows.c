@@ -148,12 +148,9 @@ static json_t *buckets(const struct histogram *h)
 {
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		if (h->bucket[i])
-			json_array_append_new(
-			        array, json_pack("[I,I]", (json_int_t)histogram_bucket_floor(i),
-			                         (json_int_t)h->bucket[i]));
-	}
+	for (struct histogram_walk w = histogram_walk(h); histogram_walk_next(&w);)
+		json_array_append_new(array,
+		                      json_pack("[I,I]", (json_int_t)w.low, (json_int_t)w.count));
 	return array;
 }
 

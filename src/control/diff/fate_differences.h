@@ -8,7 +8,7 @@
  *
  * The delay of a packet is the time from its arrival at the cloud until it leaves it. A difference
  * of delays is positive if the second run took longer. The histograms are the usual ones
- * (histogram.h): right to 1.6 %, least and greatest exact.
+ * (histogram.h): least and greatest are exact.
  *
  * Thread: one.
  */

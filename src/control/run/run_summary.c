@@ -71,8 +71,8 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		table_count(table, port->rx_missed + port->rx_no_mbuf);
 		table_count(table, port->tx_full + port->not_sent);
 		table_count(table, port->not_written);
-		table_time(table, late->count > 0, (double)histogram_percentile(late, 500000));
-		table_time(table, late->count > 0, (double)histogram_percentile(late, 990000));
+		table_percentile(table, late, 500000);
+		table_percentile(table, late, 990000);
 		table_time(table, late->count > 0, (double)late->max);
 	}
 	table_print(table, out);
@@ -118,8 +118,8 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		table_count(table, drops_of(c, REASON_CONGESTION));
 		table_count(table, drops_of(c, REASON_REAL));
 		table_count(table, cloud->held_packets);
-		table_time(table, delay->count > 0, (double)histogram_percentile(delay, 500000));
-		table_time(table, delay->count > 0, (double)histogram_percentile(delay, 990000));
+		table_percentile(table, delay, 500000);
+		table_percentile(table, delay, 990000);
 	}
 	table_print(table, out);
 	table_free(table);

@@ -58,6 +58,18 @@ static struct quantity time_of(const struct filler *filler, double ns)
 	return unit(time_unit(filler), ns);
 }
 
+/* Formats a percentile of a histogram, with the digits that its buckets justify. */
+static struct quantity percentile_of(const struct filler *filler, const struct histogram *h,
+                                     double ns)
+{
+	struct quantity q;
+	const int digits = histogram_digits(h);
+
+	chart_unit_format(q.text, sizeof(q.text), time_unit(filler), ns,
+	                  digits < DIGITS ? digits : DIGITS);
+	return q;
+}
+
 static struct quantity rate_of(const struct filler *filler, double bps)
 {
 	return unit(filler->run->rate_unit ? filler->run->rate_unit : CHART_BPS, bps);
@@ -98,7 +110,7 @@ static void asked_text(struct achieved_row *row, const struct conf *conf)
 		memmove(row->asked, row->asked + name + 1, strlen(row->asked + name + 1) + 1);
 }
 
-/* Returns the standard deviation in ns, accurate to about 1 % of the size of the values. */
+/* Returns the standard deviation in ns, to the width of the buckets. */
 static double achieved_deviation_ns(const struct histogram *h)
 {
 	double mean, sum = 0;
@@ -106,15 +118,11 @@ static double achieved_deviation_ns(const struct histogram *h)
 	if (h->count == 0 || h->min == h->max)
 		return 0;
 	mean = (double)h->sum / (double)h->count;
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		double low, high, away;
+	for (struct histogram_walk w = histogram_walk(h); histogram_walk_next(&w);) {
+		double low = fmax((double)h->min, (double)w.low);
+		double away = (low + fmin((double)h->max, (double)w.top)) / 2 - mean;
 
-		if (h->bucket[i] == 0)
-			continue;
-		low = (double)histogram_bucket_floor(i);
-		high = (double)histogram_bucket_floor(i + 1);
-		away = fmax((double)h->min, fmin((double)h->max, (low + high) / 2)) - mean;
-		sum += (double)h->bucket[i] * away * away;
+		sum += (double)w.count * away * away;
 	}
 	return sqrt(sum / (double)h->count);
 }
@@ -171,8 +179,8 @@ static void got_delays(const struct filler *filler, struct achieved_row *row,
 		snprintf(row->got, sizeof(row->got), "mean %s%s, min %s, p50 %s, p99 %s, max %s",
 		         time_of(filler, (double)h->sum / (double)h->count).text, mean_is,
 		         time_of(filler, (double)h->min).text,
-		         time_of(filler, (double)histogram_percentile(h, 500000)).text,
-		         time_of(filler, (double)histogram_percentile(h, 990000)).text,
+		         percentile_of(filler, h, (double)histogram_percentile(h, 500000)).text,
+		         percentile_of(filler, h, (double)histogram_percentile(h, 990000)).text,
 		         time_of(filler, (double)h->max).text);
 }
 
@@ -198,7 +206,8 @@ static void got_line_delay(const struct filler *filler, const struct conf *conf,
 		snprintf(row->got, sizeof(row->got),
 		         "mean %s%s, min %s, p50 %s, p99 %s, max %s on the line",
 		         time_of(filler, line.mean_ns).text, off, time_of(filler, line.min_ns).text,
-		         time_of(filler, line.p50_ns).text, time_of(filler, line.p99_ns).text,
+		         percentile_of(filler, &filler->report->line_ns, line.p50_ns).text,
+		         percentile_of(filler, &filler->report->line_ns, line.p99_ns).text,
 		         time_of(filler, line.max_ns).text);
 	else if (line.known)
 		snprintf(row->got, sizeof(row->got), "mean %s%s on the line",

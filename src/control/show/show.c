@@ -53,8 +53,8 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	table_count(table, port->tx_full);
 	table_count(table, port->not_sent);
 	table_count(table, port->not_written);
-	table_time(table, late->count > 0, (double)histogram_percentile(late, 500000));
-	table_time(table, late->count > 0, (double)histogram_percentile(late, 990000));
+	table_percentile(table, late, 500000);
+	table_percentile(table, late, 990000);
 	table_time(table, late->count > 0, (double)late->max);
 }
 

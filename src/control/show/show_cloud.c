@@ -216,7 +216,7 @@ static void table_percentiles(struct table *table, const char *name, const struc
 	table_time(table, any, any ? (double)h->sum / (double)h->count : 0);
 	table_time(table, any, (double)h->min);
 	for (size_t i = 0; i < sizeof(per_million) / sizeof(per_million[0]); i++)
-		table_time(table, any, (double)histogram_percentile(h, per_million[i]));
+		table_percentile(table, h, per_million[i]);
 	table_time(table, any, (double)h->max);
 }
 
@@ -332,8 +332,8 @@ static void table_cloud(struct table *table, const struct view *view)
 	table_count(table, view_drops(c, REASON_CONGESTION));
 	table_count(table, view_drops(c, REASON_REAL));
 	table_unit(table, CHART_BPS, view_bps(bytes, from_ns, view->now_ns));
-	table_time(table, delay->count > 0, (double)histogram_percentile(delay, 500000));
-	table_time(table, delay->count > 0, (double)histogram_percentile(delay, 990000));
+	table_percentile(table, delay, 500000);
+	table_percentile(table, delay, 990000);
 }
 
 void show_clouds_text(FILE *out, struct control *control)

@@ -125,6 +125,17 @@ void table_time(struct table *table, bool known, double ns)
 		table_text(table, "-");
 }
 
+void table_percentile(struct table *table, const struct histogram *h, uint32_t per_million)
+{
+	char text[CHART_UNIT_SIZE] = "-";
+
+	if (h->count > 0)
+		chart_unit_format(text, sizeof(text), CHART_NS,
+		                  (double)histogram_percentile(h, per_million),
+		                  histogram_digits(h));
+	table_text(table, text);
+}
+
 void table_share(struct table *table, uint64_t part, uint64_t whole)
 {
 	char text[CHART_UNIT_SIZE] = "";

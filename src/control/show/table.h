@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "account/histogram.h"
 #include "report/chart_unit.h"
 
 struct table;
@@ -31,6 +32,8 @@ void table_count(struct table *table, uint64_t count); /* 1,234,567 */
 void table_unit(struct table *table, enum chart_unit unit, double value);
 /* A time, or `-` if it is not known. */
 void table_time(struct table *table, bool known, double ns);
+/* A percentile (histogram_percentile), with the digits that it has; `-` if nothing was counted. */
+void table_percentile(struct table *table, const struct histogram *h, uint32_t per_million);
 /* The part in percent; nothing if the whole is 0. */
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 

@@ -10,28 +10,36 @@
 
 #define BRIEFS 64
 
-/* Returns the greatest value of a bucket. histogram_bucket_floor must not be called for a bucket
- * behind the last. */
-static uint64_t bucket_top(uint32_t bucket)
+/* An octave has 2^TOP_BITS buckets. They stay the same when those of the histogram get wider. */
+#define TOP_BITS 5
+
+/* Returns the greatest value of the bucket to which a bucket of the histogram belongs. */
+static uint64_t top_of(const struct histogram_walk *walk)
 {
-	return bucket + 1 < HISTOGRAM_BUCKETS ? histogram_bucket_floor(bucket + 1) - 1
-	                                      : HISTOGRAM_MOST;
+	const uint32_t bits = histogram_bits(walk->h);
+	const uint32_t few = bits < TOP_BITS ? bits : TOP_BITS;
+
+	return histogram_bucket_floor(histogram_bucket_of(walk->low, few) + 1, few) - 1;
 }
 
 static json_t *whole_histogram(const struct histogram *histogram)
 {
 	json_t *buckets = json_array();
-	uint64_t count = 0;
+	uint64_t count = 0, top = 0, of_top = 0;
 
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		uint64_t n = histogram->bucket[i];
-
-		if (n == 0)
-			continue;
-		json_array_append_new(buckets,
-		                      json_pack("[I,I]", (json_int_t)bucket_top(i), (json_int_t)n));
-		count += n;
+	for (struct histogram_walk w = histogram_walk(histogram); histogram_walk_next(&w);) {
+		if (of_top > 0 && top_of(&w) != top) {
+			json_array_append_new(
+			        buckets, json_pack("[I,I]", (json_int_t)top, (json_int_t)of_top));
+			of_top = 0;
+		}
+		top = top_of(&w);
+		of_top += w.count;
+		count += w.count;
 	}
+	if (of_top > 0)
+		json_array_append_new(buckets,
+		                      json_pack("[I,I]", (json_int_t)top, (json_int_t)of_top));
 	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)count, "sum_ns",
 	                 (json_int_t)histogram->sum, "buckets", buckets);
 }

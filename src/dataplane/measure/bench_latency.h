@@ -13,8 +13,8 @@
  * That is exact for packets between these two ports, whose sum is that of a loop: from a to b weir
  * subtracts rx-latency of a and tx-latency of b, the loop from b to a.
  *
- * Resolution: that of the histogram, 1.6 % of the loop's time; the times of cable and wire are as
- * exact as the arguments.
+ * Resolution: that of the histogram (histogram.h); the times of cable and wire are as exact as the
+ * arguments.
  *
  * Thread: the caller's; depends on the tester's answers alone.
  */

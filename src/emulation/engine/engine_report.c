@@ -176,7 +176,7 @@ static void report_spread(const struct line *line, struct histogram *spread)
 	const struct histogram *of = __atomic_load_n(&line->spread, __ATOMIC_ACQUIRE);
 
 	if (of && __atomic_load_n(&line->conf.jitter, __ATOMIC_RELAXED))
-		counters_read(spread, of, sizeof(*spread));
+		histogram_read(spread, of);
 }
 
 #define STAGES_TRIES 100000
@@ -283,7 +283,8 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	if (!cloud || !engine_report_queue(engine, name, report))
 		return false;
 	report->line_ns.count = report->line_ns.min = report->line_ns.max = report->line_ns.sum = 0;
-	counters_read(&report->delay_ns, cloud->delay_ns, sizeof(report->delay_ns));
+	report->line_ns.lacks = 0;
+	histogram_read(&report->delay_ns, cloud->delay_ns);
 	if (is_template(cloud)) {
 		template_report_line(cloud->of, report);
 		return true;
@@ -374,7 +375,7 @@ bool engine_delays(const struct engine *engine, const char *name, struct histogr
 	const struct cloud *cloud = cloud_named(engine, name);
 
 	if (cloud)
-		counters_read(delays, cloud->delay_ns, sizeof(*delays));
+		histogram_read(delays, cloud->delay_ns);
 	return cloud != NULL;
 }
 
