@@ -8,7 +8,12 @@
 #include "engine/engine_report.h"
 #include "replay/replay_table.h"
 #include "report/chart_unit.h"
+#include "show/late.h"
 #include "show/table.h"
+
+#define REMEDY                                                                                     \
+	"other programs had weir's processor: run fewer beside it, or give it one of its own "     \
+	"(--cores)"
 
 int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
                      uint64_t start_ns, struct replay_result *result)
@@ -34,6 +39,12 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 		result->ports[i].untouched = port->untouched;
 		result->ports[i].lost =
 		        port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
+		result->ports[i].lateness_ns = malloc(sizeof(struct histogram));
+		if (!result->ports[i].lateness_ns) {
+			free(port);
+			return -ENOMEM;
+		}
+		*result->ports[i].lateness_ns = port->lateness_ns;
 	}
 	free(port);
 	return 0;
@@ -63,11 +74,19 @@ void exec_result_print(FILE *out, const struct runtime *runtime, const struct sc
 {
 	uint64_t lost = real_losses(runtime, scenario, result);
 	char span[CHART_UNIT_SIZE], count[COUNT_SIZE];
+	const char *before = "\n";
 
 	chart_unit_format(span, sizeof(span), CHART_NS,
 	                  (double)(result->last_ns - result->first_ns), 3);
 	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
 	replay_table_print_clouds(out, scenario, result);
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const struct histogram *late = result->ports[i].lateness_ns;
+
+		if (late && late_warn(out, before, scenario->ports[i].name, late,
+		                      LATE_WARN_SHARED_NS, REMEDY))
+			before = "";
+	}
 	if (lost > 0)
 		fprintf(out, "\n%s packets were lost by weir itself, not by the scenario\n",
 		        count_text(count, lost));

@@ -13,6 +13,7 @@
 #include "engine/engine_report.h"
 #include "machine/cpu_level.h"
 #include "show/json.h"
+#include "show/late.h"
 
 static json_t *clouds_of(const struct runtime *runtime, const struct scenario *scenario)
 {
@@ -43,7 +44,7 @@ static json_t *ports_of(const struct runtime *runtime)
 		                                       (json_int_t)report->rx_no_mbuf, "tx_full",
 		                                       (json_int_t)report->tx_full, "not_sent",
 		                                       (json_int_t)report->not_sent, "lateness_ns",
-		                                       json_histogram(&report->lateness_ns)));
+		                                       late_json(&report->lateness_ns)));
 	free(report);
 	return ports;
 }

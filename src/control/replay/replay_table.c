@@ -17,6 +17,8 @@ struct achieved_run replay_achieved_run(const struct scenario *scenario,
 	struct achieved_run run = {.duration_ns = result->last_ns - result->first_ns};
 	int port = scenario_find_port(scenario, conf->to);
 
+	if (port >= 0)
+		run.late = result->ports[port].lateness_ns;
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		if (i != cloud && strcmp(scenario->clouds[i]->to, conf->to) == 0)
 			return run;

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "show/late.h"
 #include "show/table.h"
 
 #define CLOUDS_SHOWN 32
+#define REMEDY                                                                                     \
+	"`weir bench machine` says what takes the processor away, `weir setup` what isolates it"
 
 /* What ports lose is weir's own loss, too. */
 static const struct {
@@ -58,8 +61,6 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		return;
 	row(table, headings);
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
-		const struct histogram *late = &port->lateness_ns;
-
 		add_port(losses, port);
 		table_text(table, port->name);
 		table_count(table, port->rx_packets);
@@ -71,12 +72,12 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		table_count(table, port->rx_missed + port->rx_no_mbuf);
 		table_count(table, port->tx_full + port->not_sent);
 		table_count(table, port->not_written);
-		table_percentile(table, late, 500000);
-		table_percentile(table, late, 990000);
-		table_time(table, late->count > 0, (double)late->max);
+		late_cells(table, &port->lateness_ns);
 	}
 	table_print(table, out);
 	table_free(table);
+	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++)
+		late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, REMEDY);
 }
 
 static uint64_t drops_of(const struct counters *counters, enum reason_kind kind)

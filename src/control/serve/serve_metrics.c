@@ -30,6 +30,11 @@ static const struct row port_rows[] = {
          EXPOSITION_GAUGE, ROW_BITS},
 };
 
+static const struct row late_rows[] = {
+        {"weir_port_lateness_max_seconds", "max_ns", "The greatest lateness since counting began.",
+         EXPOSITION_GAUGE, ROW_NS},
+};
+
 /* Losses that the scenario does not intend, and the names of their reasons. */
 static const struct {
 	const char *key, *reason;
@@ -315,6 +320,7 @@ static void put_totals(struct exposition *exposition, const json_t *totals, cons
 	exposition_family(exposition, "weir_port_lateness_seconds", EXPOSITION_HISTOGRAM,
 	                  "Time from the due time of a packet to its handover to the device.");
 	put_histograms(exposition, ports, "lateness_ns", LATE_FROM, LATE_TO, port_labels);
+	put_rows(exposition, ports, "lateness_ns", ROWS(late_rows), port_labels);
 	put_rows(exposition, clouds, NULL, ROWS(cloud_rows), cloud_labels);
 	put_rows(exposition, clouds, "queue", ROWS(queue_rows), cloud_labels);
 	put_drops(exposition, clouds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/achieved.h"
 #include "show/achieved_queue.h"
+#include "show/late.h"
 #include "show/line_delay.h"
 #include "show/offered.h"
 
@@ -264,6 +265,24 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 		         has_link ? ", queueing included" : "");
 }
 
+/* Delays are those of the emulation: a live run may exceed them. */
+static void add_late(struct filler *filler)
+{
+	const struct histogram *late = filler->run->late;
+	struct achieved_row *row;
+	char text[128];
+
+	if (!late)
+		return;
+	row = row_add(filler, "late");
+	snprintf(row->asked, sizeof(row->asked), "never");
+	late_text(late, text, sizeof(text));
+	if (late->count == 0)
+		snprintf(row->got, sizeof(row->got), "no packet left");
+	else
+		snprintf(row->got, sizeof(row->got), "%s, beyond the delay", text);
+}
+
 /* Prints how many packets the statement has treated, of those that came to it. */
 static void got_share(const struct filler *filler, const struct conf *conf, uint64_t count,
                       struct achieved_row *row)
@@ -453,6 +472,7 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 	}
 	add_delay(&filler, cloud_conf_get(cloud, "delay"));
 	add_jitter(&filler, cloud_conf_get(cloud, "delay"));
+	add_late(&filler);
 	add_order(&filler);
 	add_drops(&filler);
 	return filler.n;

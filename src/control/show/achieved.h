@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a cloud did beside what it was configured to do: rows for the table that a replay prints,
- * and for the one in its picture.
+ * and for the one in its picture; and those of `weir exec`.
  *
  * Thread: pure functions, any.
  */
@@ -14,7 +14,7 @@
 
 struct cloud_report;
 
-#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 6)
+#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 7)
 
 struct achieved_row {
 	char what[32];
@@ -27,6 +27,8 @@ struct achieved_run {
 	uint64_t duration_ns;
 	/* The most bytes that the cloud sent in one second; 0: not known. */
 	uint64_t busiest_second_bytes;
+	/* How late packets left at its port, in a live run; or NULL. */
+	const struct histogram *late;
 	/* The units for all times and rates (chart_unit_one); 0: a suitable unit for each value. */
 	enum chart_unit time_unit, rate_unit;
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/engine_report.h"
+#include "show/late.h"
 #include "show/line_delay.h"
 #include "show/show_feedback.h"
 
@@ -30,10 +31,8 @@ static void add_count(json_t **object, const char *key, uint64_t value)
 	add(object, key, count(value));
 }
 
-json_t *json_histogram(const struct histogram *histogram)
+json_t *json_histogram(const struct histogram *h)
 {
-	static const struct histogram none;
-	const struct histogram *h = histogram ? histogram : &none;
 	json_t *object = json_object();
 
 	add_count(&object, "min", h->min);
@@ -152,7 +151,7 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add_count(&object, "becn_sent", c->becn_sent);
 	add(&object, "drops", json_drops(c));
 	add(&object, "delay_ns", json_histogram(&report->delay_ns));
-	add(&object, "lateness_ns", json_histogram(NULL));
+	add(&object, "lateness_ns", json_null());
 	add(&object, "queue", queue_object(report));
 	add_count(&object, "rewritten", c->rewritten);
 	add_count(&object, "becn_marked", c->becn_marked);
@@ -237,7 +236,7 @@ json_t *json_seed(uint64_t seed)
 	return json_string(text);
 }
 
-/* Returns {"port":"a","rx_packets":0,...} of a replay. */
+/* Returns {"port":"a","rx_packets":0,...} of a replay, or of `weir exec`. */
 static json_t *json_replay_port(const char *name, const struct replay_port_report *report)
 {
 	json_t *object = json_object();
@@ -250,11 +249,24 @@ static json_t *json_replay_port(const char *name, const struct replay_port_repor
 	add_count(&object, "no_cloud", report->no_cloud);
 	add_count(&object, "untouched", report->untouched);
 	add_count(&object, "lost", report->lost);
+	add(&object, "lateness_ns", late_json(report->lateness_ns));
 	add_count(&object, "no_file", report->no_file);
 	add_count(&object, "clock_back", report->clock_back);
 	add_count(&object, "clock_back_max_ns", report->clock_back_max_ns);
 	add_count(&object, "truncated", report->truncated);
 	add(&object, "damage", any_text(report->damage));
+	return object;
+}
+
+static json_t *json_replay_cloud(const struct scenario *scenario,
+                                 const struct replay_result *result, uint32_t cloud)
+{
+	const struct cloud_conf *conf = scenario->clouds[cloud];
+	json_t *object = json_cloud(conf->name, &result->clouds[cloud]);
+	int to = scenario_find_port(scenario, conf->to);
+
+	if (to >= 0)
+		add(&object, "lateness_ns", late_json(result->ports[to].lateness_ns));
 	return object;
 }
 
@@ -291,8 +303,7 @@ json_t *json_replay(const struct scenario *scenario, const struct replay_result 
 	json_t *object = json_object(), *clouds = json_array(), *ports = json_array();
 
 	for (uint32_t i = 0; i < result->n_clouds; i++) {
-		if (json_array_append_new(
-		            clouds, json_cloud(scenario->clouds[i]->name, &result->clouds[i])) < 0)
+		if (json_array_append_new(clouds, json_replay_cloud(scenario, result, i)) < 0)
 			goto err_memory;
 	}
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {

@@ -17,12 +17,11 @@
 #include "engine/engine_report.h"
 #include "offline/replay.h"
 
-/* Returns {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is all zero: virtual
- * time is never late. A live caller sets it: json_object_set_new(o, "lateness_ns",
- * json_histogram(h)). */
+/* Returns {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is null. A live caller
+ * sets it: json_object_set_new(o, "lateness_ns", late_json(h)), see late.h. */
 json_t *json_cloud(const char *name, const struct cloud_report *report);
-/* Returns {"min":0,"p50":0,"p99":0,"p99.9":0,"max":0}; for NULL all zero. */
-json_t *json_histogram(const struct histogram *histogram);
+/* Returns {"min":0,"p50":0,"p99":0,"p99.9":0,"max":0}. */
+json_t *json_histogram(const struct histogram *h);
 /* Returns {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string.
  * If captures were split, also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);

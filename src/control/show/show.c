@@ -5,6 +5,7 @@
 #include "text/alloc_failure.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
+#include "show/late.h"
 #include "show/show.h"
 #include "show/doctor.h"
 #include "show/show_feedback.h"
@@ -43,8 +44,6 @@ static void table_port(struct table *table, const struct port_report *port)
 
 static void table_port_losses(struct table *table, const struct port_report *port)
 {
-	const struct histogram *late = &port->lateness_ns;
-
 	table_text(table, port->name);
 	table_count(table, port->no_cloud);
 	table_count(table, port->untouched);
@@ -53,9 +52,7 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	table_count(table, port->tx_full);
 	table_count(table, port->not_sent);
 	table_count(table, port->not_written);
-	table_percentile(table, late, 500000);
-	table_percentile(table, late, 990000);
-	table_time(table, late->count > 0, (double)late->max);
+	late_cells(table, &port->lateness_ns);
 }
 
 static void warn_port(FILE *out, const struct port_report *port)
@@ -128,6 +125,7 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: the device accepted %s packets, but reports that it "
 		        "could not send them\n",
 		        port->name, count_text(count, port->not_sent - known));
+	late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, "see show workers");
 	if (port->not_written > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets could not be written to its file: is the "
@@ -198,7 +196,7 @@ json_t *show_port_object(const struct port_report *port)
 		json_object_set_new(object, "launch",
 		                    json_pack("{s:I,s:I}", "lead_ns", (json_int_t)port->launch_ns,
 		                              "missed", (json_int_t)port->launch_missed));
-	json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
+	json_object_set_new(object, "lateness_ns", late_json(&port->lateness_ns));
 	return object;
 }
 
@@ -351,7 +349,7 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 		json_object_set_new(object, "since", since_object(control, cloud, report));
 	if (object != NULL && port != NULL && to >= 0 &&
 	    control->ops->port(control->context, (uint32_t)to, port))
-		json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
+		json_object_set_new(object, "lateness_ns", late_json(&port->lateness_ns));
 	free(port);
 	free(report);
 	return object;

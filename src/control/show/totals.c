@@ -40,8 +40,9 @@ static json_t *whole_histogram(const struct histogram *histogram)
 	if (of_top > 0)
 		json_array_append_new(buckets,
 		                      json_pack("[I,I]", (json_int_t)top, (json_int_t)of_top));
-	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)count, "sum_ns",
-	                 (json_int_t)histogram->sum, "buckets", buckets);
+	return json_pack("{s:I,s:I,s:I,s:o}", "count", (json_int_t)count, "sum_ns",
+	                 (json_int_t)histogram->sum, "max_ns", (json_int_t)histogram->max,
+	                 "buckets", buckets);
 }
 
 static json_t *ports_whole(struct control *control)

@@ -5,13 +5,13 @@
 #include "link/rate.h"
 #include "report/chart_unit.h"
 #include "show/achieved_queue.h"
+#include "show/late.h"
 #include "show/line_delay.h"
 #include "show/offered.h"
 #include "show/table.h"
 #include "show/view.h"
 
-#define FRAME_BYTES   1514 /* the longest ordinary frame */
-#define LATENESS_WARN (100 * SIMTIME_US)
+#define FRAME_BYTES 1514 /* the longest ordinary frame */
 
 static const char *const since[] = {[CONTROL_SINCE_START] = "the start",
                                     [CONTROL_SINCE_CLEAR] = "clear counters",
@@ -223,7 +223,7 @@ static void warn_queue(const struct view *view, FILE *out)
 void view_print_warnings(const struct view *view, FILE *out)
 {
 	const struct counters *c = &view->report.counters;
-	char count[COUNT_SIZE], late[CHART_UNIT_SIZE];
+	char count[COUNT_SIZE];
 
 	for (int i = 0; i < REASON_COUNT; i++)
 		if (reason_kind((enum reason)i) == REASON_REAL && c->drops[i] > 0)
@@ -232,14 +232,8 @@ void view_print_warnings(const struct view *view, FILE *out)
 			        "for: %s\n",
 			        count_text(count, c->drops[i]), reason_name((enum reason)i),
 			        reason_help((enum reason)i));
-	if (view->has_port && view->port.lateness_ns.count > 0 &&
-	    histogram_percentile(&view->port.lateness_ns, 990000) > LATENESS_WARN) {
-		chart_unit_format(late, sizeof(late), CHART_NS,
-		                  (double)histogram_percentile(&view->port.lateness_ns, 990000), 3);
-		fprintf(out,
-		        "warning: one packet in a hundred leaves port %s %s late or more; see show "
-		        "workers\n",
-		        view->conf->to, late);
-	}
+	if (view->has_port)
+		late_warn(out, "", view->conf->to, &view->port.lateness_ns, LATE_WARN_NS,
+		          "see show workers");
 	warn_queue(view, out);
 }

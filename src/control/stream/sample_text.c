@@ -39,6 +39,7 @@ static void print_port(FILE *out, const json_t *port, double seconds)
 	put_rate(out, "out", port, "tx_packets", "tx_bytes", seconds);
 	put_time(out, "late p50", number(late, "p50"));
 	put_time(out, "p99", number(late, "p99"));
+	put_time(out, "max", number(late, "max"));
 	fprintf(out, " lost %.0f%s\n", number(port, "lost"),
 	        json_is_true(json_object_get(port, "link_up")) ? "" : " link down");
 }

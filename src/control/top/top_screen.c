@@ -141,23 +141,24 @@ static int draw_ports(const struct top_screen *screen, const struct top_model *m
 	size_t i;
 
 	put_line(row++, look(screen, PAIR_HEAD),
-	         "port              in bit/s out bit/s   in/s  out/s   lost late p50     p99");
+	         "port              in bit/s out bit/s   in/s  out/s   lost late p50     p99     "
+	         "max");
 	json_array_foreach(json_object_get(model->sample, "ports"), i, port)
 	{
 		const json_t *late = json_object_get(port, "lateness_ns");
-		char t[6][TOP_TEXT_BYTES], line[400];
+		char t[7][TOP_TEXT_BYTES], line[400];
 		double lost = number(port, "lost");
 		bool up = json_is_true(json_object_get(port, "link_up"));
 
 		if (row >= end)
 			break;
-		snprintf(line, sizeof(line), "%-16.16s %9s %9s %6s %6s %6s %8s %7s%s",
+		snprintf(line, sizeof(line), "%-16.16s %9s %9s %6s %6s %6s %8s %7s %7s%s",
 		         word(port, "port"), top_count(t[0], number(port, "rx_bytes") * 8 / s),
 		         top_count(t[1], number(port, "tx_bytes") * 8 / s),
 		         top_count(t[2], number(port, "rx_packets") / s),
 		         top_count(t[3], number(port, "tx_packets") / s), "",
 		         top_time(t[4], number(late, "p50")), top_time(t[5], number(late, "p99")),
-		         up ? "" : " DOWN");
+		         top_time(t[6], number(late, "max")), up ? "" : " DOWN");
 		put_line(row, up ? A_NORMAL : look(screen, PAIR_REAL), line);
 		snprintf(line, sizeof(line), "%s%s", lost > 0 ? "!" : "", top_count(t[0], lost));
 		put(row++, 52 + 6 - (int)strlen(line),

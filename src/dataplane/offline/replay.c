@@ -398,6 +398,10 @@ int replay_run(const struct scenario *scenario, const struct replay_options *opt
 
 void replay_result_free(struct replay_result *result)
 {
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++) {
+		free(result->ports[i].lateness_ns);
+		result->ports[i].lateness_ns = NULL;
+	}
 	free(result->clouds);
 	result->clouds = NULL;
 	result->n_clouds = 0;

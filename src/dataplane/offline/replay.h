@@ -16,6 +16,7 @@
 #include "scenario/scenario.h"
 
 struct cloud_report;
+struct histogram;
 
 #define REPLAY_NO_PORT   UINT32_MAX
 #define REPLAY_FILES_MAX SCENARIO_PORTS_MAX
@@ -69,6 +70,7 @@ struct replay_port_report {
 	uint64_t truncated;            /* packets of which the capture holds only the beginning */
 	uint64_t busiest_second_bytes; /* most bytes that left in one second, counted from the
 	                                * first */
+	struct histogram *lateness_ns; /* of a live run; NULL: virtual time is never late. Owned */
 	char damage[200];              /* what was wrong with the end of a capture, or "" */
 };
 

@@ -46,6 +46,7 @@
 		{ name: "LOST", text: (r) => each(r.lost), key: (r) => r.lost, kind: "real" },
 		{ name: "late p50", text: (r) => time(r.p50), key: (r) => r.p50, less: true },
 		{ name: "late p99", text: (r) => time(r.p99), key: (r) => r.p99 },
+		{ name: "late max", text: (r) => time(r.max), key: (r) => r.max },
 	]);
 	const workers = new weir.Table(id("workers"), [
 		{ name: "worker", text: (r) => String(r.worker), key: (r) => r.worker, kind: "text" },
@@ -106,7 +107,7 @@
 		return {
 			name: from.port, link: from.link_up ? "up" : "DOWN", in: from.rx_bytes * 8 / s,
 			out: from.tx_bytes * 8 / s, inPackets: from.rx_packets / s, outPackets: from.tx_packets / s,
-			lost: from.lost / s, p50: late.p50 ?? NaN, p99: late.p99 ?? NaN,
+			lost: from.lost / s, p50: late.p50 ?? NaN, p99: late.p99 ?? NaN, max: late.max ?? NaN,
 		};
 	}
 
