@@ -81,7 +81,8 @@ static void run_replay(struct run *run)
 
 	memset(&run->result, 0, sizeof(run->result));
 	if (run->log) {
-		assert_int_equal(decision_log_open(run->log, scenario, &log, &run->problem), 0);
+		assert_int_equal(decision_log_open(run->log, scenario, false, &log, &run->problem),
+		                 0);
 		options.witness = decision_log_witness(log);
 	}
 	error = replay_run(scenario, &options, &run->result, &run->problem);

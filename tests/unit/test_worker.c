@@ -1062,6 +1062,69 @@ static void what_a_port_loses_has_its_name_only_if_its_leaving_was_told(void **s
 	bench_free(bench);
 }
 
+struct took {
+	struct witness witness;
+	struct fate fates[6];
+	uint32_t n;
+};
+
+static void take_fate(struct witness *witness, const struct fate *fate)
+{
+	struct took *took = (struct took *)witness;
+
+	assert_in_range(took->n, 0, 5);
+	took->fates[took->n++] = *fate;
+}
+
+/* Six frames are due at 1,000 to 1,005; the third and the fifth have names. The device has room for
+ * four at 1,500, and for the others at 2,000. */
+static void what_a_device_takes_is_told_with_the_instant_of_that(void **state)
+{
+	static struct outlet first, second;
+	struct bench *bench = bench_make(scenario);
+	(void)state;
+
+	for (int over_ring = 0; over_ring < 2; over_ring++) {
+		struct took took = {.witness = {.tell = take_fate, .way = 1u << FATE_SENT}};
+		struct tx_queue ring = {.outlet = &first, .ring = bench->out[0]};
+		struct tx_queue port = {.outlet = over_ring ? &second : &first,
+		                        .port = &bench->ports[1],
+		                        .index = 1,
+		                        .witness = &took.witness};
+
+		for (uint32_t i = 0; i < 6; i++) {
+			fill(&first, 1, 100);
+			first.due_ns[i] = 1000 + i;
+			*packet_of(first.mbufs[i]) =
+			        (struct packet){.number = i + 1, .wire_bytes = 100};
+			if (i == 2 || i == 4)
+				outlet_name(&first);
+		}
+		if (over_ring) {
+			assert_int_equal(tx_queue_send(&ring, NULL, 1400), 6);
+			assert_int_equal(tx_queue_collect(&port, bench->out[0]), 6);
+		}
+		fill_ring(bench->out[1], 4);
+		assert_int_equal(tx_queue_send(&port, NULL, 1500), 4);
+		empty_ring(bench->out[1]);
+		assert_int_equal(tx_queue_send(&port, NULL, 2000), 2);
+		empty_ring(bench->out[1]);
+		assert_int_equal(took.n, 2);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(took.fates[i].kind, FATE_SENT);
+			assert_int_equal(took.fates[i].packet, i == 0 ? 3 : 5);
+			assert_int_equal(took.fates[i].to_port, 1);
+			assert_int_equal(took.fates[i].wire_bytes, 100);
+			assert_int_equal(took.fates[i].t_in_ns, i == 0 ? 1002 : 1004);
+			assert_int_equal(took.fates[i].at_ns, i == 0 ? 1500 : 2000);
+		}
+		assert_int_equal(port.lateness_ns.count, 6);
+		assert_int_equal(port.lateness_ns.min, 497);
+		assert_int_equal(port.lateness_ns.max, 996);
+	}
+	bench_free(bench);
+}
+
 /* Packets sent while the link is down would stay in the device, and leave much too late. */
 static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 {
@@ -1392,6 +1455,7 @@ GROUP(worker)
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
+	        cmocka_unit_test(what_a_device_takes_is_told_with_the_instant_of_that),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
 	        cmocka_unit_test(a_driver_that_sends_no_chains_gets_only_whole_frames),
 	        cmocka_unit_test(a_chain_waits_for_the_mbuf_that_its_copy_needs),

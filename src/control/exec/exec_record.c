@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "exec/exec_capture.h"
+#include "fates/departures.h"
 #include "live/fate_queue.h"
 #include "machine/run_log.h"
 #include "replay/decision_log.h"
@@ -15,6 +16,7 @@
 struct exec_record {
 	struct witness both;      /* forwards fates to the log and the picture, if there are any */
 	struct fate_queue *fates; /* NULL: there is neither log nor picture */
+	struct departures *departures;
 	struct decision_log *log;
 	struct picture *picture;
 	struct exec_capture *capture;
@@ -54,13 +56,14 @@ static int open_fates(struct exec_record *record, const struct exec_record_files
 	if (rc < 0)
 		return rc;
 	record->fates = fate_queue_make();
-	if (!record->fates) {
+	record->departures = departures_make(&record->both);
+	if (!record->fates || !record->departures) {
 		problem_set(problem, -1, "no memory for the log or the picture");
 		return -ENOMEM;
 	}
 	record->both.tell = tell;
 	if (files->log)
-		rc = decision_log_open(files->log, scenario, &record->log, problem);
+		rc = decision_log_open(files->log, scenario, true, &record->log, problem);
 	if (rc == 0 && files->picture)
 		rc = picture_open(files->picture, "weir exec", scenario, &record->picture, problem);
 	return rc;
@@ -116,15 +119,17 @@ int exec_record_pace_ms(const struct exec_record *record, int other)
 void exec_record_take(struct exec_record *record)
 {
 	if (record && record->fates)
-		fate_queue_empty(record->fates, &record->both);
+		fate_queue_empty(record->fates, departures_witness(record->departures));
 	if (record && record->capture)
 		exec_capture_take(record->capture);
 }
 
 static void say_missed(const struct exec_record *record)
 {
-	uint64_t missed = record->fates ? fate_queue_missed(record->fates) : 0;
+	uint64_t missed = 0;
 
+	if (record->fates)
+		missed = fate_queue_missed(record->fates) + departures_missed(record->departures);
 	if (missed > 0)
 		run_log(RUN_LOG_WARNING,
 		        "%" PRIu64 " decisions came faster than they could be recorded: they are "
@@ -139,6 +144,8 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 
 	if (!record)
 		return 0;
+	if (record->departures)
+		departures_end(record->departures);
 	say_missed(record);
 	if (record->log)
 		rc = decision_log_finish(record->log, problem);
@@ -166,6 +173,7 @@ void exec_record_close(struct exec_record *record)
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
 	exec_capture_close(record->capture);
+	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);
 }

@@ -9,12 +9,13 @@
 #include "capture/atomic_file.h"
 #include "packet/packet.h"
 
-/* Three numbers of 20 digits, two names, the words and commas. */
+/* Four numbers of 20 digits, two names, the words and commas. */
 #define LINE_BYTES 256
 
 struct decision_log {
 	struct witness witness;
 	const struct scenario *scenario;
+	bool live;
 	struct atomic_file *atomic_file;
 };
 
@@ -74,12 +75,16 @@ static void tell(struct witness *witness, const struct fate *fate)
 	}
 	*at++ = ',';
 	at = put_text(at, detail_of(fate->flags));
+	if (log->live)
+		*at++ = ',';
+	if (fate->sent)
+		at = put_number(at, fate->late_ns);
 	*at++ = '\n';
 	fwrite_unlocked(line, 1, (size_t)(at - line), atomic_file_stream(log->atomic_file));
 }
 
-int decision_log_open(const char *path, const struct scenario *scenario, struct decision_log **log,
-                      struct problem *problem)
+int decision_log_open(const char *path, const struct scenario *scenario, bool live,
+                      struct decision_log **log, struct problem *problem)
 {
 	struct decision_log *l = calloc(1, sizeof(*l));
 	int error;
@@ -90,13 +95,15 @@ int decision_log_open(const char *path, const struct scenario *scenario, struct 
 	}
 	l->witness.tell = tell;
 	l->scenario = scenario;
+	l->live = live;
 	error = atomic_file_open(path, &l->atomic_file, problem);
 	if (error) {
 		free(l);
 		return error;
 	}
-	fputs("packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n",
-	      atomic_file_stream(l->atomic_file));
+	fprintf(atomic_file_stream(l->atomic_file),
+	        "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail%s\n",
+	        live ? ",late_ns" : "");
 	*log = l;
 	return 0;
 }

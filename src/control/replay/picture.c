@@ -63,8 +63,10 @@ static void tell(struct witness *witness, const struct fate *fate)
 	if (!track || fate->flags & PACKET_BACK)
 		return;
 	if (fate->kind == FATE_DELIVERED) {
-		samples_add(&track->delay, t, (double)(fate->t_out_ns - fate->t_in_ns));
-		throughput_add(&track->throughput, fate->t_out_ns, fate->wire_bytes);
+		samples_add(&track->delay, t,
+		            (double)(fate->t_out_ns - fate->t_in_ns + fate->late_ns));
+		throughput_add(&track->throughput, fate->t_out_ns + fate->late_ns,
+		               fate->wire_bytes);
 	} else {
 		samples_add(&track->lost[reason_kind(fate->reason)], t, 0);
 	}

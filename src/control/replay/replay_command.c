@@ -178,7 +178,7 @@ static int open_files(struct session *session, struct problem *problem)
 	if (a->report)
 		error = atomic_file_open(a->report, &session->report, problem);
 	if (!error && a->log)
-		error = decision_log_open(a->log, session->scenario, &session->log, problem);
+		error = decision_log_open(a->log, session->scenario, false, &session->log, problem);
 	if (!error && a->picture)
 		error = picture_open(a->picture, "weir replay", session->scenario,
 		                     &session->picture, problem);

@@ -24,7 +24,7 @@
 #define FATE_SNAP_MAX 65535
 
 #define FATE_MAGIC   "weirfate"
-#define FATE_VERSION 1
+#define FATE_VERSION 2
 #define FATE_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW)
 #define FATE_PAGE    4096u
 #define FATE_PADDING UINT32_MAX

@@ -66,13 +66,21 @@ static bool fits(const struct tap *tap, const struct fate *fate)
 	return false;
 }
 
+/* A packet that a port loses has already had its fate in its cloud: only a witness that follows
+ * packets to the device gets that. */
+static bool is_for(const struct witness *beside, const struct fate *fate)
+{
+	if (is_of_port(fate))
+		return beside->way & (1u << FATE_SENT);
+	return fate->kind <= FATE_DROPPED || beside->way & (1u << fate->kind);
+}
+
 static void tell(struct witness *witness, const struct fate *fate)
 {
 	struct worker_tap *worker_tap = (struct worker_tap *)witness;
 	const struct tap_set *set = worker_tap->set;
 
-	/* A packet that a port loses has already had its fate in its cloud. */
-	if (worker_tap->beside && fate->kind <= FATE_DROPPED && !is_of_port(fate))
+	if (worker_tap->beside && is_for(worker_tap->beside, fate))
 		worker_tap->beside->tell(worker_tap->beside, fate);
 	for (uint32_t i = 0; i < set->n; i++) {
 		struct tap *tap = set->taps[i];
@@ -107,11 +115,12 @@ void worker_tap_init(struct worker_tap *worker_tap, uint32_t worker, const simti
 {
 	static const struct tap_set none;
 
-	*worker_tap = (struct worker_tap){.witness = {.tell = tell},
-	                                  .worker = worker,
-	                                  .set = &none,
-	                                  .poll_ns = poll_ns,
-	                                  .beside = beside};
+	*worker_tap =
+	        (struct worker_tap){.witness = {.tell = tell, .way = beside ? beside->way : 0},
+	                            .worker = worker,
+	                            .set = &none,
+	                            .poll_ns = poll_ns,
+	                            .beside = beside};
 }
 
 /* Clouds that were looked at before, and are not now, pass fates to the witness until engine_follow
@@ -124,6 +133,8 @@ void worker_tap_take(struct worker_tap *worker_tap, struct engine *engine,
 
 	worker_tap->set = set;
 	worker_tap->witness.way = set->kinds & ~((1u << FATE_DELIVERED) | (1u << FATE_DROPPED));
+	if (worker_tap->beside)
+		worker_tap->witness.way |= worker_tap->beside->way;
 	if (engine)
 		engine_follow(engine, &follower);
 }

@@ -46,9 +46,63 @@ static void tell_due(const struct outlet *outlet)
 		packet_of(outlet->mbufs[i])->t_ns = outlet->due_ns[i];
 }
 
+/* ---- what is told of departures ---- */
+
+/* What the device may free. */
+struct leaving {
+	uint64_t number;
+	uint32_t wire_bytes;
+	uint16_t port;
+	uint8_t flags;
+	bool named;
+};
+
+static bool tells_sent(const struct tx_queue *tx_queue)
+{
+	return tx_queue->witness && tx_queue->witness->way & (1u << FATE_SENT) &&
+	       tx_queue->outlet->named;
+}
+
+static __attribute__((noinline)) void note_leaving(const struct outlet *outlet, uint32_t from,
+                                                   uint16_t n, struct leaving *leaving)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const struct packet *packet = packet_of(outlet->mbufs[from + i]);
+
+		leaving[i] = (struct leaving){.number = packet->number,
+		                              .wire_bytes = packet->wire_bytes,
+		                              .port = packet->port,
+		                              .flags = packet->flags,
+		                              .named = outlet_is_named(outlet, from + i)};
+	}
+}
+
+static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue, uint32_t from,
+                                                uint16_t n, const struct leaving *leaving,
+                                                simtime handed)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const struct fate fate = {.kind = FATE_SENT,
+		                          .packet = leaving[i].number,
+		                          .port = leaving[i].port,
+		                          .to_port = tx_queue->index,
+		                          .flags = leaving[i].flags,
+		                          .wire_bytes = leaving[i].wire_bytes,
+		                          .at_ns = handed,
+		                          .t_in_ns = tx_queue->outlet->due_ns[from + i],
+		                          .cloud = tx_queue->port->name,
+		                          .queue_average_bytes = FATE_NO_AVERAGE};
+
+		if (leaving[i].named)
+			tx_queue->witness->tell(tx_queue->witness, &fate);
+	}
+}
+
 static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 {
 	struct outlet *outlet = tx_queue->outlet;
+	const bool tells = tells_sent(tx_queue);
+	struct leaving leaving[BURST];
 	uint32_t done = 0, most = outlet->n;
 
 	if (unlikely(tx_queue->told))
@@ -67,6 +121,8 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 		if (unlikely(tx_queue->launch != NULL))
 			port_time_launch(tx_queue->launch, mbufs, &outlet->due_ns[done], n,
 			                 tx_queue->launch_ns);
+		if (unlikely(tells))
+			note_leaving(outlet, done, n, leaving);
 		sent = port_transmit(tx_queue->port, tx_queue->queue, mbufs, &outlet->due_ns[done],
 		                     n);
 
@@ -77,6 +133,8 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 		if (unlikely(tx_queue->launch != NULL))
 			note_launches(tx_queue, &outlet->due_ns[done], sent, handed);
 		note_lateness(&tx_queue->lateness_ns, &outlet->due_ns[done], sent, handed);
+		if (unlikely(tells))
+			tell_sent(tx_queue, done, sent, leaving, handed);
 		tx_queue->tx_packets += sent;
 		done += sent;
 		if (sent < n)

@@ -37,8 +37,10 @@ struct tx_queue {
 	struct rte_ring *ring; /* to another worker */
 	uint32_t index;        /* of the port in the scenario */
 	uint16_t queue;
-	struct witness *witness; /* gets what is dropped here as a loss of the port; or NULL */
-	struct tape *tape;       /* the same for a recording; or NULL */
+	/* gets what is dropped here as a loss of the port, and FATE_SENT if it asks for it; or
+	 * NULL */
+	struct witness *witness;
+	struct tape *tape; /* the same for a recording; or NULL */
 	struct wire
 	        *wire; /* the port's, for all transmit queues of this worker; NULL: nothing waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */

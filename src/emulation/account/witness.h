@@ -14,6 +14,8 @@
  *                   marked already if the management has marked it
  *   FATE_MARKED     it is marked as it leaves its queue, or by a stage
  *   FATE_LEFT       it leaves the cloud, at the port or into another cloud
+ *   FATE_SENT       the device of its port has taken it. Only live, and only if the witness gets
+ *                   FATE_LEFT, too: that gives the packet its name (port/tx_queue.h tells it)
  *
  * The name of a packet is its port and its number, in all of these reports, and in all clouds on
  * its way.
@@ -47,6 +49,7 @@ enum fate_kind {
 	FATE_QUEUED,
 	FATE_MARKED,
 	FATE_LEFT,
+	FATE_SENT,
 	FATE_KINDS
 };
 
@@ -64,13 +67,16 @@ struct fate {
 	enum fate_kind kind;
 	enum reason reason; /* FATE_DROPPED; of a mark, why it would have been dropped */
 	uint32_t wire_bytes;
-	simtime at_ns;        /* when it happens, as the cloud sees it */
-	simtime t_in_ns;      /* arrival at the cloud; FATE_LEFT: 0 */
-	simtime t_out_ns;     /* FATE_DELIVERED: when it leaves */
-	const char *cloud;    /* its name */
-	const char *stage;    /* statement of the stage that passes, drops or marks it; or NULL */
-	bool changed;         /* FATE_PASSED: the stage has changed it */
-	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
+	simtime at_ns;     /* when it happens, as the cloud sees it */
+	simtime t_in_ns;   /* arrival at the cloud; FATE_LEFT: 0; FATE_SENT: when it was due */
+	simtime t_out_ns;  /* FATE_DELIVERED: when it leaves */
+	simtime late_ns;   /* FATE_DELIVERED, if `sent` */
+	const char *cloud; /* its name; FATE_SENT: that of the port */
+	const char *stage; /* statement of the stage that passes, drops or marks it; or NULL */
+	bool changed;      /* FATE_PASSED: the stage has changed it */
+	bool sent;         /* FATE_DELIVERED, live: the device has taken it, late_ns after it was to
+	                       * leave (control/fates/departures.h); else that is not known */
+	uint8_t flags;     /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* waiting in the queues of the link at the decision */
 	/* average queue as its management computes it (aqm.h); FATE_NO_AVERAGE: it does not */
 	uint64_t queue_average_bytes;

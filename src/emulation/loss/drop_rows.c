@@ -11,12 +11,16 @@
 
 #define HEADER "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"
 
+/* Of a live run. */
+#define HEADER_LIVE HEADER ",late_ns"
+
 enum column { PACKET, PORT, T_IN, CLOUD, FATE, REASON, T_OUT, DETAIL, COLUMNS };
 
 struct reader {
 	struct file *file;
 	const char *name; /* of the cloud, or of the template */
 	bool many;
+	bool live; /* lines have one more column */
 	struct problem *problem;
 	struct file_line line;
 	struct drop_rows *into;
@@ -112,13 +116,13 @@ static int read_numbers(struct reader *reader)
 
 /* ---- a log ---- */
 
-/* Returns false if the line lacks columns of a log. The last column may contain commas. */
-static bool split(const struct file_line *line, struct span columns[COLUMNS])
+/* Returns false if the line lacks columns of a log. */
+static bool split(const struct file_line *line, bool live, struct span columns[COLUMNS])
 {
 	const char *at = line->text, *end = line->text + line->bytes;
 
 	for (int i = 0; i < COLUMNS; i++) {
-		const char *comma = i < DETAIL ? memchr(at, ',', (size_t)(end - at)) : end;
+		const char *comma = i < DETAIL || live ? memchr(at, ',', (size_t)(end - at)) : end;
 
 		if (!comma)
 			return false;
@@ -153,7 +157,7 @@ static int read_row(struct reader *reader, bool *seen, struct file_shown *other)
 
 	if (reader->line.bytes == 0)
 		return 0;
-	if (!split(&reader->line, columns))
+	if (!split(&reader->line, reader->live, columns))
 		return bad_row(reader, "this is not a line of a log");
 	if (!is_wanted(reader, columns[CLOUD])) {
 		*other = shown(reader, columns[CLOUD]);
@@ -174,7 +178,10 @@ static int read_log(struct reader *reader)
 	bool seen = false;
 	int error = 0;
 
-	if (!is((struct span){reader->line.text, reader->line.bytes}, HEADER))
+	const struct span first = {reader->line.text, reader->line.bytes};
+
+	reader->live = is(first, HEADER_LIVE);
+	if (!reader->live && !is(first, HEADER))
 		return bad_row(reader, "this is not the first line of a log");
 	while (!error && file_next_line(reader->file, &reader->line))
 		error = read_row(reader, &seen, &other);
