@@ -14,6 +14,7 @@ import pytest
 
 import weir
 from weir import errors
+from weir.replay import Fates
 
 pytestmark = pytest.mark.usefixtures("exec_here")
 SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
@@ -56,6 +57,15 @@ except TimeoutError:
 """
 
 
+ONE = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b"1", (sys.argv[1], 5001))
+s.settimeout(30)
+s.recv(100)
+"""
+
+
 def python(*words):
     return [sys.executable, "-I", "-c", *words]
 
@@ -77,6 +87,35 @@ def test_tcp_crosses_it_and_weir_loses_nothing():
         path.assert_no_real_loss()
         assert path.show("up").tx_bytes > 1_000_000
         assert path.show("down").rx_packets > 0
+
+
+def test_a_packet_that_left_late_is_no_secret(tmp_path):
+    """weir is stopped while a packet is due, for longer than that takes. If the machine is so slow
+    that the packet has left before, another one is sent."""
+    with weir.Path("delay 5ms", "delay 1s", folder=tmp_path) as path:
+        server = path.server.popen(python(REFLECT))
+        server.stdout.readline()
+        for _ in range(5):
+            asked = path.client.popen(python(ONE, path.server.address))
+            until(lambda: path.show("up").held_packets > 0)
+            os.kill(path._process.pid, signal.SIGSTOP)
+            time.sleep(1.3)
+            os.kill(path._process.pid, signal.SIGCONT)
+            assert asked.wait(60) == 0
+            if (path.lateness()["A"].max or 0) >= 250_000_000:
+                break
+        late = path.lateness()["A"].max
+        assert late >= 250_000_000
+        assert path.show("up").lateness_ns.max == late
+        path.assert_punctual("60s")
+        with pytest.raises(AssertionError, match=r"port A: [1-5] of [1-5] packets left more than "
+                                                 r"200 ms late, the latest [\d.]+ m?s\n"):
+            path.assert_punctual(0.2)
+        with pytest.raises(ValueError, match="2ms"):
+            path.assert_punctual("2")
+    fates = list(Fates(tmp_path / "fates.csv"))
+    assert max(fate.late_ns for fate in fates if fate.cloud == "up" and fate.delivered) == late
+    assert all(fate.delay_ns == 1_000_000_000 for fate in fates if fate.cloud == "up")
 
 
 def test_both_ends_know_each_other_by_name_and_address():

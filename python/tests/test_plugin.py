@@ -95,6 +95,27 @@ def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
     assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
 
 
+PUNCTUAL = """
+import pytest
+
+@pytest.mark.weir(punctual="60s")
+def test_in_time(weir_path):
+    assert weir_path.client.run(["ping", "-c", "1", weir_path.server.address]).returncode == 0
+
+@pytest.mark.weir(punctual="1ns")
+def test_late(weir_path):
+    assert weir_path.client.run(["ping", "-c", "1", weir_path.server.address]).returncode == 0
+"""
+
+
+def test_a_test_may_demand_that_weir_is_punctual(tmp_path):
+    said = run(tmp_path, suite=PUNCTUAL)
+    assert "2 passed" in said and "1 error" in said, said
+    assert re.search(r"ERROR at teardown of test_late", said), said
+    assert re.search(r"port [AB]: \d+ of \d+ packets left more than 1 ns late, the latest ", said)
+    assert re.search(r"did not get a processor for up to .* load average .* processors", said)
+
+
 AROUND = """
 import pytest
 

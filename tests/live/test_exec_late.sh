@@ -55,7 +55,8 @@ says() # FILE TEXT...: all in one line
 {
 	file=$1
 	shift
-	grep -q "$*" "$work/record/$file" || fail "$who: $file lacks \`$*\`: $(cat "$work/record/$file")"
+	grep -q "$*" "$work/record/$file" ||
+		fail "$who: $file lacks \`$*\`: $(cat "$work/record/$file")"
 }
 
 a_packet_that_left_late_is_late_everywhere()
@@ -76,7 +77,8 @@ a_packet_that_left_late_is_late_everywhere()
 	touch "$work/record/end"
 	wait "$exec_pid" || fail "$who: $(cat "$work/out" "$work/record/table")"
 	tshark -r "$work/record/pcap" -Y icmp.type==8 -T fields -e frame.interface_name \
-		-e frame.time_epoch -e icmp.seq -e icmp.ident 2>"$work/tshark" >"$work/record/frames" ||
+		-e frame.time_epoch -e icmp.seq -e icmp.ident \
+		2>"$work/tshark" >"$work/record/frames" ||
 		fail "tshark: $(cat "$work/tshark")"
 	python3 "$(dirname "$0")/exec_late.py" "$work/record" $LATE_NS || fail "$who: see above"
 	says table 'late  *never  *p50 .*beyond the delay'

@@ -200,6 +200,32 @@ def duration(seconds: float | str) -> str:
     return f"{ns}ns"
 
 
+def nanoseconds(time: float | str) -> int:
+    """Returns a time in ns, from seconds or from a text with its unit.
+
+    >>> nanoseconds("2ms"), nanoseconds(0.25), nanoseconds("1.5s")
+    (2000000, 250000000, 1500000000)
+    """
+    if not isinstance(time, str):
+        return round(time * 1e9)
+    for unit, size in (("ns", 1), ("us", 10**3), ("ms", 10**6), ("s", 10**9)):
+        if time.endswith(unit):
+            return round(float(time.removesuffix(unit)) * size)
+    raise ValueError(f"{time!r} is not a time: a number and ns, us, ms or s, such as '2ms'")
+
+
+def time_text(ns: float) -> str:
+    """Returns a time for people, with three digits.
+
+    >>> time_text(346_123_456), time_text(48_000), time_text(0)
+    ('346 ms', '48 us', '0 ns')
+    """
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
 def next_of(conversation: Conversation) -> Answer | None:
     """Returns the next pushed message, or None. Raises the last message of a weir that closes the
     connection."""

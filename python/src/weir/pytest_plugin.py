@@ -44,10 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "weir(*scenarios, down=..., up=..., flight=...): what the path of `weir_path` "
-                   "begins "
-        "with; with several scenarios the test runs once with each; with a flight, like '10s', a "
-        "test that fails keeps its last seconds instead of a recording")
+        "markers", "weir(*scenarios, down=..., up=..., flight=..., punctual=...): what the path of "
+        "`weir_path` begins with; with several scenarios the test runs once with each; with a "
+        "flight, like '10s', a test that fails keeps its last seconds instead of a recording; "
+        "with punctual, like '2ms', the test fails if weir was later than that")
     given = getattr(config, "workerinput", {}).get("weir_seed", config.getoption("--weir-seed"))
     config.stash[_SEED] = int.from_bytes(os.urandom(4), "big") if given is None else given
 
@@ -112,12 +112,13 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     scenario = getattr(request, "param", scenarios[0] if scenarios else None)
     ways = dict(mark.kwargs) if mark else {}
     flight = ways.pop("flight", None)
+    punctual = ways.pop("punctual", None)
     path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=_beside(scenario, request),
                 seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir",
                 recording=_recording(request.config) if flight is None else None, flight=flight)
     if ways:
-        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed and "
-                    "flight",
+        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed, "
+                    "flight and punctual",
                     pytrace=False)
     try:
         path.__enter__()
@@ -128,6 +129,9 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
         raise
     request.node.stash[_PATH] = path
     yield path
+    # A test that has failed already has its own reason.
+    if punctual is not None and _PATH in request.node.stash and path._process is not None:
+        path.assert_punctual(punctual)
     path.close()
 
 

@@ -21,6 +21,7 @@ from .scenario import Scenario
 
 PathLike = str | os.PathLike[str]
 COLUMNS = ("packet", "port", "t_in_ns", "cloud", "fate", "reason", "t_out_ns", "detail")
+LATE = "late_ns"  # one more column in the log of a live run
 
 
 class Fate(str):
@@ -80,8 +81,20 @@ class Fate(str):
         """`copy`, `generated`, `marked`, several of them, or nothing."""
         return self.row[7]
 
+    @property
+    def late_ns(self) -> int | None:
+        """How long after `t_out_ns` it really left; None in a replay, and if it is not known."""
+        row = self.row
+        return int(row[8]) if len(row) > 8 and row[8] else None
+
     def __repr__(self) -> str:
         return f"Fate({', '.join(self.row)})"
+
+
+def _columns(first_line: str) -> tuple[str, ...]:
+    """Returns the columns of a log, from its first line; () if it is none."""
+    given = tuple(first_line.rstrip("\n").split(","))
+    return given if given in (COLUMNS, (*COLUMNS, LATE)) else ()
 
 
 class Fates(Iterable[Fate]):
@@ -94,22 +107,22 @@ class Fates(Iterable[Fate]):
     def __iter__(self) -> Iterator[Fate]:
         # No Python function runs for each line, so that 10 million lines take seconds.
         file = open(self.path, encoding="ascii", buffering=1 << 20)
-        if file.readline().rstrip("\n").split(",") != list(COLUMNS):
+        if not _columns(file.readline()):
             file.close()
             raise ValueError(f"{self.path} is not a log of weir")
         return map(Fate, file)
 
     def numpy(self, chunk: int | None = None) -> Iterator[Mapping[str, Any]]:
         """Yields arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for
-        dropped packets. Needs NumPy."""
+        dropped packets, and late_ns, of a live run, where it is not known. Needs NumPy."""
         import numpy
 
         fates = iter(self)
         while part := list(itertools.islice(fates, chunk)):
-            columns = dict(zip(COLUMNS, zip(*(fate.row for fate in part))))
+            columns = dict(zip((*COLUMNS, LATE), zip(*(fate.row for fate in part))))
             arrays: dict[str, Any] = {}
             for name, values in columns.items():
-                if name in ("packet", "t_in_ns", "t_out_ns"):
+                if name in ("packet", "t_in_ns", "t_out_ns", LATE):
                     arrays[name] = numpy.fromiter((int(v or -1) for v in values), numpy.int64,
                                                   len(part))
                 else:
@@ -123,9 +136,9 @@ class Fates(Iterable[Fate]):
 
         words = {name: "category" for name in ("port", "cloud", "fate", "reason", "detail")}
         return pandas.read_csv(self.path, chunksize=chunk, keep_default_na=False,
-                               na_values={"t_out_ns": [""]},
+                               na_values={"t_out_ns": [""], LATE: [""]},
                                dtype={**words, "packet": "int64", "t_in_ns": "int64",
-                                      "t_out_ns": "Int64"})
+                                      "t_out_ns": "Int64", LATE: "Int64"})
 
 
 def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:

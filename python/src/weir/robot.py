@@ -80,6 +80,10 @@ class robot:  # Robot uses the class that is named like the module
         """Fails if weir itself has lost a packet, though the scenario did not ask for it."""
         self._there().assert_no_real_loss()
 
+    def weir_should_have_been_punctual(self, most: str = "2ms") -> None:
+        """Fails if a packet left weir later than this after its due time."""
+        self._there().assert_punctual(most)
+
     def path_evidence(self) -> str:
         """Ends the path, and returns its seed, scenario and counters as a text, for a test that has
         failed."""

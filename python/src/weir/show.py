@@ -108,8 +108,9 @@ class CloudClass:
 
 @dataclass(frozen=True)
 class Cloud:
-    """A cloud, of a live weir or of a report. `drops` are packets by reason; only a live cloud has
-    `since`."""
+    """A cloud, of a live weir or of a report. `drops` are packets by reason. `lateness_ns` is how
+    long after their due time packets left at the port that the cloud leads to; a replay has none.
+    Only a live cloud has `since`."""
 
     name: str = field(default="", metadata={"key": "cloud"})
     rx_packets: int = 0
@@ -124,6 +125,7 @@ class Cloud:
     ecn_marked: int = 0
     drops: dict[str, int] = field(default_factory=dict)
     delay_ns: Spread = Spread()
+    lateness_ns: Spread = Spread()
     queue: Queue = Queue()
     line: Line = Line()
     classes: tuple[CloudClass, ...] = ()
@@ -153,6 +155,7 @@ class Port:
     not_sent: int = 0
     not_written: int = 0
     no_cloud: int = 0
+    lateness_ns: Spread = Spread()
     raw: dict[str, Any] = _raw()
 
     @property
@@ -167,6 +170,7 @@ class Worker:
     cpu: int = 0
     role: str = ""
     stalls: int = 0
+    longest_poll_ns: int = 0
     raw: dict[str, Any] = _raw()
 
 
@@ -231,6 +235,7 @@ class ReportPort:
     tx_packets: int = 0
     tx_bytes: int = 0
     no_cloud: int = 0
+    lateness_ns: Spread = Spread()
     no_file: int = 0
     clock_back: int = 0
     truncated: int = 0
