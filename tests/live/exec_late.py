@@ -35,6 +35,14 @@ def main():
     # The emulated delay is what it was to be, and the capture has the real instants: a frame is
     # stamped when it is handed over, which is after the reading from which lateness counts.
     assert up["delay_ns"]["max"] == up["delay_ns"]["min"] == 10**9, up["delay_ns"]
+    units = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
+    comments = []
+    with open(f"{sys.argv[1]}/comments", encoding="utf-8") as file:
+        for line in file:
+            where, _, value, unit, word = line.split()
+            assert (where, word) == ("world:sent", "late"), line
+            comments.append(float(value) * units[unit])
+    assert abs(max(comments) - late) <= late / 200, (comments, late)  # three digits
     seen = {}
     with open(f"{sys.argv[1]}/frames", encoding="ascii") as file:
         for line in file:

@@ -29,6 +29,11 @@ is_held()
 	[ "$(ctl -j show cloud up 2>/dev/null | jq .held_packets)" = 1 ]
 }
 
+is_captured()
+{
+	ls "$work/record" | grep -q '^sent\.weir-'
+}
+
 lateness_ns()
 {
 	ctl -j show ports | jq '[.ports[] | select(.port == "world") | .lateness_ns.max // 0] | max'
@@ -68,6 +73,12 @@ a_packet_that_left_late_is_late_everywhere()
 		--pcap "$work/record/pcap" --picture "$work/record/page" -- \
 		sh "$work/command" "$work/record" >"$work/out" 2>"$work/record/table" &
 	exec_pid=$!
+	until_true ctl show cloud up >"$work/out" 2>&1 || fail "$who: $(cat "$work/out")"
+	ctl capture up in,sent -o "$work/none" 2>"$work/err" && fail "$who: sent by a cloud?"
+	grep -q 'is a point of ports' "$work/err" || fail "$who: $(cat "$work/err")"
+	ctl capture world sent -o "$work/record/sent" 2>"$work/err" &
+	captures=$!
+	until_true is_captured || fail "$who: $(cat "$work/err")"
 	stop_for_a_while
 	ctl -j show ports >"$work/record/ports"
 	ctl -j show cloud up >"$work/record/cloud"
@@ -75,10 +86,14 @@ a_packet_that_left_late_is_late_everywhere()
 	ctl show ports >"$work/record/ports.txt"
 	ctl show cloud up >"$work/record/cloud.txt"
 	touch "$work/record/end"
+	wait "$captures" || fail "$who: $(cat "$work/err")"
 	wait "$exec_pid" || fail "$who: $(cat "$work/out" "$work/record/table")"
 	tshark -r "$work/record/pcap" -Y icmp.type==8 -T fields -e frame.interface_name \
 		-e frame.time_epoch -e icmp.seq -e icmp.ident \
 		2>"$work/tshark" >"$work/record/frames" ||
+		fail "tshark: $(cat "$work/tshark")"
+	tshark -r "$work/record/sent" -Y icmp.type==8 -T fields -e frame.interface_name \
+		-e frame.time_epoch -e frame.comment 2>"$work/tshark" >"$work/record/comments" ||
 		fail "tshark: $(cat "$work/tshark")"
 	python3 "$(dirname "$0")/exec_late.py" "$work/record" $LATE_NS || fail "$who: see above"
 	says table 'late  *never  *p50 .*beyond the delay'
@@ -88,4 +103,5 @@ a_packet_that_left_late_is_late_everywhere()
 	says page '>late<'
 }
 
-each_user a_packet_that_left_late_is_late_everywhere
+as="" who=root
+a_packet_that_left_late_is_late_everywhere

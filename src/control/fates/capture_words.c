@@ -85,8 +85,8 @@ static int take_point(struct reader *reader, const char *name, size_t n)
 	if (n > (size_t)language_error_shown(name))
 		n = (size_t)language_error_shown(name);
 	return language_error_set(reader->error, ERROR_UNKNOWN_WORD,
-	                          "`%.*s` is not a point; the points are in, queue, drops, out and "
-	                          "stages, separated by commas",
+	                          "`%.*s` is not a point; the points are in, queue, drops, "
+	                          "out, sent and stages, separated by commas",
 	                          (int)n, name);
 }
 
@@ -277,7 +277,7 @@ int capture_words_trace(const struct words *words, struct capture_words *capture
 	int result = 0;
 
 	begin(&reader, words, capture, error);
-	capture->points = POINTS_ALL;
+	capture->points = POINTS_OF_CLOUDS;
 	capture->snap = TRACE_SNAP;
 	snprintf(capture->target, sizeof(capture->target), "%s", CAPTURE_ALL);
 	if (!is(&reader, 1, "next"))

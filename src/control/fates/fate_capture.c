@@ -127,8 +127,9 @@ static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
 	                     .bytes = fate->frame.bytes,
 	                     .wire_bytes = fate->wire_bytes,
 	                     .way = fate->kind == FATE_ARRIVED ? PCAPNG_INBOUND
-	                            : fate->kind == FATE_LEFT  ? PCAPNG_OUTBOUND
-	                                                       : PCAPNG_NO_WAY,
+	                            : fate->kind == FATE_LEFT || fate->kind == FATE_SENT
+	                                    ? PCAPNG_OUTBOUND
+	                                    : PCAPNG_NO_WAY,
 	                     .packet = fate_id(fate),
 	                     .lost = lost,
 	                     .comment = comment});

@@ -54,6 +54,12 @@ void fate_text(const struct fate *fate, char *text, size_t room)
 	           (fate->kind == FATE_QUEUED && fate->reason < REASON_COUNT)) {
 		fate_text_why(fate, why, sizeof(why));
 		snprintf(text, room, "marked: %s%s%s", why, gap, origin);
+	} else if (fate->kind == FATE_SENT) {
+		chart_unit_format(
+		        why, sizeof(why), CHART_NS,
+		        (double)(fate->at_ns > fate->t_in_ns ? fate->at_ns - fate->t_in_ns : 0),
+		        DIGITS);
+		snprintf(text, room, "%s late%s%s", why, gap, origin);
 	} else {
 		snprintf(text, room, "%s", origin);
 	}

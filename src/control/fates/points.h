@@ -18,7 +18,8 @@
 	X(QUEUE, "queue", "packets as the queue takes them, and as they are marked",               \
 	  FATE_BIT(QUEUED) | FATE_BIT(MARKED))                                                     \
 	X(DROPS, "drops", "packets that end here, and why", FATE_BIT(DROPPED))                     \
-	X(OUT, "out", "packets as they leave the cloud", FATE_BIT(LEFT))
+	X(OUT, "out", "packets as they leave the cloud", FATE_BIT(LEFT))                           \
+	X(SENT, "sent", "packets as the device of a port takes them, and how late", FATE_BIT(SENT))
 
 #define FATE_BIT(kind) (1u << FATE_##kind)
 
@@ -32,6 +33,8 @@ enum point {
 /* As bits 1 << point. */
 #define POINTS_DEFAULT (1u << POINT_IN | 1u << POINT_QUEUE | 1u << POINT_DROPS | 1u << POINT_OUT)
 #define POINTS_ALL     ((1u << POINT_COUNT) - 1)
+/* Those of clouds; the others are of ports. */
+#define POINTS_OF_CLOUDS (POINTS_ALL & ~(1u << POINT_SENT))
 
 const char *point_name(enum point point);
 const char *point_help(enum point point);

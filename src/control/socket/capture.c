@@ -52,6 +52,14 @@ static void begin(struct dialogue *dialogue, const char *line, const struct capt
 		complain(dialogue, line, ERROR_UNKNOWN_CLOUD, words->target_column, text);
 		return;
 	}
+	if (words->points & (1u << POINT_SENT) && plan.target[0] && !plan.port) {
+		snprintf(text, sizeof(text),
+		         "`sent` is a point of ports, and `%s` is a cloud; `capture PORT sent` "
+		         "shows when its device took the packets",
+		         words->target);
+		complain(dialogue, line, ERROR_BAD_VALUE, words->target_column, text);
+		return;
+	}
 	if (dialogue->n_descriptors == 0) {
 		complain(dialogue, line, ERROR_BAD_FILE, 0,
 		         "no descriptor came with the line: it must carry the memory for the "

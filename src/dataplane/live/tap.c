@@ -19,7 +19,8 @@ static bool is_named(const char *cloud, const char *target)
 
 static bool is_of_port(const struct fate *fate)
 {
-	return fate->kind == FATE_DROPPED && fate->reason == REASON_TX_FULL;
+	return fate->kind == FATE_SENT ||
+	       (fate->kind == FATE_DROPPED && fate->reason == REASON_TX_FULL);
 }
 
 static bool asks_of(const struct tap_plan *plan, const struct fate *fate)
@@ -133,6 +134,8 @@ void worker_tap_take(struct worker_tap *worker_tap, struct engine *engine,
 
 	worker_tap->set = set;
 	worker_tap->witness.way = set->kinds & ~((1u << FATE_DELIVERED) | (1u << FATE_DROPPED));
+	if (set->kinds & (1u << FATE_SENT))
+		worker_tap->witness.way |= 1u << FATE_LEFT;
 	if (worker_tap->beside)
 		worker_tap->witness.way |= worker_tap->beside->way;
 	if (engine)

@@ -48,13 +48,13 @@ static void tell_due(const struct outlet *outlet)
 
 /* ---- what is told of departures ---- */
 
-/* What the device may free. */
+/* A packet that is told of. The mbuf has one more reference: the device may free its own. */
 struct leaving {
+	struct rte_mbuf *mbuf; /* NULL: it has no name, and is not told of */
 	uint64_t number;
 	uint32_t wire_bytes;
 	uint16_t port;
 	uint8_t flags;
-	bool named;
 };
 
 static bool tells_sent(const struct tx_queue *tx_queue)
@@ -67,34 +67,47 @@ static __attribute__((noinline)) void note_leaving(const struct outlet *outlet, 
                                                    uint16_t n, struct leaving *leaving)
 {
 	for (uint16_t i = 0; i < n; i++) {
-		const struct packet *packet = packet_of(outlet->mbufs[from + i]);
+		struct rte_mbuf *mbuf = outlet->mbufs[from + i];
+		const struct packet *packet = packet_of(mbuf);
 
-		leaving[i] = (struct leaving){.number = packet->number,
+		leaving[i].mbuf = NULL;
+		if (!outlet_is_named(outlet, from + i))
+			continue;
+		leaving[i] = (struct leaving){.mbuf = mbuf,
+		                              .number = packet->number,
 		                              .wire_bytes = packet->wire_bytes,
 		                              .port = packet->port,
-		                              .flags = packet->flags,
-		                              .named = outlet_is_named(outlet, from + i)};
+		                              .flags = packet->flags};
+		rte_pktmbuf_refcnt_update(mbuf, 1);
 	}
 }
 
+/* Tells of the packets that the device has taken, `sent` of n. */
 static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue, uint32_t from,
-                                                uint16_t n, const struct leaving *leaving,
-                                                simtime handed)
+                                                uint16_t n, uint16_t sent,
+                                                const struct leaving *leaving, simtime handed)
 {
 	for (uint16_t i = 0; i < n; i++) {
-		const struct fate fate = {.kind = FATE_SENT,
-		                          .packet = leaving[i].number,
-		                          .port = leaving[i].port,
-		                          .to_port = tx_queue->index,
-		                          .flags = leaving[i].flags,
-		                          .wire_bytes = leaving[i].wire_bytes,
-		                          .at_ns = handed,
-		                          .t_in_ns = tx_queue->outlet->due_ns[from + i],
-		                          .cloud = tx_queue->port->name,
-		                          .queue_average_bytes = FATE_NO_AVERAGE};
+		struct rte_mbuf *mbuf = leaving[i].mbuf;
+		struct fate fate = {.kind = FATE_SENT,
+		                    .packet = leaving[i].number,
+		                    .port = leaving[i].port,
+		                    .to_port = tx_queue->index,
+		                    .flags = leaving[i].flags,
+		                    .wire_bytes = leaving[i].wire_bytes,
+		                    .at_ns = handed,
+		                    .t_in_ns = tx_queue->outlet->due_ns[from + i],
+		                    .cloud = tx_queue->port->name,
+		                    .queue_average_bytes = FATE_NO_AVERAGE};
 
-		if (leaving[i].named)
+		if (!mbuf)
+			continue;
+		fate.frame = (struct fate_frame){.data = rte_pktmbuf_mtod(mbuf, const uint8_t *),
+		                                 .bytes = mbuf->data_len,
+		                                 .more = mbuf->next};
+		if (i < sent)
 			tx_queue->witness->tell(tx_queue->witness, &fate);
+		rte_pktmbuf_free(mbuf);
 	}
 }
 
@@ -134,7 +147,7 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 			note_launches(tx_queue, &outlet->due_ns[done], sent, handed);
 		note_lateness(&tx_queue->lateness_ns, &outlet->due_ns[done], sent, handed);
 		if (unlikely(tells))
-			tell_sent(tx_queue, done, sent, leaving, handed);
+			tell_sent(tx_queue, done, n, sent, leaving, handed);
 		tx_queue->tx_packets += sent;
 		done += sent;
 		if (sent < n)
