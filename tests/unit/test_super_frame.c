@@ -49,7 +49,21 @@ static int pool_down(void **state)
 	return rig_group_teardown(state);
 }
 
-/* Makes one frame of the shape with this payload, of any length; byte i of the payload is i * 7. */
+static void put_pseudo_sum(uint8_t *bytes, const struct frame_shape *shape, uint32_t at,
+                           uint32_t length)
+{
+	const uint8_t *ip = bytes + frame_network(shape);
+	uint32_t sum = shape->protocol + length;
+
+	for (uint32_t i = shape->ip == 4 ? 12 : 8; i < (shape->ip == 4 ? 20u : 40u); i += 2)
+		sum += headers_u16(ip + i);
+	while (sum >> 16)
+		sum = (sum >> 16) + (sum & 0xffff);
+	headers_put_u16(bytes + at, (uint16_t)sum);
+}
+
+/* Makes one frame of the shape with this payload, of any length; byte i of the payload is i * 7.
+ * The checksum of the transport has the sum of the pseudo header, as the kernel leaves it. */
 static uint32_t super_make(uint8_t *bytes, struct frame_shape shape, uint32_t payload,
                            struct virtio_net_hdr *header, uint16_t part)
 {
@@ -76,10 +90,11 @@ static uint32_t super_make(uint8_t *bytes, struct frame_shape shape, uint32_t pa
 	        .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
 	        .gso_type = udp             ? 5
 	                    : shape.ip == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_ECN
-	                                    : VIRTIO_NET_HDR_GSO_TCPV6,
+	                                    : VIRTIO_NET_HDR_GSO_TCPV6 | VIRTIO_NET_HDR_GSO_ECN,
 	        .gso_size = part,
 	        .csum_start = (uint16_t)transport,
 	        .csum_offset = udp ? 6 : 16};
+	put_pseudo_sum(bytes, &shape, transport + header->csum_offset, length - transport);
 	return length;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -107,6 +108,19 @@ static int open_socket(const struct interface *interface, struct problem *proble
 	return fd;
 }
 
+/* Most slots hold small frames for ever, and take no more memory than these need: so no huge
+ * pages. */
+static uint8_t *slots_make(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = RTE_ALIGN_CEIL((size_t)MESSAGES * SLOT_BYTES, page);
+	uint8_t *slots = aligned_alloc(page, bytes);
+
+	if (slots)
+		madvise(slots, bytes, MADV_NOHUGEPAGE);
+	return slots;
+}
+
 static void prepare(struct packet_port *port, uint32_t i)
 {
 	struct msghdr *message = &port->messages[i].msg_hdr;
@@ -134,7 +148,7 @@ int packet_port_open(const struct interface *interface, struct rte_mempool *pool
 	int rc = -ENOMEM;
 
 	if (made)
-		made->slots = malloc((size_t)MESSAGES * SLOT_BYTES);
+		made->slots = slots_make();
 	if (!made || !made->slots) {
 		problem_set(problem, -1, "no memory");
 		goto failed;

@@ -13,8 +13,9 @@
  * transmission the header is removed, and a frame that is not an untagged IP packet is lost.
  *
  * The socket has no ring in memory, so it needs no locked memory (RLIMIT_MEMLOCK), and a frame
- * takes only the room that it needs. If weir has CAP_NET_ADMIN, 32 MiB of frames can wait in the
- * socket; otherwise as many as net.core.rmem_max allows.
+ * takes only the room that it needs. A port has 16 MiB of addresses for super-frames of 512 KiB;
+ * only pages that a frame has filled take memory. If weir has CAP_NET_ADMIN, 32 MiB of frames can
+ * wait in the socket; otherwise as many as net.core.rmem_max allows.
  *
  * Ownership: the port owns its socket and buffers.
  *

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-#include <rte_ether.h>
 #include <rte_ip.h>
-#include <rte_tcp.h>
-#include <rte_udp.h>
 
 #include "packet/headers.h"
 
@@ -14,37 +11,18 @@
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
 
-#define TCP_BYTES_MIN 20
-#define TCP_FLAGS     13
-#define TCP_FIN_PSH   0x09
-#define TCP_CWR       0x80
-/* Ethernet, tags, IPv6 with extension headers, TCP with options. A super-frame with longer headers
- * is refused. */
+#define TCP_FLAGS   13
+#define TCP_FIN_PSH 0x09
+#define TCP_CWR     0x80
+#define UDP_SUM     6
+/* Ethernet, tags, and two IPv6 headers with extensions. A super-frame with longer headers is
+ * refused. */
 #define HEADERS_BYTES_MAX 512
 
-/* Adds bytes to a sum of RFC 1071. They begin at an even distance from the bytes already summed. */
-static uint32_t sum_add(uint32_t sum, const void *bytes, uint32_t n)
-{
-	return sum + rte_raw_cksum(bytes, n);
-}
-
-static uint16_t sum_fold(uint32_t sum)
-{
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t)~sum;
-}
-
-static void put_sum(uint8_t *at, uint16_t sum)
-{
-	memcpy(at, &sum, sizeof(sum)); /* in memory order, as rte_raw_cksum sums */
-}
-
-/* In UDP, 0 means that there is no checksum (RFC 768), so a sum of 0 is sent as 0xffff. */
-static uint16_t sum_of_udp(uint16_t sum)
-{
-	return sum == 0 ? 0xffff : sum;
-}
+#define HOP_BY_HOP   0
+#define IPV6_BYTES   40
+#define JUMBO_BYTES  8
+#define OPTION_JUMBO 0xc2
 
 static bool finish_checksum(const struct virtio_net_hdr *header, uint8_t *bytes, uint32_t length)
 {
@@ -53,48 +31,58 @@ static bool finish_checksum(const struct virtio_net_hdr *header, uint8_t *bytes,
 
 	if (start >= length || at + 2 > length)
 		return false;
-	sum = sum_fold(sum_add(0, bytes + start, length - start));
-	if (header->csum_offset == offsetof(struct rte_udp_hdr, dgram_cksum))
-		sum = sum_of_udp(sum);
-	put_sum(bytes + at, sum);
+	sum = (uint16_t)~rte_raw_cksum(bytes + start, length - start);
+	if (header->csum_offset == UDP_SUM && sum == 0)
+		sum = 0xffff; /* 0 means that there is none (RFC 768) */
+	memcpy(bytes + at, &sum, sizeof(sum));
 	return true;
 }
 
-static bool find_parts(struct super_frame *frame, const struct virtio_net_hdr *header)
+/* Takes out the hop-by-hop header of the IPv6 header at `ip`, if a length above 64 KiB is all that
+ * is in it: the headers move behind it. */
+static void take_out_jumbo(struct super_frame *frame, uint32_t ip)
 {
-	uint8_t type = header->gso_type & ~VIRTIO_NET_HDR_GSO_ECN;
-	struct headers headers;
-	uint32_t transport_bytes;
+	uint8_t *bytes = frame->bytes, *option = bytes + ip + IPV6_BYTES;
 
-	if (!headers_find(frame->bytes, frame->length, frame->length, &headers) ||
-	    headers.transport == 0 || headers.fragment || header->gso_size == 0)
+	if (bytes[ip + 6] != HOP_BY_HOP || option[1] != 0 || option[2] != OPTION_JUMBO ||
+	    option[3] != 4)
+		return;
+	bytes[ip + 6] = option[0];
+	memmove(bytes + JUMBO_BYTES, bytes, ip + IPV6_BYTES);
+	frame->bytes += JUMBO_BYTES;
+	frame->length -= JUMBO_BYTES;
+	frame->layers.payload -= JUMBO_BYTES;
+	frame->layers.layer[frame->layers.n - 1].at -= JUMBO_BYTES;
+}
+
+static bool find_parts(struct super_frame *frame, const struct virtio_net_hdr *header, uint8_t type)
+{
+	uint32_t transport = header->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? header->csum_start : 0;
+	struct layers *layers = &frame->layers;
+	const struct layer *ip;
+
+	frame->tcp = type != VIRTIO_NET_HDR_GSO_UDP_L4;
+	if (header->gso_size == 0 || !layers_find(layers, frame->bytes, frame->length,
+	                                          frame->tcp ? LAYERS_TCP : LAYERS_UDP, transport))
 		return false;
-	frame->udp = type == VIRTIO_NET_HDR_GSO_UDP_L4;
-	frame->ipv6 = headers.ip == 6;
-	if (headers.protocol != (frame->udp ? 17 : 6) ||
-	    (!frame->udp && frame->ipv6 != (type == VIRTIO_NET_HDR_GSO_TCPV6)))
+	ip = layers_ip(layers);
+	if (frame->tcp && (ip->kind == LAYER_IPV6) != (type == VIRTIO_NET_HDR_GSO_TCPV6))
 		return false;
-	frame->network = headers.network;
-	frame->transport = headers.transport;
-	if (frame->udp) {
-		transport_bytes = sizeof(struct rte_udp_hdr);
-	} else {
-		if (headers.transport_here < TCP_BYTES_MIN)
-			return false;
-		transport_bytes = (uint32_t)(frame->bytes[frame->transport + 12] >> 4) * 4;
-		if (transport_bytes < TCP_BYTES_MIN)
-			return false;
-	}
-	frame->payload = frame->transport + transport_bytes;
+	if (layers->payload >= frame->length || layers->payload > HEADERS_BYTES_MAX)
+		return false;
 	frame->part_bytes = header->gso_size;
-	return frame->payload < frame->length && frame->payload <= HEADERS_BYTES_MAX;
+	if (ip->kind == LAYER_IPV6)
+		take_out_jumbo(frame, ip->at);
+	return true;
 }
 
 bool super_frame_open(struct super_frame *frame, const struct virtio_net_hdr *header,
                       uint8_t *bytes, uint32_t length)
 {
+	uint8_t type = header->gso_type & (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
+
 	*frame = (struct super_frame){.bytes = bytes, .length = length, .open = length > 0};
-	switch (header->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) {
+	switch (type) {
 	case VIRTIO_NET_HDR_GSO_NONE:
 		if ((header->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
 		    !finish_checksum(header, bytes, length))
@@ -103,7 +91,7 @@ bool super_frame_open(struct super_frame *frame, const struct virtio_net_hdr *he
 	case VIRTIO_NET_HDR_GSO_TCPV4:
 	case VIRTIO_NET_HDR_GSO_TCPV6:
 	case VIRTIO_NET_HDR_GSO_UDP_L4:
-		frame->open = find_parts(frame, header);
+		frame->open = find_parts(frame, header, type);
 		break;
 	default:
 		frame->open = false;
@@ -136,59 +124,31 @@ static bool append(struct rte_mbuf *head, struct rte_mempool *pool, const uint8_
 	return true;
 }
 
-static void head_of_ip(const struct super_frame *frame, uint8_t *head, uint32_t transport_bytes)
+/* Writes the headers of the next frame, with n bytes of payload. */
+static void head_make(const struct super_frame *frame, uint8_t *head, uint32_t n)
 {
-	uint8_t *ip = head + frame->network;
-	uint32_t bytes = frame->transport - frame->network + transport_bytes;
+	const struct layers *layers = &frame->layers;
+	uint8_t *tcp = head + layers_transport(layers)->at;
 
-	if (frame->ipv6) {
-		headers_put_u16(ip + 4, (uint16_t)(bytes - 40));
-		return;
-	}
-	headers_put_u16(ip + 2, (uint16_t)bytes);
-	headers_put_u16(ip + 4, (uint16_t)(headers_u16(ip + 4) + frame->parts));
-	put_sum(ip + 10, 0);
-	put_sum(ip + 10, sum_fold(sum_add(0, ip, frame->transport - frame->network)));
-}
-
-/* Returns the sum of the pseudo header: addresses, protocol, length. */
-static uint32_t sum_of_addresses(const struct super_frame *frame, const uint8_t *head,
-                                 uint32_t transport_bytes)
-{
-	const uint8_t *ip = head + frame->network;
-	uint32_t sum = frame->ipv6 ? sum_add(0, ip + 8, 32) : sum_add(0, ip + 12, 8);
-
-	return sum + rte_cpu_to_be_16(frame->udp ? 17 : 6) +
-	       rte_cpu_to_be_16((uint16_t)transport_bytes);
-}
-
-static void head_of_transport(const struct super_frame *frame, uint8_t *head, uint32_t n)
-{
-	uint8_t *transport = head + frame->transport;
-	uint32_t header_bytes = frame->payload - frame->transport, sum;
-	uint32_t at = frame->udp ? 6 : 16;
-
-	if (frame->udp) {
-		headers_put_u16(transport + 4, (uint16_t)(header_bytes + n));
-	} else {
-		headers_put_u32(transport + 4, headers_u32(transport + 4) + frame->taken);
-		if (frame->payload + frame->taken + n < frame->length)
-			transport[TCP_FLAGS] &= (uint8_t)~TCP_FIN_PSH;
+	memcpy(head, frame->bytes, layers->payload);
+	if (frame->tcp) {
+		headers_put_u32(tcp + 4, headers_u32(tcp + 4) + frame->taken);
+		if (layers->payload + frame->taken + n < frame->length)
+			tcp[TCP_FLAGS] &= (uint8_t)~TCP_FIN_PSH;
 		if (frame->taken > 0)
-			transport[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
+			tcp[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
 	}
-	put_sum(transport + at, 0);
-	sum = sum_of_addresses(frame, head, header_bytes + n);
-	sum = sum_add(sum, transport, header_bytes);
-	sum = sum_add(sum, frame->bytes + frame->payload + frame->taken, n);
-	put_sum(transport + at, frame->udp ? sum_of_udp(sum_fold(sum)) : sum_fold(sum));
+	layers_finish(layers, head, n,
+	              rte_raw_cksum(frame->bytes + layers->payload + frame->taken, n),
+	              frame->parts);
 }
 
 struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool *pool)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	uint32_t payload = frame->layers.payload;
+	uint32_t n = frame->length - payload - frame->taken;
 	uint8_t head[HEADERS_BYTES_MAX];
-	uint32_t n = frame->length - frame->payload - frame->taken;
 	bool whole;
 
 	if (!mbuf)
@@ -197,11 +157,9 @@ struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool 
 		whole = append(mbuf, pool, frame->bytes, frame->length);
 	} else {
 		n = RTE_MIN(n, frame->part_bytes);
-		memcpy(head, frame->bytes, frame->payload);
-		head_of_ip(frame, head, frame->payload - frame->transport + n);
-		head_of_transport(frame, head, n);
-		whole = append(mbuf, pool, head, frame->payload) &&
-		        append(mbuf, pool, frame->bytes + frame->payload + frame->taken, n);
+		head_make(frame, head, n);
+		whole = append(mbuf, pool, head, payload) &&
+		        append(mbuf, pool, frame->bytes + payload + frame->taken, n);
 	}
 	if (!whole) {
 		rte_pktmbuf_free(mbuf);
@@ -209,7 +167,7 @@ struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool 
 	}
 	frame->taken += n;
 	frame->parts++;
-	frame->open = frame->part_bytes > 0 && frame->payload + frame->taken < frame->length;
+	frame->open = frame->part_bytes > 0 && payload + frame->taken < frame->length;
 	return mbuf;
 }
 
@@ -219,6 +177,6 @@ uint32_t super_frame_left(const struct super_frame *frame)
 		return 0;
 	if (frame->part_bytes == 0)
 		return 1;
-	return (frame->length - frame->payload - frame->taken + frame->part_bytes - 1) /
+	return (frame->length - frame->layers.payload - frame->taken + frame->part_bytes - 1) /
 	       frame->part_bytes;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finishes frames that a kernel hands over unfinished: a checksum that nobody has computed yet, or
- * a super-frame of up to 64 KiB that stands for many frames of one flow (TSO, USO, GRO). A network
- * device would finish them. Between two veth ends, or at a tap, there is none, so weir does it.
+ * a super-frame of up to 512 KiB that stands for many frames of one flow (TSO, USO, GRO, BIG TCP),
+ * in a tunnel or not. A network device would finish them. Between two veth ends, or at a tap, there
+ * is none, so weir does it.
  *
  * The header of virtio-net (OASIS VIRTIO 1.2, 5.1.6) says what is left to do. The kernel puts it
  * before each frame of a packet socket (PACKET_VNET_HDR) and of a tap (IFF_VNET_HDR).
@@ -11,9 +12,14 @@
  *                                 csum_start
  *   gso_type TCPV4, TCPV6, UDP_L4 cut into frames of gso_size bytes of payload each
  *
+ * In a tunnel, gso_type and csum_start are those of the inner packet, and nothing says that there
+ * is a tunnel: the tunnel bits of gso_type exist only between virtual machines and their host
+ * (Linux 6.18). The headers say it (layers.h).
+ *
  * A frame that is cut out of a super-frame is what the sender's own kernel would have made of it
  * (RFC 9293, RFC 768): lengths, IPv4 identifications that count up, sequence numbers; FIN and PSH
- * in the last, CWR in the first (RFC 3168, 6.1.2); right checksums.
+ * in the last, CWR in the first (RFC 3168, 6.1.2); right checksums, inside and outside. The option
+ * for lengths above 64 KiB (RFC 2675), which IPv6 super-frames have, is taken out.
  *
  * Cost: each byte is read twice, for its sum and its copy. Nothing is allocated but mbufs.
  *
@@ -30,17 +36,20 @@
 #include <linux/virtio_net.h>
 #include <rte_mbuf.h>
 
-#define SUPER_FRAME_BYTES_MAX (65536 + 64) /* an IP packet, and what precedes it */
+#include "port/layers.h"
+
+/* Linux's GSO_MAX_SIZE, and what precedes the IP packet. */
+#define SUPER_FRAME_BYTES_MAX (8 * 65535 + 64)
 
 struct super_frame {
-	const uint8_t *bytes;
+	uint8_t *bytes;
 	uint32_t length;
 	/* of a super-frame; part_bytes 0: it is a single frame */
 	uint32_t part_bytes; /* of payload, in each frame but the last */
-	uint32_t network, transport, payload;
+	struct layers layers;
 	uint32_t taken; /* bytes of payload already put into frames */
-	uint16_t parts; /* frames cut so far */
-	bool ipv6, udp;
+	uint16_t parts; /* frames cut so far; the identifications of IPv4 wrap likewise */
+	bool tcp;
 	bool open; /* something is left to take */
 };
 

@@ -192,3 +192,16 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, stru
 
 	return likely(headers_find_usual(data, bytes, headers)) || find(&frame, headers);
 }
+
+bool headers_find_ip(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, uint32_t at,
+                     struct headers *headers)
+{
+	const struct frame frame = {.data = data,
+	                            .bytes = bytes,
+	                            .wire_bytes = wire_bytes > bytes ? wire_bytes : bytes};
+
+	memset(headers, 0, sizeof(*headers));
+	if (at >= bytes)
+		return false;
+	return data[at] >> 4 == 4 ? find_ipv4(&frame, at, headers) : find_ipv6(&frame, at, headers);
+}

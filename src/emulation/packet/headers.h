@@ -47,6 +47,11 @@ struct headers {
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                   struct headers *headers);
 
+/* Does the same for an IP packet that begins at the offset `at` of the frame, whatever precedes it:
+ * the ethertype stays 0, and there are no tags. */
+bool headers_find_ip(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, uint32_t at,
+                     struct headers *headers);
+
 /* Returns true if the number is that of an IPv6 extension header, which headers_find passes. */
 bool headers_is_extension(uint8_t protocol);
 
