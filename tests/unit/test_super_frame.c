@@ -22,6 +22,7 @@
 #define SUPER_BYTES_MAX 66000
 #define FIN_PSH_ACK     0x19
 #define CWR             0x80
+#define ECE             0x40
 #define TCP_FLAGS       13
 
 static struct rte_mempool *pool;
@@ -170,6 +171,44 @@ static void a_super_frame_is_cut_into_the_frames_that_a_device_would_send(void *
 			assert_false(frame.open);
 			assert_int_equal(super_frame_left(&frame), 0);
 		}
+	}
+}
+
+/* Without GSO_ECN, CWR is a bit of AccECN's counter (RFC 9768), which all frames have alike. */
+static void the_counter_of_accurate_ecn_is_in_every_frame(void **state)
+{
+	static const uint8_t types[] = {0, 0x10}; /* as Linux 6.18 says it; as it is proposed */
+	static uint8_t bytes[SUPER_BYTES_MAX];
+
+	(void)state;
+	for (size_t t = 0; t < RTE_DIM(types); t++) {
+		struct virtio_net_hdr header;
+		struct super_frame frame;
+		uint32_t length = super_make(bytes, shapes[2], 4000, &header, 1448), n = 0;
+		uint32_t transport = frame_transport(&shapes[2]);
+
+		bytes[transport + 12] |= 1; /* AE */
+		bytes[transport + TCP_FLAGS] = 0x10 | CWR | ECE;
+		header.gso_type = VIRTIO_NET_HDR_GSO_TCPV6 | types[t];
+		assert_true(super_frame_open(&frame, &header, bytes, length));
+		for (; frame.open; n++) {
+			struct rte_mbuf *mbuf = super_frame_take(&frame, pool);
+			const uint8_t *tcp;
+
+			assert_non_null(mbuf);
+			tcp = rte_pktmbuf_mtod_offset(mbuf, const uint8_t *, transport);
+			assert_int_equal(tcp[12] & 1, 1);
+			assert_int_equal(tcp[TCP_FLAGS], 0x10 | CWR | ECE);
+			assert_int_equal(
+			        frame_wrong_sums(rte_pktmbuf_mtod(mbuf, const uint8_t *),
+			                         &(struct frame_shape){
+			                                 .ip = 6,
+			                                 .protocol = FRAME_TCP,
+			                                 .payload_bytes = n < 2 ? 1448 : 1104}),
+			        0);
+			rte_pktmbuf_free(mbuf);
+		}
+		assert_int_equal(n, 3);
 	}
 }
 
@@ -428,6 +467,7 @@ GROUP(super_frame)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_super_frame_is_cut_into_the_frames_that_a_device_would_send),
 	        cmocka_unit_test(a_checksum_that_is_missing_is_computed),
+	        cmocka_unit_test(the_counter_of_accurate_ecn_is_in_every_frame),
 	        cmocka_unit_test(a_sum_of_zero_is_sent_as_ones_by_udp),
 	        cmocka_unit_test(what_contradicts_the_frame_is_refused),
 	        cmocka_unit_test(without_a_buffer_nothing_is_taken),

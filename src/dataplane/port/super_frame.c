@@ -10,6 +10,8 @@
 #ifndef VIRTIO_NET_HDR_GSO_UDP_L4 /* defined since Linux 6.2 */
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
+#define GSO_ACCECN 0x10 /* proposed to OASIS: CWR stays, as it does without GSO_ECN */
+#define GSO_FLAGS  (VIRTIO_NET_HDR_GSO_ECN | GSO_ACCECN)
 
 #define TCP_FLAGS   13
 #define TCP_FIN_PSH 0x09
@@ -71,6 +73,7 @@ static bool find_parts(struct super_frame *frame, const struct virtio_net_hdr *h
 	if (layers->payload >= frame->length || layers->payload > HEADERS_BYTES_MAX)
 		return false;
 	frame->part_bytes = header->gso_size;
+	frame->keeps_cwr = !(header->gso_type & VIRTIO_NET_HDR_GSO_ECN);
 	if (ip->kind == LAYER_IPV6)
 		take_out_jumbo(frame, ip->at);
 	return true;
@@ -79,7 +82,7 @@ static bool find_parts(struct super_frame *frame, const struct virtio_net_hdr *h
 bool super_frame_open(struct super_frame *frame, const struct virtio_net_hdr *header,
                       uint8_t *bytes, uint32_t length)
 {
-	uint8_t type = header->gso_type & (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
+	uint8_t type = header->gso_type & (uint8_t)~GSO_FLAGS;
 
 	*frame = (struct super_frame){.bytes = bytes, .length = length, .open = length > 0};
 	switch (type) {
@@ -135,7 +138,7 @@ static void head_make(const struct super_frame *frame, uint8_t *head, uint32_t n
 		headers_put_u32(tcp + 4, headers_u32(tcp + 4) + frame->taken);
 		if (layers->payload + frame->taken + n < frame->length)
 			tcp[TCP_FLAGS] &= (uint8_t)~TCP_FIN_PSH;
-		if (frame->taken > 0)
+		if (frame->taken > 0 && !frame->keeps_cwr)
 			tcp[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
 	}
 	layers_finish(layers, head, n,

@@ -11,6 +11,7 @@
  *   VIRTIO_NET_HDR_F_NEEDS_CSUM   the sum from csum_start to the end belongs at csum_offset behind
  *                                 csum_start
  *   gso_type TCPV4, TCPV6, UDP_L4 cut into frames of gso_size bytes of payload each
+ *   GSO_ECN                       CWR means what RFC 3168 says
  *
  * In a tunnel, gso_type and csum_start are those of the inner packet, and nothing says that there
  * is a tunnel: the tunnel bits of gso_type exist only between virtual machines and their host
@@ -18,7 +19,8 @@
  *
  * A frame that is cut out of a super-frame is what the sender's own kernel would have made of it
  * (RFC 9293, RFC 768): lengths, IPv4 identifications that count up, sequence numbers; FIN and PSH
- * in the last, CWR in the first (RFC 3168, 6.1.2); right checksums, inside and outside. The option
+ * in the last; right checksums, inside and outside. CWR is in the first with GSO_ECN (RFC 3168,
+ * 6.1.2), and in all without: there it is a part of AccECN's counter (RFC 9768, 3.2.2). The option
  * for lengths above 64 KiB (RFC 2675), which IPv6 super-frames have, is taken out.
  *
  * Cost: each byte is read twice, for its sum and its copy. Nothing is allocated but mbufs.
@@ -50,6 +52,7 @@ struct super_frame {
 	uint32_t taken; /* bytes of payload already put into frames */
 	uint16_t parts; /* frames cut so far; the identifications of IPv4 wrap likewise */
 	bool tcp;
+	bool keeps_cwr;
 	bool open; /* something is left to take */
 };
 
