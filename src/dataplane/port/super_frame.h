@@ -9,7 +9,7 @@
  * before each frame of a packet socket (PACKET_VNET_HDR) and of a tap (IFF_VNET_HDR).
  *
  *   VIRTIO_NET_HDR_F_NEEDS_CSUM   the sum from csum_start to the end belongs at csum_offset behind
- *                                 csum_start
+ *                                 csum_start; SCTP: the CRC32c (RFC 9260, 6.8)
  *   gso_type TCPV4, TCPV6, UDP_L4 cut into frames of gso_size bytes of payload each
  *   GSO_ECN                       CWR means what RFC 3168 says
  *
