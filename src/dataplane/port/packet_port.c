@@ -280,6 +280,21 @@ static bool next_frame(struct packet_port *port)
 	return false;
 }
 
+/* Fills the messages as recvmmsg does. A frame that the kernel cannot describe (a super-frame of
+ * SCTP or, before Linux 6.2, of UDP) is lost in it, with EINVAL. */
+static int fill_messages(struct packet_port *port)
+{
+	int got = -1;
+
+	for (int tries = 0; got < 0 && tries < MESSAGES; tries++) {
+		got = recvmmsg(port->fd, port->messages, MESSAGES, MSG_DONTWAIT, NULL);
+		if (got < 0 && errno != EINVAL)
+			break;
+		port->unfinished += got < 0;
+	}
+	return got;
+}
+
 static bool receive_messages(struct packet_port *port)
 {
 	int got;
@@ -288,7 +303,7 @@ static bool receive_messages(struct packet_port *port)
 	for (uint32_t i = 0; i < port->n; i++)
 		port->messages[i].msg_hdr.msg_controllen = sizeof(port->auxiliaries[i]);
 	port->next = port->n = 0;
-	got = recvmmsg(port->fd, port->messages, MESSAGES, MSG_DONTWAIT, NULL);
+	got = fill_messages(port);
 	port->n = got > 0 ? (uint32_t)got : 0;
 	return got > 0;
 }

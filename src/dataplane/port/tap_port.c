@@ -128,8 +128,11 @@ static bool next_frame(struct tap_port *port)
 	for (;;) {
 		ssize_t bytes = readv(port->fd, parts, 2);
 
-		if (bytes < 0)
+		if (bytes < 0) {
+			/* The kernel cannot describe the frame, and has discarded it. */
+			port->unfinished += errno == EINVAL;
 			return false;
+		}
 		if ((size_t)bytes > sizeof(header) &&
 		    super_frame_open(&port->frame, &header, port->bytes,
 		                     (uint32_t)((size_t)bytes - sizeof(header))))
