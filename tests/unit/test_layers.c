@@ -13,13 +13,16 @@
 #include <cmocka.h>
 
 #include "packet/headers.h"
+#include "port/joined_frame.h"
 #include "port/super_frame.h"
 #include "random/draw.h"
 #include "rig.h"
 #include "runner/group.h"
 
+#define FRAMES      400
 #define FIN_PSH_ACK 0x19
 #define ACK         0x10
+#define PSH         0x08
 
 static struct rte_mempool *pool;
 
@@ -401,6 +404,63 @@ static void whatever_headers_say_nothing_beyond_the_frame_is_touched(void **stat
 	}
 }
 
+/* ---- joined ---- */
+
+/* Cuts a super-frame, joins the frames, and cuts again. Returns how many were handed over. */
+static uint32_t join_and_cut(const struct tunnel *tunnel, bool udp)
+{
+	static uint8_t bytes[70000], flat[70000];
+	static struct joined_frame joined;
+	struct maker maker = {.tunnel = tunnel, .bytes = bytes, .super = true};
+	uint32_t length = make(&maker, 0, 30000, 0, ACK | PSH), handed = 0;
+	struct virtio_net_hdr header = header_of(&maker, 1398);
+	struct rte_mbuf *mbufs[FRAMES], *mbuf;
+	struct super_frame frame;
+	uint16_t n = 0;
+
+	for (assert_true(super_frame_open(&frame, &header, bytes, length)); frame.open; n++)
+		mbufs[n] = super_frame_take(&frame, pool);
+	for (uint16_t at = 0; at < n; handed++) {
+		uint16_t k = joined_frame_make(&joined, mbufs + at, (uint16_t)(n - at), udp);
+
+		length = 0;
+		for (uint32_t i = 1; i < joined.n_parts; i++) {
+			memcpy(flat + length, joined.parts[i].iov_base, joined.parts[i].iov_len);
+			length += (uint32_t)joined.parts[i].iov_len;
+		}
+		assert_int_equal(joined.udp, k > 1);
+		assert_true(super_frame_open(&frame, &joined.header, flat, length));
+		for (; k > 0; k--, at++) {
+			mbuf = super_frame_take(&frame, pool);
+			assert_non_null(mbuf);
+			assert_int_equal(mbuf->pkt_len, mbufs[at]->pkt_len);
+			assert_memory_equal(rte_pktmbuf_mtod(mbuf, uint8_t *),
+			                    rte_pktmbuf_mtod(mbufs[at], uint8_t *), mbuf->pkt_len);
+			rte_pktmbuf_free(mbuf);
+		}
+		assert_false(frame.open);
+	}
+	rte_pktmbuf_free_bulk(mbufs, n);
+	return handed;
+}
+
+/* 22 frames. */
+static void datagrams_of_a_tunnel_are_joined_if_they_have_checksums(void **state)
+{
+	(void)state;
+	assert_string_equal(tunnels[0].name, "VXLAN over IPv4");
+	assert_int_equal(join_and_cut(&tunnels[0], true), 1);
+	assert_int_equal(join_and_cut(&tunnels[0], false), 22);
+	assert_string_equal(tunnels[1].name, "VXLAN without checksum");
+	assert_int_equal(join_and_cut(&tunnels[1], true), 22);
+	assert_string_equal(tunnels[2].name, "VXLAN over IPv6");
+	assert_int_equal(join_and_cut(&tunnels[2], true), 1);
+	assert_string_equal(tunnels[6].name, "Geneve with options");
+	assert_int_equal(join_and_cut(&tunnels[6], true), 1);
+	assert_string_equal(tunnels[8].name, "FOU");
+	assert_int_equal(join_and_cut(&tunnels[8], true), 22);
+}
+
 GROUP(layers)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +468,7 @@ GROUP(layers)
 	        cmocka_unit_test(super_frames_above_64_kib_are_cut),
 	        cmocka_unit_test(a_tunnel_that_cannot_be_renewed_is_refused),
 	        cmocka_unit_test(whatever_headers_say_nothing_beyond_the_frame_is_touched),
+	        cmocka_unit_test(datagrams_of_a_tunnel_are_joined_if_they_have_checksums),
 	};
 
 	return cmocka_run_group_tests_name("layers", tests, pool_up, pool_down);

@@ -420,7 +420,7 @@ static uint32_t join_and_cut(struct rte_mbuf **mbufs, uint16_t n)
 	uint32_t handed = 0;
 
 	for (uint16_t at = 0; at < n; handed++) {
-		uint16_t k = joined_frame_make(&joined, mbufs + at, (uint16_t)(n - at));
+		uint16_t k = joined_frame_make(&joined, mbufs + at, (uint16_t)(n - at), true);
 		struct super_frame frame;
 		uint32_t length;
 
@@ -505,6 +505,35 @@ static void a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined(void **sta
 	rte_pktmbuf_free(gap);
 }
 
+/* AccECN's counter is in each of its segments: with ECE, and with CWR, which a kernel clears. */
+static void frames_with_a_counter_of_ecn_are_joined_unless_it_has_cwr(void **state)
+{
+	static const struct {
+		uint8_t flags;
+		uint32_t handed;
+	} cases[] = {{0x10, 1}, {0x10 | ECE, 1}, {0x10 | CWR, 5}, {0x10 | ECE | CWR, 5}};
+	struct rte_mbuf *mbufs[FRAMES];
+
+	(void)state;
+	for (size_t c = 0; c < RTE_DIM(cases); c++) {
+		uint16_t n = flow_make(mbufs, shapes[0], 1448 * 5);
+
+		for (uint16_t i = 0; i < n; i++) {
+			uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
+			uint8_t *tcp = frame + frame_transport(&shapes[0]);
+			uint32_t sum = (uint16_t)~headers_u16(tcp + 16) + cases[c].flags +
+			               (uint16_t)~tcp[TCP_FLAGS];
+
+			tcp[TCP_FLAGS] = cases[c].flags;
+			while (sum >> 16)
+				sum = (sum >> 16) + (sum & 0xffff);
+			headers_put_u16(tcp + 16, (uint16_t)~sum);
+		}
+		assert_int_equal(join_and_cut(mbufs, n), cases[c].handed);
+		rte_pktmbuf_free_bulk(mbufs, n);
+	}
+}
+
 GROUP(super_frame)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +547,7 @@ GROUP(super_frame)
 	        cmocka_unit_test(frames_of_a_flow_are_joined_and_cut_again_they_are_the_same),
 	        cmocka_unit_test(whatever_is_changed_in_a_frame_is_what_leaves),
 	        cmocka_unit_test(a_frame_with_a_wrong_checksum_goes_alone),
+	        cmocka_unit_test(frames_with_a_counter_of_ecn_are_joined_unless_it_has_cwr),
 	        cmocka_unit_test(a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined),
 	};
 

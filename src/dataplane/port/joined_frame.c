@@ -7,20 +7,35 @@
 
 #include "packet/headers.h"
 
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4 /* defined since Linux 6.2 */
+#define VIRTIO_NET_HDR_GSO_UDP_L4 5
+#endif
+
 #define TCP        6
+#define UDP        17
 #define ACK        0x10
 #define PSH        0x08
-#define CWR        0x80
+#define ECE        0x40
 #define BYTES_MAX  65535 /* of an IP packet */
+#define UDP_BYTES  8
 #define TCP_FLAGS  13
 #define SUM_OF_TCP 16
+#define SUM_OF_UDP 6
 
 /* A frame that can be the first of a joined frame, or one behind it. */
 struct segment {
 	const uint8_t *frame;
 	uint32_t network, transport, payload, end; /* offsets */
-	bool ipv6;
+	uint8_t flags;                             /* of TCP */
+	bool ipv6, udp;
 };
+
+/* Only tunnels are worth it: they hold many packets of a flow. VXLAN (also as Linux had it first),
+ * Geneve, GUE. */
+static bool is_tunnel(uint16_t port)
+{
+	return port == 4789 || port == 8472 || port == 6081 || port == 6080;
+}
 
 static uint32_t payload_bytes(const struct segment *segment)
 {
@@ -33,10 +48,12 @@ static uint16_t fold(uint32_t sum)
 	return (uint16_t)((sum >> 16) + (sum & 0xffff));
 }
 
-static uint32_t sum_of_addresses(const uint8_t *ip, bool ipv6, uint32_t bytes)
+static uint32_t sum_of_pseudo(const struct segment *segment, uint32_t bytes)
 {
-	return (uint32_t)rte_raw_cksum(ipv6 ? ip + 8 : ip + 12, ipv6 ? 32 : 8) +
-	       rte_cpu_to_be_16(TCP) + rte_cpu_to_be_16((uint16_t)bytes);
+	const uint8_t *ip = segment->frame + segment->network;
+
+	return (uint32_t)(segment->ipv6 ? rte_raw_cksum(ip + 8, 32) : rte_raw_cksum(ip + 12, 8)) +
+	       rte_cpu_to_be_16(segment->udp ? UDP : TCP) + rte_cpu_to_be_16((uint16_t)bytes);
 }
 
 static bool sums_are_right(const struct segment *segment)
@@ -46,28 +63,44 @@ static bool sums_are_right(const struct segment *segment)
 
 	if (!segment->ipv6 && rte_raw_cksum(ip, segment->transport - segment->network) != 0xffff)
 		return false;
-	return fold(sum_of_addresses(ip, segment->ipv6, bytes) +
+	return fold(sum_of_pseudo(segment, bytes) +
 	            rte_raw_cksum(segment->frame + segment->transport, bytes)) == 0xffff;
+}
+
+static bool read_tcp(const uint8_t *tcp, struct segment *segment)
+{
+	segment->payload = segment->transport + (uint32_t)(tcp[12] >> 4) * 4;
+	segment->flags = tcp[TCP_FLAGS];
+	return (segment->flags & ~(PSH | ECE)) == ACK && tcp[12] >> 4 >= 5;
+}
+
+static bool read_udp(const uint8_t *udp, struct segment *segment)
+{
+	segment->udp = true;
+	segment->payload = segment->transport + UDP_BYTES;
+	return is_tunnel(headers_u16(udp + 2)) &&
+	       headers_u16(udp + 4) == segment->end - segment->transport &&
+	       headers_u16(udp + SUM_OF_UDP) != 0;
 }
 
 static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *tcp;
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	struct headers headers;
 
 	if (mbuf->nb_segs != 1 || !headers_find(frame, mbuf->data_len, mbuf->data_len, &headers) ||
-	    headers.protocol != TCP || headers.fragment || headers.transport == 0 ||
-	    headers.transport_here < 20 ||
+	    (headers.protocol != TCP && headers.protocol != UDP) || headers.fragment ||
+	    headers.transport == 0 ||
+	    headers.transport_here < (headers.protocol == TCP ? 20u : UDP_BYTES) ||
 	    headers.network + headers.network_bytes != mbuf->data_len)
 		return false;
-	tcp = frame + headers.transport;
 	*segment = (struct segment){.frame = frame,
 	                            .network = headers.network,
 	                            .transport = headers.transport,
-	                            .payload = headers.transport + (uint32_t)(tcp[12] >> 4) * 4,
 	                            .end = mbuf->data_len,
 	                            .ipv6 = headers.ip == 6};
-	return (tcp[TCP_FLAGS] & ~PSH) == ACK && tcp[12] >> 4 >= 5 &&
+	return (headers.protocol == TCP ? read_tcp(frame + headers.transport, segment)
+	                                : read_udp(frame + headers.transport, segment)) &&
 	       segment->payload < segment->end && segment->payload <= JOINED_HEAD_MAX &&
 	       (segment->ipv6 || (headers_u16(frame + headers.network + 6) & 0xbfff) == 0);
 }
@@ -77,10 +110,11 @@ static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
 static bool alike(const struct segment *first, const struct segment *next, uint16_t place)
 {
 	const uint8_t *a = first->frame, *b = next->frame;
-	uint32_t ip = first->network, tcp = first->transport;
+	uint32_t ip = first->network, tcp = first->transport; /* or UDP */
 
 	if (next->network != ip || next->transport != tcp || next->payload != first->payload ||
-	    next->ipv6 != first->ipv6)
+	    next->ipv6 != first->ipv6 || next->udp != first->udp ||
+	    ((next->flags ^ first->flags) & ~PSH) != 0)
 		return false;
 	if (first->ipv6) {
 		if (memcmp(a, b, ip + 4) != 0 || memcmp(a + ip + 6, b + ip + 6, tcp - ip - 6) != 0)
@@ -90,6 +124,8 @@ static bool alike(const struct segment *first, const struct segment *next, uint1
 	           headers_u16(b + ip + 4) != (uint16_t)(headers_u16(a + ip + 4) + place)) {
 		return false;
 	}
+	if (first->udp)
+		return memcmp(a + tcp, b + tcp, 4) == 0;
 	/* Ports; acknowledgement and length of the header; window; urgent pointer and options. */
 	return memcmp(a + tcp, b + tcp, 4) == 0 && memcmp(a + tcp + 8, b + tcp + 8, 5) == 0 &&
 	       memcmp(a + tcp + 14, b + tcp + 14, 2) == 0 &&
@@ -119,11 +155,11 @@ static uint16_t alone(struct joined_frame *joined, const struct rte_mbuf *mbuf)
 static void head_make(struct joined_frame *joined, const struct segment *first, uint8_t flags)
 {
 	uint8_t *head = joined->head, *ip = head + first->network;
-	uint8_t *tcp = head + first->transport;
+	uint8_t *transport = head + first->transport;
 	uint32_t ip_bytes = joined->bytes - first->network;
-	uint16_t sum;
+	uint32_t bytes = joined->bytes - first->transport;
+	uint16_t sum_at = first->udp ? SUM_OF_UDP : SUM_OF_TCP, sum;
 
-	tcp[TCP_FLAGS] = flags;
 	if (first->ipv6) {
 		headers_put_u16(ip + 4, (uint16_t)(ip_bytes - 40));
 	} else {
@@ -132,51 +168,63 @@ static void head_make(struct joined_frame *joined, const struct segment *first, 
 		sum = (uint16_t)~rte_raw_cksum(ip, first->transport - first->network);
 		memcpy(ip + 10, &sum, 2);
 	}
-	sum = fold(sum_of_addresses(ip, first->ipv6, joined->bytes - first->transport));
-	memcpy(tcp + SUM_OF_TCP, &sum, 2);
-	joined->header = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
-	                                         .gso_type = first->ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6
-	                                                                 : VIRTIO_NET_HDR_GSO_TCPV4,
-	                                         .hdr_len = (uint16_t)first->payload,
-	                                         .gso_size = (uint16_t)payload_bytes(first),
-	                                         .csum_start = (uint16_t)first->transport,
-	                                         .csum_offset = SUM_OF_TCP};
+	if (first->udp)
+		headers_put_u16(transport + 4, (uint16_t)bytes);
+	else
+		transport[TCP_FLAGS] = flags;
+	sum = fold(sum_of_pseudo(first, bytes));
+	memcpy(transport + sum_at, &sum, 2);
+	joined->header =
+	        (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+	                                .gso_type = first->udp    ? VIRTIO_NET_HDR_GSO_UDP_L4
+	                                            : first->ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6
+	                                                          : VIRTIO_NET_HDR_GSO_TCPV4,
+	                                .hdr_len = (uint16_t)first->payload,
+	                                .gso_size = (uint16_t)payload_bytes(first),
+	                                .csum_start = (uint16_t)first->transport,
+	                                .csum_offset = sum_at};
 }
 
-uint16_t joined_frame_make(struct joined_frame *joined, struct rte_mbuf *const *mbufs, uint16_t n)
+/* Returns where TCP's next segment begins. */
+static uint32_t seq_behind(const struct segment *segment)
 {
-	struct segment first, next;
-	uint32_t seq;
+	return headers_u32(segment->frame + segment->transport + 4) + payload_bytes(segment);
+}
+
+uint16_t joined_frame_make(struct joined_frame *joined, struct rte_mbuf *const *mbufs, uint16_t n,
+                           bool udp)
+{
+	struct segment first, last, next;
 	uint16_t k = 1;
-	uint8_t flags;
 
 	joined->header = (struct virtio_net_hdr){0};
 	joined->bytes = 0;
 	joined->n_parts = 0;
+	joined->udp = false;
 	part_add(joined, &joined->header, sizeof(joined->header));
 	joined->bytes = 0;
 	n = RTE_MIN(n, JOINED_FRAMES_MAX);
 	if (n == 1 || !segment_read(mbufs[0], &first) || !segment_read(mbufs[1], &next) ||
-	    !alike(&first, &next, 1) || !sums_are_right(&first))
+	    (first.udp && !udp) || !alike(&first, &next, 1) || !sums_are_right(&first))
 		return alone(joined, mbufs[0]);
 	memcpy(joined->head, first.frame, first.payload);
 	part_add(joined, joined->head, first.payload);
 	part_add(joined, first.frame + first.payload, payload_bytes(&first));
-	seq = headers_u32(first.frame + first.transport + 4) + payload_bytes(&first);
-	flags = first.frame[first.transport + TCP_FLAGS];
-	for (next = first; k < n && flags == ACK && payload_bytes(&next) == payload_bytes(&first);
-	     k++) {
+	for (last = first;
+	     k < n && payload_bytes(&last) == payload_bytes(&first) && !(last.flags & PSH); k++) {
 		if (!segment_read(mbufs[k], &next) || !alike(&first, &next, k) ||
-		    headers_u32(next.frame + next.transport + 4) != seq ||
+		    (!next.udp &&
+		     seq_behind(&last) != headers_u32(next.frame + next.transport + 4)) ||
 		    payload_bytes(&next) > payload_bytes(&first) ||
 		    joined->bytes - first.network + payload_bytes(&next) > BYTES_MAX ||
 		    !sums_are_right(&next))
 			break;
 		part_add(joined, next.frame + next.payload, payload_bytes(&next));
-		seq += payload_bytes(&next);
-		flags = next.frame[next.transport + TCP_FLAGS];
+		last = next;
 	}
-	if (k > 1)
-		head_make(joined, &first, flags);
+	if (k > 1) {
+		head_make(joined, &first, last.flags);
+		joined->udp = first.udp;
+	}
 	return k;
 }

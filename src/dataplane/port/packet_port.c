@@ -53,6 +53,7 @@ struct packet_port {
 	uint16_t frames[MESSAGES];
 	/* of bare packets; control writes their index */
 	struct sockaddr_ll ipv4, ipv6;
+	bool refuses_udp; /* joined: Linux before 6.2 */
 	uint64_t too_large, not_ip, not_sent;
 	/* of any thread that reads losses */
 	uint64_t missed;
@@ -362,7 +363,8 @@ static uint32_t join(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t
 		struct joined_frame *joined = &port->joined[messages];
 		struct msghdr *message = &port->sending[messages].msg_hdr;
 
-		port->frames[messages] = joined_frame_make(joined, mbufs + at, (uint16_t)(n - at));
+		port->frames[messages] = joined_frame_make(joined, mbufs + at, (uint16_t)(n - at),
+		                                           !port->refuses_udp);
 		*message = (struct msghdr){.msg_iov = joined->parts, .msg_iovlen = joined->n_parts};
 		if (port->frames[messages] > 0 && port->bare) {
 			message->msg_name = strip(port, joined);
@@ -397,6 +399,10 @@ uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs,
 			rc = sendmmsg(port->fd, port->sending, messages, MSG_DONTWAIT);
 			if (rc < 0 && is_busy(errno))
 				break;
+			if (rc < 0 && errno == EINVAL && port->joined[0].udp) {
+				port->refuses_udp = true;
+				continue;
+			}
 		}
 		sent = rc > 0 ? (uint32_t)rc : 0;
 		if (sent > 0) {

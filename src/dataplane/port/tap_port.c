@@ -41,6 +41,7 @@ struct tap_port {
 	/* the transmitting worker's */
 	struct joined_frame joined;
 	struct dscp_watch dscps; /* if there is `opening` */
+	bool refuses_udp; /* joined: Linux before 6.2 */
 	uint64_t not_sent;
 	uint8_t bytes[SUPER_FRAME_BYTES_MAX];
 };
@@ -201,7 +202,7 @@ static bool take_opening(struct tap_port *port, const struct rte_mbuf *mbuf)
  * again later. */
 static uint16_t send_some(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
-	uint16_t frames = joined_frame_make(&port->joined, mbufs, n);
+	uint16_t frames = joined_frame_make(&port->joined, mbufs, n, !port->refuses_udp);
 	ssize_t sent = -1;
 
 	errno = 0;
@@ -209,6 +210,10 @@ static uint16_t send_some(struct tap_port *port, struct rte_mbuf **mbufs, uint16
 		sent = writev(port->fd, port->joined.parts, (int)port->joined.n_parts);
 	else
 		frames = 1;
+	if (sent < 0 && errno == EINVAL && port->joined.udp) {
+		port->refuses_udp = true;
+		return 0;
+	}
 	if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENOMEM))
 		return 0;
 	if (sent < 0)
