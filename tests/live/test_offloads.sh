@@ -5,7 +5,8 @@
 #
 # Interfaces as Linux sets them up, with all offloads on: checksums are unfinished, and TCP comes in
 # super-frames. A port that is an interface completes the checksums and splits super-frames: TCP,
-# IPv4 and IPv6, UDP, tags and jumbo frames pass, and a bucket counts a super-frame as many packets.
+# IPv4 and IPv6, UDP, tunnels, tags and jumbo frames pass, and a bucket that is smaller than a
+# super-frame counts it as many packets.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 tcpdump sha256sum
@@ -58,7 +59,8 @@ nothing_lost()
 
 # ---- the bytes that come out are those that went in, with every protocol
 head -c 30000000 /dev/urandom >"$work/sent"
-for to in 10.9.0.2 fd00:9::2; do
+same_bytes() # address in B, what is tested
+{
 	$in_b timeout 120 python3 -c '
 import socket, sys, hashlib
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -68,22 +70,79 @@ peer = server.accept()[0]
 sums = hashlib.sha256()
 while data := peer.recv(1 << 16):
     sums.update(data)
-print(sums.hexdigest())' "$to" >"$work/got" &
+print(sums.hexdigest())' "$1" >"$work/got" &
 	background=$!
 	until_true said listening "$work/got" || fail "the receiver does not listen"
 	$in_a timeout 120 python3 -c '
 import socket, sys
 socket.create_connection((sys.argv[1], 7000)).sendall(open(sys.argv[2], "rb").read())' \
-	"$to" "$work/sent"
+		"$1" "$work/sent"
 	wait $background
 	background=
 	[ "$(tail -1 "$work/got")" = "$(sha256sum "$work/sent" | cut -d' ' -f1)" ] ||
-		fail "TCP to $to: other bytes"
-	echo "ok: 30 MB over TCP to $to, offloads as Linux sets them"
-done
-nothing_lost
+		fail "$2: other bytes"
+	nothing_lost
+	echo "ok: $2, offloads as Linux sets them"
+}
+for to in 10.9.0.2 fd00:9::2; do same_bytes $to "30 MB over TCP to $to"; done
 within "the mean length of a packet, super-frames being cut" \
 	$(($(report a rx_bytes) / $(report a rx_packets))) 200 1514
+
+# ---- super-frames of tunnels, with and without a checksum outside, and those above 64 KiB
+has_super() # a filter: a super-frame comes from A
+{
+	timeout 60 tcpdump -i wa -Q in -c 1 -w "$work/super" "$1" >"$work/tcpdump" 2>&1 &
+	watch=$!
+	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
+	same_bytes "$2" "$3"
+	wait $watch || fail "$3: no super-frame has come: $(cat "$work/tcpdump")"
+}
+tunnel() # 4 or 6, number, further options: 10.7.NUMBER.1 and .2
+{
+	for host in A B; do
+		me=$(echo $host | tr AB 12) peer=$(echo $host | tr AB 21)
+		[ "$1" = 4 ] && net=10.9.0. || net=fd00:9::
+		ip -n $host link add "vx$2" type vxlan id "$2" local $net$me remote $net$peer \
+			dstport 4789 $3 2>/dev/null || return 1
+		ip -n $host addr add "10.7.$2.$me/24" dev "vx$2"
+		ip -n $host link set "vx$2" up
+	done
+}
+if tunnel 4 1 ""; then
+	tunnel 4 2 noudpcsum
+	tunnel 6 3 ""
+	for number in 1 2 3; do
+		has_super 'greater 3000' 10.7.$number.2 "30 MB in VXLAN $number"
+	done
+	# What A sends is in super-frames, and what comes out of weir is cut and has right sums: weir
+	# joins datagrams, and the kernel cuts them again if this end has no offloads.
+	ethtool -K wb tx off >/dev/null 2>&1
+	$in_b tcpdump -i eth0 -Q in -c 2000 -w "$work/cut" tcp or udp >"$work/tcpdump" 2>&1 &
+	watch=$!
+	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
+	same_bytes 10.7.1.2 "30 MB in VXLAN 1, cut by the kernel"
+	wait $watch
+	ethtool -K wb tx on >/dev/null 2>&1
+	tcpdump -r "$work/cut" -nvvv >"$work/words" 2>/dev/null
+	said VXLAN "$work/words" 1000 || fail "$(head "$work/words")"
+	! grep -E 'bad cksum|bad udp|incorrect' "$work/words" || fail "wrong checksums"
+	[ -z "$(tcpdump -r "$work/cut" 'greater 1515' 2>/dev/null)" ] || fail "longer than the MTU"
+	echo "ok: 2,000 frames of it have right checksums, inside and outside"
+else
+	echo "not tested: this kernel has no VXLAN"
+fi
+big() # bytes
+{
+	for host in A B; do
+		ip -n $host link set dev eth0 gso_max_size "$1" gro_max_size "$1" || return 1
+	done
+}
+if big 185000 2>/dev/null; then
+	has_super 'greater 66000' fd00:9::2 "30 MB over BIG TCP"
+	big 65536
+else
+	echo "not tested: this kernel has no BIG TCP"
+fi
 
 # ---- tags: the kernel takes them out of what a packet socket gets
 $in_b timeout 60 tcpdump -i eth0 -c 3 -U -w "$work/tagged" vlan 2>"$work/tcpdump" &
@@ -154,7 +213,7 @@ weir_start --cores "$cpu" $resting
 
 # ---- a super-frame is many packets to a bucket
 cat >"$work/rate" <<CHANGE
-cloud down rate 100mbit queue 200kB
+cloud down rate 100mbit algorithm token-bucket burst 2kB queue 200kB
 CHANGE
 ctl -f "$work/rate" >/dev/null
 goodput()
