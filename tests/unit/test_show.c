@@ -202,12 +202,15 @@ static void ports_say_what_they_lost_and_when_a_link_is_down(void **state)
 	            "B\n");
 	expect_no_line(text, "warning");
 	scene->fake.port.link_up = false;
-	scene->fake.port.rx_missed = 5;
+	scene->fake.port.rx_missed = 7;
+	scene->fake.port.unfinished = 2;
 	scene->fake.port.tx_full = 7000;
 	scene->fake.port.time = "device";
 	scene->fake.port.stamps_odd = 12;
 	text = shown(scene, SHOW_PORTS);
 	expect_line(text, "\nwarning: port a: the link is down\n");
+	expect_line(text,
+	            "\nwarning: port a: 2 packets lost on arrival at net_null0, because neither");
 	expect_line(text, "\nwarning: port a: the device lost 5 packets before weir saw them");
 	expect_line(text, "  down  device  ");
 	expect_line(text, "\nwarning: port b: 12 time stamps of the device were implausible, and "

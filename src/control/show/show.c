@@ -72,10 +72,11 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        (double)port->absent_ns / 1e9);
 	if (port->unfinished > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost on arrival, because weir cannot "
-		        "complete what the kernel left undone; switch offloads off at their "
-		        "source: ethtool -K IFACE tx off\n",
-		        port->name, count_text(count, port->unfinished));
+		        "warning: port %s: %s packets lost on arrival at %s, because neither the "
+		        "kernel nor weir can finish what their sender left to a device; switch "
+		        "offloads off at the sender (of a veth pair, that is the other end, which "
+		        "`ip link` shows behind @): ethtool -K IFACE tx off\n",
+		        port->name, count_text(count, port->unfinished), port->device);
 	if (port->rx_missed > port->unfinished)
 		fprintf(out,
 		        "warning: port %s: the device lost %s packets before weir saw them: its "
