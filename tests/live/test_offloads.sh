@@ -114,8 +114,8 @@ if tunnel 4 1 ""; then
 	for number in 1 2 3; do
 		has_super 'greater 3000' 10.7.$number.2 "30 MB in VXLAN $number"
 	done
-	# What A sends is in super-frames, and what comes out of weir is cut and has right sums: weir
-	# joins datagrams, and the kernel cuts them again if this end has no offloads.
+	# weir joins datagrams of a tunnel. If this end has no offloads, the kernel cuts them again,
+	# and the frames have right checksums.
 	ethtool -K wb tx off >/dev/null 2>&1
 	$in_b tcpdump -i eth0 -Q in -c 2000 -w "$work/cut" tcp or udp >"$work/tcpdump" 2>&1 &
 	watch=$!

@@ -490,6 +490,24 @@ static void a_frame_with_a_wrong_checksum_goes_alone(void **state)
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
+/* A kernel takes the option out when it cuts, whatever length it says. */
+static void frames_with_the_option_for_long_packets_go_alone(void **state)
+{
+	const struct frame_shape shape = {.ip = 6, .protocol = FRAME_TCP, .n_extensions = 1};
+	struct rte_mbuf *mbufs[FRAMES];
+	uint16_t n = flow_make(mbufs, shape, 1448 * 5);
+
+	(void)state;
+	for (uint16_t i = 0; i < n; i++) {
+		uint8_t *option = rte_pktmbuf_mtod_offset(mbufs[i], uint8_t *, 14 + 40 + 2);
+
+		option[0] = 0xc2;
+		option[1] = 4;
+	}
+	assert_int_equal(join_and_cut(mbufs, n), 5);
+	rte_pktmbuf_free_bulk(mbufs, n);
+}
+
 static void a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined(void **state)
 {
 	struct rte_mbuf *mbufs[FRAMES], *gap;
@@ -548,6 +566,7 @@ GROUP(super_frame)
 	        cmocka_unit_test(whatever_is_changed_in_a_frame_is_what_leaves),
 	        cmocka_unit_test(a_frame_with_a_wrong_checksum_goes_alone),
 	        cmocka_unit_test(frames_with_a_counter_of_ecn_are_joined_unless_it_has_cwr),
+	        cmocka_unit_test(frames_with_the_option_for_long_packets_go_alone),
 	        cmocka_unit_test(a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined),
 	};
 

@@ -83,6 +83,12 @@ static bool read_udp(const uint8_t *udp, struct segment *segment)
 	       headers_u16(udp + SUM_OF_UDP) != 0;
 }
 
+/* Returns true if a kernel changes the headers when it cuts: it takes out a length above 64 KiB. */
+static bool has_jumbo(const uint8_t *ip)
+{
+	return ip[6] == 0 && ip[42] == 0xc2;
+}
+
 static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -102,7 +108,8 @@ static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
 	return (headers.protocol == TCP ? read_tcp(frame + headers.transport, segment)
 	                                : read_udp(frame + headers.transport, segment)) &&
 	       segment->payload < segment->end && segment->payload <= JOINED_HEAD_MAX &&
-	       (segment->ipv6 || (headers_u16(frame + headers.network + 6) & 0xbfff) == 0);
+	       (segment->ipv6 ? !has_jumbo(frame + headers.network)
+	                      : (headers_u16(frame + headers.network + 6) & 0xbfff) == 0);
 }
 
 /* Returns true if the headers equal those of `first`, apart from lengths and from what counts
