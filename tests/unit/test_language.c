@@ -655,9 +655,15 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	         "f:3:45: the filter goes wrong at `or`: syntax error; see pcap-filter(7)"},
 	        {"port a\nport b\ncloud x from a to b match udp or dscp 3\n",
 	         "f:3:34: `dscp` and a number from 0 to 63 can be joined to other conditions by "
-	         "`and` only, and those must be simple: addresses, port, protocol, vlan, mpls"},
+	         "`and` only, and those must be simple: addresses, port, protocol, vlan"},
 	        {"port a\nport b\ncloud x from a to b match udp and tcp\n",
 	         "f:3:27: `match udp and tcp` contradicts itself: no packet fits it"},
+	        {"port a\nport b\ncloud x from a to b match host 10.0.0.1 and mpls\n",
+	         "f:3:27: `match host 10.0.0.1 and mpls` contradicts itself: no packet fits it"},
+	        {"port a\nport b\ncloud x from a to b match (ip) and mpls\n",
+	         "f:3:27: the filter `(ip) and mpls` contradicts itself: no packet fits it; behind "
+	         "`mpls`, `pppoes` and `geneve`, conditions are about the packet inside, and "
+	         "behind `vlan`, about a tagged one"},
 	        {"port a\nport b\nclouds x from a to b per source 10.0.0.0/16 match src 10.1.0.1\n",
 	         "f:3:51: `match src 10.1.0.1` contradicts `source 10.0.0.0/16`: no packet fits "
 	         "both"},

@@ -55,6 +55,15 @@ static void conjunctions_of_simple_conditions_are_exact_and_nothing_else_is(void
 	        {"vlan", 1, false},
 	        {"vlan 7 and vlan 8", 1, false},
 	        {"mpls 16", 1, false},
+	        {"vlan 7 and mpls 16", 1, false},
+	        {"mpls and host 10.0.0.1", 0, true}, /* the address behind the labels */
+	        {"mpls 16 and mpls 17", 0, true},
+	        {"mpls and vlan", 0, true},
+	        {"mpls and dscp 46", 0, true},
+	        {"host 10.0.0.1 and mpls", 0, false},
+	        {"ip and mpls", 0, false},
+	        {"udp and mpls", 0, false},
+	        {"port 53 and mpls 16", 0, false},
 	        {"dscp 46 and udp", 1, false},
 	        {"arp", 1, false},
 	        {"udp and tcp", 0, false},
@@ -252,6 +261,135 @@ static void exact_fields_fit_what_libpcap_fits(void **state)
 	assert_true(fitting > 5000);
 }
 
+static struct rte_mbuf *mbuf_make(const struct rig *rig, const uint8_t *frame, uint32_t bytes)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(rig->pool);
+
+	assert_non_null(mbuf);
+	memcpy(rte_pktmbuf_append(mbuf, (uint16_t)bytes), frame, bytes);
+	*packet_of(mbuf) = (struct packet){.wire_bytes = bytes};
+	return mbuf;
+}
+
+/* Gives a frame another type, and inserts bytes behind it. Returns the length. */
+static uint32_t insert(uint8_t *frame, uint32_t bytes, uint32_t type, const char *what, uint32_t n)
+{
+	memmove(frame + 14 + n, frame + 14, bytes - 14);
+	memcpy(frame + 14, what, n);
+	frame[12] = (uint8_t)(type >> 8);
+	frame[13] = (uint8_t)type;
+	return bytes + n;
+}
+
+/* Makes a frame whose IP packet lies behind none or one of the headers that move offsets. */
+static uint32_t frame_inside(struct dice *dice, uint8_t *frame)
+{
+	struct frame_shape shape = {.ip = 4,
+	                            .protocol = roll(dice, 2) ? FRAME_TCP : FRAME_UDP,
+	                            .host = (uint8_t)roll(dice, 4),
+	                            .source_port = (uint16_t)(52 + roll(dice, 3)),
+	                            .payload_bytes = 30};
+	uint8_t inner[FRAME_BYTES_MAX] = {0};
+	uint32_t bytes, at;
+
+	shape.ip = roll(dice, 3) ? 4 : 6;
+	bytes = frame_make(frame, &shape);
+	switch (roll(dice, 7)) {
+	case 0:
+		return insert(frame, bytes, 0x8847, "\x00\x01\x01\x40", 4);
+	case 1:
+		return insert(frame, bytes, 0x8847, "\x00\x01\x00\x40\x00\x01\x11\x40", 8);
+	case 2: /* PPPoE with PPP */
+		return insert(frame, bytes, 0x8864,
+		              shape.ip == 4 ? "\x11\x00\x00\x07\x00\x40\x00\x21"
+		                            : "\x11\x00\x00\x07\x00\x40\x00\x57",
+		              8);
+	case 3:
+		return insert(frame, bytes, 0x8100,
+		              shape.ip == 4 ? "\x00\x07\x08\x00" : "\x00\x07\x86\xdd", 4);
+	case 4: /* Geneve, which carries Ethernet */
+		memcpy(inner, frame, bytes);
+		shape = (struct frame_shape){
+		        .ip = 4, .protocol = FRAME_UDP, .host = 9, .payload_bytes = 8 + bytes};
+		at = frame_transport(&shape);
+		bytes = frame_make(frame, &shape);
+		memcpy(frame + at + 2, "\x17\xc1", 2);
+		memcpy(frame + at + 8, "\x00\x00\x65\x58\x00\x00\x07\x00", 8);
+		memcpy(frame + at + 16, inner, bytes - at - 16);
+		return bytes;
+	default:
+		return bytes;
+	}
+}
+
+static void what_stands_behind_a_word_that_moves_offsets_is_about_the_packet_inside(void **state)
+{
+	static const char *const texts[] = {
+	        "mpls",
+	        "mpls and host 192.0.2.1",
+	        "mpls and src net 192.0.2.0/31 and udp",
+	        "mpls 16 and mpls 17 and host 192.0.2.1",
+	        "mpls and mpls 17 and ip6",
+	        "mpls && port 53",
+	        "mpls and ip6",
+	        "vlan and host 192.0.2.1",
+	        "vlan 7 and udp port 53",
+	        "vlan and (host 192.0.2.1 or host 192.0.2.2)",
+	        "pppoes",
+	        "pppoes and host 192.0.2.1",
+	        "pppoes 7 and tcp",
+	        "pppoes and ip6 and udp",
+	        "geneve",
+	        "geneve and host 192.0.2.1",
+	        "geneve 7 and udp port 53",
+	        "geneve and ip6",
+	        "host 192.0.2.9 and geneve and tcp",
+	        "udp and geneve and host 192.0.2.2",
+	};
+	struct dice dice = {.key = draw_key_make(4, "match", "inside")};
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(texts); i++) {
+		pcap_t *pcap = pcap_open_dead(DLT_EN10MB, 262144);
+		struct classifier_part part = {.cloud = (struct cloud *)rig};
+		struct classifier *classifier;
+		struct bpf_program program;
+		struct problem problem;
+		struct match rows;
+		uint32_t fitting = 0;
+
+		if (match_parse(texts[i], &rows))
+			part.rows = &rows;
+		else
+			part.filter = texts[i];
+		assert_int_equal(classifier_make(&part, 1, &filters, &classifier, &problem), 0);
+		assert_int_equal(pcap_compile(pcap, &program, texts[i], 1, PCAP_NETMASK_UNKNOWN),
+		                 0);
+		for (uint32_t k = 0; k < 500; k++) {
+			uint8_t frame[FRAME_BYTES_MAX] = {0};
+			uint32_t bytes = frame_inside(&dice, frame);
+			bool libpcap = bpf_filter(program.bf_insns, frame, bytes, bytes) != 0;
+			struct cloud *got[BURST_MAX];
+			struct burst burst;
+
+			burst.mbuf[0] = mbuf_make(rig, frame, bytes);
+			burst_received(&burst, 1, 0, 0, 1);
+			classifier_find(classifier, &burst, got);
+			if ((got[0] != NULL) != libpcap)
+				fail_msg("`%s`: libpcap %d, packet %u", texts[i], libpcap, k);
+			fitting += libpcap;
+			rte_pktmbuf_free(burst.mbuf[0]);
+		}
+		if (fitting == 0)
+			fail_msg("`%s`: nothing fits", texts[i]);
+		classifier_free(classifier);
+		pcap_freecode(&program);
+		pcap_close(pcap);
+	}
+	rig_close(rig);
+}
+
 static void tags_are_seen_through_and_dscp_is_found_in_both_versions(void **state)
 {
 	(void)state;
@@ -292,16 +430,6 @@ static void tags_are_seen_through_and_dscp_is_found_in_both_versions(void **stat
 /* ---- classifiers ---- */
 
 #define CLOUDS 200
-
-static struct rte_mbuf *mbuf_make(const struct rig *rig, const uint8_t *frame, uint32_t bytes)
-{
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(rig->pool);
-
-	assert_non_null(mbuf);
-	memcpy(rte_pktmbuf_append(mbuf, (uint16_t)bytes), frame, bytes);
-	*packet_of(mbuf) = (struct packet){.wire_bytes = bytes};
-	return mbuf;
-}
 
 /* Returns the first cloud that matches, by trying each in turn. */
 static struct cloud *first_that_fits(const struct classifier_part *parts, uint32_t n,
@@ -514,6 +642,8 @@ GROUP(match)
 	        cmocka_unit_test(conjunctions_of_simple_conditions_are_exact_and_nothing_else_is),
 	        cmocka_unit_test(a_prefix_says_how_many_addresses_it_has),
 	        cmocka_unit_test(exact_fields_fit_what_libpcap_fits),
+	        cmocka_unit_test(
+	                what_stands_behind_a_word_that_moves_offsets_is_about_the_packet_inside),
 	        cmocka_unit_test(tags_are_seen_through_and_dscp_is_found_in_both_versions),
 	        cmocka_unit_test(a_classifier_finds_the_first_that_fits),
 	        cmocka_unit_test(a_few_conditions_are_told_by_a_glance_at_ipv4),

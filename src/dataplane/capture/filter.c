@@ -17,6 +17,9 @@
 #define SNAP_BYTES 262144
 /* The bytes of a chain of mbufs that the interpreter gets; they include every header. */
 #define COPY_BYTES 2048
+/* Programs up to this length are optimised when they are checked, which takes less than a
+ * millisecond. */
+#define OPTIMISED_AT_ONCE 256
 
 /* A compiled filter, shared by all clouds with the same words, and kept through changes. */
 struct classifier_filter {
@@ -168,6 +171,31 @@ static int check_words(const char *words, struct problem *problem)
 	return -EINVAL;
 }
 
+/* Refuses a filter that no packet fits. Only libpcap's optimiser detects that. It is fast for a short
+ * program; what a longer one means is not examined. */
+static int check_fits_something(const char *words, const struct bpf_program *plain,
+                                struct problem *problem)
+{
+	char message[PCAP_ERRBUF_SIZE];
+	struct bpf_program program;
+
+	if (plain->bf_len > OPTIMISED_AT_ONCE)
+		return 0;
+	if (compile(words, true, &program, message, sizeof(message)) == 0) {
+		pcap_freecode(&program);
+		return 0;
+	}
+	if (!strstr(message, "rejects all packets"))
+		return 0;
+	problem_set(problem, -1,
+	            "the filter `%.80s` contradicts itself: no packet fits it; behind `mpls`, "
+	            "`pppoes` and `geneve`, conditions are about the packet inside, and behind "
+	            "`vlan`, about a tagged one",
+	            words);
+	problem->letter = 0;
+	return -EINVAL;
+}
+
 /* Compiles a filter without optimising it. Refuses it if the program is too long. */
 static int compile_plain(const char *words, struct bpf_program *program, struct problem *problem)
 {
@@ -183,8 +211,12 @@ static int compile_plain(const char *words, struct bpf_program *program, struct 
 		problem_set(problem, -1, "no memory for a filter");
 		return result;
 	}
-	if (program->bf_len <= FILTER_STEPS_MAX)
-		return 0;
+	if (program->bf_len <= FILTER_STEPS_MAX) {
+		result = check_fits_something(words, program, problem);
+		if (result)
+			pcap_freecode(program);
+		return result;
+	}
 	problem_set(problem, -1,
 	            "the filter becomes a program of %u steps; at most %d are allowed: use "
 	            "`portrange`, `net` or several clouds to shorten it",

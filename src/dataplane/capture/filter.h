@@ -9,8 +9,8 @@
  * grows faster: 249 ports, 4096 bytes, took 16.5 s. So a filter has at most FILTER_BYTES_MAX bytes,
  * and its program at most FILTER_STEPS_MAX steps before it is optimised. Within both limits,
  * compiling takes some 20 ms and optimising some 60 ms, once per text, however many clouds and
- * changes use it. A check does not optimise. A filter that runs is optimised, however long that
- * takes.
+ * changes use it. A check optimises short programs only, to refuse what no packet can fit. A filter
+ * that runs is optimised, however long that takes.
  *
  * Why not rte_bpf_convert: DPDK 22.11 translates loads of one byte at a variable offset wrongly.
  * For `tcp[13] & 2 != 0` its own rte_bpf_exec returns 0 on a SYN where libpcap matches, and the

@@ -143,7 +143,7 @@ static int check_match(const struct class_conf *conf, struct problem *problem)
 		return 0; /* the filter reports the error */
 	problem_set(problem, CLASS_FIELD_MATCH,
 	            "`dscp` and a number from 0 to 63 can be joined to other conditions by `and` "
-	            "only, and those must be simple: addresses, port, protocol, vlan, mpls");
+	            "only, and those must be simple: addresses, port, protocol, vlan");
 	problem->letter = (uint32_t)own;
 	return -EINVAL;
 }

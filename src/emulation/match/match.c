@@ -88,6 +88,7 @@ static void row_port(struct match_row *row, bool source, uint16_t port)
 		row->mask.destination_port = UINT16_MAX;
 	}
 	row->value.has_ports = row->mask.has_ports = 1;
+	row->value.is_ip = row->mask.is_ip = 1;
 }
 
 static void mask_bits(uint8_t *mask, uint32_t bits)
@@ -270,6 +271,12 @@ static bool parse_layer2(struct words *words, uint32_t *tags, struct group *grou
 	}
 	if (take(words, "mpls")) {
 		row->value.label = row->mask.label = KEY_LABEL_THERE;
+		/* Both types of MPLS. Nothing behind a label is in the key, so a condition about IP
+		 * contradicts this one. */
+		row->value.ethertype = 0x8840;
+		row->mask.ethertype = 0xfff0;
+		row->mask.family = row->mask.dscp = UINT8_MAX;
+		row->mask.is_ip = 1;
 		if (isdigit((unsigned char)words->word[0])) {
 			if (!take_number(words, 0xfffff, &number))
 				return false;
@@ -353,6 +360,7 @@ static bool add_group(struct match *match, const struct group *group)
 bool match_parse(const char *text, struct match *match)
 {
 	struct words words = {.at = text};
+	bool behind_label = false;
 	uint32_t tags = 0;
 
 	memset(match, 0, sizeof(*match));
@@ -361,6 +369,11 @@ bool match_parse(const char *text, struct match *match)
 	do {
 		struct group group;
 
+		/* Behind `mpls`, a condition is about what the label stack carries, and a key does
+		 * not have that. */
+		if (behind_label)
+			return false;
+		behind_label = is(&words, "mpls");
 		if (!parse_condition(&words, &tags, &group) || !add_group(match, &group))
 			return false;
 	} while (take(&words, "and") || take(&words, "&&"));

@@ -11,7 +11,8 @@
  *   ip  ip6  arp  tcp  udp  sctp  icmp  icmp6  [ip|ip6] proto N
  *                     N is not the number of an IPv6 extension header, unless `ip` is given
  *   vlan [N]          the outermost tag; given twice: the outermost and the second
- *   mpls [N]          the topmost label
+ *   mpls [N]          the topmost label; only as the last condition, since in tcpdump all
+ *                     conditions behind it are about what the label stack carries
  *   dscp N            0 to 63; weir's own
  *
  * They mean what they mean in tcpdump, but see through VLAN tags and IPv6 extension headers: `host

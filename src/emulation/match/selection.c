@@ -72,7 +72,7 @@ static int check_match(const char *words, int field, struct problem *problem)
 		return 0; /* the filter reports errors */
 	problem_set(problem, field,
 	            "`dscp` and a number from 0 to 63 can be joined to other conditions by `and` "
-	            "only, and those must be simple: addresses, port, protocol, vlan, mpls");
+	            "only, and those must be simple: addresses, port, protocol, vlan");
 	problem->letter = (uint32_t)own;
 	return -EINVAL;
 }

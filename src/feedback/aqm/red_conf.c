@@ -276,8 +276,9 @@ static int check_match(const struct red_conf *conf, struct problem *problem)
 	}
 	if (!match_parse(conf->match, &match)) {
 		problem_set(problem, RED_FIELD_MATCH,
-		            "`match` can have here only addresses, ports, protocols, vlan, mpls "
-		            "and dscp, joined by `and`, like `tcp and dst port 5001`");
+		            "`match` can have here only addresses, ports, protocols, vlan and "
+		            "dscp, joined by `and`, like `tcp and dst port 5001`, and `mpls` at "
+		            "the end");
 		return -EINVAL;
 	}
 	if (match.n == 0) {
