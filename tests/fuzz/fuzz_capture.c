@@ -29,12 +29,13 @@ static void put_back(const struct link_layer *link_layer, const struct capture_f
 	uint8_t again[LINK_LAYER_BYTES_MAX + 1] = {0};
 	const uint8_t *sender;
 	struct link_layer *same;
-	uint32_t bytes = link_layer_bytes(link_layer);
+	uint32_t bytes, again_bytes, wire_bytes;
 
 	if (link_layer_is_ethernet(link_layer))
 		return;
 	assert(frame->bytes >= LINK_LAYER_ETHERNET_BYTES);
-	link_layer_leave(link_layer, frame->data, header);
+	wire_bytes = frame->wire_bytes - LINK_LAYER_ETHERNET_BYTES;
+	bytes = link_layer_leave(link_layer, frame->data, wire_bytes, header);
 	memcpy(again, header, bytes);
 	/* For raw IP the type follows from the first byte after the header. */
 	again[bytes] = frame->bytes > LINK_LAYER_ETHERNET_BYTES
@@ -43,10 +44,12 @@ static void put_back(const struct link_layer *link_layer, const struct capture_f
 	same = link_layer_make(link_layer_link(link_layer));
 	if (!same)
 		abort();
-	assert(!link_layer_enter(same, again, bytes + 1, ethernet, &sender));
+	assert(!link_layer_enter(same, again, bytes + 1, bytes + wire_bytes, ethernet, &again_bytes,
+	                         &sender));
+	assert(again_bytes == bytes);
 	assert(memcmp(ethernet + 12, frame->data + 12, 2) == 0);
 	assert(!sender == !frame->sender || bytes == 0);
-	link_layer_leave(same, ethernet, again);
+	assert(link_layer_leave(same, ethernet, wire_bytes, again) == bytes);
 	assert(memcmp(again, header, bytes) == 0);
 	link_layer_free(same);
 }
@@ -91,6 +94,14 @@ static void read_all(struct capture *const *captures, const struct link_layer *l
 	}
 	capture_merge_stop(&merge);
 	(void)sum;
+	for (int i = 0; i < READERS; i++) {
+		char text[400];
+		const char *other;
+
+		(void)capture_say_order(captures[i], text, sizeof(text));
+		(void)capture_other_link(captures[i], &other);
+		assert(capture_damage(captures[i])[0] == 0 || capture_refused(captures[i])[0] == 0);
+	}
 	assert(capture_counts(captures[0])->frames == capture_counts(captures[1])->frames);
 }
 

@@ -583,11 +583,12 @@ static void a_cut_capture_is_replayed_as_far_as_it_goes_and_said(void **state)
 	make_input(&trace, "in");
 	run_replay(&run);
 	assert_int_equal(run.result.ports[1].tx_packets, 999);
-	assert_non_null(strstr(run.result.ports[0].damage, "in: after frame 999: truncated"));
+	assert_non_null(strstr(run.result.ports[0].damage,
+	                       "in: after frame 999: the file ends in the middle of a frame"));
 	run_done(&run);
 }
 
-static void time_that_runs_backwards_is_clamped_counted_and_reported(void **state)
+static void frames_with_an_earlier_stamp_are_put_in_order_counted_and_reported(void **state)
 {
 	struct trace trace = {.packets = 100,
 	                      .bytes = 60,
@@ -602,6 +603,9 @@ static void time_that_runs_backwards_is_clamped_counted_and_reported(void **stat
 	run_replay(&run);
 	assert_int_equal(run.result.ports[0].clock_back, 10);
 	assert_int_equal(run.result.ports[0].clock_back_max_ns, 4500);
+	assert_int_equal(run.result.ports[0].sorted, 10);
+	assert_string_equal(run.result.ports[0].stamps,
+	                    "in: 10 frames put in the order of the time stamps");
 	run_done(&run);
 }
 
@@ -721,7 +725,7 @@ int main(void)
 	        TEST(every_split_rule_parts_the_directions_alike),
 	        TEST(packets_that_no_cloud_takes_and_no_file_gets_are_counted),
 	        TEST(a_cut_capture_is_replayed_as_far_as_it_goes_and_said),
-	        TEST(time_that_runs_backwards_is_clamped_counted_and_reported),
+	        TEST(frames_with_an_earlier_stamp_are_put_in_order_counted_and_reported),
 	        TEST(wrong_files_are_refused_before_anything_is_written),
 	        TEST(a_full_disk_ends_the_replay_and_leaves_nothing),
 	        TEST(a_scenario_that_holds_more_than_the_memory_is_told_so),

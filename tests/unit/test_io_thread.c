@@ -20,7 +20,6 @@
 #include "folder.h"
 #include "capture/block_reader.h"
 #include "capture/block_writer.h"
-#include "capture/pcap_stream.h"
 #include "runner/group.h"
 
 #define FILE_BYTES 3000001u
@@ -63,46 +62,31 @@ static void write_pieces(struct io_thread *io_thread)
 	test_free(piece);
 }
 
-/* Reads pieces in turns, in the block and through the stream. */
 static void read_pieces(struct io_thread *io_thread)
 {
 	int fd = open("file", O_RDONLY);
-	uint8_t *piece = test_malloc(BLOCK_READER_REACH_MAX);
 	struct block_reader block_reader;
-	struct pcap_stream pcap_stream;
-	FILE *stream;
 	uint32_t done = 0;
 
 	assert_true(fd >= 0);
 	assert_int_equal(block_reader_open(&block_reader, fd, &(struct block_start){0}, io_thread),
 	                 0);
-	assert_non_null((stream = pcap_stream_open(&pcap_stream, &block_reader)));
 	for (uint32_t i = 0; done < FILE_BYTES; i++) {
 		uint32_t bytes = piece_at(i);
-		const uint8_t *from = piece;
 
 		if (bytes > FILE_BYTES - done)
 			bytes = FILE_BYTES - done;
-		if (i % 3 == 0) {
-			assert_int_equal(fread(piece, 1, bytes, stream), bytes);
-		} else {
-			assert_true(block_reader_has(&block_reader, bytes));
-			from = block_reader.at;
-			block_reader.at += bytes;
-		}
+		assert_true(block_reader_has(&block_reader, bytes));
 		for (uint32_t at = 0; at < bytes; at++) {
-			if (from[at] != byte_at(done + at))
+			if (block_reader.at[at] != byte_at(done + at))
 				fail_msg("byte %u is another", done + at);
 		}
+		block_reader.at += bytes;
 		done += bytes;
 	}
 	assert_false(block_reader_has(&block_reader, 1));
 	assert_int_equal(block_reader.error, 0);
-	assert_int_equal(fread(piece, 1, 1, stream), 0);
-	assert_false(ferror(stream));
-	fclose(stream);
 	block_reader_close(&block_reader);
-	test_free(piece);
 }
 
 static void what_is_put_is_what_is_looked_at_with_a_io_thread_and_without(void **state)
@@ -146,28 +130,19 @@ static void io_requests_are_done_in_the_order_in_which_they_are_given(void **sta
 	close(fd);
 }
 
-static void a_read_that_fails_is_an_error_of_the_stream_and_no_end(void **state)
+static void a_read_that_fails_is_an_error_and_no_end(void **state)
 {
 	(void)state;
 	for (int with = 0; with < 2; with++) {
 		struct io_thread *io_thread = with ? io_thread_make() : NULL;
 		struct block_reader block_reader;
-		struct pcap_stream pcap_stream;
-		FILE *stream;
-		char byte;
 
 		/* A folder can be opened, but not read. */
 		assert_int_equal(block_reader_open(&block_reader, open(".", O_RDONLY),
 		                                   &(struct block_start){0}, io_thread),
 		                 0);
-		assert_non_null((stream = pcap_stream_open(&pcap_stream, &block_reader)));
 		assert_false(block_reader_has(&block_reader, 1));
 		assert_int_equal(block_reader.error, EISDIR);
-		errno = 0;
-		assert_int_equal(fread(&byte, 1, 1, stream), 0);
-		assert_true(ferror(stream));
-		assert_int_equal(errno, EISDIR);
-		fclose(stream);
 		block_reader_close(&block_reader);
 		io_thread_free(io_thread);
 	}
@@ -232,7 +207,7 @@ GROUP(io_thread)
 	const struct CMUnitTest tests[] = {
 	        TEST(what_is_put_is_what_is_looked_at_with_a_io_thread_and_without),
 	        TEST(io_requests_are_done_in_the_order_in_which_they_are_given),
-	        TEST(a_read_that_fails_is_an_error_of_the_stream_and_no_end),
+	        TEST(a_read_that_fails_is_an_error_and_no_end),
 	        TEST(a_full_disk_is_told_by_the_flush_and_before_when_there_was_more),
 	        TEST(a_copy_touches_the_frame_and_nothing_beside_it),
 	};

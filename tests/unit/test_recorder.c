@@ -302,7 +302,7 @@ static void when_there_is_room_again_writing_goes_on(void **state)
 	assert_int_equal(recorder_lost(recorder), lost);
 	assert_int_equal(recorder_close(recorder, &problem), -EIO);
 	capture = capture_of("x.pcap");
-	assert_int_equal(capture_counts(capture)->clock_back, 0);
+	assert_int_equal(capture_order_counts(capture)->back, 0);
 	check_frames(capture, 0, 200 + waited);
 	for (uint64_t i = waited; i < frames - lost; i++) {
 		struct capture_frame frame;

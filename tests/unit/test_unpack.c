@@ -331,7 +331,9 @@ static void a_frame_comes_out_of_a_pipe_before_its_writer_goes_on(void **state)
 	assert_int_equal(deflate(&stream, Z_SYNC_FLUSH), Z_OK);
 	bytes = sizeof(packed) - stream.avail_out;
 	assert_int_equal(write(ends[1], packed, bytes), (ssize_t)bytes);
-	assert_int_equal(capture_open(path, NULL, NULL, &capture, &problem), 0);
+	assert_int_equal(capture_open_with(path, &(struct capture_options){.live = true}, &capture,
+	                                   &problem),
+	                 0);
 	assert_true(capture_next(capture, &frame));
 	assert_memory_equal(frame.data, plain + 40, 60);
 	close(ends[1]);

@@ -289,6 +289,7 @@ static int run(struct session *session, struct problem *problem)
 	        .n_in = a->n_in,
 	        .n_out = a->n_out,
 	        .split = a->split,
+	        .link_type = a->link_type,
 	        .burst = (uint32_t)a->burst,
 	        .memory_bytes = a->memory_bytes,
 	        .stop = &stopped,

@@ -86,6 +86,9 @@ static const struct option_row rows[] = {
                 .help = "which frames of A,B=PCAP come in at A, all others at B: mac=ADDRESS, "
                         "ip=ADDRESS[/LENGTH] or port=NUMBER of the source, or first: the source "
                         "of the first frame")},
+        {OPTION("--link-type", FIELD_TEXT, struct replay_arguments, link_type, .form = "TYPE",
+                .help = "of captures with several link types, the one that is read, like ethernet; "
+                        "packets of others are left out and counted")},
         {OPTION("--seed", FIELD_COUNT, struct replay_arguments, seed,
                 .help = "instead of the scenario's; if neither gives one, it is drawn at random "
                         "and printed")},
@@ -128,8 +131,9 @@ static int check_recording(const struct replay_arguments *a)
 		return options_wrong(
 		        &replay_options,
 		        "--in and --recording: give only one; the packets come from there");
-	if (a->recording && a->split)
-		return options_wrong(&replay_options, "--split is for captures");
+	if (a->recording && (a->split || a->link_type))
+		return options_wrong(&replay_options, "%s is for captures",
+		                     a->split ? "--split" : "--link-type");
 	if (!a->recording && (a->n_set || a->until_ns || a->packet || a->ideal))
 		return options_wrong(&replay_options, "%s is for --recording DIR",
 		                     a->n_set      ? "--set"

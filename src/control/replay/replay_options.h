@@ -23,7 +23,7 @@ struct replay_binding {
 
 struct replay_arguments {
 	char statements[LINE_BYTES_MAX]; /* on the command line (short_form.h); "": none */
-	const char *config, *split, *report, *log, *picture, *capture;
+	const char *config, *split, *link_type, *report, *log, *picture, *capture;
 	/* the folder of a recording that is run again, or NULL */
 	const char *recording;
 	const char *set[REPLAY_SETS_MAX]; /* lines that change the scenarios of the recording */

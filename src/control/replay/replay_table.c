@@ -89,20 +89,17 @@ void replay_table_print(FILE *out, const struct scenario *scenario,
 
 static void warn_port(FILE *out, const char *name, const struct replay_port_report *port)
 {
-	char back[CHART_UNIT_SIZE];
-
 	if (port->damage[0])
 		fprintf(out,
 		        "weir replay: warning: port %s: the capture is damaged, and ends: %s\n",
 		        name, port->damage);
-	if (port->clock_back) {
-		chart_unit_format(back, sizeof(back), CHART_NS, (double)port->clock_back_max_ns, 6);
+	if (port->stamps[0])
+		fprintf(out, "weir replay: warning: port %s: %s\n", name, port->stamps);
+	if (port->other_link)
 		fprintf(out,
 		        "weir replay: warning: port %s: %" PRIu64
-		        " packets are stamped earlier than the one ahead of them (by %s at most), "
-		        "and get its time\n",
-		        name, port->clock_back, back);
-	}
+		        " packets of other link types were left out (%s)\n",
+		        name, port->other_link, port->other_links);
 	if (port->no_cloud)
 		fprintf(out,
 		        "weir replay: warning: port %s: %" PRIu64

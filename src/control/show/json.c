@@ -253,6 +253,12 @@ static json_t *json_replay_port(const char *name, const struct replay_port_repor
 	add_count(&object, "no_file", report->no_file);
 	add_count(&object, "clock_back", report->clock_back);
 	add_count(&object, "clock_back_max_ns", report->clock_back_max_ns);
+	add_count(&object, "sorted", report->sorted);
+	add_count(&object, "late", report->late);
+	add_count(&object, "wrong_stamps", report->wrong_stamps);
+	add_count(&object, "clock_set_back", report->clock_set_back);
+	add_count(&object, "no_time", report->no_time);
+	add_count(&object, "other_link", report->other_link);
 	add_count(&object, "truncated", report->truncated);
 	add(&object, "damage", any_text(report->damage));
 	return object;

@@ -2,18 +2,18 @@
 /*
  * Reads captures, one or several at once, in the order of time.
  *
- * Formats: pcap and pcapng, in microseconds or nanoseconds, in either byte order. Frames are
- * Ethernet; link_layer.h turns frames of Linux cooked and IP captures into Ethernet. libpcap reads
- * them at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
- * standard input; pipes are possible. Compressed files are unpacked (unpack.h). If the record of a
- * pcap is beyond doubt, its frame is taken in place, without libpcap. All others go to libpcap,
- * whose judgement counts (capture.c), and which gets the interfaces of a pcapng alike
- * (pcap_stream.h).
+ * Formats: pcap and pcapng, in microseconds or nanoseconds, in either byte order, also several files
+ * in succession (records.h); other variants of pcap by libpcap. Frames are Ethernet; link_layer.h
+ * turns frames of other links into Ethernet. Memory does not grow with the file. `-` is standard
+ * input; pipes are possible. Compressed files are unpacked (unpack.h).
+ *
+ * Link types. A capture has one link type. If frames or interfaces of another one follow, the
+ * capture is *refused*: it ends, and capture_refused() returns why. If the caller wants a certain
+ * link type, frames of others are left out instead, and counted.
  *
  * Time. An instant is the number of nanoseconds since 1970 in the capture, up to the year 2106 (32
- * bits of seconds, which is all that a pcap can express). Within one capture time does not go
- * backwards: a frame that is stamped before its predecessor gets its predecessor's instant, and is
- * counted.
+ * bits of seconds, which is all that a pcap can express); a capture with others is refused. Frames
+ * come in the order of time, and stamps that cannot be right are mended (frame_order.h).
  *
  * Damage. If a capture ends in the middle of a record, or if its next record cannot be right, it
  * yields the frames before that, and then ends; capture_damage() returns what was wrong.
@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "capture/frame_order.h"
 #include "capture/io_thread.h"
 #include "capture/link_layer.h"
 #include "packet/packet.h"
@@ -50,28 +51,30 @@ struct capture_frame {
 struct capture_counts {
 	uint64_t frames;
 	uint64_t truncated; /* frames of which only the beginning was captured */
-	uint64_t clock_back;
-	simtime clock_back_max_ns;
 };
 
 struct capture;
 
-/* Opens a capture. `io_thread` reads ahead; NULL: the caller reads (io_thread.h). Returns 0;
- * -EINVAL with problem if the file cannot be read, is no capture, or has a link type that is not
- * accepted; or -ENOMEM.
- *
- * `link_layer` NULL: only Ethernet is accepted. *link_layer NULL: any link type that weir knows is
- * accepted, and *link_layer is made for it. Otherwise the capture must have the link type of
- * *link_layer, that of captures opened before. Ownership: *link_layer is the caller's. */
+struct capture_options {
+	struct io_thread *io_thread; /* reads ahead; NULL: the caller reads */
+	/* NULL: only Ethernet is accepted. *link_layer NULL: any link type that weir knows is
+	 * accepted, and *link_layer is made for it. Otherwise the capture must have the link type of
+	 * *link_layer, that of captures opened before. Ownership: *link_layer is the caller's. */
+	struct link_layer **link_layer;
+	bool link_wanted; /* leaves out the frames of all link types but `link`, a DLT_ value */
+	int link;
+	const char *interface; /* reads only the interface of a pcapng with this name, or all */
+	bool live; /* a frame of a pipe is returned at once, and does not wait for those behind it */
+};
+
+/* Opens a capture. Returns 0; -EINVAL with problem if the file cannot be read, is no capture, or has
+ * a link type that is not accepted; or -ENOMEM. */
+int capture_open_with(const char *path, const struct capture_options *options,
+                      struct capture **capture, struct problem *problem);
 int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
                  struct capture **capture, struct problem *problem);
-/* Opens a capture, and reads only the packets of the interface of a pcapng with this name
- * (one_interface.h), or all packets if `interface` is NULL. Ethernet only. Returns as
- * capture_open. */
-int capture_open_interface(const char *path, const char *interface, struct capture **capture,
-                           struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
-/* Returns, for a capture of one interface, the instant of the first packet of all interfaces, or
+/* Returns, for a capture of one interface, the stamp of the first packet of all interfaces, or
  * SIMTIME_NEVER if it is not known. */
 simtime capture_first_ns(const struct capture *capture);
 
@@ -83,7 +86,16 @@ bool capture_next(struct capture *capture, struct capture_frame *frame);
 int capture_error(const struct capture *capture);
 /* Returns what was wrong with the end of the capture, "" if nothing so far. */
 const char *capture_damage(const struct capture *capture);
+/* Returns why the capture cannot be read although it is not damaged, "" if nothing so far. */
+const char *capture_refused(const struct capture *capture);
 const struct capture_counts *capture_counts(const struct capture *capture);
+const struct frame_order_counts *capture_order_counts(const struct capture *capture);
+/* Writes what a person should know about the time stamps so far, in one line. Returns false if there
+ * is nothing. */
+bool capture_say_order(const struct capture *capture, char *text, size_t room);
+/* Returns the number of frames of other link types that were left out, and in *which the first
+ * interface that had some. */
+uint64_t capture_other_link(const struct capture *capture, const char **which);
 /* Returns the status of the file, to compare it with an output. */
 const struct stat *capture_stat(const struct capture *capture);
 /* Return the bytes of records read so far, and of the whole file (0 if it is a pipe). */

@@ -105,11 +105,12 @@ static void write_record(struct dump *dump, simtime t_ns, uint32_t bytes, uint32
 static void write_as_it_was(struct dump *dump, simtime t_ns, const uint8_t *data, uint32_t bytes,
                             uint32_t wire_bytes)
 {
-	uint32_t link_bytes = link_layer_bytes(dump->link_layer);
 	uint8_t header[LINK_LAYER_BYTES_MAX];
+	uint32_t link_bytes;
 
 	assert(bytes >= LINK_LAYER_ETHERNET_BYTES && wire_bytes >= bytes);
-	link_layer_leave(dump->link_layer, data, header);
+	link_bytes = link_layer_leave(dump->link_layer, data,
+	                              wire_bytes - LINK_LAYER_ETHERNET_BYTES, header);
 	bytes -= LINK_LAYER_ETHERNET_BYTES;
 	wire_bytes -= LINK_LAYER_ETHERNET_BYTES;
 	write_record(dump, t_ns, link_bytes + bytes, link_bytes + wire_bytes);

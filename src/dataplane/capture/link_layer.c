@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #include <pcap/pcap.h>
@@ -18,28 +19,44 @@
 #define MULTICAST  2
 #define SENT_BY_US 4
 
-/* Positions of the fields of a link header; 0xff: it has no such field. */
+#define TYPE_MPLS           0x8847
+#define TYPE_MPLS_MULTICAST 0x8848
+
+enum form { FORM_ETHERNET, FORM_IP, FORM_COOKED, FORM_FAMILY, FORM_PPP };
+
+/* Positions of the fields of a cooked header. `type` and `sender_bytes` are the second bytes of
+ * two-byte fields in LINUX_SLL, which are sufficient. `ahead`: the bytes ahead of a header of PPP. */
 struct link_kind {
 	int link;
+	enum form form;
 	uint8_t bytes, protocol, type, sender, sender_bytes;
+	uint8_t ahead;
 };
 
-#define NO_FIELD 0xff
+#define DIRECTION_BYTES 1
+#define PPPOE_BYTES     6
+#define PPPOE_LENGTH    4 /* position of the length in a header of PPPoE */
 
-/* `type` and `sender_bytes` are the second bytes of two-byte fields in LINUX_SLL, which are
- * sufficient. */
 static const struct link_kind kinds[] = {
-        {DLT_EN10MB, 14, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
-        {DLT_RAW, 0, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
-        {DLT_IPV4, 0, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
-        {DLT_IPV6, 0, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
-        {DLT_LINUX_SLL, 16, 14, 1, 6, 5},
-        {DLT_LINUX_SLL2, 20, 0, 10, 12, 11},
+        {.link = DLT_EN10MB, .form = FORM_ETHERNET},
+        {.link = DLT_RAW, .form = FORM_IP},
+        {.link = DLT_IPV4, .form = FORM_IP},
+        {.link = DLT_IPV6, .form = FORM_IP},
+        {DLT_LINUX_SLL, FORM_COOKED, 16, 14, 1, 6, 5, 0},
+        {DLT_LINUX_SLL2, FORM_COOKED, 20, 0, 10, 12, 11, 0},
+        {.link = DLT_NULL, .form = FORM_FAMILY},
+        {.link = DLT_LOOP, .form = FORM_FAMILY},
+        {.link = DLT_PPP, .form = FORM_PPP},
+        {.link = DLT_PPP_SERIAL, .form = FORM_PPP},
+        {.link = DLT_PPP_PPPD, .form = FORM_PPP},
+        {.link = DLT_PPP_WITH_DIR, .form = FORM_PPP, .ahead = DIRECTION_BYTES},
+        {.link = DLT_PPP_ETHER, .form = FORM_PPP, .ahead = PPPOE_BYTES},
 };
 
-/* A link header with its protocol set to zero. */
+/* A link header with its protocol (cooked) or length (PPPoE) set to zero. */
 struct header {
 	uint8_t byte[LINK_LAYER_BYTES_MAX];
+	uint32_t bytes;
 };
 
 struct link_layer {
@@ -65,6 +82,12 @@ bool link_layer_known(int link)
 	return find_kind(link) != NULL;
 }
 
+bool link_layer_find(const char *name, int *link)
+{
+	*link = strcasecmp(name, "ethernet") == 0 ? DLT_EN10MB : pcap_datalink_name_to_val(name);
+	return link_layer_known(*link);
+}
+
 struct link_layer *link_layer_make(int link)
 {
 	struct link_layer *link_layer = calloc(1, sizeof(*link_layer));
@@ -72,7 +95,7 @@ struct link_layer *link_layer_make(int link)
 	if (!link_layer)
 		return NULL;
 	link_layer->kind = find_kind(link);
-	if (link_layer->kind->protocol == NO_FIELD)
+	if (link_layer->kind->form <= FORM_IP)
 		return link_layer;
 	/* Unused pages take no memory. */
 	link_layer->headers = calloc(LINK_LAYER_HEADERS_MAX, sizeof(*link_layer->headers));
@@ -106,12 +129,7 @@ bool link_layer_is_ethernet(const struct link_layer *link_layer)
 
 bool link_layer_has_sender(const struct link_layer *link_layer)
 {
-	return link_layer_is_ethernet(link_layer) || link_layer->kind->sender != NO_FIELD;
-}
-
-uint32_t link_layer_bytes(const struct link_layer *link_layer)
-{
-	return link_layer->kind->bytes;
+	return link_layer_is_ethernet(link_layer) || link_layer->kind->form == FORM_COOKED;
 }
 
 /* ---- the numbers of headers ---- */
@@ -120,7 +138,7 @@ static uint32_t hash_of(const struct link_layer *link_layer, const struct header
 {
 	uint64_t word[3] = {0, 0, 0}, hash = 0;
 
-	memcpy(word, header, sizeof(*header));
+	memcpy(word, header, sizeof(*header)); /* with its length */
 	for (uint32_t i = 0; i < 3; i++)
 		hash = draw_u64(link_layer->key, hash ^ word[i], i);
 	return (uint32_t)(hash % SLOTS);
@@ -182,7 +200,7 @@ static uint32_t read_addresses(const uint8_t *ethernet, bool *exchanged)
 	return (a & b) | (a & c) | (b & c);
 }
 
-/* ---- to Ethernet and back ---- */
+/* ---- headers ---- */
 
 static uint16_t ip_type(const uint8_t *data, uint32_t bytes)
 {
@@ -191,49 +209,159 @@ static uint16_t ip_type(const uint8_t *data, uint32_t bytes)
 	return data[0] >> 4 == 4 ? TYPE_IPV4 : data[0] >> 4 == 6 ? TYPE_IPV6 : 0;
 }
 
+/* The number of the family is in the byte order of its writer (LOOP: in network order), and each
+ * system has its own for IPv6. */
+static uint16_t family_type(const uint8_t *data)
+{
+	const uint32_t front = get_u16(data), back = get_u16(data + 2);
+	const uint32_t family = front == 0 ? back : (front & 0xff) << 8 | front >> 8;
+
+	switch (family) {
+	case 2:
+		return TYPE_IPV4;
+	case 10: /* Linux */
+	case 23: /* Windows */
+	case 24: /* NetBSD, OpenBSD */
+	case 28: /* FreeBSD */
+	case 30: /* macOS */
+		return TYPE_IPV6;
+	default:
+		return 0;
+	}
+}
+
+static uint16_t ppp_type(uint32_t protocol)
+{
+	switch (protocol) {
+	case 0x0021:
+		return TYPE_IPV4;
+	case 0x0057:
+		return TYPE_IPV6;
+	case 0x0281:
+		return TYPE_MPLS;
+	case 0x0283:
+		return TYPE_MPLS_MULTICAST;
+	default:
+		return 0;
+	}
+}
+
+/* Returns the length of a header of PPP (RFC 1661, RFC 1662) or Cisco's HDLC, 0 if it is cut. Address
+ * and control may be missing, and the protocol may have one byte. In captures of pppd the direction
+ * takes the place of the address. */
+static uint32_t ppp_read(const uint8_t *data, uint32_t bytes, uint16_t *type)
+{
+	const bool cisco = bytes >= 4 && (data[0] == 0x0f || data[0] == 0x8f) && data[1] == 0;
+	const bool address = bytes >= 2 && data[1] == 0x03 && (data[0] == 0xff || data[0] <= 1);
+	uint32_t at = address ? 2 : 0;
+
+	if (cisco) {
+		*type = (uint16_t)get_u16(data + 2);
+		return 4;
+	}
+	if (bytes < at + 1 || (bytes < at + 2 && !(data[at] & 1)))
+		return 0;
+	*type = ppp_type(data[at] & 1 ? data[at] : get_u16(data + at));
+	return at + (data[at] & 1 ? 1 : 2);
+}
+
+/* Reads a link header. Returns false if it is cut. */
+static bool header_read(const struct link_kind *kind, const uint8_t *data, uint32_t bytes,
+                        uint32_t wire_bytes, struct header *header, uint16_t *type)
+{
+	uint32_t ppp;
+
+	*header = (struct header){.bytes = kind->form == FORM_FAMILY ? 4 : kind->bytes};
+	if (kind->form == FORM_PPP) {
+		ppp = bytes > kind->ahead ? ppp_read(data + kind->ahead, bytes - kind->ahead, type)
+		                          : 0;
+		if (ppp == 0)
+			return false;
+		header->bytes = kind->ahead + ppp;
+	}
+	if (bytes < header->bytes)
+		return false;
+	memcpy(header->byte, data, header->bytes);
+	if (kind->form == FORM_FAMILY) {
+		*type = family_type(data);
+	} else if (kind->form == FORM_COOKED) {
+		*type = (uint16_t)get_u16(data + kind->protocol);
+		put_u16(header->byte + kind->protocol, 0);
+	} else if (kind->ahead == PPPOE_BYTES) {
+		/* What the packet is longer than its length, most often 0. */
+		put_u16(header->byte + PPPOE_LENGTH,
+		        wire_bytes - PPPOE_BYTES - get_u16(data + PPPOE_LENGTH));
+	}
+	return true;
+}
+
+/* Exchanges `sent to us` and `sent by us`. */
+static void exchange(const struct link_kind *kind, uint8_t *header)
+{
+	uint8_t *type = header + kind->type;
+
+	if (kind->form == FORM_COOKED && (*type == TO_US || *type == SENT_BY_US))
+		*type = TO_US + SENT_BY_US - *type;
+	if ((kind->ahead == DIRECTION_BYTES || kind->link == DLT_PPP_PPPD) && header[0] <= 1)
+		header[0] = !header[0];
+}
+
+/* ---- to Ethernet and back ---- */
+
 const char *link_layer_enter(struct link_layer *link_layer, const uint8_t *data, uint32_t bytes,
-                             uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES], const uint8_t **sender)
+                             uint32_t wire_bytes, uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES],
+                             uint32_t *link_bytes, const uint8_t **sender)
 {
 	const struct link_kind *kind = link_layer->kind;
-	struct header header = {{0}};
+	struct header header;
+	uint16_t type = 0;
 	uint32_t number;
+	bool to_many;
 
 	*sender = NULL;
-	if (bytes < kind->bytes)
-		return "the next frame is shorter than its link header";
-	if (kind->protocol == NO_FIELD) {
+	if (kind->form == FORM_IP) {
+		*link_bytes = 0;
 		write_addresses(ethernet, 0, false);
 		put_u16(ethernet + 2 * MAC_BYTES, ip_type(data, bytes));
 		return NULL;
 	}
-	memcpy(header.byte, data, kind->bytes);
-	put_u16(header.byte + kind->protocol, 0);
+	if (!header_read(kind, data, bytes, wire_bytes, &header, &type))
+		return "the next frame is shorter than its link header";
+	*link_bytes = header.bytes;
 	number = number_of(link_layer, &header);
 	if (number == LINK_LAYER_HEADERS_MAX)
 		return "it has more than 65536 different link headers";
-	write_addresses(ethernet, number,
-	                data[kind->type] == BROADCAST || data[kind->type] == MULTICAST);
-	put_u16(ethernet + 2 * MAC_BYTES, get_u16(data + kind->protocol));
-	if (data[kind->sender_bytes] == MAC_BYTES)
+	to_many = kind->form == FORM_COOKED &&
+	          (data[kind->type] == BROADCAST || data[kind->type] == MULTICAST);
+	write_addresses(ethernet, number, to_many);
+	put_u16(ethernet + 2 * MAC_BYTES, type);
+	if (kind->form == FORM_COOKED && data[kind->sender_bytes] == MAC_BYTES)
 		*sender = data + kind->sender;
 	return NULL;
 }
 
-void link_layer_leave(const struct link_layer *link_layer,
-                      const uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES],
-                      uint8_t header[LINK_LAYER_BYTES_MAX])
+uint32_t link_layer_leave(const struct link_layer *link_layer,
+                          const uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES], uint32_t payload_bytes,
+                          uint8_t header[LINK_LAYER_BYTES_MAX])
 {
 	const struct link_kind *kind = link_layer->kind;
+	const struct header *kept;
 	uint32_t number;
 	bool exchanged;
 
-	if (kind->protocol == NO_FIELD)
-		return;
+	if (kind->form == FORM_IP)
+		return 0;
 	number = read_addresses(ethernet, &exchanged);
 	/* Errors in two of three copies may yield a number that does not exist: any header will do
 	 * then. */
-	memcpy(header, link_layer->headers[number < link_layer->n ? number : 0].byte, kind->bytes);
-	put_u16(header + kind->protocol, get_u16(ethernet + 2 * MAC_BYTES));
-	if (exchanged && (header[kind->type] == TO_US || header[kind->type] == SENT_BY_US))
-		header[kind->type] = TO_US + SENT_BY_US - header[kind->type];
+	kept = &link_layer->headers[number < link_layer->n ? number : 0];
+	memcpy(header, kept->byte, kept->bytes);
+	if (kind->form == FORM_COOKED)
+		put_u16(header + kind->protocol, get_u16(ethernet + 2 * MAC_BYTES));
+	if (kind->ahead == PPPOE_BYTES)
+		put_u16(header + PPPOE_LENGTH, payload_bytes + kept->bytes - PPPOE_BYTES -
+		                                       get_u16(kept->byte + PPPOE_LENGTH));
+	if (exchanged)
+		exchange(kind, header);
+	return kept->bytes;
 }

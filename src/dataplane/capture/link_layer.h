@@ -8,20 +8,23 @@
  *   EN10MB                          Ethernet: passed on as it is
  *   RAW, IPV4, IPV6                 nothing: IPv4 or IPv6
  *   LINUX_SLL, LINUX_SLL2           16 or 20 bytes: Linux cooked, of `tcpdump -i any`
+ *   NULL, LOOP                      4 bytes: the family of the address, of BSD's loopback
+ *   PPP, PPP_SERIAL, PPP_PPPD,      the header of PPP, 1 to 4 bytes; with a direction or the header
+ *   PPP_WITH_DIR, PPP_ETHER         of PPPoE ahead of it
  *
  * Model: the packet counts as if it had crossed an Ethernet, with 14 bytes more than what follows
  * the link header. So the same traffic has the same fate however it was captured. The addresses of
  * the Ethernet header belong to no host: they contain the number of the packet's link header. So
  * statements that need link-layer addresses (a filter `ether host`, `rewrite eth.dst`) are refused
- * (offline/link_fields.h). The protocol of the link header becomes the type of the Ethernet header,
- * and is restored from there. An answer that weir makes itself, with the addresses of its cause
+ * (offline/link_fields.h). The protocol of the link header becomes the type of the Ethernet header;
+ * that of a cooked header is restored from there. An answer that weir makes itself, with the addresses of its cause
  * exchanged, gets the link header of its cause, in which `sent by us` and `sent to us` are
- * exchanged.
+ * exchanged. The length in a header of PPPoE follows that of the packet.
  *
  * The addresses contain the number of the link header four times. Three of them are compared, and
  * the majority decides each bit: errors of `corrupt` change the packet, but not the link header.
  *
- * Memory: of a cooked capture, each distinct link header (interface, direction, address of the
+ * Memory: each distinct link header (of a cooked capture: interface, direction, address of the
  * sender) is kept once, LINK_LAYER_HEADERS_MAX at most. A capture with more of them counts as
  * damaged.
  *
@@ -47,22 +50,24 @@ struct link_layer *link_layer_make(int link);
 void link_layer_free(struct link_layer *link_layer); /* NULL is allowed */
 
 bool link_layer_known(int link);
+/* Finds a link type that is known by its name, in any case: libpcap's, or `ethernet`. */
+bool link_layer_find(const char *name, int *link);
 int link_layer_link(const struct link_layer *link_layer);
 /* Returns true if frames pass unchanged. */
 bool link_layer_is_ethernet(const struct link_layer *link_layer);
 /* Returns true if link headers contain the sender's address. */
 bool link_layer_has_sender(const struct link_layer *link_layer);
-/* Returns the length of a link header in the capture. */
-uint32_t link_layer_bytes(const struct link_layer *link_layer);
 
-/* Writes the Ethernet header for a frame with `bytes` bytes at `data`, its link header first.
- * Returns NULL, or what is wrong with the frame. Sets *sender to the sender's 6-byte address within
- * `data`, or to NULL. */
+/* Writes the Ethernet header for a frame with `bytes` bytes at `data`, its link header first, and
+ * `wire_bytes` on the wire. Returns NULL, or what is wrong with the frame. Sets *link_bytes to the
+ * length of the link header, and *sender to the sender's 6-byte address within `data`, or to NULL. */
 const char *link_layer_enter(struct link_layer *link_layer, const uint8_t *data, uint32_t bytes,
-                             uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES], const uint8_t **sender);
-/* Writes the link header that replaces the Ethernet header. */
-void link_layer_leave(const struct link_layer *link_layer,
-                      const uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES],
-                      uint8_t header[LINK_LAYER_BYTES_MAX]);
+                             uint32_t wire_bytes, uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES],
+                             uint32_t *link_bytes, const uint8_t **sender);
+/* Writes the link header that replaces the Ethernet header of a packet with `payload_bytes` behind
+ * it on the wire. Returns its length. */
+uint32_t link_layer_leave(const struct link_layer *link_layer,
+                          const uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES], uint32_t payload_bytes,
+                          uint8_t header[LINK_LAYER_BYTES_MAX]);
 
 #endif

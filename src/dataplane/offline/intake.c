@@ -23,10 +23,20 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
                          struct problem *problem)
 {
 	const struct replay_options *options = intake->options;
+	struct capture_options how = {.io_thread = io_thread, .link_layer = &intake->link_layer};
 
+	if (options->link_type && !link_layer_find(options->link_type, &how.link)) {
+		problem_set(problem, -1,
+		            "--link-type %.40s: weir does not know this link type; it knows "
+		            "ethernet, raw, ipv4, ipv6, linux_sll, linux_sll2, null, loop, ppp, "
+		            "ppp_serial, ppp_pppd, ppp_with_dir and ppp_ether",
+		            options->link_type);
+		return -EINVAL;
+	}
+	how.link_wanted = options->link_type != NULL;
 	for (uint32_t i = 0; i < options->n_in; i++) {
-		int error = capture_open(options->in[i].path, io_thread, &intake->link_layer,
-		                         &intake->captures[i], problem);
+		int error =
+		        capture_open_with(options->in[i].path, &how, &intake->captures[i], problem);
 
 		if (error)
 			return error;
@@ -152,19 +162,36 @@ int intake_read(struct intake *intake, struct burst *burst, uint32_t n, struct p
 	return burst->n;
 }
 
+/* Adds what is to be said about a capture to the texts of its port. */
+static void report_text(char *text, size_t room, const struct replay_file *file, const char *said)
+{
+	const size_t at = strlen(text);
+
+	if (said[0])
+		snprintf(text + at, room - at, "%s%s: %s", at > 0 ? "; " : "", file->path, said);
+}
+
 static void report_capture(const struct replay_file *file, const struct capture *capture,
                            struct replay_port_report *report)
 {
-	const struct capture_counts *counts = capture_counts(capture);
-	size_t at = strlen(report->damage);
+	const struct frame_order_counts *order = capture_order_counts(capture);
+	char said[REPLAY_TEXT_BYTES];
+	const char *other;
 
-	report->truncated += counts->truncated;
-	report->clock_back += counts->clock_back;
-	report->clock_back_max_ns =
-	        simtime_max(report->clock_back_max_ns, counts->clock_back_max_ns);
-	if (capture_damage(capture)[0])
-		snprintf(report->damage + at, sizeof(report->damage) - at, "%s%s: %s",
-		         at > 0 ? "; " : "", file->path, capture_damage(capture));
+	report->truncated += capture_counts(capture)->truncated;
+	report->clock_back += order->back;
+	report->clock_back_max_ns = simtime_max(report->clock_back_max_ns, order->back_max_ns);
+	report->sorted += order->sorted;
+	report->late += order->late;
+	report->wrong_stamps += order->wrong;
+	report->clock_set_back += order->set_back;
+	report->no_time += order->timeless;
+	report->other_link += capture_other_link(capture, &other);
+	if (capture_other_link(capture, &other) > 0)
+		report_text(report->other_links, sizeof(report->other_links), file, other);
+	if (capture_say_order(capture, said, sizeof(said)))
+		report_text(report->stamps, sizeof(report->stamps), file, said);
+	report_text(report->damage, sizeof(report->damage), file, capture_damage(capture));
 }
 
 int intake_check(const struct intake *intake, struct problem *problem)
@@ -172,6 +199,11 @@ int intake_check(const struct intake *intake, struct problem *problem)
 	for (uint32_t i = 0; i < intake->options->n_in; i++) {
 		int error = capture_error(intake->captures[i]);
 
+		if (capture_refused(intake->captures[i])[0]) {
+			problem_set(problem, -1, "%s: %s", intake->options->in[i].path,
+			            capture_refused(intake->captures[i]));
+			return -EINVAL;
+		}
 		if (error == 0)
 			continue;
 		problem_set(problem, -1, "%s: cannot be read any further: %s",

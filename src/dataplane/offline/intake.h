@@ -47,7 +47,8 @@ simtime intake_next_ns(const struct intake *intake);
  * how many (0 at the end), or -ENOMEM with problem. */
 int intake_read(struct intake *intake, struct burst *burst, uint32_t n, struct problem *problem);
 
-/* Returns 0, or -EIO with problem if a read has failed, so that packets are missing. */
+/* Returns 0; -EIO with problem if a read has failed, so that packets are missing; or -EINVAL with
+ * problem if what was read so far shows that a capture cannot be replayed. */
 int intake_check(const struct intake *intake, struct problem *problem);
 /* Adds the counters of the captures and of the split to the reports of their ports. */
 void intake_report(const struct intake *intake, struct replay_result *result);

@@ -348,13 +348,13 @@ static int run(struct replay *replay)
 	if (error || (error = check_link(replay)) || (error = make_engine(replay)) ||
 	    (error = egress_open(&replay->egress, intake, replay->io_thread, replay->result,
 	                         replay->problem)) ||
-	    (error = run_input(replay)) || (error = run_out(replay)))
+	    (error = run_input(replay)) || (error = intake_check(intake, replay->problem)) ||
+	    (error = run_out(replay)))
 		return error;
 	replay->until_progress = 0;
 	replay->progress_ns = 0;
 	error = look_up(replay, 0);
-	if (error || (error = check_clouds(replay)) ||
-	    (error = intake_check(intake, replay->problem)))
+	if (error || (error = check_clouds(replay)))
 		return error;
 	intake_report(intake, replay->result);
 	if ((error = check_pool(replay)) ||

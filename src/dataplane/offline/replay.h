@@ -18,9 +18,10 @@
 struct cloud_report;
 struct histogram;
 
-#define REPLAY_NO_PORT   UINT32_MAX
-#define REPLAY_FILES_MAX SCENARIO_PORTS_MAX
-#define REPLAY_MEMORY    (UINT64_C(1) << 30)
+#define REPLAY_NO_PORT    UINT32_MAX
+#define REPLAY_FILES_MAX  SCENARIO_PORTS_MAX
+#define REPLAY_MEMORY     (UINT64_C(1) << 30)
+#define REPLAY_TEXT_BYTES 800
 
 struct replay_file {
 	uint32_t port;    /* index in the scenario */
@@ -34,6 +35,7 @@ struct replay_result;
 struct replay_options {
 	const struct replay_file *in, *out;
 	uint32_t n_in, n_out;
+	const char *link_type;   /* `--link-type TYPE`: other packets are left out; or NULL */
 	const char *split;       /* `--split RULE` (split.h), for captures with a `second` */
 	uint32_t burst;          /* packets per call of the engine, 1..BURST_MAX; 0: BURST_MAX */
 	struct witness *witness; /* or NULL; forces bursts of one packet */
@@ -62,16 +64,22 @@ struct replay_port_report {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t first, last; /* numbers of these packets; of a recording only */
 	uint64_t no_cloud;
-	uint64_t untouched;  /* chosen by no cloud, and passed on unchanged */
-	uint64_t lost;       /* by weir itself, at or behind the port; only live */
-	uint64_t no_file;    /* left at a port without --out: counted, but not written */
-	uint64_t clock_back; /* packets with a time before the previous one: clamped to that */
+	uint64_t untouched; /* chosen by no cloud, and passed on unchanged */
+	uint64_t lost;      /* by weir itself, at or behind the port; only live */
+	uint64_t no_file;   /* left at a port without --out: counted, but not written */
+	/* Of the time stamps of captures (capture/frame_order.h): packets with a time before the
+	 * one ahead of them in the file, and the greatest step; and what was done about it. */
+	uint64_t clock_back;
 	simtime clock_back_max_ns;
+	uint64_t sorted, late, wrong_stamps, clock_set_back, no_time;
+	uint64_t other_link;           /* packets of other link types, which were left out */
 	uint64_t truncated;            /* packets of which the capture holds only the beginning */
 	uint64_t busiest_second_bytes; /* most bytes that left in one second, counted from the
 	                                * first */
 	struct histogram *lateness_ns; /* of a live run; NULL: virtual time is never late. Owned */
 	char damage[200];              /* what was wrong with the end of a capture, or "" */
+	/* For people: about time stamps, and where the packets of other link types were; or "". */
+	char stamps[REPLAY_TEXT_BYTES], other_links[200];
 };
 
 /* How the split rule divided a capture of both directions. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <pcap/dlt.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_ring.h>
@@ -227,6 +228,19 @@ int paced_file_check(const char *device, const char *folder, struct problem *pro
 	return rc;
 }
 
+/* Opens what is played: its frames of Ethernet. */
+static int open_capture(struct paced_file *file, struct problem *problem)
+{
+	const struct capture_options how = {
+	        .link_wanted = true,
+	        .link = DLT_EN10MB,
+	        .interface = file->interface,
+	        .live = true,
+	};
+
+	return capture_open_with(file->path, &how, &file->capture, problem);
+}
+
 int paced_file_open(const char *device, const char *folder, struct rte_mempool *pool,
                     struct paced_file **result, struct problem *problem)
 {
@@ -246,7 +260,7 @@ int paced_file_open(const char *device, const char *folder, struct rte_mempool *
 	if (rc < 0)
 		goto err_release;
 	if (file->path[0]) {
-		rc = capture_open_interface(file->path, file->interface, &file->capture, problem);
+		rc = open_capture(file, problem);
 		if (rc < 0)
 			goto err_release;
 		file->pipe = !S_ISREG(capture_stat(file->capture)->st_mode);
@@ -320,8 +334,7 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 			return false;
 		capture_close(file->capture);
 		file->capture = NULL;
-		if (capture_open_interface(file->path, file->interface, &file->capture, &problem) <
-		    0)
+		if (open_capture(file, &problem) < 0)
 			return false;
 		file->stamp_ns = SIMTIME_NEVER;
 	}
