@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/frame_order.h"
 
+/* The end of the year 2105, which an output can express. */
+#define LATEST_NS (INT64_C(4291747200) * 1000000000)
+
 void frame_order_open(struct frame_order *order)
 {
 	*order = (struct frame_order){.pushed_ns = INT64_MIN};
@@ -123,7 +126,9 @@ static int64_t sound(struct frame_order *order, int64_t stamp_ns)
 		order->counts.late++;
 	else
 		order->sound_ns = stamp_ns;
-	if (order->begun && stamp_ns >= order->instant_ns)
+	/* Stamps have caught up; or a shift of what is no time at all leads out of the range. */
+	if (order->begun &&
+	    (stamp_ns >= order->instant_ns || stamp_ns + order->shift_ns > LATEST_NS))
 		order->shift_ns = 0;
 	if (!order->begun || stamp_ns + order->shift_ns > order->instant_ns)
 		order->instant_ns = stamp_ns + order->shift_ns;
