@@ -135,6 +135,43 @@ static void frames_come_at_their_instants_and_not_before(void **state)
 	assert_int_equal(pool_available(pool), MBUFS);
 }
 
+static void
+a_long_silence_is_announced_and_the_end_is_told_when_the_last_frame_has_come(void **state)
+{
+	struct paced_file *file;
+	struct problem problem;
+	struct rte_mbuf *mbuf = NULL;
+	struct dump *dump;
+	char line[1000];
+	const simtime pause_ns = 100 * SIMTIME_S;
+
+	(void)state;
+	assert_int_equal(dump_open(out_path, NULL, NULL, &dump, &problem), 0);
+	dump_write(dump, START, "frame 1", 7, 7);
+	dump_write(dump, START + pause_ns, "frame 2", 7, 7);
+	assert_int_equal(dump_finish(dump, &problem), 0);
+	assert_int_equal(dump_publish(dump, &problem), 0);
+	snprintf(line, sizeof(line), "file:%s", out_path);
+	assert_int_equal(paced_file_open(line, NULL, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, START, &problem), 0);
+	for (int patience = 0; patience < PATIENCE; patience++) {
+		if (paced_file_receive(file, &mbuf, 1, START) == 1)
+			rte_pktmbuf_free(mbuf);
+		if (paced_file_event(file, line, sizeof(line)))
+			break;
+		usleep(1000);
+	}
+	assert_non_null(strstr(line, ": nothing comes for 100 s, until frame 2; `speed=N` plays"));
+	assert_int_equal(paced_file_receive(file, &mbuf, 1, START + pause_ns - 1), 0);
+	assert_false(paced_file_event(file, line, sizeof(line)));
+	assert_int_equal(paced_file_receive(file, &mbuf, 1, START + pause_ns), 1);
+	rte_pktmbuf_free(mbuf);
+	assert_true(paced_file_event(file, line, sizeof(line)));
+	assert_non_null(strstr(line, " has been played to its end: 2 frames"));
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	assert_int_equal(pool_available(pool), MBUFS);
+}
+
 static void with_loop_it_starts_over_one_gap_after_its_end(void **state)
 {
 	struct paced_file *file = open_file(",loop");
@@ -462,6 +499,8 @@ GROUP(paced_file)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(frames_come_at_their_instants_and_not_before),
+	        cmocka_unit_test(
+	                a_long_silence_is_announced_and_the_end_is_told_when_the_last_frame_has_come),
 	        cmocka_unit_test(with_loop_it_starts_over_one_gap_after_its_end),
 	        cmocka_unit_test(what_is_sent_is_written_with_the_instants_at_which_it_was_due),
 	        cmocka_unit_test(

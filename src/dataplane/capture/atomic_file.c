@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/pack.h"
+
 #define ATOMIC_FILE_BUFFER_BYTES (1u << 20)
 #define ATOMIC_FILE_SUFFIX       ".weir-XXXXXX"
 #define LINKS_MAX                40 /* as in the kernel */
@@ -20,13 +22,16 @@ struct atomic_file {
 	char *temporary; /* name of the new file until then; NULL: written directly */
 	char *buffer;
 	FILE *stream; /* NULL after atomic_file_finish */
-	int error;    /* the first errno of a failed write */
+	int fd;
+	struct pack *pack; /* the name asks for compression; the descriptor is then its own */
+	int error;         /* the first errno of a failed write */
 };
 
 static void atomic_file_free(struct atomic_file *atomic_file)
 {
 	if (atomic_file->stream)
 		fclose(atomic_file->stream);
+	pack_free(atomic_file->pack);
 	free(atomic_file->buffer);
 	free(atomic_file->temporary);
 	free(atomic_file->target);
@@ -111,6 +116,53 @@ static int open_target(struct atomic_file *atomic_file)
 	return open_beside(atomic_file, &st);
 }
 
+/* ---- a stream that is compressed ---- */
+
+static ssize_t packed_write(void *argument, const char *data, size_t bytes)
+{
+	struct atomic_file *atomic_file = argument;
+	const int error =
+	        pack_sink(atomic_file->pack)->write(pack_sink(atomic_file->pack), data, bytes);
+
+	if (error)
+		atomic_file_fail(atomic_file, error);
+	errno = error;
+	return error ? 0 : (ssize_t)bytes;
+}
+
+/* Completes the compressed stream, when its last byte was put. */
+static int packed_close(void *argument)
+{
+	struct atomic_file *atomic_file = argument;
+	const int error = atomic_file->error ? 0 : pack_finish(atomic_file->pack);
+	const int closed = close(atomic_file->fd);
+
+	if (error)
+		errno = error;
+	return error ? -1 : closed;
+}
+
+/* Opens the stream of the descriptor, which is closed with it. */
+static FILE *stream_open(struct atomic_file *atomic_file)
+{
+	const cookie_io_functions_t packed = {.write = packed_write, .close = packed_close};
+
+	if (!pack_wanted(atomic_file->path))
+		return fdopen(atomic_file->fd, "w");
+	atomic_file->pack = pack_make_for(atomic_file->path, atomic_file->fd);
+	return atomic_file->pack ? fopencookie(atomic_file, "w", packed) : NULL;
+}
+
+struct io_sink *atomic_file_sink(struct atomic_file *atomic_file)
+{
+	return atomic_file->pack ? pack_sink(atomic_file->pack) : NULL;
+}
+
+int atomic_file_descriptor(const struct atomic_file *atomic_file)
+{
+	return atomic_file->fd;
+}
+
 int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct problem *problem)
 {
 	struct atomic_file *d = calloc(1, sizeof(*d));
@@ -128,7 +180,8 @@ int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct 
 		atomic_file_free(d);
 		return -EINVAL;
 	}
-	d->stream = fdopen(fd, "w");
+	d->fd = fd;
+	d->stream = stream_open(d);
 	if (!d->stream)
 		goto err_memory;
 	setvbuf(d->stream, d->buffer, _IOFBF, ATOMIC_FILE_BUFFER_BYTES);

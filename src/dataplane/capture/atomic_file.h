@@ -7,6 +7,8 @@
  * Two steps let several files appear together or not at all: finish every file (after that a full
  * disk cannot do harm any more), then publish every file.
  *
+ * A file whose name ends with .gz, .xz or .zst is compressed (pack.h).
+ *
  * `-` is standard output. An existing target that is no regular file (a pipe, /dev/null) is written
  * directly. What was written to either of them cannot be withdrawn. A symbolic link is followed:
  * its target is replaced.
@@ -21,6 +23,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "capture/io_thread.h"
 #include "scenario/problem.h"
 
 struct atomic_file;
@@ -31,6 +34,10 @@ int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct 
 /* Returns the stream to write to, with a buffer of 1 MiB and without locking. The caller must not
  * close it. */
 FILE *atomic_file_stream(struct atomic_file *atomic_file);
+/* For those who write past the stream: return the descriptor, and the sink through which all bytes
+ * go if the file is compressed, else NULL. */
+int atomic_file_descriptor(const struct atomic_file *atomic_file);
+struct io_sink *atomic_file_sink(struct atomic_file *atomic_file);
 const char *atomic_file_path(const struct atomic_file *atomic_file);
 /* Stores the errno of a write to the file that bypassed the stream and failed. */
 void atomic_file_fail(struct atomic_file *atomic_file, int error);

@@ -69,10 +69,12 @@ int dump_open(const char *path, struct io_thread *io_thread, const struct link_l
 	error = atomic_file_open(path, &d->atomic_file, problem);
 	if (error)
 		goto err_discard;
-	fd = fileno(atomic_file_stream(d->atomic_file));
+	fd = atomic_file_descriptor(d->atomic_file);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		io_thread = NULL;
 	error = block_writer_open(&d->block_writer, fd, io_thread);
+	if (!error && atomic_file_sink(d->atomic_file))
+		block_writer_through(&d->block_writer, atomic_file_sink(d->atomic_file));
 	if (!error)
 		error = write_head(&d->block_writer,
 		                   link_layer ? link_layer_link(link_layer) : DLT_EN10MB);

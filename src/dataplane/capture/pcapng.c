@@ -59,9 +59,11 @@ int pcapng_open(const char *path, const char *comment, const struct pcapng_inter
 	rc = atomic_file_open(path, &p->atomic_file, problem);
 	if (rc < 0)
 		goto err_discard;
-	rc = block_writer_open(&p->block_writer, fileno(atomic_file_stream(p->atomic_file)), NULL);
+	rc = block_writer_open(&p->block_writer, atomic_file_descriptor(p->atomic_file), NULL);
 	if (rc < 0)
 		goto err_memory;
+	if (atomic_file_sink(p->atomic_file))
+		block_writer_through(&p->block_writer, atomic_file_sink(p->atomic_file));
 	write_section(p, comment);
 	for (uint32_t i = 0; i < n; i++) {
 		rc = pcapng_interface_add(p, &interfaces[i]);

@@ -190,7 +190,7 @@ int recorder_open(const char *path, struct recorder **result, struct problem *pr
 	rc = atomic_file_open(path, &recorder->atomic_file, problem);
 	if (rc < 0)
 		goto err_discard;
-	recorder->fd = fileno(atomic_file_stream(recorder->atomic_file));
+	recorder->fd = atomic_file_descriptor(recorder->atomic_file);
 	recorder->pipe = fstat(recorder->fd, &stat_of) == 0 &&
 	                 (S_ISFIFO(stat_of.st_mode) || S_ISSOCK(stat_of.st_mode) ||
 	                  S_ISCHR(stat_of.st_mode));

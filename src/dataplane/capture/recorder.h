@@ -12,6 +12,8 @@
  * Only after recorder_finish does the file consist of whole records. It takes its name at the end
  * (atomic_file.h), and keeps what could be written, whatever failed.
  *
+ * The file is never compressed: its name must not ask for that (pack.h).
+ *
  * Ownership: recorder_close and recorder_discard free it; one of them ends every recorder.
  * Thread: `put`, `keep`: one at a time, the writer. `event`, `lost`: control, meanwhile; `hurry`,
  * too. Everything else: control, when the writer has ended.

@@ -99,7 +99,7 @@ static void watch_presence(struct port *port, uint32_t index, uint64_t now_ns, r
 static void watch_port(struct port *port, uint32_t index, uint64_t now_ns, runtime_tell *tell,
                        void *argument)
 {
-	char line[500], text[400];
+	char line[1400], text[1300];
 
 	watch_presence(port, index, now_ns, tell, argument);
 	if (interface_renamed(&port->interface)) {

@@ -18,8 +18,8 @@
 #include <rte_ring.h>
 
 #include "capture/capture.h"
+#include "capture/pack.h"
 #include "capture/recorder.h"
-#include "machine/ring_look.h"
 #include "packet/packet.h"
 #include "port/device_text.h"
 
@@ -27,6 +27,9 @@
 #define REST_NS (100 * SIMTIME_US)
 /* So long the writer waits for the first frame of a pipe, which sets the time axis. */
 #define AXIS_WAIT_NS (100 * SIMTIME_MS)
+
+/* A silence of this length is announced. */
+#define SILENCE_NS (10 * SIMTIME_S)
 
 #define SPEED_LEAST 0.001
 #define SPEED_MOST  1000
@@ -37,6 +40,7 @@ struct paced_file {
 	simtime start_ns;
 	/* worker */
 	struct rte_mbuf *next; /* taken from the ring, not yet due */
+	uint64_t played;       /* frames that were received; read by control */
 	/* control; constant while threads run */
 	char path[PATH_MAX], out_path[PATH_MAX];
 	bool loop;
@@ -63,6 +67,13 @@ struct paced_file {
 	simtime first_ns;     /* time stamp of the first frame; until it is known, real time */
 	uint64_t frames;
 	bool told;
+	/* The worker sets these when a frame comes late enough to be announced, control clears
+	 * silent_ns. */
+	simtime silent_ns;
+	uint64_t silent_frame;
+	/* What is to be said about the capture, from its first end on. */
+	uint32_t said_known;
+	char said[900];
 };
 
 #define FORM "file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]"
@@ -96,6 +107,18 @@ static int take_path(char *path, const char *word, const char *text, struct prob
 	}
 	memcpy(path, text, bytes + 1);
 	return 0;
+}
+
+/* What a port sends is written as it comes, so that a killed weir leaves it readable. */
+static int check_output(const struct paced_file *file, struct problem *problem)
+{
+	if (!pack_wanted(file->out_path))
+		return 0;
+	problem_set(problem, -1,
+	            "out=%s: what a port sends is not compressed; give a name without .gz, .xz or "
+	            ".zst, and compress the file later",
+	            file->out_path);
+	return -EINVAL;
 }
 
 /* Splits FORM. In a path, `\,` is a comma. */
@@ -136,6 +159,8 @@ static int parse(const char *device, struct paced_file *file, struct problem *pr
 			return -EINVAL;
 		}
 	}
+	if (rc == 0)
+		rc = check_output(file, problem);
 	if (rc == 0 && file->path[0] == '\0' && file->out_path[0] == '\0') {
 		problem_set(problem, -1, "device %s names no file: " FORM, device);
 		return -EINVAL;
@@ -323,6 +348,36 @@ static struct rte_mbuf *frame_to_mbuf(struct rte_mempool *pool, const struct cap
 	return NULL;
 }
 
+static void say_more(struct paced_file *file, const char *before, const char *text)
+{
+	const size_t used = strlen(file->said);
+
+	if (text[0])
+		snprintf(file->said + used, sizeof(file->said) - used, "%s%s%s", used ? "; " : "",
+		         before, text);
+}
+
+/* Collects what is to be said about the capture at its end. */
+static void conclude(struct paced_file *file)
+{
+	const char *other;
+	char text[700];
+
+	if (file->said_known || !file->capture)
+		return;
+	if (capture_other_link(file->capture, &other) > 0) {
+		snprintf(text, sizeof(text),
+		         "%" PRIu64 " frames of other link types than Ethernet were left out (%s)",
+		         capture_other_link(file->capture, &other), other);
+		say_more(file, "", text);
+	}
+	if (capture_say_order(file->capture, text, sizeof(text)))
+		say_more(file, "", text);
+	say_more(file, "", capture_refused(file->capture));
+	say_more(file, "the capture is damaged, and ends: ", capture_damage(file->capture));
+	__atomic_store_n(&file->said_known, 1, __ATOMIC_RELEASE);
+}
+
 /* Reads the next frame, and computes its instant since the start. Starts over at the end if `loop`
  * is set. */
 static bool next_frame(struct paced_file *file, struct capture_frame *frame)
@@ -330,6 +385,7 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 	struct problem problem;
 
 	while (!capture_next(file->capture, frame)) {
+		conclude(file);
 		if (!file->loop || file->frames == 0)
 			return false;
 		capture_close(file->capture);
@@ -544,18 +600,32 @@ int paced_file_close(struct paced_file *file, struct problem *problem)
 
 bool paced_file_event(struct paced_file *file, char *line, size_t room)
 {
-	const char *damage;
+	const char *said = "";
+	simtime silent_ns;
 
 	if (file->recorder && recorder_event(file->recorder, line, room))
 		return true;
-	if (file->told || !file->in || !__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) ||
-	    !ring_is_empty(file->in))
+	silent_ns = __atomic_exchange_n(&file->silent_ns, 0, __ATOMIC_ACQUIRE);
+	if (silent_ns) {
+		snprintf(line, room,
+		         "%s: nothing comes for %.6g s, until frame %" PRIu64
+		         "; `speed=N` plays faster",
+		         file->path, (double)silent_ns / SIMTIME_S, file->silent_frame);
+		return true;
+	}
+	if (file->told || !file->in)
 		return false;
-	file->told = true;
-	damage = file->capture ? capture_damage(file->capture) : "";
-	snprintf(line, room, "%s has been played to its end: %" PRIu64 " frames%s%s", file->path,
-	         file->frames, *damage ? "; " : "", damage);
-	return true;
+	if (__atomic_load_n(&file->said_known, __ATOMIC_ACQUIRE))
+		said = file->said;
+	if (__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) &&
+	    __atomic_load_n(&file->played, __ATOMIC_RELAXED) == file->frames)
+		snprintf(line, room, "%s has been played to its end: %" PRIu64 " frames%s%s",
+		         file->path, file->frames, *said ? "; " : "", said);
+	else if (file->loop && *said)
+		snprintf(line, room, "%s: %s", file->path, said);
+	else
+		return false;
+	return file->told = true;
 }
 
 uint64_t paced_file_not_written(const struct paced_file *file)
@@ -565,6 +635,21 @@ uint64_t paced_file_not_written(const struct paced_file *file)
 
 /* ---- the worker ---- */
 
+/* Takes the next frame from the ring. Announces it if it will not come for a while. */
+static bool take_next(struct paced_file *file, simtime now)
+{
+	simtime due_ns;
+
+	if (rte_ring_sc_dequeue(file->in, (void **)&file->next) < 0)
+		return false;
+	due_ns = file->start_ns + packet_of(file->next)->t_ns;
+	if (likely(due_ns < now + SILENCE_NS))
+		return true;
+	file->silent_frame = file->played + 1;
+	__atomic_store_n(&file->silent_ns, due_ns - now, __ATOMIC_RELEASE);
+	return true;
+}
+
 uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,
                             simtime now)
 {
@@ -573,12 +658,13 @@ uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, ui
 	if (!file->in)
 		return 0;
 	while (taken < n) {
-		if (!file->next && rte_ring_sc_dequeue(file->in, (void **)&file->next) < 0)
+		if (!file->next && !take_next(file, now))
 			break;
 		if (file->start_ns + packet_of(file->next)->t_ns > now)
 			break;
 		mbufs[taken++] = file->next;
 		file->next = NULL;
+		__atomic_store_n(&file->played, file->played + 1, __ATOMIC_RELAXED);
 	}
 	return taken;
 }

@@ -61,8 +61,9 @@ uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, ui
 uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,
                              const simtime *due_ns, uint16_t n);
 
-/* Returns true, with a line about it, once for each event: the capture has come to its end, the
- * output cannot be written, it can be written again. */
+/* Returns true, with a line about it, once for each event: the next frame does not come for ten
+ * seconds or longer, the capture has come to its end, the output cannot be written, it can be
+ * written again. */
 bool paced_file_event(struct paced_file *file, char *line, size_t room);
 /* Returns the frames that were sent to the port and could not be written. */
 uint64_t paced_file_not_written(const struct paced_file *file);
