@@ -169,6 +169,7 @@ a_long_silence_is_announced_and_the_end_is_told_when_the_last_frame_has_come(voi
 	assert_true(paced_file_event(file, line, sizeof(line)));
 	assert_non_null(strstr(line, " has been played to its end: 2 frames"));
 	assert_int_equal(paced_file_close(file, &problem), 0);
+	unlink(out_path);
 	assert_int_equal(pool_available(pool), MBUFS);
 }
 
