@@ -85,6 +85,11 @@ static void full_packets_leave_at_the_opportunities_of_the_file(void **state)
 	(void)state;
 	write_file("# a comment\n1\n3\n3\n\n10\n");
 	check_due("", "loop", arrivals, loop, 9);
+	write_file("\xef\xbb\xbf# a comment\r\n1\r\n3\r\n3\r\n10\r\n");
+	check_due("", "loop", arrivals, loop, 9);
+	write_file("\xef\xbb\xbf"
+	           "1\n3\n3\n10\n");
+	check_due("", "loop", arrivals, loop, 9);
 	check_due("", "format mahimahi loop queue 9pkt", arrivals, loop, 9);
 	/* after the end: no link, or that of `rate`: 12.112 ms a packet at 1 Mbit/s */
 	check_due("", "queue 9pkt", arrivals, once, 9);
@@ -267,6 +272,12 @@ static void a_table_changes_what_it_has_columns_for(void **state)
 	         {{0, 1000}, {5 * MS, 1000}},
 	         {14 * MS, 22 * MS}},
 	        {"time_s,delay_ms\n0,5\n1,7\n2,1\n",
+	         "",
+	         "",
+	         {{0, 60}, {SIMTIME_S, 60}, {2 * SIMTIME_S + 1, 60}},
+	         {5 * MS, SIMTIME_S + 7 * MS, 2 * SIMTIME_S + 1 * MS + 1}},
+	        /* as spreadsheets write it */
+	        {"\xef\xbb\xbf\"time_s\",\"delay_ms\"\r\n0,\"5\"\r\n\"1\",7\r\n2,1\r\n",
 	         "",
 	         "",
 	         {{0, 60}, {SIMTIME_S, 60}, {2 * SIMTIME_S + 1, 60}},

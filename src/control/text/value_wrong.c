@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "text/value_wrong.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -110,6 +111,11 @@ int value_has_unknown_unit(const struct field *field, const char *text,
 		        "%s `%.*s` has no unit; %s is written with %s, like %.*s%s", field->name,
 		        SHOWN(text), value_kind(field->type)->a, value_units(field).written,
 		        SHOWN(text), value_units(field).example);
+	if (*name == ',' && isdigit((unsigned char)name[1]))
+		return language_error_set(
+		        error, ERROR_BAD_VALUE,
+		        "%s `%.*s` has a comma; a decimal point is written as in %.*s.%.*s",
+		        field->name, SHOWN(text), (int)(name - text), text, SHOWN(name + 1));
 	for (int i = 0; kind->units[i] != NULL; i++) {
 		if (foreign_unit_find(kind->units[i], name, &foreign))
 			return foreign_unit(field, text, decimal, &foreign, error);

@@ -49,8 +49,11 @@ bool file_equal(const struct file *a, const struct file *b)
 
 bool file_next_line(const struct file *file, struct file_line *line)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* the byte-order mark: no part of a line */
 	const char *end = file->text + file->bytes, *at = file->text, *stop;
 
+	if (file->bytes >= strlen(mark) && memcmp(at, mark, strlen(mark)) == 0)
+		at += strlen(mark);
 	if (line->text) {
 		at = line->text + line->bytes;
 		at += at < end && *at == '\r';

@@ -233,7 +233,11 @@ static struct span next_cell(const char **at, const char *end)
 	struct span cell = {*at, (size_t)((comma ? comma : end) - *at)};
 
 	*at = comma ? comma + 1 : NULL;
-	return trimmed(cell);
+	cell = trimmed(cell);
+	/* Spreadsheets quote cells. */
+	if (cell.bytes >= 2 && cell.text[0] == '"' && cell.text[cell.bytes - 1] == '"')
+		cell = trimmed((struct span){cell.text + 1, cell.bytes - 2});
+	return cell;
 }
 
 static int header_cell(struct reader *reader, struct span cell)
