@@ -5,6 +5,7 @@
 usage: formats.py WEIR CAPTURE
 """
 import gzip
+import json
 import lzma
 import os
 import shutil
@@ -25,8 +26,13 @@ cloud up delay 10ms jitter 1ms order allow
 """
 SPLIT = ["--split", "ip=10.77.0.1"]
 ETHERNET, RAW, IPV4, SLL, SLL2 = 1, 101, 228, 113, 276
-LINKS = {"raw": RAW, "ipv4": IPV4, "sll": SLL, "sll2": SLL2}
-HEADER_BYTES = {RAW: 0, IPV4: 0, SLL: 16, SLL2: 20}
+NULL, LOOP, PPP, PPP_SERIAL, PPP_WITH_DIR, PPP_ETHER = 0, 108, 9, 50, 204, 51
+LINKS = {"raw": RAW, "ipv4": IPV4, "sll": SLL, "sll2": SLL2, "null": NULL, "loop": LOOP,
+         "ppp": PPP, "ppp_serial": PPP_SERIAL, "ppp_with_dir": PPP_WITH_DIR, "ppp_ether": PPP_ETHER}
+HEADER_BYTES = {RAW: 0, IPV4: 0, SLL: 16, SLL2: 20, NULL: 4, LOOP: 4, PPP: 2, PPP_SERIAL: 4,
+                PPP_WITH_DIR: 5, PPP_ETHER: 8}
+IP_ONLY = {RAW: b"", IPV4: b"", NULL: b"\2\0\0\0", LOOP: b"\0\0\0\2", PPP: b"\x00\x21",
+           PPP_SERIAL: b"\xff\x03\x00\x21", PPP_WITH_DIR: b"\x01\xff\x03\x00\x21"}
 
 
 def write(path, data):
@@ -67,8 +73,12 @@ def as_link(link, frame):
     """Converts an Ethernet frame to another link type; returns None if this is impossible."""
     mac, protocol, rest = frame[6:12], frame[12:14], frame[14:]
     kind = 0 if mac[5] == 10 else 4
-    if link in (RAW, IPV4):
-        return rest if protocol == b"\x08\x00" else None
+    if link in IP_ONLY:
+        return IP_ONLY[link] + rest if protocol == b"\x08\x00" else None
+    if link == PPP_ETHER:
+        if protocol != b"\x08\x00":
+            return None
+        return b"\x11\x00\x00\x07" + struct.pack(">H", len(rest) + 2) + b"\x00\x21" + rest
     if link == SLL:
         return struct.pack(">HHH", kind, 1, 6) + mac + b"\0\0" + protocol + rest
     return protocol + struct.pack(">HIHBB", 0, 3, 1, kind, 6) + mac + b"\0\0" + rest
@@ -90,18 +100,42 @@ def block(order, kind, body):
     return struct.pack(order + "II", kind, length) + body + struct.pack(order + "I", length)
 
 
+def interface(order, link, snap=0, options=()):
+    """Returns an interface block. An option is (code, value)."""
+    body = struct.pack(order + "HHI", link, 0, snap)
+    for code, value in options:
+        body += struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
+    return block(order, 1, body)
+
+
+def packet(order, which, ticks, frame, wire=None):
+    return block(order, 6, struct.pack(order + "IIIII", which, ticks >> 32, ticks & 0xffffffff,
+                                       len(frame), wire or len(frame)) + frame)
+
+
+def section_head(order):
+    return block(order, 0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1))
+
+
 def section(order, link, snaps, packets):
     """Returns a section of a pcapng with an interface for each of `snaps`. A packet is (interface,
     us, frame, length on the wire), or (frame, length on the wire) for a simple packet block."""
-    data = block(order, 0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1))
+    data = section_head(order)
     for snap in snaps:
-        data += block(order, 1, struct.pack(order + "HHI", link, 0, snap))
+        data += interface(order, link, snap)
     for *where, frame, wire in packets:
         if where:
-            head = struct.pack(order + "IIIII", where[0], 0, where[1], len(frame), wire)
-            data += block(order, 6, head + frame)
+            data += packet(order, where[0], where[1], frame, wire)
         else:
             data += block(order, 3, struct.pack(order + "I", wire) + frame)
+    return data
+
+
+def pcap(link, packets, magic=0xa1b2c3d4, order="="):
+    """Returns a pcap. A packet is (seconds, fraction, frame)."""
+    data = struct.pack(order + "IHHIIII", magic, 2, 4, 0, 0, 262144, link)
+    for seconds, fraction, frame in packets:
+        data += struct.pack(order + "IIII", seconds, fraction, len(frame), len(frame)) + frame
     return data
 
 
@@ -218,13 +252,160 @@ def a_simple_packet_of_a_pcapng_is_as_long_as_its_first_interface_takes():
 
 def several_interfaces_of_a_pcapng_may_be_raw_ip():
     write("s.weir", PORTS.encode())
-    packet = records(CAPTURE)[1][0][2][14:]
+    first = records(CAPTURE)[1][0][2][14:]
     for order in "<>":
-        packets = [(i % 2, i, packet, len(packet)) for i in range(10)]
+        packets = [(i % 2, i, first, len(first)) for i in range(10)]
         write("in", 2 * section(order, RAW, (65535, 65535), packets))
         done = good("--in", "a=in", "--out", "b=out")
         link, found = records("out")
-        assert link == RAW and [frame for _, _, frame in found] == [packet] * 20, done.stderr
+        assert link == RAW and [frame for _, _, frame in found] == [first] * 20, done.stderr
+
+
+def link_types_that_differ_refuse_the_replay_unless_one_is_chosen():
+    write("s.weir", PORTS.encode())
+    frames = [packet("<", 0, 1000 * i, bytes(60)) for i in range(6)]
+    other = packet("<", 1, 9000, b"\2\0\0\0E" + bytes(59))
+    eth, null = interface("<", ETHERNET), interface("<", NULL, 0, [(2, b"lo0")])
+    head, plain = section_head("<"), pcap(ETHERNET, [(0, 50 + i, bytes(60)) for i in range(4)])
+    for data, where, read_, left in (
+            (head + eth + null + b"".join(frames), b"interface 1 (lo0) is of link type NULL", 6, 0),
+            (head + eth + b"".join(frames) + null + other + frames[5],
+             b"interface 1 (lo0) is of link type NULL", 7, 1),
+            (head + eth + b"".join(frames) + section(">", RAW, (0,), [(0, 9000, b"E" * 40, 40)]),
+             b"interface 0 is of link type RAW", 6, 1),
+            (plain + pcap(RAW, [(1, 0, b"E" * 40)] * 3),
+             b"the capture that is appended is of link type RAW", 4, 3)):
+        write("in", data)
+        done = weir("--in", "a=in", "--out", "b=out", "--report", "r")
+        assert done.returncode == 2 and where in done.stderr, done.stderr
+        assert b"--link-type EN10MB" in done.stderr and len(done.stderr.splitlines()) == 1
+        assert sorted(os.listdir()) == ["in", "s.weir"]
+        done = good("--in", "a=in", "--out", "b=out", "--report", "r", "--link-type", "ethernet")
+        port = json.loads(read("r"))["ports"][0]
+        assert (port["rx_packets"], port["other_link"], port["damage"]) == (read_, left, ""), port
+        assert (f"{left} packets of other link types were left out".encode() in done.stderr) \
+            == (left > 0), done.stderr
+        for name in ("out", "r"):
+            os.remove(name)
+    done = weir("--in", "a=in", "--link-type", "raw", "--out", "b=out")
+    assert done.returncode == 0 and len(records("out")[1]) == 3, done.stderr
+    done = weir("--in", "a=in", "--link-type", "null", "--out", "b=out")
+    assert done.returncode == 2 and b"has no frame of link type NULL" in done.stderr, done.stderr
+    done = weir("--in", "a=in", "--link-type", "wifi", "--out", "b=out")
+    assert done.returncode == 2 and b"--link-type wifi: weir does not know" in done.stderr
+
+
+def captures_in_succession_are_one_whatever_their_format():
+    write("s.weir", PORTS.encode())
+    parts = [pcap(ETHERNET, [(10, 5, b"a" * 60)]),
+             pcap(ETHERNET, [(11, 5, b"b" * 61)], 0xa1b23c4d),
+             pcap(ETHERNET, [(12, 5, b"c" * 62)], order=">" if sys.byteorder == "little" else "<"),
+             section(">", ETHERNET, (0,), [(0, 13000000, b"d" * 63, 63)]),
+             section("<", ETHERNET, (0,), [(0, 14000000, b"e" * 64, 64)]),
+             pcap(ETHERNET, [(15, 0, b"f" * 65), (15, 1, b"")])]
+    expected = [(10000005000, 60, b"a" * 60), (11000000005, 61, b"b" * 61),
+                (12000005000, 62, b"c" * 62), (13000000000, 63, b"d" * 63),
+                (14000000000, 64, b"e" * 64), (15000000000, 65, b"f" * 65), (15000001000, 0, b"")]
+    for packed in (lambda part: part, gzip.compress):
+        write("in", b"".join(map(packed, parts)))
+        done = good("--in", "a=in", "--out", "b=out", "--report", "r")
+        assert json.loads(read("r"))["ports"][0]["damage"] == "", done.stderr
+        assert records("out")[1] == expected, done.stderr
+
+
+def times_of_any_unit_and_offset_are_right_or_refused():
+    write("s.weir", PORTS.encode())
+    t_ns = 1700000000_123456789
+    for unit, offset, ticks, expected in (
+            (6, -3600, t_ns // 1000 + 3600 * 10**6, t_ns // 1000 * 1000),
+            (9, -1700000000, 2 * t_ns, 2 * t_ns - 1700000000 * 10**9),
+            (0, 1700000000, 5, 1700000005 * 10**9),
+            (19, 1700000000, 10**18, 1700000000_100000000),
+            (25, 1700000000, 2**64 - 1, 1700000000_000001844),
+            (0x80 | 32, 1700000000, 2**31, 1700000000_500000000),
+            (0x80 | 127, 1700000000, 2**64 - 1, 1700000000 * 10**9)):
+        for order in "<>":
+            options = [(9, bytes([unit])), (14, struct.pack(order + "q", offset))]
+            write("in", section_head(order) + interface(order, ETHERNET, 0, options)
+                  + packet(order, 0, ticks, bytes(60)))
+            done = good("--in", "a=in", "--out", "b=out")
+            assert records("out")[1][0][0] == expected, (unit, offset, done.stderr)
+    for offset in (-1, 2**32, -2**63, 2**63 - 1):
+        options = [(9, b"\6"), (14, struct.pack("<q", offset))]
+        write("in", section_head("<") + interface("<", ETHERNET, 0, options)
+              + packet("<", 0, 0, bytes(60)))
+        os.remove("out") if os.path.exists("out") else None
+        done = weir("--in", "a=in", "--out", "b=out")
+        assert done.returncode == 2 and b"frame 1 is stamped " in done.stderr, done.stderr
+        assert b"editcap -t" in done.stderr and not os.path.exists("out")
+
+
+def one_wrong_stamp_is_said_with_its_frame_and_harms_no_other():
+    write("s.weir", (PORTS + "cloud down rate 1mbit queue 10pkt\n").encode())
+    stamps = [(1700000000, 10000 * i) for i in range(100)]
+    stamps.insert(1, (1700065536, 0))
+    write("in", pcap(ETHERNET, [(*stamp, bytes(60)) for stamp in stamps]))
+    done = good("--in", "a=in", "--out", "b=out", "--report", "r")
+    assert b"in: frame 2 is stamped 2023-11-15T16:25:36Z, 18.2 h ahead of its neighbours" \
+        in done.stderr and b"`editcap IN OUT 2`" in done.stderr, done.stderr
+    report = json.loads(read("r"))
+    assert report["ports"][0]["wrong_stamps"] == 1 and report["duration_ns"] < 1.1e9, report
+    assert sum(report["clouds"][0]["drops"].values()) == 0, report["clouds"][0]["drops"]
+
+
+def an_fcs_that_the_capture_announces_counts_in_no_rate_and_is_not_written():
+    write("s.weir", PORTS.encode())
+    frame = bytes(range(60))
+    for data in (pcap(0x24000000 | ETHERNET, [(1, 0, frame + b"fcs!")]),
+                 section_head("<") + interface("<", ETHERNET, 0, [(13, b"\4")])
+                 + packet("<", 0, 10**6, frame + b"fcs!"),
+                 section_head(">") + interface(">", ETHERNET, 0, [(13, b"\x20")])
+                 + packet(">", 0, 10**6, frame + b"fcs!"),
+                 section_head("<") + interface("<", ETHERNET) + block(
+                     "<", 6, struct.pack("<IIIII", 0, 0, 10**6, 64, 64) + frame + b"fcs!"
+                     + struct.pack("<HHI", 2, 4, 4 << 5) + bytes(4)),
+                 # captured without its end
+                 section_head("<") + interface("<", ETHERNET, 60, [(13, b"\4")])
+                 + packet("<", 0, 10**6, frame, 64)):
+        write("in", data)
+        good("--in", "a=in", "--out", "b=out", "--report", "r")
+        assert records("out") == (ETHERNET, [(10**9, 60, frame)])
+        assert json.loads(read("r"))["ports"][0]["rx_bytes"] == 60
+
+
+def packets_without_a_time_are_said():
+    write("s.weir", PORTS.encode())
+    write("in", section("<", ETHERNET, (0,), [(b"s" * 60, 60), (0, 1000, b"u" * 60, 60),
+                                              (b"t" * 60, 60)]))
+    done = good("--in", "a=in", "--out", "b=out", "--report", "r")
+    assert b"2 frames in simple packet blocks, which have no time" in done.stderr, done.stderr
+    assert json.loads(read("r"))["ports"][0]["no_time"] == 2
+    assert [t_ns for t_ns, _, _ in records("out")[1]] == [10**6] * 3
+
+
+def an_output_is_compressed_as_its_name_says():
+    write("s.weir", PATH.encode())
+    names = {"--out": "b=out.pcap", "--log": "log.csv", "--capture": "all.pcapng",
+             "--report": "r.json", "--picture": "p.html"}
+    written = [name.split("=")[-1] for name in names.values()]
+    good("--in", f"a={CAPTURE}", *(word for pair in names.items() for word in pair))
+    for suffix, unpack in ((".gz", gzip.decompress), (".xz", lzma.decompress), (".zst", None)):
+        if unpack is None and not shutil.which("zstd"):
+            continue
+        good("--in", f"a={CAPTURE}",
+             *(word for option, name in names.items() for word in (option, name + suffix)))
+        for name in written:
+            data = read(name + suffix)
+            plain = unpack(data) if unpack else subprocess.run(
+                ["zstd", "-dcq"], input=data, capture_output=True, check=True).stdout
+            assert plain == read(name) and len(data) < len(plain), name + suffix
+        good("--in", "a=out.pcap" + suffix, "--out", "b=again")
+        assert len(records("again")[1]) > 1000
+    for bad in ("out.pcap.gz", "out.xz"):
+        write("live.weir", f"port a device file:,out={bad}\nport b device net_null0\n"
+              "cloud c from a to b\n".encode())
+        done = subprocess.run([WEIR, "check", "-c", "live.weir"], capture_output=True, text=True)
+        assert f"out={bad}: what a port sends is not compressed" in done.stdout + done.stderr, done
 
 
 def an_answer_of_a_router_goes_back_under_the_header_of_its_cause():
@@ -313,7 +494,8 @@ def main():
     claims = [claim for name, claim in globals().items()
               if callable(claim) and getattr(claim, "__module__", "") == "__main__"
               and name not in ("write", "read", "weir", "good", "records", "as_link", "convert",
-                               "block", "section", "main")]
+                               "block", "interface", "packet", "section_head", "section", "pcap",
+                               "main")]
 
     def alone(claim):
         def inside():
