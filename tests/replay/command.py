@@ -355,7 +355,8 @@ def what_is_not_as_it_should_be_is_said():
     make("stray", packets=10)
     done = good("-c", "s.weir", "--in", "a=in", "--in", "c=stray", "--report", "r.json", text=True)
     for text in ("after frame 99: the file ends in the middle of a frame",
-                 "9 frames put in the order of the time stamps", "port c: 10 packets came in and no cloud took them",
+                 "9 frames put in the order of the time stamps",
+                 "port c: 10 packets came in and no cloud took them",
                  "port b: 99 packets left and were not written; --out b=PCAP would write them"):
         assert text in done.stderr, f"{text}: {done.stderr}"
     port = json.loads(read("r.json"))["ports"][1]

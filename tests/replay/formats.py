@@ -205,7 +205,8 @@ def tools_of_others_agree():
         if not shutil.which(tool):
             raise tap.Skip(f"{tool} is not installed")
     write("s.weir", (PORTS + "cloud down delay 1s\n").encode())
-    for name, link in LINKS.items():
+    for name in ("raw", "sll2", "null", "ppp_ether"):
+        link = LINKS[name]
         convert(link, "in")
         subprocess.run(["editcap", "-t", "1", "-F", "nsecpcap", "in", "later"], check=True,
                        capture_output=True)

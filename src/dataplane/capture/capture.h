@@ -2,10 +2,10 @@
 /*
  * Reads captures, one or several at once, in the order of time.
  *
- * Formats: pcap and pcapng, in microseconds or nanoseconds, in either byte order, also several files
- * in succession (records.h); other variants of pcap by libpcap. Frames are Ethernet; link_layer.h
- * turns frames of other links into Ethernet. Memory does not grow with the file. `-` is standard
- * input; pipes are possible. Compressed files are unpacked (unpack.h).
+ * Formats: pcap and pcapng, in microseconds or nanoseconds, in either byte order, also several
+ * files in succession (records.h); other variants of pcap by libpcap. Frames are Ethernet;
+ * link_layer.h turns frames of other links into Ethernet. Memory does not grow with the file. `-`
+ * is standard input; pipes are possible. Compressed files are unpacked (unpack.h).
  *
  * Link types. A capture has one link type. If frames or interfaces of another one follow, the
  * capture is *refused*: it ends, and capture_refused() returns why. If the caller wants a certain
@@ -58,17 +58,19 @@ struct capture;
 struct capture_options {
 	struct io_thread *io_thread; /* reads ahead; NULL: the caller reads */
 	/* NULL: only Ethernet is accepted. *link_layer NULL: any link type that weir knows is
-	 * accepted, and *link_layer is made for it. Otherwise the capture must have the link type of
-	 * *link_layer, that of captures opened before. Ownership: *link_layer is the caller's. */
+	 * accepted, and *link_layer is made for it. Otherwise the capture must have the link type
+	 * of *link_layer, that of captures opened before. Ownership: *link_layer is the
+	 * caller's. */
 	struct link_layer **link_layer;
 	bool link_wanted; /* leaves out the frames of all link types but `link`, a DLT_ value */
 	int link;
 	const char *interface; /* reads only the interface of a pcapng with this name, or all */
-	bool live; /* a frame of a pipe is returned at once, and does not wait for those behind it */
+	/* A frame of a pipe is returned at once, and does not wait for those behind it. */
+	bool live;
 };
 
-/* Opens a capture. Returns 0; -EINVAL with problem if the file cannot be read, is no capture, or has
- * a link type that is not accepted; or -ENOMEM. */
+/* Opens a capture. Returns 0; -EINVAL with problem if the file cannot be read, is no capture, or
+ * has a link type that is not accepted; or -ENOMEM. */
 int capture_open_with(const char *path, const struct capture_options *options,
                       struct capture **capture, struct problem *problem);
 int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
@@ -90,8 +92,8 @@ const char *capture_damage(const struct capture *capture);
 const char *capture_refused(const struct capture *capture);
 const struct capture_counts *capture_counts(const struct capture *capture);
 const struct frame_order_counts *capture_order_counts(const struct capture *capture);
-/* Writes what a person should know about the time stamps so far, in one line. Returns false if there
- * is nothing. */
+/* Writes what a person should know about the time stamps so far, in one line. Returns false if
+ * there is nothing. */
 bool capture_say_order(const struct capture *capture, char *text, size_t room);
 /* Returns the number of frames of other link types that were left out, and in *which the first
  * interface that had some. */

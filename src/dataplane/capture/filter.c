@@ -171,8 +171,8 @@ static int check_words(const char *words, struct problem *problem)
 	return -EINVAL;
 }
 
-/* Refuses a filter that no packet fits. Only libpcap's optimiser detects that. It is fast for a short
- * program; what a longer one means is not examined. */
+/* Refuses a filter that no packet fits. Only libpcap's optimiser detects that. It is fast for a
+ * short program; what a longer one means is not examined. */
 static int check_fits_something(const char *words, const struct bpf_program *plain,
                                 struct problem *problem)
 {

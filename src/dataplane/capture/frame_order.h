@@ -3,15 +3,16 @@
  * Puts the frames of one capture in the order of time, and mends time stamps that cannot be right.
  *
  * The window has at least half of the next FRAME_ORDER_MAX frames of the file, as far as
- * FRAME_ORDER_BYTES reach. Its first
- * frame is compared with the one that was handed out last, and with those behind it:
+ * FRAME_ORDER_BYTES reach. Its first frame is compared with the one that was handed out last, and
+ * with those behind it:
  *
  *   a small step       A frame that is stamped up to FRAME_ORDER_STEP_NS earlier than one ahead of
- *                      it goes in front of that, as in a capture of several queues of a NIC. If that
- *                      has been handed out already, the frame comes at the same instant (`late`).
+ *                      it goes in front of that, as in a capture of several queues of a NIC. If
+ *                      that has been handed out already, the frame comes at the same instant
+ *                      (`late`).
  *   a wrong stamp      A frame that is stamped further ahead of what it follows, and of most frames
- *                      behind it; or further back than what it follows, while most frames behind it
- *                      are not. It comes together with its neighbour.
+ *                      behind it; or further back than what it follows, while most frames behind
+ *                      it are not. It comes together with its neighbour.
  *   a clock set back   If most frames behind it are as far back, the clock was set. From there on,
  *                      stamps are shifted: the frame comes together with the one ahead of it, and
  *                      the distances of all frames behind it are kept. The shift ends when stamps
@@ -21,8 +22,8 @@
  * What is handed out never goes back. If no frame of the window has an earlier stamp than the one
  * ahead of it, each is handed out as it is, without a comparison.
  *
- * With a window of one frame (a live pipe), a step back counts as a wrong stamp, and a second one in
- * succession as a clock set back.
+ * With a window of one frame (a live pipe), a step back counts as a wrong stamp, and a second one
+ * in succession as a clock set back.
  *
  * Thread: one at a time.
  */
@@ -47,8 +48,9 @@ struct frame_order_counts {
 	uint64_t wrong;    /* wrong stamps */
 	uint64_t set_back; /* times that the clock was set back */
 	uint64_t timeless; /* without a stamp */
-	/* The first wrong stamp, or step back: the number of the frame in the file, from 1; 0: none.
-	 * How far it is from the frame ahead of it (the one behind it, if it is the first). */
+	/* The first wrong stamp, or step back: the number of the frame in the file, from 1; 0:
+	 * none. How far it is from the frame ahead of it (the one behind it, if it is the
+	 * first). */
 	uint64_t odd_frame;
 	int64_t odd_stamp_ns, odd_by_ns;
 };

@@ -25,7 +25,8 @@
 enum form { FORM_ETHERNET, FORM_IP, FORM_COOKED, FORM_FAMILY, FORM_PPP };
 
 /* Positions of the fields of a cooked header. `type` and `sender_bytes` are the second bytes of
- * two-byte fields in LINUX_SLL, which are sufficient. `ahead`: the bytes ahead of a header of PPP. */
+ * two-byte fields in LINUX_SLL, which are sufficient. `ahead`: the bytes ahead of a header of
+ * PPP. */
 struct link_kind {
 	int link;
 	enum form form;
@@ -246,9 +247,9 @@ static uint16_t ppp_type(uint32_t protocol)
 	}
 }
 
-/* Returns the length of a header of PPP (RFC 1661, RFC 1662) or Cisco's HDLC, 0 if it is cut. Address
- * and control may be missing, and the protocol may have one byte. In captures of pppd the direction
- * takes the place of the address. */
+/* Returns the length of a header of PPP (RFC 1661, RFC 1662) or Cisco's HDLC, 0 if it is cut.
+ * Address and control may be missing, and the protocol may have one byte. In captures of pppd the
+ * direction takes the place of the address. */
 static uint32_t ppp_read(const uint8_t *data, uint32_t bytes, uint16_t *type)
 {
 	const bool cisco = bytes >= 4 && (data[0] == 0x0f || data[0] == 0x8f) && data[1] == 0;

@@ -17,9 +17,9 @@
  * the Ethernet header belong to no host: they contain the number of the packet's link header. So
  * statements that need link-layer addresses (a filter `ether host`, `rewrite eth.dst`) are refused
  * (offline/link_fields.h). The protocol of the link header becomes the type of the Ethernet header;
- * that of a cooked header is restored from there. An answer that weir makes itself, with the addresses of its cause
- * exchanged, gets the link header of its cause, in which `sent by us` and `sent to us` are
- * exchanged. The length in a header of PPPoE follows that of the packet.
+ * that of a cooked header is restored from there. An answer that weir makes itself, with the
+ * addresses of its cause exchanged, gets the link header of its cause, in which `sent by us` and
+ * `sent to us` are exchanged. The length in a header of PPPoE follows that of the packet.
  *
  * The addresses contain the number of the link header four times. Three of them are compared, and
  * the majority decides each bit: errors of `corrupt` change the packet, but not the link header.
@@ -60,7 +60,8 @@ bool link_layer_has_sender(const struct link_layer *link_layer);
 
 /* Writes the Ethernet header for a frame with `bytes` bytes at `data`, its link header first, and
  * `wire_bytes` on the wire. Returns NULL, or what is wrong with the frame. Sets *link_bytes to the
- * length of the link header, and *sender to the sender's 6-byte address within `data`, or to NULL. */
+ * length of the link header, and *sender to the sender's 6-byte address within `data`, or to
+ * NULL. */
 const char *link_layer_enter(struct link_layer *link_layer, const uint8_t *data, uint32_t bytes,
                              uint32_t wire_bytes, uint8_t ethernet[LINK_LAYER_ETHERNET_BYTES],
                              uint32_t *link_bytes, const uint8_t **sender);

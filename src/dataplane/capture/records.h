@@ -85,8 +85,8 @@ struct records {
 	char damage[160];       /* what is wrong with its end, or "" */
 };
 
-/* `name` NULL: all interfaces; `link` is a DLT_ value, or RECORDS_ANY_LINK. Looks at the first bytes
- * of the file. If the format is RECORDS_FOREIGN, nothing was taken. */
+/* `name` NULL: all interfaces; `link` is a DLT_ value, or RECORDS_ANY_LINK. Looks at the first
+ * bytes of the file. If the format is RECORDS_FOREIGN, nothing was taken. */
 void records_open(struct records *records, struct block_reader *from, const char *name, int link);
 void records_close(struct records *records);
 /* Passes what precedes the first frame until the link type is known. Returns false if it cannot be:
