@@ -19,22 +19,22 @@ static double percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-static void tally_add(struct tally *tally, double value)
+static void moments_add(struct moments *moments, double value)
 {
-	double away = value - tally->mean;
+	double away = value - moments->mean;
 
-	tally->n++;
-	tally->mean += away / (double)tally->n;
-	tally->square += away * (value - tally->mean);
+	moments->n++;
+	moments->mean += away / (double)moments->n;
+	moments->square += away * (value - moments->mean);
 }
 
-static void tally_report(const struct tally *tally, const char *part, struct results *results)
+static void moments_report(const struct moments *moments, const char *part, struct results *results)
 {
-	double sigma = tally->n ? sqrt(tally->square / (double)tally->n) : 0;
+	double sigma = moments->n ? sqrt(moments->square / (double)moments->n) : 0;
 
-	results_add(results, part, "queue", tally->mean);
+	results_add(results, part, "queue", moments->mean);
 	results_add(results, part, "queue.sigma", sigma);
-	results_add(results, part, "queue.cv", tally->mean > 0 ? sigma / tally->mean : 0);
+	results_add(results, part, "queue.cv", moments->mean > 0 ? sigma / moments->mean : 0);
 }
 
 /* Counts what the link could have sent since it was last counted. */
@@ -110,12 +110,12 @@ void gauge_sample(struct gauge *gauge, bool counts)
 	gauge->average_bytes = report.queue_average_bytes;
 	if (!counts)
 		return;
-	tally_add(&gauge->queue, gauge->queue_bytes);
-	tally_add(&gauge->average, gauge->average_bytes);
+	moments_add(&gauge->queue, gauge->queue_bytes);
+	moments_add(&gauge->average, gauge->average_bytes);
 	gauge->average_max = fmax(gauge->average_max, gauge->average_bytes);
 	gauge->n_classes = report.n_classes;
 	for (uint32_t i = 0; i < report.n_classes; i++)
-		tally_add(&gauge->classes[i], (double)report.classes[i].queue_bytes);
+		moments_add(&gauge->classes[i], (double)report.classes[i].queue_bytes);
 }
 
 void gauge_report(struct gauge *gauge, simtime now_ns, struct results *results)
@@ -146,14 +146,14 @@ void gauge_report(struct gauge *gauge, simtime now_ns, struct results *results)
 		            percent(8e9 * ((double)(now.counters.tx_bytes - gauge->mark.tx_bytes) -
 		                           QUENCH_BYTES * quenches),
 		                    gauge->able_work));
-	tally_report(&gauge->queue, gauge->cloud, results);
+	moments_report(&gauge->queue, gauge->cloud, results);
 	results_add(results, gauge->cloud, "average", gauge->average.mean);
 	results_add(results, gauge->cloud, "average.max", gauge->average_max);
 	for (uint32_t i = 0; i < gauge->n_classes; i++) {
 		char part[RESULT_NAME_BYTES];
 
 		snprintf(part, sizeof(part), "%s.%s", gauge->cloud, now.classes[i].name);
-		tally_report(&gauge->classes[i], part, results);
+		moments_report(&gauge->classes[i], part, results);
 	}
 }
 

@@ -12,7 +12,7 @@
 #include "lab/results.h"
 
 /* Mean and variance of values added one by one (Welford). */
-struct tally {
+struct moments {
 	uint64_t n;
 	double mean, square;
 };
@@ -29,9 +29,9 @@ struct gauge {
 	bool no_limit;    /* it had no rate for some time since then */
 	struct counters mark, opposite_mark;
 	double queue_bytes, average_bytes; /* at the latest sample */
-	struct tally queue, average;
+	struct moments queue, average;
 	double average_max;
-	struct tally classes[CLASSES_MAX];
+	struct moments classes[CLASSES_MAX];
 	uint32_t n_classes;
 };
 
