@@ -3,6 +3,7 @@
 #include "change/change.h"
 #include "change/change_state.h"
 #include "engine/cloud_link.h"
+#include "engine/tallies.h"
 #include "engine/timeline.h"
 
 /* Inserts a cloud in the order of indices. */
@@ -158,6 +159,8 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		timeline_exchange(item->cloud, &item->timeline);
 		timeline_begin(item->cloud, now);
 	}
+	for (uint32_t i = 0; i < change->list.n_tallies; i++)
+		tallies_exchange(change->list.tallies[i].cloud, &change->list.tallies[i].tallies);
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_settle(engine, change->clouds[i].cloud);
 	templates_apply(engine, change, now);

@@ -7,6 +7,7 @@
 #include "match/selection.h"
 #include "router/hop.h"
 #include "scenario/port_setting.h"
+#include "scenario/tallied.h"
 
 /* Returns the cloud in force that continues under this configuration, or NULL if there is none. A
  * cloud of the same name is another cloud if its path differs or its packets come in at another
@@ -93,6 +94,7 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 {
 	struct engine *engine = change->engine;
 	const struct cloud_conf *before;
+	int error;
 
 	plan->cloud = cloud_before(engine, plan->conf, root, &before);
 	if (!plan->cloud) {
@@ -108,7 +110,10 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
 		change->cloud_table->slots[plan->cloud->index] = plan->cloud;
 	}
-	return setting_list_add(&change->list, &engine->setup, plan->cloud, before, plan->conf);
+	error = setting_list_add_tallies(&change->list, plan->cloud, plan->conf);
+	return error ? error
+	             : setting_list_add(&change->list, &engine->setup, plan->cloud, before,
+	                                plan->conf);
 }
 
 static int template_add(struct change *change, struct plan *plan, int root, int to)
@@ -163,9 +168,14 @@ static int plan_one(struct change *change, uint32_t index, int root, int to)
 {
 	struct plan *plan = &change->plans[index];
 	uint32_t settings = change->list.n_settings + change->list.n_timelines;
-	int error = plan->conf->many ? plan_template(change, plan, root, to)
-	                             : plan_cloud(change, plan, root, to);
+	const struct cloud_conf *before;
+	int error;
 
+	cloud_before(change->engine, plan->conf, root, &before);
+	error = tallied_give(change->scenario->clouds[index], before);
+	if (!error)
+		error = plan->conf->many ? plan_template(change, plan, root, to)
+		                         : plan_cloud(change, plan, root, to);
 	if (error)
 		return error;
 	if (!names_add(&change->cloud_table->index, plan->cloud->name, plan->cloud->index))

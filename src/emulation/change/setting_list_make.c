@@ -6,6 +6,7 @@
 #include "change/setting_make.h"
 #include "change/timeline_make.h"
 #include "engine/engine.h"
+#include "engine/tallies.h"
 #include "link/class.h"
 
 static int setting_add(struct setting_list *list, const struct engine_setup *setup,
@@ -83,6 +84,30 @@ static int timeline_add_change(struct setting_list *list, const struct engine_se
 	list->timelines[list->n_timelines].cloud = cloud;
 	return timeline_make(setup, cloud, before, after,
 	                     &list->timelines[list->n_timelines++].timeline);
+}
+
+int setting_list_add_tallies(struct setting_list *list, struct cloud *cloud,
+                             const struct cloud_conf *after)
+{
+	struct tallies_change *item;
+
+	if (tallies_are(cloud->tallies, after))
+		return 0;
+	if (list->n_tallies == list->tallies_room) {
+		uint32_t room = list->tallies_room ? 2 * list->tallies_room : 16;
+		struct tallies_change *tallies = realloc(list->tallies, room * sizeof(*tallies));
+
+		if (!tallies)
+			return -ENOMEM;
+		list->tallies = tallies;
+		list->tallies_room = room;
+	}
+	item = &list->tallies[list->n_tallies];
+	*item = (struct tallies_change){cloud, tallies_make(after)};
+	if (!item->tallies)
+		return -ENOMEM;
+	list->n_tallies++;
+	return 0;
 }
 
 int setting_list_add(struct setting_list *list, const struct engine_setup *setup,

@@ -12,4 +12,9 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
                      struct cloud *cloud, const struct cloud_conf *before,
                      const struct cloud_conf *after);
 
+/* Adds the tallies of the cloud, which may be the head of a template, if they differ from those in
+ * force. Returns 0 or -ENOMEM. Thread: control. */
+int setting_list_add_tallies(struct setting_list *list, struct cloud *cloud,
+                             const struct cloud_conf *after);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/tally.h"
 #include "engine/cloud.h"
 #include "engine/engine.h"
 #include "line/delay.h"
@@ -39,10 +40,11 @@ static int stage_prepare(struct setting *setting, const struct engine_setup *set
 	stage->statement = statement;
 	stage->rank = statement_rank(setup, statement);
 	stage->key = setting_key_of(setup->seed, setting->cloud, statement);
+	stage->tally = statement->number_max ? NULL : tally_hold(conf->tally);
 	for (; !error && statement->ready && conf; conf = cloud_conf_next(cloud, conf))
 		error = statement->ready(stage, conf);
 	if (error) {
-		statement->free(stage);
+		stage_free(stage);
 		return error;
 	}
 	setting->stage = stage;

@@ -8,6 +8,7 @@
 
 #include "change/setting_list_make.h"
 #include "engine/engine.h"
+#include "engine/tallies.h"
 #include "link/aqm.h"
 #include "match/selection.h"
 
@@ -173,6 +174,8 @@ int template_change_make(struct template *template, const struct engine_setup *s
 			change->timelines = change->list.n_timelines > 0;
 		}
 	}
+	if (!error)
+		error = setting_list_add_tallies(&change->list, template->head, after);
 	if (error)
 		return error;
 	change->of = template;
@@ -197,6 +200,9 @@ void template_begin(struct template_change *change)
 		setting_install(&change->list.settings[i]);
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		setting_free(&change->list.settings[i]);
+	for (uint32_t i = 0; i < change->list.n_tallies; i++)
+		tallies_exchange(change->of->head, &change->list.tallies[i].tallies);
+	change->list.n_tallies = 0; /* what they replace is NULL */
 	free(change->list.settings);
 	change->list.settings = NULL;
 	change->list.n_settings = change->list.settings_room = 0;
@@ -206,5 +212,6 @@ void template_begin(struct template_change *change)
 
 bool template_change_is_empty(const struct template_change *change)
 {
-	return change->settings == 0 && !change->timelines && !change->begins;
+	return change->settings == 0 && !change->timelines && !change->begins &&
+	       change->list.n_tallies == 0;
 }

@@ -63,17 +63,8 @@ timeline_places timeline_orders_places(const struct engine_setup *setup,
 const struct conf *timeline_equal(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; cloud && i < cloud->n_confs; i++) {
-		struct conf *other = cloud->confs[i];
-		uint32_t number = other->number;
-		bool equal;
-
-		if (other->statement != conf->statement)
-			continue;
-		other->number = conf->number;
-		equal = conf_equal(other, conf);
-		other->number = number;
-		if (equal)
-			return other;
+		if (conf_alike(cloud->confs[i], conf))
+			return cloud->confs[i];
 	}
 	return NULL;
 }
@@ -229,6 +220,7 @@ int timeline_make(const struct engine_setup *setup, struct cloud *cloud,
 		for (; conf && !error; conf = cloud_conf_next(after, conf)) {
 			if (conf->statement != *row || (*row)->role != ROLE_SCHEDULE)
 				continue;
+			plan.by = conf;
 			plan.unchanged = timeline_equal(before, conf);
 			error = (*row)->plan(conf, &plan);
 		}

@@ -17,6 +17,7 @@ struct timeline_plan {
 	const struct engine_setup *setup;
 	struct cloud *cloud;
 	const struct cloud_conf *conf, *before; /* before: NULL if the cloud is new */
+	const struct conf *by;                  /* the schedule that is being planned */
 	timeline_places redone; /* applied again by this change: see timeline_redone */
 	/* for timeline_make */
 	struct timeline *timeline;

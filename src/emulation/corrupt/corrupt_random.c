@@ -127,6 +127,7 @@ const struct statement corrupt_random_statement = {
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_random_fields,
         .conf_bytes = sizeof(struct corrupt_random_conf),
+        .acts = {offsetof(struct counters, corrupted)},
         .make = corrupt_random_make,
         .free = corrupt_random_free,
         .adopt = corrupt_random_adopt,

@@ -75,6 +75,7 @@ const struct statement duplicate_every_statement = {
         .role = ROLE_STAGE,
         .fields = duplicate_every_fields,
         .conf_bytes = sizeof(struct duplicate_every_conf),
+        .acts = {offsetof(struct counters, duplicated)},
         .make = duplicate_every_make,
         .free = duplicate_every_free,
         .adopt = duplicate_every_adopt,

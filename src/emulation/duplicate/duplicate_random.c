@@ -80,6 +80,7 @@ const struct statement duplicate_random_statement = {
         .role = ROLE_STAGE,
         .fields = duplicate_random_fields,
         .conf_bytes = sizeof(struct duplicate_random_conf),
+        .acts = {offsetof(struct counters, duplicated)},
         .make = duplicate_random_make,
         .free = duplicate_random_free,
         .adopt = duplicate_random_adopt,

@@ -8,6 +8,7 @@
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
 #include "engine/template.h"
+#include "engine/tallies.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
@@ -72,7 +73,8 @@ void cloud_release(struct cloud *cloud)
 	aqm_free(cloud->link.queue.aqm);
 	classes_free(cloud->link.classes);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		cloud->stages[i]->statement->free(cloud->stages[i]);
+		stage_free(cloud->stages[i]);
+	tallies_free(cloud->tallies);
 }
 
 void cloud_free(struct cloud *cloud)
@@ -308,8 +310,7 @@ void cloud_arrive(struct cloud *cloud, struct burst *burst)
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_stages(cloud, burst);
 	for (uint16_t i = 0; likely(!cloud->witness) && i < cloud->n_stages; i++) {
-		cloud->stages[i]->process(cloud->stages[i], burst);
-		burst_close(burst, 0);
+		cloud_pass(cloud, cloud->stages[i], burst);
 	}
 	if (unlikely(cloud->watch != NULL))
 		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);

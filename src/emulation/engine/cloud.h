@@ -18,6 +18,7 @@
 #include "stage/cloud_watch.h"
 #include "account/witness.h"
 
+struct tallies;
 struct timeline;
 struct classifier;
 
@@ -69,6 +70,7 @@ struct cloud {
 	simtime origin_ns; /* beginning of the run: when the first scenario came into force. 0 live;
 	                    * in a replay, the first packet of the captures */
 	struct timeline *timeline; /* or NULL */
+	struct tallies *tallies;   /* tallies.h; of a template, its head has them; or NULL */
 	/* if it compensates latency and keeps order: all that has entered the line leaves by
 	 * then */
 	simtime latest_leaving;

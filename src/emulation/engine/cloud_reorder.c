@@ -186,6 +186,10 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		wheel_idle_until(line->wheel, now);
 	chosen = reorder_choose(rule, &back->choice, back->packets.records > 0);
 	back->entered++;
+	if (rule->tally) {
+		rule->tally->came++;
+		rule->tally->acted += chosen;
+	}
 	/* A packet that is sent at once skips the delay of the line. */
 	if (!(chosen && rule->kind == REORDER_EARLY))
 		line_due_one(line, now, &due);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud.h"
 
+#include "engine/tallies.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
 #include "snapshot/snapshot.h"
@@ -65,6 +66,7 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 	snapshot_value(snapshot, cloud->wake);
 	snapshot_value(snapshot, cloud->drawn_most);
 	snapshot_value(snapshot, cloud->counters);
+	tallies_snapshot(cloud, snapshot);
 	snapshot_value(snapshot, cloud->wanted);
 	stages_snapshot(cloud, snapshot);
 	timeline_snapshot(cloud->timeline, snapshot);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_tell.h"
 
+#include "engine/tallies.h"
+
 #include "link/aqm.h"
 
 /* Called only for a witness: an average may use floating point. */
@@ -123,8 +125,7 @@ static void pass_told(struct cloud *cloud, struct stage *stage, struct burst *bu
 	uint16_t at = 0;
 
 	meet(burst, met);
-	stage->process(stage, burst);
-	burst_close(burst, 0);
+	cloud_pass(cloud, stage, burst);
 	for (uint16_t i = 0; i < burst->n; i++)
 		cloud_tell(cloud, burst, i,
 		           (struct fate){.kind = FATE_PASSED,
@@ -139,12 +140,10 @@ void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
 		struct stage *stage = cloud->stages[i];
 
 		cloud->meets = stage->statement->name;
-		if (cloud_tells(cloud, FATE_PASSED)) {
+		if (cloud_tells(cloud, FATE_PASSED))
 			pass_told(cloud, stage, burst);
-		} else {
-			stage->process(stage, burst);
-			burst_close(burst, 0);
-		}
+		else
+			cloud_pass(cloud, stage, burst);
 	}
 	cloud->meets = NULL;
 }

@@ -8,6 +8,7 @@
 #include "account/counter_read.h"
 #include "engine/engine_report.h"
 #include "engine/engine_state.h"
+#include "engine/tallies.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -285,6 +286,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report->line_ns.count = report->line_ns.min = report->line_ns.max = report->line_ns.sum = 0;
 	report->line_ns.lacks = 0;
 	histogram_read(&report->delay_ns, cloud->delay_ns);
+	report->n_tallies = tallies_read(cloud, report->tallies);
 	if (is_template(cloud)) {
 		template_report_line(cloud->of, report);
 		return true;
@@ -390,6 +392,7 @@ void engine_clear(struct engine *engine)
 		if (!cloud)
 			continue;
 		cloud_watch_cleared(cloud->watch);
+		tallies_clear(cloud);
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud->counters.carried = cloud_held(cloud);
 		if (!cloud->of || is_template(cloud))

@@ -12,6 +12,7 @@
 #include "account/counters.h"
 #include "account/histogram.h"
 #include "account/observed.h"
+#include "account/tally.h"
 #include "scenario/scenario.h"
 
 struct engine;
@@ -37,6 +38,9 @@ struct cloud_report {
 	 * other fields are undefined. */
 	struct histogram line_ns;
 	struct observed observed; /* by the stages */
+	/* of its statements, in the order of scenario/tallied.h; one cloud of a template has none */
+	uint32_t n_tallies;
+	struct tally tallies[TALLIES_MAX];
 	/* of each class, if the link has classes */
 	uint32_t n_classes;
 	struct class_report {

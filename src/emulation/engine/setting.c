@@ -7,6 +7,7 @@
 #include "engine/cloud.h"
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_reorder.h"
+#include "engine/tallies.h"
 #include "engine/timeline.h"
 #include "line/delay.h"
 #include "link/classes.h"
@@ -316,12 +317,20 @@ void setting_snapshot(struct setting *setting, struct snapshot *snapshot)
 
 /* ---- control ---- */
 
+void stage_free(struct stage *stage)
+{
+	struct tally *tally = stage->tally;
+
+	stage->statement->free(stage);
+	tally_release(tally);
+}
+
 void setting_free(struct setting *setting)
 {
 	switch (setting->role) {
 	case ROLE_STAGE:
 		if (setting->stage)
-			setting->stage->statement->free(setting->stage);
+			stage_free(setting->stage);
 		break;
 	case ROLE_AQM:
 	case ROLE_AQM_MODIFIER:
@@ -345,6 +354,9 @@ void setting_free(struct setting *setting)
 
 void setting_list_free(struct setting_list *list)
 {
+	for (uint32_t i = 0; i < list->n_tallies; i++)
+		tallies_free(list->tallies[i].tallies);
+	free(list->tallies);
 	for (uint32_t i = 0; i < list->n_settings; i++)
 		setting_free(&list->settings[i]);
 	for (uint32_t i = 0; i < list->n_timelines; i++)

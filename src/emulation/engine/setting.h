@@ -65,11 +65,19 @@ struct timeline_change {
 	struct timeline *timeline;
 };
 
+/* The tallies of a new configuration; after the exchange, those of the previous one. */
+struct tallies_change {
+	struct cloud *cloud;
+	struct tallies *tallies;
+};
+
 struct setting_list {
 	uint32_t n_settings, settings_room;
 	struct setting *settings;
 	uint32_t n_timelines, timelines_room;
 	struct timeline_change *timelines;
+	uint32_t n_tallies, tallies_room;
+	struct tallies_change *tallies;
 };
 
 /* Frees the list and its contents, which are what was replaced once the change is in force.

@@ -5,6 +5,7 @@
 #include <rte_prefetch.h>
 
 #include "engine/cloud_aqm.h"
+#include "engine/tallies.h"
 #include "engine/template.h"
 #include "engine/timeline.h"
 
@@ -87,6 +88,8 @@ bool template_settle_some(struct template *template, uint32_t n)
 void template_apply(struct template *template, struct template_change *change, simtime now,
                     void *argument, void (*woken)(void *argument, struct cloud *cloud))
 {
+	for (uint32_t i = 0; i < change->list.n_tallies; i++)
+		tallies_exchange(template->head, &change->list.tallies[i].tallies);
 	change->at = now;
 	change->before_at = template->latest_at;
 	change->number = ++template->latest;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "account/counters.h"
 #include "line/delay.h"
 #include "scenario/scenario.h"
 
@@ -11,7 +12,11 @@
 struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key)
 {
 	struct reorder_rule rule = {
-	        .kind = REORDER_NONE, .key = key, .statement = conf ? conf->statement : NULL};
+	        .kind = REORDER_NONE,
+	        .key = key,
+	        .statement = conf ? conf->statement : NULL,
+	        .tally = conf ? conf->tally : NULL,
+	};
 
 	if (conf && conf->statement == &reorder_every_statement) {
 		const struct reorder_every_conf *every = (const struct reorder_every_conf *)conf;
@@ -103,6 +108,7 @@ const struct statement reorder_every_statement = {
         .variant = "every",
         .help = "every Nth packet changes places with the one after it",
         .role = ROLE_LINE,
+        .acts = {offsetof(struct counters, reordered)},
         .fields = every_fields,
         .conf_bytes = sizeof(struct reorder_every_conf),
 };
@@ -170,6 +176,7 @@ const struct statement reorder_random_statement = {
         .variant = "random",
         .help = "packets are held back with a probability, by packets or by a time",
         .role = ROLE_LINE,
+        .acts = {offsetof(struct counters, reordered)},
         .fields = random_fields,
         .conf_bytes = sizeof(struct reorder_random_conf),
         .check = random_check,
@@ -222,6 +229,7 @@ const struct statement reorder_early_statement = {
         .name = "reorder",
         .help = "as in netem: packets are sent at once with a probability, the others are delayed",
         .role = ROLE_LINE,
+        .acts = {offsetof(struct counters, reordered)},
         .fields = early_fields,
         .conf_bytes = sizeof(struct reorder_early_conf),
         .check = early_check,

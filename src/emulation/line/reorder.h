@@ -34,6 +34,7 @@
 
 #include <stdbool.h>
 
+#include "account/tally.h"
 #include "random/chance.h"
 #include "random/draw.h"
 #include "scenario/statement.h"
@@ -85,6 +86,8 @@ struct reorder_rule {
 	bool as_netem;
 	struct draw_key key;
 	const struct statement *statement; /* the source of the rule, and of its key */
+	/* Counts the packets that the rule chooses; the cloud holds it (tallies.h). NULL: none. */
+	struct tally *tally;
 };
 
 /* Control: returns the rule of `conf`, which is one of the three statements, or NULL for no

@@ -99,6 +99,7 @@ const struct statement police_statement = {
         .role = ROLE_STAGE,
         .fields = police_fields,
         .conf_bytes = sizeof(struct police_conf),
+        .acts = {offsetof(struct counters, drops[REASON_POLICE])},
         .make = police_make,
         .free = police_free,
         .adopt = police_adopt,

@@ -102,6 +102,8 @@ const struct statement loss_burst_statement = {
         .role = ROLE_STAGE,
         .fields = loss_burst_fields,
         .conf_bytes = sizeof(struct loss_burst_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_burst_make,
         .free = loss_burst_free,
         .adopt = loss_burst_adopt,

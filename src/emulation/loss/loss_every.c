@@ -88,6 +88,8 @@ const struct statement loss_every_statement = {
         .role = ROLE_STAGE,
         .fields = loss_every_fields,
         .conf_bytes = sizeof(struct loss_every_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_every_make,
         .free = loss_every_free,
         .adopt = loss_every_adopt,

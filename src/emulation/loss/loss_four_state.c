@@ -158,6 +158,8 @@ const struct statement loss_four_state_statement = {
         .fields = loss_four_state_fields,
         .conf_bytes = sizeof(struct loss_four_state_conf),
         .check = loss_four_state_check,
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_four_state_make,
         .free = loss_four_state_free,
         .adopt = loss_four_state_adopt,

@@ -118,6 +118,8 @@ const struct statement loss_gilbert_elliott_statement = {
         .role = ROLE_STAGE,
         .fields = loss_gilbert_elliott_fields,
         .conf_bytes = sizeof(struct loss_gilbert_elliott_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_gilbert_elliott_make,
         .free = loss_gilbert_elliott_free,
         .adopt = loss_gilbert_elliott_adopt,

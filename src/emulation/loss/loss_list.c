@@ -89,6 +89,8 @@ const struct statement loss_list_statement = {
         .fields = loss_list_fields,
         .conf_bytes = sizeof(struct loss_list_conf),
         .check = loss_list_check,
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_list_make,
         .ready = loss_list_ready,
         .free = loss_list_free,

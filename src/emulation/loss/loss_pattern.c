@@ -154,6 +154,8 @@ const struct statement loss_pattern_statement = {
         .fields = loss_pattern_fields,
         .conf_bytes = sizeof(struct loss_pattern_conf),
         .check = loss_pattern_check,
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_pattern_make,
         .free = loss_pattern_free,
         .adopt = loss_pattern_adopt,

@@ -98,6 +98,8 @@ const struct statement loss_random_statement = {
         .role = ROLE_STAGE,
         .fields = loss_random_fields,
         .conf_bytes = sizeof(struct loss_random_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_random_make,
         .free = loss_random_free,
         .adopt = loss_random_adopt,

@@ -136,6 +136,8 @@ const struct statement loss_tcp_byte_statement = {
         .fields = loss_tcp_byte_fields,
         .conf_bytes = sizeof(struct loss_tcp_byte_conf),
         .check = loss_tcp_byte_check,
+        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
+                 offsetof(struct counters, ecn_marked)},
         .make = loss_tcp_byte_make,
         .free = loss_tcp_byte_free,
         .adopt = loss_tcp_byte_adopt,

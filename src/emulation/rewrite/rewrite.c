@@ -22,6 +22,7 @@ struct passage {
 	struct rewrite_view view;
 	uint64_t index; /* index of its draws */
 	bool changed;
+	uint32_t writes;
 };
 
 /* ---- comparing ---- */
@@ -107,6 +108,7 @@ static inline bool write_bytes(struct stage *stage, struct passage *passage,
 		view->mbuf = view->burst->mbuf[view->i];
 		passage->changed = true;
 	}
+	passage->writes++;
 	rewrite_store(view->mbuf, at, width, after);
 	rewrite_sums(view, step->summed, at, width, before, after);
 	return true;
@@ -192,14 +194,18 @@ static inline void pass(struct rewrite *rewrite, struct burst *burst, uint16_t i
 
 	passage.index = index;
 	passage.changed = false;
+	passage.writes = 0;
 	rewrite_view_open(&passage.view, burst, i);
 	for (uint32_t k = 0; k < rewrite->n_rules; k++) {
 		const struct rewrite_rule *rule = rewrite->rules[k];
+		const uint32_t writes = passage.writes;
 		enum applied applied;
 
 		if (!matches(&passage.view, rule))
 			continue;
 		applied = apply(&rewrite->stage, &passage, rule);
+		if (rule->tally)
+			rule->tally->acted += passage.writes != writes;
 		if (unlikely(applied == DROPPED))
 			return;
 		if (unlikely(rule->moves) && applied == APPLIED) {
@@ -262,12 +268,16 @@ static uint16_t set_words(struct rewrite *rewrite, struct burst *burst, uint16_t
 	const struct rewrite_word word =
 	        rewrite->n_rules == 1 ? rewrite->rules[0]->word : (struct rewrite_word){0};
 	struct words words;
+	uint64_t others;
 	uint16_t n;
 
 	if (!word.mask)
 		return 0;
 	n = gather(&words, word.at, burst, from);
-	cloud_counters(rewrite->stage.cloud)->rewritten += set(&word, &words, n);
+	others = set(&word, &words, n);
+	cloud_counters(rewrite->stage.cloud)->rewritten += others;
+	if (rewrite->rules[0]->tally)
+		rewrite->rules[0]->tally->acted += others;
 	for (uint16_t i = 0; i < n; i++) {
 		memcpy(words.ip[i] + word.at, &words.word[i], sizeof(words.word[i]));
 		memcpy(words.ip[i] + REWRITE_IPV4_SUM, &words.sum[i], sizeof(words.sum[i]));
@@ -281,6 +291,10 @@ static void rewrite_process(struct stage *stage, struct burst *burst)
 	uint64_t first = stage->drawn;
 
 	stage->drawn += burst->n;
+	for (uint32_t k = 0; k < rewrite->n_rules; k++) {
+		if (rewrite->rules[k]->tally)
+			rewrite->rules[k]->tally->came += burst->n;
+	}
 	for (uint16_t i = 0; i < burst->n; i++) {
 		i += set_words(rewrite, burst, i);
 		if (i < burst->n)
@@ -327,6 +341,7 @@ static int rewrite_ready(struct stage *stage, const struct conf *conf)
 	if (error)
 		return error;
 	rule->number = conf->number;
+	rule->tally = tally_hold(conf->tally);
 	rewrite->rules[rewrite->n_rules++] = rule;
 	return 0;
 }
@@ -335,8 +350,10 @@ static void rewrite_free(struct stage *stage)
 {
 	struct rewrite *rewrite = (struct rewrite *)stage;
 
-	for (uint32_t i = 0; i < rewrite->n_rules; i++)
+	for (uint32_t i = 0; i < rewrite->n_rules; i++) {
+		tally_release(rewrite->rules[i]->tally);
 		free(rewrite->rules[i]);
+	}
 	free(rewrite);
 }
 
@@ -382,6 +399,7 @@ const struct statement rewrite_statement = {
         .fields = rewrite_table,
         .terms = rewrite_terms,
         .number_max = REWRITE_NUMBER_MAX,
+        .acts = {offsetof(struct counters, rewritten)},
         .conf_bytes = sizeof(struct rewrite_conf),
         .check = rewrite_check,
         .make = rewrite_make,

@@ -24,6 +24,7 @@
 #ifndef WEIR_REWRITE_RULE_H
 #define WEIR_REWRITE_RULE_H
 
+#include "account/tally.h"
 #include "rewrite/rewrite_place.h"
 
 #define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes takes two */
@@ -65,8 +66,9 @@ struct rewrite_word {
 };
 
 struct rewrite_rule {
-	uint32_t number;  /* of the rule in its cloud */
-	uint16_t n_terms; /* the first steps are comparisons, the others actions */
+	uint32_t number;     /* of the rule in its cloud */
+	struct tally *tally; /* of its configuration; NULL: none */
+	uint16_t n_terms;    /* the first steps are comparisons, the others actions */
 	uint16_t n_steps;
 	bool moves; /* may change where the layers of the packet are */
 	struct rewrite_word word;

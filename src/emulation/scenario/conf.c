@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/tally.h"
 #include "scenario/file.h"
 #include "scenario/scenario.h"
 #include "scenario/orders.h"
@@ -118,6 +119,7 @@ struct conf *conf_copy(const struct conf *conf)
 	if (!copy)
 		return NULL;
 	memcpy(copy, conf, conf->statement->conf_bytes);
+	tally_hold(copy->tally);
 	for (const struct field *field = conf->statement->fields; field->name; field++)
 		field_disown(copy, field);
 	for (const struct field *field = conf->statement->fields; field->name; field++) {
@@ -151,6 +153,7 @@ void conf_free(struct conf *conf)
 		return;
 	for (const struct field *field = conf->statement->fields; field->name; field++)
 		field_free(conf, field);
+	tally_release(conf->tally);
 	free(conf);
 }
 
@@ -216,8 +219,12 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 bool conf_equal(const struct conf *a, const struct conf *b)
 {
-	if (a->statement != b->statement || a->number != b->number ||
-	    strcmp(a->scope, b->scope) != 0)
+	return a->number == b->number && conf_alike(a, b);
+}
+
+bool conf_alike(const struct conf *a, const struct conf *b)
+{
+	if (a->statement != b->statement || strcmp(a->scope, b->scope) != 0)
 		return false;
 	for (const struct field *field = a->statement->fields; field->name; field++) {
 		if (!field_equal(a, b, field))

@@ -99,11 +99,15 @@ struct field {
 /* The first member of every configuration struct. Bit i of `given` is set if the user wrote field i
  * of the table; the other fields hold `initial` and are not printed. */
 struct statement;
+struct tally;
 struct conf {
 	const struct statement *statement;
 	uint64_t given;
 	uint32_t number; /* of a numbered statement (statement.h), or of a class: from 1; else 0 */
 	char scope[32];  /* the class that it concerns or makes; "": the cloud itself */
+	/* In an engine, of a statement that has one (tallied.h): held, and shared with copies. Else
+	 * NULL. */
+	struct tally *tally;
 };
 
 #endif

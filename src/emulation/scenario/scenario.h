@@ -72,6 +72,8 @@ struct conf *conf_copy(const struct conf *conf);
 void conf_free(struct conf *conf);
 /* Returns true if statement, number, scope and all fields are equal. */
 bool conf_equal(const struct conf *a, const struct conf *b);
+/* Does the same, but for the number. */
+bool conf_alike(const struct conf *a, const struct conf *b);
 
 struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud);
 void cloud_conf_free(struct cloud_conf *cloud);

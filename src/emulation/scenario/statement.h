@@ -38,6 +38,7 @@ struct stage;
 struct timeline_plan;
 
 #define TIMELINE_ORDERS_MAX 32
+#define STATEMENT_ACTS      2
 
 enum statement_role {
 	ROLE_STAGE,        /* has a stage in the cloud */
@@ -94,6 +95,10 @@ struct statement {
 	 * one. */
 	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,
 	             struct problem *problem);
+	/* Where among the counters of its cloud (counters.h) its effect is counted: offsets; 0:
+	 * none. If there is one, the engine counts for each statement of the cloud apart (tally.h);
+	 * a numbered one counts by itself. */
+	size_t acts[STATEMENT_ACTS];
 	const struct aqm_kind *aqm; /* ROLE_AQM only */
 	/* ROLE_STAGE only */
 	int (*make)(const struct conf *conf, struct stage **stage);
@@ -119,5 +124,11 @@ struct statement {
 	 * worker runs the stage. */
 	void (*report)(const struct stage *stage, struct observed *observed);
 };
+
+/* Returns true if the engine counts what each such statement of a cloud does (tallied.h). */
+static inline bool statement_acts(const struct statement *statement)
+{
+	return statement->acts[0] != 0;
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "account/tally.h"
 #include "link/rate.h"
 #include "link/slots.h"
 #include "loss/loss_random.h"
@@ -294,6 +295,7 @@ static int prepare_loss(struct curve *curve, const struct timeline_plan *plan)
 
 	if (!loss)
 		return -ENOMEM;
+	loss->tally = tally_hold(plan->by->tally);
 	error = timeline_settings(plan, plan->conf, &(struct orders){.n = 1, .order = &order},
 	                          &curve->loss);
 	conf_free(loss);

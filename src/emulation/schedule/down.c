@@ -35,6 +35,7 @@ const struct statement down_statement = {
         .role = ROLE_STAGE,
         .fields = no_fields,
         .conf_bytes = sizeof(struct down_conf),
+        .acts = {offsetof(struct counters, drops[REASON_DOWN])},
         .make = down_make,
         .free = down_free,
 };

@@ -7,6 +7,8 @@
 #include "scenario/scenario.h"
 #include "change/timeline_make.h"
 #include "schedule/at.h"
+#include "account/counters.h"
+#include "account/tally.h"
 #include "schedule/down.h"
 #include "schedule/orders_check.h"
 
@@ -182,6 +184,7 @@ static int flap_plan(const struct conf *conf, struct timeline_plan *timeline)
 
 	if (!down)
 		return -ENOMEM;
+	down->tally = tally_hold(conf->tally);
 	error = plan((const struct every_conf *)conf, &(struct orders){.n = 1, .order = &order},
 	             timeline);
 	conf_free(down);
@@ -313,6 +316,7 @@ const struct statement flap_statement = {
         .role = ROLE_SCHEDULE,
         .fields = flap_fields,
         .conf_bytes = sizeof(struct every_conf),
+        .acts = {offsetof(struct counters, drops[REASON_DOWN])},
         .check = flap_check,
         .plan = flap_plan,
         .covers = flap_covers,

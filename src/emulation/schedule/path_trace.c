@@ -212,6 +212,7 @@ const struct statement trace_statement = {
         .role = ROLE_SCHEDULE,
         .fields = trace_fields,
         .conf_bytes = sizeof(struct trace_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS])},
         .check = trace_check,
         .plan = trace_plan,
         .covers = trace_covers,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "account/counters.h"
 #include "link/rate.h"
 #include "schedule/at.h"
 #include "schedule/curve.h"
@@ -170,6 +171,7 @@ const struct statement wave_loss_statement = {
         .many_max = 4,
         .same = wave_same,
         .conf_bytes = sizeof(struct wave_conf),
+        .acts = {offsetof(struct counters, drops[REASON_LOSS])},
         .check = wave_check,
         .plan = wave_plan,
         .covers = wave_covers,

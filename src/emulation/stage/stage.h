@@ -30,6 +30,7 @@
 
 struct cloud;
 struct cloud_watch;
+struct tally;
 
 struct stage {
 	void (*process)(struct stage *stage, struct burst *burst);
@@ -37,10 +38,13 @@ struct stage {
 	uint64_t drawn;      /* packets seen so far: the index of the next draw */
 	struct draw_key key; /* set by the engine from seed, cloud and statement */
 	const struct statement *statement;
+	struct tally *tally;       /* of its configuration, held; NULL: none */
 	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
 	int rank;                  /* of the statement in the table; its place in the cloud */
 };
 
+/* Frees the stage, and releases its tally. Thread: control. */
+void stage_free(struct stage *stage);
 /* Writes or reads what the stage remembers: `drawn`, and what its statement adds (snapshot.h).
  * Thread: worker. */
 void stage_snapshot(struct stage *stage, struct snapshot *snapshot);
