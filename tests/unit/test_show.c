@@ -218,6 +218,25 @@ static void ports_say_what_they_lost_and_when_a_link_is_down(void **state)
 	expect_line(text, "\nwarning: port b: the device did not take 7,000 packets within 100 ms");
 }
 
+static void ports_say_what_came_before_the_start_and_which_stamps_came_too_late(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->fake.port.time = "kernel";
+	scene->fake.port.early = 54;
+	scene->fake.port.stamped = 1000;
+	scene->fake.port.aged = 7;
+	scene->fake.port.oldest_ns = 999999;
+	expect_line(shown(scene, SHOW_PORTS),
+	            "\nport a: 54 packets came before weir had started, and were dropped\n");
+	expect_no_line(shown(scene, SHOW_PORTS), "warning");
+	scene->fake.port.oldest_ns = 3000000;
+	expect_line(
+	        shown(scene, SHOW_PORTS),
+	        "\nwarning: port a: 7 packets could be received only after weir had passed the "
+	        "instant of their time stamp, by 3 ms at most: they left later than `late` says\n");
+}
+
 static void a_worker_that_stalls_or_is_nearly_full_is_warned_of(void **state)
 {
 	struct scene *scene = *state;
@@ -1063,6 +1082,7 @@ GROUP(show)
 	        TEST(all_clouds_are_a_line_each),
 	        TEST(without_a_packet_there_is_no_delay_and_no_lateness),
 	        TEST(ports_say_what_they_lost_and_when_a_link_is_down),
+	        TEST(ports_say_what_came_before_the_start_and_which_stamps_came_too_late),
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),

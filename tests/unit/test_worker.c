@@ -1010,6 +1010,210 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	scenario_free(constant);
 }
 
+/* ---- stamps of the kernel ---- */
+
+/* The stamp of a frame is the instant of the trace. */
+static uint16_t stamped_receive(struct port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                                uint16_t n)
+{
+	uint16_t got = rte_eth_rx_burst(port->id, 0, mbufs, n);
+
+	for (uint16_t i = 0; i < got; i++)
+		came_ns[i] = arrival_of(frame_of(mbufs[i]));
+	return got;
+}
+
+static struct bench *stamped_bench; /* of the port that is asked */
+
+static bool stamped_is_behind(const struct port *port)
+{
+	return rte_ring_count(stamped_bench->in[port - stamped_bench->ports]) > 0;
+}
+
+static const struct port_stamped stamped = {.receive = stamped_receive,
+                                            .is_behind = stamped_is_behind};
+
+static void stamp_ports(struct bench *bench, struct arrivals arrivals[PORTS])
+{
+	stamped_bench = bench;
+	memset(arrivals, 0, PORTS * sizeof(*arrivals));
+	bench->workers[0].stamped = true;
+	for (uint32_t i = 0; i < PORTS; i++) {
+		bench->ports[i].stamped = &stamped;
+		bench->inlets[i].stamped = true;
+		bench->inlets[i].arrivals = &arrivals[i];
+	}
+}
+
+/* The worker loses its processor for up to 16 ms, again and again. In between it polls as often as
+ * it finds something to do. Rate, queue and jitter, and the packets that are lost, are those of a
+ * replay. */
+static void with_stamps_of_the_kernel_a_worker_may_read_as_late_as_it_likes(void **state)
+{
+	static struct departures expected[PORTS], got[PORTS];
+	static struct arrivals arrivals[PORTS];
+	(void)state;
+
+	replay(expected);
+	for (uint32_t round = 0; round < 6; round++) {
+		struct bench *bench = bench_make(scenario);
+		uint32_t next = 0, random = 17 + round;
+		const bool pipeline = round % 2;
+		simtime now = 0;
+
+		stamp_ports(bench, arrivals);
+		if (pipeline)
+			make_pipeline(bench);
+		memset(got, 0, sizeof(got));
+		while (now < END_NS) {
+			bool busy;
+
+			arrive(bench, &next, now);
+			do {
+				busy = worker_poll(&bench->workers[0], now);
+				if (pipeline)
+					busy |= worker_poll(&bench->workers[1], now);
+				collect(bench, got);
+			} while (busy);
+			random = random * 1664525 + 1013904223;
+			now += random >> 28 ? 700 : random >> 4 & 0xffffff;
+		}
+		assert_int_equal(next, FRAMES);
+		assert_same(expected, got);
+		for (uint32_t port = 0; port < PORTS; port++) {
+			assert_int_equal(bench->inlets[port].rx_packets, FRAMES / 2);
+			assert_int_equal(bench->inlets[port].aged, 0);
+		}
+		bench_free(bench);
+	}
+}
+
+/* Port a is read late, too, but what it brings is due later. */
+static void a_late_reading_delays_only_what_was_due_by_then_and_that_is_counted(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct tx_queue *tx_queue = &bench->tx_queues[1];
+	static struct arrivals arrivals[PORTS];
+	const simtime first = arrival_of(0), last = arrival_of(400);
+	(void)state;
+
+	stamp_ports(bench, arrivals);
+	tx_queues_to_ports(bench);
+	assert_in_range(last - first, 2 * SIMTIME_MS / 10, 100 * SIMTIME_MS);
+	send_frames(bench, 0, 1);
+	send_frames(bench, 400, 1);
+	worker_poll(&bench->workers[0], last + SIMTIME_MS - 1);
+	assert_int_equal(tx_queue->tx_packets, 1);
+	assert_int_equal(tx_queue->lateness_ns.max, last - 1 - first);
+	worker_poll(&bench->workers[0], last + SIMTIME_MS);
+	assert_int_equal(tx_queue->tx_packets, 2);
+	assert_int_equal(tx_queue->lateness_ns.min, 0);
+	empty_ring(bench->out[1]);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+/* What came by the reading with which a poll begins is handed over, and what came later is in
+ * hand. */
+static void a_packet_that_came_during_a_poll_is_in_hand_until_the_next(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	static struct arrivals arrivals[PORTS];
+	const simtime came = arrival_of(50);
+	(void)state;
+
+	stamp_ports(bench, arrivals);
+	send_frames(bench, 50, 1);
+	assert_true(worker_poll(worker, came - 1));
+	assert_int_equal(worker->in_hand, 1);
+	assert_int_equal(bench->inlets[0].rx_packets, 0);
+	assert_int_equal(worker->done_ns, came - 1);
+	assert_true(worker_poll(worker, came));
+	assert_int_equal(worker->in_hand, 0);
+	assert_int_equal(bench->inlets[0].rx_packets, 1);
+	assert_int_equal(bench->inlets[0].aged, 0);
+	assert_false(worker_poll(worker, came + 1));
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+/* The kernel stamped it before a poll, and handed it over after that. */
+static void a_stamp_before_the_instant_of_the_engine_is_counted(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	static struct arrivals arrivals[PORTS];
+	static struct departures out[PORTS];
+	const simtime came = arrival_of(50);
+	(void)state;
+
+	stamp_ports(bench, arrivals);
+	worker_poll(worker, came + 300);
+	send_frames(bench, 50, 1);
+	worker_poll(worker, came + 900);
+	worker_poll(worker, came + SIMTIME_MS + 300);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 1);
+	assert_int_equal(out[1].list[0].due_ns, came + 300 + SIMTIME_MS);
+	assert_int_equal(bench->inlets[0].aged, 1);
+	assert_int_equal(bench->inlets[0].oldest_ns, 300);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void what_came_before_the_first_poll_is_dropped_and_counted(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	static struct arrivals arrivals[PORTS];
+	static struct departures out[PORTS];
+	uint32_t early = 0, next = 0;
+	const simtime began = arrival_of(500);
+	(void)state;
+
+	stamp_ports(bench, arrivals);
+	worker->began_ns = began;
+	while (arrival_of(early) < began)
+		early += 2; /* those of port a */
+	arrive(bench, &next, began + 10 * STEP_NS);
+	while (worker_poll(worker, began + 10 * STEP_NS))
+		;
+	worker_poll(worker, END_NS);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(bench->inlets[0].early, early / 2);
+	assert_int_equal(bench->inlets[0].rx_packets, (next + 1) / 2 - early / 2);
+	assert_int_equal(out[1].n, bench->inlets[0].rx_packets);
+	for (uint32_t i = 0; i < out[1].n; i++)
+		assert_true(out[1].list[i].due_ns >= began + SIMTIME_MS);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void what_is_in_hand_when_a_worker_ends_is_freed(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct arrivals arrivals[PORTS], *own = calloc(1, sizeof(*own));
+	(void)state;
+
+	stamp_ports(bench, arrivals);
+	bench->inlets[0].arrivals = own;
+	send_frames(bench, 50, 3);
+	worker_poll(&bench->workers[0], 0);
+	assert_int_equal(bench->workers[0].in_hand, 3);
+	arrivals_free(own);
+	arrivals_free(NULL);
+	bench_free(bench); /* finds all mbufs in the pool */
+	scenario_free(constant);
+}
+
 struct lost {
 	struct witness witness;
 	uint64_t number[6];
@@ -1454,6 +1658,13 @@ GROUP(worker)
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
+	        cmocka_unit_test(with_stamps_of_the_kernel_a_worker_may_read_as_late_as_it_likes),
+	        cmocka_unit_test(
+	                a_late_reading_delays_only_what_was_due_by_then_and_that_is_counted),
+	        cmocka_unit_test(a_packet_that_came_during_a_poll_is_in_hand_until_the_next),
+	        cmocka_unit_test(a_stamp_before_the_instant_of_the_engine_is_counted),
+	        cmocka_unit_test(what_came_before_the_first_poll_is_dropped_and_counted),
+	        cmocka_unit_test(what_is_in_hand_when_a_worker_ends_is_freed),
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(what_a_device_takes_is_told_with_the_instant_of_that),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),

@@ -155,6 +155,7 @@ class Port:
     not_sent: int = 0
     not_written: int = 0
     no_cloud: int = 0
+    before_start: int = 0
     lateness_ns: Spread = Spread()
     raw: dict[str, Any] = _raw()
 

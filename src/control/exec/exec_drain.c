@@ -120,15 +120,15 @@ static bool waits_before_weir(const struct exec_drain *drain)
 
 /* ---- weir ---- */
 
-/* Returns true if each worker has completed a poll since polls_take: then it has handed over what
- * it had in its hands. */
+/* Returns true if each worker has completed a poll since polls_take and has nothing in hand: then
+ * it has handed over what it had received. */
 static bool polls_have_ended(const struct exec_drain *drain)
 {
 	struct worker_report report;
 
 	for (uint32_t i = 0; i < drain->n_workers; i++) {
 		if (runtime_worker_report(drain->runtime, i, &report) &&
-		    report.polls == drain->polls[i])
+		    (report.polls == drain->polls[i] || report.in_hand > 0))
 			return false;
 	}
 	return true;

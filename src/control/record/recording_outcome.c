@@ -36,14 +36,15 @@ static json_t *ports_of(const struct runtime *runtime)
 	json_t *ports = json_array();
 
 	for (uint32_t i = 0; report && runtime_port_report(runtime, i, report); i++)
-		json_array_append_new(ports, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "port",
-		                                       report->name, "rx_packets",
+		json_array_append_new(ports, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}",
+		                                       "port", report->name, "rx_packets",
 		                                       (json_int_t)report->rx_packets, "tx_packets",
 		                                       (json_int_t)report->tx_packets, "rx_missed",
 		                                       (json_int_t)report->rx_missed, "rx_no_mbuf",
 		                                       (json_int_t)report->rx_no_mbuf, "tx_full",
 		                                       (json_int_t)report->tx_full, "not_sent",
-		                                       (json_int_t)report->not_sent, "lateness_ns",
+		                                       (json_int_t)report->not_sent, "before_start",
+		                                       (json_int_t)report->early, "lateness_ns",
 		                                       late_json(&report->lateness_ns)));
 	free(report);
 	return ports;

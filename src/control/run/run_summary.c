@@ -56,12 +56,15 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	                                       "tx lost", "not written", "late by p50", "p99",
 	                                       "max",     NULL};
 	struct table *table = table_make("lrrrrrrrrrrrr");
+	char count[COUNT_SIZE];
+	uint64_t early = 0;
 
 	if (!table)
 		return;
 	row(table, headings);
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
 		add_port(losses, port);
+		early += port->early;
 		table_text(table, port->name);
 		table_count(table, port->rx_packets);
 		table_unit(table, CHART_BYTES, (double)port->rx_bytes);
@@ -76,6 +79,9 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	}
 	table_print(table, out);
 	table_free(table);
+	if (early > 0)
+		fprintf(out, "%s packets came before weir had started, and were dropped\n",
+		        count_text(count, early));
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++)
 		late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, REMEDY);
 }

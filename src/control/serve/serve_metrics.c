@@ -25,6 +25,7 @@ static const struct row port_rows[] = {
         {"weir_port_no_cloud_packets", "no_cloud", "Packets that came in where no cloud starts.", 0,
          0},
         {"weir_port_untouched_packets", "untouched", "Packets that passed untouched.", 0, 0},
+        {"weir_port_before_start_packets", "before_start", "Packets from before the start.", 0, 0},
         {"weir_port_link_up", "link_up", "1: the link is up.", EXPOSITION_GAUGE, 0},
         {"weir_port_link_bytes_per_second", "link_bps", "Capacity of the link; 0: not known.",
          EXPOSITION_GAUGE, ROW_BITS},

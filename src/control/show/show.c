@@ -55,11 +55,17 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	late_cells(table, &port->lateness_ns);
 }
 
+/* A stamp that reached weir later than this after its instant is worth a warning. */
+#define AGED_NS 1000000
+
 static void warn_port(FILE *out, const struct port_report *port)
 {
 	const uint64_t known = port->too_large + port->not_ip + port->chained;
-	char count[COUNT_SIZE];
+	char count[COUNT_SIZE], span[CHART_UNIT_SIZE];
 
+	if (port->early > 0)
+		fprintf(out, "port %s: %s packets came before weir had started, and were dropped\n",
+		        port->name, count_text(count, port->early));
 	if (port->gone)
 		fprintf(out, "warning: port %s: its interface is gone\n", port->name);
 	else if (!port->link_up)
@@ -92,6 +98,14 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: %s time stamps of the device were implausible, and were "
 		        "corrected\n",
 		        port->name, count_text(count, port->stamps_odd));
+	if (port->oldest_ns >= AGED_NS) {
+		chart_unit_format(span, sizeof(span), CHART_NS, (double)port->oldest_ns, 3);
+		fprintf(out,
+		        "warning: port %s: %s packets could be received only after weir had passed "
+		        "the instant of their time stamp, by %s at most: they left later than "
+		        "`late` says\n",
+		        port->name, count_text(count, port->aged), span);
+	}
 	if (port->launch_missed > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets were handed over after the instant at which "
@@ -180,6 +194,7 @@ json_t *show_port_object(const struct port_report *port)
 	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full, "not_sent",
 	        (json_int_t)port->not_sent, "not_written", (json_int_t)port->not_written);
 
+	json_object_set_new(object, "before_start", json_integer((json_int_t)port->early));
 	json_object_set_new(object, "unfinished", json_integer((json_int_t)port->unfinished));
 	json_object_set_new(object, "too_large", json_integer((json_int_t)port->too_large));
 	json_object_set_new(object, "not_ip", json_integer((json_int_t)port->not_ip));
@@ -189,10 +204,12 @@ json_t *show_port_object(const struct port_report *port)
 	json_object_set_new(object, "chained", json_integer((json_int_t)port->chained));
 	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
 	if (port->stamped + port->unstamped > 0)
-		json_object_set_new(object, "stamps",
-		                    json_pack("{s:I,s:I,s:I}", "packets", (json_int_t)port->stamped,
-		                              "missing", (json_int_t)port->unstamped, "odd",
-		                              (json_int_t)port->stamps_odd));
+		json_object_set_new(
+		        object, "stamps",
+		        json_pack("{s:I,s:I,s:I,s:I,s:I}", "packets", (json_int_t)port->stamped,
+		                  "missing", (json_int_t)port->unstamped, "odd",
+		                  (json_int_t)port->stamps_odd, "aged", (json_int_t)port->aged,
+		                  "oldest_ns", (json_int_t)port->oldest_ns));
 	if (port->launch_ns > 0)
 		json_object_set_new(object, "launch",
 		                    json_pack("{s:I,s:I}", "lead_ns", (json_int_t)port->launch_ns,

@@ -274,8 +274,23 @@ static void add_inlet(struct worker *worker, struct runtime *runtime, uint32_t p
 	inlet->port = &runtime->ports[port];
 	inlet->index = port;
 	inlet->time = runtime->ports[port].stamps ? &runtime->ports[port].time : NULL;
+	inlet->stamped = port_stamps(inlet->port);
+	worker->stamped |= inlet->stamped;
 	if (worker->role == WORKER_RX)
 		inlet->ring = runtime->workers[runtime->emulator[port]].feed;
+}
+
+/* Gives the inlets of a worker room for what they receive, if one of them has stamps. */
+static int build_arrivals(struct worker *worker, struct problem *problem)
+{
+	for (uint32_t i = 0; worker->stamped && i < worker->n_inlets; i++) {
+		worker->inlets[i].arrivals = calloc(1, sizeof(struct arrivals));
+		if (!worker->inlets[i].arrivals) {
+			problem_set(problem, -1, "no memory for %u ports", worker->n_inlets);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 static int build_worker(struct runtime *runtime, uint32_t index, struct problem *problem)
@@ -353,6 +368,8 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 
 		add_inlet(&runtime->workers[receiver], runtime, port);
 	}
+	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
+		rc = build_arrivals(&runtime->workers[i], problem);
 	if (rc == 0)
 		plan_rest(runtime);
 	return rc;
@@ -374,6 +391,8 @@ static void free_worker(struct worker *worker)
 		rte_pktmbuf_free_bulk(worker->drains[i].outlet.mbufs, worker->drains[i].outlet.n);
 		free(worker->drains[i].from);
 	}
+	for (uint32_t i = 0; worker->inlets && i < worker->n_inlets; i++)
+		arrivals_free(worker->inlets[i].arrivals);
 	mailbox_free(&worker->mailbox);
 	rte_free(worker->inlets);
 	rte_free(worker->drains);

@@ -48,7 +48,6 @@ bool pipeline_receive(struct worker *worker, simtime now)
 		busy = true;
 	}
 	worker->now = now;
-	__atomic_store_n(&worker->done_ns, now, __ATOMIC_RELEASE);
 	return busy;
 }
 

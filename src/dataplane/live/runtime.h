@@ -151,24 +151,27 @@ struct port_report {
 	uint64_t absent_ns; /* in all */
 	uint64_t link_bps;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t rx_missed;     /* lost by the device before weir saw them */
-	uint64_t rx_no_mbuf;    /* lost because the mempool was empty */
-	uint64_t no_cloud;      /* received, and dropped: chosen by no cloud of this port */
-	uint64_t untouched;     /* received, chosen by no cloud, and passed on unchanged */
-	uint64_t tx_full;       /* dropped: not taken by the device within 100 ms of the due time */
-	uint64_t not_sent;      /* taken by the device, which says that it could not send them */
-	uint64_t not_written;   /* taken by a file, and could not be written (recorder.h) */
-	uint64_t unfinished;    /* of rx_missed: weir cannot finish what offloads left undone */
-	uint64_t too_large;     /* of not_sent: larger than the interface takes */
-	uint64_t not_ip;        /* of not_sent: no IP packets, on an interface for nothing else */
-	uint64_t chained;       /* of not_sent: longer than the one mbuf that the driver sends */
-	const char *time;       /* source of the instants of reception: `poll`, `device` */
-	uint64_t stamped;       /* with `device`: packets that the device stamped */
-	uint64_t unstamped;     /* packets that it did not stamp */
-	uint64_t stamps_odd;    /* after the reading, before the last one, or too old: corrected */
-	uint64_t speed_bps;     /* of the wire, from the scenario; 0: not given */
-	uint64_t launch_ns;     /* lead of a device that sends at a given time; 0: none */
-	uint64_t launch_missed; /* packets whose time to send had passed at hand-over */
+	uint64_t rx_missed;   /* lost by the device before weir saw them */
+	uint64_t rx_no_mbuf;  /* lost because the mempool was empty */
+	uint64_t no_cloud;    /* received, and dropped: chosen by no cloud of this port */
+	uint64_t untouched;   /* received, chosen by no cloud, and passed on unchanged */
+	uint64_t tx_full;     /* dropped: not taken by the device within 100 ms of the due time */
+	uint64_t not_sent;    /* taken by the device, which says that it could not send them */
+	uint64_t not_written; /* taken by a file, and could not be written (recorder.h) */
+	uint64_t unfinished;  /* of rx_missed: weir cannot finish what offloads left undone */
+	uint64_t too_large;   /* of not_sent: larger than the interface takes */
+	uint64_t not_ip;      /* of not_sent: no IP packets, on an interface for nothing else */
+	uint64_t chained;     /* of not_sent: longer than the one mbuf that the driver sends */
+	uint64_t early;       /* no loss of a running weir: came before it started */
+	const char *time;     /* source of the instants of reception: `poll`, `kernel`, `device` */
+	uint64_t stamped;     /* with `kernel` and `device`: packets that it stamped */
+	uint64_t unstamped;   /* packets that it did not stamp */
+	uint64_t aged;        /* with `kernel`: came before the instant of their engine */
+	uint64_t oldest_ns;   /* the largest difference of these */
+	uint64_t stamps_odd;  /* after the reading, before the last one, or too old: corrected */
+	uint64_t speed_bps;   /* of the wire, from the scenario; 0: not given */
+	uint64_t launch_ns;   /* lead of a device that sends at a given time; 0: none */
+	uint64_t launch_missed;       /* packets whose time to send had passed at hand-over */
 	struct histogram lateness_ns; /* hand-over to the device, after the due time */
 };
 struct worker_report {
@@ -177,6 +180,7 @@ struct worker_report {
 	uint64_t polls, busy_polls;
 	uint64_t longest_poll_ns; /* since the last clear */
 	uint64_t stalls;          /* times it completed no poll for a second */
+	uint32_t in_hand;         /* packets received, and in no cloud yet */
 	uint64_t held_packets, memory_used_bytes, memory_bytes;
 };
 uint32_t runtime_ports(const struct runtime *runtime);

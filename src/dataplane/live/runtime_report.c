@@ -31,6 +31,9 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 		if (worker->inlets[i].port == port) {
 			report->rx_packets += counter_read(&worker->inlets[i].rx_packets);
 			report->rx_bytes += counter_read(&worker->inlets[i].rx_bytes);
+			report->early += counter_read(&worker->inlets[i].early);
+			report->aged += counter_read(&worker->inlets[i].aged);
+			report->oldest_ns = counter_read(&worker->inlets[i].oldest_ns);
 		}
 	}
 	/* A transmit queue that leads to another worker sends nothing itself, but may have to
@@ -63,7 +66,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->absent_ns = port->presence.absent_ns;
 	report->link_bps = port_link_bps(port);
 	report->speed_bps = port->speed_bps;
-	report->time = port->stamps ? "device" : "poll";
+	report->time = port->stamps ? "device" : port_stamps(port) ? "kernel" : "poll";
 	report->launch_ns = port->launch_ns;
 	report->stamped = counter_read(&port->time.stamped);
 	report->unstamped = counter_read(&port->time.unstamped);
@@ -80,6 +83,12 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->too_large = losses.too_large - before->too_large;
 	report->not_ip = losses.not_ip - before->not_ip;
 	report->chained = losses.chained - before->chained;
+	report->early += losses.early - before->early;
+	if (port_stamps(port)) {
+		report->unstamped = losses.unstamped - before->unstamped;
+		report->stamped =
+		        report->rx_packets - RTE_MIN(report->unstamped, report->rx_packets);
+	}
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
 	report->untouched = engine_untouched(runtime->workers[runtime->emulator[index]].engine,
@@ -114,6 +123,7 @@ bool runtime_worker_report(const struct runtime *runtime, uint32_t index,
 	        .busy_polls = counter_read(&worker->busy_polls),
 	        .longest_poll_ns = counter_read(&worker->longest_poll_ns),
 	        .stalls = runtime->watches[index].stalls,
+	        .in_hand = __atomic_load_n(&worker->in_hand, __ATOMIC_RELAXED),
 	};
 	if (worker->engine) {
 		report->held_packets = engine_held_packets(worker->engine);

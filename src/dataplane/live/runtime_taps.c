@@ -79,13 +79,16 @@ void runtime_taps_step(struct runtime *runtime)
 }
 
 /* Returns true if each worker has completed the poll that was under way at the beat, and another
- * one. By then, everything that happened before the beat has been executed. */
+ * one, and has advanced to the beat. By then, everything that happened before it has been
+ * executed. */
 static bool beat_is_over(const struct runtime *runtime)
 {
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		uint64_t polls = __atomic_load_n(&runtime->workers[i].polls, __ATOMIC_ACQUIRE);
 
-		if (polls < runtime->taps.beat_polls[i] + 2)
+		if (polls < runtime->taps.beat_polls[i] + 2 ||
+		    __atomic_load_n(&runtime->workers[i].done_ns, __ATOMIC_ACQUIRE) <
+		            runtime->taps.beat_ns)
 			return false;
 	}
 	return true;

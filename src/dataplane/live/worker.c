@@ -114,7 +114,7 @@ static bool worker_drain(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
-static __attribute__((noinline)) void set_ages(const struct inlet *inlet, struct burst *burst)
+__attribute__((noinline)) void worker_set_ages(const struct inlet *inlet, struct burst *burst)
 {
 	uint32_t age_ns[BURST_MAX] = {0};
 
@@ -127,6 +127,7 @@ static bool run_to_completion(struct worker *worker, simtime now)
 	struct burst burst;
 	bool busy = false;
 
+	worker->now = now;
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		struct inlet *inlet = &worker->inlets[i];
 		uint16_t n = port_receive(inlet->port, burst.mbuf, BURST_MAX, now);
@@ -140,7 +141,7 @@ static bool run_to_completion(struct worker *worker, simtime now)
 			rte_prefetch0(rte_pktmbuf_mtod(burst.mbuf[k], void *));
 		burst_received(&burst, n, inlet->index, now, inlet->number + 1);
 		if (unlikely(inlet->time != NULL))
-			set_ages(inlet, &burst);
+			worker_set_ages(inlet, &burst);
 		inlet->number += n;
 		inlet->rx_packets += n;
 		inlet->rx_bytes += burst.bytes;
@@ -150,8 +151,6 @@ static bool run_to_completion(struct worker *worker, simtime now)
 	}
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);
-	if (worker->n_drains > 0)
-		busy |= worker_drain(worker, now);
 	return busy;
 }
 
@@ -162,6 +161,9 @@ static void clear(struct worker *worker)
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		worker->inlets[i].rx_packets = 0;
 		worker->inlets[i].rx_bytes = 0;
+		worker->inlets[i].early = 0;
+		worker->inlets[i].aged = 0;
+		worker->inlets[i].oldest_ns = 0;
 		if (worker->inlets[i].time)
 			port_time_clear(worker->inlets[i].time);
 	}
@@ -217,18 +219,22 @@ bool worker_poll(struct worker *worker, simtime now)
 	struct message *message;
 	bool busy = false;
 
-	worker->now = now;
 	switch (worker->role) {
 	case WORKER_RUN_TO_COMPLETION:
-		busy = run_to_completion(worker, now);
+		busy = unlikely(worker->stamped) ? arrivals_poll(worker, now)
+		                                 : run_to_completion(worker, now);
+		if (worker->n_drains > 0)
+			busy |= worker_drain(worker, worker->now);
 		break;
 	case WORKER_RX:
-		busy = pipeline_receive(worker, now);
+		busy = unlikely(worker->stamped) ? arrivals_poll(worker, now)
+		                                 : pipeline_receive(worker, now);
 		break;
 	case WORKER_EMULATION:
 		busy = pipeline_emulate(worker, now);
 		break;
 	case WORKER_TX:
+		worker->now = now;
 		busy = worker_drain(worker, now);
 		break;
 	}
@@ -238,6 +244,7 @@ bool worker_poll(struct worker *worker, simtime now)
 	if (unlikely(worker->tape && worker->engine && tape_wants_snapshot(worker->tape, now)))
 		record_snapshot(worker);
 	worker->busy_polls += busy;
+	__atomic_store_n(&worker->done_ns, worker->now, __ATOMIC_RELEASE);
 	/* What the poll has put into taps comes before it (runtime_taps_beat). */
 	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELEASE);
 	return busy;
@@ -288,6 +295,8 @@ int worker_main(void *argument)
 	struct worker *worker = argument;
 	simtime last = clock_now(worker->clock);
 
+	if (worker->began_ns == 0)
+		worker->began_ns = last;
 	/* Otherwise the kernel lets timers expire up to 50 us late, to save power. */
 	if (worker->rest_ns > 0)
 		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "live/arrivals.h"
 #include "live/mailbox.h"
 #include "live/tap.h"
 #include "machine/clock.h"
@@ -50,6 +51,13 @@ struct inlet {
 	struct port_time *time; /* if the device stamps what it receives; or NULL */
 	uint64_t number;        /* ordinal of the latest packet */
 	uint64_t rx_packets, rx_bytes;
+	/* of a worker that has stamped ports (arrivals.h) */
+	bool stamped;              /* the kernel stamps what comes to this port */
+	struct arrivals *arrivals; /* owned */
+	simtime latest_ns;         /* when the latest packet came */
+	uint64_t early;            /* dropped: came before the first poll */
+	uint64_t aged;             /* came before the instant that the engine had advanced to */
+	simtime oldest_ns;         /* the largest such difference */
 };
 
 /* Packets from other workers to a port to which this worker sends. */
@@ -70,6 +78,7 @@ struct worker {
 	struct engine *engine; /* or NULL */
 	struct inlet *inlets;
 	uint32_t n_inlets;
+	bool stamped; /* the kernel stamps what comes to one of its ports, or to several */
 	struct tx_queue *tx_queues; /* one for each port of the scenario, if there is an engine */
 	uint32_t n_tx_queues;
 	/* one for each port of the scenario, used by the transmit queues and drains of that port */
@@ -82,13 +91,16 @@ struct worker {
 	struct worker_tap tap;
 	struct tape *tape; /* recording of all that its engine meets; or NULL */
 
+	simtime began_ns; /* its first poll */
+
 	/* written by the worker */
 	uint64_t polls __rte_cache_aligned;
 	uint64_t busy_polls;
 	uint64_t longest_poll_ns;
 	simtime now;      /* the instant of this poll or the last one, to which the engine is
 	                   * advanced */
-	uint64_t done_ns; /* WORKER_RX: no packet will be stamped earlier */
+	uint64_t done_ns; /* after the last poll, no packet will be stamped earlier */
+	uint32_t in_hand; /* packets that it has received and not handed over (arrivals.h) */
 	bool waiting;     /* the last send left packets in an outlet */
 
 	uint32_t stop __rte_cache_aligned; /* written by control */
@@ -127,7 +139,9 @@ void worker_record_end(struct worker *worker);
 /* Hands over what lies in the outlet of this port, in the middle of a poll, unless a device has
  * refused something. The worker's engine calls it (engine_setup.make_room). */
 void worker_make_room(void *worker, uint32_t port);
-/* Sends what is due. Also used by pipeline.c. */
+/* Sends what is due. Also used by pipeline.c and arrivals.c. */
 bool worker_send(struct worker *worker, simtime now);
+/* Gives packets their ages, by the stamps of the device. Also used by arrivals.c. */
+void worker_set_ages(const struct inlet *inlet, struct burst *burst);
 
 #endif

@@ -14,6 +14,7 @@
 #include <rte_ether.h>
 
 #include "account/counter_read.h"
+#include "machine/wall_clock.h"
 #include "port/interface.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
@@ -27,16 +28,18 @@
 /* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
 #define START_DROPS_MAX 100000
 
-/* Room for the control message that the kernel adds to a frame. */
+/* Room for the control messages that the kernel adds to a frame: its time stamp, and its tag. */
 union auxiliary {
 	struct cmsghdr header;
-	uint8_t bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	uint8_t bytes[CMSG_SPACE(sizeof(struct timespec)) +
+	              CMSG_SPACE(sizeof(struct tpacket_auxdata))];
 };
 
 struct packet_port {
 	int fd;
 	bool bare; /* IP packets without an Ethernet header */
 	struct rte_mempool *pool;
+	const struct clock *clock; /* NULL: frames have no instants */
 	/* the receiving worker's: messages[next] to messages[n - 1] wait, the message before them
 	 * is in `frame` */
 	struct mmsghdr messages[MESSAGES];
@@ -46,7 +49,12 @@ struct packet_port {
 	uint8_t *slots;
 	uint32_t next, n;
 	struct super_frame frame;
-	uint64_t no_mbuf, unfinished;
+	simtime came; /* when `frame` came */
+	bool drained; /* nothing was left behind the messages */
+	bool behind;
+	struct wall_clock wall;
+	uint64_t no_mbuf, unfinished, unstamped;
+	uint64_t early; /* came before the start */
 	/* the transmitting worker's */
 	struct joined_frame joined[MESSAGES];
 	struct mmsghdr sending[MESSAGES];
@@ -86,7 +94,7 @@ static int attach(int fd, int index)
 static int open_socket(const struct interface *interface, struct problem *problem)
 {
 	/* Without a protocol the socket receives nothing until it is bound. */
-	int rc = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int rc = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
 
 	if (fd < 0) {
 		rc = -errno;
@@ -99,6 +107,8 @@ static int open_socket(const struct interface *interface, struct problem *proble
 		rc = set(fd, PACKET_AUXDATA, 1);
 	if (rc == 0)
 		rc = set(fd, PACKET_IGNORE_OUTGOING, 1);
+	if (rc == 0 && setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)) < 0)
+		rc = -errno;
 	if (rc == 0)
 		rc = attach(fd, interface->index);
 	if (rc < 0) {
@@ -202,33 +212,59 @@ int packet_port_move(struct packet_port *port, const struct interface *interface
 	return 0;
 }
 
-void packet_port_start(struct packet_port *port)
+void packet_port_start(struct packet_port *port, const struct clock *clock)
 {
 	struct packet_port_losses losses;
 
+	port->clock = clock;
 	for (int i = 0; i < START_DROPS_MAX && recv(port->fd, port->slots, 1, MSG_TRUNC) >= 0; i++)
-		;
+		port->early++;
 	packet_port_losses(port, &losses);
+	port->early += losses.missed;
 	port->missed = 0;
 }
 
 /* ---- receiving ---- */
 
+/* What the kernel says of a frame, beside its bytes. */
+struct aside {
+	const struct tpacket_auxdata *auxdata; /* or NULL */
+	uint64_t wall_ns;                      /* 0: not stamped */
+};
+
+static struct aside read_aside(struct msghdr *message)
+{
+	struct aside aside = {0};
+
+	for (struct cmsghdr *control = CMSG_FIRSTHDR(message); control;
+	     control = CMSG_NXTHDR(message, control)) {
+		if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_TIMESTAMPNS) {
+			struct timespec stamp;
+
+			memcpy(&stamp, CMSG_DATA(control), sizeof(stamp));
+			aside.wall_ns =
+			        (uint64_t)stamp.tv_sec * SIMTIME_S + (uint64_t)stamp.tv_nsec;
+		} else if (control->cmsg_level == SOL_PACKET &&
+		           control->cmsg_type == PACKET_AUXDATA) {
+			aside.auxdata = (const void *)CMSG_DATA(control);
+		}
+	}
+	return aside;
+}
+
 /* Puts back the outermost tag, which the kernel has taken out of the frame, using the room before
  * the frame. Returns where the frame begins now. */
-static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, uint32_t *length)
+static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, const struct aside *aside,
+                             uint32_t *length)
 {
-	struct msghdr *message = &port->messages[i].msg_hdr;
-	struct cmsghdr *control = CMSG_FIRSTHDR(message);
 	uint8_t *frame = port->parts[i][1].iov_base;
 	struct virtio_net_hdr *header = &port->headers[i];
 	struct tpacket_auxdata said;
 	uint16_t tag[2];
 
-	if (!control || control->cmsg_level != SOL_PACKET || control->cmsg_type != PACKET_AUXDATA ||
-	    *length < RTE_ETHER_HDR_LEN)
+	if (!aside->auxdata || *length < RTE_ETHER_HDR_LEN)
 		return frame;
-	memcpy(&said, CMSG_DATA(control), sizeof(said));
+	memcpy(&said, aside->auxdata, sizeof(said));
 	if (!(said.tp_status & TP_STATUS_VLAN_VALID))
 		return frame;
 	tag[0] = said.tp_status & TP_STATUS_VLAN_TPID_VALID ? htons(said.tp_vlan_tpid)
@@ -260,6 +296,17 @@ static uint8_t *put_header(struct packet_port *port, uint32_t i, uint32_t *lengt
 	return type ? frame : NULL;
 }
 
+/* Returns the instant at which a frame came: that of its stamp, or of the latest reading if it has
+ * none. */
+static simtime instant(struct packet_port *port, const struct aside *aside)
+{
+	if (unlikely(aside->wall_ns == 0)) {
+		port->unstamped++;
+		return port->wall.read;
+	}
+	return wall_clock_instant(&port->wall, aside->wall_ns);
+}
+
 /* Opens the next message that holds a frame. Returns false if there is none. */
 static bool next_frame(struct packet_port *port)
 {
@@ -269,9 +316,12 @@ static bool next_frame(struct packet_port *port)
 
 		if (length > sizeof(struct virtio_net_hdr) &&
 		    !(port->messages[i].msg_hdr.msg_flags & MSG_TRUNC)) {
+			const struct aside aside = read_aside(&port->messages[i].msg_hdr);
+
+			port->came = instant(port, &aside);
 			length -= sizeof(struct virtio_net_hdr);
 			bytes = port->bare ? put_header(port, i, &length)
-			                   : put_tag_back(port, i, &length);
+			                   : put_tag_back(port, i, &aside, &length);
 			if (bytes &&
 			    super_frame_open(&port->frame, &port->headers[i], bytes, length))
 				return true;
@@ -304,28 +354,49 @@ static bool receive_messages(struct packet_port *port)
 	for (uint32_t i = 0; i < port->n; i++)
 		port->messages[i].msg_hdr.msg_controllen = sizeof(port->auxiliaries[i]);
 	port->next = port->n = 0;
+	/* The frames before, none of which is left, may have been the last ones from before a
+	 * step. */
+	if (port->drained)
+		wall_clock_settle(&port->wall);
 	got = fill_messages(port);
 	port->n = got > 0 ? (uint32_t)got : 0;
+	port->drained = got < MESSAGES;
+	if (got > 0 && port->clock)
+		wall_clock_read(&port->wall, port->clock);
 	return got > 0;
 }
 
-uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
+uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                             uint16_t n)
 {
+	bool asked = false;
 	uint16_t done = 0;
 
 	while (done < n) {
-		if (!port->frame.open && !next_frame(port) &&
-		    (done > 0 || !receive_messages(port) || !next_frame(port)))
-			break;
+		if (!port->frame.open && !next_frame(port)) {
+			if (done > 0)
+				break;
+			asked = true;
+			if (!receive_messages(port) || !next_frame(port))
+				break;
+		}
 		mbufs[done] = super_frame_take(&port->frame, port->pool);
 		if (!mbufs[done]) {
 			port->no_mbuf += super_frame_left(&port->frame);
 			port->frame.open = false;
 			break;
 		}
+		if (came_ns)
+			came_ns[done] = port->came;
 		done++;
 	}
+	port->behind = !asked || !port->drained || port->frame.open || port->next < port->n;
 	return done;
+}
+
+bool packet_port_is_behind(const struct packet_port *port)
+{
+	return port->behind;
 }
 
 /* ---- sending ---- */
@@ -433,5 +504,7 @@ void packet_port_losses(struct packet_port *port, struct packet_port_losses *los
 	                                      .unfinished = counter_read(&port->unfinished),
 	                                      .too_large = counter_read(&port->too_large),
 	                                      .not_ip = counter_read(&port->not_ip),
-	                                      .not_sent = counter_read(&port->not_sent)};
+	                                      .not_sent = counter_read(&port->not_sent),
+	                                      .early = port->early,
+	                                      .unstamped = counter_read(&port->unstamped)};
 }

@@ -8,6 +8,9 @@
  * (PACKET_AUXDATA), and takes frames of any length. Frames to be sent are joined where that cannot
  * be observed (joined_frame.h).
  *
+ * The kernel stamps a frame when it comes to the interface (SO_TIMESTAMPNS). This stamp, converted
+ * to weir's clock (wall_clock.h), is the instant of the frame, however late a worker reads it.
+ *
  * If the interface carries IP packets without an Ethernet header (tun, WireGuard, PPP), each packet
  * gets a header on reception, with two fixed addresses and the EtherType of its IP version. On
  * transmission the header is removed, and a frame that is not an untagged IP packet is lost.
@@ -29,6 +32,7 @@
 
 #include <rte_mbuf.h>
 
+#include "machine/clock.h"
 #include "port/interface.h"
 #include "simtime.h"
 #include "scenario/problem.h"
@@ -44,10 +48,16 @@ int packet_port_open(const struct interface *interface, struct rte_mempool *pool
 int packet_port_move(struct packet_port *port, const struct interface *interface);
 /* NULL is allowed. */
 void packet_port_close(struct packet_port *port);
-/* Drops what has come before the start. */
-void packet_port_start(struct packet_port *port);
+/* Drops and counts what has come before the start. Frames get instants of `clock`; without, NULL,
+ * they get none. */
+void packet_port_start(struct packet_port *port, const struct clock *clock);
 
-uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
+/* Writes into came_ns, unless it is NULL, when each frame came: by the kernel's time stamp, in
+ * order or nearly so, never after the call. */
+uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                             uint16_t n);
+/* Returns true if frames may be left that came before the latest call of packet_port_receive. */
+bool packet_port_is_behind(const struct packet_port *port);
 /* Returns how many frames were taken, from the front. The others are to be passed again by the next
  * call. */
 uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
@@ -59,6 +69,8 @@ struct packet_port_losses {
 	uint64_t too_large;  /* to be sent, and larger than the interface's MTU */
 	uint64_t not_ip;     /* to be sent, and no IP packet: the interface carries nothing else */
 	uint64_t not_sent;   /* the interface does not take them: it is down, or gone */
+	uint64_t early;      /* came before the start */
+	uint64_t unstamped;  /* no loss: received without a time stamp of the kernel */
 };
 /* Reads the losses so far. Any thread may call it. */
 void packet_port_losses(struct packet_port *port, struct packet_port_losses *losses);

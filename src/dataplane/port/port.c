@@ -434,12 +434,27 @@ failed:;
 	return rc;
 }
 
+static uint16_t packets_receive(struct port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                                uint16_t n)
+{
+	return packet_port_receive(port->packets, mbufs, came_ns, n);
+}
+
+static bool packets_are_behind(const struct port *port)
+{
+	return packet_port_is_behind(port->packets);
+}
+
+static const struct port_stamped packets_stamped = {.receive = packets_receive,
+                                                    .is_behind = packets_are_behind};
+
 static int open_interface(struct port *port, struct rte_mempool *pool, struct problem *problem)
 {
 	int rc;
 
 	port->driver = "packet socket";
 	port->tx_queues = 1;
+	port->stamped = &packets_stamped;
 	if (keeps_time(port)) {
 		problem_set(
 		        problem, -1,
@@ -541,7 +556,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	}
 	if (port->packets) {
 		port->started = true;
-		packet_port_start(port->packets);
+		packet_port_start(port->packets, clock);
 		link_note(port, link_is_up(port));
 		return 0;
 	}
@@ -717,6 +732,8 @@ static void packet_losses(struct packet_port *packets, struct port_losses *losse
 	losses->unfinished = from.unfinished;
 	losses->too_large = from.too_large;
 	losses->not_ip = from.not_ip;
+	losses->early = from.early;
+	losses->unstamped = from.unstamped;
 }
 
 static void tap_losses(const struct tap_port *tap, struct port_losses *losses)

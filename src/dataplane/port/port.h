@@ -45,13 +45,25 @@ struct port_stamping {
 	uint64_t launch_flag;
 };
 
+struct port;
+/* Receiving from a port whose frames the kernel stamps. */
+struct port_stamped {
+	/* port_receive(), which also writes when each packet came: nearly in order, never after the
+	 * call. */
+	uint16_t (*receive)(struct port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+	                    uint16_t n);
+	/* Returns true if packets may be left that came before the latest call of receive(). */
+	bool (*is_behind)(const struct port *port);
+};
+
 struct port {
 	/* constant while workers run */
 	/* one of these three is set, or the port is an ethdev */
 	struct paced_file *file;
 	struct packet_port *packets;
 	struct tap_port *tap;
-	uint16_t id; /* of the ethdev */
+	const struct port_stamped *stamped; /* NULL: the kernel stamps nothing */
+	uint16_t id;                        /* of the ethdev */
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* speed of the wire in the scenario; 0: not given */
 	bool stamps;        /* the device stamps received frames */
@@ -138,6 +150,8 @@ struct port_losses {
 	uint64_t too_large;   /* of `not_sent`: larger than the interface takes */
 	uint64_t not_ip;      /* of `not_sent`: no IP packets, on an interface for nothing else */
 	uint64_t chained;     /* of `not_sent`: longer than the one mbuf that the driver sends */
+	uint64_t early;       /* came before the port was started */
+	uint64_t unstamped;   /* no loss: received without a time stamp of the kernel */
 };
 void port_losses(struct port *port, struct port_losses *losses);
 
@@ -147,10 +161,16 @@ static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, 
 	if (unlikely(port->file != NULL))
 		return paced_file_receive(port->file, mbufs, n, now);
 	if (unlikely(port->packets != NULL))
-		return packet_port_receive(port->packets, mbufs, n);
+		return packet_port_receive(port->packets, mbufs, NULL, n);
 	if (unlikely(port->tap != NULL))
 		return tap_port_receive(port->tap, mbufs, n);
 	return rte_eth_rx_burst(port->id, 0, mbufs, n);
+}
+
+/* Returns true if the kernel stamps what comes to a port. */
+static inline bool port_stamps(const struct port *port)
+{
+	return port->stamped != NULL;
 }
 
 /* port_transmit() for an ethdev with `one_buffer`. */
