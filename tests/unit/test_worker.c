@@ -994,6 +994,7 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	fill_ring(bench->out[1], 0);
 	send_frames(bench, 0, 10);
 	worker_poll(worker, 0);
+	worker_poll(worker, SIMTIME_MS);
 	send_frames(bench, 10, 10);
 	worker_poll(worker, 50 * SIMTIME_MS);
 	worker_poll(worker, 60 * SIMTIME_MS);
@@ -1211,6 +1212,29 @@ static void what_is_in_hand_when_a_worker_ends_is_freed(void **state)
 	arrivals_free(own);
 	arrivals_free(NULL);
 	bench_free(bench); /* finds all mbufs in the pool */
+	scenario_free(constant);
+}
+
+/* While its worker was away, a packet was due for long. The device has not refused it for long. */
+static void a_worker_that_was_late_drops_nothing_that_a_device_refuses_for_a_moment(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	const simtime back = 500 * SIMTIME_MS;
+	(void)state;
+
+	tx_queues_to_ports(bench);
+	fill_ring(bench->out[1], 0);
+	send_frames(bench, 0, 10);
+	worker_poll(worker, 0);
+	worker_poll(worker, back);
+	worker_poll(worker, back + TX_QUEUE_PATIENCE_NS);
+	assert_int_equal(bench->tx_queues[1].tx_full, 0);
+	worker_poll(worker, back + TX_QUEUE_PATIENCE_NS + 1);
+	assert_int_equal(bench->tx_queues[1].tx_full, 10);
+	empty_ring(bench->out[1]);
+	bench_free(bench);
 	scenario_free(constant);
 }
 
@@ -1658,6 +1682,8 @@ GROUP(worker)
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
+	        cmocka_unit_test(
+	                a_worker_that_was_late_drops_nothing_that_a_device_refuses_for_a_moment),
 	        cmocka_unit_test(with_stamps_of_the_kernel_a_worker_may_read_as_late_as_it_likes),
 	        cmocka_unit_test(
 	                a_late_reading_delays_only_what_was_due_by_then_and_that_is_counted),

@@ -213,12 +213,18 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 
 	tx_queue->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {
+		tx_queue->refused_ns = 0;
 		outlet_clear(outlet);
 		return done;
 	}
+	if (tx_queue->refused_ns == 0)
+		tx_queue->refused_ns = handed;
 	if (tx_queue->port)
 		tx_queue->tx_bytes -= bytes_of(outlet->mbufs + done, outlet->n - done);
-	while (done < outlet->n && outlet->due_ns[done] + TX_QUEUE_PATIENCE_NS < handed) {
+	/* A packet may be due for long because the worker was late, and not the device. */
+	while (done < outlet->n &&
+	       simtime_max(outlet->due_ns[done], tx_queue->refused_ns) + TX_QUEUE_PATIENCE_NS <
+	               handed) {
 		if (tx_queue->witness)
 			tell_unsent(tx_queue, done, handed);
 		if (tx_queue->tape)

@@ -4,8 +4,8 @@
  * ring to the worker that owns such a queue.
  *
  * Packets that the device does not take stay in the outlet, in order, and are tried again at the
- * next poll. A packet that is not taken until TX_QUEUE_PATIENCE_NS after it was due is dropped and
- * counted.
+ * next poll. A packet that is not taken until TX_QUEUE_PATIENCE_NS after it was due, or after the
+ * device began to refuse packets if that was later, is dropped and counted.
  *
  * Ownership: packets in the outlet belong to the worker until they are taken.
  *
@@ -45,6 +45,7 @@ struct tx_queue {
 	        *wire; /* the port's, for all transmit queues of this worker; NULL: nothing waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
+	simtime refused_ns;            /* since when some packets are refused; 0: none is */
 	struct histogram lateness_ns;  /* from the due time to the hand-over */
 	struct port_time *launch;      /* the port's, if its device takes a time to send; or NULL */
 	simtime launch_ns;             /* from the due time to the time to send */
