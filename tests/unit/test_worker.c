@@ -1167,7 +1167,7 @@ static void a_stamp_before_the_instant_of_the_engine_is_counted(void **state)
 	scenario_free(constant);
 }
 
-static void what_came_before_the_first_poll_is_dropped_and_counted(void **state)
+static void what_came_before_a_worker_was_launched_is_dropped_and_counted(void **state)
 {
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
@@ -1689,7 +1689,7 @@ GROUP(worker)
 	                a_late_reading_delays_only_what_was_due_by_then_and_that_is_counted),
 	        cmocka_unit_test(a_packet_that_came_during_a_poll_is_in_hand_until_the_next),
 	        cmocka_unit_test(a_stamp_before_the_instant_of_the_engine_is_counted),
-	        cmocka_unit_test(what_came_before_the_first_poll_is_dropped_and_counted),
+	        cmocka_unit_test(what_came_before_a_worker_was_launched_is_dropped_and_counted),
 	        cmocka_unit_test(what_is_in_hand_when_a_worker_ends_is_freed),
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(what_a_device_takes_is_told_with_the_instant_of_that),

@@ -50,19 +50,15 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 	return 0;
 }
 
-/* Returns the number of packets that weir itself has lost, for whatever reason, and in *early the
- * number of those that came before it had started. */
+/* Returns the number of packets that weir itself has lost, for whatever reason. */
 static uint64_t real_losses(const struct runtime *runtime, const struct scenario *scenario,
-                            const struct replay_result *result, uint64_t *early)
+                            const struct replay_result *result)
 {
 	struct port_report *port = malloc(sizeof(*port));
 	uint64_t sum = 0;
 
-	*early = 0;
-	for (uint32_t i = 0; port && runtime_port_report(runtime, i, port); i++) {
+	for (uint32_t i = 0; port && runtime_port_report(runtime, i, port); i++)
 		sum += port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
-		*early += port->early;
-	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			if (reason_kind((enum reason)reason) == REASON_REAL)
@@ -76,7 +72,7 @@ static uint64_t real_losses(const struct runtime *runtime, const struct scenario
 void exec_result_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
                        const struct replay_result *result)
 {
-	uint64_t early, lost = real_losses(runtime, scenario, result, &early);
+	uint64_t lost = real_losses(runtime, scenario, result);
 	char span[CHART_UNIT_SIZE], count[COUNT_SIZE];
 	const char *before = "\n";
 
@@ -91,9 +87,6 @@ void exec_result_print(FILE *out, const struct runtime *runtime, const struct sc
 		                      LATE_WARN_SHARED_NS, REMEDY))
 			before = "";
 	}
-	if (early > 0)
-		fprintf(out, "\n%s packets came before weir had started, and were dropped\n",
-		        count_text(count, early));
 	if (lost > 0)
 		fprintf(out, "\n%s packets were lost by weir itself, not by the scenario\n",
 		        count_text(count, lost));

@@ -32,7 +32,7 @@ void arrivals_free(struct arrivals *arrivals)
 
 /* ---- receiving ---- */
 
-/* Drops what came before the first poll. */
+/* Drops what came before the worker was launched. */
 static __attribute__((noinline)) void drop_early(struct worker *worker, struct inlet *inlet)
 {
 	struct arrivals *arrivals = inlet->arrivals;

@@ -17,7 +17,7 @@
  * that instant, the packet gets the engine's, and the difference as its age (packet.h). Such
  * packets are counted, and the largest difference is kept: 65 us on a busy machine.
  *
- * Packets that came before the worker's first poll are dropped and counted.
+ * Packets that came before the worker was launched are dropped and counted.
  *
  * A port without stamps, beside one with them: its packets came when they had been received.
  *

@@ -143,6 +143,8 @@ static void launch(struct runtime *runtime)
 	clock_discipline(&runtime->clock, &sample);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		runtime->watches[i].patience = (struct patience){.last_ns = sample.raw_ns};
+		if (runtime->workers[i].began_ns == 0)
+			runtime->workers[i].began_ns = clock_now(&runtime->clock);
 		__atomic_store_n(&runtime->workers[i].over, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&runtime->workers[i].stop, 0, __ATOMIC_RELEASE);
 		rte_eal_remote_launch(worker_main, &runtime->workers[i], runtime->workers[i].lcore);

@@ -295,8 +295,6 @@ int worker_main(void *argument)
 	struct worker *worker = argument;
 	simtime last = clock_now(worker->clock);
 
-	if (worker->began_ns == 0)
-		worker->began_ns = last;
 	/* Otherwise the kernel lets timers expire up to 50 us late, to save power. */
 	if (worker->rest_ns > 0)
 		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);

@@ -55,7 +55,7 @@ struct inlet {
 	bool stamped;              /* the kernel stamps what comes to this port */
 	struct arrivals *arrivals; /* owned */
 	simtime latest_ns;         /* when the latest packet came */
-	uint64_t early;            /* dropped: came before the first poll */
+	uint64_t early;            /* dropped: came before the worker was launched */
 	uint64_t aged;             /* came before the instant that the engine had advanced to */
 	simtime oldest_ns;         /* the largest such difference */
 };
@@ -91,7 +91,7 @@ struct worker {
 	struct worker_tap tap;
 	struct tape *tape; /* recording of all that its engine meets; or NULL */
 
-	simtime began_ns; /* its first poll */
+	simtime began_ns; /* when it was launched first */
 
 	/* written by the worker */
 	uint64_t polls __rte_cache_aligned;

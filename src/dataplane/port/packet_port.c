@@ -217,8 +217,12 @@ void packet_port_start(struct packet_port *port, const struct clock *clock)
 	struct packet_port_losses losses;
 
 	port->clock = clock;
-	for (int i = 0; i < START_DROPS_MAX && recv(port->fd, port->slots, 1, MSG_TRUNC) >= 0; i++)
+	/* With less room than the kernel's header takes, it refuses the frame, and drops it. */
+	for (int i = 0; i < START_DROPS_MAX; i++) {
+		if (recv(port->fd, port->slots, sizeof(struct virtio_net_hdr), MSG_TRUNC) < 0)
+			break;
 		port->early++;
+	}
 	packet_port_losses(port, &losses);
 	port->early += losses.missed;
 	port->missed = 0;
