@@ -9,12 +9,15 @@
 
 #include "capture/pcapng.h"
 #include "exec/exec_path.h"
+#include "fates/fate_order.h"
 #include "machine/run_log.h"
 
 struct exec_capture {
 	struct pcapng *pcapng;
 	struct frame_queue *frames;
-	uint64_t epoch_ns; /* the time of day when the clock of the run read 0 */
+	struct fate_order *order;
+	uint64_t missing[EXEC_ENDS]; /* for lack of memory */
+	uint64_t epoch_ns;           /* the time of day when the clock of the run read 0 */
 };
 
 int exec_capture_open(const char *path, const struct scenario *scenario, uint32_t near,
@@ -25,10 +28,12 @@ int exec_capture_open(const char *path, const struct scenario *scenario, uint32_
 	char comment[80];
 	int rc;
 
-	if (capture)
+	if (capture) {
 		capture->frames = frame_queue_make();
-	if (!capture || !capture->frames) {
-		free(capture);
+		capture->order = fate_order_make(FRAME_QUEUE_FRAME_MAX);
+	}
+	if (!capture || !capture->frames || !capture->order) {
+		exec_capture_close(capture);
 		problem_set(problem, -1, "no memory for the capture");
 		return -ENOMEM;
 	}
@@ -59,19 +64,37 @@ void exec_capture_begin(struct exec_capture *capture, uint64_t now_ns)
 	capture->epoch_ns = (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
 }
 
-void exec_capture_take(struct exec_capture *capture)
+/* A frame that was sent is put into the order as a packet that has left. */
+static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
+{
+	struct exec_capture *capture = argument;
+	(void)lost;
+
+	pcapng_write(capture->pcapng,
+	             &(struct pcapng_frame){.interface = (uint16_t)fate->port,
+	                                    .way = fate->kind == FATE_LEFT ? PCAPNG_INBOUND
+	                                                                   : PCAPNG_OUTBOUND,
+	                                    .t_ns = capture->epoch_ns + fate->at_ns,
+	                                    .data = fate->frame.data,
+	                                    .bytes = fate->frame.bytes,
+	                                    .wire_bytes = fate->wire_bytes});
+}
+
+void exec_capture_take(struct exec_capture *capture, simtime until)
 {
 	struct queued_frame frame;
 
-	while (frame_queue_take(capture->frames, &frame))
-		pcapng_write(
-		        capture->pcapng,
-		        &(struct pcapng_frame){.interface = frame.port,
-		                               .way = frame.sent ? PCAPNG_INBOUND : PCAPNG_OUTBOUND,
-		                               .t_ns = capture->epoch_ns + frame.t_ns,
-		                               .data = frame.data,
-		                               .bytes = frame.bytes,
-		                               .wire_bytes = frame.wire_bytes});
+	while (frame_queue_take(capture->frames, &frame)) {
+		const struct fate fate = {.kind = frame.sent ? FATE_LEFT : FATE_ARRIVED,
+		                          .port = frame.port,
+		                          .at_ns = frame.t_ns,
+		                          .wire_bytes = frame.wire_bytes,
+		                          .frame = {.data = frame.data, .bytes = frame.bytes}};
+
+		if (!fate_order_put(capture->order, &fate, 0))
+			capture->missing[frame.port]++;
+	}
+	fate_order_until(capture->order, until, write_frame, capture);
 }
 
 int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
@@ -79,7 +102,7 @@ int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
 	uint64_t missing[EXEC_ENDS], all = 0;
 
 	for (uint16_t i = 0; i < EXEC_ENDS; i++) {
-		missing[i] = frame_queue_missed(capture->frames, i);
+		missing[i] = frame_queue_missed(capture->frames, i) + capture->missing[i];
 		all += missing[i];
 	}
 	if (all > 0)
@@ -103,6 +126,7 @@ void exec_capture_close(struct exec_capture *capture)
 	if (!capture)
 		return;
 	pcapng_discard(capture->pcapng);
+	fate_order_free(capture->order);
 	frame_queue_free(capture->frames);
 	free(capture);
 }

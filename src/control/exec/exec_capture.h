@@ -3,7 +3,7 @@
  * The capture of a run of `weir exec`: the packets at both ends of the path, as the hosts there see
  * them. Each end is an interface of the capture, named like its port; outbound is what the host at
  * that end sent. A packet from the command is outbound at the command's end, at the instant when
- * weir received it, and inbound at the far end, at the instant when weir handed it over.
+ * the kernel sent it to weir, and inbound at the far end, at the instant when weir handed it over.
  *
  * Instants are of weir's own clock, which runs evenly, shifted to the time of day once, at the
  * start: differences between two packets are as exact as weir's timing.
@@ -29,8 +29,8 @@ int exec_capture_open(const char *path, const struct scenario *scenario, uint32_
 struct frame_queue *exec_capture_frames(struct exec_capture *capture);
 /* Begins. `now_ns`: what the clock of the run reads now. */
 void exec_capture_begin(struct exec_capture *capture, uint64_t now_ns);
-/* Writes the frames that are in the queue. */
-void exec_capture_take(struct exec_capture *capture);
+/* Takes the frames that are in the queue, and writes those up to `until`, in the order of time. */
+void exec_capture_take(struct exec_capture *capture, simtime until);
 /* Returns 0, or -errno with problem. Reports on standard error how many frames are missing. */
 int exec_capture_finish(struct exec_capture *capture, struct problem *problem);
 int exec_capture_publish(struct exec_capture *capture, struct problem *problem);

@@ -274,7 +274,9 @@ static int open_server(struct session *session, struct problem *problem)
 
 static void take_record(void *argument)
 {
-	exec_record_take(((struct session *)argument)->record);
+	struct session *session = argument;
+
+	exec_record_take(session->record, runtime_done_ns(session->runtime));
 }
 
 /* Begins to serve the control socket. Before a change frees anything, decisions that may name it
@@ -545,7 +547,7 @@ static int serve(struct session *session, struct problem *problem)
 		drain(session);
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
-		exec_record_take(session->record);
+		take_record(session);
 		count_gateway(session, false);
 	}
 	if (rc == 0)
@@ -617,7 +619,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 		server_end(session->serving, 0);
 	if (session->runtime) {
 		runtime_halt(session->runtime);
-		exec_record_take(session->record);
+		exec_record_take(session->record, SIMTIME_NEVER);
 		if (result)
 			rc = tell_result(session, problem);
 		if (recording_run_end(session->runtime, session->scenario, &later) < 0)

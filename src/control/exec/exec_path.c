@@ -14,6 +14,7 @@
 #include "namespace/namespace.h"
 #include "namespace/netlink.h"
 #include "port/tap_port.h"
+#include "port/tap_stamps.h"
 
 #define QUEUE_FRAMES 10000
 #define MTU_DEFAULT  1500
@@ -179,6 +180,25 @@ static int set_up_end(void *argument)
 	return rc;
 }
 
+static int open_stamps(void *argument)
+{
+	const struct set_up *set_up = argument;
+
+	return tap_stamps_socket(set_up->index);
+}
+
+static void describe_device(struct exec_path *path, uint32_t which)
+{
+	struct exec_end *end = &path->ends[which];
+	char opening[24] = "", stamps[24] = "";
+
+	if (path->opening[0] >= 0 && which == EXEC_FAR)
+		snprintf(opening, sizeof(opening), ",opening=%d", path->opening[0]);
+	if (end->stamps >= 0)
+		snprintf(stamps, sizeof(stamps), ",stamps=%d", end->stamps);
+	snprintf(end->device, sizeof(end->device), TAP_PORT "%d%s%s", end->tap, opening, stamps);
+}
+
 static int open_end(struct exec_path *path, struct set_up *set_up, struct problem *problem)
 {
 	struct exec_end *end = &path->ends[set_up->end];
@@ -190,15 +210,13 @@ static int open_end(struct exec_path *path, struct set_up *set_up, struct proble
 	end->tap = namespace_tap(end->net, EXEC_INTERFACE, &set_up->index, problem);
 	if (end->tap < 0)
 		return end->tap;
+	/* Without the time stamps, `late` does not know when a frame came. */
+	end->stamps = namespace_run(end->net, open_stamps, set_up);
 	rc = namespace_run(end->net, set_up_end, set_up);
 	if (rc < 0)
 		problem_set(problem, -1, "the %s end of the path cannot be set up: %s",
 		            set_up->end == EXEC_NEAR ? "command's" : "far", strerror(-rc));
-	if (path->opening[0] >= 0 && set_up->end == EXEC_FAR)
-		snprintf(end->device, sizeof(end->device), TAP_PORT "%d,opening=%d", end->tap,
-		         path->opening[0]);
-	else
-		snprintf(end->device, sizeof(end->device), TAP_PORT "%d", end->tap);
+	describe_device(path, set_up->end);
 	return rc;
 }
 
@@ -260,7 +278,7 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 	memset(path, 0, sizeof(*path));
 	path->opening[0] = path->opening[1] = -1;
 	for (uint32_t end = 0; end < EXEC_ENDS; end++)
-		path->ends[end].net = path->ends[end].tap = -1;
+		path->ends[end].net = path->ends[end].tap = path->ends[end].stamps = -1;
 	if (!between) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, path->opening) < 0) {
 			rc = -errno;
@@ -306,6 +324,7 @@ void exec_path_close(struct exec_path *path)
 	path->gateway = NULL;
 	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
 		close_fd(&path->ends[end].tap);
+		close_fd(&path->ends[end].stamps);
 		close_fd(&path->ends[end].net);
 	}
 	close_fd(&path->opening[0]);

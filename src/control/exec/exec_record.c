@@ -116,12 +116,12 @@ int exec_record_pace_ms(const struct exec_record *record, int other)
 	                                                                 : other;
 }
 
-void exec_record_take(struct exec_record *record)
+void exec_record_take(struct exec_record *record, simtime until)
 {
 	if (record && record->fates)
 		fate_queue_empty(record->fates, departures_witness(record->departures));
 	if (record && record->capture)
-		exec_capture_take(record->capture);
+		exec_capture_take(record->capture, until);
 }
 
 static void say_missed(const struct exec_record *record)

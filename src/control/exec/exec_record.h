@@ -32,8 +32,9 @@ struct frame_queue *exec_record_frames(struct exec_record *record);
 void exec_record_begin(struct exec_record *record, uint64_t now_ns);
 /* Returns how often exec_record_take must be called, in ms: `other`, or more often. */
 int exec_record_pace_ms(const struct exec_record *record, int other);
-/* Writes what the workers have reported; called also when they stand still. */
-void exec_record_take(struct exec_record *record);
+/* Writes what the workers have reported; called also when they stand still. They will report no
+ * frame any more that came or left by `until`. */
+void exec_record_take(struct exec_record *record, simtime until);
 /* Gives the files their names. Returns 0, or -errno with problem. Reports on standard error what is
  * missing. */
 int exec_record_publish(struct exec_record *record, const struct replay_result *result,

@@ -5,9 +5,8 @@
  * preempted while it put a frame. A frame for which there is no room is not copied, but counted.
  *
  * The ring has room for FRAME_QUEUE_BYTES; a frame takes its bytes and 24 more, in steps of 64.
- * Frames come out in the order in which they were put. A worker puts its frames in order of time.
- * Frames of several workers may be out of order by the time that a worker takes from reading the
- * clock to putting the frame.
+ * Frames come out in the order in which they were put. That is the order of time but for frames
+ * that a worker read later than they came: others were put meanwhile.
  *
  * Ownership: the bytes of a taken frame are the queue's until the next call.
  * Thread: put: any worker; everything else: one at a time.

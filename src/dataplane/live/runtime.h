@@ -202,6 +202,9 @@ uint32_t runtime_briefs(const struct runtime *runtime, const char *cloud, uint32
 bool runtime_brief_name(const struct runtime *runtime, const char *cloud, uint32_t index,
                         char *name, size_t room);
 bool runtime_delays(const struct runtime *runtime, const char *cloud, struct histogram *delays);
+/* Returns the instant before which no worker will report an arrival or a departure any more. A
+ * millisecond is allowed for arrivals that the kernel is about to hand over. */
+simtime runtime_done_ns(const struct runtime *runtime);
 uint64_t runtime_now_ns(const struct runtime *runtime);
 
 #endif

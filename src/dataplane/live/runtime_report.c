@@ -84,6 +84,9 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->not_ip = losses.not_ip - before->not_ip;
 	report->chained = losses.chained - before->chained;
 	report->early += losses.early - before->early;
+	/* Nobody but the kernel can have sent into a tap that weir has just made. */
+	if (port->tap)
+		report->early = 0;
 	if (port_stamps(port)) {
 		report->unstamped = losses.unstamped - before->unstamped;
 		report->stamped =
@@ -179,6 +182,16 @@ bool runtime_delays(const struct runtime *runtime, const char *cloud, struct his
 			return true;
 	}
 	return false;
+}
+
+simtime runtime_done_ns(const struct runtime *runtime)
+{
+	simtime done = SIMTIME_NEVER;
+
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		done = simtime_min(done,
+		                   __atomic_load_n(&runtime->workers[i].done_ns, __ATOMIC_ACQUIRE));
+	return done > SIMTIME_MS ? done - SIMTIME_MS : 0;
 }
 
 uint64_t runtime_now_ns(const struct runtime *runtime)

@@ -473,8 +473,23 @@ static int open_interface(struct port *port, struct rte_mempool *pool, struct pr
 	return rc;
 }
 
+static uint16_t tap_receive(struct port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                            uint16_t n)
+{
+	return tap_port_receive(port->tap, mbufs, came_ns, n);
+}
+
+static bool tap_is_behind(const struct port *port)
+{
+	return tap_port_is_behind(port->tap);
+}
+
+static const struct port_stamped tap_stamped = {.receive = tap_receive, .is_behind = tap_is_behind};
+
 static int open_tap(struct port *port, struct rte_mempool *pool, struct problem *problem)
 {
+	int rc;
+
 	port->driver = "tap";
 	port->tx_queues = 1;
 	if (keeps_time(port)) {
@@ -482,7 +497,10 @@ static int open_tap(struct port *port, struct rte_mempool *pool, struct problem 
 		            port->stamps ? "time device" : "launch");
 		return -ENOTSUP;
 	}
-	return tap_port_open(port->device, pool, &port->tap, problem);
+	rc = tap_port_open(port->device, pool, &port->tap, problem);
+	if (rc == 0 && tap_port_stamps(port->tap))
+		port->stamped = &tap_stamped;
+	return rc;
 }
 
 void port_watch(struct port *port, struct frame_queue *frames, uint16_t index)
@@ -744,6 +762,7 @@ static void tap_losses(const struct tap_port *tap, struct port_losses *losses)
 	losses->missed = losses->unfinished = from.unfinished;
 	losses->no_mbuf = from.no_mbuf;
 	losses->not_sent = from.not_sent;
+	losses->unstamped = from.unstamped;
 }
 
 static bool fits_one_mbuf(const struct rte_mbuf *mbuf)

@@ -163,7 +163,7 @@ static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, 
 	if (unlikely(port->packets != NULL))
 		return packet_port_receive(port->packets, mbufs, NULL, n);
 	if (unlikely(port->tap != NULL))
-		return tap_port_receive(port->tap, mbufs, n);
+		return tap_port_receive(port->tap, mbufs, NULL, n);
 	return rte_eth_rx_burst(port->id, 0, mbufs, n);
 }
 

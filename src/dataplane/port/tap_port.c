@@ -14,10 +14,12 @@
 #include <linux/if_tun.h>
 
 #include "account/counter_read.h"
+#include "machine/wall_clock.h"
 #include "packet/headers.h"
 #include "port/dscp_watch.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
+#include "port/tap_stamps.h"
 
 #define TCP              6
 #define SYN_ACK          0x12
@@ -30,6 +32,7 @@
 struct tap_port {
 	int fd;
 	int opening; /* or -1 */
+	struct tap_stamps stamps;
 	struct rte_mempool *pool;
 	/* for tap_port_watch, or NULL */
 	struct frame_queue *frames;
@@ -37,7 +40,10 @@ struct tap_port {
 	uint16_t index;
 	/* the receiving worker's */
 	struct super_frame frame;
-	uint64_t no_mbuf, unfinished;
+	uint64_t wall_ns; /* the stamp of `frame` */
+	struct wall_clock wall;
+	bool drained; /* the latest call has found no more frames */
+	uint64_t no_mbuf, unfinished, unstamped;
 	/* the transmitting worker's */
 	struct joined_frame joined;
 	struct dscp_watch dscps; /* if there is `opening` */
@@ -66,15 +72,29 @@ static int check_tap(int fd, struct problem *problem)
 	return 0;
 }
 
+/* Reads `tap:FD`, and what may follow. Returns false if the text is wrong. */
+static bool read_device(const char *device, int *fd, int *opening, int *stamps)
+{
+	int at = 0, end = 0;
+
+	*opening = *stamps = -1;
+	if (sscanf(device, TAP_PORT "%d%n", fd, &at) < 1)
+		return false;
+	if (sscanf(device + at, ",opening=%d%n", opening, &end) == 1)
+		at += end;
+	if (sscanf(device + at, ",stamps=%d%n", stamps, &end) == 1)
+		at += end;
+	return device[at] == '\0';
+}
+
 int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port **port,
                   struct problem *problem)
 {
 	struct tap_port *made;
-	int fd, opening = -1, end = 0, rc;
+	int fd, opening, stamps, rc;
 
-	if (sscanf(device, TAP_PORT "%d%n,opening=%d%n", &fd, &end, &opening, &end) < 1 ||
-	    device[end] != '\0') {
-		problem_set(problem, -1, "%s: expected tap:FD or tap:FD,opening=FD", device);
+	if (!read_device(device, &fd, &opening, &stamps)) {
+		problem_set(problem, -1, "%s: expected tap:FD[,opening=FD][,stamps=FD]", device);
 		return -EINVAL;
 	}
 	rc = check_tap(fd, problem);
@@ -85,6 +105,14 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
+	if (stamps >= 0)
+		rc = tap_stamps_open(&made->stamps, stamps);
+	if (rc < 0) {
+		problem_set(problem, -1, "descriptor %d has no ring of time stamps: %s", stamps,
+		            strerror(-rc));
+		free(made);
+		return rc;
+	}
 	made->fd = fd;
 	made->opening = opening;
 	made->pool = pool;
@@ -94,6 +122,9 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
 
 void tap_port_close(struct tap_port *port)
 {
+	if (!port)
+		return;
+	tap_stamps_close(&port->stamps);
 	free(port);
 }
 
@@ -110,6 +141,8 @@ void tap_port_start(struct tap_port *port, const struct clock *clock)
 		if (read(port->fd, port->bytes, sizeof(port->bytes)) < 0)
 			break;
 	}
+	if (port->stamps.ring)
+		tap_stamps_clear(&port->stamps);
 }
 
 int tap_port_descriptor(const struct tap_port *port)
@@ -134,28 +167,86 @@ static bool next_frame(struct tap_port *port)
 			port->unfinished += errno == EINVAL;
 			return false;
 		}
-		if ((size_t)bytes > sizeof(header) &&
-		    super_frame_open(&port->frame, &header, port->bytes,
-		                     (uint32_t)((size_t)bytes - sizeof(header))))
-			return true;
+		if ((size_t)bytes > sizeof(header)) {
+			uint32_t length = (uint32_t)((size_t)bytes - sizeof(header));
+
+			/* Before the frame is changed. */
+			if (port->stamps.ring)
+				port->wall_ns = tap_stamps_find(&port->stamps, port->bytes, length);
+			if (super_frame_open(&port->frame, &header, port->bytes, length))
+				return true;
+		}
 		port->unfinished += 1;
 	}
 }
 
-uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
+bool tap_port_stamps(const struct tap_port *port)
+{
+	return port->stamps.ring != NULL;
+}
+
+bool tap_port_is_behind(const struct tap_port *port)
+{
+	return !port->drained;
+}
+
+/* Replaces stamps of the wall clock by instants of weir's. Reads the clocks after the frames: no
+ * instant is later. */
+static void convert(struct tap_port *port, simtime *came_ns, uint16_t n)
+{
+	simtime now = wall_clock_read(&port->wall, port->clock);
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(came_ns[i] > 0)) {
+			came_ns[i] = wall_clock_instant(&port->wall, came_ns[i]);
+			continue;
+		}
+		came_ns[i] = now;
+		port->unstamped++;
+	}
+}
+
+/* Copies frames that came into the queue, those of one instant together. */
+static void watch(struct tap_port *port, struct rte_mbuf **mbufs, const simtime *came_ns,
+                  uint16_t n)
+{
+	for (uint16_t i = 0, same; i < n; i += same) {
+		for (same = 1; i + same < n && came_ns[i + same] == came_ns[i]; same++)
+			;
+		frame_queue_put(port->frames, port->index, false, came_ns[i], mbufs + i, same);
+	}
+}
+
+uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                          uint16_t n)
 {
 	uint16_t done = 0;
 
-	while (done < n && (port->frame.open || next_frame(port))) {
+	if (port->drained)
+		wall_clock_settle(&port->wall);
+	port->drained = false;
+	while (done < n) {
+		if (!port->frame.open && !next_frame(port)) {
+			port->drained = true;
+			break;
+		}
 		mbufs[done] = super_frame_take(&port->frame, port->pool);
 		if (!mbufs[done]) {
 			port->no_mbuf += super_frame_left(&port->frame);
 			port->frame.open = false;
 			break;
 		}
+		if (came_ns)
+			came_ns[done] = port->wall_ns;
 		done++;
 	}
-	if (unlikely(port->frames != NULL) && done > 0)
+	if (done == 0)
+		return 0;
+	if (came_ns)
+		convert(port, came_ns, done);
+	if (unlikely(port->frames != NULL) && came_ns)
+		watch(port, mbufs, came_ns, done);
+	else if (unlikely(port->frames != NULL))
 		frame_queue_put(port->frames, port->index, false, clock_now(port->clock), mbufs,
 		                done);
 	return done;
@@ -247,5 +338,6 @@ void tap_port_losses(const struct tap_port *port, struct tap_port_losses *losses
 {
 	*losses = (struct tap_port_losses){.no_mbuf = counter_read(&port->no_mbuf),
 	                                   .unfinished = counter_read(&port->unfinished),
-	                                   .not_sent = counter_read(&port->not_sent)};
+	                                   .not_sent = counter_read(&port->not_sent),
+	                                   .unstamped = counter_read(&port->unstamped)};
 }

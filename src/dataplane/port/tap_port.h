@@ -14,6 +14,10 @@
  * there is a server that can answer (gateway.h). When a TCP flow changes its DSCP, the headers of
  * its segment are sent to FD2 as well (dscp_watch.h).
  *
+ * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of tap_stamps.h. A frame then has
+ * the instant at which the kernel sent it into the tap, however late a worker reads it; if that is
+ * not known, the instant at which it was read.
+ *
  * Ownership: the descriptors stay the caller's.
  *
  * Thread: receive and transmit: one worker each. Everything else: control.
@@ -45,14 +49,21 @@ void tap_port_close(struct tap_port *port);
  * tap_port_start: frames as they cross weir, so none is a super-frame. `index` identifies the port.
  * To be called before the port starts. */
 void tap_port_watch(struct tap_port *port, struct frame_queue *frames, uint16_t index);
-/* Starts the port, and drops what has come before. `clock` is needed for tap_port_watch only, and
- * may be NULL otherwise. */
+/* Starts the port, and drops what has come before: announcements of the kernel, because nobody can
+ * use the tap yet. `clock` is needed for tap_port_watch
+ * and stamps only, and may be NULL otherwise. */
 void tap_port_start(struct tap_port *port, const struct clock *clock);
 
 /* Returns a descriptor that becomes readable when a frame has come. */
 int tap_port_descriptor(const struct tap_port *port);
 
-uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
+/* Returns true if the port has stamps. */
+bool tap_port_stamps(const struct tap_port *port);
+/* Writes into came_ns, unless it is NULL, when each frame came: in order, never after the call. */
+uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, simtime *came_ns,
+                          uint16_t n);
+/* Returns true if frames may be left that came before the latest call of tap_port_receive. */
+bool tap_port_is_behind(const struct tap_port *port);
 /* Returns how many frames were taken, from the front. The others are to be passed again by the next
  * call. */
 uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
@@ -62,6 +73,7 @@ struct tap_port_losses {
 	uint64_t no_mbuf;    /* there was no mbuf */
 	uint64_t unfinished; /* received in a state that weir cannot finish */
 	uint64_t not_sent;   /* the kernel does not take them */
+	uint64_t unstamped;  /* no loss: of a port with stamps, those that had none */
 };
 void tap_port_losses(const struct tap_port *port, struct tap_port_losses *losses);
 
