@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "machine/cpu_list.h"
+#include "machine_files.h"
 #include "port/pci_device.h"
 #include "runner/group.h"
 
@@ -137,6 +138,29 @@ static void an_isolated_processor_may_be_named_though_no_affinity_has_it(void **
 	assert_true(CPU_ISSET(other, &allowed));
 }
 
+static void a_processor_is_isolated_that_one_of_the_kernels_lists_has(void **state)
+{
+	cpu_set_t isolated;
+	char text[CPU_LIST_TEXT];
+	(void)state;
+
+	assert_int_equal(machine_begin(), 0);
+	cpu_list_isolated(root, &isolated);
+	assert_int_equal(CPU_COUNT(&isolated), 0);
+	put("/sys/devices/system/cpu/isolated", "\n");
+	put("/sys/devices/system/cpu/nohz_full", "(null)\n");
+	put("/sys/fs/cgroup/cpuset.cpus.isolated", "\n");
+	cpu_list_isolated(root, &isolated);
+	assert_int_equal(CPU_COUNT(&isolated), 0);
+	put("/sys/devices/system/cpu/isolated", "2-3\n");
+	put("/sys/devices/system/cpu/nohz_full", "3,5\n");
+	put("/sys/fs/cgroup/cpuset.cpus.isolated", "8\n");
+	cpu_list_isolated(root, &isolated);
+	cpu_list_text(&isolated, text, sizeof(text));
+	assert_string_equal(text, "2-3,5,8");
+	assert_int_equal(remove_root(NULL), 0);
+}
+
 static void more_workers_than_can_be_are_refused(void **state)
 {
 	char text[CPU_LIST_MAX * 8] = "";
@@ -229,6 +253,7 @@ GROUP(cpu_list)
 	        cmocka_unit_test(what_is_no_list_is_refused_with_an_example),
 	        cmocka_unit_test(a_processor_that_is_not_there_is_named_with_those_that_are),
 	        cmocka_unit_test(an_isolated_processor_may_be_named_though_no_affinity_has_it),
+	        cmocka_unit_test(a_processor_is_isolated_that_one_of_the_kernels_lists_has),
 	        cmocka_unit_test(more_workers_than_can_be_are_refused),
 	        cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
 	        cmocka_unit_test(a_pci_address_stays_that_of_its_text),

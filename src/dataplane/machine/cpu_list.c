@@ -2,6 +2,7 @@
 #include "machine/cpu_list.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,31 +51,54 @@ static bool range(const char **text, unsigned long *from, unsigned long *to)
 	return number(text, to) && *to >= *from;
 }
 
-int cpu_list_allowed(const char *isolated, cpu_set_t *allowed)
+/* Adds the processors of a list in a file of the kernel's; none if there is no such file. */
+static void add_file(const char *path, cpu_set_t *set)
 {
 	char line[4096] = "";
 	unsigned long from, to;
-	cpu_set_t mine, one;
-	FILE *file;
+	FILE *file = fopen(path, "re");
 
-	CPU_ZERO(&mine);
-	if (sched_getaffinity(0, sizeof(mine), &mine) < 0)
-		return -errno;
-	*allowed = mine;
-	file = fopen(isolated, "re");
 	if (!file)
-		return 0;
+		return;
 	if (!fgets(line, sizeof(line), file))
 		line[0] = '\0';
 	fclose(file);
 	for (const char *at = line; range(&at, &from, &to); at += *at == ',') {
-		for (unsigned long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++) {
-			CPU_ZERO(&one);
-			CPU_SET(cpu, &one);
-			/* The kernel refuses a processor outside the cpuset. */
-			if (!CPU_ISSET(cpu, &mine) && sched_setaffinity(0, sizeof(one), &one) == 0)
-				CPU_SET(cpu, allowed);
-		}
+		for (unsigned long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, set);
+	}
+}
+
+void cpu_list_isolated(const char *root, cpu_set_t *isolated)
+{
+	static const char *const files[] = {CPU_ISOLATED, "/sys/devices/system/cpu/nohz_full",
+	                                    "/sys/fs/cgroup/cpuset.cpus.isolated"};
+	char path[PATH_MAX];
+
+	CPU_ZERO(isolated);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", root, files[i]);
+		add_file(path, isolated);
+	}
+}
+
+int cpu_list_allowed(const char *isolated, cpu_set_t *allowed)
+{
+	cpu_set_t mine, kept, one;
+
+	CPU_ZERO(&mine);
+	CPU_ZERO(&kept);
+	if (sched_getaffinity(0, sizeof(mine), &mine) < 0)
+		return -errno;
+	*allowed = mine;
+	add_file(isolated, &kept);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		/* The kernel refuses a processor outside the cpuset. */
+		if (CPU_ISSET(cpu, &kept) && !CPU_ISSET(cpu, &mine) &&
+		    sched_setaffinity(0, sizeof(one), &one) == 0)
+			CPU_SET(cpu, allowed);
 	}
 	if (!CPU_EQUAL(&mine, allowed))
 		sched_setaffinity(0, sizeof(mine), &mine);

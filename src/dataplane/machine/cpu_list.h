@@ -26,6 +26,10 @@ struct cpu_list {
 #define CPU_ISOLATED "/sys/devices/system/cpu/isolated"
 int cpu_list_allowed(const char *isolated, cpu_set_t *allowed);
 
+/* Finds the processors that the kernel keeps from ordinary programs: isolcpus=, nohz_full=, and
+ * isolated partitions of cpusets. `root` precedes the paths of the files; "" except in tests. */
+void cpu_list_isolated(const char *root, cpu_set_t *isolated);
+
 /* Parses `text`: numbers and ranges with commas between, of processors that cpu_list_allowed()
  * finds. If `text` is NULL, the list is the last processor of the affinity. Returns 0, -EINVAL, or
  * the error of cpu_list_allowed(), both with problem. */

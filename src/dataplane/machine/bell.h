@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wakes a thread that sleeps, when another one has put something into a ring for it.
+ *
+ *   sleeper                            ringer
+ *   bell_listen()                      puts into the ring
+ *   ring empty? poll on `fd`           bell_ring(): a system call only if the sleeper listens
+ *   bell_ignore()
+ *
+ * Either the sleeper finds what was put into the ring, or the ringer finds that it listens.
+ *
+ * Thread: one sleeper, any number of ringers.
+ */
+#ifndef WEIR_BELL_H
+#define WEIR_BELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bell {
+	bool made; /* if not, the thread does not listen, and nothing is rung */
+	int fd;    /* readable when it has been rung */
+	uint32_t listens;
+};
+
+/* Returns 0 or -errno. A struct of zeros is a bell that is not made. */
+int bell_make(struct bell *bell);
+void bell_free(struct bell *bell);
+/* The slow part of bell_ring. */
+void bell_strike(struct bell *bell);
+
+static inline void bell_listen(struct bell *bell)
+{
+	__atomic_store_n(&bell->listens, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* After the sleep. `rung`: poll has found `fd` readable. */
+void bell_ignore(struct bell *bell, bool rung);
+
+static inline void bell_ring(struct bell *bell)
+{
+	if (!bell->made)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&bell->listens, __ATOMIC_SEQ_CST))
+		bell_strike(bell);
+}
+
+#endif
