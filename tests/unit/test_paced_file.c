@@ -173,6 +173,35 @@ a_long_silence_is_announced_and_the_end_is_told_when_the_last_frame_has_come(voi
 	assert_int_equal(pool_available(pool), MBUFS);
 }
 
+/* How long a worker may sleep that plays a file. */
+static void the_next_frame_is_announced_with_its_instant(void **state)
+{
+	struct paced_file *file = open_file("");
+	struct problem problem;
+	(void)state;
+
+	/* Nothing to sleep by until the thread has read it. */
+	for (int patience = 0; patience < PATIENCE; patience++) {
+		simtime next = paced_file_next(file, START / 2);
+
+		if (next == START)
+			break;
+		assert_true(next > START / 2 && next < START);
+		usleep(1000);
+	}
+	assert_int_equal(paced_file_next(file, START), START);
+	take(file, START + 10 * GAP_NS, 0, 11);
+	assert_int_equal(paced_file_next(file, START + 10 * GAP_NS), START + 11 * GAP_NS);
+	take(file, START + FRAMES * GAP_NS, 11, FRAMES - 11);
+	for (int patience = 0; patience < PATIENCE; patience++) {
+		if (paced_file_next(file, START + FRAMES * GAP_NS) == SIMTIME_NEVER)
+			break;
+		usleep(1000);
+	}
+	assert_int_equal(paced_file_next(file, START + FRAMES * GAP_NS), SIMTIME_NEVER);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+}
+
 static void with_loop_it_starts_over_one_gap_after_its_end(void **state)
 {
 	struct paced_file *file = open_file(",loop");
@@ -502,6 +531,7 @@ GROUP(paced_file)
 	        cmocka_unit_test(frames_come_at_their_instants_and_not_before),
 	        cmocka_unit_test(
 	                a_long_silence_is_announced_and_the_end_is_told_when_the_last_frame_has_come),
+	        cmocka_unit_test(the_next_frame_is_announced_with_its_instant),
 	        cmocka_unit_test(with_loop_it_starts_over_one_gap_after_its_end),
 	        cmocka_unit_test(what_is_sent_is_written_with_the_instants_at_which_it_was_due),
 	        cmocka_unit_test(

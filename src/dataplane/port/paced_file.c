@@ -650,6 +650,16 @@ static bool take_next(struct paced_file *file, simtime now)
 	return true;
 }
 
+simtime paced_file_next(struct paced_file *file, simtime now)
+{
+	bool ended = !file->in || __atomic_load_n(&file->ended, __ATOMIC_ACQUIRE);
+
+	/* In this order: the last frame comes before the end. */
+	if (file->in && (file->next || take_next(file, now)))
+		return file->start_ns + packet_of(file->next)->t_ns;
+	return ended ? SIMTIME_NEVER : now + REST_NS;
+}
+
 uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,
                             simtime now)
 {

@@ -56,6 +56,9 @@ void paced_file_halt(struct paced_file *file);
  * missing in the output. A file that was never started leaves no output. */
 int paced_file_close(struct paced_file *file, struct problem *problem);
 
+/* Returns the instant of the next frame. If the reader has not read that yet, returns an instant
+ * shortly after `now`; SIMTIME_NEVER if there is none. Thread: the receiving worker's. */
+simtime paced_file_next(struct paced_file *file, simtime now);
 uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,
                             simtime now);
 uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,

@@ -228,6 +228,11 @@ void packet_port_start(struct packet_port *port, const struct clock *clock)
 	port->missed = 0;
 }
 
+int packet_port_descriptor(const struct packet_port *port)
+{
+	return port->fd;
+}
+
 /* ---- receiving ---- */
 
 /* What the kernel says of a frame, beside its bytes. */

@@ -52,6 +52,9 @@ void packet_port_close(struct packet_port *port);
  * they get none. */
 void packet_port_start(struct packet_port *port, const struct clock *clock);
 
+/* Returns a descriptor that becomes readable when a frame has come. */
+int packet_port_descriptor(const struct packet_port *port);
+
 /* Writes into came_ns, unless it is NULL, when each frame came: by the kernel's time stamp, in
  * order or nearly so, never after the call. */
 uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, simtime *came_ns,

@@ -724,7 +724,24 @@ void port_obstacles(const struct port *port, struct obstacles *obstacles)
 
 int port_descriptor(const struct port *port)
 {
-	return port->tap ? tap_port_descriptor(port->tap) : -1;
+	if (port->tap)
+		return tap_port_descriptor(port->tap);
+	if (port->packets)
+		return packet_port_descriptor(port->packets);
+	/* The socket of the driver's ring. */
+	if (port->interface.n_sockets == 1 && strcmp(port->driver, "net_af_packet") == 0)
+		return port->interface.sockets[0];
+	return -1;
+}
+
+bool port_wakes(const struct port *port)
+{
+	return port->file || port_descriptor(port) >= 0;
+}
+
+simtime port_next(struct port *port, simtime now)
+{
+	return port->file ? paced_file_next(port->file, now) : SIMTIME_NEVER;
 }
 
 uint64_t port_link_bps(const struct port *port)

@@ -139,6 +139,12 @@ void port_obstacles(const struct port *port, struct obstacles *obstacles);
 bool port_watch_link(struct port *port);
 /* Returns a descriptor that becomes readable when a packet has come, or -1 if the port has none. */
 int port_descriptor(const struct port *port);
+/* Returns true if a worker that sleeps learns in time of each packet: by the descriptor, or because
+ * the port knows when the next one comes (port_next). */
+bool port_wakes(const struct port *port);
+/* Returns the instant at which the next packet comes, or at which the port has to be asked again;
+ * SIMTIME_NEVER if its descriptor tells that. Thread: the receiving worker's. */
+simtime port_next(struct port *port, simtime now);
 uint64_t port_link_bps(const struct port *port);
 /* What a port has lost so far. */
 struct port_losses {

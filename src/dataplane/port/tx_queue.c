@@ -159,11 +159,15 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 static uint32_t send_to_ring(struct tx_queue *tx_queue)
 {
 	struct outlet *outlet = tx_queue->outlet;
+	uint32_t sent;
 
 	tell_due(outlet);
 	for (uint32_t i = 0; unlikely(outlet->named != 0) && i < outlet->n; i++)
 		packet_of(outlet->mbufs[i])->t_ns |= outlet_is_named(outlet, i) ? NAMED : 0;
-	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
+	sent = rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
+	if (tx_queue->bell)
+		bell_ring(tx_queue->bell);
+	return sent;
 }
 
 /* Waits for `now`, which is ahead of the clock by WORKER_AHEAD_NS at most. Returns the clock's

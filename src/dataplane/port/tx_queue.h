@@ -21,6 +21,7 @@
 #include "account/witness.h"
 #include "engine/engine.h"
 #include "account/histogram.h"
+#include "machine/bell.h"
 #include "machine/clock.h"
 #include "port/port.h"
 #include "port/port_time.h"
@@ -35,6 +36,7 @@ struct tx_queue {
 	struct outlet *outlet;
 	struct port *port;     /* NULL: over `ring` */
 	struct rte_ring *ring; /* to another worker */
+	struct bell *bell;     /* of that worker; NULL: it polls */
 	uint32_t index;        /* of the port in the scenario */
 	uint16_t queue;
 	/* gets what is dropped here as a loss of the port, and FATE_SENT if it asks for it; or
