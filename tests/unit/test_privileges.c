@@ -172,7 +172,7 @@ static const char *all_threads(void)
 
 	for (size_t i = 0; i < 4; i++)
 		start(&threads[i], ways[i]);
-	if (privileges_give_up(scenario, NULL, &problem) != 0)
+	if (privileges_give_up(scenario, 0, NULL, &problem) != 0)
 		wrong = problem.text[0] ? "it was refused" : "it was refused without a reason";
 	snprintf(number, sizeof(number), "%ld", (long)gettid());
 	if (!wrong)
@@ -211,7 +211,7 @@ static const char *deaf_thread(void)
 	const char *wrong = NULL;
 
 	start(&thread, DEAF);
-	if (privileges_give_up(scenario, NULL, &problem) == 0)
+	if (privileges_give_up(scenario, 0, NULL, &problem) == 0)
 		wrong = "a thread that blocks signals was overlooked";
 	else if (!strstr(problem.text, "one of them deaf"))
 		wrong = "the thread is not named";
@@ -241,7 +241,7 @@ static const char *folder_of(uid_t owner, uint64_t kept)
 		wrong = "no folder";
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	if (!wrong &&
-	    privileges_give_up(scenario, (const char *const[]){path, NULL}, &problem) != 0)
+	    privileges_give_up(scenario, 0, (const char *const[]){path, NULL}, &problem) != 0)
 		wrong = "it was refused";
 	snprintf(number, sizeof(number), "%ld", (long)gettid());
 	if (!wrong)
@@ -278,7 +278,7 @@ static const char *without(void)
 	struct problem problem = {.text = ""};
 	const char *wrong = NULL;
 
-	if (privileges_give_up(scenario, NULL, &problem) != 0)
+	if (privileges_give_up(scenario, 0, NULL, &problem) != 0)
 		wrong = "it was refused";
 	else if (own("NoNewPrivs:") != 0)
 		wrong = "it was changed";

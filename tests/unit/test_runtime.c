@@ -453,9 +453,40 @@ static int start(void **state)
 	return live_eal_start(3);
 }
 
+static void a_worker_sleeps_where_its_ports_wake_it_and_others_may_run(void **state)
+{
+	static const struct {
+		enum runtime_rest rest;
+		bool isolated, woken;
+		simtime rest_ns;
+	} cases[] = {
+	        {REST_NEVER, false, true, 0},
+	        {REST_WOKEN, false, true, WORKER_REST_NS},
+	        {REST_WOKEN, true, true, WORKER_REST_NS},
+	        {REST_WOKEN, false, false, 0},
+	        {REST_SHARED, false, true, WORKER_REST_NS},
+	        {REST_SHARED, false, false, 0},
+	        {REST_SHARED, true, true, 0},
+	        {REST_SHARED, true, false, 0},
+	        {REST_TIMED, false, true, 7000},
+	        {REST_TIMED, true, false, 7000},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct runtime_options options = {.rest = cases[i].rest, .sleep_ns = 7000};
+
+		assert_int_equal(layout_rest(&options, cases[i].isolated, cases[i].woken),
+		                 cases[i].rest_ns);
+		options.layout = LAYOUT_PIPELINE;
+		assert_int_equal(layout_rest(&options, cases[i].isolated, cases[i].woken), 0);
+	}
+}
+
 GROUP(runtime)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_worker_sleeps_where_its_ports_wake_it_and_others_may_run),
 	        cmocka_unit_test(every_layout_accounts_for_every_packet_when_it_stops),
 	        cmocka_unit_test(
 	                what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port),

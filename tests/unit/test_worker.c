@@ -5,6 +5,8 @@
  * a worker can be compared with those of an engine that is driven like a replay.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -827,6 +829,96 @@ static void a_sleep_ends_ahead_of_the_next_departure(void **state)
 	worker_poll(worker, clock_now(&clock));
 	assert_int_equal(bench->tx_queues[1].tx_packets, 1);
 	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+/* Something that another thread does as soon as a worker sleeps. */
+struct caller {
+	pthread_t thread;
+	struct bell *bell; /* the sleeper's */
+	struct mailbox *mailbox;
+	struct message message;
+	struct worker *other;
+};
+
+static void *call(void *argument)
+{
+	struct caller *caller = argument;
+
+	while (!__atomic_load_n(&caller->bell->listens, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (caller->other)
+		worker_poll(caller->other, SIMTIME_MS);
+	else
+		mailbox_post(caller->mailbox, &caller->message);
+	return NULL;
+}
+
+/* Sleeps for a year, unless it is woken. */
+static void sleep_until_called(struct worker *worker, struct caller *caller)
+{
+	worker->rest_ns = 365 * 24 * 3600 * SIMTIME_S;
+	assert_int_equal(bell_make(&worker->bell), 0);
+	caller->bell = &worker->bell;
+	assert_int_equal(pthread_create(&caller->thread, NULL, call, caller), 0);
+	worker_rest(worker);
+	assert_int_equal(pthread_join(caller->thread, NULL), 0);
+	/* What it finds before it sleeps keeps it awake. */
+	worker_rest(worker);
+	bell_free(&worker->bell);
+}
+
+static void a_message_ends_a_sleep(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct clock clock = {0};
+	struct caller caller = {.mailbox = &worker->mailbox, .message = {.kind = MESSAGE_CLEAR}};
+	(void)state;
+
+	worker->clock = &clock;
+	worker->mailbox.bell = &worker->bell;
+	sleep_until_called(worker, &caller);
+	worker_poll(worker, 1000);
+	assert_true(message_wait(&caller.message, 0));
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void what_another_worker_hands_over_ends_a_sleep(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *sender = &bench->workers[2];
+	struct rte_ring *between = ring_make("between", 0, 64);
+	struct drain *drain = &bench->drains[1];
+	struct caller caller = {.other = &bench->workers[0]};
+	struct clock clock = {0};
+	static struct departures out[PORTS];
+	(void)state;
+
+	bench->tx_queues[1].ring = between;
+	bench->tx_queues[1].bell = &sender->bell;
+	drain->from = &bench->drain_from[0];
+	drain->from[0] = between;
+	drain->n_from = 1;
+	drain->tx_queue.outlet = &drain->outlet;
+	drain->tx_queue.port = &bench->ports[1];
+	*sender = (struct worker){.role = WORKER_TX,
+	                          .drains = drain,
+	                          .n_drains = 1,
+	                          .mailbox = sender->mailbox,
+	                          .clock = &clock};
+	send_frames(bench, 0, 8);
+	worker_poll(&bench->workers[0], 0);
+	sleep_until_called(sender, &caller);
+	sender->clock = NULL;
+	worker_poll(sender, SIMTIME_MS);
+	assert_int_equal(drain->tx_queue.tx_packets, 8);
+	collect(bench, out);
+	rte_ring_free(between);
 	bench_free(bench);
 	scenario_free(constant);
 }
@@ -1678,6 +1770,8 @@ GROUP(worker)
 	        cmocka_unit_test(a_departure_close_ahead_is_executed_after_an_idle_poll),
 	        cmocka_unit_test(what_is_ready_ahead_waits_for_its_instant),
 	        cmocka_unit_test(a_sleep_ends_ahead_of_the_next_departure),
+	        cmocka_unit_test(a_message_ends_a_sleep),
+	        cmocka_unit_test(what_another_worker_hands_over_ends_a_sleep),
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),

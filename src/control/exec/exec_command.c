@@ -165,14 +165,14 @@ static int bind_ports(struct session *session, struct problem *problem)
 static int start_runtime(struct session *session, struct problem *problem)
 {
 	const struct exec_arguments *arguments = &session->arguments;
-	struct runtime_options options = {.rests = true,
-	                                  .witness = exec_record_witness(session->record),
+	struct runtime_options options = {.witness = exec_record_witness(session->record),
 	                                  .frames = exec_record_frames(session->record)};
 	struct cpu_list workers;
 	int rc = cpu_list_parse(arguments->cores, &workers, problem);
 
 	if (rc < 0)
 		return rc;
+	rest_options_set(&arguments->rest, REST_WOKEN, &options);
 	rc = run_memory_size(
 	        session->scenario,
 	        &(struct run_memory){.config = arguments->config ? arguments->config : "",
@@ -192,6 +192,7 @@ static int start_runtime(struct session *session, struct problem *problem)
 	options.recording = session->recording;
 	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
 	if (rc == 0) {
+		rest_say(&arguments->rest, session->runtime, RUN_LOG_INFO);
 		session->start_ns = runtime_now_ns(session->runtime);
 		exec_record_begin(session->record, session->start_ns);
 	}

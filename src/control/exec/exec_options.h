@@ -12,6 +12,7 @@
 
 #include "options/options.h"
 #include "record/recording_run.h"
+#include "run/rest_options.h"
 #include "text/word.h"
 
 #define EXEC_COMMANDS_MAX 2
@@ -21,6 +22,7 @@ struct exec_arguments {
 	/* Statements for both directions, and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	struct recording_arguments record;
+	struct rest_arguments rest;
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;

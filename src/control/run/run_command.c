@@ -71,9 +71,11 @@ static void path_join(char path[PATH_MAX], const char *from, const char *end)
 /* Gives up what is not needed any more: neither for the ports nor for the files that are made or
  * removed from now on. */
 static void give_up_privileges(const struct run_arguments *arguments, const struct server *server,
-                               const struct scenario *scenario)
+                               const struct runtime *runtime)
 {
 	const struct recording_arguments *record = &arguments->record;
+	struct worker_report worker;
+	uint64_t others = 0;
 	char recording[PATH_MAX], dump[PATH_MAX];
 	const char *files[6];
 	struct problem problem;
@@ -93,7 +95,11 @@ static void give_up_privileges(const struct run_arguments *arguments, const stru
 		files[n++] = dump;
 	}
 	files[n] = NULL;
-	if (privileges_give_up(scenario, files, &problem) < 0)
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++) {
+		if (runtime_worker_report(runtime, i, &worker))
+			others |= priority_capabilities(&worker.priority);
+	}
+	if (privileges_give_up(runtime_scenario(runtime), others, files, &problem) < 0)
 		run_log(RUN_LOG_WARNING, "%s", problem.text);
 }
 
@@ -106,7 +112,8 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 
 	server_flight(server, &(struct flight_wish){.on = arguments->record.flight_on,
 	                                            .to = arguments->record.flight_to});
-	give_up_privileges(arguments, server, *scenario);
+	give_up_privileges(arguments, server, runtime);
+	rest_say(&arguments->rest, runtime, RUN_LOG_NOTICE);
 	if (server_path_read_only(server))
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
@@ -140,13 +147,13 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
                struct scenario **scenario, char *message, size_t room)
 {
 	struct problem problem = {.text = ""};
-	struct runtime_options options = {.layout = arguments->layout,
-	                                  .sleep_ns = arguments->sleep_ns};
+	struct runtime_options options = {.layout = arguments->layout};
 	struct runtime *runtime;
 	struct cpu_list workers;
 	struct server *server;
 	int status = 2;
 
+	rest_options_set(&arguments->rest, REST_SHARED, &options);
 	if (cpu_list_parse(arguments->cores, &workers, &problem) < 0) {
 		snprintf(message, room, "%s", problem.text);
 		return status;

@@ -7,7 +7,6 @@
 #include "language/scenario_file.h"
 
 #define MEMORY_MIN (UINT64_C(4) << 20)
-#define SLEEP_MOST (10 * SIMTIME_MS)
 
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct run_arguments, "the scenario")},
@@ -21,10 +20,8 @@ static const struct option_row rows[] = {
         {OPTION_LAYOUT(struct run_arguments)},
         {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
                        "for packets in flight; if not given, what the scenario needs")},
-        {OPTION("--sleep", FIELD_TIME, struct run_arguments, sleep_ns, .min = SIMTIME_US,
-                .max = SLEEP_MOST,
-                .help = "a worker that has nothing to do sleeps for at most TIME, and a packet "
-                        "may wait as long; if not given, it polls")},
+        {REST_OPTION_SLEEP(struct run_arguments)},
+        {REST_OPTION_PRIORITY(struct run_arguments)},
         {OPTION("--keep", FIELD_TEXT, struct run_arguments, keep, .form = "FILE",
                 .help = "the scenario in force is saved there after each change; a weir that "
                         "starts after a crash continues with it, unless the scenario file was "
@@ -77,7 +74,7 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 	arguments->n_eal = own < argc ? argc - own - 1 : 0;
 	if (arguments->readonly_group && !arguments->socket_readonly)
 		return options_wrong(&run_options, "--readonly-group needs --socket-readonly PATH");
-	if (arguments->sleep_ns > 0 && arguments->layout == LAYOUT_PIPELINE)
+	if (arguments->rest.sleep_ns > 0 && arguments->layout == LAYOUT_PIPELINE)
 		return options_wrong(&run_options,
 		                     "--sleep is for --layout run-to-completion; the workers of a "
 		                     "pipeline wait for each other, and poll");

@@ -14,14 +14,15 @@
 #include "live/runtime.h"
 #include "options/options.h"
 #include "record/recording_run.h"
+#include "run/rest_options.h"
 
 struct run_arguments {
 	const char *config, *socket, *cores;
 	const char *keep;
 	struct recording_arguments record;
+	struct rest_arguments rest;
 	const char *socket_readonly, *readonly_group;
 	uint64_t memory_bytes; /* 0: not given */
-	uint64_t sleep_ns;     /* 0: workers poll */
 	uint32_t layout;       /* enum runtime_layout */
 	uint32_t log_level;    /* enum run_log_level */
 	bool quiet;

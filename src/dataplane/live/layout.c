@@ -15,6 +15,7 @@
 #include "capture/filter.h"
 #include "live/pipeline.h"
 #include "live/runtime_state.h"
+#include "machine/cpu_list.h"
 #include "machine/pool.h"
 #include "record/recording.h"
 #include "statements.h"
@@ -75,7 +76,8 @@ static void plan_yields(struct runtime *runtime)
 
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		own = rte_lcore_cpuset(runtime->workers[i].lcore);
-		runtime->workers[i].yields = runtime->options.rests || cpus_meet(&own, &main_cpus);
+		runtime->workers[i].yields =
+		        runtime->options.rest == REST_WOKEN || cpus_meet(&own, &main_cpus);
 		for (uint32_t k = 0; k < runtime->n_workers; k++) {
 			rte_cpuset_t other = rte_lcore_cpuset(runtime->workers[k].lcore);
 
@@ -261,6 +263,7 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 			continue;
 		}
 		tx_queue->ring = ring_add(runtime, TX_QUEUE_RING);
+		tx_queue->bell = &runtime->workers[runtime->sender[p]].bell;
 		if (!tx_queue->ring || drain_feed(runtime, p, tx_queue->ring) < 0)
 			return no_rings(problem);
 	}
@@ -301,6 +304,7 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 
 	snprintf(name, sizeof(name), "weir-mail-%u", index);
 	rc = mailbox_make(&worker->mailbox, name);
+	worker->mailbox.bell = &worker->bell;
 	worker->inlets =
 	        rte_zmalloc("inlets", runtime->n_ports * sizeof(struct inlet), RTE_CACHE_LINE_SIZE);
 	worker->drains =
@@ -321,17 +325,54 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	return has_engine(worker) ? build_engine(runtime, index, problem) : 0;
 }
 
-/* Decides how long workers may sleep. Only taps can wake a worker. So if all ports are taps, and no
- * other worker hands packets to it, it may sleep for long. */
-static void plan_rest(struct runtime *runtime)
+simtime layout_rest(const struct runtime_options *options, bool isolated, bool woken)
 {
-	bool woken = runtime->options.rests && runtime->n_workers == 1 &&
-	             runtime->options.layout == LAYOUT_RUN_TO_COMPLETION;
+	bool may = options->rest == REST_WOKEN || (options->rest == REST_SHARED && !isolated);
 
-	for (uint32_t port = 0; port < runtime->n_ports; port++)
-		woken = woken && port_descriptor(&runtime->ports[port]) >= 0;
-	for (uint32_t i = 0; i < runtime->n_workers; i++)
-		runtime->workers[i].rest_ns = woken ? WORKER_REST_NS : runtime->options.sleep_ns;
+	if (options->layout == LAYOUT_PIPELINE)
+		return 0;
+	return options->rest == REST_TIMED ? options->sleep_ns : may && woken ? WORKER_REST_NS : 0;
+}
+
+/* Finds a port of the worker that does not wake it, or NULL. */
+static const char *deaf_port(const struct worker *worker)
+{
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		if (!port_wakes(worker->inlets[i].port))
+			return worker->inlets[i].port->name;
+	}
+	return NULL;
+}
+
+/* Decides how workers sleep, and their priority. */
+static int plan_rest(struct runtime *runtime, struct problem *problem)
+{
+	const struct priority *wish = &runtime->options.priority;
+	struct priority_rights rights = {0};
+	cpu_set_t isolated;
+	int rc = 0;
+
+	cpu_list_isolated("", &isolated);
+	if (wish->kind != PRIORITY_NONE)
+		priority_rights_read(wish->level, &rights);
+	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++) {
+		struct worker *worker = &runtime->workers[i];
+		bool alone = CPU_ISSET(worker->cpu, &isolated);
+
+		worker->deaf = deaf_port(worker);
+		worker->rest_ns = layout_rest(&runtime->options, alone, !worker->deaf);
+		if (worker->rest_ns == layout_rest(&runtime->options, alone, true))
+			worker->deaf = NULL;
+		if (worker->rest_ns > 0)
+			rc = bell_make(&worker->bell);
+		if (rc < 0)
+			problem_set(problem, -1, "no descriptor to wake a worker with: %s",
+			            strerror(-rc));
+		else
+			rc = priority_decide(wish, &rights, worker->rest_ns > 0, &worker->priority,
+			                     problem);
+	}
+	return rc;
 }
 
 /* Begins the recording, and stores in it what the scenario does not say: which worker has the
@@ -370,9 +411,7 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 	}
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
 		rc = build_arrivals(&runtime->workers[i], problem);
-	if (rc == 0)
-		plan_rest(runtime);
-	return rc;
+	return rc == 0 ? plan_rest(runtime, problem) : rc;
 }
 
 static void empty_ring(struct rte_ring *ring)
@@ -394,6 +433,7 @@ static void free_worker(struct worker *worker)
 	for (uint32_t i = 0; worker->inlets && i < worker->n_inlets; i++)
 		arrivals_free(worker->inlets[i].arrivals);
 	mailbox_free(&worker->mailbox);
+	bell_free(&worker->bell);
 	rte_free(worker->inlets);
 	rte_free(worker->drains);
 	rte_free(worker->tx_queues);

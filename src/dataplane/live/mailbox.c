@@ -11,6 +11,7 @@
 
 int mailbox_make(struct mailbox *mailbox, const char *name)
 {
+	mailbox->bell = NULL;
 	mailbox->ring = rte_ring_create(name, MAILBOX_ROOM, (int)rte_socket_id(),
 	                                RING_F_SP_ENQ | RING_F_SC_DEQ);
 	return mailbox->ring ? 0 : -rte_errno;
@@ -24,8 +25,13 @@ void mailbox_free(struct mailbox *mailbox)
 
 int mailbox_post(struct mailbox *mailbox, struct message *message)
 {
+	int rc;
+
 	message->done = 0;
-	return rte_ring_sp_enqueue(mailbox->ring, message);
+	rc = rte_ring_sp_enqueue(mailbox->ring, message);
+	if (mailbox->bell)
+		bell_ring(mailbox->bell);
+	return rc;
 }
 
 static uint64_t now_ns(void)

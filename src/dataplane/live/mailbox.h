@@ -15,6 +15,7 @@
 
 #include <rte_ring.h>
 
+#include "machine/bell.h"
 #include "machine/ring_look.h"
 #include "simtime.h"
 
@@ -35,6 +36,7 @@ struct message {
 
 struct mailbox {
 	struct rte_ring *ring;
+	struct bell *bell; /* rung by a post; or NULL */
 };
 
 /* Returns 0 or -errno. `name` is unique in the process. */

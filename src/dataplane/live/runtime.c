@@ -147,6 +147,10 @@ static void launch(struct runtime *runtime)
 			runtime->workers[i].began_ns = clock_now(&runtime->clock);
 		__atomic_store_n(&runtime->workers[i].over, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&runtime->workers[i].stop, 0, __ATOMIC_RELEASE);
+		/* Now, and not when the worker gets to run: soon weir gives up the right to it. */
+		rte_eal_remote_launch(worker_take_priority, &runtime->workers[i],
+		                      runtime->workers[i].lcore);
+		rte_eal_wait_lcore(runtime->workers[i].lcore);
 		rte_eal_remote_launch(worker_main, &runtime->workers[i], runtime->workers[i].lcore);
 	}
 	runtime->running = true;
@@ -245,8 +249,10 @@ void runtime_pause(struct runtime *runtime)
 {
 	if (!runtime->running)
 		return;
-	for (uint32_t i = 0; i < runtime->n_workers; i++)
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
+		bell_ring(&runtime->workers[i].bell);
+	}
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		rte_eal_wait_lcore(runtime->workers[i].lcore);
 		/* Orders what the worker has written before what control reads. rte_eal_wait_lcore

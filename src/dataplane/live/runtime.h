@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "account/histogram.h"
+#include "machine/priority.h"
 #include "machine/run_log.h"
 #include "scenario/scenario.h"
 
@@ -25,6 +26,18 @@ enum runtime_layout {
 	LAYOUT_PIPELINE,          /* rx cores -> emulation cores -> tx cores, over rings */
 };
 
+/* What workers of run-to-completion do when they have nothing to do. Those of a pipeline poll. */
+enum runtime_rest {
+	REST_NEVER, /* poll */
+	/* Sleep until a packet arrives or is due, if their ports wake them (port_wakes). The others
+	 * poll, and yield after an idle poll. */
+	REST_WOKEN,
+	/* The same for workers whose processor is not isolated; the others poll. */
+	REST_SHARED,
+	/* Sleep for `sleep_ns` at most, whatever their ports are. */
+	REST_TIMED,
+};
+
 struct runtime_options {
 	enum runtime_layout layout;
 	uint64_t memory_bytes;   /* for small held packets, in all; 0: 256 MiB */
@@ -34,12 +47,10 @@ struct runtime_options {
 	/* t_ns in the struct packet of a departing packet is its due time, for callbacks of a
 	 * device. */
 	bool told_departures;
-	/* Set if weir shares the processor with other programs. A worker that alone has all ports,
-	 * all of them taps, then sleeps until a packet arrives or is due. Other workers yield after
-	 * an idle poll. */
-	bool rests;
-	/* The longest sleep of a worker that has nothing to do; 0: it polls. Nothing wakes it. */
-	simtime sleep_ns;
+	enum runtime_rest rest;
+	simtime sleep_ns; /* REST_TIMED */
+	/* of the workers */
+	struct priority priority;
 	/* Witness to which the workers pass every decision; or NULL. Packets arrive in bursts, so
 	 * witness.h does not fix the order of the decisions. */
 	struct witness *witness;
@@ -177,6 +188,9 @@ struct port_report {
 struct worker_report {
 	uint32_t lcore, cpu;
 	const char *role; /* `run-to-completion`, `rx`, `emulation`, `tx` */
+	bool sleeps;      /* when it has nothing to do */
+	const char *deaf; /* the port that alone keeps it from sleeping; or NULL */
+	struct priority priority;
 	uint64_t polls, busy_polls;
 	uint64_t longest_poll_ns; /* since the last clear */
 	uint64_t stalls;          /* times it completed no poll for a second */

@@ -79,9 +79,12 @@ void runtime_pause(struct runtime *runtime);
 /* Computes the number of workers, and which worker owns which port. Returns 0, or -errno with
  * problem: -EINVAL if there are too few lcores, or -ENOMEM. */
 int layout_plan(struct runtime *runtime, struct problem *problem);
-/* Makes the engines, rings and transmit queues. The ports are open. Returns 0, or -errno with
- * problem. */
+/* Makes the engines, rings and transmit queues, and decides how workers sleep. The ports are open.
+ * Returns 0, or -errno with problem. */
 int layout_build(struct runtime *runtime, struct problem *problem);
+/* Decides how long a worker may sleep; 0: it polls. `isolated`: its processor is; `woken`: each of
+ * its ports wakes it. Pure. */
+simtime layout_rest(const struct runtime_options *options, bool isolated, bool woken);
 void layout_free(struct runtime *runtime);
 /* Returns the largest number of workers that send to one port. */
 uint16_t layout_senders(const struct runtime *runtime);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "live/worker.h"
 
-#include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <rte_prefetch.h>
 
@@ -269,35 +267,12 @@ void worker_ahead(struct worker *worker)
 		worker_send(worker, next);
 }
 
-void worker_rest(struct worker *worker)
-{
-	struct pollfd polled[SCENARIO_PORTS_MAX];
-	simtime now = clock_now(worker->clock);
-	simtime next = worker->engine ? engine_next(worker->engine) : SIMTIME_NEVER;
-	simtime rest = next > now ? next - now : 0;
-	struct timespec wait = {0};
-
-	/* What a port has not taken is soon offered again. */
-	if (worker->waiting)
-		rest = 2 * WORKER_WAKE_NS;
-	if (rest <= WORKER_WAKE_NS)
-		return;
-	wait.tv_nsec = (long)simtime_min(rest - WORKER_WAKE_NS, worker->rest_ns);
-	for (uint32_t i = 0; i < worker->n_inlets; i++)
-		polled[i] = (struct pollfd){.fd = port_descriptor(worker->inlets[i].port),
-		                            .events = POLLIN};
-	/* A port that is no tap has no descriptor: -1, which is skipped. */
-	ppoll(polled, worker->n_inlets, &wait, NULL);
-}
-
 int worker_main(void *argument)
 {
 	struct worker *worker = argument;
 	simtime last = clock_now(worker->clock);
 
-	/* Otherwise the kernel lets timers expire up to 50 us late, to save power. */
-	if (worker->rest_ns > 0)
-		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	priority_begin(&worker->priority, last);
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
 		/* worker->now may be later than the clock: worker_ahead advances the engine to the
 		 * next event. */
@@ -306,6 +281,7 @@ int worker_main(void *argument)
 		if (unlikely(now - last > worker->longest_poll_ns))
 			worker->longest_poll_ns = now - last;
 		last = now;
+		priority_spent(&worker->priority, now);
 		if (worker_poll(worker, now))
 			continue;
 		if (worker->role == WORKER_RUN_TO_COMPLETION && worker->engine)

@@ -28,7 +28,9 @@
 #include "live/arrivals.h"
 #include "live/mailbox.h"
 #include "live/tap.h"
+#include "machine/bell.h"
 #include "machine/clock.h"
+#include "machine/priority.h"
 #include "port/tx_queue.h"
 #include "port/port.h"
 #include "port/port_time.h"
@@ -72,8 +74,11 @@ struct worker {
 	/* constant while the worker runs */
 	enum worker_role role;
 	uint32_t lcore, cpu;
-	bool yields;     /* yields its processor after an idle poll */
-	simtime rest_ns; /* longest sleep while it has nothing to do; 0: it polls */
+	const char *deaf; /* port that alone keeps the worker from sleeping; or NULL */
+	bool yields;      /* yields its processor after an idle poll */
+	simtime rest_ns;  /* longest sleep while it has nothing to do; 0: it polls */
+	struct bell bell; /* made if it sleeps: wakes it for what other threads put into rings */
+	struct priority priority;
 	const struct clock *clock;
 	struct engine *engine; /* or NULL */
 	struct inlet *inlets;
@@ -119,11 +124,13 @@ void worker_ahead(struct worker *worker);
 /* Executes the posted messages that the worker has not taken. Thread: control, after the worker has
  * ended. */
 void worker_obey_rest(struct worker *worker);
-/* Called after an idle poll. Sleeps until a tap has a packet, the engine's next event is close, or
- * rest_ns have passed. The last of these bounds the time that a message waits, a packet at a port
- * that is no tap, and one that another worker has handed over. */
+/* Called after an idle poll. Sleeps until a port has a packet, another thread has put something
+ * into a ring, the engine's next event is close, or rest_ns have passed. Only the last of these
+ * ends the wait of a packet at a port that wakes nobody (port_wakes). */
 void worker_rest(struct worker *worker);
-/* Polls until `stop`. It is passed to rte_eal_remote_launch. */
+/* Gives the thread the worker's priority. Returns 0 or -errno. */
+int worker_take_priority(void *worker);
+/* Polls until `stop`. Both are passed to rte_eal_remote_launch. */
 int worker_main(void *worker);
 const char *worker_role_name(enum worker_role role);
 

@@ -2,6 +2,7 @@
 #include "machine/priority.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -147,6 +148,16 @@ int priority_decide(const struct priority *wish, const struct priority_rights *r
 		break;
 	}
 	return 0;
+}
+
+uint64_t priority_capabilities(const struct priority *priority)
+{
+	struct rlimit limit;
+
+	if (priority->kind != PRIORITY_FIFO ||
+	    (getrlimit(RLIMIT_RTPRIO, &limit) == 0 && limit.rlim_cur >= priority->level))
+		return 0;
+	return UINT64_C(1) << CAP_SYS_NICE;
 }
 
 void priority_text(const struct priority *priority, char *text, size_t room)

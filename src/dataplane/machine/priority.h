@@ -21,7 +21,7 @@
  *
  * What it starts (fork) is an ordinary thread.
  *
- * Thread: each thread its own. priority_rights, priority_decide, priority_text: any.
+ * Thread: each thread its own. priority_decide, priority_capabilities, priority_text: any.
  */
 #ifndef WEIR_PRIORITY_H
 #define WEIR_PRIORITY_H
@@ -69,6 +69,9 @@ int priority_decide(const struct priority *wish, const struct priority_rights *r
                     struct priority *decided, struct problem *problem);
 /* Gives the calling thread its priority, and exact timers. Returns 0 or -errno. */
 int priority_take(struct priority *priority);
+/* Returns the capabilities, as bits 1 << CAP_..., that the thread needs to take its priority again:
+ * CAP_SYS_NICE, if the limit could not be raised for lack of CAP_SYS_RESOURCE. */
+uint64_t priority_capabilities(const struct priority *priority);
 /* Writes `SCHED_FIFO 50`, `slices of 100us`, or "" for PRIORITY_NONE. */
 void priority_text(const struct priority *priority, char *text, size_t room);
 

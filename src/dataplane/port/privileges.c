@@ -251,10 +251,10 @@ static bool may_finish_all(const struct scenario *scenario, const char *const *f
 	return may;
 }
 
-int privileges_give_up(const struct scenario *scenario, const char *const *files,
+int privileges_give_up(const struct scenario *scenario, uint64_t others, const char *const *files,
                        struct problem *problem)
 {
-	uint64_t keep = 0;
+	uint64_t keep = others;
 
 	if (caps_permitted() == 0)
 		return 0;

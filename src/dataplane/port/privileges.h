@@ -25,11 +25,11 @@
  * needs after it is open: to restore at its end what it has changed, or to go on. */
 uint64_t privileges_of_device(const char *device);
 
-/* Keeps the capabilities that the ports of `scenario` need. Keeps those to write files of others
- * (CAP_DAC_OVERRIDE, CAP_FOWNER), too, if the process needs them to make, write or remove the
- * `files`, a list ended by NULL, or to finish files that ports write. `files` may be NULL. Returns
- * 0, or -errno with problem if a thread has kept its capabilities. */
-int privileges_give_up(const struct scenario *scenario, const char *const *files,
+/* Keeps the capabilities of `others`, and those that the ports of `scenario` need. Keeps those to
+ * write files of others (CAP_DAC_OVERRIDE, CAP_FOWNER), too, if the process needs them to make,
+ * write or remove the `files`, a list ended by NULL, or to finish files that ports write. `files`
+ * may be NULL. Returns 0, or -errno with problem if a thread has kept its capabilities. */
+int privileges_give_up(const struct scenario *scenario, uint64_t others, const char *const *files,
                        struct problem *problem);
 
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of `weir run` and `weir exec` about workers on a machine that is shared: --sleep and
+ * --priority. Neither is needed: workers choose by their processors, their ports and their rights.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_REST_OPTIONS_H
+#define WEIR_REST_OPTIONS_H
+
+#include "live/runtime.h"
+#include "options/options.h"
+
+struct rest_arguments {
+	bool sleep_given;
+	uint64_t sleep_ns; /* 0: `none` */
+	bool priority_given;
+	struct priority priority;
+};
+
+int rest_take_sleep(const struct field *field, char *text, void *arguments,
+                    struct language_error *error);
+int rest_take_priority(const struct field *field, char *text, void *arguments,
+                       struct language_error *error);
+
+/* The arguments must have a member `struct rest_arguments rest`. */
+#define REST_OPTION_SLEEP(arguments)                                                               \
+	OPTION("--sleep", FIELD_TIME, arguments, rest, .form = "TIME|none",                        \
+	       .help = "how long an idle worker sleeps at most (1us to 10ms); none: it polls; if " \
+	               "not given, until a packet comes or leaves, where its ports can wake it"),  \
+	        .take = rest_take_sleep
+#define REST_OPTION_PRIORITY(arguments)                                                            \
+	OPTION("--priority", FIELD_TEXT, arguments, rest, .form = "PRIORITY",                      \
+	       .help = "of workers that sleep: fifo or fifo:N (SCHED_FIFO, 1 to 99), slice (a "    \
+	               "time slice of 100us) or none; if not given, the first that is permitted"), \
+	        .take = rest_take_priority
+
+/* Sets what workers do. `chosen`: if --sleep is not given. */
+void rest_options_set(const struct rest_arguments *arguments, enum runtime_rest chosen,
+                      struct runtime_options *options);
+
+/* Logs of each worker that it sleeps, and its priority; or that it polls where it should not. */
+void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime,
+              enum run_log_level level);
+
+#endif
