@@ -822,7 +822,7 @@ static void a_sleep_ends_ahead_of_the_next_departure(void **state)
 	send_frames(bench, 0, 1);
 	worker_poll(worker, clock_now(&clock));
 	rest = rest_of(worker);
-	assert_true(rest >= SIMTIME_MS - WORKER_WAKE_NS && rest < 500 * SIMTIME_MS);
+	assert_true(rest >= SIMTIME_MS - WORKER_DOZE_NS && rest < 500 * SIMTIME_MS);
 	clock.line[0].base_ns += SIMTIME_MS - WORKER_WAKE_NS;
 	assert_true(rest_of(worker) < 500 * SIMTIME_MS);
 	clock.line[0].base_ns += WORKER_WAKE_NS;

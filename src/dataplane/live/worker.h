@@ -38,10 +38,12 @@
 
 /* Cost of making a packet ready when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
-/* The longest sleep of a worker that its ports wake, and how long before an event a sleep ends: the
- * time in which a processor wakes up. */
+/* The longest sleep of a worker that its ports wake. */
 #define WORKER_REST_NS (10 * SIMTIME_MS)
-#define WORKER_WAKE_NS (50 * SIMTIME_US)
+/* How long before an event a sleep ends: the time in which a processor wakes up. It does so more
+ * slowly from a long sleep, so that is in two parts, of which the first one ends earlier. */
+#define WORKER_WAKE_NS (80 * SIMTIME_US)
+#define WORKER_DOZE_NS (250 * SIMTIME_US)
 
 enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
 

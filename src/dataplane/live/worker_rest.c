@@ -75,8 +75,9 @@ void worker_rest(struct worker *worker)
 		rest = 2 * WORKER_WAKE_NS;
 	if (rest <= WORKER_WAKE_NS)
 		return;
-	sleep_for(worker, simtime_min(rest - WORKER_WAKE_NS, worker->rest_ns));
-	if (worker->priority.kind == PRIORITY_FIFO)
+	rest -= rest > 2 * WORKER_DOZE_NS ? WORKER_DOZE_NS : WORKER_WAKE_NS;
+	sleep_for(worker, simtime_min(rest, worker->rest_ns));
+	if (worker->priority.kind == PRIORITY_FIFO) /* saves a reading of the clock */
 		priority_slept(&worker->priority, now, clock_now(worker->clock));
 }
 
