@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `weir exec`: runs a command whose packets cross weir, from its command line to its end. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -192,25 +191,11 @@ static int start_runtime(struct session *session, struct problem *problem)
 	options.recording = session->recording;
 	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
 	if (rc == 0) {
-		rest_say(&arguments->rest, session->runtime, RUN_LOG_INFO);
+		rest_say(&arguments->rest, session->runtime, !arguments->cores, RUN_LOG_INFO);
 		session->start_ns = runtime_now_ns(session->runtime);
 		exec_record_begin(session->record, session->start_ns);
 	}
 	return rc;
-}
-
-/* Lets all threads run on every processor that the process may use. The EAL binds each thread to
- * one, but a thread that sleeps wakes up soonest on an idle one. */
-static void let_threads_move(const cpu_set_t *allowed)
-{
-	DIR *threads = opendir("/proc/self/task");
-
-	for (struct dirent *entry; threads && (entry = readdir(threads));) {
-		if (entry->d_name[0] != '.')
-			sched_setaffinity(atoi(entry->d_name), sizeof(*allowed), allowed);
-	}
-	if (threads)
-		closedir(threads);
 }
 
 /* Makes one descriptor for all events. Returns 0, or -errno with problem. */
@@ -320,6 +305,18 @@ static int start_child(struct session *session, unsigned end, struct problem *pr
 	return rc;
 }
 
+/* Starts the gateway, with the priority of a worker, but behind workers: what it has waits for them
+ * anyway. */
+static int let_out(struct session *session, struct problem *problem)
+{
+	struct worker_report worker;
+
+	runtime_worker_report(session->runtime, 0, &worker);
+	if (worker.priority.level > 1)
+		worker.priority.level--;
+	return exec_path_let_out(&session->path, &worker.priority, problem);
+}
+
 static int start(struct session *session, struct problem *problem)
 {
 	cpu_set_t allowed;
@@ -351,11 +348,11 @@ static int start(struct session *session, struct problem *problem)
 	if (rc == 0)
 		rc = start_runtime(session, problem);
 	if (rc == 0)
-		rc = exec_path_let_out(&session->path, problem);
+		rc = let_out(session, problem);
 	if (rc == 0)
 		rc = begin_serving(session, problem);
 	if (rc == 0 && !session->arguments.cores)
-		let_threads_move(&allowed);
+		rest_let_move(&allowed);
 	memcpy(session->path.around.socket, session->socket, sizeof(session->socket));
 	if (rc == 0)
 		greet(session);

@@ -296,14 +296,16 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 	return rc;
 }
 
-int exec_path_let_out(struct exec_path *path, struct problem *problem)
+int exec_path_let_out(struct exec_path *path, const struct priority *priority,
+                      struct problem *problem)
 {
 	const struct exec_end *far = &path->ends[EXEC_FAR];
 	struct gateway_options options = {.net = far->net,
 	                                  .tap = far->tap,
 	                                  .opening = path->opening[1],
 	                                  .gateway = {far->address[0], far->address[1]},
-	                                  .n_resolvers = path->n_resolvers};
+	                                  .n_resolvers = path->n_resolvers,
+	                                  .priority = *priority};
 
 	memcpy(options.resolvers, path->resolvers, sizeof(options.resolvers));
 	if (path->opening[1] < 0)

@@ -44,7 +44,8 @@ struct exec_path {
 /* Opens the path. `between`: two commands, no gateway. Returns 0, or -errno with problem. */
 int exec_path_open(bool between, struct exec_path *path, struct problem *problem);
 /* Starts the gateway, when the ports are open. Returns 0, or -errno with problem. */
-int exec_path_let_out(struct exec_path *path, struct problem *problem);
+int exec_path_let_out(struct exec_path *path, const struct priority *priority,
+                      struct problem *problem);
 void exec_path_close(struct exec_path *path);
 
 #endif

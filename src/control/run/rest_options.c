@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/rest_options.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text/value.h"
@@ -60,34 +62,59 @@ void rest_options_set(const struct rest_arguments *arguments, enum runtime_rest 
 		        (struct priority){.kind = PRIORITY_BEST, .level = PRIORITY_LEVEL};
 }
 
-static void say_worker(const struct rest_arguments *arguments, uint32_t index,
-                       const struct worker_report *worker, enum run_log_level level)
+void rest_let_move(const cpu_set_t *allowed)
 {
-	char priority[40];
+	DIR *threads = opendir("/proc/self/task");
+
+	for (struct dirent *entry; threads && (entry = readdir(threads));) {
+		if (entry->d_name[0] != '.')
+			sched_setaffinity(atoi(entry->d_name), sizeof(*allowed), allowed);
+	}
+	if (threads)
+		closedir(threads);
+}
+
+bool rest_is_possible(const struct runtime *runtime)
+{
+	struct worker_report worker;
+
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++) {
+		if (runtime_worker_report(runtime, i, &worker) && !worker.sleeps)
+			return false;
+	}
+	return true;
+}
+
+static void say_worker(const struct rest_arguments *arguments, uint32_t index,
+                       const struct worker_report *worker, bool moves, enum run_log_level level)
+{
+	char priority[40], where[40] = "any processor";
 
 	priority_text(&worker->priority, priority, sizeof(priority));
+	if (!moves)
+		snprintf(where, sizeof(where), "processor %u", worker->cpu);
 	if (worker->sleeps)
-		run_log(level, "worker %u sleeps between packets (processor %u%s%s)%s", index,
-		        worker->cpu, priority[0] ? ", " : "", priority,
+		run_log(level, "worker %u sleeps between packets (%s%s%s)%s", index, where,
+		        priority[0] ? ", " : "", priority,
 		        !arguments->priority_given && worker->priority.kind != PRIORITY_FIFO
 		                ? "; root, or `ulimit -r 50`, makes it more punctual beside other "
 		                  "programs"
 		                : "");
 	else if (worker->deaf)
 		run_log(level,
-		        "worker %u polls processor %u, which is not isolated: port %s cannot wake "
-		        "it; if other programs run there, packets are late: isolcpus=%u keeps them "
-		        "away, --sleep 100us lets the worker sleep",
-		        index, worker->cpu, worker->deaf, worker->cpu);
+		        "worker %u polls %s, which is not isolated: port %s cannot wake it; if "
+		        "other programs run there, packets are late: isolcpus=%u keeps them away, "
+		        "--sleep 100us lets the worker sleep",
+		        index, where, worker->deaf, worker->cpu);
 }
 
-void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime,
+void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime, bool moves,
               enum run_log_level level)
 {
 	struct worker_report worker;
 
 	for (uint32_t i = 0; i < runtime_workers(runtime); i++) {
 		if (runtime_worker_report(runtime, i, &worker))
-			say_worker(arguments, i, &worker, level);
+			say_worker(arguments, i, &worker, moves, level);
 	}
 }

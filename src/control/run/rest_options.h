@@ -8,6 +8,8 @@
 #ifndef WEIR_REST_OPTIONS_H
 #define WEIR_REST_OPTIONS_H
 
+#include <sched.h>
+
 #include "live/runtime.h"
 #include "options/options.h"
 
@@ -39,8 +41,14 @@ int rest_take_priority(const struct field *field, char *text, void *arguments,
 void rest_options_set(const struct rest_arguments *arguments, enum runtime_rest chosen,
                       struct runtime_options *options);
 
-/* Logs of each worker that it sleeps, and its priority; or that it polls where it should not. */
-void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime,
+/* Lets all threads run on every processor that the process may use. The EAL binds each thread to
+ * one, but a thread that sleeps wakes up soonest on an idle one. */
+void rest_let_move(const cpu_set_t *allowed);
+/* Returns true if all workers sleep. */
+bool rest_is_possible(const struct runtime *runtime);
+/* Logs of each worker that it sleeps, and its priority; or that it polls where it should not.
+ * `moves`: it may run on every processor. */
+void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime, bool moves,
               enum run_log_level level);
 
 #endif

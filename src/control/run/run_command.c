@@ -103,17 +103,22 @@ static void give_up_privileges(const struct run_arguments *arguments, const stru
 		run_log(RUN_LOG_WARNING, "%s", problem.text);
 }
 
-/* Serves until a signal comes, then restores everything. Returns 0, or 1 if something failed. */
+/* Serves until a signal comes, then restores everything. `allowed`: the processors of this process,
+ * before it has bound its threads. Returns 0, or 1 if something failed. */
 static int serve(const struct run_arguments *arguments, struct server *server,
-                 const struct keep_file *kept, struct runtime *runtime, struct scenario **scenario)
+                 const struct keep_file *kept, const cpu_set_t *allowed, struct runtime *runtime,
+                 struct scenario **scenario)
 {
+	const bool moves = !arguments->cores && rest_is_possible(runtime);
 	struct problem problem;
 	int rc, status = 0;
 
+	if (moves)
+		rest_let_move(allowed);
 	server_flight(server, &(struct flight_wish){.on = arguments->record.flight_on,
 	                                            .to = arguments->record.flight_to});
 	give_up_privileges(arguments, server, runtime);
-	rest_say(&arguments->rest, runtime, RUN_LOG_NOTICE);
+	rest_say(&arguments->rest, runtime, moves, RUN_LOG_NOTICE);
 	if (server_path_read_only(server))
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
@@ -151,7 +156,11 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 	struct runtime *runtime;
 	struct cpu_list workers;
 	struct server *server;
+	cpu_set_t allowed;
 	int status = 2;
+
+	CPU_ZERO(&allowed);
+	sched_getaffinity(0, sizeof(allowed), &allowed);
 
 	rest_options_set(&arguments->rest, REST_SHARED, &options);
 	if (cpu_list_parse(arguments->cores, &workers, &problem) < 0) {
@@ -173,7 +182,8 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 			if (recording_run_begin(&arguments->record, *scenario, &options.recording,
 			                        &problem) == 0 &&
 			    runtime_start(*scenario, &options, &runtime, &problem) == 0)
-				status = serve(arguments, server, kept, runtime, scenario);
+				status =
+				        serve(arguments, server, kept, &allowed, runtime, scenario);
 			if (status == 2)
 				recording_discard(options.recording);
 			else

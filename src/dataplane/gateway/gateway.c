@@ -69,12 +69,28 @@ union address_socket gateway_target(const struct gateway *gateway, const struct 
 	return address_socket(&self, port);
 }
 
-static time_t seconds(void)
+static simtime now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return (simtime)now.tv_sec * SIMTIME_S + (simtime)now.tv_nsec;
+}
+
+/* Waits for events, and does the account of the thread's priority. Returns their number, or -1. */
+static int wait_for_events(struct gateway *gateway, struct epoll_event *events)
+{
+	struct priority *priority = &gateway->options.priority;
+	simtime from = now_ns(), to;
+	int n;
+
+	priority_spent(priority, from);
+	n = epoll_wait(gateway->epoll, events, EVENTS,
+	               gateway->n_ending > 0 ? ENDING_MS : EXPIRY_S * 1000);
+	to = now_ns();
+	priority_slept(priority, from, to);
+	gateway->now_s = (time_t)(to / SIMTIME_S);
+	return n;
 }
 
 bool gateway_files_take(struct gateway *gateway, uint32_t n)
@@ -117,14 +133,15 @@ static void *serve(void *argument)
 	struct epoll_event events[EVENTS];
 	time_t expired = 0;
 
+	if (priority_take(&gateway->options.priority) < 0)
+		gateway->options.priority.kind = PRIORITY_NONE;
+	priority_begin(&gateway->options.priority, now_ns());
 	while (!atomic_load(&gateway->over)) {
-		int n = epoll_wait(gateway->epoll, events, EVENTS,
-		                   gateway->n_ending > 0 ? ENDING_MS : EXPIRY_S * 1000);
+		int n = wait_for_events(gateway, events);
 
 		if (n < 0 && errno != EINTR)
 			return NULL;
 		pthread_mutex_lock(&gateway->handling);
-		gateway->now_s = seconds();
 		for (int i = 0; i < n; i++) {
 			struct source *source = events[i].data.ptr;
 

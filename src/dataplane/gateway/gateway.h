@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/priority.h"
 #include "namespace/address.h"
 #include "scenario/problem.h"
 
@@ -53,6 +54,7 @@ struct gateway_options {
 	struct address gateway[2]; /* in the far namespace: IPv4 or none, IPv6 or none */
 	struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX];
 	uint32_t n_resolvers;
+	struct priority priority; /* of its thread: packets wait for it, too */
 };
 
 struct gateway;

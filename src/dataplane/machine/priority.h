@@ -98,6 +98,8 @@ static inline void priority_slept(struct priority *priority, simtime from, simti
 {
 	simtime even_ns = priority->even_ns + 2 * (to - from);
 
+	if (priority->kind != PRIORITY_FIFO)
+		return;
 	priority->even_ns = even_ns < to ? even_ns : to;
 	if (__builtin_expect(priority->lowered && priority->even_ns == to, 0))
 		priority_raise(priority);
