@@ -72,7 +72,7 @@ libc.syscall(number + 1, 0, own, 48, 0)
 print(struct.unpack_from("IIQiIQ", own)[5] == 100000)
 END
 )
-slice="other 0 100"
+slice="other 0 300"
 [ "$slices" = True ] || slice="other 0"
 fifo="fifo 50"
 chrt -f 50 true 2>/dev/null || fifo=$slice # a control group that forbids it, even to root
@@ -93,7 +93,7 @@ if [ "$fifo" = "fifo 50" ]; then
 	alike "--priority fifo:7" "fifo 7" 'SCHED_FIFO 7' --priority fifo:7
 fi
 if [ "$slices" = True ]; then
-	alike "--priority slice" "$slice" 'slices of 100us' --priority slice
+	alike "--priority slice" "$slice" 'slices of 300us' --priority slice
 fi
 refused 'is not a priority: write fifo, fifo:50, slice or none' --priority high
 refused 'from 1 to 99' --priority fifo:100

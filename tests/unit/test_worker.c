@@ -817,6 +817,7 @@ static void a_sleep_ends_ahead_of_the_next_departure(void **state)
 	tx_queues_to_ports(bench);
 	worker->clock = &clock;
 	worker->rest_ns = 2 * SIMTIME_MS;
+	worker->wake_ns = WORKER_WAKE_NS;
 	assert_true(rest_of(worker) >= 2 * SIMTIME_MS);
 	worker->rest_ns = 900 * SIMTIME_MS;
 	send_frames(bench, 0, 1);

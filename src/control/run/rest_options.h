@@ -34,7 +34,7 @@ int rest_take_priority(const struct field *field, char *text, void *arguments,
 #define REST_OPTION_PRIORITY(arguments)                                                            \
 	OPTION("--priority", FIELD_TEXT, arguments, rest, .form = "PRIORITY",                      \
 	       .help = "of workers that sleep: fifo or fifo:N (SCHED_FIFO, 1 to 99), slice (a "    \
-	               "time slice of 100us) or none; if not given, the first that is permitted"), \
+	               "time slice of 300us) or none; if not given, the first that is permitted"), \
 	        .take = rest_take_priority
 
 /* Sets what workers do. `chosen`: if --sleep is not given. */

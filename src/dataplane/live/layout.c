@@ -363,6 +363,7 @@ static int plan_rest(struct runtime *runtime, struct problem *problem)
 		worker->rest_ns = layout_rest(&runtime->options, alone, !worker->deaf);
 		if (worker->rest_ns == layout_rest(&runtime->options, alone, true))
 			worker->deaf = NULL;
+		worker->wake_ns = WORKER_WAKE_NS;
 		if (worker->rest_ns > 0)
 			rc = bell_make(&worker->bell);
 		if (rc < 0)

@@ -40,10 +40,13 @@
 #define WORKER_AHEAD_NS 500
 /* The longest sleep of a worker that its ports wake. */
 #define WORKER_REST_NS (10 * SIMTIME_MS)
-/* How long before an event a sleep ends: the time in which a processor wakes up. It does so more
- * slowly from a long sleep, so that is in two parts, of which the first one ends earlier. */
+/* How long before an event a sleep ends, at most: the time in which an idle processor wakes up. It
+ * does so more slowly from a long sleep, so that is in two parts, of which the first one ends
+ * earlier. */
 #define WORKER_WAKE_NS (80 * SIMTIME_US)
 #define WORKER_DOZE_NS (250 * SIMTIME_US)
+/* How much earlier a worker wakes up than it has turned out to need. */
+#define WORKER_SPARE_NS (10 * SIMTIME_US)
 
 enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
 
@@ -79,6 +82,7 @@ struct worker {
 	const char *deaf; /* port that alone keeps the worker from sleeping; or NULL */
 	bool yields;      /* yields its processor after an idle poll */
 	simtime rest_ns;  /* longest sleep while it has nothing to do; 0: it polls */
+	simtime wake_ns;  /* how long before an event a short sleep ends now */
 	struct bell bell; /* made if it sleeps: wakes it for what other threads put into rings */
 	struct priority priority;
 	const struct clock *clock;

@@ -166,7 +166,7 @@ void priority_text(const struct priority *priority, char *text, size_t room)
 	if (priority->kind == PRIORITY_FIFO)
 		snprintf(text, room, "SCHED_FIFO %u", priority->level);
 	else if (priority->kind == PRIORITY_SLICE)
-		snprintf(text, room, "slices of 100us");
+		snprintf(text, room, "slices of 300us");
 }
 
 /* ---- a thread's own ---- */

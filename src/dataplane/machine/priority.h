@@ -4,8 +4,9 @@
  *
  *   PRIORITY_FIFO   SCHED_FIFO: it runs as soon as it wakes up. Takes CAP_SYS_NICE, or an
  *                   RLIMIT_RTPRIO of that level.
- *   PRIORITY_SLICE  as other programs, with a time slice of 100 us: a shorter one comes earlier
- *                   (EEVDF; sched_setattr from Linux 6.12 on). Takes no right.
+ *   PRIORITY_SLICE  as other programs, with a time slice of 300 us: a shorter one comes earlier
+ *                   (EEVDF; sched_setattr from Linux 6.12 on). Takes no right. With 100 us, the
+ *                   least that the kernel takes, a worker is preempted in the middle of its work.
  *   PRIORITY_NONE   as the process was started
  *
  * Only a thread that sleeps gets PRIORITY_FIFO. Such a thread cannot take its processor from the
@@ -35,7 +36,7 @@
 
 #define PRIORITY_LEVEL      50 /* as that of threads of interrupts */
 #define PRIORITY_LEVEL_MOST 99
-#define PRIORITY_SLICE_NS   (100 * SIMTIME_US)
+#define PRIORITY_SLICE_NS   (300 * SIMTIME_US)
 #define PRIORITY_MOST_NS    (20 * SIMTIME_MS)
 #define PRIORITY_RUNAWAY_NS (200 * SIMTIME_MS)
 
