@@ -47,7 +47,7 @@ struct tap_port {
 	/* the transmitting worker's */
 	struct joined_frame joined;
 	struct dscp_watch dscps; /* if there is `opening` */
-	bool refuses_udp; /* joined: Linux before 6.2 */
+	bool refuses_udp;        /* joined: Linux before 6.2 */
 	uint64_t not_sent;
 	uint8_t bytes[SUPER_FRAME_BYTES_MAX];
 };
