@@ -560,7 +560,7 @@ static void the_lines_of_a_change_whose_lease_is_refused_are_refused(void **stat
 	struct session *others[LEASES_MAX];
 
 	expect_begins(talk->session, "cloud up delay 2ms\n", 0, "ok\n");
-	expect_unchanged(talk, "begin lease 1h\n", "err lease: ");
+	expect_unchanged(talk, "begin lease 1d\n", "err lease: ");
 	expect_unchanged(talk, "begin lease 1ms\n", "err lease: ");
 	expect_unchanged(talk, "begin lease\n", "err lease: write begin lease TIME");
 	expect_unchanged(talk, "begin lease 1s 2s\n", "err lease: write begin lease TIME");
@@ -576,7 +576,7 @@ static void the_lines_of_a_change_whose_lease_is_refused_are_refused(void **stat
 
 static void in_a_batch_a_begin_that_is_refused_changes_nothing(void **state)
 {
-	static const char *const begins[] = {"begin lease 5s\n", "begin lease 1h\n",
+	static const char *const begins[] = {"begin lease 5s\n", "begin lease 1d\n",
 	                                     "begin lease\n"};
 	struct talk *talk = *state;
 

@@ -38,7 +38,8 @@ struct cloud_report {
 	 * other fields are undefined. */
 	struct histogram line_ns;
 	struct observed observed; /* by the stages */
-	/* of its statements, in the order of scenario/tallied.h; one cloud of a template has none */
+	/* Of its statements, in the order of scenario/tallied.h; one cloud of a template has
+	 * none. */
 	uint32_t n_tallies;
 	struct tally tallies[TALLIES_MAX];
 	/* of each class, if the link has classes */
