@@ -118,7 +118,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (base + ["--until", "1s"], "--until is for --recording DIR"),
             (base + ["--packet", "1"], "--packet is for --recording DIR"),
             (base + ["--ideal"], "--ideal is for --recording DIR"),
-            (base + ["more"], "`more` is not expected")):
+            (base + ["more"], "more: unknown word `more`")):
         done = weir(*words, text=True)
         assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"
         assert done.stdout == "", f"{words}: {done.stdout}"
