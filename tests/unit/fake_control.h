@@ -16,6 +16,7 @@
 #include "language/scenario_file.h"
 #include "live/tap.h"
 #include "service/control.h"
+#include "socket/session.h"
 
 struct fake {
 	struct scenario *scenario;
@@ -271,6 +272,22 @@ static inline void fake_stop(struct fake *fake)
 	if (fake->control.transaction != NULL)
 		fake_finish(fake, fake->control.transaction);
 	scenario_free(fake->scenario);
+}
+
+/* Removes the lines that say what changes have replaced, for tests that are about something else.
+ * Returns the text. */
+static inline char *without_was(char *text)
+{
+	for (char *line = text; *line != '\0';) {
+		char *end = line + strcspn(line, "\n");
+
+		end += *end == '\n';
+		if (strncmp(line, SESSION_WAS, strlen(SESSION_WAS)) == 0)
+			memmove(line, end, strlen(end) + 1);
+		else
+			line = end;
+	}
+	return text;
 }
 
 #endif

@@ -74,7 +74,7 @@ static void a_line_is_executed_when_its_end_has_come(void **state)
 	expect(talk, "no cloud do", "");
 	expect(talk, "wn loss", "");
 	assert_int_equal(talk->fake.changes, 0);
-	expect(talk, "\n", "ok\n");
+	expect(talk, "\n", "was: loss random 0.1%\nok\n");
 	assert_int_equal(talk->fake.changes, 1);
 	assert_int_equal(statements_of(talk, "down"), 2);
 }
@@ -85,10 +85,59 @@ static void many_commands_in_one_write_are_answered_in_order(void **state)
 
 	expect(talk,
 	       "cloud up delay 1ms\r\n\n# a comment\ncommit\nclear counters\njson on\njson off\n",
-	       "ok\nok\nok\nerr commit: no batch has begun; say begin "
+	       "was: no delay\nok\nok\nok\nerr commit: no batch has begun; say begin "
 	       "first\nok\n{\"ok\":true}\nok\n");
 	assert_int_equal(talk->fake.changes, 1);
 	assert_int_equal(talk->fake.clears, 1);
+}
+
+/* In the words of the language: a statement as it was, or that it was not there. Lines of a batch
+ * do not say it: they take effect together, at commit. */
+static void a_change_is_answered_with_what_it_has_replaced(void **state)
+{
+	static const struct {
+		const char *line, *was;
+	} cases[] = {
+	        {"cloud down delay 80ms", "delay 40ms jitter 2ms"},
+	        {"cloud down delay 80ms", ""}, /* it changes nothing */
+	        {"cloud down loss gilbert-elliott p 1% r 50%", "loss random 0.1%"},
+	        {"cloud up delay 5ms", "no delay"},
+	        {"no cloud up delay", "delay 5ms"},
+	        {"cloud up delay off", ""},
+	        {"cloud down rewrite 2 set ip.ttl 64", "no rewrite 2"},
+	        {"cloud down rewrite 2 off", "rewrite 2 set ip.ttl 64"},
+	        {"cloud up at 1s loss random 1%", "no at"},
+	        {"cloud up at 2s loss random 2%", ""}, /* one more */
+	        {"no cloud up at", "at 1s loss random 1%\nat 2s loss random 2%"},
+	        {"cloud new from a to b match udp", "no cloud new"},
+	        {"cloud new delay 1ms", "no delay"},
+	        {"no cloud new", "cloud new from a to b match udp\ncloud new delay 1ms"},
+	};
+	struct talk *talk = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char line[200], *answer, expected[200] = "";
+		const char *was = cases[i].was;
+
+		while (*was != '\0') {
+			int n = (int)strcspn(was, "\n");
+
+			snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected),
+			         "was: %.*s\n", n, was);
+			was += n + (was[n] == '\n');
+		}
+		strcat(expected, "ok\n");
+		snprintf(line, sizeof(line), "%s\n", cases[i].line);
+		answer = say(talk, line);
+		if (strcmp(answer, expected) != 0)
+			fail_msg("%s\nexpected %s\nheard    %s", line, expected, answer);
+		free(answer);
+	}
+	expect(talk, "json on\ncloud down delay 90ms\nno cloud down rate\ncloud up delay off\n",
+	       "{\"ok\":true}\n{\"ok\":true,\"was\":\"delay 80ms\"}\n"
+	       "{\"ok\":true,\"was\":\"rate 10mbit queue 90kB\"}\n{\"ok\":true}\n");
+	expect(talk, "begin\ncloud down delay 1ms\ncommit\n",
+	       "{\"ok\":true}\n{\"ok\":true}\n{\"ok\":true}\n");
 }
 
 /* The answer comes at once, also in a batch, where the line takes effect at commit. An error of the
@@ -98,6 +147,8 @@ static void a_netem_line_is_answered_with_what_it_becomes(void **state)
 	struct talk *talk = *state;
 
 	expect(talk, "cloud down netem delay 20ms loss 1% 25%\n",
+	       "# was: loss random 0.1%\n# was: rate 10mbit queue 90kB\n"
+	       "# was: delay 40ms jitter 2ms\n"
 	       "cloud down loss random 1% correlation 25%\ncloud down delay 20ms\n"
 	       "# loss 1% 25%: with netem's recurrence 0.000242% of the packets are lost; here it "
 	       "is 1%, as in the line\nok\n");
@@ -108,7 +159,8 @@ static void a_netem_line_is_answered_with_what_it_becomes(void **state)
 	expect(talk, "commit\n", "ok\n");
 	assert_int_equal(statements_of(talk, "up"), 1);
 	expect(talk, "json on\ncloud up netem dup 3\njson off\n",
-	       "{\"ok\":true}\n{\"ok\":true,\"became\":\"cloud up duplicate random 3%\\n\"}\nok\n");
+	       "{\"ok\":true}\n{\"ok\":true,\"was\":\"loss random 2%\\nno "
+	       "duplicate\",\"became\":\"cloud up duplicate random 3%\\n\"}\nok\n");
 	expect_begins(talk, "cloud down netem delay 20ms loss 120%\n",
 	              "err 120%: loss `120%` is not");
 	expect_begins(talk, "cloud down netem loss state 9% 60% 50%\n", "err down: ");
@@ -285,7 +337,7 @@ static void a_refused_change_leaves_the_scenario_as_it_was(void **state)
 	       "err scenario: the memory would not do: 3 GB of 1 GB; nothing is changed\n");
 	assert_ptr_equal(talk->fake.scenario, before);
 	talk->fake.refuse = false;
-	expect(talk, "cloud up delay 1s\n", "ok\n");
+	expect(talk, "cloud up delay 1s\n", "was: no delay\nok\n");
 }
 
 static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
@@ -294,11 +346,12 @@ static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
 	struct talk other = {.session = session_make(&talk->fake.control, 0)};
 
 	expect(talk, "begin\ncloud up delay 1ms\n", "ok\nok\n");
-	expect(&other, "cloud down loss random 5%\ncloud up loss random 2%\n", "ok\nok\n");
+	expect(&other, "cloud down loss random 5%\ncloud up loss random 2%\n",
+	       "was: loss random 0.1%\nok\nwas: no loss\nok\n");
 	expect(talk, "commit\n", "ok\n");
 	assert_int_equal(statements_of(talk, "up"), 2);
 	expect(talk, "begin\ncloud up rate 1mbit\n", "ok\nok\n");
-	expect(&other, "no cloud up\n", "ok\n");
+	expect_begins(&other, "no cloud up\n", "was: cloud up from b to a\nwas: ");
 	expect_begins(talk, "commit\n", "err up: line 1: ");
 	assert_int_equal(talk->fake.scenario->n_clouds, 1);
 	session_free(other.session);
@@ -385,7 +438,7 @@ static void a_whole_batch_does_not_keep_what_another_client_changed_meanwhile(vo
 	struct talk other = {.session = session_make(&talk->fake.control, 0)};
 
 	expect(talk, "begin whole\nport a\nport b\n", "ok\nok\nok\n");
-	expect(&other, "cloud down loss random 5%\n", "ok\n");
+	expect(&other, "cloud down loss random 5%\n", "was: loss random 0.1%\nok\n");
 	expect(talk, "commit\n", "ok\n");
 	assert_int_equal(talk->fake.scenario->n_clouds, 0);
 	session_free(other.session);
@@ -608,6 +661,7 @@ GROUP(session)
 	const struct CMUnitTest tests[] = {
 	        TEST(a_line_is_executed_when_its_end_has_come),
 	        TEST(many_commands_in_one_write_are_answered_in_order),
+	        TEST(a_change_is_answered_with_what_it_has_replaced),
 	        TEST(a_netem_line_is_answered_with_what_it_becomes),
 	        TEST(an_error_names_the_word_that_is_wrong),
 	        TEST(a_line_longer_than_64_KiB_is_refused_and_skipped_to_its_end),

@@ -15,6 +15,7 @@
 #include "ctl/ctl_stream.h"
 #include "ctl/shell.h"
 #include "options/options.h"
+#include "socket/session.h"
 #include "text/word.h"
 
 enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
@@ -86,7 +87,8 @@ static int ctl_print(const struct ctl *ctl, const struct ctl_answer *answer, con
 	json_t *object;
 
 	fputs(answer->body, stdout);
-	if (answer->ok && answer->body_n == 0)
+	if (answer->ok &&
+	    (answer->body_n == 0 || strncmp(answer->body, SESSION_WAS, strlen(SESSION_WAS)) == 0))
 		puts("ok");
 	if (answer->ok)
 		return STATUS_DONE;

@@ -375,22 +375,24 @@ static void print_statements(FILE *out, const struct cloud_conf *cloud)
 	}
 }
 
+void scenario_file_print_cloud(FILE *out, const struct cloud_conf *cloud)
+{
+	fprintf(out, "%s %s from %s to %s%s", cloud->many ? "clouds" : "cloud", cloud->name,
+	        cloud->from, cloud->to, cloud->many ? " per" : "");
+	if (cloud->selection != NULL)
+		statement_print_fields(out, cloud->selection);
+	fputc('\n', out);
+	print_statements(out, cloud);
+}
+
 void scenario_file_print(FILE *out, const struct scenario *scenario)
 {
 	if (scenario->seed_given)
 		fprintf(out, "seed %" PRIu64 "\n", scenario->seed);
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		print_port(out, &scenario->ports[i]);
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		const struct cloud_conf *cloud = scenario->clouds[i];
-
-		fprintf(out, "%s %s from %s to %s%s", cloud->many ? "clouds" : "cloud", cloud->name,
-		        cloud->from, cloud->to, cloud->many ? " per" : "");
-		if (cloud->selection != NULL)
-			statement_print_fields(out, cloud->selection);
-		fputc('\n', out);
-		print_statements(out, cloud);
-	}
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		scenario_file_print_cloud(out, scenario->clouds[i]);
 }
 
 char *scenario_text(const struct scenario *scenario)

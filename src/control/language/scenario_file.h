@@ -46,7 +46,9 @@ void scenario_file_complain_port(const char *path, const char *port, const char 
 /* Prints the scenario as `show config` does: the seed, the ports, the clouds, each with its
  * statements in the order of the table, with the fields that were given. */
 void scenario_file_print(FILE *out, const struct scenario *scenario);
-/* Returns the same as a string, to be freed; NULL if there is no memory. */
+/* Prints the lines of one cloud. */
+void scenario_file_print_cloud(FILE *out, const struct cloud_conf *cloud);
+/* Returns a whole scenario as a string, to be freed; NULL if there is no memory. */
 char *scenario_text(const struct scenario *scenario);
 
 #endif

@@ -115,8 +115,7 @@ static bool line_ends_answer(const char *line, size_t n)
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
 
-/* Returns a JSON string of text that came from elsewhere, valid UTF-8 or not. */
-static json_t *text_object(const char *text, size_t n)
+json_t *answer_string(const char *text, size_t n)
 {
 	json_t *string = json_stringn(text, n);
 	char *plain;
@@ -136,7 +135,7 @@ static json_t *text_object(const char *text, size_t n)
 void answer_text(struct output *output, const char *key, const char *text, size_t n)
 {
 	if (output->json) {
-		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, key, text_object(text, n)));
+		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, key, answer_string(text, n)));
 		return;
 	}
 	while (n > 0) {
@@ -179,9 +178,9 @@ void answer_error(struct output *output, const struct answer_error *error)
 		return;
 	}
 	object = json_pack("{s:o,s:s,s:i,s:o}", "name",
-	                   text_object(error->name, strlen(error->name)), "code", error->code,
+	                   answer_string(error->name, strlen(error->name)), "code", error->code,
 	                   "column", (int)error->column, "message",
-	                   text_object(error->message, strlen(error->message)));
+	                   answer_string(error->message, strlen(error->message)));
 	if (object != NULL && error->line != 0)
 		json_object_set_new(object, "line", json_integer(error->line));
 	if (object != NULL && error->resume != 0)

@@ -46,6 +46,8 @@ void answer_text(struct output *output, const char *key, const char *text, size_
 /* Answers with an object, and releases it; NULL (no memory) answers with an error. For JSON
  * only. */
 void answer_object(struct output *output, json_t *object);
+/* Returns a JSON string of text that came from elsewhere, valid UTF-8 or not. NULL: no memory. */
+json_t *answer_string(const char *text, size_t n);
 void answer_error(struct output *output, const struct answer_error *error);
 
 #endif

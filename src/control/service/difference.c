@@ -26,8 +26,7 @@ static uint32_t item_next(const struct cloud_conf *cloud, const struct conf *ite
 	return at;
 }
 
-/* Compares without the number of a class or an `at`: it depends on what else the cloud has. */
-static bool equal_apart_from_number(const struct conf *a, const struct conf *b)
+bool difference_same_value(const struct conf *a, const struct conf *b)
 {
 	struct conf *copy;
 	bool equal;
@@ -50,7 +49,7 @@ static bool item_equal(const struct cloud_conf *a, const struct cloud_conf *b,
 
 	for (; i < a->n_confs && k < b->n_confs;
 	     i = item_next(a, item, i + 1), k = item_next(b, item, k + 1))
-		if (!equal_apart_from_number(a->confs[i], b->confs[k]))
+		if (!difference_same_value(a->confs[i], b->confs[k]))
 			return false;
 	return i == a->n_confs && k == b->n_confs;
 }

@@ -129,43 +129,74 @@ static void dialogue_abort(struct dialogue *dialogue)
 	answer_ok(&dialogue->output);
 }
 
-/* Answers a netem line with the statements that it has become. */
-static void dialogue_became(struct dialogue *dialogue, const struct command *command)
+/* Returns the statements that a netem line has become, to be freed; NULL: no memory. */
+static char *became(const struct command *command)
 {
 	const struct word *word = command->words.word;
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = alloc_failure_stream(&text, &n);
 
+	if (out == NULL)
+		return NULL;
+	netem_print(out, command->netem, word[0].text, word[1].text);
+	alloc_failure_close(out);
+	return text;
+}
+
+static void done_json(struct dialogue *dialogue, const struct dialogue_done *done,
+                      const char *statements)
+{
+	json_t *object = json_pack("{s:b}", "ok", 1);
+
+	if (object != NULL && done->late != NULL)
+		json_object_set_new(object, "late", json_string(done->late));
+	if (object != NULL && done->was != NULL)
+		json_object_set_new(object, "was", answer_string(done->was, strlen(done->was) - 1));
+	if (object != NULL && statements != NULL)
+		json_object_set_new(object, "became",
+		                    answer_string(statements, strlen(statements)));
+	answer_object(&dialogue->output, object);
+}
+
+/* In text, each of these is lines before the `ok`. Beside the statements of a netem line, which may
+ * become a file, the rest is comments. */
+static void done_text(struct dialogue *dialogue, const struct dialogue_done *done,
+                      const char *statements)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = alloc_failure_stream(&text, &n);
+
 	if (out != NULL) {
-		netem_print(out, command->netem, word[0].text, word[1].text);
+		if (done->late != NULL)
+			fprintf(out, "%s\n", done->late);
+		for (const char *line = done->was; line != NULL && *line != '\0';
+		     line = strchr(line, '\n') + 1)
+			fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
+			        (int)strcspn(line, "\n"), line);
+		fputs(statements != NULL ? statements : "", out);
 		alloc_failure_close(out);
 	}
-	answer_text(&dialogue->output, "became", text != NULL ? text : "", n);
+	answer_text(&dialogue->output, "", text != NULL ? text : "", n);
 	free(text);
 }
 
-/* Answers a change that a worker has not taken yet. In text, `late` is a line before the `ok`; in
- * JSON, a member of the object. */
-static void dialogue_late(struct dialogue *dialogue, const char *late)
+void dialogue_done(struct dialogue *dialogue, const struct dialogue_done *done)
 {
-	char text[300];
-	int n = snprintf(text, sizeof(text), "%s\n", late);
+	bool netem = done->command != NULL && done->command->kind == COMMAND_NETEM;
+	char *statements = netem ? became(done->command) : NULL;
+	struct dialogue_done said = *done;
 
-	if (dialogue->output.json)
-		answer_object(&dialogue->output, json_pack("{s:b,s:s}", "ok", 1, "late", late));
-	else
-		answer_text(&dialogue->output, "late", text, (size_t)n);
-}
-
-void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late)
-{
-	if (late != NULL)
-		dialogue_late(dialogue, late);
-	else if (command != NULL && command->kind == COMMAND_NETEM)
-		dialogue_became(dialogue, command);
-	else
+	if (said.was != NULL && said.was[0] == '\0')
+		said.was = NULL;
+	if (said.late == NULL && said.was == NULL && statements == NULL)
 		answer_ok(&dialogue->output);
+	else if (dialogue->output.json)
+		done_json(dialogue, &said, statements);
+	else
+		done_text(dialogue, &said, statements);
+	free(statements);
 }
 
 /* ---- questions ---- */
@@ -309,7 +340,7 @@ static void dialogue_edit(struct dialogue *dialogue, const char *line, struct co
 	if (batch_edit(&dialogue->batch, line, command, SESSION_BATCH_MAX, &error) != 0)
 		dialogue_batch_error(dialogue, &error);
 	else
-		dialogue_done(dialogue, command, NULL);
+		dialogue_done(dialogue, &(struct dialogue_done){.command = command});
 	language_release(command);
 }
 

@@ -72,9 +72,15 @@ void dialogue_language_error(struct dialogue *dialogue, const char *line,
                              const struct language_error *wrong);
 /* Answers that there was no memory for the whole answer. */
 void dialogue_no_answer(struct dialogue *dialogue);
-/* Answers a change that is done: `ok`; for a netem line, the statements that it has become. `late`:
- * the message about workers that stand still, or NULL. */
-void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late);
+/* What the answer to a change says besides `ok`. */
+struct dialogue_done {
+	const char *late; /* the message about workers that stand still, or NULL */
+	const char *was;  /* the lines that it has replaced (difference_text.h), or NULL */
+	const struct command
+	        *command; /* a netem line: the statements that it has become; or NULL */
+};
+/* Answers a change that is done. */
+void dialogue_done(struct dialogue *dialogue, const struct dialogue_done *done);
 /* Answers a change with a lease that is done. */
 void dialogue_leased(struct dialogue *dialogue, uint64_t lease_ns);
 

@@ -122,7 +122,7 @@ static bool parsed(struct dialogue *dialogue, struct request *request)
 	               &error) != 0)
 		dialogue_batch_error(dialogue, &error);
 	else
-		dialogue_done(dialogue, &request->command, NULL);
+		dialogue_done(dialogue, &(struct dialogue_done){.command = &request->command});
 	return false;
 }
 
@@ -470,20 +470,23 @@ static bool step_posted(struct dialogue *dialogue)
 	struct request *request = pending->request;
 	const char *what = request->kind == KIND_CLEAR ? "counters are cleared there"
 	                                               : "the change takes effect there";
+	struct dialogue_done done = {.was = request->was,
+	                             .command = request->parsed ? &request->command : NULL};
 	char who[64], late[240];
 
 	if (control_taken(dialogue->control, pending->number)) {
 		if (request->lease_ns > 0)
 			dialogue_leased(dialogue, request->lease_ns);
 		else
-			dialogue_done(dialogue, request->parsed ? &request->command : NULL, NULL);
+			dialogue_done(dialogue, &done);
 	} else {
 		if (!pending_overdue(dialogue, PENDING_LATE_NS) ||
 		    !control_is_late(dialogue->control, 0, who, sizeof(who)))
 			return false;
 		snprintf(late, sizeof(late),
 		         "accepted, but %s stands still: %s when it polls again", who, what);
-		dialogue_done(dialogue, NULL, late);
+		done = (struct dialogue_done){.was = request->was, .late = late};
+		dialogue_done(dialogue, &done);
 	}
 	pending_forget(dialogue);
 	return false;

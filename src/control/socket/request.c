@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "text/alloc_failure.h"
+#include "service/difference_text.h"
 #include "socket/session.h"
 
 static void request_release(struct job *job)
@@ -22,6 +23,7 @@ static void request_release(struct job *job)
 		language_release(&request->command);
 	batch_abort(&request->batch);
 	difference_release(&request->difference);
+	free(request->was);
 	if (request->kind == KIND_COMMIT)
 		lease_free(request->lease);
 	client_files_clear(&request->client_files);
@@ -181,13 +183,17 @@ static int prepare_revert(struct request *request)
 	return result;
 }
 
-/* Computes what the change makes different: a lease undoes that, and the event of the change names
- * it. */
+/* Computes what the change makes different: a lease undoes that, the event of the change names it,
+ * and the answer to a single line says what was there before. */
 static int find_difference(struct request *request)
 {
 	int result = difference_make(&request->difference, *request->control->scenario,
 	                             request->batch.draft);
 
+	if (result == 0 && request->kind == KIND_EDIT) {
+		request->was = difference_before(&request->difference);
+		result = request->was != NULL ? 0 : -ENOMEM;
+	}
 	if (result != 0)
 		request_fails(request, "scenario", ERROR_NO_MEMORY,
 		              "no memory to record what it changes; nothing is changed");
@@ -213,7 +219,7 @@ void work_prepare(struct job *job)
 		request->result = batch_prepare(&request->batch, request->control,
 		                                &request->transaction, &request->error);
 	if (request->result == 0 && request->transaction != NULL &&
-	    (request->lease_ns > 0 || request->batch.whole))
+	    (request->lease_ns > 0 || request->batch.whole || request->kind == KIND_EDIT))
 		request->result = find_difference(request);
 	if (request->result != 0 && request->transaction != NULL) {
 		request->control->ops->finish(request->control->context, request->transaction);

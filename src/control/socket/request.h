@@ -55,8 +55,9 @@ struct request {
 	 * KIND_REVERT: `lease` is undone, and the leases' own */
 	uint64_t lease_ns;
 	struct lease *lease;
-	/* KIND_COMMIT with a lease, and a whole scenario */
+	/* KIND_COMMIT with a lease, a whole scenario, and KIND_EDIT */
 	struct difference difference;
+	char *was; /* KIND_EDIT: what it replaces (difference_text.h) */
 	/* KIND_SHOW */
 	enum show_what what;
 	uint32_t cloud;

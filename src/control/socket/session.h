@@ -57,6 +57,7 @@
 
 #define SESSION_LINE_MAX   65536              /* bytes, without the line's end */
 #define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not sent yet */
+#define SESSION_WAS        "was: "            /* begins a line about what a change has replaced */
 #define SESSION_BATCH_MAX  (16 * 1024 * 1024) /* bytes of the lines of a batch */
 
 struct peer;
