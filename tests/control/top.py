@@ -26,6 +26,7 @@ import tap  # noqa: E402
 
 WEIR = os.path.abspath(sys.argv[1])
 LONG_S = 60
+NAMED = ("Enter", "Escape", "Up", "Down", "C-g", "C-u")
 
 
 class Terminal:
@@ -47,9 +48,9 @@ class Terminal:
                               check=True).stdout
 
     def keys(self, *keys):
-        """Types keys. `Enter`, `C-g` and `C-u` are names of keys; anything else is text."""
+        """Types keys. `Enter`, `Escape`, `Up`, `Down`, `C-g` and `C-u` are names of keys; anything else is text."""
         for key in keys:
-            literal = [] if key in ("Enter", "C-g", "C-u") else ["-l"]
+            literal = [] if key in NAMED else ["-l"]
             self.tmux("send-keys", "-t", "t", *literal, key)
 
     def picture(self, colours=False):
@@ -138,6 +139,61 @@ def keys_sort_filter_zoom_pause_and_explain(weir):
     in_terminal(weir, 80, 24, look)
 
 
+def escape_leaves_what_was_opened_last(weir):
+    def look(terminal):
+        terminal.until("by out", "worker")
+        terminal.keys("?")
+        terminal.until("should be 0", gone=("worker",))
+        terminal.keys("Escape")
+        terminal.until("worker", gone=("should be 0",))
+        terminal.keys("Enter")
+        terminal.until("since the start")
+        terminal.keys("?")
+        terminal.until("should be 0", gone=("since the start",))
+        terminal.keys("Escape")
+        terminal.until("since the start", gone=("should be 0",))
+        terminal.keys("Escape")
+        terminal.until("worker", gone=("since the start",))
+    in_terminal(weir, 80, 24, look)
+
+
+def the_zoom_hides_nothing_at_24_lines(weir):
+    client = Client(weir.path)
+    statements = ("loss random 1%", "rate 10mbit queue 20kB", "corrupt 1%", "duplicate random 1%",
+                  *(f"rewrite {i} set ip.ttl {i}" for i in range(1, 9)))
+
+    def few(terminal):
+        terminal.until("by out", "worker")
+        terminal.keys("/")
+        terminal.until("filter>")
+        terminal.keys("up", "Enter")
+        terminal.until("/up", gone=("\ndown",))
+        terminal.keys("Enter")
+        picture = terminal.until("cloud up from b to a", "delay on the line", "late at port a")
+        assert len(picture.splitlines()) == 24, picture
+
+    def many(terminal):
+        few_of = terminal.until("by out", "worker")
+        assert "more lines below" not in few_of
+        terminal.keys("/")
+        terminal.until("filter>")
+        terminal.keys("up", "Enter")
+        terminal.until("/up", gone=("\ndown",))
+        terminal.keys("Enter")
+        terminal.until("cloud up from b to a", "more lines below", "rewrite 8", gone=("late at",))
+        terminal.keys(*["Down"] * 40)
+        terminal.until("late at port a", "delay in all", gone=("more lines below", "cloud up from"))
+        terminal.keys(*["Up"] * 40)
+        terminal.until("cloud up from b to a", "more lines below")
+    assert client.say("cloud up loss random 1%") == "ok"
+    in_terminal(weir, 80, 24, few)
+    for statement in statements:
+        assert client.say(f"cloud up {statement}") == "ok"
+    in_terminal(weir, 80, 24, many)
+    for name in sorted({statement.split()[0] for statement in statements}):
+        assert client.say(f"no cloud up {name}") == "ok"
+
+
 def a_change_is_typed_sent_and_seen_as_an_event(weir):
     def look(terminal):
         terminal.until("by out", "worker")
@@ -148,7 +204,7 @@ def a_change_is_typed_sent_and_seen_as_an_event(weir):
         terminal.keys("e")
         terminal.until("change> cloud up")
         terminal.keys("delay 17ms", "Enter")
-        terminal.until("done: cloud up delay 17ms", "change: line by uid")
+        terminal.until("done: cloud up delay 17ms; was: delay 1ms", "change: line by uid")
         terminal.keys("e")
         terminal.until("change> cloud up")
         terminal.keys("dlay 17ms", "Enter")
@@ -367,6 +423,8 @@ def main():
     tests = (at_80x24_all_parts_stand_there_and_fit,
              it_follows_the_size_of_the_window,
              keys_sort_filter_zoom_pause_and_explain,
+             escape_leaves_what_was_opened_last,
+             the_zoom_hides_nothing_at_24_lines,
              a_change_is_typed_sent_and_seen_as_an_event,
              a_change_under_a_lease_stays_while_top_runs_and_goes_when_it_is_killed,
              the_picture_is_written_to_a_file,

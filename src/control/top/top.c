@@ -116,6 +116,7 @@ static void zoom(struct top *top)
 	         : selected(top)[0]  ? selected(top)
 	                             : top->model.filter);
 	memcpy(top->screen.zoom, name, sizeof(name));
+	top->screen.scrolled = 0;
 	if (name[0] != '\0')
 		zoom_ask(top);
 }
@@ -146,11 +147,14 @@ static void change(struct top *top)
 	if (!type(top, "change> ", line, sizeof(line)))
 		return;
 	answer = send(top, line, &ok);
-	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.250s",
-	         ok ? "done: " : "not done: ",
-	         ok               ? line
-	         : answer != NULL ? answer
-	                          : "no memory");
+	if (ok)
+		snprintf(top->screen.status, sizeof(top->screen.status), "done: %.*s%s%.100s",
+		         (int)sizeof(top->screen.status) / 2, line,
+		         answer != NULL && *answer != '\0' ? "; " : "",
+		         answer != NULL ? answer : "");
+	else
+		snprintf(top->screen.status, sizeof(top->screen.status), "not done: %.250s",
+		         answer != NULL ? answer : "no memory");
 	top->screen.status[strcspn(top->screen.status, "\n")] = '\0';
 	free(answer);
 	if (top->screen.zoom[0] != '\0')
@@ -181,11 +185,26 @@ static void write_picture(struct top *top)
 	         whole ? "" : strerror(errno != 0 ? errno : EIO));
 }
 
+/* Chooses another cloud, or scrolls the text that is shown instead of them. */
 static void move_by(struct top *top, int rows)
 {
 	int at = (int)top->screen.selected + rows, n = (int)top->model.n_rows;
 
+	if (top->screen.help || top->screen.zoom[0] != '\0') {
+		at = top->screen.scrolled + rows;
+		top->screen.scrolled = at < 0 ? 0 : at;
+		return;
+	}
 	top->screen.selected = (uint32_t)(at < 0 || n == 0 ? 0 : at >= n ? n - 1 : at);
+}
+
+/* Leaves what was opened last: the help, then the cloud that is shown alone. */
+static void leave(struct top *top)
+{
+	if (!top->screen.help)
+		top->screen.zoom[0] = '\0';
+	top->screen.help = false;
+	top->screen.scrolled = 0;
 }
 
 static void key(struct top *top, int typed)
@@ -217,7 +236,7 @@ static void key(struct top *top, int typed)
 		zoom(top);
 		break;
 	case 27:
-		top->screen.zoom[0] = '\0';
+		leave(top);
 		break;
 	case 'e':
 		change(top);
@@ -228,6 +247,7 @@ static void key(struct top *top, int typed)
 	case '?':
 	case 'h':
 		top->screen.help = !top->screen.help;
+		top->screen.scrolled = 0;
 		break;
 	case KEY_UP:
 	case 'k':

@@ -12,6 +12,7 @@
 #include <curses.h>
 #include <term.h>
 
+#include "top/top_page.h"
 #include "top/top_text.h"
 
 enum { PAIR_REAL = 1, PAIR_CONGESTION, PAIR_HEAD, PAIR_GOOD };
@@ -265,18 +266,26 @@ static void draw_events(const struct top_screen *screen, const struct top_model 
 		         model->events[i % TOP_EVENTS].text);
 }
 
-static void draw_text(const struct top_screen *screen, const char *text, int row, int end)
+/* Draws a text in the rows up to `end`, and returns the row behind it. It is roomy if it leaves
+ * `others` rows free. */
+static int draw_text(struct top_screen *screen, const char *text, int row, int end, int others)
 {
-	while (text != NULL && *text != '\0' && row < end) {
-		int n = (int)strcspn(text, "\n");
-		bool real = strncmp(text, "warning", 7) == 0;
+	const struct top_page page =
+	        top_page_make(text, end - row - others, end - row, screen->scrolled);
+
+	screen->scrolled = page.from;
+	screen->below = page.below;
+	for (int i = 0; i < page.rows; i++) {
+		const char *line = top_page_line(&page, text, page.from + i);
+		int n = (int)strcspn(line, "\n");
+		bool real = strncmp(line, "warning", 7) == 0;
 
 		move(row++, 0);
 		attron(real ? look(screen, PAIR_REAL) : A_NORMAL);
-		addnstr(text, n < COLS ? n : COLS);
+		addnstr(line, n < COLS ? n : COLS);
 		attroff(real ? look(screen, PAIR_REAL) : A_NORMAL);
-		text += n + (text[n] == '\n');
 	}
+	return row;
 }
 
 static const char help[] =
@@ -286,7 +295,7 @@ static const char help[] =
         "  p             pause the picture, and resume\n"
         "  w             write the picture to a file\n"
         "  f             dump the flight: a recording of the last seconds\n"
-        "  q             end\n"
+        "  Escape        back, from here too     q       end\n"
         "\n  emul, cong, REAL: packets a second that the scenario drops, that its\n"
         "  queues drop, and that weir itself loses. REAL should be 0.\n"
         "  delay: the median since the last sample. late: after the due time.\n";
@@ -297,6 +306,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,
 	int ports = (int)json_array_size(json_object_get(model->sample, "ports"));
 	int workers = (int)json_array_size(json_object_get(model->sample, "workers"));
 	int events = LINES / 6 + 1, last = LINES - 1, row;
+	char more[80];
 
 	erase();
 	if (LINES < LEAST_ROWS || COLS < LEAST_COLUMNS) {
@@ -307,21 +317,30 @@ void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,
 	row = draw_head(screen, feed, model);
 	ports = ports > LINES / 5 ? LINES / 5 : ports;
 	workers = workers > LINES / 6 ? LINES / 6 : workers;
+	screen->below = 0;
 	if (screen->help) {
-		draw_text(screen, help, row, last);
+		draw_text(screen, help, row, last, 0);
 	} else if (screen->zoom[0] != '\0') {
-		draw_text(screen, screen->zoomed, row, last - events);
-		draw_events(screen, model, last - events, last);
+		const char *text = screen->zoomed != NULL ? screen->zoomed : "";
+
+		/* What does not fit takes the place of the events. */
+		row = draw_text(screen, text, row, last, events);
+		row = row < last - events ? last - events : row;
+		if (last - row > 1)
+			draw_events(screen, model, row, last);
 	} else if (model->sample != NULL) {
 		row = draw_ports(screen, model, row, row + ports + 1);
 		row = draw_clouds(screen, model, row, last - events - workers - 1);
 		row = draw_workers(screen, model, row, row + workers + 1);
 		draw_events(screen, model, row, last);
 	}
+	snprintf(more, sizeof(more), "up, down: %d more lines below  Escape back  ? help",
+	         screen->below);
 	put_line(last, look(screen, PAIR_HEAD),
-	         screen->status[0] ? screen->status
-	                           : "? help  s sort  / filter  Enter zoom  e change  p pause  w "
-	                             "write  q end");
+	         screen->status[0]   ? screen->status
+	         : screen->below > 0 ? more
+	                             : "? help  s sort  / filter  Enter zoom  e change  p pause  w "
+	                               "write  q end");
 	refresh();
 }
 

@@ -21,6 +21,8 @@ struct top_screen {
 	char zoom[TOP_NAME_BYTES]; /* the only cloud shown; "": all are */
 	char *zoomed;              /* weir's answer about that cloud; or NULL */
 	bool help;
+	int scrolled; /* lines of a text above the picture */
+	int below;    /* lines of it below the picture */
 	char status[300];
 };
 
