@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The form of the page of `weir serve`, in a headless Chromium: for each choice of when a change is
-undone, a press of Send makes the change.
+"""The page of `weir serve` in a headless Chromium: its form, of which each choice is sent; the axis of
+time; and the scenario.
 
 usage: page.py WEIR
 """
 import json
 import os
+import re
 import sys
 import time
 
@@ -61,6 +62,79 @@ def each_choice_of_the_form_is_sent_and_taken():
         assert f"delay {10 + number}ms" in config, (choice, said, config)
 
 
+# Draws a chart, and returns the labels under it, with the edges of each inside the window: as many
+# pictures as there are places for a label at an edge.
+LABELS = """(async () => {
+    const draw = CanvasRenderingContext2D.prototype.fillText, found = [], figure =
+        document.body.appendChild(document.createElement("figure"));
+    figure.style.width = "WIDTHpx";
+    let labels = [], chart = new weir.Chart(figure, "x", String, [{key: "in", name: "in",
+                                                                 colour: "c1"}]);
+    chart.size();
+    for (const of of document.querySelectorAll("canvas")) of.mine = figure.contains(of);
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (this.canvas === chart.canvas && this.canvas.mine)
+            labels.push([text, x, this.measureText(text).width]);
+        draw.call(this, text, x, y);
+    };
+    for (let i = 0; i < 100; i++) {
+        const interval = INTERVAL * 1e9, history = new weir.History();
+        labels = [];
+        history.add({t: 1e12, in: 1});
+        chart.draw(history, 1e12 + i * interval / 4, interval, interval, AHEAD);
+        chart.moves?.pause();
+        const from = chart.canvas.getBoundingClientRect().left -
+            chart.view.getBoundingClientRect().left;
+        found.push(labels.map(([text, x, width]) =>
+            [text, from + x - width / 2, from + x + width / 2, chart.width]));
+    }
+    CanvasRenderingContext2D.prototype.fillText = draw;
+    figure.remove();
+    return found;
+})()"""
+
+
+def the_labels_of_the_axis_are_times_of_day_and_none_is_cut_or_meets_another():
+    seconds = 1764355200  # some midnight, UTC
+    for width, interval, form in ((600, 1, r"\d\d:\d\d:\d\d"), (360, 1, r"\d\d:\d\d:\d\d"),
+                                  (600, 0.1, r"\d\d:\d\d:\d\d"), (600, 60, r"\d\d:\d\d")):
+        script = (LABELS.replace("WIDTH", str(width)).replace("INTERVAL", str(interval))
+                  .replace("AHEAD", f"{seconds - 1000}e9"))
+        pictures = run(script)
+        assert len(pictures) == 100 and all(pictures), (width, interval, pictures)
+        for labels in pictures:
+            for text, left, right, most in labels:
+                assert re.fullmatch(form, text), (width, interval, text)
+                assert left > -0.5 and right < most + 0.5, (width, interval, text, left, right)
+            for before, after in zip(labels, labels[1:]):
+                assert after[1] - before[2] > 4, (width, interval, before, after)
+
+
+def the_axis_shows_the_time_of_the_events():
+    """The label under an instant is the time at which an event of this instant is listed."""
+    sample = Page.serve.ask("/scenario")  # weir answers, so samples come
+    assert sample[0] == 200, sample
+    drift = run("""new Promise((done) => {
+        const stream = new EventSource("/live");
+        stream.addEventListener("sample", (message) => {
+            stream.close();
+            const {t_ns, wall_ns} = JSON.parse(message.data);
+            done((wall_ns - t_ns) / 1e9);
+        });
+    })""")
+    assert abs(drift - run("weir.ahead() / 1e9")) < 5, drift
+
+
+def the_scenario_is_shown_without_a_click_and_follows_changes():
+    def shown():
+        return run("document.querySelector('#config').textContent")
+    until("the page shows no scenario", lambda: "clouds homes loss random 20%" in shown())
+    Page.serve.change("cloud up delay 77ms")
+    until("the page shows the old scenario", lambda: "cloud up delay 77ms" in shown())
+    config = Page.serve.ask("/scenario")[2]
+    assert shown() == config and run("!!document.querySelector('#config').offsetHeight"), config
+
+
 def main():
     program = Browser.program()
     if program is None:
@@ -73,7 +147,11 @@ def main():
         Page.browser.open(f"{Page.serve.url}#token={Page.serve.token}")
         until("the page has no form", lambda: run("!document.querySelector('#changes').hidden"))
         return tap.run([(claim.__name__.replace("_", " "), claim)
-                        for claim in (each_choice_of_the_form_is_sent_and_taken,)])
+                        for claim in (
+                            each_choice_of_the_form_is_sent_and_taken,
+                            the_labels_of_the_axis_are_times_of_day_and_none_is_cut_or_meets_another,
+                            the_axis_shows_the_time_of_the_events,
+                            the_scenario_is_shown_without_a_click_and_follows_changes)])
     finally:
         if Page.browser:
             Page.browser.end()

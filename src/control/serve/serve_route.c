@@ -83,27 +83,44 @@ static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
 	return serve_call_wait(call, UINT64_MAX / 2);
 }
 
+/* Answers with the text that weir has answered. */
+static enum MHD_Result answer_asked(struct serve_call *call)
+{
+	const struct serve_ask *ask = call->ask;
+	char *text;
+	size_t n;
+	bool found;
+
+	if (!ask->done || ask->why[0] != '\0')
+		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                              ask->done ? ask->why : "weir serve is shutting down");
+	found = serve_change_text(ask->answer, &text, &n);
+	return serve_call_answer_bytes(call, found ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, TEXT_TYPE,
+	                               text, n);
+}
+
 static enum MHD_Result get_cloud(struct serve_call *call)
 {
 	const char *name = serve_call_query(call, "name");
-	const struct serve_ask *ask = call->ask;
 	char line[300], *text;
-	size_t n;
 
-	if (ask != NULL && (!ask->done || ask->why[0] != '\0'))
-		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              ask->done ? ask->why : "weir serve is shutting down");
-	if (ask != NULL) {
-		bool found = serve_change_text(ask->answer, &text, &n);
-
-		return serve_call_answer_bytes(call, found ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND,
-		                               TEXT_TYPE, text, n);
-	}
+	if (call->ask != NULL)
+		return answer_asked(call);
 	if (name == NULL || !serve_cloud_line(name, line, sizeof(line)))
 		return serve_call_answer_line(
 		        call, MHD_HTTP_BAD_REQUEST,
 		        "`name` must be the name of a cloud: /cloud?name=down");
 	text = strdup(line);
+	return text == NULL ? MHD_NO : ask_weir(call, text);
+}
+
+static enum MHD_Result get_scenario(struct serve_call *call)
+{
+	char *text;
+
+	if (call->ask != NULL)
+		return answer_asked(call);
+	text = strdup("show config\n");
 	return text == NULL ? MHD_NO : ask_weir(call, text);
 }
 
@@ -157,6 +174,7 @@ static const struct {
         {"/events", "GET", get_events, answer_stream_header},
         {"/live", "GET", get_live, answer_stream_header},
         {"/cloud", "GET", get_cloud, get_cloud},
+        {"/scenario", "GET", get_scenario, get_scenario},
         {"/theme.css", "GET", get_theme, get_theme},
         {"/change", "POST", post_change, NULL},
 };
@@ -186,7 +204,8 @@ static enum MHD_Result answer_part(struct serve_call *call, const char *path)
 	if (part == NULL)
 		return serve_call_answer_line(
 		        call, MHD_HTTP_NOT_FOUND,
-		        "not found; there are /, /metrics, /events, /live and /cloud?name=NAME");
+		        "not found; there are /, /metrics, /events, /live, /scenario and "
+		        "/cloud?name=NAME");
 	response = MHD_create_response_from_buffer(part->bytes, (void *)(uintptr_t)part->text,
 	                                           MHD_RESPMEM_PERSISTENT);
 	if (response != NULL)

@@ -68,6 +68,7 @@ weir.History = class {
 weir.Chart = class {
 	static STEP = 4; // pixels a sample
 	static FOOT = 18;
+	static LABELS = 70; // pixels from one label of the axis of time to the next, at least
 	// series: [{key, name, colour: "c1", area}]
 	constructor(figure, title, format, series, binary) {
 		Object.assign(this, { title, format, series, binary, most: 1, moves: null });
@@ -121,9 +122,10 @@ weir.Chart = class {
 		for (const times of [1, 2, 5, 10]) if (most / (step * times) <= 4) { step *= times; break; }
 		return { step, top: Math.max(Math.ceil(most / step), 1) * step, base };
 	}
-	// `now`: virtual time at the right edge; `lag`: how far behind it the picture begins to move.
-	draw(history, now, interval, lag) {
-		this.shown = [history, now, interval, lag];
+	// `now`: virtual time at the right edge; `lag`: how far behind it the picture begins to move;
+	// `ahead`: by how much the time of day, which the axis shows, is ahead of virtual time.
+	draw(history, now, interval, lag, ahead) {
+		this.shown = [history, now, interval, lag, ahead];
 		if (this.width <= 0) return;
 		const { STEP, FOOT } = weir.Chart, colour = weir.Chart.colours(), right = this.width + this.extra;
 		const x = (t) => right - this.extra + (t - now) / interval * STEP;
@@ -136,14 +138,17 @@ weir.Chart = class {
 		const c = this.canvas.getContext("2d");
 		c.setTransform(this.scale, 0, 0, this.scale, 0, 0);
 		c.clearRect(0, 0, right, this.height);
-		this.drawGrid(c, colour, { x, y, now, interval, right, step, top });
+		this.drawGrid(c, colour, { x, y, now, interval, lag, ahead, right, step, top });
 		for (const one of this.series) this.drawSeries(c, colour(one.colour), one, history, x, y, interval);
 		this.drawAxis(colour, y, step, top);
 		this.move(interval, lag);
 	}
-	drawGrid(c, colour, { x, y, now, interval, right, step, top }) {
-		const span = right / weir.Chart.STEP * interval, minute = 6e10;
-		const every = [1e10, 3e10, minute, 5 * minute, 10 * minute].find((e) => span / e <= 8) || 30 * minute;
+	drawGrid(c, colour, { x, y, now, interval, lag, ahead, right, step, top }) {
+		const { STEP, LABELS } = weir.Chart, second = 1e9, minute = 60 * second;
+		const every = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200].map((s) => s * second)
+			.find((e) => e / interval * STEP >= LABELS) || 30 * minute;
+		const style = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
+		if (every < minute) style.second = "2-digit";
 		c.strokeStyle = colour("rule");
 		c.lineWidth = 1;
 		c.beginPath();
@@ -151,11 +156,16 @@ weir.Chart = class {
 		c.fillStyle = colour("mute");
 		c.font = "11px system-ui, sans-serif";
 		c.textAlign = "center";
-		for (let t = Math.ceil((now - span) / every) * every; x(t) < right; t += every) {
-			if (t < 0) continue;
-			c.moveTo(x(t), y(top)); c.lineTo(x(t), y(0));
-			const s = Math.round(t / 1e9);
-			c.fillText(`${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`, x(t), this.height - 4);
+		// The window is over this part of the picture, which moves until the next sample. A label
+		// is drawn while all of it is in the window.
+		const left = weir.Chart.still() ? 0 : -lag / interval * STEP, most = left + this.width;
+		const first = now + ahead - right / STEP * interval;
+		for (let at = Math.ceil(first / every) * every; x(at - ahead) < right; at += every) {
+			const middle = x(at - ahead), text = new Date(at / 1e6).toLocaleTimeString([], style);
+			const half = c.measureText(text).width / 2;
+			c.moveTo(middle, y(top));
+			c.lineTo(middle, y(0));
+			if (middle - half >= left + 2 * STEP && middle + half <= most) c.fillText(text, middle, this.height - 4);
 		}
 		c.stroke();
 	}
@@ -191,12 +201,15 @@ weir.Chart = class {
 		c.textBaseline = "middle";
 		for (let v = 0; v <= top * 1.001; v += step) c.fillText(this.format(v), this.left - 6, y(v));
 	}
+	static still() {
+		return matchMedia("(prefers-reduced-motion: reduce)").matches;
+	}
 	// Shifts the picture to the left, as time passes.
 	move(interval, lag) {
 		const { STEP } = weir.Chart, from = lag / interval * STEP;
 		if (this.moves) this.moves.cancel();
 		this.moves = null;
-		if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+		if (weir.Chart.still()) return;
 		this.moves = this.canvas.animate(
 			[{ transform: `translateX(${from}px)` }, { transform: `translateX(${from - 2 * STEP}px)` }],
 			{ duration: 2 * interval / 1e6, fill: "forwards", easing: "linear" });

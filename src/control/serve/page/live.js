@@ -7,9 +7,12 @@
 	const put = (name, text) => { const e = id(name); if (e.textContent !== text) e.textContent = text; };
 	const { bits, bytes, count, each, time } = weir.format;
 	let paused = false, chosen = ALL, sample = null, run = "", asking = false, interval = 1e9;
+	let ahead = NaN; // of the time of day, before virtual time: ns
+	let stale = true, fetching = false; // of the scenario that is shown
 	let clock = null; // {virtual, at}: what the right edge showed, and when
 	let histories = new Map();
 	weir.chosen = () => chosen;
+	weir.ahead = () => ahead;
 	weir.state = { connected: false, changes: false };
 
 	const charts = {};
@@ -135,12 +138,20 @@
 	function drawCharts(now) {
 		const history = histories.get(chosen), lag = lagOf(now);
 		if (!history || history.n === 0) return;
-		for (const name of Object.keys(charts)) charts[name].draw(history, now, interval, lag);
+		for (const name of Object.keys(charts)) charts[name].draw(history, now, interval, lag, ahead);
+	}
+
+	// The time of day runs a little faster or slower than virtual time, and stands still with the
+	// machine less often: labels follow it, but do not tremble.
+	function follow(next) {
+		const now = next.wall_ns - next.t_ns;
+		if (!(Math.abs(now - ahead) < interval / 4)) ahead = now;
 	}
 
 	function take(next) {
 		if (paused || !(next.for_ns > 0)) return;
 		sample = next;
+		follow(next);
 		const s = sample.for_ns / 1e9;
 		const rows = [...sample.templates, ...sample.clouds].map((from) => cloudRow(from, s));
 		const sums = sumPoint(rows, s), portRows = sample.ports.map((from) => portRow(from, s));
@@ -155,6 +166,7 @@
 		for (const name of Object.keys(charts)) charts[name].values(point || {});
 		drawCharts(sample.t_ns);
 		if (chosen !== ALL) askOne();
+		askScenario();
 		weir.taken = (weir.taken || 0) + 1;
 	}
 
@@ -189,11 +201,26 @@
 		document.dispatchEvent(new Event("chosen"));
 	}
 
+	// ---- the scenario ----
+
+	async function askScenario() {
+		if (!stale || fetching || document.hidden) return;
+		fetching = true;
+		stale = false;
+		try {
+			const answer = await fetch("/scenario"), text = await answer.text();
+			if (answer.ok) put("config", text);
+			else stale = true;
+		} catch { stale = true; }
+		fetching = false;
+	}
+
 	// ---- events ----
 
 	function takeEvent(event) {
 		const item = document.createElement("li"), at = new Date(event.wall_ns / 1e6);
-		item.textContent = `${at.toLocaleTimeString([], { hour12: false })} ${event.event}: ${event.text || ""}`;
+		if (event.event === "change" || event.event === "started") stale = true;
+		item.textContent = `${at.toLocaleTimeString([], { hourCycle: "h23" })} ${event.event}: ${event.text || ""}`;
 		if (event.event === "real-loss" || event.event === "stall" || event.kind === "real") item.className = "real";
 		id("events").prepend(item);
 		while (id("events").childElementCount > EVENTS_SHOWN) id("events").lastElementChild.remove();
@@ -217,6 +244,7 @@
 			clock = null;
 			say("weir was restarted: all counters begin at 0", true);
 		} else say(state.connected ? "" : `NOT CONNECTED: ${state.said}`, false);
+		stale = true;
 		if (!state.connected) for (const name of Object.keys(charts)) charts[name].rest();
 		run = hello.run || run;
 		put("about", hello.weir ? `${hello.weir}, seed ${hello.seed}, ${hello.workers} ${hello.workers === 1 ? "worker" : "workers"}` : "");
