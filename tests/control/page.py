@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of `weir serve` in a headless Chromium: its form, of which each choice is sent; the axis of
-time; and the scenario.
+"""The page of `weir serve` in a headless Chromium: its form, of which each choice is sent; the axis
+of time; and the scenario.
 
 usage: page.py WEIR
 """

@@ -48,7 +48,7 @@ class Terminal:
                               check=True).stdout
 
     def keys(self, *keys):
-        """Types keys. `Enter`, `Escape`, `Up`, `Down`, `C-g` and `C-u` are names of keys; anything else is text."""
+        """Types keys. Those of NAMED are names of keys; anything else is text."""
         for key in keys:
             literal = [] if key in NAMED else ["-l"]
             self.tmux("send-keys", "-t", "t", *literal, key)
