@@ -83,7 +83,7 @@ static void offer_options(const struct typed *typed)
 
 static void offer_value(struct typed *typed, const struct option_row *row)
 {
-	static const char *const files[] = {"FILE", "PATH", "PORT=PCAP", "DIR", NULL};
+	static const char *const files[] = {"FILE", "FILE|NAME", "PATH", "PORT=PCAP", "DIR", NULL};
 
 	if (row->field.form && strcmp(row->field.form, "PORT=PCAP") == 0)
 		pass_equals(typed);
