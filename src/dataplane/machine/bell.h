@@ -31,8 +31,7 @@ void bell_strike(struct bell *bell);
 
 static inline void bell_listen(struct bell *bell)
 {
-	__atomic_store_n(&bell->listens, 1, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_exchange_n(&bell->listens, 1, __ATOMIC_SEQ_CST);
 }
 
 /* After the sleep. `rung`: poll has found `fd` readable. */
@@ -42,8 +41,8 @@ static inline void bell_ring(struct bell *bell)
 {
 	if (!bell->made)
 		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&bell->listens, __ATOMIC_SEQ_CST))
+	/* Not a load: either this comes after bell_listen, or that sees what is in the ring. */
+	if (__atomic_fetch_add(&bell->listens, 0, __ATOMIC_SEQ_CST))
 		bell_strike(bell);
 }
 
