@@ -247,8 +247,11 @@ static int open_server(struct session *session, struct problem *problem)
 	if (rc < 0 && asked)
 		return rc;
 	if (rc < 0)
-		return server_open(&(struct server_paths){.control = ""}, &session->server,
-		                   problem);
+		rc = server_open(&(struct server_paths){.control = ""}, &session->server, problem);
+	if (rc < 0)
+		return rc;
+	/* What is said of a problem at the end must not be about this. */
+	problem->text[0] = '\0';
 	/* The command may go to another folder. */
 	if (asked && asked[0] != '/' && getcwd(folder, sizeof(folder)))
 		strncat(folder, "/", 2);
