@@ -27,6 +27,8 @@
 #define SEND_BYTES    (4 << 20)
 /* The most frames that are dropped at the start: new ones may come faster than they are dropped. */
 #define START_DROPS_MAX 100000
+/* So few frames are sent with a call of the kernel each. */
+#define FEW_MESSAGES 8
 
 /* Room for the control messages that the kernel adds to a frame: its time stamp, and its tag. */
 union auxiliary {
@@ -472,9 +474,11 @@ uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs,
 
 	while (done < n) {
 		uint32_t messages = join(port, mbufs + done, n - done), sent = 0;
+		const bool few = messages <= FEW_MESSAGES && port->frames[0] < n - done;
 		uint16_t frames = 0;
 		int rc = 0;
 
+		messages = few ? RTE_MIN(messages, 1u) : messages;
 		if (messages > 0) {
 			rc = sendmmsg(port->fd, port->sending, messages, MSG_DONTWAIT);
 			if (rc < 0 && is_busy(errno))
@@ -496,6 +500,8 @@ uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs,
 		}
 		rte_pktmbuf_free_bulk(mbufs + done, frames);
 		done += frames;
+		if (few)
+			break;
 	}
 	return done;
 }

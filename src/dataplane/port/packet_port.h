@@ -62,7 +62,8 @@ uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, 
 /* Returns true if frames may be left that came before the latest call of packet_port_receive. */
 bool packet_port_is_behind(const struct packet_port *port);
 /* Returns how many frames were taken, from the front. The others are to be passed again by the next
- * call. */
+ * call: also of few frames only those that are sent together are taken, which is at least one,
+ * unless the kernel refuses it. */
 uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
 struct packet_port_losses {

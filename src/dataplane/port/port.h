@@ -179,6 +179,13 @@ static inline bool port_stamps(const struct port *port)
 	return port->stamped != NULL;
 }
 
+/* Returns true if port_transmit may take fewer packets than it could, so that the lateness of each
+ * is known: handing over a packet to the kernel may take long. It is then to be called again. */
+static inline bool port_sends_one(const struct port *port)
+{
+	return port->packets != NULL || port->tap != NULL;
+}
+
 /* port_transmit() for an ethdev with `one_buffer`. */
 uint16_t port_transmit_whole(struct port *port, uint16_t queue, struct rte_mbuf **mbufs,
                              uint16_t n);

@@ -314,24 +314,18 @@ static uint16_t send_some(struct tap_port *port, struct rte_mbuf **mbufs, uint16
 
 uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
-	uint16_t done = 0;
+	simtime now = unlikely(port->frames != NULL) ? clock_now(port->clock) : 0;
+	uint64_t not_sent = port->not_sent;
+	uint16_t frames = 1;
 
-	while (done < n) {
-		struct rte_mbuf **first = mbufs + done;
-		simtime now = unlikely(port->frames != NULL) ? clock_now(port->clock) : 0;
-		uint64_t not_sent = port->not_sent;
-		uint16_t frames = 1;
-
-		if (port->opening < 0 || !take_opening(port, *first))
-			frames = send_some(port, first, n - done);
-		if (frames == 0)
-			break;
-		if (unlikely(port->frames != NULL) && port->not_sent == not_sent)
-			frame_queue_put(port->frames, port->index, true, now, first, frames);
-		rte_pktmbuf_free_bulk(first, frames);
-		done += frames;
-	}
-	return done;
+	if (port->opening < 0 || !take_opening(port, *mbufs))
+		frames = send_some(port, mbufs, n);
+	if (frames == 0)
+		return 0;
+	if (unlikely(port->frames != NULL) && port->not_sent == not_sent)
+		frame_queue_put(port->frames, port->index, true, now, mbufs, frames);
+	rte_pktmbuf_free_bulk(mbufs, frames);
+	return frames;
 }
 
 void tap_port_losses(const struct tap_port *port, struct tap_port_losses *losses)

@@ -64,8 +64,8 @@ uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, simtim
                           uint16_t n);
 /* Returns true if frames may be left that came before the latest call of tap_port_receive. */
 bool tap_port_is_behind(const struct tap_port *port);
-/* Returns how many frames were taken, from the front. The others are to be passed again by the next
- * call. */
+/* Returns how many frames were taken, from the front: those that are sent together, or 0 if the
+ * kernel refuses them. The others are to be passed again by the next call. n > 0. */
 uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
 /* Losses so far. */

@@ -111,7 +111,7 @@ static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue,
 	}
 }
 
-static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
+static uint32_t send_to_port(struct tx_queue *tx_queue, const struct clock *clock, simtime handed)
 {
 	struct outlet *outlet = tx_queue->outlet;
 	const bool tells = tells_sent(tx_queue);
@@ -150,8 +150,12 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 			tell_sent(tx_queue, done, n, sent, leaving, handed);
 		tx_queue->tx_packets += sent;
 		done += sent;
-		if (sent < n)
+		if (likely(sent == n))
+			continue;
+		if (sent == 0 || !clock || !port_sends_one(tx_queue->port))
 			break;
+		/* The kernel may have run another program meanwhile, which the packet has woken. */
+		handed = clock_now(clock);
 	}
 	return done;
 }
@@ -213,7 +217,8 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	struct outlet *outlet = tx_queue->outlet;
 	uint64_t bytes = tx_queue->port ? bytes_of(outlet->mbufs, outlet->n) : 0;
 	simtime handed = clock ? await(clock, now) : now;
-	uint32_t done = tx_queue->port ? send_to_port(tx_queue, handed) : send_to_ring(tx_queue);
+	uint32_t done =
+	        tx_queue->port ? send_to_port(tx_queue, clock, handed) : send_to_ring(tx_queue);
 
 	tx_queue->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {

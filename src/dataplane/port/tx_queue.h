@@ -56,8 +56,9 @@ struct tx_queue {
 };
 
 /* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is
- * handed over before the clock reads `now`, and lateness is measured to that reading; without, to
- * `now`. Returns how many packets left the outlet. */
+ * handed over before the clock reads `now`, and lateness is measured to that reading, or to a later
+ * one if the port takes few frames at a time (port_sends_one); without, to `now`. Returns how many
+ * packets left the outlet. */
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
 /* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's
  * transmit queue fills. Returns how many packets came. */
