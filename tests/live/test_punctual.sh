@@ -31,9 +31,9 @@ percentile() # PER-MILLE COLUMN FILE
 		END { i = int(NR * p / 1000) + 1; print v[i < NR ? i : NR] }'
 }
 
-stop_and_go() # pid: stands still for 0.15 s of 0.2, ten times
+stop_and_go() # pid: stands still for 0.15 s of 0.2, until $work/over exists
 {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	until [ -e "$work/over" ]; do
 		kill -STOP "$1"
 		sleep 0.15
 		kill -CONT "$1"
@@ -81,7 +81,9 @@ run_says_how_late_packets_are()
 	stop_and_go $weir_pid &
 	stopping=$!
 	observe $seconds
+	: >"$work/over"
 	wait $stopping
+	rm "$work/over"
 	[ "$(wc -l <"$work/packets")" -ge 100 ] || fail "few packets came through"
 	agrees down b && agrees up a || fail "weir does not say when packets left"
 	weir_stop
@@ -117,6 +119,7 @@ exec_says_of_each_packet_when_it_left()
 	(sleep 0.7; stop_and_go $executing) &
 	stopping=$!
 	wait $executing || fail "weir exec: $(cat "$work/weir.err")"
+	: >"$work/over"
 	wait $stopping || true
 	$observer pcap "$work/pcap" "$work/a" "$work/b" >"$work/packets"
 	awk '{ d = $4 - $5; print d < 0 ? -d : d }' "$work/packets" >"$work/differences"
