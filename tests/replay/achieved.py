@@ -24,6 +24,7 @@ ORDER = ["clouds", "down", "hop", "rewrite", "loss", "duplicate", "corrupt", "po
 DROPS = {"clouds-full": "clouds", "down": "down", "ttl-expired": "hop", "too-big": "hop",
          "loss": "loss", "police": "police", "limit": "limit", "queue-full": "queue",
          "red-early": "queue", "red-forced": "queue", "codel": "queue", "": "line"}
+MS = 1_000_000
 QUEUES = ["red", "codel", "ecn"]
 COUNTERS = {"duplicate": "duplicated", "corrupt": "corrupted", "rewrite": "rewritten",
             "reorder": "reordered"}
@@ -128,11 +129,17 @@ def played(folder, scenario):
                             capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     table = result.stdout + result.stderr
+    full = " clouds-full" in table
+    assert ("every packet is accounted for; weir itself lost none\n" in table) == (not full), table
+    too_wide = [line for line in result.stdout.splitlines() if line[:2] == "  " and line[80:]]
+    assert not too_wide, too_wide
+    # A cell that goes on in the next line has no row of its own.
+    table = re.sub(r"\n {30,}(?=\S)", " ", table)
     shown = {}
     for name in [*COUNTERS, *QUEUES, "loss", "police"]:
-        match = re.search(rf"^  {name} .*$", table, re.MULTILINE)
-        if match:
-            shown[name] = match[0]
+        rows = re.findall(rf"^  {name} .*$", table, re.MULTILINE)
+        if rows:
+            shown[name] = rows[0]
     with open(f"{folder}/log", encoding="utf-8") as log:
         rows = list(csv.DictReader(log))
     with open(f"{folder}/report", encoding="utf-8") as report:
@@ -151,6 +158,10 @@ def compare(name, text, rows, cloud):
     share, of = float(match[1]), number(match[3])
     if name in QUEUES:
         count = sum(number(n) for n in re.findall(r"([\d,]+) (?:marked|dropped|by force)", text))
+    elif name == "reorder":
+        # Its own choices. The report counts what lost its order, by whatever cause.
+        count = number(match[2])
+        assert 0 < count <= 2 * cloud["reordered"], text
     else:
         count = cloud[COUNTERS[name]] if name in COUNTERS else cloud["drops"][name]
         assert number(match[2]) == count, f"{text}: counted {count}"
@@ -171,12 +182,56 @@ def claim_of(folder, scenario):
     return claim
 
 
+def each_row_is_its_own(folder):
+    """Rules of rewrite, and the same statement at several times: each row against the log."""
+    def claim():
+        scenario = """
+            cloud x rewrite 1 set ip.ttl 3
+            cloud x rewrite 2 match tcp.dport = 9999 set ip.tos 4
+            cloud x rewrite 3 match ip.src = 10.0.0.1 set ip.dscp 9
+            cloud x loss random 10%
+            cloud x at 1.5s no loss
+            cloud x every 600ms for 200ms from 100ms loss random 50%
+            cloud x at 1.7s corrupt random 100%"""
+        _, rows, cloud = played(folder, scenario)
+        result = subprocess.run([WEIR, "replay", "-c", f"{folder}/s.weir", "--seed", "1",
+                                 "--in", f"a={folder}/in.pcap", "--log", f"{folder}/log"],
+                                capture_output=True, text=True, check=True)
+        table = [" ".join(line.split()) for line in result.stdout.splitlines()]
+        start = min(int(row["t_in_ns"]) for row in rows)
+        arrivals = [(int(row["t_in_ns"]) - start, row["reason"]) for row in rows]
+
+        def within(t):
+            return t >= 100 * MS and (t - 100 * MS) % (600 * MS) < 200 * MS
+
+        def said(begin):
+            at = next(i for i, line in enumerate(table) if line.startswith(begin))
+            text = " ".join(table[at:at + 3])
+            match = re.search(r"%, ([\d,]+) of ([\d,]+)", text)
+            assert match, text
+            return number(match[1]), number(match[2])
+
+        every = [reason for t, reason in arrivals if within(t)]
+        plain = [reason for t, reason in arrivals if not within(t) and t < 1500 * MS]
+        late = [reason for t, reason in arrivals if t >= 1700 * MS and reason != "loss"]
+        assert said("rewrite 1 ") == (len(arrivals), len(arrivals))
+        assert said("rewrite 2 ") == (0, len(arrivals))
+        assert 0 < said("rewrite 3 ")[0] < len(arrivals)
+        assert said("every ") == (every.count("loss"), len(every))
+        assert said("loss ") == (plain.count("loss"), len(plain))
+        assert said("at 1.7s ") == (len(late), len(late))
+        assert every.count("loss") + plain.count("loss") == cloud["drops"]["loss"]
+    return claim
+
+
 def main():
     folder = tempfile.mkdtemp()
     try:
         capture(f"{folder}/in.pcap")
         return tap.run([(f"each share is of the packets that came to its statement: {name}",
-                         claim_of(folder, scenario)) for name, scenario in SCENARIOS.items()])
+                         claim_of(folder, scenario)) for name, scenario in SCENARIOS.items()] +
+                       [("each row shows what its own statement has done",
+                         each_row_is_its_own(folder))])
     finally:
         shutil.rmtree(folder)
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "diff/diff_text.h"
+#include "account/count.h"
+#include "report/chart_unit.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include <jansson.h>
@@ -43,6 +46,20 @@ static void print_change(FILE *out, const struct diff_outcome *outcome, uint32_t
 	}
 }
 
+struct difference_text {
+	char text[CHART_UNIT_SIZE + 1];
+};
+
+/* Formats by how much a delay is longer, with its sign. */
+static struct difference_text longer(int64_t ns)
+{
+	struct difference_text d;
+
+	d.text[0] = ns < 0 ? '-' : '+';
+	chart_unit_format(d.text + 1, CHART_UNIT_SIZE, CHART_NS, fabs((double)ns), 9);
+	return d;
+}
+
 static void print_delays(FILE *out, const struct fate_differences *differences)
 {
 	const uint64_t n =
@@ -53,13 +70,11 @@ static void print_delays(FILE *out, const struct fate_differences *differences)
 	        " longer, %" PRIu64 " shorter\n",
 	        n, differences->equal, differences->later.count, differences->earlier.count);
 	if (differences->equal < n)
-		fprintf(out,
-		        "  by ns: min %+" PRId64 ", p50 %+" PRId64 ", p99 %+" PRId64
-		        ", max %+" PRId64 "\n",
-		        fate_differences_delay(differences, 0),
-		        fate_differences_delay(differences, 500000),
-		        fate_differences_delay(differences, 990000),
-		        fate_differences_delay(differences, 1000000));
+		fprintf(out, "  by: min %s, p50 %s, p99 %s, max %s\n",
+		        longer(fate_differences_delay(differences, 0)).text,
+		        longer(fate_differences_delay(differences, 500000)).text,
+		        longer(fate_differences_delay(differences, 990000)).text,
+		        longer(fate_differences_delay(differences, 1000000)).text);
 }
 
 static void print_first(FILE *out, const struct diff_outcome *outcome)
@@ -73,7 +88,7 @@ static void print_first(FILE *out, const struct diff_outcome *outcome)
 	if (first->from != first->to)
 		fprintf(out, ": %s -> %s\n", became_name(first->from), became_name(first->to));
 	else if (first->later_ns != 0)
-		fprintf(out, ": its delay differs by %+" PRId64 " ns\n", first->later_ns);
+		fprintf(out, ": its delay differs by %s\n", longer(first->later_ns).text);
 	else
 		fputs(": its length differs\n", out);
 }
@@ -99,22 +114,28 @@ static void print_side(FILE *out, const struct diff_side *side, const char *name
 void diff_text_print(FILE *out, const struct diff_outcome *outcome)
 {
 	const struct fate_differences *differences = &outcome->differences;
+	char digits[COUNT_SIZE];
 
-	fprintf(out, "%" PRIu64 " and %" PRIu64 " packets came in; %" PRIu64 " fates compared\n",
-	        outcome->sides[0].result.packets, outcome->sides[1].result.packets,
-	        differences->pairs);
+	fprintf(out, "%s and %s came in; %s compared\n",
+	        count_text(digits, outcome->sides[0].result.packets),
+	        count_of(outcome->sides[1].result.packets, "packet").text,
+	        count_of(differences->pairs, "fate").text);
 	if (fate_differences_none(differences))
 		fputs("the same: every fate, every delay\n", out);
 	else
-		fprintf(out, "%" PRIu64 " packets have a different fate\n",
-		        fate_differences_changed(differences));
+		fprintf(out, "%s a different fate\n",
+		        count_of_these(fate_differences_changed(differences), "packet has",
+		                       "packets have")
+		                .text);
 	for (uint32_t from = 0; from < BECAME_KINDS; from++) {
 		for (uint32_t to = 0; to < BECAME_KINDS; to++)
 			print_change(out, outcome, from, to);
 	}
 	if (differences->other_length > 0)
-		fprintf(out, "%" PRIu64 " packets differ in length: they are different packets\n",
-		        differences->other_length);
+		fprintf(out, "%s in length: different packets\n",
+		        count_of_these(differences->other_length, "packet differs",
+		                       "packets differ")
+		                .text);
 	for (uint32_t became = 0; became < BECAME_KINDS; became++) {
 		const uint64_t *own[2] = {differences->own[0], differences->own[1]};
 
@@ -125,10 +146,8 @@ void diff_text_print(FILE *out, const struct diff_outcome *outcome)
 	print_delays(out, differences);
 	print_first(out, outcome);
 	if (outcome->gone > 0)
-		fprintf(out,
-		        "%" PRIu64 " fates waited too long for their counterparts, and are counted "
-		        "as having none\n",
-		        outcome->gone);
+		fprintf(out, "%s as having no counterpart, after waiting too long for it\n",
+		        count_of_these(outcome->gone, "fate is counted", "fates are counted").text);
 	print_side(out, &outcome->sides[0], "the first");
 	print_side(out, &outcome->sides[1], "the second");
 }

@@ -576,7 +576,7 @@ static int tell_result(struct session *session, struct problem *problem)
 	int rc = exec_result_read(session->runtime, session->scenario, session->start_ns, &result);
 
 	if (rc == 0 && !session->arguments.quiet)
-		exec_result_print(stderr, session->runtime, session->scenario, &result);
+		exec_result_print(stderr, session->scenario, &result);
 	if (rc < 0)
 		problem_set(problem, -1, "no memory for the table");
 	if (rc == 0 && session->report)

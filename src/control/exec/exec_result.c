@@ -9,7 +9,6 @@
 #include "replay/replay_table.h"
 #include "report/chart_unit.h"
 #include "show/late.h"
-#include "show/table.h"
 
 #define REMEDY                                                                                     \
 	"other programs had weir's processor: run fewer beside it, or give it one of its own "     \
@@ -50,30 +49,10 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 	return 0;
 }
 
-/* Returns the number of packets that weir itself has lost, for whatever reason. */
-static uint64_t real_losses(const struct runtime *runtime, const struct scenario *scenario,
-                            const struct replay_result *result)
-{
-	struct port_report *port = malloc(sizeof(*port));
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; port && runtime_port_report(runtime, i, port); i++)
-		sum += port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			if (reason_kind((enum reason)reason) == REASON_REAL)
-				sum += result->clouds[i].counters.drops[reason];
-		}
-	}
-	free(port);
-	return sum;
-}
-
-void exec_result_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
+void exec_result_print(FILE *out, const struct scenario *scenario,
                        const struct replay_result *result)
 {
-	uint64_t lost = real_losses(runtime, scenario, result);
-	char span[CHART_UNIT_SIZE], count[COUNT_SIZE];
+	char span[CHART_UNIT_SIZE];
 	const char *before = "\n";
 
 	chart_unit_format(span, sizeof(span), CHART_NS,
@@ -87,7 +66,5 @@ void exec_result_print(FILE *out, const struct runtime *runtime, const struct sc
 		                      LATE_WARN_SHARED_NS, REMEDY))
 			before = "";
 	}
-	if (lost > 0)
-		fprintf(out, "\n%s packets were lost by weir itself, not by the scenario\n",
-		        count_text(count, lost));
+	replay_table_print_books(out, scenario, result);
 }

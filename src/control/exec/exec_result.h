@@ -18,7 +18,7 @@
  * freed by replay_result_free. Returns 0 or -ENOMEM. */
 int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
                      uint64_t start_ns, struct replay_result *result);
-void exec_result_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
+void exec_result_print(FILE *out, const struct scenario *scenario,
                        const struct replay_result *result);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lab/lab_figure.h"
+#include "account/count.h"
 #include "lab/lab_output.h"
 
 #define COLUMNS    8
@@ -110,9 +111,9 @@ static int experiment_write(struct page *page, struct campaign *campaign)
 	int error = page_heading(page, experiment->title);
 	char *text;
 
-	if (asprintf(&text, "%s%s%s, %llu seeds from %llu", experiment->name,
+	if (asprintf(&text, "%s%s%s, %s from %llu", experiment->name,
 	             experiment->paper[0] ? ": " : "", experiment->paper,
-	             (unsigned long long)campaign->arguments->seeds,
+	             count_of(campaign->arguments->seeds, "seed").text,
 	             (unsigned long long)campaign->arguments->first_seed) < 0)
 		return -ENOMEM;
 	if (!error)

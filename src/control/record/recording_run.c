@@ -9,6 +9,7 @@
 
 #include <rte_common.h>
 
+#include "account/count.h"
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
@@ -142,8 +143,9 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 		         counts.error ? strerror(counts.error) : "its limit is reached");
 	chart_unit_format(size, sizeof(size), CHART_BYTES, (double)counts.bytes, 3);
 	run_log(counts.missed > 0 || counts.ended ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
-	        "recorded in %s: %s%" PRIu64 " packets, %s%s%s", recording_folder(recording),
-	        counts.ended && counts.error ? "at least " : "", counts.packets, size,
+	        "recorded in %s: %s%s, %s%s%s", recording_folder(recording),
+	        counts.ended && counts.error ? "at least " : "",
+	        count_of(counts.packets, "packet").text, size,
 	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "", end);
 	return recording_outcome_write(recording, runtime, scenario, problem);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/replay_recording.h"
+#include "account/count.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,28 +35,27 @@ static void print_outcome(FILE *out, const struct rerun_options *options,
                           const struct rerun_result *result)
 {
 	uint64_t packets = 0, changes = 0;
+	char digits[COUNT_SIZE];
 
 	for (uint32_t i = 0; i < options->workers; i++) {
 		packets += result->workers[i].packets;
 		changes = RTE_MAX(changes, result->workers[i].changes);
 	}
-	fprintf(out, "%" PRIu64 " packets came in, %" PRIu64 " changes, %" PRIu64 " left; ",
-	        packets, changes, result->departures);
+	fprintf(out, "%s came in, %s, %s left; ", count_of(packets, "packet").text,
+	        count_of(changes, "change").text, count_text(digits, result->departures));
 	if (options->flight)
 		print_begin(out, options, result);
 	if (options->otherwise)
 		fputs("not compared: this is a changed run, not the recorded one\n", out);
 	else if (options->flight)
-		fprintf(out,
-		        "%" PRIu64
-		        " comparisons of departures, their times and counters: all agree\n",
-		        result->checks);
+		fprintf(out, "%s of departures, their times and counters: all agree\n",
+		        count_of(result->checks, "comparison").text);
 	else
 		fprintf(out,
-		        "%" PRIu64
-		        " compared: all left at the same nanosecond with the same bytes; %" PRIu64
-		        " comparisons of counters: all agree\n",
-		        result->compared, result->checks);
+		        "%s compared: all left at the same nanosecond with the same bytes; %s of "
+		        "counters: all agree\n",
+		        count_text(digits, result->compared),
+		        count_of(result->checks, "comparison").text);
 	if (result->swapped > 0)
 		fprintf(out,
 		        "%" PRIu64

@@ -7,6 +7,8 @@
 #include "engine/engine_report.h"
 #include "report/chart_unit.h"
 #include "show/table.h"
+#include "show/view.h"
+#include "account/count.h"
 
 #define CLOUDS_SHOWN 16
 
@@ -28,18 +30,12 @@ struct achieved_run replay_achieved_run(const struct scenario *scenario,
 	return run;
 }
 
-static void print_cloud(FILE *out, const struct scenario *scenario,
-                        const struct replay_result *result, uint32_t cloud)
+static void print_statements(FILE *out, const struct achieved_row *rows, uint32_t n)
 {
-	struct achieved_row rows[ACHIEVED_ROWS_MAX];
-	struct achieved_run run = replay_achieved_run(scenario, result, cloud);
-	const struct cloud_conf *conf = scenario->clouds[cloud];
-	uint32_t n = achieved_rows(conf, &result->clouds[cloud], &run, rows);
 	struct table *table = table_make("lll");
 
 	if (!table)
 		return;
-	fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
 	table_text(table, "");
 	table_text(table, "configured");
 	table_text(table, "achieved");
@@ -50,6 +46,41 @@ static void print_cloud(FILE *out, const struct scenario *scenario,
 	}
 	table_print(table, out);
 	table_free(table);
+}
+
+static void print_times(FILE *out, const struct achieved_times *times, uint32_t n)
+{
+	struct table *table = n > 0 ? table_make("lrrrrr") : NULL;
+	char text[CHART_UNIT_SIZE];
+
+	if (!table)
+		return;
+	fputc('\n', out);
+	table_text(table, "");
+	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
+		table_text(table, achieved_times_head[k]);
+	for (uint32_t i = 0; i < n; i++) {
+		table_text(table, times[i].what);
+		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
+			achieved_times_cell(&times[i], k, CHART_NS, text);
+			table_text(table, text);
+		}
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_cloud(FILE *out, const struct scenario *scenario,
+                        const struct replay_result *result, uint32_t cloud)
+{
+	struct achieved_times times[ACHIEVED_TIMES_MAX];
+	struct achieved_row rows[ACHIEVED_ROWS_MAX];
+	struct achieved_run run = replay_achieved_run(scenario, result, cloud);
+	const struct cloud_conf *conf = scenario->clouds[cloud];
+
+	fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
+	print_statements(out, rows, achieved_rows(conf, &result->clouds[cloud], &run, rows));
+	print_times(out, times, achieved_times(conf, &result->clouds[cloud], times));
 }
 
 void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
@@ -64,12 +95,28 @@ void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
 		        result->n_clouds - shown);
 }
 
+void replay_table_print_books(FILE *out, const struct scenario *scenario,
+                              const struct replay_result *result)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		lost += result->ports[i].lost;
+	for (uint32_t i = 0; i < result->n_clouds; i++)
+		lost += view_drops(&result->clouds[i].counters, REASON_REAL);
+	if (lost > 0)
+		fprintf(out, "\n%s lost by weir itself, not by the scenario\n",
+		        count_of_these(lost, "packet was", "packets were").text);
+	else
+		fputs("\nevery packet is accounted for; weir itself lost none\n", out);
+}
+
 void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result)
 {
 	char span[CHART_UNIT_SIZE], memory[CHART_UNIT_SIZE];
 	uint64_t in = 0, written = 0;
-	char count[COUNT_SIZE], count_out[COUNT_SIZE];
+	char count_out[COUNT_SIZE];
 
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		in += result->ports[i].rx_packets;
@@ -78,13 +125,14 @@ void replay_table_print(FILE *out, const struct scenario *scenario,
 	chart_unit_format(span, sizeof(span), CHART_NS,
 	                  (double)(result->last_ns - result->first_ns), 6);
 	chart_unit_format(memory, sizeof(memory), CHART_BYTES, (double)result->memory_bytes, 3);
-	fprintf(out,
-	        "seed %" PRIu64
-	        ": %s packets read, %s written, %s of virtual time, %s of memory for "
-	        "packets\n",
-	        scenario->seed, count_text(count, in), count_text(count_out, written), span,
-	        memory);
+	fprintf(out, "seed %" PRIu64 ": %s, %s written, %s of virtual time", scenario->seed,
+	        count_of(in, "packet read").text, count_text(count_out, written), span);
+	/* A recording does not say how much memory its packets took. */
+	if (result->memory_bytes > 0)
+		fprintf(out, ", %s of memory for packets", memory);
+	fputc('\n', out);
 	replay_table_print_clouds(out, scenario, result);
+	replay_table_print_books(out, scenario, result);
 }
 
 static void warn_port(FILE *out, const char *name, const struct replay_port_report *port)
@@ -96,25 +144,25 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 	if (port->stamps[0])
 		fprintf(out, "weir replay: warning: port %s: %s\n", name, port->stamps);
 	if (port->other_link)
-		fprintf(out,
-		        "weir replay: warning: port %s: %" PRIu64
-		        " packets of other link types were left out (%s)\n",
-		        name, port->other_link, port->other_links);
+		fprintf(out, "weir replay: warning: port %s: %s left out (%s)\n", name,
+		        count_of_these(port->other_link, "packet of another link type was",
+		                       "packets of other link types were")
+		                .text,
+		        port->other_links);
 	if (port->no_cloud)
-		fprintf(out,
-		        "weir replay: warning: port %s: %" PRIu64
-		        " packets came in and no cloud took them\n",
-		        name, port->no_cloud);
+		fprintf(out, "weir replay: warning: port %s: %s came in and no cloud took %s\n",
+		        name, count_of(port->no_cloud, "packet").text,
+		        port->no_cloud == 1 ? "it" : "them");
 	if (port->untouched)
-		fprintf(out,
-		        "weir replay: port %s: %" PRIu64
-		        " packets matched no cloud and passed untouched\n",
-		        name, port->untouched);
+		fprintf(out, "weir replay: port %s: %s matched no cloud and passed untouched\n",
+		        name, count_of(port->untouched, "packet").text);
 	if (port->no_file)
 		fprintf(out,
-		        "weir replay: warning: port %s: %" PRIu64
-		        " packets left and were not written; --out %s=PCAP would write them\n",
-		        name, port->no_file, name);
+		        "weir replay: warning: port %s: %s left and %s not written; --out %s=PCAP "
+		        "would write %s\n",
+		        name, count_of(port->no_file, "packet").text,
+		        port->no_file == 1 ? "was" : "were", name,
+		        port->no_file == 1 ? "it" : "them");
 }
 
 /* Warns of a rule that matches all or no frames: it is most often wrong, and leaves one direction
@@ -151,9 +199,10 @@ void replay_warnings_print(FILE *out, const struct scenario *scenario,
 			    reason_kind((enum reason)reason) != REASON_REAL)
 				continue;
 			fprintf(out,
-			        "weir replay: warning: cloud %s: %" PRIu64
-			        " packets were lost by weir itself, not by the scenario: %s%s\n",
-			        scenario->clouds[i]->name, c->drops[reason],
+			        "weir replay: warning: cloud %s: %s lost by weir itself, not by "
+			        "the scenario: %s%s\n",
+			        scenario->clouds[i]->name,
+			        count_of_these(c->drops[reason], "packet was", "packets were").text,
 			        reason_help((enum reason)reason),
 			        reason == REASON_NO_BUFFER ? "; allow more with --memory" : "");
 		}

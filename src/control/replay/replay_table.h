@@ -20,6 +20,9 @@ void replay_table_print(FILE *out, const struct scenario *scenario,
 /* Prints the tables alone. */
 void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
                                const struct replay_result *result);
+/* Prints a line on what weir itself has lost: that it was nothing, too. */
+void replay_table_print_books(FILE *out, const struct scenario *scenario,
+                              const struct replay_result *result);
 /* Prints a line for each warning: damaged captures, time that ran backwards, packets that no cloud
  * took or that were written to no file, packets that weir itself lost. */
 void replay_warnings_print(FILE *out, const struct scenario *scenario,

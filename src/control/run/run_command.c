@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "account/count.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "port/port.h"
@@ -41,11 +42,11 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 
 static void tell_ready(const struct scenario *scenario)
 {
-	char state[120];
+	char state[320];
 
-	snprintf(state, sizeof(state),
-	         "READY=1\nSTATUS=%" PRIu32 " ports, %" PRIu32 " clouds, seed %" PRIu64,
-	         scenario->n_ports, scenario->n_clouds, scenario->seed);
+	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s, %s, seed %" PRIu64,
+	         count_of(scenario->n_ports, "port").text,
+	         count_of(scenario->n_clouds, "cloud").text, scenario->seed);
 	supervisor_tell(state);
 }
 
@@ -59,8 +60,8 @@ static void say_held(const struct runtime *runtime)
 		if (runtime_worker_report(runtime, i, &worker))
 			held += worker.held_packets;
 	if (held > 0)
-		run_log(RUN_LOG_NOTICE,
-		        "%" PRIu64 " packets were still in flight; they are discarded", held);
+		run_log(RUN_LOG_NOTICE, "%s still in flight, and discarded",
+		        count_of_these(held, "packet was", "packets were").text);
 }
 
 static void path_join(char path[PATH_MAX], const char *from, const char *end)

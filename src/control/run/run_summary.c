@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/count.h"
 #include "engine/engine_report.h"
 #include "show/late.h"
 #include "show/table.h"
@@ -56,7 +57,6 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	                                       "tx lost", "not written", "late by p50", "p99",
 	                                       "max",     NULL};
 	struct table *table = table_make("lrrrrrrrrrrrr");
-	char count[COUNT_SIZE];
 	uint64_t early = 0;
 
 	if (!table)
@@ -80,8 +80,8 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	table_print(table, out);
 	table_free(table);
 	if (early > 0)
-		fprintf(out, "%s packets came before weir had started, and were dropped\n",
-		        count_text(count, early));
+		fprintf(out, "%s before weir had started, and %s dropped\n",
+		        count_of(early, "packet came").text, early == 1 ? "was" : "were");
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++)
 		late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, REMEDY);
 }

@@ -22,6 +22,8 @@ struct mark {
 	double line_sum_ns, line_square_ns;
 	uint32_t n_classes;
 	struct mark_class *classes;
+	uint32_t n_tallies;
+	struct tally *tallies;
 	struct histogram_part delay_ns, line_ns;
 };
 
@@ -66,6 +68,7 @@ static void mark_free(struct mark *mark)
 	if (mark == NULL)
 		return;
 	free(mark->classes);
+	free(mark->tallies);
 	histogram_part_free(&mark->delay_ns);
 	histogram_part_free(&mark->line_ns);
 	free(mark);
@@ -89,11 +92,15 @@ static struct mark *mark_make(const char *name, const struct cloud_report *repor
 	                            report->line_deviation_ns * report->line_deviation_ns);
 	mark->n_classes = report->n_classes;
 	mark->classes = calloc(report->n_classes + 1, sizeof(*mark->classes));
-	if (mark->classes == NULL || !histogram_part_make(&mark->delay_ns, &report->delay_ns) ||
+	mark->n_tallies = report->n_tallies;
+	mark->tallies = calloc(report->n_tallies + 1, sizeof(*mark->tallies));
+	if (mark->classes == NULL || mark->tallies == NULL ||
+	    !histogram_part_make(&mark->delay_ns, &report->delay_ns) ||
 	    !histogram_part_make(&mark->line_ns, &report->line_ns)) {
 		mark_free(mark);
 		return NULL;
 	}
+	memcpy(mark->tallies, report->tallies, report->n_tallies * sizeof(*mark->tallies));
 	for (uint32_t i = 0; i < mark->n_classes; i++) {
 		strcpy(mark->classes[i].name, report->classes[i].name);
 		mark->classes[i].counters = report->classes[i].counters;
@@ -204,6 +211,22 @@ static void line_less(struct cloud_report *report, const struct mark *mark)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The list is that of the configuration since the mark. */
+static void tallies_less(struct cloud_report *report, const struct mark *mark)
+{
+	for (uint32_t i = 0; i < report->n_tallies && i < mark->n_tallies; i++) {
+		struct tally *tally = &report->tallies[i];
+
+		tally->came -= least(mark->tallies[i].came, tally->came);
+		tally->acted -= least(mark->tallies[i].acted, tally->acted);
+	}
+}
+
 bool marks_since(const struct marks *marks, uint32_t index, const char *cloud,
                  struct cloud_report *report, uint64_t *at_ns)
 {
@@ -215,11 +238,9 @@ bool marks_since(const struct marks *marks, uint32_t index, const char *cloud,
 	for (uint32_t i = 0; i < report->n_classes; i++)
 		class_less(&report->classes[i], mark);
 	line_less(report, mark);
-	report->order_waits -=
-	        mark->order_waits < report->order_waits ? mark->order_waits : report->order_waits;
-	report->order_waited_ns -= mark->order_waited_ns < report->order_waited_ns
-	                                   ? mark->order_waited_ns
-	                                   : report->order_waited_ns;
+	tallies_less(report, mark);
+	report->order_waits -= least(mark->order_waits, report->order_waits);
+	report->order_waited_ns -= least(mark->order_waited_ns, report->order_waited_ns);
 	histogram_less(&report->delay_ns, &mark->delay_ns);
 	*at_ns = mark->at_ns;
 	return true;

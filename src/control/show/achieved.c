@@ -1,101 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/achieved.h"
 #include "show/achieved_queue.h"
-#include "show/late.h"
-#include "show/line_delay.h"
-#include "show/offered.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "engine/engine_report.h"
-#include "line/delay.h"
+#include "link/class.h"
 #include "link/rate.h"
 #include "loss/loss_every.h"
-#include "report/chart_unit.h"
-#include "show/table.h"
+#include "show/achieved_filler.h"
+#include "show/share.h"
 #include "statements.h"
 #include "text/alloc_failure.h"
+#include "account/count.h"
 #include "text/statement_text.h"
 
-#define DIGITS 5
-
-/* The rows while they are being filled in. */
-struct filler {
-	const struct cloud_conf *cloud;
-	const struct cloud_report *report;
-	const struct achieved_run *run;
-	struct achieved_row *rows;
-	uint32_t n;
-};
-
-/* Text by value, so that one printf can have several. */
-struct quantity {
-	char text[CHART_UNIT_SIZE];
-};
-
-struct phrase {
-	char text[160];
-};
-
-static struct quantity unit(enum chart_unit kind, double value)
-{
-	struct quantity q;
-
-	chart_unit_format(q.text, sizeof(q.text), kind, value, DIGITS);
-	return q;
-}
-
-static enum chart_unit time_unit(const struct filler *filler)
-{
-	return filler->run->time_unit ? filler->run->time_unit : CHART_NS;
-}
-
-static struct quantity time_of(const struct filler *filler, double ns)
-{
-	return unit(time_unit(filler), ns);
-}
-
-/* Formats a percentile of a histogram, with the digits that its buckets justify. */
-static struct quantity percentile_of(const struct filler *filler, const struct histogram *h,
-                                     double ns)
-{
-	struct quantity q;
-	const int digits = histogram_digits(h);
-
-	chart_unit_format(q.text, sizeof(q.text), time_unit(filler), ns,
-	                  digits < DIGITS ? digits : DIGITS);
-	return q;
-}
-
-static struct quantity rate_of(const struct filler *filler, double bps)
-{
-	return unit(filler->run->rate_unit ? filler->run->rate_unit : CHART_BPS, bps);
-}
-
-static struct quantity number(uint64_t value)
-{
-	struct quantity q;
-	char text[COUNT_SIZE];
-
-	snprintf(q.text, sizeof(q.text), "%s", count_text(text, value));
-	return q;
-}
-
-static struct achieved_row *row_add(struct filler *filler, const char *what)
-{
-	struct achieved_row *row = &filler->rows[filler->n++];
-
-	memset(row, 0, sizeof(*row));
-	snprintf(row->what, sizeof(row->what), "%s", what);
-	return row;
-}
-
 /* Prints the statement as the user would write it, without its name. */
-static void asked_text(struct achieved_row *row, const struct conf *conf)
+void filler_asked(struct achieved_row *row, const struct conf *conf)
 {
 	FILE *text = fmemopen(row->asked, sizeof(row->asked), "w");
 	size_t name = strlen(conf->statement->name);
@@ -111,205 +32,44 @@ static void asked_text(struct achieved_row *row, const struct conf *conf)
 		memmove(row->asked, row->asked + name + 1, strlen(row->asked + name + 1) + 1);
 }
 
-/* Returns the standard deviation in ns, to the width of the buckets. */
-static double achieved_deviation_ns(const struct histogram *h)
-{
-	double mean, sum = 0;
-
-	if (h->count == 0 || h->min == h->max)
-		return 0;
-	mean = (double)h->sum / (double)h->count;
-	for (struct histogram_walk w = histogram_walk(h); histogram_walk_next(&w);) {
-		double low = fmax((double)h->min, (double)w.low);
-		double away = (low + fmin((double)h->max, (double)w.top)) / 2 - mean;
-
-		sum += (double)w.count * away * away;
-	}
-	return sqrt(sum / (double)h->count);
-}
-
-/* Returns how far a mean or a deviation is off the configured one. */
-static struct quantity off_text(double got, double asked)
-{
-	struct quantity q;
-	double off = fmin(fmax((got / asked - 1) * 100, -1e6), 1e6);
-
-	if (fabs(off) < 0.005)
-		snprintf(q.text, sizeof(q.text), "as asked");
-	else
-		snprintf(q.text, sizeof(q.text), "%+.2f %%", off);
-	return q;
-}
-
-static struct delay_asked asked_of(const struct conf *conf)
-{
-	struct delay_asked asked;
-
-	if (delay_asked((const struct delay_conf *)conf, &asked) != 0) {
-		alloc_failure_note();
-		asked = (struct delay_asked){0};
-	}
-	return asked;
-}
-
-/* Adds what keeping order has cost: packets that waited for the one ahead. */
-static void add_order(struct filler *filler)
-{
-	const struct cloud_report *report = filler->report;
-	struct achieved_row *row;
-
-	if (report->order_waits == 0 || report->delay_ns.count == 0)
-		return;
-	row = row_add(filler, "order");
-	snprintf(row->asked, sizeof(row->asked), "keep");
-	snprintf(row->got, sizeof(row->got),
-	         "%s packets waited for the one ahead: %s more on average over all packets",
-	         number(report->order_waits).text,
-	         time_of(filler, (double)report->order_waited_ns / (double)report->delay_ns.count)
-	                 .text);
-}
-
-/* Prints figures that are all of the same packets. `mean_is`: how far the mean is off, or "". */
-static void got_delays(const struct filler *filler, struct achieved_row *row,
-                       const struct histogram *h, const char *mean_is)
-{
-	if (h->min == h->max)
-		snprintf(row->got, sizeof(row->got), "%s, every packet",
-		         time_of(filler, (double)h->min).text);
-	else
-		snprintf(row->got, sizeof(row->got), "mean %s%s, min %s, p50 %s, p99 %s, max %s",
-		         time_of(filler, (double)h->sum / (double)h->count).text, mean_is,
-		         time_of(filler, (double)h->min).text,
-		         percentile_of(filler, h, (double)histogram_percentile(h, 500000)).text,
-		         percentile_of(filler, h, (double)histogram_percentile(h, 990000)).text,
-		         time_of(filler, (double)h->max).text);
-}
-
-/* Prints the time on the line, which is what `delay` configures. */
-static void got_line_delay(const struct filler *filler, const struct conf *conf,
-                           struct achieved_row *row)
-{
-	const struct histogram *h = &filler->report->delay_ns;
-	struct line_delay line = line_delay_of(filler->cloud, filler->report);
-	double asked_ns = conf && conf->statement == &delay_statement ? asked_of(conf).mean_ns : 0;
-	char off[CHART_UNIT_SIZE + 8] = "";
-
-	if (line.known && asked_ns > 0 && !line_delay_is_scheduled(filler->cloud))
-		snprintf(off, sizeof(off), " (%s)", off_text(line.mean_ns, asked_ns).text);
-	if (h->count == 0)
-		snprintf(row->got, sizeof(row->got), "no packet came through");
-	else if (!line_delay_has_link(filler->cloud))
-		got_delays(filler, row, h, off);
-	else if (line.known && line.spread && line.min_ns >= line.max_ns)
-		snprintf(row->got, sizeof(row->got), "%s on the line, every packet",
-		         time_of(filler, line.mean_ns).text);
-	else if (line.known && line.spread)
-		snprintf(row->got, sizeof(row->got),
-		         "mean %s%s, min %s, p50 %s, p99 %s, max %s on the line",
-		         time_of(filler, line.mean_ns).text, off, time_of(filler, line.min_ns).text,
-		         percentile_of(filler, &filler->report->line_ns, line.p50_ns).text,
-		         percentile_of(filler, &filler->report->line_ns, line.p99_ns).text,
-		         time_of(filler, line.max_ns).text);
-	else if (line.known)
-		snprintf(row->got, sizeof(row->got), "mean %s%s on the line",
-		         time_of(filler, line.mean_ns).text, off);
-	else
-		snprintf(row->got, sizeof(row->got), "on the line not known");
-}
-
-static void add_delay(struct filler *filler, const struct conf *conf)
-{
-	const struct histogram *h = &filler->report->delay_ns;
-	struct achieved_row *row = row_add(filler, "delay");
-
-	if (conf && conf->statement == &delay_statement)
-		snprintf(row->asked, sizeof(row->asked), "%s",
-		         time_of(filler, asked_of(conf).mean_ns).text);
-	else if (conf)
-		asked_text(row, conf);
-	else
-		snprintf(row->asked, sizeof(row->asked), "none");
-	got_line_delay(filler, conf, row);
-	if (h->count > 0 && line_delay_has_link(filler->cloud)) {
-		row = row_add(filler, "delay in all");
-		snprintf(row->asked, sizeof(row->asked), "with the queue");
-		got_delays(filler, row, h, "");
-	}
-}
-
-/* Compares jitter as a standard deviation, which any distribution has. */
-static void add_jitter(struct filler *filler, const struct conf *conf)
-{
-	const struct cloud_report *report = filler->report;
-	const struct histogram *h = &report->delay_ns;
-	const bool has_link = line_delay_has_link(filler->cloud);
-	const struct line_delay line = line_delay_of(filler->cloud, report);
-	struct achieved_row *row = row_add(filler, "jitter");
-	double asked_ns = 0;
-
-	if (conf && conf->statement == &delay_statement)
-		asked_ns = asked_of(conf).deviation_ns;
-	if (!conf || conf->statement == &delay_statement)
-		snprintf(row->asked, sizeof(row->asked), "%s",
-		         asked_ns > 0 ? time_of(filler, asked_ns).text : "none");
-	/* The figures of the line count from its latest change. */
-	if (report->line_packets > 0 && asked_ns > 0 && !line_delay_is_scheduled(filler->cloud))
-		snprintf(row->got, sizeof(row->got), "%s (standard deviation), %s",
-		         time_of(filler, report->line_deviation_ns).text,
-		         off_text(report->line_deviation_ns, asked_ns).text);
-	else if (has_link && line.known && line.spread && line.min_ns >= line.max_ns)
-		snprintf(row->got, sizeof(row->got), "none on the line");
-	else if (h->count > 0)
-		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
-		         time_of(filler, achieved_deviation_ns(h)).text,
-		         has_link ? ", queueing included" : "");
-}
-
-/* Delays are those of the emulation: a live run may exceed them. */
-static void add_late(struct filler *filler)
-{
-	const struct histogram *late = filler->run->late;
-	struct achieved_row *row;
-	char text[128];
-
-	if (!late)
-		return;
-	row = row_add(filler, "late");
-	snprintf(row->asked, sizeof(row->asked), "never");
-	late_text(late, text, sizeof(text));
-	if (late->count == 0)
-		snprintf(row->got, sizeof(row->got), "no packet left");
-	else
-		snprintf(row->got, sizeof(row->got), "%s, beyond the delay", text);
-}
-
-/* Prints how many packets the statement has treated, of those that came to it. */
-static void got_share(const struct filler *filler, const struct conf *conf, uint64_t count,
+static void got_share(const struct achieved_filler *filler, const struct conf *conf,
                       struct achieved_row *row)
 {
-	uint64_t offered;
+	struct share share = share_of(filler->cloud, filler->report, conf);
+	char text[SHARE_SIZE];
 
-	if (!offered_packets(filler->cloud, filler->report, conf, &offered)) {
-		snprintf(row->got, sizeof(row->got), "%s packets", number(count).text);
-		return;
-	}
-	if (offered < count)
-		offered = count;
-	if (offered == 0) {
-		snprintf(row->got, sizeof(row->got), "no packet came to it");
-		return;
-	}
-	snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
-	         unit(CHART_PERCENT, (double)count / (double)offered).text, number(count).text,
-	         number(offered).text);
+	share_format(text, &share, "no packet came to it", "");
+	snprintf(row->got, sizeof(row->got), "%s", text);
 }
 
-static void add_loss(struct filler *filler, const struct conf *conf)
+/* Prints what the statements inside a schedule have done while they were in force. */
+static void got_shares(const struct achieved_filler *filler, const struct conf *schedule,
+                       struct achieved_row *row)
 {
-	struct achieved_row *row = row_add(filler, "loss");
+	const struct conf *conf[SHARES_MAX];
+	struct share share[SHARES_MAX];
+	uint32_t n = shares_within(filler->cloud, filler->report, schedule, share, conf);
+	char text[SHARE_SIZE];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < n && at < sizeof(row->got); i++) {
+		/* A trace may have no losses. */
+		if (conf[i] == schedule && share[i].came == 0)
+			continue;
+		share_format(text, &share[i], "no packet came", "");
+		at += (size_t)snprintf(row->got + at, sizeof(row->got) - at, "%s%s%s%s",
+		                       at ? "; " : "",
+		                       conf[i] != schedule ? conf[i]->statement->name : "",
+		                       conf[i] != schedule ? " " : "", text);
+	}
+}
+
+static void add_loss(struct achieved_filler *filler, const struct conf *conf)
+{
+	struct achieved_row *row = filler_add(filler, "loss");
 	double share = -1;
 
-	asked_text(row, conf);
+	filler_asked(row, conf);
 	/* The numbers of packets as a share, for comparison. */
 	if (conf->statement == &loss_every_statement) {
 		const struct loss_every_conf *every = (const struct loss_every_conf *)conf;
@@ -318,31 +78,47 @@ static void add_loss(struct filler *filler, const struct conf *conf)
 	}
 	if (share >= 0)
 		snprintf(row->asked + strlen(row->asked), sizeof(row->asked) - strlen(row->asked),
-		         ": %s", unit(CHART_PERCENT, share).text);
-	got_share(filler, conf, filler->report->counters.drops[REASON_LOSS], row);
+		         ": %s", filler_unit(CHART_PERCENT, share).text);
+	got_share(filler, conf, row);
 }
 
-static void add_rate(struct filler *filler, const struct conf *conf)
+/* Adds the size of a queue that was not given. */
+static void asked_queue(const struct achieved_filler *filler, const struct rate_conf *rate,
+                        struct achieved_row *row)
+{
+	const struct class_conf *classes[CLASSES_MAX];
+	const size_t at = strlen(row->asked);
+
+	if (rate->queue.unit != LIMIT_NONE || class_confs(filler->cloud, classes) > 0)
+		return;
+	snprintf(row->asked + at, sizeof(row->asked) - at, " queue %s (default)",
+	         filler_unit(CHART_BYTES, (double)rate_queue(rate, filler->cloud).value).text);
+}
+
+static void add_rate(struct achieved_filler *filler, const struct conf *conf)
 {
 	const struct counters *c = &filler->report->counters;
-	struct achieved_row *row = row_add(filler, "rate");
+	struct achieved_row *row = filler_add(filler, "rate");
 	double seconds = (double)filler->run->duration_ns / 1e9;
 	size_t at = 0;
 
-	asked_text(row, conf);
+	filler_asked(row, conf);
+	asked_queue(filler, (const struct rate_conf *)conf, row);
 	if (filler->run->busiest_second_bytes > 0)
 		at = (size_t)snprintf(
 		        row->got, sizeof(row->got), "%s in the busiest second, ",
-		        rate_of(filler, (double)filler->run->busiest_second_bytes * 8).text);
+		        filler_rate(filler, (double)filler->run->busiest_second_bytes * 8).text);
 	if (seconds > 0)
 		snprintf(row->got + at, sizeof(row->got) - at, "%s on average",
-		         rate_of(filler, (double)c->tx_bytes * 8 / seconds).text);
+		         filler_rate(filler, (double)c->tx_bytes * 8 / seconds).text);
 }
 
 /* Other statements have counters, each with its words. Those that are `always` are printed even if
  * 0. */
 struct in_flight {
-	const char *statement, *words;
+	const char *statement;
+	const char *thing; /* what is counted (count_of); or NULL */
+	const char *words; /* said of the count, if nothing is */
 	size_t counter;
 	bool always;
 };
@@ -350,15 +126,15 @@ struct in_flight {
 #define COUNTER(name) offsetof(struct counters, name)
 
 static const struct in_flight in_flights[] = {
-        {"hop", "packets of its own", COUNTER(generated), true},
-        {"feedback", "answers written", COUNTER(feedback_written), false},
-        {"feedback", "requests inserted", COUNTER(feedback_inserted), false},
-        {"feedback", "headers with answers inserted", COUNTER(feedback_answered), false},
-        {"feedback", "headers removed", COUNTER(feedback_stripped), false},
-        {"feedback", "without room", COUNTER(feedback_no_room), false},
-        {"feedback", "malformed", COUNTER(feedback_malformed), false},
-        {"xcp", "requests reduced", COUNTER(feedback_written), true},
-        {"xcp", "malformed", COUNTER(feedback_malformed), false},
+        {"hop", "packet of its own", NULL, COUNTER(generated), true},
+        {"feedback", "answer written", NULL, COUNTER(feedback_written), false},
+        {"feedback", "request inserted", NULL, COUNTER(feedback_inserted), false},
+        {"feedback", "header with answers inserted", NULL, COUNTER(feedback_answered), false},
+        {"feedback", "header removed", NULL, COUNTER(feedback_stripped), false},
+        {"feedback", NULL, "without room", COUNTER(feedback_no_room), false},
+        {"feedback", NULL, "malformed", COUNTER(feedback_malformed), false},
+        {"xcp", "request reduced", NULL, COUNTER(feedback_written), true},
+        {"xcp", NULL, "malformed", COUNTER(feedback_malformed), false},
 };
 
 static void got_in_flights(struct achieved_row *row, const char *statement,
@@ -367,19 +143,23 @@ static void got_in_flights(struct achieved_row *row, const char *statement,
 	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
+		const struct in_flight *of = &in_flights[i];
+		char digits[COUNT_SIZE];
 		uint64_t count;
 
-		if (strcmp(in_flights[i].statement, statement) != 0)
+		if (strcmp(of->statement, statement) != 0)
 			continue;
-		memcpy(&count, (const char *)c + in_flights[i].counter, sizeof(count));
-		if ((count == 0 && !in_flights[i].always) || at >= sizeof(row->got))
+		memcpy(&count, (const char *)c + of->counter, sizeof(count));
+		if ((count == 0 && !of->always) || at >= sizeof(row->got))
 			continue;
-		at += (size_t)snprintf(row->got + at, sizeof(row->got) - at, "%s%s %s",
-		                       at ? ", " : "", number(count).text, in_flights[i].words);
+		at += (size_t)snprintf(
+		        row->got + at, sizeof(row->got) - at, "%s%s%s%s", at ? ", " : "",
+		        of->thing ? count_of(count, of->thing).text : count_text(digits, count),
+		        of->thing ? "" : " ", of->thing ? "" : of->words);
 	}
 }
 
-static void got_meter(const struct filler *filler, struct achieved_row *row,
+static void got_meter(const struct achieved_filler *filler, struct achieved_row *row,
                       const struct observed *observed)
 {
 	const struct meter_reading *meter = &observed->meter;
@@ -387,42 +167,29 @@ static void got_meter(const struct filler *filler, struct achieved_row *row,
 	if (!observed->has_meter || !meter->measured)
 		return;
 	snprintf(row->got, sizeof(row->got), "in the latest window %s sent, %s queuing delay",
-	         rate_of(filler, (double)meter->sent_bps).text,
-	         time_of(filler, (double)meter->delay_ns).text);
+	         filler_rate(filler, (double)meter->sent_bps).text,
+	         filler_time(filler, (double)meter->delay_ns).text);
 }
 
-static void add_other(struct filler *filler, const struct conf *conf)
+static void add_other(struct achieved_filler *filler, const struct conf *conf)
 {
-	static const struct {
-		const char *statement;
-		size_t counter;
-	} known[] = {
-	        {"duplicate", offsetof(struct counters, duplicated)},
-	        {"corrupt", offsetof(struct counters, corrupted)},
-	        {"police", offsetof(struct counters, drops[REASON_POLICE])},
-	        {"reorder", offsetof(struct counters, reordered)},
-	        {"rewrite", offsetof(struct counters, rewritten)},
-	};
 	const struct counters *c = &filler->report->counters;
-	struct achieved_row *row = row_add(filler, conf->statement->name);
+	struct achieved_row *row = filler_add(filler, conf->statement->name);
 
-	asked_text(row, conf);
-	achieved_queue_text(filler->cloud, filler->report, time_unit(filler), conf, row->got,
-	                    sizeof(row->got));
+	filler_asked(row, conf);
+	achieved_queue_text(filler->cloud, filler->report,
+	                    filler->run->time_unit ? filler->run->time_unit : CHART_NS, conf,
+	                    row->got, sizeof(row->got));
 	got_in_flights(row, conf->statement->name, c);
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(filler, row, &filler->report->observed);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		uint64_t count;
-
-		if (strcmp(conf->statement->name, known[i].statement) != 0)
-			continue;
-		memcpy(&count, (const char *)c + known[i].counter, sizeof(count));
-		got_share(filler, conf, count, row);
-	}
+	if (conf->statement->role == ROLE_SCHEDULE)
+		got_shares(filler, conf, row);
+	else if (statement_acts(conf->statement))
+		got_share(filler, conf, row);
 }
 
-static void add_drops(struct filler *filler)
+static void add_drops(struct achieved_filler *filler)
 {
 	static const char *const kinds[] = {
 	        [REASON_EMULATED] = "as configured",
@@ -437,14 +204,14 @@ static void add_drops(struct filler *filler)
 
 		if (c->drops[i] == 0)
 			continue;
-		row = row_add(filler, "");
+		row = filler_add(filler, "");
 		snprintf(row->what, sizeof(row->what), "dropped: %s", reason_name(reason));
-		snprintf(row->got, sizeof(row->got), "%s packets, %s", number(c->drops[i]).text,
+		snprintf(row->got, sizeof(row->got), "%s, %s", count_of(c->drops[i], "packet").text,
 		         kinds[reason_kind(reason)]);
 	}
 }
 
-static void add_statement(struct filler *filler, const struct conf *conf)
+static void add_statement(struct achieved_filler *filler, const struct conf *conf)
 {
 	if (strcmp(conf->statement->name, "loss") == 0)
 		add_loss(filler, conf);
@@ -454,15 +221,45 @@ static void add_statement(struct filler *filler, const struct conf *conf)
 		add_other(filler, conf);
 }
 
+/* Adds to a sentence what became of packets; nothing of 0. */
+static void add_to_books(struct achieved_row *row, uint64_t count, const char *words, bool always)
+{
+	const size_t at = strlen(row->got);
+	char digits[COUNT_SIZE];
+
+	if (count > 0 || always)
+		snprintf(row->got + at, sizeof(row->got) - at, "%s%s %s", at ? ", " : "",
+		         count_text(digits, count), words);
+}
+
+/* Prints all terms of the sum that every cloud keeps (counters.h), so that a reader can check it:
+ * what came in or was made is what went out, was dropped, or is still here. */
+static void add_books(struct achieved_filler *filler)
+{
+	const struct counters *c = &filler->report->counters;
+	struct achieved_row *row = filler_add(filler, "packets");
+	const size_t room = sizeof(row->got);
+	char digits[COUNT_SIZE];
+	size_t at;
+
+	add_to_books(row, c->rx_packets, "in", true);
+	add_to_books(row, c->duplicated, "copied", false);
+	add_to_books(row, c->generated, "made", false);
+	add_to_books(row, c->tx_packets, "out", true);
+	add_to_books(row, counters_drops(c), "dropped", false);
+	at = strlen(row->got);
+	if (filler->report->held_packets > 0)
+		snprintf(row->got + at, room - at, "; still on their way: %s",
+		         count_text(digits, filler->report->held_packets));
+}
+
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows)
 {
-	struct filler filler = {.cloud = cloud, .report = report, .run = run, .rows = rows};
-	const struct counters *c = &report->counters;
-	struct achieved_row *row = row_add(&filler, "packets");
+	struct achieved_filler filler = {
+	        .cloud = cloud, .report = report, .run = run, .rows = rows};
 
-	snprintf(row->got, sizeof(row->got), "%s in, %s out", number(c->rx_packets).text,
-	         number(c->tx_packets).text);
+	add_books(&filler);
 	for (const struct statement *const *s = statements; *s; s++) {
 		/* A scoped statement may occur once in each class. */
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
@@ -470,10 +267,7 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 				add_statement(&filler, cloud->confs[i]);
 		}
 	}
-	add_delay(&filler, cloud_conf_get(cloud, "delay"));
-	add_jitter(&filler, cloud_conf_get(cloud, "delay"));
-	add_late(&filler);
-	add_order(&filler);
+	filler_add_times(&filler);
 	add_drops(&filler);
 	return filler.n;
 }

@@ -14,10 +14,10 @@
 
 struct cloud_report;
 
-#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 7)
+#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 9)
 
 struct achieved_row {
-	char what[32];
+	char what[48];
 	char asked[256];
 	char got[512];
 };
@@ -37,5 +37,27 @@ struct achieved_run {
  * statement in the order of the table, and one for each reason of drops that occurred. */
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows);
+
+/* Times of packets, for the table below that one: mean, min, p50, p99 and max. */
+#define ACHIEVED_TIMES_MAX     4
+#define ACHIEVED_TIMES_COLUMNS 5
+struct achieved_times {
+	char what[32];
+	bool known;  /* the mean */
+	bool spread; /* the others as well */
+	int digits;  /* that p50 and p99 have (histogram_digits) */
+	double ns[ACHIEVED_TIMES_COLUMNS];
+};
+extern const char *const achieved_times_head[ACHIEVED_TIMES_COLUMNS];
+
+/* Fills in times[0 .. ACHIEVED_TIMES_MAX) and returns their number, 0 if no packet came through:
+ * the delay, and with a link, that on the line and that with the queue. */
+uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_report *report,
+                        struct achieved_times *times);
+/* Fills in the figures of a histogram. */
+void achieved_times_of(struct achieved_times *row, const struct histogram *h);
+/* Formats one of them, `-` if it is not known. `unit` as in struct achieved_run. */
+void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum chart_unit unit,
+                         char text[CHART_UNIT_SIZE]);
 
 #endif

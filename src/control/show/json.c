@@ -260,6 +260,7 @@ static json_t *json_replay_port(const char *name, const struct replay_port_repor
 	add_count(&object, "no_time", report->no_time);
 	add_count(&object, "other_link", report->other_link);
 	add_count(&object, "truncated", report->truncated);
+	add_count(&object, "lost", report->lost);
 	add(&object, "damage", any_text(report->damage));
 	return object;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "text/alloc_failure.h"
+#include "account/count.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
 #include "show/late.h"
@@ -61,91 +62,94 @@ static void table_port_losses(struct table *table, const struct port_report *por
 static void warn_port(FILE *out, const struct port_report *port)
 {
 	const uint64_t known = port->too_large + port->not_ip + port->chained;
-	char count[COUNT_SIZE], span[CHART_UNIT_SIZE];
+	char span[CHART_UNIT_SIZE];
 
 	if (port->early > 0)
-		fprintf(out, "port %s: %s packets came before weir had started, and were dropped\n",
-		        port->name, count_text(count, port->early));
+		fprintf(out, "port %s: %s before weir had started, and %s dropped\n", port->name,
+		        count_of(port->early, "packet came").text,
+		        port->early == 1 ? "was" : "were");
 	if (port->gone)
 		fprintf(out, "warning: port %s: its interface is gone\n", port->name);
 	else if (!port->link_up)
 		fprintf(out, "warning: port %s: the link is down\n", port->name);
 	if (port->absences > 0)
 		fprintf(out,
-		        "warning: port %s: its interface was gone %s times, %.1f s in all: what "
+		        "warning: port %s: its interface was gone %s, %.1f s in all: what "
 		        "arrived there meanwhile is not counted\n",
-		        port->name, count_text(count, port->absences),
+		        port->name, count_of(port->absences, "time").text,
 		        (double)port->absent_ns / 1e9);
 	if (port->unfinished > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost on arrival at %s, because neither the "
+		        "warning: port %s: %s lost on arrival at %s, because neither the "
 		        "kernel nor weir can finish what their sender left to a device; switch "
 		        "offloads off at the sender (of a veth pair, that is the other end, which "
 		        "`ip link` shows behind @): ethtool -K IFACE tx off\n",
-		        port->name, count_text(count, port->unfinished), port->device);
+		        port->name, count_of(port->unfinished, "packet").text, port->device);
 	if (port->rx_missed > port->unfinished)
 		fprintf(out,
-		        "warning: port %s: the device lost %s packets before weir saw them: its "
+		        "warning: port %s: the device lost %s before weir saw them: its "
 		        "worker polls too rarely\n",
-		        port->name, count_text(count, port->rx_missed - port->unfinished));
+		        port->name, count_of(port->rx_missed - port->unfinished, "packet").text);
 	if (port->rx_no_mbuf > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost on arrival, because the mempool was "
+		        "warning: port %s: %s lost on arrival, because the mempool was "
 		        "empty\n",
-		        port->name, count_text(count, port->rx_no_mbuf));
+		        port->name, count_of(port->rx_no_mbuf, "packet").text);
 	if (port->stamps_odd > 0)
-		fprintf(out,
-		        "warning: port %s: %s time stamps of the device were implausible, and were "
-		        "corrected\n",
-		        port->name, count_text(count, port->stamps_odd));
+		fprintf(out, "warning: port %s: %s implausible, and corrected\n", port->name,
+		        count_of_these(port->stamps_odd, "time stamp of the device was",
+		                       "time stamps of the device were")
+		                .text);
 	if (port->oldest_ns >= AGED_NS) {
 		chart_unit_format(span, sizeof(span), CHART_NS, (double)port->oldest_ns, 3);
 		fprintf(out,
-		        "warning: port %s: %s packets could be received only after weir had passed "
-		        "the instant of their time stamp, by %s at most: they left later than "
+		        "warning: port %s: %s could be received only after weir had passed "
+		        "the instant of %s time stamp, by %s at most: %s left later than "
 		        "`late` says\n",
-		        port->name, count_text(count, port->aged), span);
+		        port->name, count_of(port->aged, "packet").text,
+		        port->aged == 1 ? "its" : "their", span, port->aged == 1 ? "it" : "they");
 	}
 	if (port->launch_missed > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets were handed over after the instant at which "
+		        "warning: port %s: %s handed over after the instant at which "
 		        "the "
-		        "device should have sent them: a longer `launch` helps\n",
-		        port->name, count_text(count, port->launch_missed));
+		        "device should have sent it: a longer `launch` helps\n",
+		        port->name,
+		        count_of_these(port->launch_missed, "packet was", "packets were").text);
 	if (port->tx_full > 0)
 		fprintf(out,
-		        "warning: port %s: the device did not take %s packets within 100 ms of "
+		        "warning: port %s: the device did not take %s within 100 ms of "
 		        "their due time\n",
-		        port->name, count_text(count, port->tx_full));
+		        port->name, count_of(port->tx_full, "packet").text);
 	if (port->too_large > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost, because they are larger than the MTU "
+		        "warning: port %s: %s lost, because they are larger than the MTU "
 		        "of "
 		        "its interface: ip link set IFACE mtu N\n",
-		        port->name, count_text(count, port->too_large));
+		        port->name, count_of(port->too_large, "packet").text);
 	if (port->not_ip > 0)
 		fprintf(out,
-		        "warning: port %s: %s frames lost, because its interface carries IP "
-		        "packets "
+		        "warning: port %s: %s lost, because its interface carries IP packets "
 		        "only\n",
-		        port->name, count_text(count, port->not_ip));
+		        port->name, count_of(port->not_ip, "frame").text);
 	if (port->chained > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets lost, because its driver sends no frames "
+		        "warning: port %s: %s lost, because its driver sends no frames "
 		        "larger than one buffer of 2,048 bytes; a packet socket does: `port %s "
 		        "interface IFACE`\n",
-		        port->name, count_text(count, port->chained), port->name);
+		        port->name, count_of(port->chained, "packet").text, port->name);
 	if (port->not_sent > known)
 		fprintf(out,
-		        "warning: port %s: the device accepted %s packets, but reports that it "
-		        "could not send them\n",
-		        port->name, count_text(count, port->not_sent - known));
+		        "warning: port %s: the device accepted %s, but reports that it could not "
+		        "send %s\n",
+		        port->name, count_of(port->not_sent - known, "packet").text,
+		        port->not_sent - known == 1 ? "it" : "them");
 	late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, "see show workers");
 	if (port->not_written > 0)
 		fprintf(out,
-		        "warning: port %s: %s packets could not be written to its file: is the "
+		        "warning: port %s: %s could not be written to its file: is the "
 		        "disk full?\n",
-		        port->name, count_text(count, port->not_written));
+		        port->name, count_of(port->not_written, "packet").text);
 }
 
 static void show_ports_text(FILE *out, struct control *control)
@@ -275,9 +279,10 @@ static void warn_worker(FILE *out, uint32_t index, const struct worker_report *w
 	warn_away(out, index, worker);
 	if (worker->stalls > 0)
 		fprintf(out,
-		        "warning: worker %u did not poll for a second, %llu times: does anything "
-		        "else use CPU %u?\n",
-		        index, (unsigned long long)worker->stalls, worker->cpu);
+		        "warning: worker %u did not poll for a second, %s: does anything else use "
+		        "CPU "
+		        "%u?\n",
+		        index, count_of(worker->stalls, "time").text, worker->cpu);
 	if (worker->memory_bytes > 0 &&
 	    worker->memory_used_bytes > worker->memory_bytes / 100 * MEMORY_WARN_PERCENT)
 		fprintf(out,

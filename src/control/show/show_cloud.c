@@ -226,7 +226,7 @@ static void table_line_delay(struct table *table, const struct line_delay *line)
 	const double figures[] = {line->min_ns, line->p50_ns, line->p99_ns, line->p999_ns,
 	                          line->max_ns};
 
-	table_text(table, "delay on the line");
+	table_text(table, "delay, line");
 	table_time(table, line->known, line->mean_ns);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		table_time(table, line->spread, figures[i]);
@@ -243,16 +243,17 @@ static void view_print_times(const struct view *view, FILE *out)
 	if (table == NULL)
 		return;
 	view_period(view, false, period);
-	table_text(table, period);
+	fprintf(out, "  %s:\n", period);
+	table_text(table, "");
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
 	if (!of_all)
 		table_line_delay(table, &line);
-	table_percentiles(table, of_all ? "delay, of all clouds" : "delay in all",
+	table_percentiles(table, of_all ? "delay, all clouds" : "delay in all",
 	                  &view->since.delay_ns);
 	if (view->has_port) {
 		/* The port counts on when clouds change. */
-		snprintf(name, sizeof(name), "late at port %s%s", view->conf->to,
+		snprintf(name, sizeof(name), "late at %s%s", view->conf->to,
 		         view->began == CONTROL_SINCE_CHANGE ? ", in all" : "");
 		table_percentiles(table, name, &view->port.lateness_ns);
 	}

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +6,12 @@
 #include "text/alloc_failure.h"
 #include "show/table.h"
 
-#define TABLE_DIGITS 6 /* of a value with a unit: a delay of 100 ms is exact to 100 ns */
+#define TABLE_COLUMNS_MAX 32
+/* Columns of text are not narrower; in the first one, a name stays in one line. */
+#define TABLE_TEXT_LEAST  22
+#define TABLE_NAME_LEAST  31
+#define TABLE_TIME_DIGITS 5 /* six times of this width fit a line */
+#define TABLE_DIGITS      6 /* of a value with a unit: a delay of 100 ms is exact to 100 ns */
 
 struct table {
 	const char *columns;
@@ -88,20 +92,6 @@ void table_format(struct table *table, const char *format, ...)
 	free(text);
 }
 
-const char *count_text(char text[COUNT_SIZE], uint64_t count)
-{
-	char digits[24];
-	size_t n = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count), at = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && (n - i) % 3 == 0)
-			text[at++] = ',';
-		text[at++] = digits[i];
-	}
-	text[at] = '\0';
-	return text;
-}
-
 void table_count(struct table *table, uint64_t count)
 {
 	char text[COUNT_SIZE];
@@ -119,10 +109,11 @@ void table_unit(struct table *table, enum chart_unit unit, double value)
 
 void table_time(struct table *table, bool known, double ns)
 {
+	char text[CHART_UNIT_SIZE] = "-";
+
 	if (known)
-		table_unit(table, CHART_NS, ns);
-	else
-		table_text(table, "-");
+		chart_unit_format(text, sizeof(text), CHART_NS, ns, TABLE_TIME_DIGITS);
+	table_text(table, text);
 }
 
 void table_percentile(struct table *table, const struct histogram *h, uint32_t per_million)
@@ -146,20 +137,139 @@ void table_share(struct table *table, uint64_t part, uint64_t whole)
 	table_text(table, text);
 }
 
+/* ---- printing ---- */
+
+/* A part of a text that stands in one line of a cell. */
+struct part {
+	const char *from;
+	size_t bytes, width;
+};
+
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* Returns the next part of at most `room` columns, up to a blank if there is one; `*text` becomes
+ * what follows. */
+static struct part part_next(const char **text, size_t room)
+{
+	struct part part = {.from = *text}, blank = {0};
+	const char *at = *text;
+
+	while (*at != '\0' && part.width < room) {
+		for (at++; is_continuation(*at); at++)
+			;
+		part.width++;
+		part.bytes = (size_t)(at - *text);
+		if (*at == ' ')
+			blank = part;
+	}
+	if (*at != '\0' && blank.bytes > 0)
+		part = blank;
+	*text += part.bytes;
+	*text += strspn(*text, " ");
+	return part;
+}
+
+/* The columns of a block: `first`, which stands in each block, and those from `from` to before
+ * `to`. */
+struct block {
+	size_t from, to;
+	const size_t *width;
+};
+
+static size_t block_width(const struct block *block)
+{
+	size_t width = 2 + block->width[0];
+
+	for (size_t column = block->from; column < block->to; column++)
+		width += 2 + block->width[column];
+	return width;
+}
+
+/* Returns true if the cells of a block from the i-th on are used up. */
+static bool is_blank_from(const char *const *rest, const struct block *block, size_t i)
+{
+	while (i <= block->to - block->from && *rest[block->from + i - 1] == '\0')
+		i++;
+	return i > block->to - block->from;
+}
+
+/* Prints a row in as many lines as its tallest cell takes. */
+static void row_print(const struct table *table, size_t row, const struct block *block, FILE *out)
+{
+	const char *rest[TABLE_COLUMNS_MAX];
+	bool more = true, first = true;
+
+	for (size_t c = 0; c < table->n_columns; c++) {
+		size_t cell = row * table->n_columns + c;
+
+		rest[c] = cell < table->n_cells && table->cells[cell] ? table->cells[cell] : "";
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i <= block->to - block->from; i++) {
+			size_t column = i == 0 ? 0 : block->from + i - 1;
+			struct part part = part_next(&rest[column], block->width[column]);
+			int space = (int)(block->width[column] - part.width);
+			bool last = i == block->to - block->from ||
+			            (!first && is_blank_from(rest, block, i + 1));
+
+			if (table->columns[column] == 'r')
+				fprintf(out, "  %*s%.*s", space, "", (int)part.bytes, part.from);
+			else
+				fprintf(out, "  %.*s%*s", (int)part.bytes, part.from,
+				        last ? 0 : space, "");
+			more |= *rest[column] != '\0';
+			if (last)
+				i = block->to - block->from;
+		}
+		first = false;
+		fputc('\n', out);
+	}
+}
+
+/* Narrows the widest columns of text until the row fits, or none is left that may be. */
+static void widths_fit(const struct table *table, size_t *width)
+{
+	const struct block all = {1, table->n_columns, width};
+	size_t widest;
+
+	while (block_width(&all) > TABLE_WIDTH) {
+		widest = table->n_columns;
+		for (size_t c = 0; c < table->n_columns; c++) {
+			size_t least = c == 0 ? TABLE_NAME_LEAST : TABLE_TEXT_LEAST;
+
+			if (table->columns[c] == 'l' && width[c] > least &&
+			    (widest == table->n_columns || width[c] >= width[widest]))
+				widest = c;
+		}
+		if (widest == table->n_columns)
+			return;
+		width[widest]--;
+	}
+}
+
 void table_print(const struct table *table, FILE *out)
 {
-	for (size_t i = 0; i < table->n_cells; i++) {
-		const char *text = table->cells[i] != NULL ? table->cells[i] : "";
-		size_t column = i % table->n_columns;
-		int space = (int)(table->width[column] - text_width(text));
+	size_t width[TABLE_COLUMNS_MAX], rows = table->n_cells / table->n_columns;
+	struct block block = {.from = 1, .to = 1, .width = width};
 
-		if (table->columns[column] == 'r')
-			fprintf(out, "  %*s%s", space, "", text);
-		else if (column + 1 == table->n_columns)
-			fprintf(out, "  %s", text);
-		else
-			fprintf(out, "  %s%*s", text, space, "");
-		if (column + 1 == table->n_columns)
+	memcpy(width, table->width, table->n_columns * sizeof(*width));
+	widths_fit(table, width);
+	do {
+		while (block.to < table->n_columns) {
+			block.to++;
+			if (block.to > block.from + 1 && block_width(&block) > TABLE_WIDTH) {
+				block.to--;
+				break;
+			}
+		}
+		for (size_t row = 0; row < rows; row++)
+			row_print(table, row, &block, out);
+		block.from = block.to;
+		if (block.to < table->n_columns)
 			fputc('\n', out);
-	}
+	} while (block.to < table->n_columns);
 }

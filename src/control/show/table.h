@@ -3,6 +3,11 @@
  * Text in aligned columns, as `show` prints it: a row of headings, then rows of cells. A column is
  * as wide as its widest cell, with two spaces before it.
  *
+ * A table fits TABLE_WIDTH columns, whatever it is printed to. If it would be wider, its columns of
+ * text become narrower, the widest first: a cell that does not fit goes on in the next line, from a
+ * blank if it has one. If numbers alone are too wide, the columns that do not fit follow below, in
+ * a table of their own that begins with the first column again. Nothing is cut off.
+ *
  * Thread: any; a table has one owner.
  */
 #ifndef WEIR_TABLE_H
@@ -15,11 +20,15 @@
 
 #include "account/histogram.h"
 #include "report/chart_unit.h"
+#include "account/count.h"
+
+#define TABLE_WIDTH 80
 
 struct table;
 
-/* Makes a table. `columns` has a letter for each: l or r, the side on which its cells are aligned.
- * It must outlive the table. Returns NULL if there is no memory, which is noted. */
+/* Makes a table of up to 32 columns. `columns` has a letter for each: l or r, the side on which its
+ * cells are aligned. It must outlive the table. Returns NULL if there is no memory, which is
+ * noted. */
 struct table *table_make(const char *columns);
 void table_free(struct table *table);
 
@@ -38,9 +47,5 @@ void table_percentile(struct table *table, const struct histogram *h, uint32_t p
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 
 void table_print(const struct table *table, FILE *out);
-
-/* Formats 1,234,567 in at most COUNT_SIZE bytes. Returns text. */
-#define COUNT_SIZE 32
-const char *count_text(char text[COUNT_SIZE], uint64_t count);
 
 #endif

@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "line/delay.h"
+#include "account/count.h"
 #include "link/rate.h"
 #include "report/chart_unit.h"
 #include "show/achieved_queue.h"
 #include "show/late.h"
 #include "show/line_delay.h"
-#include "show/offered.h"
+#include "show/share.h"
 #include "show/table.h"
 #include "show/view.h"
 
@@ -90,25 +91,34 @@ double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
 /* ---- configured and achieved ---- */
 
 /* Prints how many packets the statement has treated, of those that came to it. */
-static void achieved_share(const struct view *view, const struct conf *conf, uint64_t count,
-                           const char *what, char *text, size_t size)
+static void achieved_share(const struct view *view, const struct conf *conf, const char *what,
+                           char *text, size_t size)
 {
-	char share[CHART_UNIT_SIZE], packets[COUNT_SIZE], of[COUNT_SIZE];
-	uint64_t offered;
+	struct share share = share_of(view->conf, &view->since, conf);
+	char said[SHARE_SIZE];
 
-	if (!offered_packets(view->conf, &view->since, conf, &offered)) {
-		snprintf(text, size, "%s packets %s", count_text(packets, count), what);
-		return;
+	share_format(said, &share, "no packet yet", what);
+	snprintf(text, size, "%s", said);
+}
+
+/* Prints what the statements inside a schedule have done while they were in force. */
+static void achieved_within(const struct view *view, const struct conf *schedule, char *text,
+                            size_t size)
+{
+	const struct conf *conf[SHARES_MAX];
+	struct share share[SHARES_MAX];
+	uint32_t n = shares_within(view->conf, &view->since, schedule, share, conf);
+	char said[SHARE_SIZE];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < n && at < size; i++) {
+		if (conf[i] == schedule && share[i].came == 0)
+			continue;
+		share_format(said, &share[i], "no packet yet", "");
+		at += (size_t)snprintf(text + at, size - at, "%s%s%s%s", at ? "; " : "",
+		                       conf[i] != schedule ? conf[i]->statement->name : "",
+		                       conf[i] != schedule ? " " : "", said);
 	}
-	if (offered < count)
-		offered = count;
-	if (offered == 0) {
-		snprintf(text, size, "no packet yet");
-		return;
-	}
-	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)count / (double)offered, 5);
-	snprintf(text, size, "%s: %s of %s packets %s", share, count_text(packets, count),
-	         count_text(of, offered), what);
 }
 
 static void achieved_rate(const struct view *view, char *text, size_t size)
@@ -160,24 +170,31 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 	}
 }
 
+/* Returns what a statement that acts on packets does to one, or NULL. */
+static const char *done_to(const struct conf *conf)
+{
+	static const struct {
+		const char *name, *done;
+	} known[] = {{"loss", "lost"},      {"duplicate", "duplicated"}, {"corrupt", "corrupted"},
+	             {"police", "dropped"}, {"rewrite", "rewritten"},    {"reorder", "reordered"},
+	             {"down", "dropped"}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(conf->statement->name, known[i].name) == 0)
+			return known[i].done;
+	}
+	return NULL;
+}
+
 void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size)
 {
-	const struct counters *c = &view->since.counters;
-	const char *name = conf->statement->name;
+	const char *name = conf->statement->name, *done = done_to(conf);
 
 	text[0] = '\0';
-	if (strcmp(name, "loss") == 0)
-		achieved_share(view, conf, c->drops[REASON_LOSS], "lost", text, size);
-	else if (strcmp(name, "duplicate") == 0)
-		achieved_share(view, conf, c->duplicated, "duplicated", text, size);
-	else if (strcmp(name, "corrupt") == 0)
-		achieved_share(view, conf, c->corrupted, "corrupted", text, size);
-	else if (strcmp(name, "police") == 0)
-		achieved_share(view, conf, c->drops[REASON_POLICE], "dropped", text, size);
-	else if (strcmp(name, "rewrite") == 0)
-		achieved_share(view, conf, c->rewritten, "rewritten", text, size);
-	else if (strcmp(name, "reorder") == 0)
-		achieved_share(view, conf, c->reordered, "reordered", text, size);
+	if (done)
+		achieved_share(view, conf, done, text, size);
+	else if (conf->statement->role == ROLE_SCHEDULE)
+		achieved_within(view, conf, text, size);
 	else if (strcmp(name, "rate") == 0)
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)
@@ -223,14 +240,12 @@ static void warn_queue(const struct view *view, FILE *out)
 void view_print_warnings(const struct view *view, FILE *out)
 {
 	const struct counters *c = &view->report.counters;
-	char count[COUNT_SIZE];
 
 	for (int i = 0; i < REASON_COUNT; i++)
 		if (reason_kind((enum reason)i) == REASON_REAL && c->drops[i] > 0)
 			fprintf(out,
-			        "warning: %s packets lost to %s, which the scenario did not ask "
-			        "for: %s\n",
-			        count_text(count, c->drops[i]), reason_name((enum reason)i),
+			        "warning: %s lost to %s, which the scenario did not ask for: %s\n",
+			        count_of(c->drops[i], "packet").text, reason_name((enum reason)i),
 			        reason_help((enum reason)i));
 	if (view->has_port)
 		late_warn(out, "", view->conf->to, &view->port.lateness_ns, LATE_WARN_NS,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "account/count.h"
 #include "report/chart_unit.h"
 #include "service/event_log.h"
 #include "show/json.h"
@@ -57,13 +58,15 @@ void hello_answer(struct output *output, struct control *control, bool read_only
 	}
 	chart_unit_format(up, sizeof(up), CHART_NS, (double)control->ops->now_ns(control->context),
 	                  3);
-	n = snprintf(
-	        text, sizeof(text),
-	        "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
-	        "%" PRIu32 " ports, %" PRIu32 " clouds, %" PRIu32 " workers\n%s\ncapabilities:",
-	        WEIR_VERSION, HELLO_PROTOCOL, (int)getpid(), up, scenario->seed, control->run,
-	        scenario->n_ports, scenario->n_clouds, control->ops->workers(control->context),
-	        read_only ? "this socket is read-only" : "this conversation may change everything");
+	n = snprintf(text, sizeof(text),
+	             "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
+	             "%s, %s, %s\n%s\ncapabilities:",
+	             WEIR_VERSION, HELLO_PROTOCOL, (int)getpid(), up, scenario->seed, control->run,
+	             count_of(scenario->n_ports, "port").text,
+	             count_of(scenario->n_clouds, "cloud").text,
+	             count_of(control->ops->workers(control->context), "worker").text,
+	             read_only ? "this socket is read-only"
+	                       : "this conversation may change everything");
 	for (size_t i = 0; i < CAPABILITIES; i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", capabilities[i]);
 	n += snprintf(text + n, sizeof(text) - (size_t)n, "\n");

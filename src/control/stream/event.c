@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "account/count.h"
 #include "stream/flight_dumps.h"
 #include "record/recording.h"
 #include "service/event_log.h"
@@ -164,13 +165,14 @@ void event_started(struct control *control)
 {
 	const struct scenario *scenario = *control->scenario;
 
-	event_tell(
-	        control, RUN_LOG_INFO, "started",
-	        json_pack("{s:s,s:s,s:I,s:o,s:I,s:I}", "weir", WEIR_VERSION, "run", control->run,
-	                  "pid", (json_int_t)getpid(), "seed", json_seed(scenario->seed), "ports",
-	                  (json_int_t)scenario->n_ports, "clouds", (json_int_t)scenario->n_clouds),
-	        "weir %s, pid %d, seed %" PRIu64 ", %" PRIu32 " ports, %" PRIu32 " clouds",
-	        WEIR_VERSION, (int)getpid(), scenario->seed, scenario->n_ports, scenario->n_clouds);
+	event_tell(control, RUN_LOG_INFO, "started",
+	           json_pack("{s:s,s:s,s:I,s:o,s:I,s:I}", "weir", WEIR_VERSION, "run", control->run,
+	                     "pid", (json_int_t)getpid(), "seed", json_seed(scenario->seed),
+	                     "ports", (json_int_t)scenario->n_ports, "clouds",
+	                     (json_int_t)scenario->n_clouds),
+	           "weir %s, pid %d, seed %" PRIu64 ", %s, %s", WEIR_VERSION, (int)getpid(),
+	           scenario->seed, count_of(scenario->n_ports, "port").text,
+	           count_of(scenario->n_clouds, "cloud").text);
 }
 
 void event_stopped(struct control *control, enum run_log_level level, const char *why)
@@ -251,7 +253,7 @@ static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE
 		at = (size_t)(line - change->lines) + length + 1;
 	}
 	if (put < n)
-		fprintf(out, "%sand %" PRIu32 " lines%s", put > 0 ? "; " : "", n - put,
+		fprintf(out, "%sand %s%s", put > 0 ? "; " : "", count_of(n - put, "line").text,
 		        put > 0 ? " more" : "");
 	return n;
 }

@@ -12,6 +12,7 @@
 
 #include <rte_lcore.h>
 
+#include "account/count.h"
 #include "machine/run_log.h"
 #include "report/chart_unit.h"
 #include "service/control.h"
@@ -181,15 +182,15 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 
 	chart_unit_format(size, sizeof(size), CHART_BYTES, (double)dump->bytes, 3);
 	snprintf(text, FLIGHT_TEXT_BYTES,
-	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %" PRIu64
-	         " packets, %s",
+	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %s, %s",
 	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,
-	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS, dump->packets,
-	         size);
+	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS,
+	         count_of(dump->packets, "packet").text, size);
 	if (dump->without > 0)
 		snprintf(text + strlen(text), FLIGHT_TEXT_BYTES - strlen(text),
-		         "; without %" PRIu32 " workers, which have no snapshot yet",
-		         dump->without);
+		         "; without %s, which %s no snapshot yet",
+		         count_of(dump->without, "worker").text,
+		         dump->without == 1 ? "has" : "have");
 }
 
 static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)

@@ -43,7 +43,7 @@ void flight_dumps_poll(struct flight_dumps *dumps);
 void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked,
                          char folder[PATH_MAX]);
 /* Formats `+1.5 s to +11.7 s: 4711 packets, 3.2 MB`. */
-#define FLIGHT_TEXT_BYTES 200
+#define FLIGHT_TEXT_BYTES 320
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES]);
 
 #endif

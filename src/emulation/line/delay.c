@@ -412,10 +412,46 @@ static int asked_as_drawn(const struct delay_conf *delay, struct delay_asked *as
 	return 0;
 }
 
+#define CUT_STEPS 16384
+
+/* Corrects mean and deviation for delays below 0, which become 0. They are in the lower tail, which
+ * is read at CUT_STEPS points of equal probability. */
+static int cut_at_zero(const struct delay_conf *delay, struct delay_asked *asked)
+{
+	struct distribution distribution;
+	double square = asked->deviation_ns * asked->deviation_ns + asked->mean_ns * asked->mean_ns;
+	double below = 0, below_square = 0;
+	int error;
+
+	asked->drawn_mean_ns = asked->mean_ns;
+	if (!delay_has_jitter(delay))
+		return 0;
+	error = delay_distribution_make(delay, &distribution);
+	if (error)
+		return error;
+	for (uint64_t i = 0; i < CUT_STEPS; i++) {
+		uint64_t uniform = i * (UINT64_MAX / CUT_STEPS) + UINT64_MAX / CUT_STEPS / 2;
+		double d =
+		        (double)delay->delay_ns + (double)distribution_draw(&distribution, uniform);
+
+		below += fmin(d, 0) / CUT_STEPS;
+		below_square += d < 0 ? d * d / CUT_STEPS : 0;
+	}
+	distribution_release(&distribution);
+	if (below == 0)
+		return 0;
+	asked->mean_ns -= below;
+	square -= below_square + asked->mean_ns * asked->mean_ns;
+	asked->deviation_ns = square > 0 ? sqrt(square) : 0;
+	return 0;
+}
+
 int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
 {
 	int error = asked_as_drawn(delay, asked);
 
+	if (!error)
+		error = cut_at_zero(delay, asked);
 	if (error || delay->order == ORDER_ALLOW)
 		return error;
 	if (delay->distribution == DELAY_BIMODAL || delay->distribution == DELAY_TABLE)

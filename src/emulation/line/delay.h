@@ -77,10 +77,13 @@ uint64_t delay_limit(const struct delay_conf *delay);
  * by distribution_release. Returns 0, -ENOMEM or -EINVAL. */
 int delay_distribution_make(const struct delay_conf *delay, struct distribution *distribution);
 
-/* Properties of d, as configured. The standard deviation is 0 without a jitter. */
+/* Properties of d, as configured. The standard deviation is 0 without a jitter. If the distribution
+ * reaches below 0, where d is 0 instead, the mean is greater than that of the distribution, and the
+ * deviation is smaller. */
 struct delay_asked {
 	double mean_ns, deviation_ns;
-	uint64_t longest_ns; /* no more than one packet in 10,000 takes longer; with some
+	double drawn_mean_ns; /* of the distribution, as if d could be negative */
+	uint64_t longest_ns;  /* no more than one packet in 10,000 takes longer; with some
 	                      * distributions, none */
 };
 /* Returns 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "show/share.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine_report.h"
+#include "random/draw.h"
+#include "report/chart_unit.h"
+#include "scenario/tallied.h"
+#include "show/offered.h"
+#include "account/count.h"
+
+#define DIGITS        5
+#define SPREAD_DIGITS 2
+
+/* Returns the probability with which the statement chooses each packet, whatever became of the
+ * others, or a negative number. */
+static double chance_of(const struct conf *conf)
+{
+	const struct field *field = conf->statement->fields;
+	const char *variant = conf->statement->variant;
+	double chance;
+
+	/* netem's `reorder` has no variant; a `gap` makes its choices depend on each other. */
+	if (variant ? strcmp(variant, "random") != 0
+	            : strcmp(conf->statement->name, "reorder") != 0 || conf->given & ~UINT64_C(1))
+		return -1;
+	if (field->type != FIELD_PROBABILITY)
+		return -1;
+	chance = ldexp((double)*(const probability_q63 *)((const char *)conf + field->offset), -63);
+	for (field++; field->name; field++) {
+		if (strcmp(field->name, "correlation") == 0 &&
+		    *(const probability_q63 *)((const char *)conf + field->offset) != 0)
+			return -1;
+	}
+	return chance;
+}
+
+static double spread_of(const struct conf *conf, uint64_t came)
+{
+	double chance = chance_of(conf);
+
+	if (chance < 0 || came < SHARE_LEAST)
+		return -1;
+	return 2 * sqrt(chance * (1 - chance) / (double)came);
+}
+
+static struct share of_tally(const struct conf *conf, const struct tally *tally)
+{
+	return (struct share){.acted = tally->acted,
+	                      .known = true,
+	                      .came = tally->came > tally->acted ? tally->came : tally->acted,
+	                      .spread = spread_of(conf, tally->came)};
+}
+
+struct share share_of(const struct cloud_conf *cloud, const struct cloud_report *report,
+                      const struct conf *conf)
+{
+	const char *counters = (const char *)&report->counters;
+	int position = tallied_position(cloud, conf);
+	struct share share = {.spread = -1};
+
+	if (position >= 0 && (uint32_t)position < report->n_tallies)
+		return of_tally(conf, &report->tallies[position]);
+	for (uint32_t i = 0; i < STATEMENT_ACTS && conf->statement->acts[i]; i++) {
+		uint64_t count;
+
+		memcpy(&count, counters + conf->statement->acts[i], sizeof(count));
+		/* Marks of the cloud may be those of its queue. */
+		share.acted += i == 0 ? count : 0;
+	}
+	share.known = offered_packets(cloud, report, conf, &share.came);
+	if (share.came < share.acted)
+		share.came = share.acted;
+	if (share.known)
+		share.spread = spread_of(conf, share.came);
+	return share;
+}
+
+uint32_t shares_within(const struct cloud_conf *cloud, const struct cloud_report *report,
+                       const struct conf *schedule, struct share share[SHARES_MAX],
+                       const struct conf *conf[SHARES_MAX])
+{
+	struct tallied tallied[TALLIES_MAX];
+	uint32_t n = tallied_find(cloud, tallied), found = 0;
+
+	_Static_assert(SHARES_MAX >= TALLIES_MAX, "there is room for all");
+	for (uint32_t i = 0; i < n && i < report->n_tallies; i++) {
+		if (tallied[i].within != schedule)
+			continue;
+		share[found] = of_tally(tallied[i].conf, &report->tallies[i]);
+		conf[found++] = tallied[i].conf;
+	}
+	return found;
+}
+
+void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
+                  const char *words)
+{
+	char percent[CHART_UNIT_SIZE], spread[CHART_UNIT_SIZE], acted[COUNT_SIZE];
+	const char *gap = words[0] ? " " : "";
+	int n;
+
+	if (!share->known) {
+		snprintf(text, SHARE_SIZE, "%s%s%s", count_of(share->acted, "packet").text, gap,
+		         words);
+		return;
+	}
+	if (share->came == 0) {
+		snprintf(text, SHARE_SIZE, "%s", none);
+		return;
+	}
+	chart_unit_format(percent, sizeof(percent), CHART_PERCENT,
+	                  (double)share->acted / (double)share->came, DIGITS);
+	n = snprintf(text, SHARE_SIZE, "%s, %s of %s%s%s", percent, count_text(acted, share->acted),
+	             count_of(share->came, "packet").text, gap, words);
+	if (share->spread <= 0 || n < 0 || n >= SHARE_SIZE)
+		return;
+	chart_unit_format(spread, sizeof(spread), CHART_PERCENT, share->spread, SPREAD_DIGITS);
+	snprintf(text + n, SHARE_SIZE - (size_t)n, " (±%s expected)", spread);
+}

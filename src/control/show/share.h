@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * On how many of its packets a statement has acted, and how far chance alone would move that share
+ * from the probability that is configured.
+ *
+ * A statement's own figures are its tally (account/tally.h). One cloud of a template has none:
+ * there the counters of the cloud take its place, and the packets that came follow from them (offered.h).
+ *
+ * Expected spread: n independent draws of probability p give a share within p +- 2 sqrt(p (1 - p) /
+ * n) in 19 of 20 runs. It is given for statements that draw so, and from SHARE_LEAST packets on;
+ * with fewer, a share says nothing.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_SHARE_H
+#define WEIR_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenario/scenario.h"
+
+struct cloud_report;
+
+#define SHARE_LEAST 30
+
+struct share {
+	uint64_t acted;
+	bool known; /* `came` is */
+	uint64_t came;
+	double spread; /* as a fraction; < 0: there is none */
+};
+
+/* `conf` is a statement of the cloud that acts (statement.h). */
+struct share share_of(const struct cloud_conf *cloud, const struct cloud_report *report,
+                      const struct conf *conf);
+/* Returns that of each statement inside a schedule of the cloud, or of the schedule itself if it
+ * acts; `conf[i]` is the statement. Returns their number; 0 if the cloud has no tallies. */
+#define SHARES_MAX 128
+uint32_t shares_within(const struct cloud_conf *cloud, const struct cloud_report *report,
+                       const struct conf *schedule, struct share share[SHARES_MAX],
+                       const struct conf *conf[SHARES_MAX]);
+
+/* Formats `0.1%, 12 of 12,000 packets (±0.06% expected)`, with `words` behind `packets`; or `none`
+ * if no packet came. */
+#define SHARE_SIZE 160
+void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
+                  const char *words);
+
+#endif
