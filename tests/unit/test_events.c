@@ -713,7 +713,18 @@ static void the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_seco
 	events = pushed(talk->session);
 	assert_string_equal(text_of(events, 0, "text"),
 	                    "cloud down: weir has lost 1 packet that the scenario did not ask for, "
-	                    "13 in all");
+	                    "13 in all (weir had no memory left to hold the packet)");
+	json_decref(events);
+	/* A port says why, too. */
+	talk->fake.port.link_up = true;
+	talk->fake.port.not_sent = 12;
+	talk->fake.port.too_large = 9;
+	talk->fake.now_ns = 6 * SIMTIME_S;
+	loss_watch_step(&watch, &talk->fake.control);
+	events = pushed(talk->session);
+	assert_string_equal(text_of(events, 0, "why"),
+	                    "9: larger than the MTU of its interface; 3: the device could not send "
+	                    "them");
 	json_decref(events);
 	loss_watch_release(&watch);
 }

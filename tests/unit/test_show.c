@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output of `show`, for people and for programs, with known counters. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,8 @@
 
 #include "engine/engine_report.h"
 #include "fake_control.h"
+#include "language/scenario_warn.h"
+#include "line/delay.h"
 #include "runner/group.h"
 #include "show/achieved.h"
 #include "show/show.h"
@@ -1102,6 +1105,50 @@ static void a_line_that_reads_as_the_end_of_an_answer_is_set_off(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_start, scene_stop)
 
+/* No delay is below 0. Where the distribution would reach there, the mean is greater: (40 + 100)^2 /
+ * (4 x 100) ms for a uniform one, 80 e^-0.5 ms for an exponential one from -40 ms on. */
+static void a_jitter_above_the_delay_is_said_with_its_mean(void **state)
+{
+	static const struct {
+		const char *statement;
+		double mean_ms;
+		const char *warning;
+	} rows[] = {
+	        {"delay 40ms jitter 100ms", 49, "the mean is 49 ms (+22.5 %)"},
+	        {"delay 40ms jitter 80ms distribution exponential", 48.5225,
+	         "the mean is 48.5 ms (+21.3 %)"},
+	        {"delay 40ms jitter 60ms distribution bimodal order allow", 50,
+	         "the mean is 50 ms (+25.0 %)"},
+	        {"delay 40ms jitter 40ms", 40, NULL},
+	        {"delay 40ms jitter 5ms distribution normal", 40, NULL},
+	        {"delay 10ms jitter 20ms distribution gamma", 10, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scenario *scenario = scenario_make();
+		struct conf *conf = trial_conf(rows[i].statement);
+		struct delay_asked asked;
+		char *text = NULL;
+		size_t n;
+		FILE *out = open_memstream(&text, &n);
+
+		assert_true(scenario && out);
+		assert_int_equal(scenario_add_cloud(scenario, "down", "a", "b"), 0);
+		assert_int_equal(cloud_conf_put(scenario->clouds[0], conf), 0);
+		assert_int_equal(delay_asked((struct delay_conf *)conf, &asked), 0);
+		assert_true(fabs(asked.mean_ns / (rows[i].mean_ms * 1e6) - 1) < 2e-4);
+		scenario_warn(scenario, out);
+		fclose(out);
+		if (rows[i].warning)
+			expect_line(text, rows[i].warning);
+		else
+			assert_string_equal(text, "");
+		free(text);
+		scenario_free(scenario);
+	}
+}
+
 /* Counts the columns of the widest line, each character once. */
 static size_t widest(const char *text)
 {
@@ -1187,6 +1234,7 @@ GROUP(show)
 	        TEST(ports_say_what_came_before_the_start_and_which_stamps_came_too_late),
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
+	        cmocka_unit_test(a_jitter_above_the_delay_is_said_with_its_mean),
 	        cmocka_unit_test(a_table_fits_80_columns_and_cuts_nothing_off),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
 	        cmocka_unit_test(what_a_schedule_changes_is_not_compared),

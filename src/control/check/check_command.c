@@ -13,7 +13,7 @@
 #include "check/memory_plan.h"
 #include "command.h"
 #include "machine/eal.h"
-#include "language/path_check.h"
+#include "language/scenario_warn.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "options/options.h"
@@ -334,7 +334,7 @@ static json_t *json_lines(char *text, size_t skipped)
 	return array;
 }
 
-/* Returns the lines of path_warn and devices_warn, without `warning: `. */
+/* Returns the lines of scenario_warn and devices_warn, without `warning: `. */
 static json_t *json_warnings(const struct scenario *scenario)
 {
 	char *text = NULL;
@@ -344,7 +344,7 @@ static json_t *json_warnings(const struct scenario *scenario)
 
 	if (out == NULL)
 		return json_array();
-	path_warn(scenario, out);
+	scenario_warn(scenario, out);
 	devices_warn(scenario, out);
 	alloc_failure_close(out);
 	array = json_lines(text, strlen("warning: "));
@@ -400,7 +400,7 @@ static int check_and_print(struct check *check)
 	}
 	print_text(check);
 	fflush(stdout);
-	path_warn(check->scenario, stderr);
+	scenario_warn(check->scenario, stderr);
 	devices_warn(check->scenario, stderr);
 	warn_of_devices(check);
 	if (result != 0) {

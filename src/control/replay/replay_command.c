@@ -12,7 +12,7 @@
 #include "command.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
-#include "language/path_check.h"
+#include "language/scenario_warn.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "text/alloc_failure.h"
@@ -379,7 +379,7 @@ int command_replay(int argc, char **argv)
 		fprintf(stderr, "weir replay: %s\n", message);
 		return 2;
 	}
-	path_warn(session.scenario, stderr);
+	scenario_warn(session.scenario, stderr);
 	choose_seed(&session.arguments, session.scenario);
 	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
 	catch_signals();

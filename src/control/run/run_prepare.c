@@ -11,7 +11,7 @@
 #include "check/budget.h"
 #include "check/devices.h"
 #include "check/memory_plan.h"
-#include "language/path_check.h"
+#include "language/scenario_warn.h"
 #include "text/alloc_failure.h"
 
 void run_warn(const struct scenario *scenario)
@@ -22,7 +22,7 @@ void run_warn(const struct scenario *scenario)
 
 	if (!out)
 		return;
-	path_warn(scenario, out);
+	scenario_warn(scenario, out);
 	devices_warn(scenario, out);
 	if (alloc_failure_close(out) == 0) {
 		for (char *line = strtok_r(lines, "\n", &rest); line;

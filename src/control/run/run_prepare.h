@@ -14,7 +14,7 @@
 #include "record/recording_run.h"
 #include "scenario/scenario.h"
 
-/* Logs warnings about a scenario that is odd but can run (path_warn). */
+/* Logs warnings about a scenario that is odd but can run (scenario_warn). */
 void run_warn(const struct scenario *scenario);
 /* Chooses a seed if none was given. It is short, because someone may have to type it. */
 void run_seed_choose(struct scenario *scenario);

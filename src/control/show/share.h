@@ -4,7 +4,7 @@
  * from the probability that is configured.
  *
  * A statement's own figures are its tally (account/tally.h). One cloud of a template has none:
- * there the counters of the cloud take its place, and the packets that came follow from them (offered.h).
+ * there the counters of the cloud take its place, and how many came follows from them (offered.h).
  *
  * Expected spread: n independent draws of probability p give a share within p +- 2 sqrt(p (1 - p) /
  * n) in 19 of 20 runs. It is given for statements that draw so, and from SHARE_LEAST packets on;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/count.h"
 #include "engine/engine_report.h"
 #include "stream/event.h"
 
@@ -95,15 +96,87 @@ static bool real_since(struct loss_watched *watched, uint64_t real, uint64_t now
 	return true;
 }
 
-static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
-                      uint64_t total, json_t *lost)
+/* A cause of losses, and how many packets it took in all. */
+struct cause {
+	uint64_t packets;
+	const char *why;
+};
+
+#define WHY_BYTES 400
+
+/* Formats the causes that there are, with their numbers if there are several: `9: larger than the
+ * MTU of its interface; 3: the link is down`. */
+static void why_text(char why[WHY_BYTES], const struct cause *causes, size_t n)
 {
+	char digits[COUNT_SIZE];
+	size_t several = 0, at = 0;
+
+	why[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		several += causes[i].packets > 0;
+	for (size_t i = 0; i < n && at < WHY_BYTES; i++) {
+		if (causes[i].packets == 0)
+			continue;
+		at += (size_t)snprintf(why + at, WHY_BYTES - at, "%s%s%s%s", at ? "; " : "",
+		                       several > 1 ? count_text(digits, causes[i].packets) : "",
+		                       several > 1 ? ": " : "", causes[i].why);
+	}
+}
+
+static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
+                      uint64_t total, const char *why, json_t *lost)
+{
+	char digits[COUNT_SIZE];
+
 	event_tell(control, RUN_LOG_WARNING, "real-loss",
-	           json_pack("{s:s,s:I,s:I,s:o}", what, name, "count", (json_int_t)since, "total",
-	                     (json_int_t)total, "lost", lost),
-	           "%s %s: weir has lost %" PRIu64
-	           " packet%s that the scenario did not ask for, %" PRIu64 " in all",
-	           what, name, since, since == 1 ? "" : "s", total);
+	           json_pack("{s:s,s:I,s:I,s:o,s:s}", what, name, "count", (json_int_t)since,
+	                     "total", (json_int_t)total, "lost", lost, "why", why),
+	           "%s %s: weir has lost %s that the scenario did not ask for, %s in all (%s)",
+	           what, name, count_of(since, "packet").text, count_text(digits, total), why);
+}
+
+static void tell_cloud(struct control *control, const char *cloud, uint64_t since, uint64_t total,
+                       const uint64_t drops[REASON_COUNT])
+{
+	struct cause causes[REASON_COUNT];
+	json_t *lost = json_object();
+	char why[WHY_BYTES];
+	size_t n = 0;
+
+	for (int i = 0; i < REASON_COUNT; i++) {
+		if (drops[i] == 0 || reason_kind((enum reason)i) != REASON_REAL)
+			continue;
+		json_object_set_new(lost, reason_name((enum reason)i),
+		                    json_integer((json_int_t)drops[i]));
+		causes[n++] = (struct cause){drops[i], reason_help((enum reason)i)};
+	}
+	why_text(why, causes, n);
+	tell_real(control, "cloud", cloud, since, total, why, lost);
+}
+
+static void tell_port(struct control *control, const struct port_report *port, uint64_t since,
+                      uint64_t total)
+{
+	const struct cause causes[] = {
+	        {port->unfinished, "weir cannot complete what the kernel's offloads left undone"},
+	        {port->rx_missed - port->unfinished, "its worker polled too rarely"},
+	        {port->rx_no_mbuf, "the mempool was empty on arrival"},
+	        {port->tx_full,
+	         port->link_up ? "the device did not take them within 100 ms" : "the link is down"},
+	        {port->too_large, "larger than the MTU of its interface"},
+	        {port->chained, "longer than the one buffer that its driver sends"},
+	        {port->not_sent - port->too_large - port->chained,
+	         port->link_up ? "the device could not send them" : "the link is down"},
+	        {port->not_written, "its file could not be written"},
+	};
+	char why[WHY_BYTES];
+
+	why_text(why, causes, sizeof(causes) / sizeof(causes[0]));
+	tell_real(control, "port", port->name, since, total, why,
+	          json_pack("{s:I,s:I,s:I,s:I,s:I}", "rx_missed", (json_int_t)port->rx_missed,
+	                    "rx_no_mbuf", (json_int_t)port->rx_no_mbuf, "tx_full",
+	                    (json_int_t)port->tx_full, "not_sent", (json_int_t)port->not_sent,
+	                    "not_written", (json_int_t)port->not_written));
 }
 
 /* Reports the losses of a cloud, in at most `most` events, and returns their number. `all` is false
@@ -140,13 +213,7 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 		return told;
 	}
 	if (real_since(watched, real, control->ops->now_ns(control->context), &since)) {
-		json_t *lost = json_object();
-
-		for (int i = 0; i < REASON_COUNT; i++)
-			if (drops[i] > 0 && reason_kind((enum reason)i) == REASON_REAL)
-				json_object_set_new(lost, reason_name((enum reason)i),
-				                    json_integer((json_int_t)drops[i]));
-		tell_real(control, "cloud", cloud, since, real, lost);
+		tell_cloud(control, cloud, since, real, drops);
 		told++;
 	}
 	return told;
@@ -207,13 +274,7 @@ static void watch_port(struct loss_watch *watch, struct control *control)
 		lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
 		       port->not_written;
 		if (real_since(watched, lost, control->ops->now_ns(control->context), &since))
-			tell_real(control, "port", port->name, since, lost,
-			          json_pack("{s:I,s:I,s:I,s:I,s:I}", "rx_missed",
-			                    (json_int_t)port->rx_missed, "rx_no_mbuf",
-			                    (json_int_t)port->rx_no_mbuf, "tx_full",
-			                    (json_int_t)port->tx_full, "not_sent",
-			                    (json_int_t)port->not_sent, "not_written",
-			                    (json_int_t)port->not_written));
+			tell_port(control, port, since, lost);
 	}
 	free(port);
 }
