@@ -44,7 +44,10 @@ static const char style[] =
 	"tbody tr+tr td{border-top:1px solid var(--rule)}\n"
 	".right{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
 	"@media screen and (max-width:640px){main{padding:1.5rem 1rem 3rem}h1{font-size:1.5rem}"
-	".broad{display:none}.narrow{display:block}}\n"
+	".broad{display:none}.narrow{display:block}"
+	"table{font-size:.8rem}th,td{padding:.25rem .35rem;overflow-wrap:break-word}"
+	"pre{white-space:pre-wrap;overflow-wrap:anywhere}"
+	".right{white-space:normal;overflow-wrap:normal}}\n"
 	"@media print{@page{margin:18mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
 	"figure,table,pre{break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap}}\n";
 /* clang-format on */

@@ -33,7 +33,8 @@ static void a_steady_rate_is_a_flat_line_however_long_the_run(void **state)
 		size_t n;
 
 		for (uint64_t i = 0; i < packets; i++)
-			throughput_add(&throughput, START + i * 100 * SIMTIME_US, 1250);
+			throughput_add(&throughput, START + i * 100 * SIMTIME_US,
+			               START + i * 100 * SIMTIME_US, 1250);
 		n = throughput_points(&throughput, START, t, value, &step_ns);
 		assert_in_range(n, 2, THROUGHPUT_STEPS + 2);
 		assert_true(t[0] == 0);
@@ -46,6 +47,25 @@ static void a_steady_rate_is_a_flat_line_however_long_the_run(void **state)
 	}
 }
 
+/* Frames of 1.2 ms each, one behind the other, in slots of 1 ms: each slot that is full has the
+ * rate of the link, and none has more. */
+static void a_packet_counts_while_the_link_sends_it(void **state)
+{
+	const simtime each = 1200 * SIMTIME_US;
+	struct throughput throughput = {.n = 0};
+	size_t n;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		throughput_add(&throughput, START + i * each, START + (i + 1) * each, 1500);
+	n = throughput_points(&throughput, START, t, value, &step_ns);
+	assert_int_equal(n, 122);
+	for (size_t i = 0; i < 120; i++)
+		assert_true(value[i] > 9.999999e6 && value[i] < 10.000001e6);
+	assert_true(value[120] < 1);
+	assert_true(bits(n) > 1.2e6 - 1 && bits(n) < 1.2e6 + 1);
+}
+
 static void what_comes_late_and_what_overtakes_is_counted_where_it_belongs(void **state)
 {
 	struct throughput throughput = {.n = 0};
@@ -53,9 +73,10 @@ static void what_comes_late_and_what_overtakes_is_counted_where_it_belongs(void 
 
 	(void)state;
 	assert_int_equal(throughput_points(&throughput, START, t, value, &step_ns), 0);
-	throughput_add(&throughput, START + 10 * SIMTIME_MS, 125);
-	throughput_add(&throughput, START + 9 * SIMTIME_MS, 125); /* earlier: counts as the first */
-	throughput_add(&throughput, START + 12 * SIMTIME_MS, 1000);
+	throughput_add(&throughput, START + 10 * SIMTIME_MS, START + 10 * SIMTIME_MS, 125);
+	throughput_add(&throughput, START + 9 * SIMTIME_MS, START + 9 * SIMTIME_MS,
+	               125); /* earlier: counts as the first */
+	throughput_add(&throughput, START + 12 * SIMTIME_MS, START + 12 * SIMTIME_MS, 1000);
 	n = throughput_points(&throughput, START, t, value, &step_ns);
 	assert_int_equal(n, 5);
 	assert_true(step_ns == 1e6);
@@ -72,8 +93,9 @@ static void a_pause_of_a_year_is_a_pause(void **state)
 	size_t n;
 
 	(void)state;
-	throughput_add(&throughput, START, 1000);
-	throughput_add(&throughput, START + 31536000 * SIMTIME_S, 1000);
+	throughput_add(&throughput, START, START, 1000);
+	throughput_add(&throughput, START + 31536000 * SIMTIME_S, START + 31536000 * SIMTIME_S,
+	               1000);
 	n = throughput_points(&throughput, START, t, value, &step_ns);
 	assert_true(bits(n) > 15999 && bits(n) < 16001);
 	for (size_t i = 1; i + 2 < n; i++)
@@ -83,6 +105,7 @@ static void a_pause_of_a_year_is_a_pause(void **state)
 GROUP(throughput)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_packet_counts_while_the_link_sends_it),
 	        cmocka_unit_test(a_steady_rate_is_a_flat_line_however_long_the_run),
 	        cmocka_unit_test(what_comes_late_and_what_overtakes_is_counted_where_it_belongs),
 	        cmocka_unit_test(a_pause_of_a_year_is_a_pause),

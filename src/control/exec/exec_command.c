@@ -26,6 +26,7 @@
 #include "exec/exec_scenario.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
+#include "text/command_line.h"
 #include "live/runtime.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
@@ -49,6 +50,7 @@
 /* The state of one run. */
 struct session {
 	struct exec_arguments arguments;
+	char *command; /* the command line */
 	struct scenario *scenario;
 	struct scenario *as_begun; /* a copy, for log and picture */
 	uint32_t ports[EXEC_ENDS];
@@ -664,7 +666,11 @@ static int run(struct session *session)
 	struct problem problem = {.text = ""};
 	const struct exec_arguments *arguments = &session->arguments;
 	const struct exec_record_files files = {
-	        .log = arguments->log, .picture = arguments->picture, .pcap = arguments->pcap};
+	        .log = arguments->log,
+	        .picture = arguments->picture,
+	        .pcap = arguments->pcap,
+	        .command = session->command,
+	};
 	int rc = 0, status;
 
 	session->as_begun = scenario_copy(session->scenario);
@@ -704,6 +710,7 @@ bool command_exec_begins(const char *word)
 
 int command_exec(int argc, char **argv)
 {
+	static const char *const all[] = {NULL}; /* nothing is left out */
 	struct session *session = calloc(1, sizeof(*session));
 	int status;
 
@@ -711,8 +718,10 @@ int command_exec(int argc, char **argv)
 		run_log(RUN_LOG_ERROR, "no memory");
 		return STATUS_FAILED;
 	}
+	session->command = command_line_text("exec", argc, argv, all);
 	status = exec_arguments_parse(argc, argv, &session->arguments);
 	if (status != OPTIONS_RUN) {
+		free(session->command);
 		free(session);
 		return status == OPTIONS_HELP ? 0 : STATUS_FAILED;
 	}
@@ -733,6 +742,7 @@ int command_exec(int argc, char **argv)
 	scenario_free(session->as_begun);
 	run_log_end();
 	scenario_free(session->scenario);
+	free(session->command);
 	free(session);
 	return status;
 }

@@ -65,7 +65,8 @@ static int open_fates(struct exec_record *record, const struct exec_record_files
 	if (files->log)
 		rc = decision_log_open(files->log, scenario, true, &record->log, problem);
 	if (rc == 0 && files->picture)
-		rc = picture_open(files->picture, "weir exec", scenario, &record->picture, problem);
+		rc = picture_open(files->picture, (struct picture_of){.command = files->command},
+		                  scenario, &record->picture, problem);
 	return rc;
 }
 

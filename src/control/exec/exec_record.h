@@ -18,6 +18,7 @@ struct frame_queue;
 /* Paths, or NULL. */
 struct exec_record_files {
 	const char *log, *picture, *pcap;
+	const char *command; /* the command line, for the picture */
 };
 
 /* Opens the files; `near` is the command's port. Returns 0; -EINVAL with problem if a file cannot

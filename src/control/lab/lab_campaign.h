@@ -65,8 +65,15 @@ int campaign_expression(const struct campaign *campaign, uint32_t of, const char
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
 /* Computes a row's value, and whether it is in the band; `reason` says why not, and is empty if it
- * is. Without a value, it is unknown; left out, if --case left out what it names. */
-enum verdict { VERDICT_INSIDE, VERDICT_OUTSIDE, VERDICT_UNKNOWN, VERDICT_LEFT_OUT };
+ * is. Without a value, it is unknown; left out, if --case left out what it names. If --set changes
+ * what the paper measured, it is not comparable; how long is measured changes nothing of that. */
+enum verdict {
+	VERDICT_INSIDE,
+	VERDICT_OUTSIDE,
+	VERDICT_UNKNOWN,
+	VERDICT_LEFT_OUT,
+	VERDICT_NOT_COMPARABLE,
+};
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
                               struct campaign_value *value, char *reason, size_t room);
 /* Returns how many of the n_jobs runs have results. */

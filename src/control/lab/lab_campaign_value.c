@@ -131,6 +131,39 @@ static void unknown_because(const struct campaign *campaign, char *reason, size_
 		         campaign->n_jobs);
 }
 
+/* Returns true if --set gives a parameter another value than the experiment has in some case. */
+static bool is_changed(const struct campaign *campaign, const struct lab_override *set)
+{
+	if (strcmp(set->name, "duration") == 0 || strcmp(set->name, "warmup") == 0)
+		return false;
+	for (uint32_t of = 0; of < campaign->experiment->n_cases; of++) {
+		const struct lab_point own = {.experiment = campaign->experiment, .of = of};
+		const char *value = lab_point_value(&own, set->name);
+
+		if (!value || strcmp(value, set->value) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Writes which parameters differ from those of the paper; "" if none does. */
+static void differs_because(const struct campaign *campaign, char *reason, size_t room)
+{
+	uint32_t n = 0;
+	size_t at = 0;
+
+	reason[0] = 0;
+	for (uint32_t i = 0; i < campaign->n_fixed && at < room; i++) {
+		if (!is_changed(campaign, &campaign->fixed[i]))
+			continue;
+		at += (size_t)snprintf(
+		        reason + at, room - at, "%s%s",
+		        n++ > 0 ? ", " : "not comparable: ", campaign->fixed[i].name);
+	}
+	if (n > 0 && at < room)
+		snprintf(reason + at, room - at, " %s", n == 1 ? "differs" : "differ");
+}
+
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
                               struct campaign_value *value, char *reason, size_t room)
 {
@@ -144,6 +177,9 @@ enum verdict campaign_verdict(const struct campaign *campaign, const struct expe
 		unknown_because(campaign, reason, room);
 		return campaign->only ? VERDICT_LEFT_OUT : VERDICT_UNKNOWN;
 	}
+	differs_because(campaign, reason, room);
+	if (reason[0])
+		return VERDICT_NOT_COMPARABLE;
 	if (value->mean < row->low)
 		snprintf(reason, room, "%.4g is below %.4g", value->mean, row->low);
 	else if (value->mean > row->high)

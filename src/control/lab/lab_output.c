@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "show/table.h"
+
 static const char *const shown[] = {"loss",     "goodput", "utilisation", "queue",
                                     "fairness", "marking", "isq",         NULL};
 
@@ -19,31 +21,60 @@ static bool is_shown(const char *name)
 	return false;
 }
 
-/* Returns the run of a case as it is, with the first seed. */
-static const struct lab_job *job_of(const struct campaign *campaign, uint32_t of)
+/* Formats a value with its standard error, which one seed does not have. */
+struct measured {
+	char text[64];
+};
+
+static struct measured measured(const struct campaign_value *value)
 {
-	return campaign_job(campaign, of, NULL, NULL, campaign->arguments->first_seed);
+	struct measured m;
+	int n = snprintf(m.text, sizeof(m.text), "%.5g", value->mean);
+
+	if (value->n > 1 && n > 0)
+		snprintf(m.text + n, sizeof(m.text) - (size_t)n, " +- %.2g",
+		         value->mean - value->low);
+	return m;
+}
+
+/* Prints the figures of one case, at a value of the sweep; NULL: the case as it is. */
+static void print_case(const struct campaign *campaign, uint32_t of, const char *value,
+                       struct table *table)
+{
+	const struct experiment *experiment = campaign->experiment;
+	const struct lab_job *job = campaign_job(campaign, of, value ? campaign->sweep : NULL,
+	                                         value, campaign->arguments->first_seed);
+	char message[EXPERIMENT_MESSAGE];
+
+	for (uint32_t i = 0; job && i < job->results.n; i++) {
+		const char *name = job->results.list[i].name;
+		struct campaign_value figure;
+
+		if (!is_shown(name) || campaign_expression(campaign, of, value, name, &figure,
+		                                           message, sizeof(message)) < 0)
+			continue;
+		table_text(table, experiment->cases[of]);
+		table_format(table, "%s%s%s", value ? campaign->sweep : "", value ? " " : "",
+		             value ? value : "");
+		table_text(table, name);
+		table_text(table, measured(&figure).text);
+	}
 }
 
 static void print_cases(const struct campaign *campaign, FILE *out)
 {
-	const struct experiment *experiment = campaign->experiment;
-	char message[EXPERIMENT_MESSAGE];
+	struct table *table = table_make("llll");
 
-	for (uint32_t of = 0; of < experiment->n_cases; of++) {
-		const struct lab_job *job = job_of(campaign, of);
-
-		for (uint32_t i = 0; job && i < job->results.n; i++) {
-			const char *name = job->results.list[i].name;
-			struct campaign_value value;
-
-			if (!is_shown(name) || campaign_expression(campaign, of, NULL, name, &value,
-			                                           message, sizeof(message)) < 0)
-				continue;
-			fprintf(out, "  %-12s %-28s %12.4f  +- %.4f\n", experiment->cases[of], name,
-			        value.mean, value.mean - value.low);
-		}
+	if (!table)
+		return;
+	for (uint32_t of = 0; of < campaign->experiment->n_cases; of++) {
+		if (!campaign->swept)
+			print_case(campaign, of, NULL, table);
+		for (uint32_t i = 0; campaign->swept && i < campaign->n_sweep_values; i++)
+			print_case(campaign, of, campaign->sweep_values[i], table);
 	}
+	table_print(table, out);
+	table_free(table);
 }
 
 /* Prints what a figure shows, as lines; figures over time are in the report only. Returns false if
@@ -53,27 +84,34 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 {
 	const struct experiment *experiment = campaign->experiment;
 	uint32_t n = plot->kind == PLOT_BARS ? plot->n_bars : campaign->n_sweep_values;
+	const bool bars = plot->kind == PLOT_BARS;
 	char message[EXPERIMENT_MESSAGE];
+	struct table *table;
 
 	if (plot->kind == PLOT_TRACE || !campaign_has_plot(campaign, plot))
 		return false;
+	table = table_make("lll");
+	if (!table)
+		return true;
 	fprintf(out, "  %s%s%s, %s\n", plot->figure, plot->figure[0] ? ": " : "", plot->title,
 	        plot->label);
 	for (uint32_t of = 0; of < experiment->n_cases; of++) {
 		for (uint32_t i = 0; i < n; i++) {
-			bool bars = plot->kind == PLOT_BARS;
 			struct campaign_value value;
 
 			if (campaign_expression(campaign, of,
 			                        bars ? NULL : campaign->sweep_values[i],
 			                        bars ? plot->expressions[i] : plot->expression,
-			                        &value, message, sizeof(message)) == 0)
-				fprintf(out, "    %-16s %s %-16s %12.6g +- %.2g\n",
-				        experiment->cases[of], bars ? "" : campaign->sweep,
-				        bars ? plot->names[i] : campaign->sweep_values[i],
-				        value.mean, value.mean - value.low);
+			                        &value, message, sizeof(message)) < 0)
+				continue;
+			table_format(table, "  %s", experiment->cases[of]);
+			table_format(table, "%s%s%s", bars ? "" : campaign->sweep, bars ? "" : " ",
+			             bars ? plot->names[i] : campaign->sweep_values[i]);
+			table_text(table, measured(&value).text);
 		}
 	}
+	table_print(table, out);
+	table_free(table);
 	return true;
 }
 
@@ -90,44 +128,53 @@ bool lab_output_pass(const struct campaign *campaign)
 		if (!campaign_has_row(campaign, row))
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
-		all &= verdict == VERDICT_INSIDE || verdict == VERDICT_LEFT_OUT;
+		all &= verdict == VERDICT_INSIDE || verdict == VERDICT_LEFT_OUT ||
+		       verdict == VERDICT_NOT_COMPARABLE;
 	}
 	return all;
+}
+
+/* Adds a row to the table. Returns false if it fails. */
+static bool print_row(const struct campaign *campaign, const struct experiment_row *row,
+                      struct table *table)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct campaign_value value;
+	enum verdict verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+	bool fails = verdict == VERDICT_OUTSIDE || verdict == VERDICT_UNKNOWN;
+
+	if (verdict == VERDICT_LEFT_OUT)
+		return true;
+	table_text(table, fails ? "FAIL" : verdict == VERDICT_INSIDE ? "pass" : "-");
+	table_text(table, row->id);
+	table_text(table, row->what);
+	table_text(table, verdict == VERDICT_UNKNOWN ? "" : measured(&value).text);
+	if (verdict == VERDICT_INSIDE || verdict == VERDICT_OUTSIDE)
+		table_format(table, "paper %s; accept %g to %g", row->paper, row->low, row->high);
+	else
+		table_text(table, message);
+	return !fails;
 }
 
 bool lab_output_text(const struct campaign *campaign, FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
-	char message[EXPERIMENT_MESSAGE];
+	struct table *table = table_make("lllll");
 	bool all = true, any = false;
 
 	fprintf(out, "%s: %s\n", experiment->name, experiment->title);
-	for (uint32_t i = 0; i < experiment->n_rows; i++) {
-		const struct experiment_row *row = &experiment->rows[i];
-		struct campaign_value value;
-		enum verdict verdict;
-		bool passes;
-
-		if (!campaign_has_row(campaign, row))
+	for (uint32_t i = 0; table && i < experiment->n_rows; i++) {
+		if (!campaign_has_row(campaign, &experiment->rows[i]))
 			continue;
 		any = true;
-		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
-		if (verdict == VERDICT_LEFT_OUT)
-			continue;
-		if (verdict == VERDICT_UNKNOWN) {
-			fprintf(out, "  FAIL %-4s %s: %s\n", row->id, row->what, message);
-			all = false;
-			continue;
-		}
-		passes = verdict == VERDICT_INSIDE;
-		all &= passes;
-		fprintf(out, "  %s %-4s %-46s %10.3f +- %.3f  (paper %s; accept %g to %g)\n",
-		        passes ? "pass" : "FAIL", row->id, row->what, value.mean,
-		        value.mean - value.low, row->paper, row->low, row->high);
+		all &= print_row(campaign, &experiment->rows[i], table);
 	}
+	if (table)
+		table_print(table, out);
+	table_free(table);
 	for (uint32_t i = 0; i < experiment->n_plots; i++)
 		any |= print_plot(campaign, &experiment->plots[i], out);
-	if (!any)
+	if (!any || campaign->swept)
 		print_cases(campaign, out);
 	return all;
 }
@@ -202,7 +249,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 	json_t *errors = json_object(), *bands = json_object(), *cases = json_object();
 	json_t *reasons = json_object();
 	char reason[EXPERIMENT_MESSAGE];
-	bool pass = true;
+	bool pass = true, comparable = true;
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const struct experiment_row *row = &experiment->rows[i];
@@ -212,14 +259,18 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 		if (strcmp(row->id, id) != 0)
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
-		pass &= verdict == VERDICT_INSIDE;
+		pass &= verdict == VERDICT_INSIDE || verdict == VERDICT_NOT_COMPARABLE;
+		comparable &= verdict != VERDICT_NOT_COMPARABLE;
 		if (reason[0])
 			json_object_set_new(reasons, row->what, json_string(reason));
 		if (verdict == VERDICT_UNKNOWN || verdict == VERDICT_LEFT_OUT) {
 			json_object_set_new(values, row->what, json_null());
 		} else {
 			json_object_set_new(values, row->what, json_real(value.mean));
-			json_object_set_new(errors, row->what, json_real(value.mean - value.low));
+			/* One seed has no error. */
+			json_object_set_new(errors, row->what,
+			                    value.n > 1 ? json_real(value.mean - value.low)
+			                                : json_null());
 		}
 		json_object_set_new(paper, row->what, json_string(row->paper));
 		json_object_set_new(bands, row->what,
@@ -234,7 +285,8 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 	json_object_set_new(object, "errors", errors);
 	json_object_set_new(object, "paper", paper);
 	json_object_set_new(object, "band", bands);
-	json_object_set_new(object, "pass", json_boolean(pass));
+	/* What cannot be compared has neither passed nor failed. */
+	json_object_set_new(object, "pass", pass && !comparable ? json_null() : json_boolean(pass));
 	json_object_set_new(object, "reasons", reasons);
 	return object;
 }

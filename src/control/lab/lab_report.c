@@ -33,7 +33,7 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		const char **cell = &cells[n * COLUMNS];
 		char(*text)[CELL_BYTES] = &texts[n * COLUMNS];
 		static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured",
-		                                       "not measured"};
+		                                       "not measured", "not comparable"};
 		struct campaign_value value;
 		enum verdict verdict;
 		bool known;
@@ -41,15 +41,16 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		if (!campaign_has_row(campaign, row))
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
-		known = verdict == VERDICT_INSIDE || verdict == VERDICT_OUTSIDE;
-		alarms[n] = verdict != VERDICT_INSIDE;
+		known = verdict != VERDICT_UNKNOWN && verdict != VERDICT_LEFT_OUT;
+		alarms[n] = verdict != VERDICT_INSIDE && verdict != VERDICT_NOT_COMPARABLE;
 		cell[0] = row->id;
 		cell[1] = row->what;
 		cell[2] = row->paper;
 		for (int k = 3; k < COLUMNS; k++)
 			cell[k] = text[k];
 		number(text[3], known ? value.mean : NAN);
-		number(text[4], known ? value.high - value.mean : NAN);
+		if (!known || value.n > 1) /* one seed has no error */
+			number(text[4], known ? value.high - value.mean : NAN);
 		snprintf(text[5], CELL_BYTES, "%.4g to %.4g", row->low, row->high);
 		snprintf(text[6], CELL_BYTES, "%s", verdicts[verdict]);
 		snprintf(text[7], CELL_BYTES, "%.150s", message);

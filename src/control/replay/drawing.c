@@ -162,7 +162,7 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 	                             &step_ns);
 	const struct series series[] = {
 	        {.kind = SERIES_STEP,
-	         .name = "left the cloud",
+	         .name = track->has_link ? "on the link" : "through the cloud",
 	         .x = t,
 	         .y = value,
 	         .n = n,
@@ -184,7 +184,8 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 
 	chart_unit_format(slot, sizeof(slot), drawing->time_unit, step_ns, 4);
 	snprintf(caption, sizeof(caption),
-	         "Packets that left %s, in bits on the wire; each step is the average over %s.",
+	         "%s %s, in bits on the wire; each step is the average over %s.",
+	         track->has_link ? "What was sent on the link of" : "What came through",
 	         cloud->name, slot);
 	page_figure(&drawing->page, &chart, caption);
 }
@@ -253,6 +254,31 @@ static void draw_table(struct drawing *drawing, uint32_t cloud)
 	page_table(&drawing->page, &table);
 }
 
+static void draw_times(struct drawing *drawing, uint32_t cloud)
+{
+	struct achieved_times times[ACHIEVED_TIMES_MAX];
+	char texts[ACHIEVED_TIMES_MAX * ACHIEVED_TIMES_COLUMNS][CHART_UNIT_SIZE];
+	const char *head[ACHIEVED_TIMES_COLUMNS + 1] = {""};
+	const char *cells[ACHIEVED_TIMES_MAX * (ACHIEVED_TIMES_COLUMNS + 1)];
+	struct page_rows table = {
+	        .head = head, .cells = cells, .n_columns = ACHIEVED_TIMES_COLUMNS + 1};
+	size_t at = 0, text = 0;
+
+	table.n_rows = achieved_times(drawing->scenario->clouds[cloud],
+	                              &drawing->result->clouds[cloud], times);
+	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
+		head[k + 1] = achieved_times_head[k];
+	for (size_t i = 0; i < table.n_rows; i++) {
+		cells[at++] = times[i].what;
+		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
+			achieved_times_cell(&times[i], k, drawing->delay_unit, texts[text]);
+			cells[at++] = texts[text++];
+		}
+	}
+	if (table.n_rows > 0)
+		page_table(&drawing->page, &table);
+}
+
 void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
 {
 	const struct cloud_conf *cloud = drawing->scenario->clouds[index];
@@ -262,6 +288,7 @@ void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
 	         cloud->to);
 	page_heading(&drawing->page, heading);
 	draw_table(drawing, index);
+	draw_times(drawing, index);
 	from_start(&track->delay, (double)drawing->result->first_ns);
 	from_start(&track->queue, (double)drawing->result->first_ns);
 	from_start(&track->average, (double)drawing->result->first_ns);

@@ -19,9 +19,10 @@
 /* The decisions of a cloud. */
 struct track {
 	const char *name; /* the engine's, as in the last fate: compared by address first */
-	simtime line_ns;  /* the delay of its line, or 0 if that is not one number */
+	bool has_link;
+	simtime sent_ns; /* when its link had sent the latest packet */
 	struct samples delay, queue, average, lost[TRACK_REASON_KINDS];
-	struct throughput throughput; /* of the packets that leave */
+	struct throughput throughput; /* of its link, or, without one, of the packets that pass */
 };
 
 /* Errors of writing are kept in the page. */

@@ -7,16 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "capture/atomic_file.h"
 #include "packet/packet.h"
 #include "replay/drawing.h"
+#include "show/line_delay.h"
 
 #define SUBTITLE_SIZE 200
+#define DATE_SIZE     64
+#define DATE_FIRST    (10 * 365 * 86400) /* captures from before 1980 have no clock */
 
 struct picture {
 	struct witness witness;
-	const char *of;
+	struct picture_of of;
 	const struct scenario *scenario;
 	struct atomic_file *atomic_file;
 	uint32_t n_tracks;
@@ -44,14 +48,22 @@ static struct track *find_track(struct picture *picture, const char *cloud)
 }
 
 /* Returns the instant of the decision. For a delivery, that is when the packet goes from the link
- * to the line: its due time less the delay of the line. With jitter this is right on average. */
-static simtime decided_ns(const struct track *track, const struct fate *fate)
+ * to the line. */
+static simtime decided_ns(const struct fate *fate)
 {
-	if (fate->kind == FATE_DROPPED)
-		return fate->at_ns;
-	if (fate->t_out_ns < track->line_ns)
-		return fate->t_in_ns;
-	return simtime_max(fate->t_in_ns, fate->t_out_ns - track->line_ns);
+	return fate->kind == FATE_DROPPED ? fate->at_ns : fate->entered_ns;
+}
+
+/* Adds a packet to what the link has sent. It is sent from when it came, or when the one ahead of
+ * it was sent, until it leaves the link. The links of a template's clouds send side by side. */
+static void add_sent(struct track *track, const struct fate *fate, bool alone)
+{
+	simtime from = simtime_max(fate->t_in_ns, track->sent_ns);
+
+	if (!track->has_link || !alone || from > fate->entered_ns)
+		from = fate->entered_ns;
+	throughput_add(&track->throughput, from, fate->entered_ns, fate->wire_bytes);
+	track->sent_ns = simtime_max(track->sent_ns, fate->entered_ns);
 }
 
 static void tell(struct witness *witness, const struct fate *fate)
@@ -65,18 +77,17 @@ static void tell(struct witness *witness, const struct fate *fate)
 	if (fate->kind == FATE_DELIVERED) {
 		samples_add(&track->delay, t,
 		            (double)(fate->t_out_ns - fate->t_in_ns + fate->late_ns));
-		throughput_add(&track->throughput, fate->t_out_ns + fate->late_ns,
-		               fate->wire_bytes);
+		add_sent(track, fate, strchr(fate->cloud, '/') == NULL);
 	} else {
 		samples_add(&track->lost[reason_kind(fate->reason)], t, 0);
 	}
-	samples_add(&track->queue, (double)decided_ns(track, fate), (double)fate->queue_bytes);
+	samples_add(&track->queue, (double)decided_ns(fate), (double)fate->queue_bytes);
 	if (fate->queue_average_bytes != FATE_NO_AVERAGE)
-		samples_add(&track->average, (double)decided_ns(track, fate),
+		samples_add(&track->average, (double)decided_ns(fate),
 		            (double)fate->queue_average_bytes);
 }
 
-int picture_open(const char *path, const char *of, const struct scenario *scenario,
+int picture_open(const char *path, struct picture_of of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem)
 {
 	struct picture *p = calloc(1, sizeof(*p));
@@ -92,9 +103,7 @@ int picture_open(const char *path, const char *of, const struct scenario *scenar
 	p->n_tracks =
 	        scenario->n_clouds < PICTURE_CLOUDS_MAX ? scenario->n_clouds : PICTURE_CLOUDS_MAX;
 	for (uint32_t i = 0; i < p->n_tracks; i++) {
-		double line_ns = drawing_asked_delay(scenario->clouds[i]);
-
-		p->tracks[i].line_ns = isfinite(line_ns) ? (simtime)line_ns : 0;
+		p->tracks[i].has_link = line_delay_has_link(scenario->clouds[i]);
 		p->tracks[i].queue.greatest = true;
 	}
 	error = atomic_file_open(path, &p->atomic_file, problem);
@@ -125,6 +134,18 @@ static bool tracks_failed(const struct picture *picture)
 	return false;
 }
 
+/* Formats `1 May 2025, 13:37:00 UTC. `; "" if the captures have no date. */
+static void date_of(const struct picture *picture, const struct replay_result *result,
+                    char date[DATE_SIZE])
+{
+	time_t at = picture->of.captured ? (time_t)(result->first_ns / SIMTIME_S) : time(NULL);
+	struct tm tm;
+
+	date[0] = '\0';
+	if (at >= DATE_FIRST && gmtime_r(&at, &tm))
+		strftime(date, DATE_SIZE, "%-d %B %Y, %H:%M:%S UTC. ", &tm);
+}
+
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem)
 {
@@ -133,13 +154,15 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	        .result = result,
 	        .duration_ns = fmax(1, (double)(result->last_ns - result->first_ns)),
 	};
-	char subtitle[SUBTITLE_SIZE];
+	char subtitle[SUBTITLE_SIZE], date[DATE_SIZE];
 
-	snprintf(subtitle, sizeof(subtitle), "%s, seed %" PRIu64 "%s", picture->of,
-	         picture->scenario->seed,
+	date_of(picture, result, date);
+	snprintf(subtitle, sizeof(subtitle), "%sSeed %" PRIu64 "%s", date, picture->scenario->seed,
 	         result->n_clouds > picture->n_tracks ? "; only the first clouds" : "");
 	page_open(&drawing.page, atomic_file_stream(picture->atomic_file),
 	          "What happened to the packets", subtitle);
+	if (picture->of.command)
+		page_code(&drawing.page, picture->of.command);
 	drawing_choose_units(&drawing, picture->tracks, picture->n_tracks);
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);

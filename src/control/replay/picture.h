@@ -23,9 +23,17 @@
 
 struct picture;
 
-/* `of` is the command, for the title. Returns 0; -EINVAL with problem if the file cannot be
+/* What the head of the page says of the run. */
+struct picture_of {
+	const char *command; /* its command line, owned by the caller */
+	/* The instants of the run are those of captures, in ns since 1970: the page has the date of
+	 * the first packet, and the same run draws the same bytes. Else it has the date of today. */
+	bool captured;
+};
+
+/* Returns 0; -EINVAL with problem if the file cannot be
  * created; -ENOMEM. */
-int picture_open(const char *path, const char *of, const struct scenario *scenario,
+int picture_open(const char *path, struct picture_of of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
 /* Draws the picture from the decisions and the result. Returns 0, or -EIO or -ENOMEM with

@@ -13,6 +13,7 @@
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
 #include "language/scenario_warn.h"
+#include "text/command_line.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "text/alloc_failure.h"
@@ -33,6 +34,7 @@ static volatile sig_atomic_t stopped;
 /* The state of one run. */
 struct session {
 	struct replay_arguments arguments;
+	char *command; /* the command line, for the picture */
 	struct scenario *scenario;
 	struct atomic_file *report;
 	struct decision_log *log;
@@ -180,8 +182,10 @@ static int open_files(struct session *session, struct problem *problem)
 	if (!error && a->log)
 		error = decision_log_open(a->log, session->scenario, false, &session->log, problem);
 	if (!error && a->picture)
-		error = picture_open(a->picture, "weir replay", session->scenario,
-		                     &session->picture, problem);
+		error = picture_open(
+		        a->picture,
+		        (struct picture_of){.command = session->command, .captured = true},
+		        session->scenario, &session->picture, problem);
 	if (!error && a->capture)
 		error = open_capture(session, problem);
 	return error;
@@ -371,12 +375,20 @@ int command_replay(int argc, char **argv)
 	struct session session = {.report = NULL};
 	struct problem problem = {.text = ""};
 	char message[SCENARIO_FILE_ERROR];
-	int status = replay_arguments_parse(argc, argv, &session.arguments);
+	/* What a replay writes does not say where it is written: the same replay, the same bytes. */
+	static const char *const outputs[] = {"--out",     "--report",  "--log",
+	                                      "--capture", "--picture", NULL};
+	int status;
 
-	if (status != OPTIONS_RUN)
+	session.command = command_line_text("replay", argc, argv, outputs);
+	status = replay_arguments_parse(argc, argv, &session.arguments);
+	if (status != OPTIONS_RUN) {
+		free(session.command);
 		return status;
+	}
 	if (load(&session, message, sizeof(message))) {
 		fprintf(stderr, "weir replay: %s\n", message);
+		free(session.command);
 		return 2;
 	}
 	scenario_warn(session.scenario, stderr);
@@ -390,5 +402,6 @@ int command_replay(int argc, char **argv)
 		fprintf(stderr, "weir replay: %s\n", problem.text);
 	scenario_free(session.scenario);
 	recording_folder_close(session.folder);
+	free(session.command);
 	return status == 0 ? 0 : status == -EINVAL || status == -ENOSPC ? 2 : 1;
 }

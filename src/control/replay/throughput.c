@@ -15,21 +15,37 @@ static void halve(struct throughput *throughput)
 	throughput->n = (throughput->n + 1) / 2;
 }
 
-void throughput_add(struct throughput *throughput, simtime t_ns, uint32_t bytes)
+static size_t slot_of(const struct throughput *throughput, simtime t_ns)
 {
-	simtime slot = 0;
+	return t_ns > throughput->from_ns ? (t_ns - throughput->from_ns) / throughput->slot_ns : 0;
+}
+
+void throughput_add(struct throughput *throughput, simtime from_ns, simtime to_ns, uint32_t bytes)
+{
+	size_t first, last;
 
 	if (throughput->slot_ns == 0) {
-		throughput->from_ns = t_ns;
+		throughput->from_ns = from_ns;
 		throughput->slot_ns = SLOT_FIRST_NS;
 	}
-	if (t_ns > throughput->from_ns)
-		slot = (t_ns - throughput->from_ns) / throughput->slot_ns;
-	for (; slot >= THROUGHPUT_SLOTS; slot /= 2)
+	while (slot_of(throughput, to_ns) >= THROUGHPUT_SLOTS)
 		halve(throughput);
-	throughput->bytes[slot] += bytes;
-	if (throughput->n <= slot)
-		throughput->n = slot + 1;
+	first = slot_of(throughput, from_ns);
+	last = slot_of(throughput, to_ns);
+	if (first >= last)
+		throughput->bytes[last] += bytes;
+	/* of each slot that it takes a part of: the share of its time that lies there */
+	for (size_t slot = first; first < last && slot <= last; slot++) {
+		simtime begin = throughput->from_ns + slot * throughput->slot_ns;
+		simtime from = simtime_max(begin, from_ns);
+		simtime to = simtime_min(begin + throughput->slot_ns, to_ns);
+
+		throughput->bytes[slot] +=
+		        bytes * (double)(to - from) /
+		        (double)(to_ns - simtime_max(from_ns, throughput->from_ns));
+	}
+	if (throughput->n <= last)
+		throughput->n = last + 1;
 }
 
 size_t throughput_points(const struct throughput *throughput, simtime start_ns, double *t,

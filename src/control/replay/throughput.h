@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes that leave a cloud over time, in at most THROUGHPUT_SLOTS slots of equal length. When
+ * The bytes that pass a link over time, each packet for as long as the link sends it, in at most THROUGHPUT_SLOTS slots of equal length. When
  * the last slot is full, each two are merged, and slots are twice as long from then on. They begin
  * at 1 ms. At most THROUGHPUT_STEPS steps are drawn.
  *
@@ -24,8 +24,9 @@ struct throughput {
 	double bytes[THROUGHPUT_SLOTS];
 };
 
-/* An instant before the first slot counts as its beginning. */
-void throughput_add(struct throughput *throughput, simtime t_ns, uint32_t bytes);
+/* Adds a packet that is sent from one instant to another, which may be the same. What is before the
+ * first slot counts as its beginning. */
+void throughput_add(struct throughput *throughput, simtime from_ns, simtime to_ns, uint32_t bytes);
 /* Computes the throughput in bit/s, in steps of `step_ns` of one or more slots each, with their
  * beginnings relative to `start_ns`; a final point of 0 ends the last step. `t` and `value` have
  * room for THROUGHPUT_STEPS + 2. Returns the number of points. */

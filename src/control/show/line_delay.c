@@ -47,11 +47,11 @@ static bool varies(const struct cloud_conf *cloud)
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
 		const struct statement *statement = cloud->confs[i]->statement;
 
-		if (statement->role == ROLE_SCHEDULE || strcmp(statement->name, "reorder") == 0 ||
+		if (strcmp(statement->name, "reorder") == 0 ||
 		    (strcmp(statement->name, "delay") == 0 && statement != &delay_statement))
 			return true;
 	}
-	return false;
+	return line_delay_is_scheduled(cloud) || timeline_covers(cloud, "reorder");
 }
 
 struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report)

@@ -6,7 +6,7 @@
  *   a link, and a constant delay      that delay: each packet has it
  *   a link, and a delay that varies   the measured delay of the line; of a template only the mean
  *
- * It is not known with a link and a schedule, a trace, or `reorder`.
+ * It is not known with a link and a schedule or trace of the delay, or `reorder`.
  *
  * Thread: pure functions, any.
  */

@@ -67,16 +67,17 @@ struct fate {
 	enum fate_kind kind;
 	enum reason reason; /* FATE_DROPPED; of a mark, why it would have been dropped */
 	uint32_t wire_bytes;
-	simtime at_ns;     /* when it happens, as the cloud sees it */
-	simtime t_in_ns;   /* arrival at the cloud; FATE_LEFT: 0; FATE_SENT: when it was due */
-	simtime t_out_ns;  /* FATE_DELIVERED: when it leaves */
-	simtime late_ns;   /* FATE_DELIVERED, if `sent` */
-	const char *cloud; /* its name; FATE_SENT: that of the port */
-	const char *stage; /* statement of the stage that passes, drops or marks it; or NULL */
-	bool changed;      /* FATE_PASSED: the stage has changed it */
-	bool sent;         /* FATE_DELIVERED, live: the device has taken it, late_ns after it was to
+	simtime at_ns;      /* when it happens, as the cloud sees it */
+	simtime t_in_ns;    /* arrival at the cloud; FATE_LEFT: 0; FATE_SENT: when it was due */
+	simtime t_out_ns;   /* FATE_DELIVERED: when it leaves */
+	simtime entered_ns; /* FATE_DELIVERED: when it left the link, and entered the line */
+	simtime late_ns;    /* FATE_DELIVERED, if `sent` */
+	const char *cloud;  /* its name; FATE_SENT: that of the port */
+	const char *stage;  /* statement of the stage that passes, drops or marks it; or NULL */
+	bool changed;       /* FATE_PASSED: the stage has changed it */
+	bool sent;     /* FATE_DELIVERED, live: the device has taken it, late_ns after it was to
 	                       * leave (control/fates/departures.h); else that is not known */
-	uint8_t flags;     /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
+	uint8_t flags; /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* waiting in the queues of the link at the decision */
 	/* average queue as its management computes it (aqm.h); FATE_NO_AVERAGE: it does not */
 	uint64_t queue_average_bytes;

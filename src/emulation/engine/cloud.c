@@ -114,14 +114,16 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 }
 
 /* Handles the outcome of line_push for n packets, beginning with `from`. The first `held` are on
- * the line, due at due_ns[i], or at due_ns[0] if `as_one`: reports them. For the others there was
+ * the line since enters_ns[i], due at due_ns[i], or all as the first if `as_one`: reports them. For the others there was
  * no memory: drops them. */
 static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
                                                    uint16_t from, uint16_t n, uint16_t held,
-                                                   const simtime *due_ns, bool as_one)
+                                                   const simtime *due_ns, const simtime *enters_ns,
+                                                   bool as_one)
 {
 	for (uint16_t i = 0; cloud->witness && i < held; i++)
-		cloud_tell(cloud, burst, from + i, fate_delivered(due_ns[as_one ? 0 : i]));
+		cloud_tell(cloud, burst, from + i,
+		           fate_delivered(due_ns[as_one ? 0 : i], enters_ns[as_one ? 0 : i]));
 	if (held < n)
 		cloud_lacked(cloud, WANT_LINE, n - held, n - held);
 	for (uint16_t i = held; i < n; i++)
@@ -164,7 +166,8 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		histogram_add_spans(spread, NULL, enters_ns, due_ns, held);
 	}
 	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, due_ns, false);
+		tell_entered(cloud, burst, from, n, held, due_ns, enters_ns ? enters_ns : came,
+		             false);
 }
 
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
@@ -191,7 +194,7 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 		held = line_push(line, cloud->holder, burst, from, granted, &due, true);
 		histogram_add(cloud->delay_ns, due - burst->t, held);
 		if (unlikely(cloud->witness || held < part))
-			tell_entered(cloud, burst, from, part, held, &due, true);
+			tell_entered(cloud, burst, from, part, held, &due, &burst->t, true);
 	} else {
 		enter_line_each(cloud, burst, from, part, granted, enters_ns);
 	}
@@ -214,7 +217,7 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 		cloud_lacked(cloud, WANT_EVENT, 1, 1);
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	} else if (unlikely(cloud->witness != NULL)) {
-		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns));
+		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns, t_ns));
 	}
 }
 

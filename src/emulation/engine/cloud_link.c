@@ -57,7 +57,7 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_held(cloud, held, due, fate_delivered(due));
+		cloud_tell_held(cloud, held, due, fate_delivered(due, now));
 	return true;
 }
 

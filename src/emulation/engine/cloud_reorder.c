@@ -8,6 +8,7 @@ struct reorder_note {
 	simtime latest; /* latest due time of the packets before it */
 	uint64_t until; /* when this many have entered, it is released */
 	uint64_t wait_ns;
+	simtime entered_ns;
 };
 
 /* A packet that enters: in an mbuf, or still at the head of the link. */
@@ -23,11 +24,11 @@ static const struct reorder_note *note_front(const struct reorder_back *back)
 	return (const struct reorder_note *)(const void *)log_front(&back->notes)->data;
 }
 
-static void tell(struct cloud *cloud, const struct held *head, simtime due)
+static void tell(struct cloud *cloud, const struct held *head, simtime due, simtime entered_ns)
 {
 	histogram_add(cloud->delay_ns, due - head->t_ns, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_held(cloud, head, due, fate_delivered(due));
+		cloud_tell_held(cloud, head, due, fate_delivered(due, entered_ns));
 }
 
 static void give_due(struct cloud *cloud, simtime due, bool overtakes)
@@ -79,7 +80,7 @@ static bool entrant_store(struct cloud *cloud, const struct entrant *entrant)
 
 /* Holds a packet back. Appends its note first, because a note can be retracted. Returns false if
  * there is no memory. */
-static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtime due)
+static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtime due, simtime now)
 {
 	const struct reorder_rule *rule = &cloud->line.conf.reorder;
 	struct reorder_back *back = &cloud->line.back;
@@ -88,6 +89,7 @@ static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtim
 	        .latest = back->latest,
 	        .until = back->entered + rule->packets,
 	        .wait_ns = rule->time_ns,
+	        .entered_ns = now,
 	};
 	struct held *record = log_append(&back->notes, &cloud->holder->arena, sizeof(note));
 
@@ -128,7 +130,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 		/* On a line that keeps order, those that are still held back leave behind it. */
 		if (!cloud->line.conf.allow_overtaking)
 			back->passed = simtime_max(back->passed, due);
-		tell(cloud, held, due);
+		tell(cloud, held, due, note->entered_ns);
 	} else {
 		cloud_lacked(cloud, WANT_RELEASE, 1, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
@@ -197,12 +199,12 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		due += rule->time_ns;
 	granted = cloud_grants(cloud, want_of(entrant), 1) > 0;
 	if (chosen && reorder_holds_back(rule)) {
-		if (unlikely(!granted || !hold_back(cloud, entrant, due)))
+		if (unlikely(!granted || !hold_back(cloud, entrant, due, now)))
 			entrant_drop(cloud, entrant, now);
 	} else if (likely(granted && entrant_push(cloud, entrant, now, due))) {
 		give_due(cloud, due, back->packets.records > 0 || due < back->latest);
 		back->passed = simtime_max(back->passed, due);
-		tell(cloud, &entrant->head, due);
+		tell(cloud, &entrant->head, due, now);
 	} else {
 		entrant_drop(cloud, entrant, now);
 	}

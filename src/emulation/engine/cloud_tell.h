@@ -33,9 +33,9 @@ static inline struct fate fate_dropped(enum reason reason)
 	return (struct fate){.kind = FATE_DROPPED, .reason = reason};
 }
 
-static inline struct fate fate_delivered(simtime due)
+static inline struct fate fate_delivered(simtime due, simtime entered_ns)
 {
-	return (struct fate){.kind = FATE_DELIVERED, .t_out_ns = due};
+	return (struct fate){.kind = FATE_DELIVERED, .t_out_ns = due, .entered_ns = entered_ns};
 }
 
 /* Takes a burst through the stages; reports its arrival, and what each stage has let through. */

@@ -59,8 +59,8 @@ static const struct field rate_fields[] = {
          .type = FIELD_LIMIT,
          .offset = offsetof(struct rate_conf, queue),
          .min = 1,
-         .help = "how much may wait for the link: bytes, packets or time; rate x delay if not "
-                 "given"},
+         .help = "how much may wait for the link: bytes, packets or time; if not given, rate x "
+                 "delay, at least 64kB"},
         {.name = "drop",
          .type = FIELD_WORD,
          .offset = offsetof(struct rate_conf, drop),
