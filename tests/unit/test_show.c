@@ -1105,8 +1105,8 @@ static void a_line_that_reads_as_the_end_of_an_answer_is_set_off(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_start, scene_stop)
 
-/* No delay is below 0. Where the distribution would reach there, the mean is greater: (40 + 100)^2 /
- * (4 x 100) ms for a uniform one, 80 e^-0.5 ms for an exponential one from -40 ms on. */
+/* No delay is below 0. Where the distribution would reach there, the mean is greater: (40 + 100)^2
+ * / (4 x 100) ms for a uniform one, 80 e^-0.5 ms for an exponential one from -40 ms on. */
 static void a_jitter_above_the_delay_is_said_with_its_mean(void **state)
 {
 	static const struct {

@@ -162,7 +162,7 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 	                             &step_ns);
 	const struct series series[] = {
 	        {.kind = SERIES_STEP,
-	         .name = track->has_link ? "on the link" : "through the cloud",
+	         .name = track->has_link ? "on the link" : "left the cloud",
 	         .x = t,
 	         .y = value,
 	         .n = n,

@@ -27,7 +27,7 @@ struct picture;
 struct picture_of {
 	const char *command; /* its command line, owned by the caller */
 	/* The instants of the run are those of captures, in ns since 1970: the page has the date of
-	 * the first packet, and the same run draws the same bytes. Else it has the date of today. */
+	 * the first packet, so the same run draws the same bytes. Else it has the date of today. */
 	bool captured;
 };
 

@@ -375,7 +375,7 @@ int command_replay(int argc, char **argv)
 	struct session session = {.report = NULL};
 	struct problem problem = {.text = ""};
 	char message[SCENARIO_FILE_ERROR];
-	/* What a replay writes does not say where it is written: the same replay, the same bytes. */
+	/* What a replay writes does not say where: the same replay writes the same bytes. */
 	static const char *const outputs[] = {"--out",     "--report",  "--log",
 	                                      "--capture", "--picture", NULL};
 	int status;

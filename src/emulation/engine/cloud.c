@@ -114,8 +114,8 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 }
 
 /* Handles the outcome of line_push for n packets, beginning with `from`. The first `held` are on
- * the line since enters_ns[i], due at due_ns[i], or all as the first if `as_one`: reports them. For the others there was
- * no memory: drops them. */
+ * the line since enters_ns[i], due at due_ns[i], or all as the first if `as_one`: reports them. For
+ * the others there was no memory: drops them. */
 static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
                                                    uint16_t from, uint16_t n, uint16_t held,
                                                    const simtime *due_ns, const simtime *enters_ns,
