@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bytes that pass a link over time, each packet for as long as the link sends it, in at most
- * THROUGHPUT_SLOTS slots of equal length. When the last slot is full, each two are merged, and slots
- * are twice as long from then on. They begin at 1 ms. At most THROUGHPUT_STEPS steps are drawn.
+ * THROUGHPUT_SLOTS slots of equal length. When the last slot is full, each two are merged, and
+ * slots are twice as long from then on. They begin at 1 ms. At most THROUGHPUT_STEPS steps are
+ * drawn.
  *
  * Thread: one.
  */

@@ -75,9 +75,10 @@ struct fate {
 	const char *cloud;  /* its name; FATE_SENT: that of the port */
 	const char *stage;  /* statement of the stage that passes, drops or marks it; or NULL */
 	bool changed;       /* FATE_PASSED: the stage has changed it */
-	bool sent;     /* FATE_DELIVERED, live: the device has taken it, late_ns after it was to
-	                       * leave (control/fates/departures.h); else that is not known */
-	uint8_t flags; /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
+	/* Live: the device has taken it, late_ns after it was to leave; else that is not known
+	 * (control/fates/departures.h). */
+	bool sent;
+	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* waiting in the queues of the link at the decision */
 	/* average queue as its management computes it (aqm.h); FATE_NO_AVERAGE: it does not */
 	uint64_t queue_average_bytes;
