@@ -164,7 +164,7 @@ static void put_ip(struct maker *maker, int version, uint8_t protocol, bool jumb
 static void put_headers(struct maker *maker)
 {
 	static const uint8_t protocols[] = {
-	        [IN_GRE] = 47, [IN_GRE_SUM] = 47, [IN_UDP] = 17, [IN_UDP_SUM] = 17};
+	        [IN_GRE] = 47, [IN_GRE_SUM] = 47, [IN_UDP] = 17, [IN_UDP_SUM] = 17, [IN_MPLS] = 0};
 	const struct tunnel *tunnel = maker->tunnel;
 	int first = tunnel->outer ? tunnel->outer : tunnel->inner;
 	uint8_t protocol =
