@@ -63,7 +63,7 @@ def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENT
 def assert_runs_again(scene):
     said = scene.again()
     assert "known up to" not in said, said
-    before, after = said.split(" left; ")
+    before, after = said.replace(",", "").split(" left; ")
     again, compared = int(before.split()[-1]), int(after.split()[0])
     # Packets that were due when weir ended, but had not left its engine, are not on the tape.
     try:
@@ -452,7 +452,7 @@ def of_a_weir_that_is_killed_what_was_written_replays():
         time.sleep(0.6)
         scene.stop(signal.SIGKILL)
         said = scene.again()
-        assert "1 changes" in said and "known up to +0." in said, said
+        assert "1 change," in said and "known up to +0." in said, said
 
 
 # ---- questions about a recording ----
@@ -749,15 +749,16 @@ def a_limit_ends_the_recording_and_not_the_run():
         size = os.path.getsize(scene.at("R/ingress.pcapng"))
         assert size < (1 << 20) + 300_000, size
         assert_says_what_it_has(scene, said,
-                                r"(\d+) packets, 1(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: its "
+                                r"([\d,]+) packets, 1(?:\.\d+)? MB; it ended at (\+[0-9.]+) s: its "
                                 r"limit")
 
 
 def assert_says_what_it_has(scene, again, ends, few=0):
     """The run and outcome.json name as many packets as the replay has, or `few` fewer, and the
     instant of the end."""
-    here = int(re.search(r"(\d+) packets came in", again).group(1))
+    here = int(re.search(r"(\d+) packets? came in", again.replace(",", "")).group(1))
     there, until = re.search(ends, scene.said).groups()
+    there = there.replace(",", "")
     with open(scene.at("R/outcome.json")) as file:
         recorded = json.load(file)["recorded"]
     assert recorded["ended_early"] and recorded["packets"] == int(there), (recorded, scene.said)
@@ -777,7 +778,7 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
         assert_says_what_it_has(scene, said,
-                                r"at least (\d+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) "
+                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) "
                                 r"s: File too large",
                                 few=8000)
 
@@ -824,7 +825,7 @@ def a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_th
         time.sleep(0.6)
         scene.stop(signal.SIGKILL)
         said = scene.again()
-        assert "1 changes" in said and "known up to +0." in said, said
+        assert "1 change," in said and "known up to +0." in said, said
     with tempfile.TemporaryDirectory() as folder:
         scene = record(folder, LOSSY, "ab", ["--limit", "1MiB", "--zstd"], packets=40000,
                        gap_ns=40000,
