@@ -151,8 +151,9 @@ it_is_recorded()
 			fail "$who: $cloud: not $lost losses"
 	done
 	[ "$decided" -ge 50 ] || fail "$who: only $decided packets"
-	grep -q '<pre>weir exec .*--picture' "$work/record/picture" &&
-		grep -q 'UTC. Seed 3' "$work/record/picture" || fail "$who: the picture is another's"
+	grep -q '<pre>weir exec .*--picture' "$work/record/picture" ||
+		fail "$who: the picture has another command"
+	grep -q 'UTC. Seed 3' "$work/record/picture" || fail "$who: the picture is another's"
 	grep -q 'Throughput' "$work/record/picture" || fail "$who: the picture has no throughput"
 }
 

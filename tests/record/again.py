@@ -778,8 +778,8 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
         assert_says_what_it_has(scene, said,
-                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB; it ended at (\+[0-9.]+) "
-                                r"s: File too large",
+                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB; it ended at "
+                                r"(\+[0-9.]+) s: File too large",
                                 few=8000)
 
 

@@ -29,7 +29,8 @@ struct achieved_run {
 	uint64_t busiest_second_bytes;
 	/* How late packets left at its port, in a live run; or NULL. */
 	const struct histogram *late;
-	/* The units for all times and rates (chart_unit_one); 0: a suitable unit for each value. */
+	/* The units for all times and rates (chart_unit_one), but for those that would be a small
+	 * fraction of it; 0: a suitable unit for each value. */
 	enum chart_unit time_unit, rate_unit;
 };
 

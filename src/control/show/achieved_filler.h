@@ -37,14 +37,23 @@ static inline struct quantity filler_unit(enum chart_unit kind, double value)
 	return q;
 }
 
+/* Formats a value in the unit of its page, unless that would be a small fraction: 34 kbit/s beside
+ * a link of 10 Mbit/s. */
+static inline struct quantity filler_one(enum chart_unit one, enum chart_unit kind, double value)
+{
+	if (!one || (value > 0 && value < 0.1 * chart_unit_prefix(one, value, 5)->factor))
+		return filler_unit(kind, value);
+	return filler_unit(one, value);
+}
+
 static inline struct quantity filler_time(const struct achieved_filler *filler, double ns)
 {
-	return filler_unit(filler->run->time_unit ? filler->run->time_unit : CHART_NS, ns);
+	return filler_one(filler->run->time_unit, CHART_NS, ns);
 }
 
 static inline struct quantity filler_rate(const struct achieved_filler *filler, double bps)
 {
-	return filler_unit(filler->run->rate_unit ? filler->run->rate_unit : CHART_BPS, bps);
+	return filler_one(filler->run->rate_unit, CHART_BPS, bps);
 }
 
 static inline struct achieved_row *filler_add(struct achieved_filler *filler, const char *what)
