@@ -44,7 +44,7 @@ a_change_on_the_way_runs_again()
 	runs_again -s "$work/record/control" delay 5ms -- sh -c "ping -q -c 5 -i 0.02 192.0.2.1 &&
 		$weir ctl -s $work/record/control cloud up delay 30ms &&
 		ping -q -c 5 -i 0.02 192.0.2.1; sleep 0.1"
-	grep -q ' 1 changes' "$work/said" || fail "$who: $(cat "$work/said")"
+	grep -q ' 1 change,' "$work/said" || fail "$who: $(cat "$work/said")"
 	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.max' "$work/record/again")" \
 		-eq 30000000 ] ||
 		fail "$who: $(cat "$work/record/again")"
