@@ -78,7 +78,7 @@ a_flight_of_a_command_runs_again_from_the_middle_on()
 		>"$work/out" 2>"$work/err" || fail "$who: $(cat "$work/out" "$work/err")"
 	$as "$weir" replay -q --recording "$work/record/F" --report "$work/record/again" \
 		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
-	grep -q ' 1 changes.* from +[1-9].*all agree' "$work/said" ||
+	grep -q ' 1 change,.* from +[1-9].*all agree' "$work/said" ||
 		fail "$who: $(cat "$work/said")"
 	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.min' "$work/record/again")" \
 		-eq 30000000 ] ||
