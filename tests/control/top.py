@@ -169,7 +169,7 @@ def the_zoom_hides_nothing_at_24_lines(weir):
         terminal.keys("up", "Enter")
         terminal.until("/up", gone=("\ndown",))
         terminal.keys("Enter")
-        picture = terminal.until("cloud up from b to a", "delay on the line", "late at port a")
+        picture = terminal.until("cloud up from b to a", "delay, line", "late at a")
         assert len(picture.splitlines()) == 24, picture
 
     def many(terminal):
@@ -180,9 +180,9 @@ def the_zoom_hides_nothing_at_24_lines(weir):
         terminal.keys("up", "Enter")
         terminal.until("/up", gone=("\ndown",))
         terminal.keys("Enter")
-        terminal.until("cloud up from b to a", "more lines below", "rewrite 8", gone=("late at",))
+        terminal.until("cloud up from b to a", "more lines below", "rewrite 8", gone=("late at a",))
         terminal.keys(*["Down"] * 40)
-        terminal.until("late at port a", "delay in all", gone=("more lines below", "cloud up from"))
+        terminal.until("late at a", "delay in all", gone=("more lines below", "cloud up from"))
         terminal.keys(*["Up"] * 40)
         terminal.until("cloud up from b to a", "more lines below")
     assert client.say("cloud up loss random 1%") == "ok"
