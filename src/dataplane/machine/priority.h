@@ -73,7 +73,7 @@ int priority_take(struct priority *priority);
 /* Returns the capabilities, as bits 1 << CAP_..., that the thread needs to take its priority again:
  * CAP_SYS_NICE, if the limit could not be raised for lack of CAP_SYS_RESOURCE. */
 uint64_t priority_capabilities(const struct priority *priority);
-/* Writes `SCHED_FIFO 50`, `slices of 100us`, or "" for PRIORITY_NONE. */
+/* Writes `SCHED_FIFO 50`, `slices of 300us`, or "" for PRIORITY_NONE. */
 void priority_text(const struct priority *priority, char *text, size_t room);
 
 /* The slow parts of the two functions below. */

@@ -221,8 +221,10 @@ void packet_port_start(struct packet_port *port, const struct clock *clock)
 	port->clock = clock;
 	/* With less room than the kernel's header takes, it refuses the frame, and drops it. */
 	for (int i = 0; i < START_DROPS_MAX; i++) {
-		if (recv(port->fd, port->slots, sizeof(struct virtio_net_hdr), MSG_TRUNC) < 0)
+		if (recv(port->fd, port->slots, sizeof(struct virtio_net_hdr), MSG_TRUNC) < 0 &&
+		    errno != EINVAL)
 			break;
+		/* With EINVAL, too: the kernel cannot describe the frame, and has discarded it. */
 		port->early++;
 	}
 	packet_port_losses(port, &losses);
