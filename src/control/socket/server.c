@@ -237,9 +237,9 @@ static bool client_goes_before(const struct client *one, const struct client *ot
 }
 
 /* Returns the index of the client that gives way to a new one of this rank: among the clients of
- * the lowest rank, and of no rank above the new one's, the one that was silent for longest. None
- * gives way while it waits for an answer, nor to its like before SERVER_SILENT_NS. Returns
- * n_clients if there is none. */
+ * the lowest rank, and of no rank above the new one's, the one that was silent for longest, and
+ * one that waits for its answer last. To its like none gives way while it waits, nor before
+ * SERVER_SILENT_NS. Returns n_clients if there is none. */
 static uint32_t server_silent(const struct server *server, int rank, uint64_t now_ns)
 {
 	uint32_t found = server->n_clients;
@@ -248,8 +248,9 @@ static uint32_t server_silent(const struct server *server, int rank, uint64_t no
 		const struct client *client = server->clients[i];
 		uint64_t active_ns = client_active_ns(client);
 
-		if (client_rank(client) > rank || active_ns == UINT64_MAX ||
-		    (client_rank(client) == rank && now_ns < active_ns + SERVER_SILENT_NS))
+		if (client_rank(client) > rank ||
+		    (client_rank(client) == rank &&
+		     (active_ns == UINT64_MAX || now_ns < active_ns + SERVER_SILENT_NS)))
 			continue;
 		if (found == server->n_clients ||
 		    client_goes_before(client, server->clients[found]))

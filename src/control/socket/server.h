@@ -9,9 +9,10 @@
  * Between polls the thread does the housekeeping of the runtime, about every SERVER_TICK_NS.
  *
  * One more client waits for a place, unanswered: until a client leaves, or has been silent for
- * SERVER_SILENT_NS and gives way. A client whose line is under way keeps its place. Root and the
- * user that runs weir come before others, which give way to them at once, so nobody can lock them
- * out; to others they need not give way, so after SERVER_WAIT_NS others are sent away.
+ * SERVER_SILENT_NS and gives way. A client whose line is under way keeps its place among its
+ * like. Root and the user that runs weir come before others, which give way to them at once,
+ * whatever they do, so nobody can lock them out; to others they need not give way, so after
+ * SERVER_WAIT_NS others are sent away.
  *
  * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
  * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve if
