@@ -15,39 +15,13 @@
 #include "packet/headers.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
-#include "random/draw.h"
-#include "rig.h"
 #include "runner/group.h"
+#include "super_pool.h"
 
 #define FRAMES      400
 #define FIN_PSH_ACK 0x19
 #define ACK         0x10
 #define PSH         0x08
-
-static struct rte_mempool *pool;
-
-static uint64_t drawn(void)
-{
-	static uint64_t n;
-
-	return draw_u64((struct draw_key){.word = {3, 4}}, n++, 0);
-}
-
-static int pool_up(void **state)
-{
-	int rc = rig_group_setup(state);
-
-	if (rc == 0)
-		pool = poison_pool_make("layers", 2047, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	return rc < 0 || !pool ? -1 : 0;
-}
-
-static int pool_down(void **state)
-{
-	assert_int_equal(poison_missing(pool), 0);
-	poison_pool_free(pool);
-	return rig_group_teardown(state);
-}
 
 enum between { PLAIN, IN_IP, IN_GRE, IN_GRE_SUM, IN_UDP, IN_UDP_SUM, IN_MPLS };
 

@@ -15,40 +15,14 @@
 #include "packet/headers.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
-#include "random/draw.h"
-#include "rig.h"
 #include "runner/group.h"
+#include "super_pool.h"
 
 #define SUPER_BYTES_MAX 66000
 #define FIN_PSH_ACK     0x19
 #define CWR             0x80
 #define ECE             0x40
 #define TCP_FLAGS       13
-
-static struct rte_mempool *pool;
-
-static uint64_t drawn(void)
-{
-	static uint64_t n;
-
-	return draw_u64((struct draw_key){.word = {1, 2}}, n++, 0);
-}
-
-static int pool_up(void **state)
-{
-	int rc = rig_group_setup(state);
-
-	if (rc == 0)
-		pool = poison_pool_make("super", 2047, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	return rc < 0 || !pool ? -1 : 0;
-}
-
-static int pool_down(void **state)
-{
-	assert_int_equal(poison_missing(pool), 0);
-	poison_pool_free(pool);
-	return rig_group_teardown(state);
-}
 
 static void put_pseudo_sum(uint8_t *bytes, const struct frame_shape *shape, uint32_t at,
                            uint32_t length)

@@ -37,6 +37,22 @@ static struct ip_fields forwarded(const struct talk *talk, struct ip_fields fiel
 	return fields;
 }
 
+/* Sends an answer to the command: a header of TALK_HEADER_BYTES and n bytes. */
+static void answer(struct gateway *gateway, const struct talk *talk, struct ip_fields fields,
+                   int fd, const uint8_t *header, const uint8_t *bytes, uint32_t n)
+{
+	const struct ends *ends = &talk->about.ends;
+
+	gateway_raw_send(gateway, fd,
+	                 &(struct gateway_packet){.ends = ends,
+	                                          .from = &ends->to,
+	                                          .fields = forwarded(talk, fields),
+	                                          .header = header,
+	                                          .header_bytes = TALK_HEADER_BYTES,
+	                                          .payload = bytes,
+	                                          .payload_bytes = n});
+}
+
 static void answer_udp(struct gateway *gateway, const struct talk *talk, struct ip_fields fields,
                        const uint8_t *bytes, uint32_t n)
 {
@@ -47,14 +63,8 @@ static void answer_udp(struct gateway *gateway, const struct talk *talk, struct 
 	headers_put_u16(header + 2, ends->from_port);
 	headers_put_u16(header + 4, (uint16_t)(n + sizeof(header)));
 	headers_put_u16(header + 6, talk_udp_sum(&ends->to, &ends->from, header, bytes, n));
-	gateway_raw_send(gateway, gateway->udp[gateway_family(ends->from.family)].fd,
-	                 &(struct gateway_packet){.ends = ends,
-	                                          .from = &ends->to,
-	                                          .fields = forwarded(talk, fields),
-	                                          .header = header,
-	                                          .header_bytes = sizeof(header),
-	                                          .payload = bytes,
-	                                          .payload_bytes = n});
+	answer(gateway, talk, fields, gateway->udp[gateway_family(ends->from.family)].fd, header,
+	       bytes, n);
 }
 
 static void answer_echo(struct gateway *gateway, const struct talk *talk, struct ip_fields fields,
@@ -82,14 +92,7 @@ static void answer_echo(struct gateway *gateway, const struct talk *talk, struct
 	headers_put_u16(header + 2, 0);
 	if (!ipv6)
 		headers_put_u16(header + 2, gateway_sum(0, header, sizeof(header), bytes, n));
-	gateway_raw_send(gateway, gateway->echo[ipv6].fd,
-	                 &(struct gateway_packet){.ends = ends,
-	                                          .from = &ends->to,
-	                                          .fields = forwarded(talk, fields),
-	                                          .header = header,
-	                                          .header_bytes = sizeof(header),
-	                                          .payload = bytes,
-	                                          .payload_bytes = n});
+	answer(gateway, talk, fields, gateway->echo[ipv6].fd, header, bytes, n);
 }
 
 void talk_echo_answer(struct gateway *gateway, const struct about *about, uint8_t *bytes,
