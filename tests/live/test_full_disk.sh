@@ -62,10 +62,8 @@ check_file() # the file
 	if command -v capinfos >/dev/null; then
 		capinfos "$1" >/dev/null 2>"$work/capinfos" || fail "$(cat "$work/capinfos")"
 	fi
-	# The columns that have no room beside the others are in a second row of the port.
-	awk '$1 == "b" { gsub(",", ""); print $5, $2 }' "$work/weir.out" >"$work/sums"
-	sent=$(sed -n '1s/ .*//p' "$work/sums")
-	lost=$(sed -n '2s/.* //p' "$work/sums")
+	sent=$(cell port b sent)
+	lost=$(cell port b 'not written')
 	[ "$sent" -gt 0 ] || fail "nothing was sent: $(cat "$work/weir.out")"
 	[ $((written + lost)) = "$sent" ] ||
 		fail "$sent frames were sent, $written are in the file," \

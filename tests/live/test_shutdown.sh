@@ -51,7 +51,7 @@ for signal in TERM INT; do
 	background=
 	grep -q 'every packet is accounted for, every buffer was returned' "$work/weir.out" ||
 		fail "after SIG$signal it does not add up"
-	held=$(awk '$1 == "down" { gsub(",", ""); print $7 }' "$work/weir.out")
+	held=$(cell cloud down held)
 	[ "${held:-0}" -gt 0 ] || fail "nothing was in flight: that was no load"
 	[ ! -e "$socket" ] || fail "the socket is still there"
 	state_of_machine >"$work/after"

@@ -63,6 +63,16 @@ renice -n -15 $$ >/dev/null 2>&1 || true
 # more than any machine takes.
 PATIENCE_S=60
 
+# cell TABLE ROW HEADING: a number of a table that weir has printed at its end. Columns that have no
+# room beside the others are in a further row, under a heading of their own.
+cell()
+{
+	awk -F '   *' -v table="$1" -v row="$2" -v wanted="$3" '
+		$2 == table { for (i = 3; i <= NF; i++) heading[i] = $i }
+		$2 == row { for (i = 3; i <= NF; i++) if (heading[i] == wanted) print $i }' \
+		"$work/weir.out" | tr -d ,
+}
+
 until_true() # a command, which may itself call this function: repeats it until it succeeds
 {
 	local deadline

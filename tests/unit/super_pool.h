@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool from which the tests of super-frames take mbufs, none of which may be missing in the end.
- * And numbers drawn for hostile frames, the same in each run. */
+/* The pool from which the tests of super-frames take mbufs, none of which may be missing in the
+ * end. And numbers drawn for hostile frames, the same in each run. */
 #ifndef WEIR_TEST_SUPER_POOL_H
 #define WEIR_TEST_SUPER_POOL_H
 
