@@ -268,16 +268,16 @@ static uint16_t set_words(struct rewrite *rewrite, struct burst *burst, uint16_t
 	const struct rewrite_word word =
 	        rewrite->n_rules == 1 ? rewrite->rules[0]->word : (struct rewrite_word){0};
 	struct words words;
-	uint64_t others;
+	uint64_t changed;
 	uint16_t n;
 
 	if (!word.mask)
 		return 0;
 	n = gather(&words, word.at, burst, from);
-	others = set(&word, &words, n);
-	cloud_counters(rewrite->stage.cloud)->rewritten += others;
+	changed = set(&word, &words, n);
+	cloud_counters(rewrite->stage.cloud)->rewritten += changed;
 	if (rewrite->rules[0]->tally)
-		rewrite->rules[0]->tally->acted += others;
+		rewrite->rules[0]->tally->acted += changed;
 	for (uint16_t i = 0; i < n; i++) {
 		memcpy(words.ip[i] + word.at, &words.word[i], sizeof(words.word[i]));
 		memcpy(words.ip[i] + REWRITE_IPV4_SUM, &words.sum[i], sizeof(words.sum[i]));
