@@ -189,6 +189,7 @@ def each_row_is_its_own(folder):
             cloud x rewrite 1 set ip.ttl 3
             cloud x rewrite 2 match tcp.dport = 9999 set ip.tos 4
             cloud x rewrite 3 match ip.src = 10.0.0.1 set ip.dscp 9
+            cloud x rewrite 4 set ip.ttl 3
             cloud x loss random 10%
             cloud x at 1.5s no loss
             cloud x every 600ms for 200ms from 100ms loss random 50%
@@ -216,6 +217,7 @@ def each_row_is_its_own(folder):
         late = [reason for t, reason in arrivals if t >= 1700 * MS and reason != "loss"]
         assert said("rewrite 1 ") == (len(arrivals), len(arrivals))
         assert said("rewrite 2 ") == (0, len(arrivals))
+        assert said("rewrite 4 ") == (0, len(arrivals))  # it writes what stands there already
         assert 0 < said("rewrite 3 ")[0] < len(arrivals)
         assert said("every ") == (every.count("loss"), len(every))
         assert said("loss ") == (plain.count("loss"), len(plain))
