@@ -239,6 +239,8 @@ class ReportPort:
     lateness_ns: Spread = Spread()
     no_file: int = 0
     clock_back: int = 0
+    wrong_stamps: int = 0
+    other_link: int = 0
     truncated: int = 0
     damage: str = ""
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +17,9 @@
 #include <rte_ring.h>
 
 #include "capture/capture.h"
-#include "capture/pack.h"
 #include "capture/recorder.h"
 #include "packet/packet.h"
-#include "port/device_text.h"
+#include "port/paced_device.h"
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
@@ -31,9 +29,6 @@
 /* A silence of this length is announced. */
 #define SILENCE_NS (10 * SIMTIME_S)
 
-#define SPEED_LEAST 0.001
-#define SPEED_MOST  1000
-
 struct paced_file {
 	/* constant while the worker runs */
 	struct rte_ring *in, *out; /* NULL: nothing is played; nothing is written */
@@ -42,11 +37,8 @@ struct paced_file {
 	struct rte_mbuf *next; /* taken from the ring, not yet due */
 	uint64_t played;       /* frames that were received; read by control */
 	/* control; constant while threads run */
-	char path[PATH_MAX], out_path[PATH_MAX];
-	bool loop;
-	bool pipe;          /* what is played may fall silent for any time */
-	char *interface;    /* NULL: all interfaces */
-	uint64_t speed_ppm; /* millionths */
+	struct paced_device device;
+	bool pipe; /* what is played may fall silent for any time */
 	struct rte_mempool *pool;
 	/* control, then the reader */
 	struct capture *capture;
@@ -76,98 +68,6 @@ struct paced_file {
 	char said[900];
 };
 
-#define FORM "file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]"
-
-/* Reads a speed such as `0.5`. Returns false if it is no speed. */
-static bool parse_speed(struct paced_file *file, const char *text)
-{
-	double speed;
-	char *end;
-
-	if (text[0] == '\0' || text[strspn(text, "0123456789.")])
-		return false;
-	speed = strtod(text, &end);
-	if (*end || !(speed >= SPEED_LEAST && speed <= SPEED_MOST))
-		return false;
-	file->speed_ppm = (uint64_t)(speed * 1e6 + 0.5);
-	return true;
-}
-
-/* Copies a path to `path`, which has room for PATH_MAX. `word`: what precedes the path in the
- * device. */
-static int take_path(char *path, const char *word, const char *text, struct problem *problem)
-{
-	size_t bytes = strlen(text);
-
-	if (bytes >= PATH_MAX) {
-		problem_set(problem, -1,
-		            "%s%.60s...: the path has %zu bytes; at most %d are allowed", word,
-		            text, bytes, PATH_MAX - 1);
-		return -ENAMETOOLONG;
-	}
-	memcpy(path, text, bytes + 1);
-	return 0;
-}
-
-/* What a port sends is written as it comes, so that a killed weir leaves it readable. */
-static int check_output(const struct paced_file *file, struct problem *problem)
-{
-	if (!pack_wanted(file->out_path))
-		return 0;
-	problem_set(problem, -1,
-	            "out=%s: what a port sends is not compressed; give a name without .gz, .xz or "
-	            ".zst, and compress the file later",
-	            file->out_path);
-	return -EINVAL;
-}
-
-/* Splits FORM. In a path, `\,` is a comma. */
-static int parse(const char *device, struct paced_file *file, struct problem *problem)
-{
-	const char *at = device + strlen("file:");
-	char part[PATH_MAX + 16]; /* longer than any path, so that one that is too long shows */
-	int rc;
-
-	file->speed_ppm = 1000000;
-	at += device_text_part(at, part, sizeof(part));
-	rc = take_path(file->path, "file:", part, problem);
-	while (rc == 0 && *at == ',') {
-		at += 1 + device_text_part(at + 1, part, sizeof(part));
-		if (strcmp(part, "loop") == 0) {
-			file->loop = true;
-		} else if (strncmp(part, "out=", 4) == 0 && part[4]) {
-			rc = take_path(file->out_path, "out=", part + 4, problem);
-		} else if (strncmp(part, "interface=", 10) == 0 && part[10] && !file->interface) {
-			file->interface = strdup(part + 10);
-			if (!file->interface) {
-				problem_set(problem, -1, "no memory for device %s", device);
-				return -ENOMEM;
-			}
-		} else if (strncmp(part, "speed=", 6) == 0) {
-			if (!parse_speed(file, part + 6)) {
-				problem_set(problem, -1,
-				            "device %s: `%s` is not a speed: a speed is from "
-				            "0.001 to 1000, such as 2 or 0.5",
-				            device, part);
-				return -EINVAL;
-			}
-		} else {
-			problem_set(problem, -1,
-			            "device %s: `%s` is unknown; for a capture file write " FORM
-			            "; a comma in a path is written `\\,`",
-			            device, part);
-			return -EINVAL;
-		}
-	}
-	if (rc == 0)
-		rc = check_output(file, problem);
-	if (rc == 0 && file->path[0] == '\0' && file->out_path[0] == '\0') {
-		problem_set(problem, -1, "device %s names no file: " FORM, device);
-		return -EINVAL;
-	}
-	return rc;
-}
-
 static struct rte_ring *ring_make(const struct paced_file *file, const char *way)
 {
 	char name[RTE_RING_NAMESIZE];
@@ -183,73 +83,26 @@ static void release(struct paced_file *file)
 	rte_ring_free(file->out);
 	capture_close(file->capture);
 	free(file->flat);
-	free(file->interface);
+	paced_device_free(&file->device);
 	free(file);
-}
-
-/* Replaces the path by that of the file in `folder`, if there is one. Returns 0, or -ENOENT with
- * problem if the file is nowhere. A fault of a file that exists is reported when the file is
- * opened. */
-static int find(struct paced_file *file, const char *folder, struct problem *problem)
-{
-	char path[sizeof(file->path)];
-
-	if (file->path[0] == '\0' || file->path[0] == '/' || !folder)
-		return 0;
-	if (snprintf(path, sizeof(path), "%s%s", folder, file->path) < (int)sizeof(path) &&
-	    access(path, F_OK) == 0) {
-		memcpy(file->path, path, sizeof(path));
-		return 0;
-	}
-	if (access(file->path, F_OK) == 0 || strcmp(file->path, "-") == 0)
-		return 0;
-	problem_set(problem, -1,
-	            "%s: there is no such file, neither in %s nor where weir was started",
-	            file->path, folder);
-	return -ENOENT;
-}
-
-/* If the path is the folder of a recording, replaces it by the capture of what came in. */
-static int find_recorded(struct paced_file *file, struct problem *problem)
-{
-	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
-	char path[sizeof(file->path)];
-	struct stat stat_of;
-
-	if (stat(file->path, &stat_of) < 0 || !S_ISDIR(stat_of.st_mode))
-		return 0;
-	for (uint32_t i = 0; i < 2; i++) {
-		if (snprintf(path, sizeof(path), "%s/%s", file->path, names[i]) <
-		            (int)sizeof(path) &&
-		    access(path, F_OK) == 0) {
-			memcpy(file->path, path, sizeof(path));
-			return 0;
-		}
-	}
-	problem_set(problem, -1,
-	            "%s: this folder holds no recording; give a file, or the folder of a recording",
-	            file->path);
-	return -EINVAL;
 }
 
 int paced_file_check(const char *device, const char *folder, struct problem *problem)
 {
-	struct paced_file *file = calloc(1, sizeof(*file));
-	int rc = file ? parse(device, file, problem) : -ENOMEM;
+	struct paced_device *parsed = malloc(sizeof(*parsed));
+	int rc;
 
-	if (!file)
+	if (!parsed) {
 		problem_set(problem, -1, "no memory for device %s", device);
-	if (rc == 0)
-		rc = find(file, folder, problem);
-	if (rc == 0)
-		rc = find_recorded(file, problem);
-	if (rc == 0 && file->path[0] && access(file->path, R_OK) < 0) {
-		rc = -errno;
-		problem_set(problem, -1, "%s: cannot be opened: %s", file->path, strerror(-rc));
+		return -ENOMEM;
 	}
-	if (file)
-		free(file->interface);
-	free(file);
+	rc = paced_device_parse(device, folder, parsed, problem);
+	if (rc == 0 && parsed->path[0] && access(parsed->path, R_OK) < 0) {
+		rc = -errno;
+		problem_set(problem, -1, "%s: cannot be opened: %s", parsed->path, strerror(-rc));
+	}
+	paced_device_free(parsed);
+	free(parsed);
 	return rc;
 }
 
@@ -259,11 +112,11 @@ static int open_capture(struct paced_file *file, struct problem *problem)
 	const struct capture_options how = {
 	        .link_wanted = true,
 	        .link = DLT_EN10MB,
-	        .interface = file->interface,
+	        .interface = file->device.interface,
 	        .live = true,
 	};
 
-	return capture_open_with(file->path, &how, &file->capture, problem);
+	return capture_open_with(file->device.path, &how, &file->capture, problem);
 }
 
 int paced_file_open(const char *device, const char *folder, struct rte_mempool *pool,
@@ -277,31 +130,28 @@ int paced_file_open(const char *device, const char *folder, struct rte_mempool *
 		return rc;
 	}
 	file->pool = pool;
-	rc = parse(device, file, problem);
-	if (rc == 0)
-		rc = find(file, folder, problem);
-	if (rc == 0)
-		rc = find_recorded(file, problem);
+	rc = paced_device_parse(device, folder, &file->device, problem);
 	if (rc < 0)
 		goto err_release;
-	if (file->path[0]) {
+	if (file->device.path[0]) {
 		rc = open_capture(file, problem);
 		if (rc < 0)
 			goto err_release;
 		file->pipe = !S_ISREG(capture_stat(file->capture)->st_mode);
 		file->in = ring_make(file, "i");
 	}
-	if (file->out_path[0]) {
+	if (file->device.out_path[0]) {
 		file->out = ring_make(file, "o");
 		file->flat = malloc(CAPTURE_FRAME_MAX);
 	}
-	if ((file->path[0] && !file->in) || (file->out_path[0] && (!file->out || !file->flat))) {
+	if ((file->device.path[0] && !file->in) ||
+	    (file->device.out_path[0] && (!file->out || !file->flat))) {
 		problem_set(problem, -1, "no memory for the rings of device %s", device);
 		rc = -ENOMEM;
 		goto err_release;
 	}
-	if (file->out_path[0]) {
-		rc = recorder_open(file->out_path, &file->recorder, problem);
+	if (file->device.out_path[0]) {
+		rc = recorder_open(file->device.out_path, &file->recorder, problem);
 		if (rc < 0)
 			goto err_release;
 	}
@@ -386,7 +236,7 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 
 	while (!capture_next(file->capture, frame)) {
 		conclude(file);
-		if (!file->loop || file->frames == 0)
+		if (!file->device.loop || file->frames == 0)
 			return false;
 		capture_close(file->capture);
 		file->capture = NULL;
@@ -414,9 +264,9 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 
 static simtime in_real_time(const struct paced_file *file, simtime offset_ns)
 {
-	if (likely(file->speed_ppm == 1000000))
+	if (likely(file->device.speed_ppm == 1000000))
 		return offset_ns;
-	return (simtime)((unsigned __int128)offset_ns * 1000000 / file->speed_ppm);
+	return (simtime)((unsigned __int128)offset_ns * 1000000 / file->device.speed_ppm);
 }
 
 static struct rte_mbuf *read_one(struct paced_file *file)
@@ -560,7 +410,7 @@ int paced_file_start(struct paced_file *file, simtime now, struct problem *probl
 	}
 	if (rc) {
 		end_threads(file);
-		problem_set(problem, -1, "cannot start a thread for %s: %s", file->path,
+		problem_set(problem, -1, "cannot start a thread for %s: %s", file->device.path,
 		            strerror(rc));
 		return -rc;
 	}
@@ -610,7 +460,8 @@ bool paced_file_event(struct paced_file *file, char *line, size_t room)
 		snprintf(line, room,
 		         "%s: nothing comes for %.6g s, until frame %" PRIu64
 		         "; `speed=N` plays faster",
-		         file->path, (double)silent_ns / SIMTIME_S, file->silent_frame);
+		         file->device.path, (double)silent_ns / SIMTIME_S,
+		         __atomic_load_n(&file->silent_frame, __ATOMIC_RELAXED));
 		return true;
 	}
 	if (file->told || !file->in)
@@ -618,14 +469,16 @@ bool paced_file_event(struct paced_file *file, char *line, size_t room)
 	if (__atomic_load_n(&file->said_known, __ATOMIC_ACQUIRE))
 		said = file->said;
 	if (__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) &&
-	    __atomic_load_n(&file->played, __ATOMIC_RELAXED) == file->frames)
+	    __atomic_load_n(&file->played, __ATOMIC_RELAXED) == file->frames) {
 		snprintf(line, room, "%s has been played to its end: %" PRIu64 " frames%s%s",
-		         file->path, file->frames, *said ? "; " : "", said);
-	else if (file->loop && *said)
-		snprintf(line, room, "%s: %s", file->path, said);
-	else
+		         file->device.path, file->frames, *said ? "; " : "", said);
+		return file->told = true;
+	}
+	if (!file->device.loop || *said == '\0')
 		return false;
-	return file->told = true;
+	snprintf(line, room, "%s: %s", file->device.path, said);
+	file->said[0] = '\0';
+	return true;
 }
 
 uint64_t paced_file_not_written(const struct paced_file *file)
@@ -645,7 +498,7 @@ static bool take_next(struct paced_file *file, simtime now)
 	due_ns = file->start_ns + packet_of(file->next)->t_ns;
 	if (likely(due_ns < now + SILENCE_NS))
 		return true;
-	file->silent_frame = file->played + 1;
+	__atomic_store_n(&file->silent_frame, file->played + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&file->silent_ns, due_ns - now, __ATOMIC_RELEASE);
 	return true;
 }
