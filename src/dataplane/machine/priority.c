@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,31 +81,35 @@ static void raise_limit(uint32_t level)
 	setrlimit(RLIMIT_RTPRIO, &limit);
 }
 
+struct attempt {
+	uint32_t level;
+	struct priority_rights *rights;
+};
+
+static void *attempt(void *argument)
+{
+	const struct attempt *attempt = argument;
+	struct attributes own;
+
+	/* An older kernel ignores the slice, and any kernel does so under SCHED_IDLE. */
+	attempt->rights->slices = become_ordinary(PRIORITY_SLICE_NS) == 0 &&
+	                          attributes_get(&own) == 0 && own.runtime_ns == PRIORITY_SLICE_NS;
+	if (become_fifo(attempt->level) == 0)
+		attempt->rights->fifo_most = attempt->level;
+	return NULL;
+}
+
 void priority_rights_read(uint32_t level, struct priority_rights *rights)
 {
-	struct attributes before, tried;
+	struct attempt wanted = {.level = level, .rights = rights};
+	pthread_t thread;
 
 	memset(rights, 0, sizeof(*rights));
-	if (attributes_get(&before) < 0)
-		return;
 	raise_limit(level);
-	tried = (struct attributes){.size = sizeof(tried),
-	                            .policy = SCHED_FIFO,
-	                            .flags = before.flags & RESET_ON_FORK,
-	                            .priority = level};
-	if (attributes_set(&tried) == 0)
-		rights->fifo_most = level;
-	tried.policy = SCHED_OTHER;
-	tried.priority = 0;
-	tried.nice = before.nice;
-	tried.runtime_ns = PRIORITY_SLICE_NS;
-	/* An older kernel ignores the slice. */
-	rights->slices = attributes_set(&tried) == 0 && attributes_get(&tried) == 0 &&
-	                 tried.runtime_ns == PRIORITY_SLICE_NS;
-	before.size = sizeof(before);
-	if (before.policy == SCHED_OTHER)
-		before.runtime_ns = 0; /* the kernel's own */
-	attributes_set(&before);
+	/* A thread of its own leaves the caller's policy and slice as they are: the kernel does not
+	 * tell whether a slice is its own. */
+	if (pthread_create(&thread, NULL, attempt, &wanted) == 0)
+		pthread_join(thread, NULL);
 }
 
 /* ---- the decision ---- */
@@ -124,8 +129,9 @@ int priority_decide(const struct priority *wish, const struct priority_rights *r
 		break;
 	case PRIORITY_SLICE:
 		if (!rights->slices)
-			return refuse(problem, "--priority slice: this kernel has no time slices "
-			                       "of a thread's own, which takes Linux 6.12");
+			return refuse(problem,
+			              "--priority slice: the kernel gives no time slices of a "
+			              "thread's own; that takes Linux 6.12, and not SCHED_IDLE");
 		break;
 	case PRIORITY_FIFO:
 		if (!sleeps)

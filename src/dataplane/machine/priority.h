@@ -58,11 +58,11 @@ struct priority {
 /* What the kernel lets threads of this process have. */
 struct priority_rights {
 	uint32_t fifo_most; /* the highest level of SCHED_FIFO; 0: none */
-	bool slices;        /* the kernel has them */
+	bool slices;        /* the kernel gives them */
 };
 
-/* Finds out by trying, with this thread, which is as before in the end. `level`: of SCHED_FIFO, the
- * one of interest; a limit (RLIMIT_RTPRIO) is raised to that, if this process may. */
+/* Finds out by trying, in a thread of its own. `level`: of SCHED_FIFO, the one of interest; a limit
+ * (RLIMIT_RTPRIO) is raised to that, if this process may. */
 void priority_rights_read(uint32_t level, struct priority_rights *rights);
 /* Decides what a thread gets that wishes for `wish`. `sleeps`: it sleeps when it has nothing to do.
  * Returns 0, or -EPERM with problem if the wish is not PRIORITY_BEST, and cannot be granted. */
