@@ -118,7 +118,7 @@ def test_a_path_is_recorded_up_to_a_limit(exec_here, tmp_path):
         assert path.recording is None  # not before the path has ended
         path.down("delay 9ms")
     again = path.recording.replay()
-    assert again.report.cloud("down").rx_packets >= 3 and "1 changes" in again.table
+    assert again.report.cloud("down").rx_packets >= 3 and "1 change," in again.table
     with weir.Path(recording="1MiB", record=False, folder=tmp_path / "Q") as path:
         path.client.run(["ping", "-f", "-q", "-s", "60000", "-c", "40", path.server.host])
     assert path.recording is None

