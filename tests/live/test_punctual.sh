@@ -167,8 +167,10 @@ measure() # LOAD
 		"max $(percentile 999.999 4 "$work/packets") us;" \
 		"per packet weir's figure differs by p50 $(percentile 500 1 "$work/differences")," \
 		"p99 $(percentile 990 1 "$work/differences") us"
-	[ -z "$busy" ] || kill $busy 2>/dev/null || true
-	wait $busy 2>/dev/null || true
+	if [ -n "$busy" ]; then
+		kill $busy 2>/dev/null || true
+		wait $busy 2>/dev/null || true
+	fi
 	background=
 }
 
