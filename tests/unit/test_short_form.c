@@ -69,6 +69,9 @@ static void two_interfaces_and_statements_are_a_scenario(void **state)
 	assert_string_equal(text,
 	                    "`eth7` is neither a statement nor the name of a scenario; if it "
 	                    "is an interface, a second one belongs beside it: eth1 eth2 40ms");
+	BECOME(text, "5,5ms");
+	assert_string_equal(text, "5,5ms: `5,5ms` has a comma; a decimal point is written as in "
+	                          "5.5ms");
 	BECOME(text, "40ms", "1xs");
 	assert_non_null(strstr(text, "delay 40ms 1xs: unknown word `1xs`"));
 }

@@ -150,6 +150,34 @@ static int add_statement(struct adding *adding, const char *own)
 	return rc == 0 ? 0 : complain(adding, own, adding->error.text);
 }
 
+/* Writes what the word may have meant: a value with a decimal comma or, if `is_first`, the name of a
+ * scenario. Returns false if it is like neither. */
+static bool what_it_may_mean(const char *word, bool is_first, char *text, size_t room)
+{
+	char value[LINE_BYTES_MAX];
+	struct nearest nearest;
+	char *comma;
+
+	snprintf(value, sizeof(value), "%s", word);
+	comma = strchr(value, ',');
+	if (comma)
+		*comma = '.';
+	if (comma && short_form_is_value(value)) {
+		snprintf(text, room, "`%s` has a comma; a decimal point is written as in %s", word,
+		         value);
+		return true;
+	}
+	nearest_start(&nearest, word);
+	for (const struct statement *const *at = statements; *at; at++)
+		nearest_try(&nearest, (*at)->name);
+	if (is_first)
+		scenario_name_nearest(&nearest);
+	if (!nearest.best || short_form_names_statement(nearest.best))
+		return false;
+	snprintf(text, room, "no scenario has this name; did you mean `%s`?", nearest.best);
+	return true;
+}
+
 /* Reports what is wrong with words[first...], which begin `text`: a value without a unit, a
  * misspelt name of a scenario, or else an error in a statement. */
 static int complain_of_words(struct adding *adding, const struct words *words, uint32_t first,
@@ -157,7 +185,6 @@ static int complain_of_words(struct adding *adding, const struct words *words, u
 {
 	uint32_t before = (uint32_t)strlen("cloud  ") + (uint32_t)strlen(adding->cloud), i = first;
 	char value[FOREIGN_TEXT_BYTES];
-	struct nearest nearest;
 	char problem[200];
 
 	if (value_statement(&words->word[first], value))
@@ -175,16 +202,10 @@ static int complain_of_words(struct adding *adding, const struct words *words, u
 		i++;
 	if (i == words->n || strcmp(adding->error.name, ERROR_UNKNOWN_WORD) != 0)
 		return complain(adding, text, adding->error.text);
-	nearest_start(&nearest, words->word[i].text);
-	for (const struct statement *const *at = statements; *at; at++)
-		nearest_try(&nearest, (*at)->name);
-	if (i == 0 && *adding->option == 0)
-		scenario_name_nearest(&nearest);
-	if (!nearest.best || short_form_names_statement(nearest.best))
-		return complain(adding, text, adding->error.text);
-	snprintf(problem, sizeof(problem), "no scenario has this name; did you mean `%s`?",
-	         nearest.best);
-	return complain(adding, text, problem);
+	if (what_it_may_mean(words->word[i].text, i == 0 && *adding->option == 0, problem,
+	                     sizeof(problem)))
+		return complain(adding, text, problem);
+	return complain(adding, text, adding->error.text);
 }
 
 static int add_statements(struct adding *adding, const char *text)
@@ -329,12 +350,17 @@ static bool is_device(const char *word)
 int short_words_take(struct short_words *words, int n, char *const *word, char *message,
                      size_t room)
 {
+	char meaning[200];
 	int devices = 0;
 
 	words->n = (uint32_t)n;
 	while (devices < 2 && devices < n && is_device(word[devices])) {
 		words->device[devices] = word[devices];
 		devices++;
+	}
+	if (devices == 1 && what_it_may_mean(word[0], true, meaning, sizeof(meaning))) {
+		snprintf(message, room, "%s: %s", word[0], meaning);
+		return -EINVAL;
 	}
 	if (devices == 1) {
 		snprintf(message, room,
