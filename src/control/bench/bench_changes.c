@@ -9,96 +9,90 @@
 #include <unistd.h>
 
 #include "ctl/ctl_link.h"
+#include "statements.h"
 
-/* A statement that takes the place of another one needs no line that removes that one. Schedules
- * count from the beginning of the run: no instant of these is ever reached. */
-const char *const bench_change_lines[] = {
+/* Changes of what every cloud has, beside the examples of the statements. */
+static const char *const variations[] = {
         "delay 12ms",
         "delay 10ms jitter 1ms order allow",
-        "delay 10ms",
         "rate 90gbit queue 20MB",
         "rate 100gbit algorithm token-bucket burst 100kB queue 10MB",
-        "rate 100gbit queue 10MB",
-        "down",
-        "up",
-        "meter window 50ms",
-        "meter off",
-        "hop 192.0.2.1",
-        "feedback header",
-        "feedback sirens",
-        "feedback proxy insert",
-        "feedback off",
-        "rewrite set ip.dscp 46",
-        "rewrite off",
-        "loss random 1%",
-        "loss every 1000",
-        "loss burst 0.1% length 2..5",
-        "loss gilbert-elliott p 0.1% r 50%",
-        "loss four-state p13 0.1% p31 50%",
-        "loss bit-error 1e-9",
-        "loss pattern 3,5 of 1000",
-        "loss list FILE",
-        "loss window from 3600s for 1s",
-        "loss tcp-byte 1000",
-        "loss off",
-        "duplicate random 0.1%",
-        "duplicate every 1000",
-        "duplicate off",
-        "corrupt random 0.1%",
-        "corrupt bit-error 1e-9",
-        "corrupt checksum ip",
-        "corrupt off",
-        "police 100gbit burst 1MB",
-        "police off",
-        "xcp",
-        "xcp off",
-        "slots min 100us max 200us",
-        "slots off",
-        "class voice weight 50%",
-        "scheduler priority",
-        "scheduler off",
-        "no cloud down class voice",
-        "red min 15kB max 45kB",
-        "ecn on",
-        "becn",
-        "becn off",
-        "hop off",
-        "red off",
-        "mark above 100kB",
-        "mark off",
-        "codel",
-        "codel off",
-        "pie",
-        "pie off",
-        "no cloud down ecn",
-        "fq-codel",
-        "fq-codel off",
-        "dualpi2",
-        "dualpi2 off",
-        "reorder every 1000",
-        "reorder random 0.1% by 3pkt",
-        "reorder 0.1%",
-        "reorder off",
-        "at 3600s delay 20ms",
-        "at off",
-        "every 3600s for 1s from 3600s delay 20ms",
-        "every off",
-        "flap down 1ms every 3600s from 3600s",
-        "flap off",
-        "wave rate 90gbit..100gbit period 10s",
-        "wave delay 9ms..11ms period 10s",
-        "wave loss 0%..0.1% period 10s",
-        "wave off",
-        "delay 10ms jitter 1ms",
-        "wave jitter 0ms..1ms period 10s",
-        "wave off",
-        "delay 10ms",
-        "trace FILE loop queue 10MB",
-        "trace off",
-        "markov good 3600s then bad 3600s",
-        "markov off",
-        NULL,
 };
+static const char *const base[] = {BENCH_CHANGES_DELAY, BENCH_CHANGES_RATE};
+
+#define ROWS(array) (sizeof(array) / sizeof(array[0]))
+
+/* ---- the lines ---- */
+
+static void add(struct bench_changes *changes, const char *head, const char *text)
+{
+	const char *name = strstr(text, "FILE");
+	char *line = changes->lines[changes->n_lines];
+
+	if (changes->n_lines == BENCH_CHANGES_MAX)
+		return;
+	changes->n_lines++;
+	if (name)
+		snprintf(line, BENCH_CHANGES_BYTES, "%s%.*s%s%s", head, (int)(name - text), text,
+		         changes->file, name + strlen("FILE"));
+	else
+		snprintf(line, BENCH_CHANGES_BYTES, "%s%s", head, text);
+}
+
+/* Adds a line that removes this statement, or restores it if BENCH_CHANGES_BASE has it. */
+static void add_removal(struct bench_changes *changes, const char *text, bool scoped)
+{
+	size_t name = strcspn(text, " ");
+	char words[BENCH_CHANGES_BYTES];
+
+	for (size_t i = 0; i < ROWS(base); i++) {
+		if (strncmp(base[i], text, name + 1) == 0) {
+			add(changes, "cloud down ", base[i]);
+			return;
+		}
+	}
+	if (scoped) /* the name of the class, too */
+		name += 1 + strcspn(text + name + 1, " ");
+	snprintf(words, sizeof(words), "%.*s", (int)name, text);
+	add(changes, "no cloud down ", words);
+}
+
+/* Adds the example of a statement. What takes its place next removes it, too. */
+static void add_example(struct bench_changes *changes, const struct statement *const *row)
+{
+	const struct statement *statement = *row;
+	char text[BENCH_CHANGES_BYTES];
+	uint32_t n = 0;
+
+	while (n < STATEMENT_BESIDE && statement->beside[n])
+		add(changes, "cloud down ", statement->beside[n++]);
+	snprintf(text, sizeof(text), "%s%s%s", statement->name, statement->example[0] ? " " : "",
+	         statement->example);
+	add(changes, "cloud down ", text);
+	if (!statement->clears &&
+	    (n > 0 || statement->many_max || !row[1] || strcmp(row[1]->name, statement->name) != 0))
+		add_removal(changes, text, statement->scoped);
+	while (n > 0) {
+		n--;
+		add_removal(changes, statement->beside[n],
+		            strncmp(statement->beside[n], "class ", 6) == 0);
+	}
+}
+
+void bench_changes_prepare(struct bench_changes *changes)
+{
+	changes->n_lines = 0;
+	for (size_t i = 0; i < ROWS(variations); i++)
+		add(changes, "cloud down ", variations[i]);
+	for (size_t i = 0; i < ROWS(base); i++)
+		add(changes, "cloud down ", base[i]);
+	for (const struct statement *const *row = statements; *row; row++) {
+		if ((*row)->example)
+			add_example(changes, row);
+	}
+}
+
+/* ---- the thread ---- */
 
 /* Makes a file of numbers, one a line: it is valid as a list of packets and as a trace. */
 static int make_file(struct bench_changes *changes, struct problem *problem)
@@ -120,22 +114,12 @@ static int make_file(struct bench_changes *changes, struct problem *problem)
 	return 0;
 }
 
-static bool change(struct bench_changes *changes, struct ctl_link *link, const char *form)
+static bool change(struct bench_changes *changes, struct ctl_link *link, const char *line)
 {
-	const char *name = strstr(form, "FILE");
 	struct ctl_answer answer;
-	char line[240];
 	bool ok;
-	int rc;
+	int rc = ctl_link_ask(link, line, &answer);
 
-	if (strncmp(form, "no ", 3) == 0)
-		snprintf(line, sizeof(line), "%s", form);
-	else if (name)
-		snprintf(line, sizeof(line), "cloud down %.*s%s%s", (int)(name - form), form,
-		         changes->file, name + strlen("FILE"));
-	else
-		snprintf(line, sizeof(line), "cloud down %s", form);
-	rc = ctl_link_ask(link, line, &answer);
 	if (rc < 0) {
 		problem_set(&changes->problem, -1, "`%s`: %s", line, strerror(-rc));
 		return false;
@@ -161,18 +145,16 @@ static void *make_changes(void *argument)
 {
 	struct bench_changes *changes = argument;
 	struct ctl_link link;
-	size_t at = 0, round = 0;
+	uint64_t made = 0;
 
 	if (ctl_link_open(&link, changes->socket, &changes->problem) == 0) {
 		changes->problem.text[0] = '\0';
 		while (!__atomic_load_n(&changes->stop, __ATOMIC_ACQUIRE) &&
 		       (changes->most == 0 || changes->made < changes->most)) {
-			if (!change(changes, &link, bench_change_lines[at]))
+			if (!change(changes, &link, changes->lines[made % changes->n_lines]))
 				break;
-			__atomic_add_fetch(&changes->made, 1, __ATOMIC_RELAXED);
-			at = bench_change_lines[at + 1] ? at + 1 : 0;
-			round += at == 0;
-			if (round > 0)
+			__atomic_store_n(&changes->made, ++made, __ATOMIC_RELAXED);
+			if (made >= changes->n_lines)
 				wait_between(changes);
 		}
 		ctl_link_close(&link);
@@ -187,6 +169,7 @@ int bench_changes_begin(struct bench_changes *changes, struct problem *problem)
 
 	if (rc < 0)
 		return rc;
+	bench_changes_prepare(changes);
 	rc = pthread_create(&changes->thread, NULL, make_changes, changes);
 	if (rc == 0)
 		return 0;

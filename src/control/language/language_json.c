@@ -121,10 +121,11 @@ static json_t *fields_array(const struct field *fields)
 
 static json_t *statement_object(const struct statement *row)
 {
-	return json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:b, s:b, s:s?, s:o}", "name", row->name,
-	                 "variant", row->variant, "help", row->help, "role", role_names[row->role],
-	                 "number_max", (int)row->number_max, "many_max", (int)row->many_max,
-	                 "scoped", (int)row->scoped, "by_percent", (int)row->by_percent, "clears",
+	return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:s?, s:o}", "name",
+	                 row->name, "variant", row->variant, "help", row->help, "example",
+	                 row->example, "role", role_names[row->role], "number_max",
+	                 (int)row->number_max, "many_max", (int)row->many_max, "scoped",
+	                 (int)row->scoped, "by_percent", (int)row->by_percent, "clears",
 	                 row->clears, "fields", fields_array(row->fields));
 }
 

@@ -77,6 +77,7 @@ const struct statement corrupt_bit_error_statement = {
         .name = "corrupt",
         .variant = "bit-error",
         .help = "each bit of a packet is inverted with a probability",
+        .example = "bit-error 1e-9",
         .role = ROLE_STAGE,
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_bit_error_fields,

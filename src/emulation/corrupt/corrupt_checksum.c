@@ -139,6 +139,7 @@ const struct statement corrupt_checksum_statement = {
         .name = "corrupt",
         .variant = "checksum",
         .help = "only the checksums of packets are made wrong",
+        .example = "checksum ip",
         .role = ROLE_STAGE,
         .fields = corrupt_checksum_fields,
         .conf_bytes = sizeof(struct corrupt_checksum_conf),

@@ -123,6 +123,7 @@ const struct statement corrupt_random_statement = {
         .variant = "random",
         .by_percent = true,
         .help = "some bits of a packet are inverted, with a probability",
+        .example = "random 0.1%",
         .role = ROLE_STAGE,
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_random_fields,

@@ -72,6 +72,7 @@ const struct statement duplicate_every_statement = {
         .name = "duplicate",
         .variant = "every",
         .help = "every Nth packet is followed by a copy",
+        .example = "every 1000",
         .role = ROLE_STAGE,
         .fields = duplicate_every_fields,
         .conf_bytes = sizeof(struct duplicate_every_conf),

@@ -77,6 +77,7 @@ const struct statement duplicate_random_statement = {
         .variant = "random",
         .by_percent = true,
         .help = "a packet is followed by a copy with a probability",
+        .example = "random 0.1%",
         .role = ROLE_STAGE,
         .fields = duplicate_random_fields,
         .conf_bytes = sizeof(struct duplicate_random_conf),

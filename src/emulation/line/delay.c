@@ -462,6 +462,7 @@ int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
 const struct statement delay_statement = {
         .name = "delay",
         .help = "the propagation delay of the path, and its jitter",
+        .example = "10ms jitter 1ms",
         .role = ROLE_LINE,
         .fields = delay_fields,
         .conf_bytes = sizeof(struct delay_conf),

@@ -96,6 +96,7 @@ static const struct field police_fields[] = {
 const struct statement police_statement = {
         .name = "police",
         .help = "packets above a rate are dropped, without a queue",
+        .example = "100gbit burst 1MB",
         .role = ROLE_STAGE,
         .fields = police_fields,
         .conf_bytes = sizeof(struct police_conf),

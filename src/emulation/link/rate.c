@@ -234,6 +234,7 @@ struct limit rate_queue(const struct rate_conf *conf, const struct cloud_conf *c
 const struct statement rate_statement = {
         .name = "rate",
         .help = "the bandwidth of the bottleneck, and the queue before it",
+        .example = "100gbit queue 10MB",
         .role = ROLE_LINK,
         .fields = rate_fields,
         .conf_bytes = sizeof(struct rate_conf),

@@ -132,6 +132,7 @@ static const struct field slots_fields[] = {
 const struct statement slots_statement = {
         .name = "slots",
         .help = "packets leave in bursts, when a slot opens",
+        .example = "min 100us max 200us",
         .role = ROLE_LINK,
         .fields = slots_fields,
         .conf_bytes = sizeof(struct slots_conf),

@@ -56,6 +56,7 @@ const struct statement loss_bit_error_statement = {
         .name = "loss",
         .variant = "bit-error",
         .help = "packets with at least one wrong bit are lost",
+        .example = "bit-error 1e-9",
         .role = ROLE_STAGE,
         .fields = loss_bit_error_fields,
         .conf_bytes = sizeof(struct loss_bit_error_conf),

@@ -99,6 +99,7 @@ const struct statement loss_burst_statement = {
         .name = "loss",
         .variant = "burst",
         .help = "losses in bursts of random length",
+        .example = "burst 0.1% length 2..5",
         .role = ROLE_STAGE,
         .fields = loss_burst_fields,
         .conf_bytes = sizeof(struct loss_burst_conf),

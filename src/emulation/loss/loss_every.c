@@ -85,6 +85,7 @@ const struct statement loss_every_statement = {
         .name = "loss",
         .variant = "every",
         .help = "of each N - 1 + B packets the last B are lost",
+        .example = "every 1000",
         .role = ROLE_STAGE,
         .fields = loss_every_fields,
         .conf_bytes = sizeof(struct loss_every_conf),

@@ -154,6 +154,7 @@ const struct statement loss_four_state_statement = {
         .name = "loss",
         .variant = "four-state",
         .help = "bursts with pauses, and single losses between them",
+        .example = "four-state p13 0.1% p31 50%",
         .role = ROLE_STAGE,
         .fields = loss_four_state_fields,
         .conf_bytes = sizeof(struct loss_four_state_conf),

@@ -115,6 +115,7 @@ const struct statement loss_gilbert_elliott_statement = {
         .name = "loss",
         .variant = "gilbert-elliott",
         .help = "a channel that changes between a good and a bad state",
+        .example = "gilbert-elliott p 0.1% r 50%",
         .role = ROLE_STAGE,
         .fields = loss_gilbert_elliott_fields,
         .conf_bytes = sizeof(struct loss_gilbert_elliott_conf),

@@ -85,6 +85,7 @@ const struct statement loss_list_statement = {
         .name = "loss",
         .variant = "list",
         .help = "the packets that a file lists are lost, or those that were lost in an earlier run",
+        .example = "list FILE",
         .role = ROLE_STAGE,
         .fields = loss_list_fields,
         .conf_bytes = sizeof(struct loss_list_conf),

@@ -150,6 +150,7 @@ const struct statement loss_pattern_statement = {
         .name = "loss",
         .variant = "pattern",
         .help = "certain packets of a repeating pattern are lost",
+        .example = "pattern 3,5 of 1000",
         .role = ROLE_STAGE,
         .fields = loss_pattern_fields,
         .conf_bytes = sizeof(struct loss_pattern_conf),

@@ -95,6 +95,7 @@ const struct statement loss_random_statement = {
         .variant = "random",
         .by_percent = true,
         .help = "each packet is lost with a probability",
+        .example = "random 1%",
         .role = ROLE_STAGE,
         .fields = loss_random_fields,
         .conf_bytes = sizeof(struct loss_random_conf),

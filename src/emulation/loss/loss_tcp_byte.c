@@ -132,6 +132,7 @@ const struct statement loss_tcp_byte_statement = {
         .name = "loss",
         .variant = "tcp-byte",
         .help = "the TCP segment with a certain byte of each flow is lost",
+        .example = "tcp-byte 1000",
         .role = ROLE_STAGE,
         .fields = loss_tcp_byte_fields,
         .conf_bytes = sizeof(struct loss_tcp_byte_conf),

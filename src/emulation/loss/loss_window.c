@@ -98,6 +98,7 @@ const struct statement loss_window_statement = {
         .name = "loss",
         .variant = "window",
         .help = "everything that arrives in a window of time is lost",
+        .example = "window from 3600s for 1s",
         .role = ROLE_STAGE,
         .fields = loss_window_fields,
         .conf_bytes = sizeof(struct loss_window_conf),

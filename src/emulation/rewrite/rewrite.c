@@ -394,6 +394,7 @@ static const struct statement_term rewrite_terms[] = {
 const struct statement rewrite_statement = {
         .name = "rewrite",
         .help = "fields of packets that match are overwritten, and checksums corrected",
+        .example = "set ip.dscp 46",
         .role = ROLE_STAGE,
         .beyond = "its rules may name any byte of a packet",
         .fields = rewrite_table,

@@ -116,6 +116,7 @@ static const struct field hop_fields[] = {
 const struct statement hop_statement = {
         .name = "hop",
         .help = "the cloud is a router: TTL, time exceeded, MTU; traceroute sees it",
+        .example = "192.0.2.1",
         .role = ROLE_STAGE,
         .beyond = "its answers quote packets, and fragments carry all of them",
         .generates = true,

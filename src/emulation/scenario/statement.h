@@ -39,6 +39,7 @@ struct timeline_plan;
 
 #define TIMELINE_ORDERS_MAX 32
 #define STATEMENT_ACTS      2
+#define STATEMENT_BESIDE    3
 
 enum statement_role {
 	ROLE_STAGE,        /* has a stage in the cloud */
@@ -60,6 +61,10 @@ struct statement {
 	const char *name;    /* `loss` */
 	const char *variant; /* `random`, or NULL; statements of one name exclude each other */
 	const char *help;    /* one line */
+	/* The words behind the name in an example, for help and for `weir bench`, which makes this
+	 * change while packets flow at 10 Gbit/s; FILE stands for a file of numbers. NULL: none.
+	 * `beside`: statements that must stand beside it. */
+	const char *example, *beside[STATEMENT_BESIDE];
 	enum statement_role role;
 	const struct field *fields;
 	const struct statement_term *terms; /* ended by NULL as name; or NULL */

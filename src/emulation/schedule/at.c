@@ -276,6 +276,7 @@ static const struct field at_fields[] = {
 const struct statement at_statement = {
         .name = "at",
         .help = "statements change at an instant, for good",
+        .example = "3600s delay 20ms",
         .role = ROLE_SCHEDULE,
         .fields = at_fields,
         .many_max = AT_MAX,

@@ -300,6 +300,7 @@ _Static_assert((int)EVERY_FIELD_FROM == (int)FLAP_FIELD_FROM, "plan() looks at o
 const struct statement every_statement = {
         .name = "every",
         .help = "statements that hold for a while, again and again",
+        .example = "3600s for 1s from 3600s delay 20ms",
         .role = ROLE_SCHEDULE,
         .fields = every_fields,
         .many_max = 16,
@@ -313,6 +314,7 @@ const struct statement every_statement = {
 const struct statement flap_statement = {
         .name = "flap",
         .help = "the cloud goes down for a while, again and again",
+        .example = "down 1ms every 3600s from 3600s",
         .role = ROLE_SCHEDULE,
         .fields = flap_fields,
         .conf_bytes = sizeof(struct every_conf),

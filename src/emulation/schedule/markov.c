@@ -379,6 +379,7 @@ static const struct field markov_fields[] = {
 const struct statement markov_statement = {
         .name = "markov",
         .help = "goes from state to state by chance",
+        .example = "good 3600s then bad 3600s",
         .role = ROLE_SCHEDULE,
         .fields = markov_fields,
         .conf_bytes = sizeof(struct markov_conf),

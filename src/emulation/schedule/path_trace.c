@@ -209,6 +209,7 @@ static const struct field trace_fields[] = {
 const struct statement trace_statement = {
         .name = "trace",
         .help = "rate, delay, jitter and loss as they were measured",
+        .example = "FILE loop queue 10MB",
         .role = ROLE_SCHEDULE,
         .fields = trace_fields,
         .conf_bytes = sizeof(struct trace_conf),

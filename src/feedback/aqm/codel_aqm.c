@@ -199,6 +199,7 @@ static const struct field codel_fields[] = {
 const struct statement codel_statement = {
         .name = "codel",
         .help = "controlled delay: packets that wait too long for too long are dropped or marked",
+        .example = "",
         .role = ROLE_AQM,
         .fields = codel_fields,
         .conf_bytes = sizeof(struct codel_conf),

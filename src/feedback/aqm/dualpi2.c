@@ -387,6 +387,7 @@ static const struct field dualpi2_fields[] = {
 const struct statement dualpi2_statement = {
         .name = "dualpi2",
         .help = "two queues for L4S and Classic senders, with coupled marks and drops",
+        .example = "",
         .role = ROLE_AQM,
         .fields = dualpi2_fields,
         .conf_bytes = sizeof(struct dualpi2_conf),

@@ -407,6 +407,7 @@ static const struct field fq_codel_fields[] = {
 const struct statement fq_codel_statement = {
         .name = "fq-codel",
         .help = "flows share the link fairly, each with a queue of its own under CoDel",
+        .example = "",
         .role = ROLE_AQM,
         .fields = fq_codel_fields,
         .conf_bytes = sizeof(struct fq_codel_conf),

@@ -136,6 +136,7 @@ static const struct field mark_fields[] = {
 const struct statement mark_statement = {
         .name = "mark",
         .help = "packets that arrive while this much or more waits are marked (ECN)",
+        .example = "above 100kB",
         .role = ROLE_AQM,
         .fields = mark_fields,
         .conf_bytes = sizeof(struct mark_conf),

@@ -221,6 +221,7 @@ const struct statement pie_statement = {
         .name = "pie",
         .help = "proportional integral controller enhanced: the delay of the queue is held at a "
                 "target",
+        .example = "",
         .role = ROLE_AQM,
         .fields = pie_fields,
         .conf_bytes = sizeof(struct pie_conf),

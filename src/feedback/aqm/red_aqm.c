@@ -283,6 +283,7 @@ static int red_check(const struct conf *conf, const struct cloud_conf *cloud,
 const struct statement red_statement = {
         .name = "red",
         .help = "random early detection: the queue drops or marks before it is full",
+        .example = "min 15kB max 45kB",
         .role = ROLE_AQM,
         .fields = red_fields,
         .conf_bytes = sizeof(struct red_conf),

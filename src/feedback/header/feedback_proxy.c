@@ -398,6 +398,7 @@ const struct statement feedback_proxy_statement = {
         .name = "feedback",
         .variant = "proxy",
         .help = "asks routers, and answers, for hosts that know nothing of the header",
+        .example = "proxy insert",
         .role = ROLE_STAGE,
         .generates = true, /* its clouds are executed in the order of time */
         .fields = proxy_fields,

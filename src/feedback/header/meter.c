@@ -389,6 +389,7 @@ static const struct field meter_fields[] = {
 const struct statement meter_statement = {
         .name = "meter",
         .help = "measures the link: available bandwidth, losses, queue, delay, utilisation",
+        .example = "window 50ms",
         .role = ROLE_STAGE,
         .generates = true,
         .watches = true,
