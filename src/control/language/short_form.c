@@ -150,8 +150,8 @@ static int add_statement(struct adding *adding, const char *own)
 	return rc == 0 ? 0 : complain(adding, own, adding->error.text);
 }
 
-/* Writes what the word may have meant: a value with a decimal comma or, if `is_first`, the name of a
- * scenario. Returns false if it is like neither. */
+/* Writes what the word may have meant: a value with a decimal comma or, if `is_first`, the name of
+ * a scenario. Returns false if it is like neither. */
 static bool what_it_may_mean(const char *word, bool is_first, char *text, size_t room)
 {
 	char value[LINE_BYTES_MAX];

@@ -13,8 +13,9 @@
  * unpack_damage() returns what was wrong. The checksums of the formats are verified; that of gzip
  * is at its end, when everything before it has been handed out.
  *
- * Why not libarchive, which knows all three: version 3.6 does not verify gzip's checksum. It passes a
- * file with a changed byte as whole, and of one that lacks its last three bytes it returns nothing.
+ * Why not libarchive, which knows all three: version 3.6 does not verify gzip's checksum. It passes
+ * a file with a changed byte as whole, and of one that lacks its last three bytes it returns
+ * nothing.
  *
  * Ownership: the descriptor is the caller's.
  * Thread: unpack_done_bytes: any; unpack_damage: when the last read has ended; everything else: one
