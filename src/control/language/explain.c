@@ -161,6 +161,8 @@ static void explain_statement(FILE *out, const struct statement *statement)
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
 		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
 		        term->help);
+	if (!statement->example)
+		return;
 	fputs("\nfor example:\n", out);
 	for (uint32_t i = 0; i < STATEMENT_BESIDE && statement->beside[i]; i++)
 		fprintf(out, "  cloud down %s\n", statement->beside[i]);
