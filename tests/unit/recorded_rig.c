@@ -10,6 +10,7 @@
 
 #include "capture/filter.h"
 #include "change/change.h"
+#include "engine/engine_state.h"
 #include "language/scenario_file.h"
 #include "machine/pool.h"
 #include "offline/offline_pool.h"
@@ -85,11 +86,13 @@ static void apply(struct recorded_rig *rig, uint32_t worker, const struct scenar
 
 static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf)
 {
-	const struct recording_plan plan = {.folder = "R",
+	const struct recording_plan plan = {.folder = conf->flight ? NULL : "R",
 	                                    .weir = "test",
 	                                    .snap = conf->snap,
 	                                    /* A whole run, however slow the writer: 24 MB. */
-	                                    .tape_bytes = UINT64_C(32) << 20};
+	                                    .tape_bytes = UINT64_C(32) << 20,
+	                                    .flight_bytes = UINT64_C(64) << 20,
+	                                    .held_max = RECORDING_FLIGHT_HELD};
 	struct problem problem;
 	char *text;
 
@@ -112,13 +115,14 @@ static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf
 		        .memory_bytes = conf->memory_bytes,
 		        .seed = rig->scenarios[0]->seed,
 		        .filters = &filters,
-		        .scarcity = &recording_tape(rig->recording, i)->scarcity,
+		        .lacked_ns = &recording_tape(rig->recording, i)->lacked_ns,
 		        .live = true,
 		};
 
 		setup.memory = rig->memories[i] = memory_make(conf->memory_bytes);
 		rig->engines[i] = engine_make(&setup);
 		assert_non_null(rig->engines[i]);
+		rig->lacked[i].by = SIMTIME_NEVER;
 		apply(rig, i, rig->scenarios[0], 0);
 	}
 }
@@ -215,8 +219,8 @@ static void take_change(struct recorded_rig *rig, uint32_t worker)
 	const simtime now = rig->now[worker];
 	const uint32_t number = ++rig->taken[worker];
 
-	tape_change(recording_tape(rig->recording, worker), number, now,
-	            engine_settle(rig->engines[worker], now));
+	engine_settle(rig->engines[worker], now);
+	tape_change(recording_tape(rig->recording, worker), number, now);
 	apply(rig, worker, rig->scenarios[number], now);
 }
 
@@ -227,8 +231,8 @@ static void take_insertion(struct recorded_rig *rig, uint32_t worker)
 	const struct insertion insertion = {worker ? "up" : "down", 2, 60, frames};
 	const simtime now = rig->now[worker];
 
-	tape_insertion(recording_tape(rig->recording, worker), &insertion, now,
-	               engine_settle(rig->engines[worker], now));
+	engine_settle(rig->engines[worker], now);
+	tape_insertion(recording_tape(rig->recording, worker), &insertion, now);
 	engine_insert(rig->engines[worker], &insertion, now);
 }
 
@@ -241,23 +245,56 @@ static void take_message(struct recorded_rig *rig, uint32_t worker)
 	} else if (dice(60) == 0) {
 		take_insertion(rig, worker);
 	} else if (dice(90) == 0) {
-		tape_clear(recording_tape(rig->recording, worker), now,
-		           engine_settle(rig->engines[worker], now));
+		engine_settle(rig->engines[worker], now);
+		tape_clear(recording_tape(rig->recording, worker), now);
 		engine_clear(rig->engines[worker]);
 	}
+}
+
+static bool counts_a_lack(const struct engine *engine)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	uint64_t lacks = 0;
+
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		if (cloud_table->slots[i])
+			lacks += cloud_table->slots[i]->counters.drops[REASON_NO_BUFFER];
+	}
+	return lacks > 0;
+}
+
+static void snapshot(struct recorded_rig *rig, uint32_t worker)
+{
+	struct tape *tape = recording_tape(rig->recording, worker);
+
+	if (tape_wants_snapshot(tape, rig->now[worker]) && !rig->stuck &&
+	    engine_next(rig->engines[worker]) > rig->now[worker])
+		tape_snapshot(tape, rig->engines[worker], rig->now[worker]);
 }
 
 /* Does one poll of a worker, as worker.c does. */
 static void poll(struct recorded_rig *rig, uint32_t worker)
 {
+	const struct tape *tape = recording_tape(rig->recording, worker);
+	const simtime before = rig->now[worker];
+	uint64_t recorded = 0;
+
+	for (uint32_t port = 0; port < rig->conf.ports; port++)
+		recorded += tape->account.departed[port];
 	rig->now[worker] += dice(4) ? dice(200000) : 0;
 	if (rig->conf.sticks && dice(30) == 0)
 		rig->stuck = dice(3) == 0;
 	if (dice(3) > 0)
 		receive(rig, worker);
 	advance(rig, worker);
+	if (rig->lacked[worker].by == SIMTIME_NEVER && counts_a_lack(rig->engines[worker])) {
+		rig->lacked[worker].after = before;
+		rig->lacked[worker].by = rig->now[worker];
+		rig->lacked[worker].recorded = recorded;
+	}
 	if (rig->conf.messages)
 		take_message(rig, worker);
+	snapshot(rig, worker);
 }
 
 static void change_something(struct recorded_rig *rig)
@@ -270,6 +307,9 @@ static void change_something(struct recorded_rig *rig)
 
 static void end(struct recorded_rig *rig)
 {
+	struct recording_dump dump;
+	struct problem problem;
+
 	rig->stuck = false;
 	for (uint32_t i = 0; i < rig->conf.workers; i++) {
 		advance(rig, i);
@@ -278,6 +318,8 @@ static void end(struct recorded_rig *rig)
 		memory_free(rig->memories[i], rig->conf.memory_bytes);
 	}
 	recording_finish(rig->recording);
+	if (rig->conf.flight && recording_dump(rig->recording, "R", &dump, &problem) < 0)
+		fail_msg("%s", problem.text);
 	recording_free(rig->recording);
 }
 
@@ -318,6 +360,8 @@ void recorded_rig_again(struct recorded_rig *rig, struct rerun_result *result)
 	struct rerun_options options = {.path = "R/ingress.pcapng",
 	                                .workers = rig->conf.workers,
 	                                .snap = rig->conf.snap,
+	                                .flight = rig->conf.flight,
+	                                .ideal = rig->conf.ideal,
 	                                .change = scenario_after,
 	                                .until_ns = SIMTIME_NEVER,
 	                                .replay = &replay,

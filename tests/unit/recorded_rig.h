@@ -28,6 +28,8 @@ struct recorded_rig_conf {
 	bool sticks;             /* now and then devices take no packets for a while */
 	bool messages;           /* changes, clearings and insertions are posted */
 	uint32_t snap;
+	bool flight; /* kept in memory, and dumped at the end */
+	bool ideal;  /* the repetition goes on where memory was short */
 };
 
 struct recorded_rig {
@@ -41,6 +43,12 @@ struct recorded_rig {
 	uint64_t numbers[SCENARIO_PORTS_MAX], departed, most_late;
 	bool stuck; /* devices take no packets */
 	simtime now[RECORDED_RIG_WORKERS];
+	/* The first poll that counted a packet without memory: the instants before and after it,
+	 * and how many departures its worker had recorded before. SIMTIME_NEVER: there was none. */
+	struct {
+		simtime after, by;
+		uint64_t recorded;
+	} lacked[RECORDED_RIG_WORKERS];
 };
 
 /* Returns a number from 0 to sides - 1. */

@@ -109,7 +109,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .memory_bytes = bytes,
 	        .seed = setup->seed,
 	        .witness = setup->witness,
-	        .scarcity = setup->scarcity,
+	        .lacked_ns = setup->lacked_ns,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
 	        .copy_bytes_max = setup->copy_bytes_max,

@@ -53,7 +53,7 @@ struct rig_setup {
 	size_t memory_bytes; /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
-	struct scarcity *scarcity;
+	simtime *lacked_ns;                        /* as in engine_setup */
 	const struct statement *const *statements; /* NULL: all statements */
 	bool makes_room;         /* as in a replay: a full outlet is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */

@@ -136,7 +136,7 @@ static void a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room(vo
 	assert_int_equal(tape.packets + tape.missed, 2000);
 	assert_true(tape.missed > 500);
 	/* There is room for changes when there is none for packets. */
-	tape_change(&tape, 1, 5000, true);
+	tape_change(&tape, 1, 5000);
 	for (bool told = false; (entry = tape_look(&tape)); tape_pass(&tape, entry)) {
 		if (entry->kind == TAPE_PACKETS)
 			packets += entry->n;
@@ -183,6 +183,7 @@ static const char *kinds_on(struct tape *tape)
 		kinds[n++] = entry->kind == TAPE_PACKETS    ? 'p'
 		             : entry->kind == TAPE_SNAPSHOT ? 's'
 		             : entry->kind == TAPE_GAP      ? 'g'
+		             : entry->kind == TAPE_UNHELD   ? 'u'
 		                                            : '?';
 		if (entry->kind == TAPE_SNAPSHOT)
 			tape_snapshot_parts(tape, entry, &part, pass_part, NULL);
@@ -226,6 +227,39 @@ static void a_flight_has_packets_from_a_snapshot_to_a_gap(void **state)
 	tape_snapshot(&tape, rig->engine, gap);
 	burst_on(&tape, gap);
 	assert_string_equal(kinds_on(&tape), "gsp");
+	tape_free(&tape);
+	rig_close(rig);
+}
+
+/* What follows a snapshot can be repeated, so the tape says anew when it cannot. */
+static void a_flight_says_behind_each_snapshot_when_memory_was_short(void **state)
+{
+	static const struct tape_snapshots snapshots = {.room_bytes = 1 << 20,
+	                                                .every_ns = 10 * SIMTIME_S,
+	                                                .every_bytes = UINT64_C(1) << 40,
+	                                                .held_max = 1000};
+	static struct tape tape; /* the stack is not aligned to cache lines */
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_apply(rig, 0);
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	assert_int_equal(tape_take_snapshots(&tape, &snapshots), 0);
+	for (simtime now = 1000; now < 4000; now += 1000) {
+		tape_snapshot(&tape, rig->engine, now);
+		burst_on(&tape, now + 100);
+		assert_string_equal(kinds_on(&tape), "sp");
+		tape.lacked_ns = now + 150;
+		burst_on(&tape, now + 200);
+		burst_on(&tape, now + 300);
+		assert_string_equal(kinds_on(&tape), "upp");
+	}
+	/* That it was short directly before a snapshot is part of what came before. */
+	tape.lacked_ns = 3120;
+	tape_snapshot(&tape, rig->engine, 5000);
+	burst_on(&tape, 5000);
+	assert_string_equal(kinds_on(&tape), "usp");
 	tape_free(&tape);
 	rig_close(rig);
 }
@@ -393,6 +427,9 @@ GROUP(record)
 	        cmocka_unit_test(a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room),
 	        cmocka_unit_test_setup_teardown(a_flight_has_packets_from_a_snapshot_to_a_gap,
 	                                        rig_group_setup, rig_group_teardown),
+	        cmocka_unit_test_setup_teardown(
+	                a_flight_says_behind_each_snapshot_when_memory_was_short, rig_group_setup,
+	                rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(a_flight_checks_no_cloud_that_is_removed_and_empty,
 	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test(a_digest_does_not_depend_on_segments),

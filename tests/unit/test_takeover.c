@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "account/scarcity.h"
 #include "account/witness.h"
 #include "engine/cloud.h"
 #include "engine/engine_snapshot.h"
@@ -456,66 +455,6 @@ static void one_of_another_format_is_refused(void **state)
 	rig_close(other);
 }
 
-/* The packet of this number among those that want a place in the queue finds no memory. */
-struct missing {
-	struct scarcity scarcity;
-	uint64_t number, lacked, lacked_number;
-};
-
-static uint32_t missing_ahead(const struct scarcity *scarcity, const char *cloud, enum want want,
-                              uint64_t number, uint32_t n)
-{
-	const struct missing *missing = (const struct missing *)scarcity;
-
-	(void)cloud;
-	if (want != WANT_QUEUE || missing->number < number || missing->number - number >= n)
-		return n;
-	return (uint32_t)(missing->number - number);
-}
-
-static void missing_lacked(struct scarcity *scarcity, const char *cloud, enum want want,
-                           uint64_t number, uint32_t n)
-{
-	struct missing *missing = (struct missing *)scarcity;
-
-	(void)cloud;
-	assert_int_equal(want, WANT_QUEUE);
-	missing->lacked += n;
-	missing->lacked_number = number;
-}
-
-/* The numbering of packets that want memory continues: if a rerun from a snapshot has the numbers
- * that found none, the same packets find none. */
-static void the_packet_that_found_no_memory_finds_none_behind_a_snapshot(void **state)
-{
-	const char *words = "rate 12mbit queue 200pkt";
-	struct missing missing[2];
-	struct rig *rig[2];
-
-	(void)state;
-	for (uint32_t i = 0; i < 2; i++) {
-		missing[i] = (struct missing){.scarcity = {.forces = true,
-		                                           .ahead = missing_ahead,
-		                                           .lacked = missing_lacked},
-		                              .number = BEFORE + 100};
-		rig[i] = rig_open(
-		        &(struct rig_setup){.seed = SEED, .scarcity = &missing[i].scarcity});
-		rig_cloud(rig[i], "x", 0, 1);
-		schedule_set(rig[i], words);
-		rig_apply(rig[i], 0);
-	}
-	traffic_come(rig[0], 1, BEFORE, SIMTIME_MS);
-	take_over(rig[0], rig[1], words);
-	assert_int_equal(missing[0].lacked, 0);
-	assert_go_on_alike(rig[0], rig[1], words);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(missing[i].lacked, 1);
-		assert_int_equal(missing[i].lacked_number, missing[i].number);
-		assert_int_equal(cloud_of(rig[i])->counters.drops[REASON_NO_BUFFER], 1);
-		rig_close(rig[i]);
-	}
-}
-
 GROUP(takeover)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,7 +470,6 @@ GROUP(takeover)
 	        cmocka_unit_test(what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away),
 	        cmocka_unit_test(one_of_another_scenario_is_refused),
 	        cmocka_unit_test(one_of_another_format_is_refused),
-	        cmocka_unit_test(the_packet_that_found_no_memory_finds_none_behind_a_snapshot),
 	};
 
 	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);

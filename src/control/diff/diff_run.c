@@ -133,6 +133,22 @@ static int step(struct runner *runner, struct problem *problem)
 	return -EILSEQ;
 }
 
+/* Once memory was short in a recorded run, how it continued is not known: both end there. */
+static void end_together(struct runner runners[2])
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct rerun_worker *workers = runners[i].side->result.workers;
+
+		for (uint32_t w = 0; w < RERUN_WORKERS_MAX && !runners[i].options.ideal; w++)
+			lacked_ns = simtime_min(lacked_ns, workers[w].lacked_ns);
+	}
+	for (uint32_t i = 0; i < 2 && lacked_ns > 0; i++)
+		runners[i].options.until_ns =
+		        simtime_min(runners[i].options.until_ns, lacked_ns - 1);
+}
+
 /* Steps the run that has taken fewer packets. */
 static int run_both(struct runner runners[2], struct problem *problem)
 {
@@ -188,8 +204,10 @@ int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, stru
 		say_reach(plans, outcome);
 	for (uint32_t i = 0; i < 2 && rc == 0; i++)
 		rc = open_run(&runners[i], &plans[i], problem);
-	if (rc == 0)
+	if (rc == 0) {
+		end_together(runners);
 		rc = run_both(runners, problem);
+	}
 	if (rc == 0)
 		outcome->gone = fate_pairs_end(pairs);
 	for (uint32_t i = 0; i < 2; i++)

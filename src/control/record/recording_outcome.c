@@ -73,11 +73,14 @@ int recording_outcome_write(const struct recording *recording, const struct runt
 	rc = atomic_file_open(path, &file, problem);
 	if (rc < 0)
 		return rc;
-	outcome = json_pack("{s:{s:I,s:I,s:I,s:b},s:o,s:o,s:o}", "recorded", "packets",
-	                    (json_int_t)counts.packets, "missed", (json_int_t)counts.missed,
-	                    "bytes", (json_int_t)counts.bytes, "ended_early", (int)counts.ended,
-	                    "clouds", clouds_of(runtime, scenario), "ports", ports_of(runtime),
-	                    "machine", machine());
+	outcome = json_pack(
+	        "{s:{s:I,s:I,s:I,s:b,s:o},s:o,s:o,s:o}", "recorded", "packets",
+	        (json_int_t)counts.packets, "missed", (json_int_t)counts.missed, "bytes",
+	        (json_int_t)counts.bytes, "ended_early", (int)counts.ended, "repeats_until_ns",
+	        counts.lacked_ns == SIMTIME_NEVER ? json_null()
+	                                          : json_integer((json_int_t)counts.lacked_ns),
+	        "clouds", clouds_of(runtime, scenario), "ports", ports_of(runtime), "machine",
+	        machine());
 	if (!outcome ||
 	    json_dumpf(outcome, atomic_file_stream(file), JSON_INDENT(1) | JSON_REAL_PRECISION(12)))
 		atomic_file_fail(file, ENOMEM);

@@ -147,5 +147,11 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 	        counts.ended && counts.error ? "at least " : "",
 	        count_of(counts.packets, "packet").text, size,
 	        counts.missed > 0 ? "; some are missing, because the disk was too slow" : "", end);
+	if (counts.lacked_ns != SIMTIME_NEVER)
+		run_log(RUN_LOG_WARNING,
+		        "from +%" PRIu64 ".%03" PRIu64
+		        " s on, weir had no memory for some packets; what follows cannot be "
+		        "repeated: give it more, with `weir run --memory`",
+		        counts.lacked_ns / SIMTIME_S, counts.lacked_ns % SIMTIME_S / SIMTIME_MS);
 	return recording_outcome_write(recording, runtime, scenario, problem);
 }

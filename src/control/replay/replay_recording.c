@@ -9,8 +9,16 @@
 
 #include <rte_common.h>
 
-static void print_worker(FILE *out, uint32_t index, const struct rerun_worker *worker)
+static void print_worker(FILE *out, uint32_t index, const struct rerun_worker *worker, bool ideal)
 {
+	const simtime lacked_ns = worker->lacked_ns;
+
+	if (ideal && lacked_ns != SIMTIME_NEVER)
+		fprintf(out,
+		        "worker %" PRIu32 ": from +%" PRIu64 ".%09" PRIu64
+		        " s on, weir had no memory for some packets: they find some here, and "
+		        "nothing is compared\n",
+		        index, lacked_ns / SIMTIME_S, lacked_ns % SIMTIME_S);
 	if (worker->unknown[0])
 		fprintf(out, "worker %" PRIu32 ": known up to +%" PRIu64 ".%09" PRIu64 " s: %s\n",
 		        index, worker->known_ns / SIMTIME_S, worker->known_ns % SIMTIME_S,
@@ -65,12 +73,8 @@ static void print_outcome(FILE *out, const struct rerun_options *options,
 		fprintf(out, "%" PRIu64 " were lost by weir itself, when no device took them%s\n",
 		        result->unsent,
 		        options->ideal ? ": they leave here" : "; they are left out (--ideal)");
-	if (result->unheld > 0)
-		fprintf(out, "%" PRIu64 " found no memory in the recorded run%s\n", result->unheld,
-		        options->ideal ? ": they find some here"
-		                       : ", and find none here (--ideal)");
 	for (uint32_t i = 0; i < options->workers; i++)
-		print_worker(out, i, &result->workers[i]);
+		print_worker(out, i, &result->workers[i], options->ideal);
 	if (result->damage[0])
 		fprintf(out, "ingress.pcapng: %s\n", result->damage);
 }

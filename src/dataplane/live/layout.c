@@ -167,7 +167,7 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .memory_bytes = runtime->memory_bytes,
 	        .seed = runtime->scenario->seed,
 	        .witness = runtime->options.witness,
-	        .scarcity = worker->tape ? &worker->tape->scarcity : NULL,
+	        .lacked_ns = worker->tape ? &worker->tape->lacked_ns : NULL,
 	        .filters = &filters,
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),

@@ -38,15 +38,14 @@ static __attribute__((noinline)) void record_left(struct worker *worker)
 		tape_left(worker->tape, i, worker->tx_queues[i].outlet->n);
 }
 
-static void record_message(struct worker *worker, const struct message *message, simtime now,
-                           bool settled)
+static void record_message(struct worker *worker, const struct message *message, simtime now)
 {
 	if (message->kind == MESSAGE_CHANGE)
-		tape_change(worker->tape, message->number, now, settled);
+		tape_change(worker->tape, message->number, now);
 	else if (message->kind == MESSAGE_CLEAR)
-		tape_clear(worker->tape, now, settled);
+		tape_clear(worker->tape, now);
 	else if (message->kind == MESSAGE_INSERTION)
-		tape_insertion(worker->tape, message->insertion, now, settled);
+		tape_insertion(worker->tape, message->insertion, now);
 }
 
 void worker_record_end(struct worker *worker)
@@ -177,10 +176,10 @@ static void clear(struct worker *worker)
 static __attribute__((noinline)) void obey(struct worker *worker, struct message *message,
                                            simtime now)
 {
-	const bool settled = !worker->engine || engine_settle(worker->engine, now);
-
+	if (worker->engine)
+		engine_settle(worker->engine, now);
 	if (worker->tape && worker->engine)
-		record_message(worker, message, now, settled);
+		record_message(worker, message, now);
 	switch (message->kind) {
 	case MESSAGE_CHANGE:
 		engine_apply(worker->engine, message->change, now);

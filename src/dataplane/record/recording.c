@@ -286,15 +286,21 @@ void recording_counts(const struct recording *recording, struct recording_counts
 	*counts = (struct recording_counts){.bytes = recording_file_bytes(recording),
 	                                    .ended = recording->ended,
 	                                    .error = recording->error,
+	                                    .lacked_ns = SIMTIME_NEVER,
 	                                    .until_ns = recording->flushed.until_ns};
 	for (uint32_t i = 0; i < recording->n_tapes; i++) {
-		counts->packets += recording->tapes[i].packets;
-		counts->missed += recording->tapes[i].missed;
+		const struct tape *tape = &recording->tapes[i];
+
+		counts->packets += tape->packets;
+		counts->missed += tape->missed;
+		counts->lacked_ns = simtime_min(counts->lacked_ns, tape->lacked_ns);
 	}
 	/* The tapes go on when the file has ended. */
 	if (recording->ended) {
 		counts->packets = recording->flushed.packets;
 		counts->bytes = recording->flushed.bytes;
+		if (counts->lacked_ns > counts->until_ns)
+			counts->lacked_ns = SIMTIME_NEVER;
 	}
 }
 

@@ -105,6 +105,7 @@ struct recording_counts {
 	uint64_t missed;         /* packets that found no room */
 	bool ended;              /* ended before the run, at `until_ns` */
 	int error;               /* errno that ended it; the file may have more than `packets` */
+	simtime lacked_ns;       /* when memory was first short; SIMTIME_NEVER: never */
 	simtime until_ns;
 };
 void recording_counts(const struct recording *recording, struct recording_counts *counts);

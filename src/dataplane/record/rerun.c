@@ -12,7 +12,6 @@
 #include "offline/egress.h"
 #include "packet/digest.h"
 #include "record/rerun_engine.h"
-#include "record/rerun_lacks.h"
 #include "record/tape.h"
 
 /* Steps between two reports of progress. */
@@ -50,7 +49,6 @@ struct rerun {
 	struct leavings leavings[SCENARIO_PORTS_MAX];
 	struct unsent *unsents;
 	size_t n_unsents, room_unsents;
-	struct rerun_lacks lacks;
 	simtime now;
 	uint64_t all_bytes;
 	uint32_t until_progress;
@@ -86,8 +84,13 @@ static int unsent_add(struct rerun *rerun, const struct tape_entry *entry)
 	return 0;
 }
 
-/* Collects the real losses of the whole file, because they are recorded behind the packets to which
- * they belong. */
+static void note_lack(struct rerun_worker *worker, const struct tape_entry *entry)
+{
+	worker->lacked_ns = simtime_min(worker->lacked_ns, tape_lacked_ns(entry));
+}
+
+/* Collects the real losses of the whole file, and when memory was first short, because they are
+ * recorded behind the packets to which they belong. */
 static int look_through(struct rerun *rerun)
 {
 	struct rerun_result *result = rerun->result;
@@ -97,11 +100,13 @@ static int look_through(struct rerun *rerun)
 
 	if (rc < 0)
 		return rc;
+	for (uint32_t i = 0; i < RERUN_WORKERS_MAX; i++)
+		result->workers[i].lacked_ns = SIMTIME_NEVER;
 	while (rc == 0 && recorded_next(reader, &recorded)) {
 		if (recorded.entry.kind == TAPE_UNSENT)
 			rc = unsent_add(rerun, &recorded.entry);
-		if (recorded.entry.kind == TAPE_UNHELD && !rerun->options->ideal)
-			rc = rerun_lacks_add(&rerun->lacks, recorded.worker, &recorded.entry);
+		if (recorded.worker < RERUN_WORKERS_MAX)
+			note_lack(&result->workers[recorded.worker], &recorded.entry);
 	}
 	result->unsent = rerun->n_unsents;
 	rerun->all_bytes = recorded_done_bytes(reader);
@@ -109,7 +114,6 @@ static int look_through(struct rerun *rerun)
 	recorded_close(reader);
 	if (rerun->n_unsents > 0)
 		qsort(rerun->unsents, rerun->n_unsents, sizeof(*rerun->unsents), unsent_order);
-	rerun_lacks_sort(&rerun->lacks);
 	if (rc < 0)
 		problem_set(rerun->problem, -1, "no memory");
 	return rc;
@@ -285,7 +289,7 @@ int rerun_next(struct rerun *rerun)
 		rc = advance(rerun, t_ns);
 	/* In a damaged file, an instant may precede an earlier one. */
 	next->ahead.entry.t_ns = rerun->now = t_ns;
-	if (rc == 0)
+	if (rc == 0 && next->has_ahead)
 		rc = rerun_engine_step(next, alone, rerun->problem);
 	if (rc == 0)
 		rc = look_up(rerun, next);
@@ -343,6 +347,8 @@ int rerun_finish(struct rerun *rerun)
 	rc = advance(rerun, rerun->now);
 	if (rc < 0 || rerun->result->differs)
 		return rc;
+	for (uint32_t i = 0; i < rerun->n_open; i++)
+		rerun_engine_finish(&rerun->engines[i], rerun->now);
 	check_damage(rerun);
 	report(rerun);
 	rc = egress_finish(&rerun->egress, rerun->problem);
@@ -371,9 +377,12 @@ static int open_all(struct rerun *rerun)
 		                             .supply = &rerun->supply,
 		                             .leave = leave,
 		                             .leave_argument = rerun,
-		                             .worker = i};
+		                             .worker = i,
+		                             .lacked_ns = rerun->result->workers[i].lacked_ns,
+		                             .starved_ns = SIMTIME_NEVER};
+		if (options->ideal)
+			one->lacked_ns = SIMTIME_NEVER;
 		rerun->n_open = i + 1;
-		rerun_scarcity_make(&one->scarcity, &rerun->lacks, i);
 		rc = rerun_engine_open(one, rerun->scenario, rerun->problem);
 	}
 	rerun->no_captures.options = replay;
@@ -430,7 +439,6 @@ void rerun_close(struct rerun *rerun)
 		rerun_engine_close(&rerun->engines[i]);
 	mbuf_supply_close(&rerun->supply);
 	free(rerun->unsents);
-	rerun_lacks_free(&rerun->lacks);
 	free(rerun->engines);
 	free(rerun);
 }

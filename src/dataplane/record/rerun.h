@@ -4,11 +4,11 @@
  * meets what that worker's engine met, in the same order. Departures and counters are compared
  * meanwhile; the first difference ends the repetition.
  *
- * Packets that weir itself lost are lost here, too: those that no device took, and those that found
- * no memory.
+ * Packets that no device took are lost here, too.
  *
  * What cannot be known is reported, not guessed: behind a gap, the state of that worker's engine
- * differs from the recorded one. The repetition of that worker ends there; the other workers go on.
+ * differs from the recorded one; and once memory was short, it depends on the machine. The
+ * repetition of that worker ends there; the other workers go on.
  *
  * Thread: the caller's, one.
  */
@@ -35,9 +35,9 @@ struct rerun_options {
 	bool otherwise;
 	bool flight; /* begins with snapshots, and has sums of departures */
 	/* Without real losses: packets that no device took leave, and packets that found no memory
-	 * find some. */
+	 * find some. From then on nothing is compared. */
 	bool ideal;
-	simtime until_ns; /* SIMTIME_NEVER: to the end */
+	simtime until_ns; /* SIMTIME_NEVER: to the end. May be lowered before rerun_next */
 	/* Outputs, witness, memory and callbacks; `in` and `split` are not used. */
 	const struct replay_options *replay;
 	void *argument; /* of change and begun */
@@ -49,7 +49,8 @@ struct rerun_worker {
 	simtime known_ns;
 	char unknown[160];
 	uint64_t packets, changes;
-	simtime from_ns; /* of a flight: the instant of its snapshot */
+	simtime from_ns;   /* of a flight: the instant of its snapshot */
+	simtime lacked_ns; /* when memory was first short in the run; SIMTIME_NEVER: never */
 };
 
 struct rerun_result {
@@ -60,7 +61,6 @@ struct rerun_result {
 	uint64_t checks;               /* comparisons of counters or sums that agree */
 	uint64_t swapped;              /* of `compared`: left in another order at one instant */
 	uint64_t unsent;               /* real losses: packets that no device took */
-	uint64_t unheld;               /* real losses: packets that found no memory */
 	char damage[200];              /* what is wrong with the end of the file, or "" */
 	bool differs;                  /* `difference` says where and how */
 	char difference[300];

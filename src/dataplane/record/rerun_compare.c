@@ -107,8 +107,7 @@ void rerun_compare_counters(struct rerun_engine *rerun_engine, const struct tape
 	struct engine_digest digest;
 
 	/* Control removes a cloud from its slot at a time of its own, which may differ here. */
-	if (rerun_engine->counts_otherwise ||
-	    !engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
+	if (!engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
 	    digest_name(digest.cloud) != entry->word)
 		return;
 	if (digest.counters == entry->number) {

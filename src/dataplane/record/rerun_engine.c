@@ -75,6 +75,10 @@ int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct 
 {
 	bool full;
 
+	if (unlikely(now >= rerun_engine->lacked_ns)) {
+		now = rerun_engine->lacked_ns > 0 ? rerun_engine->lacked_ns - 1 : 0;
+		rerun_engine->has_ahead = false;
+	}
 	do {
 		full = false;
 		engine_advance(rerun_engine->engine, now);
@@ -188,22 +192,6 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	return 0;
 }
 
-/* Loses track if a change or an insertion was taken over while something that was due was still in
- * its cloud. An unknown part of it was executed only afterwards. */
-static void meet_unsettled(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
-                           const char *what)
-{
-	char why[160];
-
-	if (!(entry->flags & TAPE_UNSETTLED) || rerun_engine->options->ideal)
-		return;
-	snprintf(why, sizeof(why),
-	         "%s was taken over at %s while due packets waited for a device and weir had no "
-	         "memory for them (--ideal continues)",
-	         what, instant_of(entry->t_ns).text);
-	lose_track(rerun_engine, entry->t_ns, why);
-}
-
 static int take_change(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
                        struct problem *problem)
 {
@@ -216,7 +204,6 @@ static int take_change(struct rerun_engine *rerun_engine, const struct tape_entr
 		lose_track(rerun_engine, entry->t_ns, problem->text);
 		return 0;
 	}
-	meet_unsettled(rerun_engine, entry, "a change");
 	rc = rerun_engine_change(rerun_engine, next, entry->t_ns, problem);
 	if (rc == 0)
 		rerun_engine->result->workers[rerun_engine->worker].changes++;
@@ -234,7 +221,6 @@ static void take_insertion(struct rerun_engine *rerun_engine, const struct recor
 	memcpy(cloud, recorded->data, sizeof(cloud));
 	cloud[sizeof(cloud) - 1] = '\0';
 	engine_insert(rerun_engine->engine, &insertion, recorded->entry.t_ns);
-	meet_unsettled(rerun_engine, &recorded->entry, "a probe");
 }
 
 static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
@@ -248,50 +234,33 @@ static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry 
 	lose_track(rerun_engine, entry->number, why);
 }
 
-/* Names a want whose requests depend on the machine. What became of it cannot be repeated. */
-static const char *unrepeated(uint32_t want)
-{
-	switch (want) {
-	case WANT_OWN_BYTES:
-		return "a private copy of a packet whose bytes a device shared";
-	case WANT_TIMER:
-		return "the timer of a link where clouds meet";
-	case WANT_TAKEN:
-		return "the packet that the link sent when `drop head` pushed out one behind it";
-	default:
-		return "departures that had to wait where clouds meet";
-	}
-}
-
-static void meet_unheld(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
-{
-	char why[160];
-
-	rerun_engine->result->unheld += entry->n;
-	if (rerun_engine->options->ideal || entry->flags < WANTS)
-		return;
-	snprintf(why, sizeof(why), "at %s weir had no memory for %s (--ideal continues)",
-	         instant_of(entry->t_ns).text, unrepeated(entry->flags));
-	lose_track(rerun_engine, entry->t_ns, why);
-}
-
 /* Loses track if the repetition itself found no memory: what follows differs from the recording. */
 static bool has_starved(struct rerun_engine *rerun_engine)
 {
-	if (likely(!rerun_engine->scarcity.starved) || rerun_engine->options->otherwise)
+	if (likely(rerun_engine->starved_ns == SIMTIME_NEVER) || rerun_engine->options->otherwise)
 		return false;
-	lose_track(rerun_engine, rerun_engine->ahead.entry.t_ns,
-	           "the repetition lacks memory that the run had; allow more with --memory");
+	lose_track(rerun_engine, rerun_engine->starved_ns,
+	           "the repetition has no memory for some packets; allow more with --memory");
 	return true;
+}
+
+void rerun_engine_finish(struct rerun_engine *rerun_engine, simtime now)
+{
+	const struct rerun_worker *worker = &rerun_engine->result->workers[rerun_engine->worker];
+
+	if (rerun_engine->lacked_ns > now + 1 || worker->unknown[0])
+		return;
+	lose_track(rerun_engine, rerun_engine->lacked_ns,
+	           "from then on weir had no memory for some packets; what follows cannot be "
+	           "repeated: give it more, with `weir run --memory` (--ideal continues)");
 }
 
 int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem)
 {
-	const bool compares = !rerun_engine->options->otherwise &&
-	                      (!rerun_engine->options->ideal || !rerun_engine->result->unheld);
 	struct rerun_worker *worker = &rerun_engine->result->workers[rerun_engine->worker];
 	const struct recorded *recorded = &rerun_engine->ahead;
 	const struct tape_entry *entry = &recorded->entry;
+	const bool compares = !rerun_engine->options->otherwise && entry->t_ns < worker->lacked_ns;
 	int rc = 0;
 
 	worker->took_part = true;
@@ -315,7 +284,6 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 		rc = take_change(rerun_engine, entry, problem);
 		break;
 	case TAPE_CLEAR:
-		rerun_engine->counts_otherwise = entry->flags & TAPE_UNSETTLED;
 		engine_clear(rerun_engine->engine);
 		break;
 	case TAPE_INSERTION:
@@ -335,9 +303,6 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 	case TAPE_SUM:
 		if (compares)
 			rerun_flight_compare(rerun_engine, entry);
-		break;
-	case TAPE_UNHELD:
-		meet_unheld(rerun_engine, entry);
 		break;
 	case TAPE_GAP:
 		meet_gap(rerun_engine, entry);
@@ -364,7 +329,7 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	        .pool = rerun_engine->supply->pool,
 	        .seed = scenario->seed,
 	        .witness = options->replay->witness,
-	        .scarcity = options->ideal ? NULL : &rerun_engine->scarcity.scarcity,
+	        .lacked_ns = &rerun_engine->starved_ns,
 	        .filters = &filters,
 	        .spread = pool_spread,
 	        .make_room = make_room,

@@ -13,7 +13,6 @@
 #include "record/recorded_file.h"
 #include "record/rerun.h"
 #include "record/tape.h"
-#include "record/rerun_lacks.h"
 
 /* A packet that has left. */
 struct gone {
@@ -40,7 +39,9 @@ struct rerun_engine {
 	void *leave_argument;
 	uint32_t worker, digested;
 	bool owned[SCENARIO_PORTS_MAX];
-	struct rerun_scarcity scarcity;
+	/* The earliest instant at which memory was short: in the run, which is repeated up to there
+	 * (SIMTIME_NEVER also if it continues in any case), and in this engine. */
+	simtime lacked_ns, starved_ns;
 	struct engine *engine;
 	bool *lasts; /* by cloud of the beginning: this engine has it still */
 	void *memory;
@@ -49,10 +50,7 @@ struct rerun_engine {
 	struct recorded ahead;
 	bool has_ahead;
 	bool skipped; /* some digests are missing on the tape */
-	/* counters were cleared when a device had not taken all that was due: since then only the
-	 * counters differ */
-	bool counts_otherwise;
-	int error; /* of leave */
+	int error;    /* of leave */
 	struct gone_queue gone[SCENARIO_PORTS_MAX];
 	/* for a flight */
 	bool begun;      /* its snapshot has been read */
@@ -88,11 +86,13 @@ static inline simtime rerun_engine_next(const struct rerun_engine *rerun_engine)
 	return rerun_engine->has_ahead ? rerun_engine->ahead.entry.t_ns : SIMTIME_NEVER;
 }
 
-/* Advances the engine to `now`, and passes what leaves to `leave`. Returns 0, or -errno with
- * problem. */
+/* Advances the engine to `now`, and passes what leaves to `leave`. If memory was short in the run
+ * by then, advances it up to that, and ends its entries. Returns 0, or -errno with problem. */
 int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct problem *problem);
 /* Executes the next entry. The engine has advanced to its instant. `alone`: one packet at a time.
  * Returns 0, or -errno with problem. */
 int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem);
+/* Stores what is not known because memory was short in the run. `now`: where all engines end. */
+void rerun_engine_finish(struct rerun_engine *rerun_engine, simtime now);
 
 #endif

@@ -54,24 +54,46 @@ void tape_publish(struct tape *tape, const struct tape_entry *entry)
 	__atomic_store_n(&tape->published, tape->written, __ATOMIC_RELEASE);
 }
 
-/* Puts a GAP on the tape, now that there is room again. Returns false if there is none. */
-static bool tell_gap(struct tape *tape, uint32_t spare)
+/* Puts an entry that has nothing behind it. Returns false if there is no room. */
+static bool put_alone(struct tape *tape, const struct tape_entry *what, uint32_t spare)
 {
 	struct tape_entry *entry = reserve(tape, sizeof(*entry), spare);
 
 	if (!entry)
 		return false;
-	*entry = (struct tape_entry){
-	        .bytes = sizeof(*entry),
+	*entry = *what;
+	entry->bytes = sizeof(*entry);
+	tape_publish(tape, entry);
+	return true;
+}
+
+/* Puts a GAP on the tape, now that there is room again. Returns false if there is none. */
+static bool tell_gap(struct tape *tape, uint32_t spare)
+{
+	const struct tape_entry gap = {
 	        .kind = TAPE_GAP,
 	        .flags = tape->gap_blind ? TAPE_BLIND : 0,
 	        .n = (uint32_t)RTE_MIN(tape->gap_packets, (uint64_t)UINT32_MAX),
 	        .t_ns = tape->now,
 	        .number = tape->gap_from,
 	};
-	tape_publish(tape, entry);
+
+	if (!put_alone(tape, &gap, spare))
+		return false;
 	tape->gap = tape->gap_blind = false;
 	tape->gap_packets = 0;
+	return true;
+}
+
+/* Puts an UNHELD. Returns false if there is no room. */
+static bool tell_unheld(struct tape *tape, uint32_t spare)
+{
+	const struct tape_entry unheld = {
+	        .kind = TAPE_UNHELD, .t_ns = tape->now, .number = tape->lacked_ns};
+
+	if (!put_alone(tape, &unheld, spare))
+		return false;
+	tape->unheld_ns = tape->lacked_ns;
 	return true;
 }
 
@@ -94,6 +116,9 @@ static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime n
 struct tape_entry *tape_entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
 {
 	if (unlikely(tape->gap) && !tell_gap(tape, spare + bytes))
+		return NULL;
+	/* Nothing may be read before it is known that it cannot be repeated. */
+	if (unlikely(tape->lacked_ns < tape->unheld_ns) && !tell_unheld(tape, spare + bytes))
 		return NULL;
 	return reserve(tape, bytes, spare);
 }
@@ -251,25 +276,18 @@ static void put(struct tape *tape, const struct tape_entry *what, enum worth wor
 	tape_publish(tape, entry);
 }
 
-void tape_change(struct tape *tape, uint64_t number, simtime now, bool settled)
+void tape_change(struct tape *tape, uint64_t number, simtime now)
 {
-	put(tape,
-	    &(struct tape_entry){.kind = TAPE_CHANGE,
-	                         .flags = settled ? 0 : TAPE_UNSETTLED,
-	                         .t_ns = now,
-	                         .number = number},
+	put(tape, &(struct tape_entry){.kind = TAPE_CHANGE, .t_ns = now, .number = number},
 	    WORTH_A_BLIND_GAP);
 }
 
-void tape_clear(struct tape *tape, simtime now, bool settled)
+void tape_clear(struct tape *tape, simtime now)
 {
-	put(tape,
-	    &(struct tape_entry){
-	            .kind = TAPE_CLEAR, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
-	    WORTH_A_BLIND_GAP);
+	put(tape, &(struct tape_entry){.kind = TAPE_CLEAR, .t_ns = now}, WORTH_A_BLIND_GAP);
 }
 
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool settled)
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now)
 {
 	const uint32_t frames = insertion->n * insertion->frame_bytes;
 	const uint32_t bytes =
@@ -284,7 +302,6 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	}
 	*entry = (struct tape_entry){.bytes = bytes,
 	                             .kind = TAPE_INSERTION,
-	                             .flags = settled ? 0 : TAPE_UNSETTLED,
 	                             .n = insertion->n,
 	                             .t_ns = now,
 	                             .number = insertion->frame_bytes};
@@ -397,26 +414,10 @@ void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, 
 	    WORTH_A_GAP);
 }
 
-/* Called by the engine (engine_setup.scarcity). */
-static void tell_unheld(struct scarcity *scarcity, const char *cloud, enum want want,
-                        uint64_t number, uint32_t n)
-{
-	put((struct tape *)scarcity,
-	    &(struct tape_entry){
-	            .kind = TAPE_UNHELD,
-	            .flags = (uint8_t)want,
-	            .n = n,
-	            .word = digest_name(cloud),
-	            .t_ns = ((struct tape *)scarcity)->now,
-	            .number = number,
-	    },
-	    WORTH_A_GAP);
-}
-
 int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
 {
 	memset(tape, 0, sizeof(*tape));
-	tape->scarcity.lacked = tell_unheld;
+	tape->lacked_ns = tape->unheld_ns = SIMTIME_NEVER;
 	tape->size = bytes;
 	tape->snap = snap ? snap : UINT32_MAX;
 	tape->digested = tape_digested(snap);

@@ -10,6 +10,9 @@
  * packets of weir's own. For comparison, it also records results: a digest of each packet that
  * leaves, the counters of a few clouds from time to time, and what weir itself lost.
  *
+ * When memory is short depends on the machine, so what follows cannot be repeated. Ahead of the
+ * next entry, the tape then has the instant (TAPE_UNHELD), once.
+ *
  * At most `snap` bytes of a frame are kept. Digests of departures then cover fewer bytes: a
  * statement that inserts or removes headers moves the bytes of a frame, and a repetition does not
  * know those behind the snap.
@@ -22,7 +25,6 @@
 
 #include <stdbool.h>
 
-#include "account/scarcity.h"
 #include "packet/burst.h"
 #include "packet/outlet.h"
 #include "record/tape_entry.h"
@@ -69,12 +71,14 @@ struct tape_snapshots {
 };
 
 struct tape {
-	struct scarcity scarcity; /* first: is told which packets found no memory */
 	uint8_t *data;
 	uint64_t size; /* a power of two */
 	uint32_t snap; /* UINT32_MAX: whole frames */
 	uint32_t digested;
 	/* of the worker */
+	/* Since the start or the latest snapshot, the earliest instant at which memory was short
+	 * (engine_setup.lacked_ns), and what the tape has of it. SIMTIME_NEVER: none. */
+	simtime lacked_ns, unheld_ns;
 	uint64_t written, taken; /* bytes; `taken` as last read from `passed` */
 	simtime now;             /* of the latest entry */
 	uint64_t gap_packets;    /* left out since the last entry that found room */
@@ -104,11 +108,10 @@ uint32_t tape_digested(uint32_t snap);
 
 /* Records a burst, before the engine takes it. */
 void tape_burst(struct tape *tape, const struct burst *burst);
-/* `settled` is the result of engine_settle, called directly before. */
-void tape_change(struct tape *tape, uint64_t number, simtime now, bool settled);
-void tape_clear(struct tape *tape, simtime now, bool settled);
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now,
-                    bool settled);
+/* Directly behind engine_settle. */
+void tape_change(struct tape *tape, uint64_t number, simtime now);
+void tape_clear(struct tape *tape, simtime now);
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now);
 /* Records what the engine, which has advanced to `now`, has put into the outlet of a port. */
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now);
 /* Stores how many packets are left in the outlet. */

@@ -16,8 +16,8 @@
  *                                 left there, from 1
  *   CHECK       slot of a cloud   digest of its counters hash of its name -
  *   UNSENT      bytes on the wire when it was due        its digest       -
- *   UNHELD      packets           of the first of its    hash of cloud    -
- *                                 want (scarcity.h)
+ *   UNHELD      -                 the earliest instant   -                -
+ *                                 without memory
  *   GAP         packets           since when             -                -
  *   SNAPSHOT    which part, from  bytes of all parts     digest of all    a part of a snapshot
  *               0                                        parts
@@ -28,8 +28,11 @@
  *
  * `port` is the port of arrival; of DEPARTURES, SUM and UNSENT, the port of departure. `t_ns` is
  * the instant at which the engine got the packets or the change, or to which it had advanced; of
- * real losses (UNSENT, UNHELD), that of the previous entry. It does not decrease. In the dump of a
+ * real losses (UNSENT, UNHELD), that of an entry beside it. It does not decrease. In the dump of a
  * flight, UNSENT entries lie behind all others, and their `t_ns` is 0.
+ *
+ * Older versions of weir wrote an UNHELD for each packet, or several with their number in `n`, and
+ * TAPE_UNSETTLED if due packets found no memory when something else was taken over.
  */
 #ifndef WEIR_TAPE_ENTRY_H
 #define WEIR_TAPE_ENTRY_H
@@ -46,7 +49,7 @@ enum tape_kind {
 	TAPE_DEPARTURES,
 	TAPE_CHECK,
 	TAPE_UNSENT, /* real loss: no device took the packet */
-	TAPE_UNHELD, /* real losses for lack of memory; `flags`: the want (scarcity.h) */
+	TAPE_UNHELD, /* memory was short: what follows cannot be repeated */
 	TAPE_GAP,    /* entries are missing here */
 	TAPE_END,    /* the worker has stopped */
 	/* Of a flight (flight_ring.h): the state of the engine at that instant, with the packets
@@ -59,8 +62,8 @@ enum tape_kind {
 };
 
 #define TAPE_AGES 0x1 /* PACKETS: ages precede the tape_frames */
-/* CHANGE, CLEAR, INSERTION: for lack of memory, something that was due was still in its cloud
- * (engine_settle). END: something that was due had not left. */
+/* END: something that was due had not left. CHANGE, CLEAR, INSERTION of an older weir: for lack of
+ * memory, something that was due was still in its cloud. */
 #define TAPE_UNSETTLED 0x1
 #define TAPE_BLIND     0x1 /* GAP: a change, a clearing or an insertion is missing, too */
 #define TAPE_LAST      0x1 /* SNAPSHOT: the last part; on a tape, always (tape.h) */
@@ -83,6 +86,19 @@ struct tape_frame {
 
 _Static_assert(sizeof(struct tape_entry) == 32 && sizeof(struct tape_frame) == 8,
                "as it lies in a file");
+
+/* Returns the instant from which on what the worker did cannot be repeated, because memory was
+ * short, if the entry says so; else SIMTIME_NEVER. */
+static inline simtime tape_lacked_ns(const struct tape_entry *entry)
+{
+	if (entry->kind == TAPE_UNHELD)
+		return entry->n == 0 ? entry->number : entry->t_ns;
+	if ((entry->kind == TAPE_CHANGE || entry->kind == TAPE_CLEAR ||
+	     entry->kind == TAPE_INSERTION) &&
+	    (entry->flags & TAPE_UNSETTLED))
+		return entry->t_ns;
+	return SIMTIME_NEVER;
+}
 
 static inline uint32_t tape_padded(uint32_t bytes)
 {

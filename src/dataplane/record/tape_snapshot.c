@@ -84,6 +84,8 @@ void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 	__atomic_store_n(&snapshots->needed, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&snapshots->is, TAPE_ROOM_FILLED, __ATOMIC_RELEASE);
 	tape_publish(tape, entry);
+	/* What follows can be repeated again, from here on. */
+	tape->lacked_ns = tape->unheld_ns = SIMTIME_NEVER;
 	snapshots->begun = true;
 	snapshots->next = now + snapshots->every_ns;
 	snapshots->next_bytes = tape->written + snapshots->every_bytes;

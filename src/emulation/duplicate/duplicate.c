@@ -13,10 +13,9 @@ void duplicate_packets(struct cloud *cloud, struct burst *burst, uint64_t which)
 
 		if (!(which & 1) || burst_flags(burst, i) & PACKET_COPY)
 			continue;
-		if (cloud_grants_one(cloud, WANT_COPY) && burst->n < BURST_ROOM)
+		if (burst->n < BURST_ROOM)
 			copy = copy_make(cloud_pool(cloud), burst->mbuf[i]);
 		if (!copy) {
-			cloud_lacked(cloud, WANT_COPY, 1, 1);
 			cloud_drop_copy(cloud, burst, i);
 			continue;
 		}

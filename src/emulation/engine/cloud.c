@@ -89,6 +89,8 @@ void cloud_free(struct cloud *cloud)
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
 {
 	cloud->counters.drops[reason]++;
+	if (unlikely(reason == REASON_NO_BUFFER))
+		hold_lacked(cloud->holder, burst_t(burst, i));
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, burst, i, fate_dropped(reason));
 	rte_pktmbuf_free(burst_take(burst, i));
@@ -97,6 +99,8 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
+	if (unlikely(reason == REASON_NO_BUFFER))
+		hold_lacked(cloud->holder, now);
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_held(cloud, held, now, fate_dropped(reason));
 	hold_drop(cloud->holder, held);
@@ -106,6 +110,7 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 {
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
+	hold_lacked(cloud->holder, burst_t(burst, i));
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, burst, i,
 		           (struct fate){.kind = FATE_DROPPED,
@@ -124,8 +129,6 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
 	for (uint16_t i = 0; cloud->witness && i < held; i++)
 		cloud_tell(cloud, burst, from + i,
 		           fate_delivered(due_ns[as_one ? 0 : i], enters_ns[as_one ? 0 : i]));
-	if (held < n)
-		cloud_lacked(cloud, WANT_LINE, n - held, n - held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
@@ -140,10 +143,9 @@ static __attribute__((noinline)) void compensate(struct cloud *cloud, const stru
 		        cloud_leaves_at(cloud, came[i], due_ns[i], burst_age_ns(burst, from + i));
 }
 
-/* Puts packets onto the line, each due at its own instant; `granted` of them may look for
- * memory. */
+/* Puts packets onto the line, each due at its own instant. */
 static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struct burst *burst,
-                                                      uint16_t from, uint16_t n, uint16_t granted,
+                                                      uint16_t from, uint16_t n,
                                                       const simtime *enters_ns)
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
@@ -157,7 +159,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		compensate(cloud, burst, from, n, came, due_ns, compensated);
 		leaves = compensated;
 	}
-	held = line_push(&cloud->line, cloud->holder, burst, from, granted, leaves, false);
+	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
 	/* If a packet has not waited for the link, its time on the line is its whole delay. */
 	if (likely(!enters_ns || !spread)) {
 		histogram_add_spans(cloud->delay_ns, spread, came, due_ns, held);
@@ -174,7 +176,7 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
                       const simtime *enters_ns)
 {
 	struct line *line = &cloud->line;
-	uint16_t granted, part, held;
+	uint16_t held;
 	simtime due;
 
 	if (unlikely(n == 0))
@@ -186,21 +188,15 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 		reorder_enter(cloud, burst, from, n);
 		return;
 	}
-	/* A packet that must find no memory goes alone, and still makes its draws. */
-	granted = cloud_grants(cloud, WANT_LINE, n);
-	part = RTE_MAX(granted, 1);
 	if (likely(burst->at_once && !enters_ns && !cloud->compensates_latency) &&
 	    likely(line_due_as_one(line, burst->t, &due))) {
-		held = line_push(line, cloud->holder, burst, from, granted, &due, true);
+		held = line_push(line, cloud->holder, burst, from, n, &due, true);
 		histogram_add(cloud->delay_ns, due - burst->t, held);
-		if (unlikely(cloud->witness || held < part))
-			tell_entered(cloud, burst, from, part, held, &due, &burst->t, true);
+		if (unlikely(cloud->witness || held < n))
+			tell_entered(cloud, burst, from, n, held, &due, &burst->t, true);
 	} else {
-		enter_line_each(cloud, burst, from, part, granted, enters_ns);
+		enter_line_each(cloud, burst, from, n, enters_ns);
 	}
-	if (unlikely(part < n))
-		cloud_enter_line(cloud, burst, from + part, n - part,
-		                 enters_ns ? enters_ns + part : NULL);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
@@ -212,19 +208,17 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	          PACKET_GENERATED | PACKET_BACK);
 	/* line_due is not called: this packet does not take the path of the cloud's other
 	 * packets. */
-	if (unlikely(!cloud_grants_one(cloud, WANT_EVENT) ||
-	             !line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns))) {
-		cloud_lacked(cloud, WANT_EVENT, 1, 1);
+	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
-	} else if (unlikely(cloud->witness != NULL)) {
+	else if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns, t_ns));
-	}
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 {
 	cloud->counters.generated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
+	hold_lacked(cloud->holder, t_ns);
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_unmade(cloud, t_ns, number);
 }
@@ -337,34 +331,6 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.joined++;
 }
 
-/* ---- memory ---- */
-
-uint32_t cloud_grants_numbered(struct cloud *cloud, enum want want, uint32_t n)
-{
-	const struct scarcity *scarcity = cloud->holder->scarcity;
-	uint32_t ahead = n;
-
-	if (unlikely(scarcity->forces))
-		ahead = scarcity->ahead(scarcity, cloud->name, want, cloud->wanted[want], n);
-	/* The packet that must find no memory has asked, too. */
-	cloud->wanted[want] += ahead ? ahead : 1;
-	return ahead;
-}
-
-void cloud_lacked(struct cloud *cloud, enum want want, uint32_t ago, uint32_t n)
-{
-	struct scarcity *scarcity = cloud->holder->scarcity;
-
-	if (scarcity)
-		scarcity->lacked(scarcity, cloud->name, want,
-		                 want < WANTS ? cloud->wanted[want] - ago : 0, n);
-}
-
-bool cloud_grants_one(struct cloud *cloud, enum want want)
-{
-	return cloud_grants(cloud, want, 1) > 0;
-}
-
 /* ---- what stages may read of their cloud (stage.h) ---- */
 
 const char *cloud_name(const struct cloud *cloud)
@@ -401,7 +367,6 @@ bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i)
 {
 	if (likely(burst_unshare(burst, i, cloud->holder->pool) != NULL))
 		return true;
-	cloud_lacked(cloud, WANT_OWN_BYTES, 0, 1);
 	cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 	return false;
 }

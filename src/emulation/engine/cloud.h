@@ -10,7 +10,6 @@
 
 #include "account/counters.h"
 #include "account/histogram.h"
-#include "account/scarcity.h"
 #include "line/line.h"
 #include "link/link.h"
 #include "scenario/scenario.h"
@@ -76,8 +75,7 @@ struct cloud {
 	simtime latest_leaving;
 	/* of stages, begun and ended: odd while one is in progress (cloud_stages) */
 	uint32_t exchanges;
-	uint64_t drawn_most;    /* most draws of a stage or an AQM that was replaced or removed */
-	uint64_t wanted[WANTS]; /* with a scarcity: how many packets asked for memory */
+	uint64_t drawn_most; /* most draws of a stage or an AQM that was replaced or removed */
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it belongs to; or NULL */
@@ -185,28 +183,5 @@ static inline uint64_t cloud_held(const struct cloud *cloud)
  * (snapshot.h). The engine handles its packets on the shared wheel. */
 struct snapshot;
 void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot);
-
-/*
- * Requests for memory by the packets of a cloud. If the engine has a scarcity (account/scarcity.h),
- * these packets are numbered. Each packet asks for a place once at each point of its path; single
- * blocks of memory are not counted. Stages call cloud_grants_one to ask, and cloud_lacked for
- * packets that found no memory (stage/stage.h).
- */
-
-uint32_t cloud_grants_numbered(struct cloud *cloud, enum want want, uint32_t n);
-
-/* Asks for n packets, n > 0. Returns how many of them, from the first, may look for memory, and
- * numbers these; the caller asks again for the others. If it returns 0, the first packet is
- * numbered, and must find none. */
-static inline uint32_t cloud_grants(struct cloud *cloud, enum want want, uint32_t n)
-{
-	return likely(!cloud->holder->scarcity) ? n : cloud_grants_numbered(cloud, want, n);
-}
-
-/* Returns true if a repetition makes packets find no memory: then they ask one by one. */
-static inline bool cloud_forces(const struct cloud *cloud)
-{
-	return unlikely(cloud->holder->scarcity != NULL) && cloud->holder->scarcity->forces;
-}
 
 #endif

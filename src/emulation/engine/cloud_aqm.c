@@ -263,7 +263,6 @@ static bool own_bytes(struct cloud *cloud, struct held *held, simtime now)
 	segments = mbuf->nb_segs;
 	mbuf = copy_unshare(cloud->holder->pool, mbuf);
 	if (unlikely(!mbuf)) {
-		cloud_lacked(cloud, WANT_OWN_BYTES, 0, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -310,12 +309,9 @@ static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *ban
 {
 	const struct held *from = log_front(band);
 	struct arena *arena = &cloud->holder->arena;
-	struct held *to = NULL;
+	struct held *to = log_append(&queue->log, arena, from->stored_bytes);
 
-	if (likely(cloud_grants(cloud, WANT_LIFT, 1) > 0))
-		to = log_append(&queue->log, arena, from->stored_bytes);
 	if (unlikely(!to)) {
-		cloud_lacked(cloud, WANT_LIFT, 1, 1);
 		cloud_drop_held(cloud, from, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -366,7 +362,7 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 		return false;
 	while (!link_has_room(link, queue, wire_bytes)) {
 		if (!link_oldest(link, queue, &cloud->holder->arena, &held))
-			cloud_lacked(cloud, WANT_TAKEN, 0, 1);
+			hold_lacked(cloud->holder, now);
 		if (!held)
 			return false;
 		if (aqm && aqm->kind->pushed_out) {

@@ -8,8 +8,7 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct aqm *aqm = cloud->link.queue.aqm;
 
-	return !cloud->link.classes && cloud_next(cloud) > now && (!aqm || aqm->takes_groups) &&
-	       !cloud_forces(cloud);
+	return !cloud->link.classes && cloud_next(cloud) > now && (!aqm || aqm->takes_groups);
 }
 
 /* Returns how many packets find room in the queue, and in the chunk that its log writes. Stores
@@ -47,8 +46,6 @@ static void append(struct cloud *cloud, const struct burst *burst, uint16_t from
 	struct holder *holder = cloud->holder;
 	uint64_t bytes = 0;
 
-	if (n > 0)
-		cloud_grants(cloud, WANT_QUEUE, n);
 	for (uint16_t i = 0; i < n; i++) {
 		struct held *held =
 		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);

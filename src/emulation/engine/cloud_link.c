@@ -39,19 +39,15 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 {
 	simtime t_in = held->t_ns;
 	simtime due, leaves;
-	bool granted;
 
 	if (unlikely(cloud->line.reorders)) {
 		reorder_enter_held(cloud, held, now);
 		return true;
 	}
-	granted = cloud_grants(cloud, WANT_HEAD, 1) > 0;
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (unlikely(!granted) ||
-	    (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
-	     unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves)))) {
-		cloud_lacked(cloud, WANT_HEAD, 1, 1);
+	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
+	    unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -229,17 +225,14 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 }
 
 /* Returns true if packets of this burst that leave the idle link before the next one arrives need
- * not be queued: nothing but the shaper has to account for them. In the queue they ask for
- * WANT_QUEUE and WANT_HEAD, here for WANT_LINE. Where memory is numbered (scarcity.h) they are
- * queued, since what they ask for must not depend on the rest of their burst. */
+ * not be queued: nothing but the shaper has to account for them. */
 static inline bool may_pass_late(const struct cloud *cloud, const struct burst *burst)
 {
 	const struct link *link = &cloud->link;
 
 	return !burst->at_once && link->plain && !link->classes && !link->queue.aqm &&
 	       !cloud->compensates_latency && !cloud->watch && !cloud->witness &&
-	       !cloud->holder->scarcity && !cloud->line.reorders &&
-	       cloud->line.back.packets.records == 0;
+	       !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
 /* Returns true if the packet, which does not leave the idle link on arrival, has left it by the
@@ -328,11 +321,9 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	}
 	log = arrival.log;
 	held = NULL;
-	if (likely(cloud_grants(cloud, WANT_QUEUE, 1) > 0) &&
-	    likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
+	if (likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
 		held = log_append(log, &cloud->holder->arena, stored_bytes);
 	if (unlikely(!held)) {
-		cloud_lacked(cloud, WANT_QUEUE, 1, 1);
 		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return false;
 	}

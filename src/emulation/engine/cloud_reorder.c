@@ -39,14 +39,8 @@ static void give_due(struct cloud *cloud, simtime due, bool overtakes)
 	back->latest = simtime_max(back->latest, due);
 }
 
-static enum want want_of(const struct entrant *entrant)
-{
-	return entrant->burst ? WANT_LINE : WANT_HEAD;
-}
-
 static void entrant_drop(struct cloud *cloud, const struct entrant *entrant, simtime now)
 {
-	cloud_lacked(cloud, want_of(entrant), 1, 1);
 	if (entrant->burst)
 		cloud_drop(cloud, entrant->burst, entrant->i, REASON_NO_BUFFER);
 	else
@@ -122,8 +116,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (likely(cloud_grants(cloud, WANT_RELEASE, 1) > 0 &&
-	           line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	if (likely(line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		/* The packets released earlier and those counted in the note came before it. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
@@ -132,7 +125,6 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 			back->passed = simtime_max(back->passed, due);
 		tell(cloud, held, due, note->entered_ns);
 	} else {
-		cloud_lacked(cloud, WANT_RELEASE, 1, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 	}
 	cloud->line.held--;
@@ -179,7 +171,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	struct line *line = &cloud->line;
 	const struct reorder_rule *rule = &line->conf.reorder;
 	struct reorder_back *back = &line->back;
-	bool chosen, granted;
+	bool chosen;
 	simtime due = now;
 
 	while (cloud->line.back_deadline <= now)
@@ -197,11 +189,10 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		line_due_one(line, now, &due);
 	if (chosen && rule->kind == REORDER_TIME)
 		due += rule->time_ns;
-	granted = cloud_grants(cloud, want_of(entrant), 1) > 0;
 	if (chosen && reorder_holds_back(rule)) {
-		if (unlikely(!granted || !hold_back(cloud, entrant, due, now)))
+		if (unlikely(!hold_back(cloud, entrant, due, now)))
 			entrant_drop(cloud, entrant, now);
-	} else if (likely(granted && entrant_push(cloud, entrant, now, due))) {
+	} else if (likely(entrant_push(cloud, entrant, now, due))) {
 		give_due(cloud, due, back->packets.records > 0 || due < back->latest);
 		back->passed = simtime_max(back->passed, due);
 		tell(cloud, &entrant->head, due, now);

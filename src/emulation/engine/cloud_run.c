@@ -30,8 +30,7 @@ static inline bool may_run(const struct cloud *cloud)
 	       link->taken.records == 0 && !aqm_is_asked(link->queue.aqm) && !line->reorders &&
 	       !line->limited && line->back_deadline == SIMTIME_NEVER &&
 	       !(line->shared && line->conf.jitter) && !cloud->witness &&
-	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch) &&
-	       !cloud_forces(cloud);
+	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
 }
 
 /* Gathers the heads that leave by `until`, at most `most`. The result equals that of link_take and
@@ -83,10 +82,8 @@ static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struc
 		cloud->counters.tx_bytes += run->head[n]->wire_bytes;
 	}
 	cloud->counters.tx_packets += n;
-	if (n > 0) {
+	if (n > 0)
 		cloud->line.last_due = run->left[n - 1];
-		cloud_grants(cloud, WANT_HEAD, n);
-	}
 	histogram_add_spans(cloud->delay_ns, NULL, run->came, run->left, n);
 	return n;
 }
@@ -98,7 +95,6 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 	struct line *line = &cloud->line;
 	simtime due_ns[RUN_MAX];
 
-	cloud_grants(cloud, WANT_HEAD, run->n);
 	cloud->counters.reordered += line_due(line, run->left, run->n, due_ns);
 	for (uint16_t at = 0; at < run->n; at++) {
 		uint16_t n = line_push_held(line, cloud->holder, &run->head[at], run->n - at,
@@ -111,7 +107,6 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 		at += n;
 		if (likely(at == run->n))
 			break;
-		cloud_lacked(cloud, WANT_HEAD, run->n - at, 1);
 		cloud_drop_held(cloud, run->head[at], REASON_NO_BUFFER, run->left[at]);
 	}
 }

@@ -58,6 +58,15 @@ static void schedule_catch_up(struct cloud *cloud, simtime now, struct snapshot 
 	snapshot_holds(snapshot, cloud->change == next);
 }
 
+/* Before format 4, ten numbers lie here: how many packets had asked for memory. */
+static void numbers_skip(struct snapshot *snapshot)
+{
+	uint64_t numbers[10] = {0};
+
+	if (snapshot->format < 4)
+		snapshot_value(snapshot, numbers);
+}
+
 void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 {
 	schedule_catch_up(cloud, now, snapshot);
@@ -67,7 +76,7 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 	snapshot_value(snapshot, cloud->drawn_most);
 	snapshot_value(snapshot, cloud->counters);
 	tallies_snapshot(cloud, snapshot);
-	snapshot_value(snapshot, cloud->wanted);
+	numbers_skip(snapshot);
 	stages_snapshot(cloud, snapshot);
 	timeline_snapshot(cloud->timeline, snapshot);
 	link_snapshot(&cloud->link, cloud->holder, cloud->index, snapshot);

@@ -33,7 +33,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->setup = *setup;
 	engine->tells = setup->witness && setup->witness->way;
 	engine->holder.pool = setup->pool;
-	engine->holder.scarcity = setup->scarcity;
+	engine->holder.lacked_ns = setup->lacked_ns;
 	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
@@ -397,13 +397,10 @@ void engine_ingress(struct engine *engine, struct burst *burst)
 static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *frame, uint32_t bytes,
                    simtime now)
 {
-	struct rte_mbuf *mbuf = cloud_grants_one(cloud, WANT_INSERTION)
-	                                ? rte_pktmbuf_alloc(engine->holder.pool)
-	                                : NULL;
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(engine->holder.pool);
 	char *to = mbuf ? rte_pktmbuf_append(mbuf, (uint16_t)bytes) : NULL;
 
 	if (unlikely(!to)) {
-		cloud_lacked(cloud, WANT_INSERTION, 1, 1);
 		rte_pktmbuf_free(mbuf);
 		return false;
 	}

@@ -29,7 +29,6 @@
 #include "scenario/scenario.h"
 
 struct classifier_filters;
-struct scarcity;
 struct witness;
 
 struct engine_setup {
@@ -38,8 +37,11 @@ struct engine_setup {
 	void *memory;             /* for small packets that are held; 64-byte aligned */
 	size_t memory_bytes;
 	uint64_t seed;
-	struct witness *witness;   /* or NULL */
-	struct scarcity *scarcity; /* records or dictates which packets find no memory; or NULL */
+	struct witness *witness; /* or NULL */
+	/* Lowered to the earliest instant at which a packet finds no memory, or an event has to
+	 * wait for memory beyond its instant; the owner sets it to SIMTIME_NEVER. From that instant
+	 * on, the output depends on the machine, too. NULL: nobody wants to know. */
+	simtime *lacked_ns;
 	bool live; /* ports have devices, whose latencies are subtracted (port_setting.h) */
 	/* Maximum number of the pool's mbufs that may hold large frames, so that some always remain
 	 * for devices and for departing frames; 0: no bound, for a pool that grows. */
@@ -86,9 +88,9 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 uint32_t engine_advance(struct engine *engine, simtime now);
 /* Called before a change, engine_clear and engine_insert, after engine_advance has reached `now`.
  * Packets that are due by `now` but have no room in their outlet leave their cloud, and wait behind
- * the outlet: so the next operation finds the clouds in the state that the instant implies. Returns
- * false if there was no memory for all of them; the remainder stays in its clouds. */
-bool engine_settle(struct engine *engine, simtime now);
+ * the outlet: so the next operation finds the clouds in the state that the instant implies. Those
+ * for which there is no memory stay in their clouds (lacked_ns). */
+void engine_settle(struct engine *engine, simtime now);
 /* Returns true if engine_ingress has put packets into outlets since engine_advance last returned.
  * These packets are due. */
 bool engine_has_left(const struct engine *engine);

@@ -59,7 +59,7 @@ void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf
 	put(engine, &engine->ports[port].late, mbuf, head, named);
 }
 
-static bool settle_own(struct engine *engine, struct cloud *cloud, simtime now)
+static void settle_own(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct engine_port *port = &engine->ports[cloud->exit->port];
 	const bool told = cloud_tells(cloud, FATE_LEFT);
@@ -70,10 +70,10 @@ static bool settle_own(struct engine *engine, struct cloud *cloud, simtime now)
 		cloud_advance_link(cloud, now);
 	while (line_first(&cloud->line, now) <= now) {
 		if (!has_room(engine, &port->late_own))
-			return false;
+			return;
 		mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
 		if (!mbuf)
-			return false;
+			return;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += head.wire_bytes;
 		port->sent++;
@@ -81,17 +81,23 @@ static bool settle_own(struct engine *engine, struct cloud *cloud, simtime now)
 			cloud_tell_left(cloud, mbuf, &head, head.t_ns);
 		put(engine, &port->late_own, mbuf, &head, told);
 	}
-	return true;
 }
 
-bool engine_settle(struct engine *engine, simtime now)
+void engine_note_overdue(struct engine *engine, simtime now)
+{
+	const simtime next = engine_next_event(engine);
+
+	if (next <= now)
+		hold_lacked(&engine->holder, next);
+}
+
+void engine_settle(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
-	bool settled = true;
 
 	for (uint32_t i = 0; i < cloud_table->n_own; i++)
-		settled &= settle_own(engine, cloud_table->own[i], now);
-	return settled && engine_next_event(engine) > now;
+		settle_own(engine, cloud_table->own[i], now);
+	engine_note_overdue(engine, now);
 }
 
 /* Returns the log whose front leaves next at the port. First lets out what is due on the line of

@@ -18,6 +18,7 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 		return;
 	timer = wheel_append(engine->wheel, due, cloud->index, 0);
 	if (unlikely(!timer)) {
+		hold_lacked(&engine->holder, next);
 		engine_starve(engine, cloud);
 		return;
 	}
@@ -53,7 +54,6 @@ static void feed_timer_missing(struct engine *engine, simtime now)
 		cloud->timer_missing = false;
 		link_arm(engine, cloud);
 		while (!few && cloud->timer_missing && cloud_next(cloud) <= now) {
-			cloud_lacked(cloud, WANT_TIMER, 0, 1);
 			engine->timer_missing = cloud->next_timer_missing;
 			cloud->timer_missing = false;
 			cloud_advance_link(cloud, cloud_next(cloud));
@@ -383,12 +383,12 @@ static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime
 }
 
 /* Executes one event after the other, in the order of time, because an event may cause another. */
-void engine_advance_shared(struct engine *engine, simtime now)
+bool engine_advance_shared(struct engine *engine, simtime now)
 {
 	if (unlikely(engine->timer_missing))
 		feed_timer_missing(engine, now);
 	if (unlikely(engine->late) && !engine_late_leave(engine))
-		return;
+		return false;
 	for (;;) {
 		simtime due = SIMTIME_NEVER;
 		struct cloud *draining = NULL;
@@ -407,12 +407,11 @@ void engine_advance_shared(struct engine *engine, simtime now)
 		                                                        : held   ? held->t_ns
 		                                                                 : SIMTIME_NEVER))
 			continue;
-		if (draining) {
-			if (!draining_execute(engine, draining, due))
-				return;
-		} else if (!held || !shared_execute(engine, held, now)) {
-			return;
-		}
+		if (!draining && !held)
+			return true;
+		if (draining ? !draining_execute(engine, draining, due)
+		             : !shared_execute(engine, held, now))
+			return false;
 	}
 }
 
@@ -436,13 +435,11 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 	return RTE_MAX(same, 1);
 }
 
-/* Executes what is due before something arrives at the cloud. What is due may still have to wait
- * for a device or for memory: that is recorded. */
-static void meet(struct engine *engine, struct cloud *cloud, simtime now)
+/* Executes what is due before something arrives. */
+static void catch_up(struct engine *engine, simtime now)
 {
-	engine_advance_shared(engine, now);
-	if (unlikely(engine->setup.scarcity != NULL) && wheel_front(engine->wheel, now))
-		cloud_lacked(cloud, WANT_TURN, 0, 1);
+	if (unlikely(!engine_advance_shared(engine, now)))
+		engine_note_overdue(engine, now);
 }
 
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
@@ -453,7 +450,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 
 		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
 		    engine->timer_missing)
-			meet(engine, cloud, now);
+			catch_up(engine, now);
 		n = may_go_on(engine, cloud, burst, done);
 		if (likely(n == burst->n)) {
 			cloud_arrive(cloud, burst);
@@ -469,7 +466,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now)
 {
-	meet(engine, cloud, now);
+	catch_up(engine, now);
 	cloud_insert(cloud, mbuf, now);
 	link_arm(engine, cloud);
 }

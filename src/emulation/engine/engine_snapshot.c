@@ -7,9 +7,6 @@
 #include "holding/hold_snapshot.h"
 #include "link/aqm.h"
 
-/* The first word of a snapshot: it changes if the order of its contents does. */
-#define FORMAT 3u
-
 /* What precedes each cloud. */
 enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };
 
@@ -361,10 +358,11 @@ void engine_snapshot(struct engine *engine, simtime now, struct snapshot *snapsh
 {
 	struct places places = {0};
 	struct snapshot_clouds clouds;
-	uint32_t format = FORMAT;
 
-	snapshot_value(snapshot, format);
-	snapshot_holds(snapshot, format == FORMAT);
+	snapshot->format = SNAPSHOT_FORMAT;
+	snapshot_value(snapshot, snapshot->format);
+	snapshot_holds(snapshot, snapshot->format >= SNAPSHOT_FORMAT_LEAST &&
+	                                 snapshot->format <= SNAPSHOT_FORMAT);
 	ports_snapshot(engine, snapshot);
 	if (!places_open(engine, &places, snapshot))
 		return;

@@ -116,8 +116,9 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* Begins to call the follower for all clouds anew, after a change or with a new follower. */
 void engine_follow_again(struct engine *engine);
-/* Executes the events of shared clouds up to and including `now`, one after the other. */
-void engine_advance_shared(struct engine *engine, simtime now);
+/* Executes the events of shared clouds up to and including `now`, one after the other. Returns
+ * false if one of them has to wait for memory. */
+bool engine_advance_shared(struct engine *engine, simtime now);
 /* Hands packets to a shared cloud, executing the events up to and including each instant first.
  * Other clouds may interact with each packet, and the result of a burst must equal that of single
  * packets: only packets for which this is certain go together (cloud->burst_safe). */
@@ -143,6 +144,9 @@ bool engine_late_leave(struct engine *engine);
 /* Returns what engine_next returns, without the packets that have left their clouds and wait behind
  * an outlet. */
 simtime engine_next_event(const struct engine *engine);
+/* If an event that was due by `now` still has to wait for memory, notes its instant as one at which
+ * memory was short. To be called before something else happens at `now`. */
+void engine_note_overdue(struct engine *engine, simtime now);
 /* Returns the due time of the first packet that waits behind an outlet, or SIMTIME_NEVER if none
  * does. */
 simtime engine_late_next(const struct engine *engine);

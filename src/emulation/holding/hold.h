@@ -20,8 +20,6 @@
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256
 
-struct scarcity;
-
 /* The memory with which a worker's clouds hold packets. */
 struct holder {
 	struct arena arena;
@@ -35,8 +33,16 @@ struct holder {
 	 * one. In a steady flow the pool is not used at all. */
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
-	struct scarcity *scarcity; /* numbers the packets that need memory; or NULL */
+	/* Where the earliest instant is stored at which a packet found no memory; or NULL. */
+	simtime *lacked_ns;
 };
+
+/* Notes that a packet has found no memory at this instant. */
+static inline void hold_lacked(const struct holder *holder, simtime t_ns)
+{
+	if (holder->lacked_ns)
+		*holder->lacked_ns = simtime_min(*holder->lacked_ns, t_ns);
+}
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
 static __rte_always_inline void hold_copy(uint8_t *to, const uint8_t *from, uint32_t bytes)

@@ -26,10 +26,8 @@ static inline void loss_or_mark(struct cloud *cloud, struct burst *burst, uint16
 			cloud_marked(cloud, burst, i, REASON_LOSS);
 		if (done == CE_MARK_DONE || done == CE_MARK_ALREADY)
 			return;
-		if (done == CE_MARK_NO_BUFFER) {
-			cloud_lacked(cloud, WANT_OWN_BYTES, 0, 1);
+		if (done == CE_MARK_NO_BUFFER)
 			reason = REASON_NO_BUFFER;
-		}
 	}
 	cloud_drop(cloud, burst, i, reason);
 }

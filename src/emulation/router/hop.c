@@ -116,15 +116,11 @@ static enum verdict judge_v6(const struct hop *hop, const struct headers *header
 static void speak(struct cloud *cloud, struct icmp_source *source, const struct hop_cause *cause,
                   const struct headers *headers, enum icmp_error error, uint32_t rest)
 {
-	struct rte_mbuf *mbuf = NULL;
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(cloud_pool(cloud));
 	uint32_t bytes;
-
-	if (cloud_grants_one(cloud, WANT_ANSWER))
-		mbuf = rte_pktmbuf_alloc(cloud_pool(cloud));
 
 	if (unlikely(!mbuf || rte_pktmbuf_tailroom(mbuf) < ICMP_FRAME_MAX)) {
 		rte_pktmbuf_free(mbuf);
-		cloud_lacked(cloud, WANT_ANSWER, 1, 1);
 		cloud_generate_nothing(cloud, cause->t_ns, cause->number);
 		return;
 	}
@@ -196,8 +192,7 @@ static void receive(struct hop *hop, struct burst *burst, uint16_t i, const stru
 	            icmp_is_echo_request(headers, frame);
 
 	if (echo)
-		reply = cloud_grants_one(cloud, WANT_ANSWER) ? copy_make(cloud_pool(cloud), mbuf)
-		                                             : NULL;
+		reply = copy_make(cloud_pool(cloud), mbuf);
 	else if (headers->protocol == UDP)
 		answer(hop, burst, i, headers, ICMP_PORT_UNREACHABLE, 0);
 	cloud_drop(cloud, burst, i, REASON_TO_HOP);
@@ -205,7 +200,6 @@ static void receive(struct hop *hop, struct burst *burst, uint16_t i, const stru
 		icmp_echo_turn(&hop->source, headers, rte_pktmbuf_mtod(reply, uint8_t *));
 		cloud_generate(cloud, reply, burst_t(burst, i), burst_number(burst, i));
 	} else if (echo) {
-		cloud_lacked(cloud, WANT_ANSWER, 1, 1);
 		cloud_generate_nothing(cloud, burst_t(burst, i), burst_number(burst, i));
 	}
 }
@@ -323,11 +317,8 @@ static uint16_t divide(struct hop *hop, struct burst *burst, uint16_t i)
 		cloud_drop(cloud, burst, i, REASON_FRAGMENTS);
 		return i;
 	}
-	n = cloud_grants_one(cloud, WANT_FRAGMENTS)
-	            ? ip_fragment(burst->mbuf[i], &headers, hop->mtu, cloud_pool(cloud), fragments)
-	            : 0;
+	n = ip_fragment(burst->mbuf[i], &headers, hop->mtu, cloud_pool(cloud), fragments);
 	if (unlikely(n == 0)) {
-		cloud_lacked(cloud, WANT_FRAGMENTS, 1, 1);
 		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return i;
 	}

@@ -36,11 +36,17 @@
 #include <stdint.h>
 #include <string.h>
 
+/* What is written; and the oldest that can be read: it has more of each cloud (cloud_snapshot.c). A
+ * snapshot begins with its format, which changes if the order of its contents does. */
+#define SNAPSHOT_FORMAT       4u
+#define SNAPSHOT_FORMAT_LEAST 3u
+
 struct snapshot {
 	uint8_t *at, *end; /* of the bytes still to be read, or of the room that is left */
 	bool restores;
-	bool failed;   /* there was no room, or a value that was read is impossible */
-	uint32_t snap; /* at most so many bytes of a held frame are written; 0: all */
+	bool failed;     /* there was no room, or a value that was read is impossible */
+	uint32_t format; /* set by engine_snapshot */
+	uint32_t snap;   /* at most so many bytes of a held frame are written; 0: all */
 	/* Nothing is written, for there is no room; `measured` counts the bytes. */
 	bool measures;
 	uint64_t measured;

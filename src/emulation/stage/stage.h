@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "account/counters.h"
-#include "account/scarcity.h"
 #include "packet/copy.h"
 #include "packet/burst.h"
 #include "random/draw.h"
@@ -67,7 +66,8 @@ struct stage *cloud_stage(const struct cloud *cloud, uint16_t i);
 /* ---- what it may do there: the worker ---- */
 
 /* Frees packet i and counts it, leaving a gap in its place. For stages, and for any other code that
- * cannot hold the packet. */
+ * cannot hold the packet. With REASON_NO_BUFFER, which is no emulated loss, a recording of the run
+ * can be repeated up to this packet only (engine.h, lacked_ns). */
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason);
 
 /* Counts packet i as marked by a stage, which would have dropped it for this reason. */
@@ -80,12 +80,6 @@ static inline bool cloud_writable(struct cloud *cloud, struct burst *burst, uint
 {
 	return likely(copy_is_writable(burst->mbuf[i])) || cloud_unshare(cloud, burst, i);
 }
-
-/* Asks for memory for a packet. Returns false if the packet must find none. */
-bool cloud_grants_one(struct cloud *cloud, enum want want);
-/* Records that n of the packets that asked have found no memory, the first of them `ago` packets
- * ago; `ago` is 0 for wants that are not numbered. */
-void cloud_lacked(struct cloud *cloud, enum want want, uint32_t ago, uint32_t n);
 
 /* Counts a copy of packet i that could not be made as made, and as dropped for want of memory. */
 void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i);
