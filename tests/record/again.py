@@ -444,6 +444,19 @@ def what_is_known_ends_where_memory_was_short():
             assert min(row["known_ns"] for row in compared["runs"][0]["unknown"]) == until_ns
 
 
+def what_an_older_weir_recorded_replays_up_to_where_it_had_no_memory():
+    """older/ has a recording and a flight (with a snapshot of format 3), made by a weir that wrote
+    down each packet without memory. In the replay of that weir, the first of these packets came at
+    the same instant."""
+    for name, until, agrees in (("run", "0.244072905", "793 compared: all left at the same"),
+                                ("flight", "0.644588927", "from +0.252171256 s on; 6 comparisons")):
+        folder = os.path.join(SOURCE, "tests/record/older", name)
+        done = subprocess.run([WEIR, "replay", "--recording", folder, "-q"], capture_output=True)
+        said = done.stdout.decode()
+        assert done.returncode == 0 and agrees in said and (
+            f"known up to +{until} s: from then on weir had no memory" in said), (name, done)
+
+
 def of_a_weir_that_is_killed_what_was_written_replays():
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(folder, "ab", packets=20000)
@@ -1044,6 +1057,7 @@ claims += [(claim.__name__, claim) for claim in (
     what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker,
     of_a_packet_and_its_copy_that_are_alike_one_can_be_lost,
     what_is_known_ends_where_memory_was_short,
+    what_an_older_weir_recorded_replays_up_to_where_it_had_no_memory,
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
     a_packet_that_did_not_come_is_said_beside_those_that_came,

@@ -58,13 +58,12 @@ static void schedule_catch_up(struct cloud *cloud, simtime now, struct snapshot 
 	snapshot_holds(snapshot, cloud->change == next);
 }
 
-/* Before format 4, ten numbers lie here: how many packets had asked for memory. */
-static void numbers_skip(struct snapshot *snapshot)
+/* In format 3 there are no tallies, but ten numbers of packets that had asked for memory. */
+static void read_format_3(struct snapshot *snapshot)
 {
 	uint64_t numbers[10] = {0};
 
-	if (snapshot->format < 4)
-		snapshot_value(snapshot, numbers);
+	snapshot_value(snapshot, numbers);
 }
 
 void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
@@ -75,8 +74,10 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 	snapshot_value(snapshot, cloud->wake);
 	snapshot_value(snapshot, cloud->drawn_most);
 	snapshot_value(snapshot, cloud->counters);
-	tallies_snapshot(cloud, snapshot);
-	numbers_skip(snapshot);
+	if (likely(snapshot->format > 3))
+		tallies_snapshot(cloud, snapshot);
+	else
+		read_format_3(snapshot);
 	stages_snapshot(cloud, snapshot);
 	timeline_snapshot(cloud->timeline, snapshot);
 	link_snapshot(&cloud->link, cloud->holder, cloud->index, snapshot);

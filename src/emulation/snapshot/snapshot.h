@@ -36,8 +36,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is written; and the oldest that can be read: it has more of each cloud (cloud_snapshot.c). A
- * snapshot begins with its format, which changes if the order of its contents does. */
+/* What is written; and the oldest that can be read, which has other values of each cloud
+ * (cloud_snapshot.c). A snapshot begins with its format, which changes if the order of its contents
+ * does. */
 #define SNAPSHOT_FORMAT       4u
 #define SNAPSHOT_FORMAT_LEAST 3u
 
