@@ -13,12 +13,15 @@
 
 #include <inttypes.h>
 
+#include "engine/engine_state.h"
 #include "folder.h"
 #include "record/recorded_block.h"
 #include "record/recorded_file.h"
 #include "record/tape_room.h"
 #include "recorded_rig.h"
+#include "rig.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #define POLLS 2500
 #define SEEDS 6
@@ -180,6 +183,69 @@ static void an_ideal_repetition_goes_on_and_compares_up_to_there(void **state)
 	assert_int_equal(result.packets, rig.numbers[0] + rig.numbers[1]);
 	assert_int_equal(result.compared, rig.lacked[0].recorded);
 	recorded_rig_forget(&rig);
+}
+
+/* ---- events that memory delays or prevents, though no packet is counted ---- */
+
+/* Two clouds meet at port 1. The packet of the first one is due, but has no mbuf to leave in when a
+ * packet of the second one comes: what that finds depends on when there is one again. */
+static void what_is_due_and_waits_while_something_arrives_counts_from_when_it_was_due(void **state)
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
+	struct rte_mbuf *taken[RIG_MBUFS], *later;
+	uint32_t n = 0;
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_cloud(rig, "y", 2, 1);
+	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	rig_send(rig, 0, 100, 10);
+	later = rig_packet(rig, RIG_PLAIN, 2, 2, 100, 0, 2000);
+	hold_give_back(&rig->engine->holder, 0);
+	while ((taken[n] = rte_pktmbuf_alloc(rig->pool)))
+		n++;
+	rig_advance(rig, 1500);
+	assert_int_equal(rig->n_departures, 0);
+	assert_int_equal(lacked_ns, SIMTIME_NEVER);
+	rig_ingress(rig, &later, 1);
+	assert_int_equal(lacked_ns, 1010);
+	rte_pktmbuf_free_bulk(taken, n);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 2);
+	rig_close(rig);
+}
+
+/* The head, which the link sends already, has to be moved out of the way (link_oldest). */
+static void a_packet_that_drop_head_cannot_push_out_counts_from_there(void **state)
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
+	struct arena *arena = &rig->engine->holder.arena;
+	struct chunk *taken = NULL, *chunk;
+	struct conf *rate = trial_conf("rate 8mbit queue 2pkt drop head");
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_put(rig, "x", rate);
+	rig_apply(rig, 0);
+	for (simtime now = 1; now <= 3; now++)
+		rig_send(rig, 0, 100, now);
+	while ((chunk = arena_get(arena))) {
+		chunk->next = taken;
+		taken = chunk;
+	}
+	rig_send(rig, 0, 100, 4);
+	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_QUEUE_FULL], 1);
+	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER], 0);
+	assert_int_equal(lacked_ns, 4);
+	for (; taken; taken = chunk) {
+		chunk = taken->next;
+		arena_put(arena, taken);
+	}
+	rig_run_out(rig);
+	rig_close(rig);
 }
 
 /* ---- older recordings ---- */
@@ -373,6 +439,12 @@ GROUP(shortage)
 	        cmocka_unit_test_setup_teardown(
 	                an_ideal_repetition_goes_on_and_compares_up_to_there, enter_folder,
 	                leave_folder),
+	        cmocka_unit_test_setup_teardown(
+	                what_is_due_and_waits_while_something_arrives_counts_from_when_it_was_due,
+	                rig_group_setup, rig_group_teardown),
+	        cmocka_unit_test_setup_teardown(
+	                a_packet_that_drop_head_cannot_push_out_counts_from_there, rig_group_setup,
+	                rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(
 	                an_older_recording_is_repeated_up_to_the_first_packet_without_memory,
 	                enter_folder, leave_folder),
