@@ -109,7 +109,7 @@ static void packets_are_held_back_with_the_probability_asked_for(void **state)
 	}
 }
 
-/* A two-state chain (correlated.h): share p whatever the correlation, runs geometric. */
+/* A two-state chain (chance.h): share p whatever the correlation, runs geometric. */
 static void netems_share_is_sent_at_once(void **state)
 {
 	static const struct {

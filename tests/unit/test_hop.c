@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cloud that is a router: what it forwards, what it answers, and what it leaves alone. */
-#include "trial.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "router/hop.h"
-#include "router/ip_fragment.h"
 #include "seen.h"
 
 #define HOP  "hop 192.0.2.1 2001:db8::99"

@@ -10,7 +10,7 @@
 #include <rte_ip.h>
 
 #include "frame.h"
-#include "router/icmp.h"
+#include "router/hop.h"
 #include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The TCP segment with a certain byte, of every flow. */
-#include "trial.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #include "frame.h"
-#include "packet/tcp_flows.h"
+#include "loss/loss_tcp_byte.h"
 
 static void send_segment(struct trial *trial, struct frame_shape shape)
 {

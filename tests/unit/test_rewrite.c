@@ -12,9 +12,9 @@
 #include "language/scenario_file.h"
 #include "random/draw.h"
 #include "rewrite/rewrite_field.h"
-#include "rewrite/rewrite_value.h"
-#include "trial.h"
+#include "rewrite/rewrite_rule.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #define TCP4                                                                                       \
 	&(struct frame_shape)                                                                      \

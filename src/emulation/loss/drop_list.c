@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss/drop_rows.h"
-
 /* The packets of one cloud: key[from ... to - 1]. */
 struct part {
 	struct span name; /* lies in the file */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss/drop_rows.h"
+#include "loss/drop_list.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * `loss random P [correlation R]`: each packet is lost with probability P.
  *
- * Model: Bernoulli; with a correlation, the two-state Markov chain of correlated.h, whose loss rate
+ * Model: Bernoulli; with a correlation, the two-state Markov chain of chance.h, whose loss rate
  * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a
  * packet depends only on the seed, the cloud and the packet's ordinal in the stage. It has 64 bits,
  * so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "stage/stage.h"
 #include "match/selection.h"
-#include "packet/tcp_flows.h"
 #include "snapshot/snapshot.h"
+#include "stage/stage.h"
 
 struct loss_tcp_byte {
 	struct stage stage;

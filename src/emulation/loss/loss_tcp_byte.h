@@ -3,7 +3,7 @@
  * `loss tcp-byte N [retransmits K] [flows M]`: of each TCP flow, the segment that carries byte N is
  * lost, and so are its next K retransmissions.
  *
- * Model: tcp_flows.h numbers the bytes of a flow from 1, in one direction, that of the cloud.
+ * Model: struct tcp_flows numbers the bytes of a flow from 1, in one direction, that of the cloud.
  * Segments that carry byte N, for the first time or again, are lost until 1 + K are; after that the
  * flow loses nothing. No randomness. TCP is found behind VLAN tags, IPv4 options and IPv6 extension
  * headers (headers.h), if its header lies in the first segment of the mbuf; fragments other than
@@ -18,6 +18,11 @@
 #ifndef WEIR_LOSS_TCP_BYTE_H
 #define WEIR_LOSS_TCP_BYTE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet/burst.h"
+#include "random/draw.h"
 #include "scenario/statement.h"
 
 #define LOSS_TCP_BYTE_MAX        (UINT64_C(1) << 62)
@@ -32,5 +37,77 @@ struct loss_tcp_byte_conf {
 };
 
 extern const struct statement loss_tcp_byte_statement;
+
+/*
+ * TCP flows, and the position of a segment in its flow: a table of fixed size, in which a new flow
+ * replaces the flow of its set that has been silent for the longest time.
+ *
+ * Model: sets of TCP_FLOWS_WAYS. Bytes of a flow are numbered from 1: byte 1 follows the SYN, or,
+ * if the first segment seen is no SYN, is the first byte of that segment. Sequence numbers are
+ * followed through their wrap, so byte numbers go to 2^62. A SYN with another sequence number than
+ * that of the flow begins the flow anew. A flow that was replaced and returns is a new one.
+ *
+ * Cost: O(1) per segment, one or two cache lines of names. Memory: 88 bytes per flow.
+ * Ownership: tcp_flows_free.
+ * Thread: made by control, used by one worker.
+ */
+
+/*
+ * A TCP segment as it lies in a packet, and the flow that it belongs to: addresses, ports, and up
+ * to two VLAN tags, in one direction.
+ *
+ * Thread: pure functions, any.
+ */
+
+/* Compared as bytes, since it has no padding. 12 zeros follow an IPv4 address. */
+struct tcp_flow_name {
+	uint8_t source[16], target[16];
+	uint16_t source_port, target_port; /* network order */
+	uint16_t tag[2];
+	uint8_t ip, n_tags, zero[6];
+};
+
+struct tcp_segment {
+	struct tcp_flow_name flow;
+	uint32_t sequence; /* of the first payload byte, or of SYN */
+	bool syn;
+	uint32_t payload_bytes;
+};
+
+/* Fills in the segment. Returns false if the packet is not TCP, or if its TCP header is not in the
+ * first segment of the mbuf. */
+bool tcp_segment_find(struct burst *burst, uint32_t i, struct tcp_segment *segment);
+
+#define TCP_FLOWS_WAYS 8
+#define TCP_FLOWS_MAX  (UINT64_C(1) << 20)
+
+struct tcp_flow {
+	struct tcp_flow_name name; /* ip 0: the place is free */
+	uint64_t used;             /* the ordinal of its latest segment */
+	int64_t byte;              /* number of the byte that has `sequence` */
+	uint32_t sequence;
+	uint32_t beginning; /* sequence number of the SYN */
+	bool syn_seen;
+	uint32_t epoch; /* the epoch of `drops` */
+	uint64_t drops;
+};
+
+struct snapshot;
+struct tcp_flows;
+
+/* Makes a table for `flows`, rounded up to a power of two of at least TCP_FLOWS_WAYS. Returns NULL
+ * if there is no memory. */
+struct tcp_flows *tcp_flows_make(uint64_t flows);
+void tcp_flows_free(struct tcp_flows *flows);
+uint64_t tcp_flows_room(const struct tcp_flows *flows);
+
+/* Returns the flow of a segment, and in `first` the number of its first payload byte, which is 0 or
+ * less if the segment precedes the first one seen. `key` distributes the flows over the table. */
+struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
+                                  const struct tcp_segment *segment, int64_t *first);
+
+/* Writes the flows, or reads them into a table that has none (snapshot.h). Cost: a look at each
+ * place. */
+void tcp_flows_snapshot(struct tcp_flows *flows, struct snapshot *snapshot);
 
 #endif

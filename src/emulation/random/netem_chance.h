@@ -9,7 +9,7 @@
  * An event happens if x <= P (2^32 - 1), rounded; never with P = 0. Without a correlation x is u,
  * and x' stays as it is. The first x' is drawn. The x are not uniform: their variance is (1 - R) /
  * (1 + R) of that of u, so events are rarer than a small P says, and more frequent than a large one
- * says; netem_rate.h computes by how much. This describes what `tc netem` does; the code is our
+ * says; netem_value.h computes by how much. This describes what `tc netem` does; the code is our
  * own.
  *
  * Thread: the owner's.

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "rewrite/rewrite_field.h"
-#include "rewrite/rewrite_reader.h"
 #include "rewrite/rewrite_sums.h"
 #include "scenario/problem.h"
 

@@ -11,7 +11,7 @@
  *             max FIELD[&MASK] VALUE ...    the greater of both
  *             add FIELD[&MASK] VALUE ...    the sum, modulo the size of the field
  *             random FIELD[&MASK] [FROM..TO] ...
- *   VALUE     a number, an address (rewrite_value.h), or another FIELD of the same packet
+ *   VALUE     a number, an address, or another FIELD of the same packet
  *
  * All comparisons must hold; a rule without `match` applies to all packets. Blanks around signs are
  * optional. Bits outside a mask stay as they are. A value is given in the position of the mask's
@@ -23,6 +23,10 @@
  */
 #ifndef WEIR_REWRITE_RULE_H
 #define WEIR_REWRITE_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "account/tally.h"
 #include "rewrite/rewrite_place.h"
@@ -80,5 +84,93 @@ struct problem;
 /* Makes a rule from its text. Returns 0, -ENOMEM, or -EINVAL with `problem` about field 0 and the
  * position in the text. */
 int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem);
+
+/*
+ * Reads the text of a rule: its words, fields and values (the grammar is above). Each
+ * function reads what begins at the reader's token and advances behind it, or reports an error
+ * there.
+ *
+ * Ownership: a reader points into its text.
+ * Thread: control.
+ */
+
+/*
+ * Values as a rule has them:
+ *
+ *   46, 0x2e, -1                  numbers
+ *   192.0.2.1, 192.0.2.0/24       IPv4 addresses: 32 bits
+ *   02:00:00:00:00:01             Ethernet addresses: 48 bits
+ *   2001:db8::1, 2001:db8::/32    IPv6 addresses: 128 bits
+ *
+ * Thread: pure functions, any.
+ */
+
+enum rewrite_value_kind { VALUE_NUMBER, VALUE_IPV4, VALUE_ETHERNET, VALUE_IPV6 };
+
+struct rewrite_value {
+	enum rewrite_value_kind kind;
+	bool negative;   /* a number below 0; `low` is its absolute value */
+	bool has_prefix; /* an address followed by a length */
+	uint8_t prefix;  /* length in bits; all bits if none is given */
+	uint64_t high;   /* upper half of 128 bits, else 0 */
+	uint64_t low;
+};
+
+/* Returns true if the text looks like a value, and not like the name of a field. */
+bool rewrite_value_is(const char *text, size_t bytes);
+/* Returns false if the text is none of the above, or a number that does not fit 64 bits. */
+bool rewrite_value_read(const char *text, size_t bytes, struct rewrite_value *value);
+/* Reads a whole number, decimal or 0x, at the beginning of the text. Returns the number of bytes
+ * that it takes, 0 if there is none. */
+size_t rewrite_number_read(const char *text, size_t bytes, uint64_t *number);
+
+struct problem;
+struct rewrite_rule;
+
+struct rewrite_token {
+	const char *text;
+	size_t bytes; /* 0: the end */
+};
+
+struct rewrite_reader {
+	const char *begin, *at;
+	struct rewrite_token token; /* the current one */
+	struct problem *problem;
+	struct rewrite_rule *rule; /* the result; not used here */
+};
+
+/* A field as the text has it, and where. */
+struct rewrite_written {
+	struct rewrite_token token;
+	struct rewrite_place place[2];
+	bool pair, masked;
+};
+
+/* A value or another field, and where. */
+struct rewrite_operand {
+	struct rewrite_token token;
+	bool is_field;
+	struct rewrite_written field;
+	struct rewrite_value value;
+};
+
+/* For "%.*s": the part of a token that a message shows. */
+#define REWRITE_SHOWN(token) (int)((token).bytes < 40 ? (token).bytes : 40), (token).text
+
+/* Advances to the next token: a word, `&`, or a sign of comparison. */
+void rewrite_next(struct rewrite_reader *reader);
+bool rewrite_token_is(struct rewrite_token token, const char *word);
+
+/* Sets the problem at a token. Returns -EINVAL. */
+int rewrite_wrong(struct rewrite_reader *reader, struct rewrite_token token, const char *format,
+                  ...) __attribute__((format(__printf__, 3, 4)));
+
+/* Reads FIELD[&MASK]. Returns 0 or -EINVAL. */
+int rewrite_read_field(struct rewrite_reader *reader, struct rewrite_written *written);
+
+/* Reads a value that fits the field, or another field. A field of 16 bytes takes only an IPv6
+ * address or another field of 16 bytes. Returns 0 or -EINVAL. */
+int rewrite_read_operand(struct rewrite_reader *reader, const struct rewrite_written *written,
+                         bool negative_fits, struct rewrite_operand *operand);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite/rewrite_value.h"
+#include "rewrite/rewrite_rule.h"
 
 #include <string.h>
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet/checksum.h"
 #include "packet/copy.h"
 #include "stage/stage.h"
-#include "packet/checksum.h"
-#include "router/ip_fragment.h"
 
 #define IPV4_DF      0x4000
 #define IPV6_MTU_MIN 1280

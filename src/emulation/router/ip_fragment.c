@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "router/ip_fragment.h"
+#include "router/hop.h"
 
 #include <string.h>
 

@@ -24,7 +24,7 @@
  * ECN+BECN would still send quenches for drops from max on; its text says that it "operates like
  * ECN alone". weir follows the text.
  *
- * The quench: RFC 792 type 4, code 0, 56 bytes for a header without options (icmp.h), from the
+ * The quench: RFC 792 type 4, code 0, 56 bytes for a header without options (hop.h), from the
  * hop's address, not capable of ECN. The bit is in the fifth octet; the other 31 bits of that word
  * are 0. It quotes the packet as it came to the queue: not yet marked, and with the TTL that the
  * hop has decremented. IPv6: ICMPv6 type 200. The quench leaves at the instant of the decision, at
