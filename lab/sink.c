@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "header/feedback_ledger.h"
+#include "header/feedback_proxy.h"
 
 #define WORD_BITS 64u
 

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "aqm/pi2.h"
 #include "aqm/pie.h"
 #include "schedule_rig.h"
 

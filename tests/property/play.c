@@ -11,7 +11,6 @@
 #include "aqm/mark.h"
 #include "aqm/pie_aqm.h"
 #include "aqm/red_aqm.h"
-#include "aqm/red_conf.h"
 #include "dice.h"
 #include "engine/engine_report.h"
 #include "engine/engine_snapshot.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm/pi2.h"
+#include "aqm/pie.h"
 #include "frame.h"
 #include "runner/group.h"
 #include "scenario/field.h"

@@ -5,12 +5,12 @@
 
 #include <rte_ip.h>
 
-#include "aqm/red_conf.h"
+#include "aqm/red_aqm.h"
 #include "bottleneck.h"
 #include "frame.h"
 #include "link/aqm.h"
-#include "trial.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #define RATE_BPS 10000000
 #define SEED     11

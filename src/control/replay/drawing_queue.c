@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "aqm/red_aqm.h"
-#include "aqm/red_conf.h"
 #include "link/rate.h"
 #include "replay/drawing.h"
 

@@ -5,7 +5,6 @@
 
 #include "aqm/mark.h"
 #include "aqm/red_aqm.h"
-#include "aqm/red_conf.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 #include "scenario/scenario.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "account/counter_read.h"
-#include "aqm/pi2.h"
 #include "aqm/pie.h"
 #include "engine/cloud_aqm.h"
 #include "holding/log.h"

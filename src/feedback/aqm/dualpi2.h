@@ -6,7 +6,7 @@
  * Model: packets with ECT(1) or CE wait in the L4S queue, all others in the Classic queue; the
  * limit of the link's queue holds for both together. When the link is free, the L4S queue has
  * priority, but the Classic queue gets `classic-share` of the bytes while both have packets
- * (weighted round robin). pi2.h decides about the packet that is taken:
+ * (weighted round robin). pie.h decides about the packet that is taken:
  *   L4S      marked with the larger of p_CL and the probability of its own ramp. The ramp does not
  *            apply while `min-packets` or less wait, the packet included. If p_CL is saturated,
  *            packets are also dropped, with p_C (the RFC's overload)

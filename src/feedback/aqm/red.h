@@ -5,7 +5,7 @@
  * Model: ns-2's (queue/red.cc of ns-2.35), decision by decision. `q` is what waits, in the unit of
  * the queue (bytes or packets), without the arriving packet and the one that is being sent.
  *
- *   average: red_average.h; after an idle time it is first decayed by the number of packets of
+ *   average: see below; after an idle time it is first decayed by the number of packets of
  *            `mean` bytes that the link could have sent meanwhile, rounded down
  *   average below `min`, or q <= 1: the packet passes
  *   average from max (gentle: 2 max) on: forced
@@ -26,8 +26,9 @@
  * `mark_limit`; otherwise it is dropped. Either, and a full queue, restarts the counts.
  *
  * Two variants of the selection:
- *   - spaced (BCN-TCP's switch): between min and the forced zone, red_spacing.h selects packets
- *     that can be marked with p, and the others with alpha p; each kind has a count of its own;
+ *   - spaced (BCN-TCP's switch): between min and the forced zone, the spacing (below) selects
+ *     packets that can be marked with p, and the others with alpha p; each kind has a count of its
+ *     own;
  *   - mapped (ECN-mod's router): packets that are `chosen` and can be marked are selected with
  *     p_mod(p), independently. They are not in the counts, which are those of the other packets.
  *
@@ -47,10 +48,126 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "aqm/p_mod.h"
-#include "aqm/red_average.h"
-#include "aqm/red_spacing.h"
+#include "random/draw.h"
 #include "simtime.h"
+
+/*
+ * Chooses packets evenly spaced: the next one is the N-th after the one before it, with
+ *
+ *   N = ceil(R / p),  R uniform in (0, 1],
+ *
+ * so that N is uniform from 1 to 1/p while p is constant. R is drawn once for each chosen packet,
+ * and N follows p as it changes: a packet is chosen if it is the first whose count times p is at
+ * least R. Source: S. Floyd, V. Jacobson, 1993, section on efficient implementation, and D.
+ * Sisalem, H. Schulzrinne, "Binary congestion notification in TCP", section 3.2, which has one such
+ * sequence for packets to mark and another for packets to drop.
+ *
+ * The first packet after a reset draws R, and is not counted.
+ * Thread: the owner's.
+ */
+
+struct red_spacing {
+	uint64_t count; /* packets since the last chosen one */
+	uint64_t r_q63; /* R, 1 to 2^63: above 0, at most 1 */
+	bool drawn;     /* r_q63 is valid */
+};
+
+static inline void red_spacing_reset(struct red_spacing *spacing)
+{
+	spacing->drawn = false;
+}
+
+/* Returns true if this packet is chosen; `draw` is the packet's. */
+static inline bool red_spacing_next(struct red_spacing *spacing, probability_q63 p, uint64_t draw)
+{
+	bool chosen = false;
+
+	if (spacing->drawn) {
+		chosen = (unsigned __int128)++spacing->count * p >= spacing->r_q63;
+		if (!chosen)
+			return false;
+	}
+	spacing->count = 0;
+	spacing->r_q63 = (draw >> 1) + 1;
+	spacing->drawn = true;
+	return chosen;
+}
+
+/*
+ * RED's average of the queue: an exponentially weighted moving average, updated at each arrival,
+ *
+ *   average += weight (queue - average)
+ *
+ * and after an idle time as if the packets that the link could have sent meanwhile had arrived at
+ * an empty queue: average *= (1 - weight)^m. Source: S. Floyd, V. Jacobson, "Random early detection
+ * gateways for congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993; ns-2.35 does
+ * the same in double precision.
+ *
+ * Fixed point: 64 bits before the point and 64 behind it, in the unit of the queue (bytes or
+ * packets); the weight is a fraction with 63 bits, so it is exact to 2^-63. One arrival rounds by
+ * less than 2^-64, and an error fades with the same weight. So after any number of arrivals the
+ * average is within 2^-64 / weight of the exact one: at a weight of 0.002 within 3e-17 bytes. (A
+ * double that holds 45 kB is rounded by 4e-12 at each step.) An idle time of m packets adds a
+ * relative error below m 2^-61; beyond 45 / weight, m has no further effect.
+ *
+ * Queues up to 2^63 units.
+ * Thread: pure functions, any.
+ */
+
+typedef unsigned __int128 quantity_q64;
+
+#define QUANTITY_ONE ((quantity_q64)1 << 64)
+
+/* Returns this share of x, rounded down; x below 2^63 units. */
+static inline quantity_q64 quantity_share(quantity_q64 x, probability_q63 share)
+{
+	uint64_t whole = (uint64_t)(x >> 64), fraction = (uint64_t)x, q64 = share << 1;
+
+	if (__builtin_expect(share == PROBABILITY_ONE, 0))
+		return x;
+	return (quantity_q64)whole * q64 + ((quantity_q64)fraction * q64 >> 64);
+}
+
+static inline quantity_q64 red_average_next(quantity_q64 average, uint64_t queue,
+                                            probability_q63 weight)
+{
+	quantity_q64 target = (quantity_q64)queue << 64;
+
+	if (target >= average)
+		return average + quantity_share(target - average, weight);
+	return average - quantity_share(average - target, weight);
+}
+
+/*
+ * The marking function for ECN-mod flows:
+ *
+ *   p_mod = 1 / (1 + (c2/c1) sqrt(2 (1 - p) / p))
+ *
+ * where p is RED's probability at the current average. A host adds c1 to its window for an unmarked
+ * acknowledgement, and subtracts the share c2 of it for a marked one. With p_mod, hosts of both
+ * kinds have the same average window at the same queue. p = 0 gives 0, p = 1 gives 1. Source: A.
+ * Misra, T. Ott, "Performance Sensitivity and Fairness of ECN-Aware 'Modified TCP'", equation 7.
+ *
+ * c1 and c2 are above 0. The packet path uses integers only; p_mod is exact to a relative error of
+ * 1e-9.
+ * Thread: pure functions, any.
+ */
+
+/* 2 (c2/c1)^2 as mantissa / 2^exponent; 2^31 <= mantissa < 2^32. */
+struct p_mod {
+	uint32_t mantissa;
+	int32_t exponent;
+};
+
+/* Control: floating point. */
+struct p_mod p_mod_make(double c1, double c2);
+
+/* Returns true if the draw selects the packet, which it does with the probability p_mod(p). Needs
+ * no root and no division: U < p_mod is equivalent to 2 (c2/c1)^2 (1 - p) U^2 < p (1 - U)^2. */
+bool p_mod_selects(struct p_mod mod, probability_q63 p, uint64_t draw);
+
+/* Returns p_mod(p) for display; p from 0 to 1. Control: floating point. */
+double p_mod_of(struct p_mod mod, double p);
 
 struct snapshot;
 

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "aqm/red_conf.h"
 #include "account/counter_read.h"
-#include "match/packet_key.h"
 #include "link/aqm.h"
+#include "match/packet_key.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 #include "snapshot/snapshot.h"

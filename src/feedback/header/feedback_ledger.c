@@ -1,70 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "header/feedback_ledger.h"
-#include "account/counter_read.h"
+#include "header/feedback_proxy.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "scenario/scenario.h"
+#include "account/counter_read.h"
 #include "snapshot/snapshot.h"
-
-/* The ledgers of all engines of the process, in a list: there are as many as proxies. */
-struct entry {
-	struct ledger ledger; /* first */
-	struct entry *next;
-	uint32_t users;
-	const void *holder;
-	char cloud[SCENARIO_NAME_BYTES];
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *entries;
-
-static struct entry *entry_add(const void *holder, const char *cloud)
-{
-	struct entry *entry = calloc(1, sizeof(*entry));
-
-	if (!entry)
-		return NULL;
-	entry->holder = holder;
-	strncpy(entry->cloud, cloud, sizeof(entry->cloud) - 1);
-	entry->next = entries;
-	entries = entry;
-	return entry;
-}
-
-struct ledger *ledger_get(const void *holder, const char *cloud)
-{
-	struct entry *entry;
-
-	pthread_mutex_lock(&lock);
-	entry = entries;
-	while (entry && (entry->holder != holder || strcmp(entry->cloud, cloud) != 0))
-		entry = entry->next;
-	if (!entry)
-		entry = entry_add(holder, cloud);
-	if (entry)
-		entry->users++;
-	pthread_mutex_unlock(&lock);
-	return entry ? &entry->ledger : NULL;
-}
-
-void ledger_put(struct ledger *ledger)
-{
-	struct entry *entry = (struct entry *)ledger, **place = &entries;
-
-	if (!entry)
-		return;
-	pthread_mutex_lock(&lock);
-	if (--entry->users == 0) {
-		while (*place != entry)
-			place = &(*place)->next;
-		*place = entry->next;
-		free(entry);
-	}
-	pthread_mutex_unlock(&lock);
-}
 
 void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
                  simtime now)

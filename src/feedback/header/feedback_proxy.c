@@ -2,16 +2,17 @@
 #include "header/feedback_proxy.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packet/copy.h"
-#include "engine/cloud.h"
 #include "account/counter_read.h"
-#include "header/feedback_ledger.h"
+#include "engine/cloud.h"
 #include "header/feedback_probe.h"
-#include "header/header_room.h"
+#include "header/oq_header.h"
+#include "packet/copy.h"
+#include "scenario/scenario.h"
 #include "snapshot/snapshot.h"
 
 struct proxy {
@@ -31,6 +32,67 @@ struct subject {
 	struct headers headers;
 	const uint8_t *frame;
 };
+
+/* ---- the ledgers that stages share ---- */
+
+/*
+ * The ledger of a cloud is found by the cloud's name among those of one engine (the holder selects
+ * it). So both stages see one ledger if their clouds belong to one worker, and two if not: then no
+ * answer is ever sent. A ledger lives as long as a stage uses it, so it survives a change of
+ * stages. All engines of the process have one list, because engines know nothing of feedback; it is
+ * as long as there are proxies, and only control changes it.
+ */
+struct shared_ledger {
+	struct ledger ledger; /* first */
+	struct shared_ledger *next;
+	uint32_t users;
+	const void *holder;
+	char cloud[SCENARIO_NAME_BYTES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct shared_ledger *shared;
+
+/* Takes a reference; NULL if there is no memory. */
+static struct ledger *ledger_get(const void *holder, const char *cloud)
+{
+	struct shared_ledger *entry;
+
+	pthread_mutex_lock(&lock);
+	entry = shared;
+	while (entry && (entry->holder != holder || strcmp(entry->cloud, cloud) != 0))
+		entry = entry->next;
+	if (!entry) {
+		entry = calloc(1, sizeof(*entry));
+		if (entry) {
+			entry->holder = holder;
+			strncpy(entry->cloud, cloud, sizeof(entry->cloud) - 1);
+			entry->next = shared;
+			shared = entry;
+		}
+	}
+	if (entry)
+		entry->users++;
+	pthread_mutex_unlock(&lock);
+	return entry ? &entry->ledger : NULL;
+}
+
+/* Releases a reference; the last one frees the ledger. NULL is allowed. */
+static void ledger_put(struct ledger *ledger)
+{
+	struct shared_ledger *entry = (struct shared_ledger *)ledger, **place = &shared;
+
+	if (!entry)
+		return;
+	pthread_mutex_lock(&lock);
+	if (--entry->users == 0) {
+		while (*place != entry)
+			place = &(*place)->next;
+		*place = entry->next;
+		free(entry);
+	}
+	pthread_mutex_unlock(&lock);
+}
 
 static struct counters *counters_of(struct proxy *proxy)
 {

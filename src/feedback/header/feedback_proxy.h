@@ -12,7 +12,7 @@
  *           without a request, it gets the request instead.
  *   strip   takes the header off, so that the host gets the packet as it was sent, byte for byte.
  *           The answers of routers, in the request or in answers, go into the cloud's ledger
- *           (feedback_ledger.h), which `show path` prints; those in requests wait there to be
+ *           (below), which `show path` prints; those in requests wait there to be
  *           sent back.
  *   answer  puts in a header without a request, with the next answers that the ledger of CLOUD has
  *           to send: to one probe, of TTLs that follow one another downwards from res_ttl, 8 at
@@ -39,9 +39,65 @@
 #ifndef WEIR_FEEDBACK_PROXY_H
 #define WEIR_FEEDBACK_PROXY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "account/observed.h"
 #include "header/oq_header.h"
 #include "scenario/statement.h"
+
+/*
+ * A ledger: what a proxy has learned of a path, and the answers that it still has to send.
+ *
+ * A stage that takes headers off (`feedback proxy strip`) keeps a ledger. It has, for each router,
+ * by its TTL, the latest answer to each probe and its instant; and *runs*: up to 8 answers to one
+ * probe, of TTLs that follow one another downwards, as the header stacks them. `feedback proxy
+ * answer of CLOUD` takes the oldest run and sends it back. At most LEDGER_RUNS wait; a new run
+ * pushes the oldest out, since the state of a path becomes outdated.
+ *
+ * Ownership: a value; all zero: nothing is known and nothing is to be sent. feedback_proxy.c shares
+ * ledgers among its stages.
+ * Thread: the worker; rows are read by control a moment old.
+ */
+
+struct snapshot;
+
+#define LEDGER_TTLS 256
+#define LEDGER_RUNS 16
+
+struct ledger_run {
+	uint8_t probe, ttl, n; /* `ttl` of the first answer */
+	struct oq_value answers[OQ_ANSWERS_MAX];
+};
+
+struct ledger_row {
+	bool heard;
+	simtime at_ns;
+	struct oq_value value;
+};
+
+struct ledger {
+	struct ledger_row rows[OQ_PROBES][LEDGER_TTLS];
+	struct ledger_run runs[LEDGER_RUNS];
+	uint32_t oldest, n_runs;
+	simtime now_ns; /* of the latest packet of the stage that keeps it */
+};
+
+/* Stores the answer of the router with this TTL. */
+void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
+                 simtime now);
+/* Queues an answer to be sent back. */
+void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value);
+/* Returns the oldest run, or NULL. When it is sent, the caller removes it with ledger_told. */
+const struct ledger_run *ledger_next(const struct ledger *ledger);
+void ledger_told(struct ledger *ledger);
+
+/* Writes or reads the answers, and what is still to be sent (snapshot.h). Two stages may have one
+ * ledger: each writes all of it, and reads the same. */
+void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot);
+
+/* Reports the rows, from the highest TTL with an answer downwards: that is hop 1. */
+void ledger_report(const struct ledger *ledger, struct observed *observed);
 
 struct scenario;
 

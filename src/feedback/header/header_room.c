@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "header/header_room.h"
+#include "header/oq_header.h"
 
 #include <string.h>
 

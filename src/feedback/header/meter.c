@@ -273,19 +273,6 @@ static void counts_snapshot(struct meter_counts *counts, struct snapshot *snapsh
 	snapshot_value(snapshot, counts->errors);
 }
 
-/* Leaves out what meter_read fills in. */
-static void reading_snapshot(struct meter_reading *reading, struct snapshot *snapshot)
-{
-	reading->measured = snapshot_flag(snapshot, reading->measured);
-	snapshot_value(snapshot, reading->from_ns);
-	snapshot_value(snapshot, reading->sent_bps);
-	snapshot_value(snapshot, reading->loss_ppb);
-	snapshot_value(snapshot, reading->error_ppb);
-	snapshot_value(snapshot, reading->queue_milli);
-	snapshot_value(snapshot, reading->queue_packets_max);
-	snapshot_value(snapshot, reading->delay_ns);
-}
-
 void meter_snapshot(struct meter *meter, struct snapshot *snapshot)
 {
 	meter->begun = snapshot_flag(snapshot, meter->begun);
@@ -302,7 +289,15 @@ void meter_snapshot(struct meter *meter, struct snapshot *snapshot)
 	snapshot_value(snapshot, meter->left_bytes);
 	snapshot_value(snapshot, meter->waited_ns);
 	snapshot_value(snapshot, meter->left_bytes_ever);
-	reading_snapshot(&meter->reading, snapshot);
+	/* Leaves out what meter_read fills in. */
+	meter->reading.measured = snapshot_flag(snapshot, meter->reading.measured);
+	snapshot_value(snapshot, meter->reading.from_ns);
+	snapshot_value(snapshot, meter->reading.sent_bps);
+	snapshot_value(snapshot, meter->reading.loss_ppb);
+	snapshot_value(snapshot, meter->reading.error_ppb);
+	snapshot_value(snapshot, meter->reading.queue_milli);
+	snapshot_value(snapshot, meter->reading.queue_packets_max);
+	snapshot_value(snapshot, meter->reading.delay_ns);
 	snapshot_holds(snapshot, meter->begin < SIMTIME_HORIZON && meter->at < SIMTIME_HORIZON);
 }
 
