@@ -1,10 +1,92 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Draws lines, steps, bands, histograms and the lines across a chart. */
 #include <math.h>
+#include <string.h>
 
 #include "report/plot.h"
-#include "report/polyline.h"
 #include "report/svg.h"
+
+void polyline_begin(struct polyline *line, FILE *out, bool step, bool joined)
+{
+	memset(line, 0, sizeof(*line));
+	line->out = out;
+	line->step = step;
+	line->begun = joined;
+}
+
+/* Ends a part of the path. A part of one point would be invisible, so it becomes a line of no
+ * length, whose round ends are a dot. */
+static void part_end(struct polyline *line)
+{
+	if (line->begun && line->lone)
+		fputs("h0", line->out);
+	line->begun = false;
+}
+
+static void vertex_write(struct polyline *line, const struct polyline_vertex *v)
+{
+	if (!line->begun) {
+		fputc('M', line->out);
+		svg_point(line->out, v->x_px, v->y_px);
+		line->begun = true;
+		line->lone = true;
+		return;
+	}
+	line->lone = false;
+	if (line->step) {
+		fputc('H', line->out);
+		svg_number(line->out, v->x_px);
+		fputc('V', line->out);
+		svg_number(line->out, v->y_px);
+	} else {
+		fputc('L', line->out);
+		svg_point(line->out, v->x_px, v->y_px);
+	}
+}
+
+static void column_flush(struct polyline *line)
+{
+	if (!line->filled)
+		return;
+	const struct polyline_vertex *early = &line->top, *late = &line->low;
+	if (early->order > late->order) {
+		early = &line->low;
+		late = &line->top;
+	}
+	const struct polyline_vertex *all[] = {&line->first, early, late, &line->last};
+	for (size_t i = 0; i < 4; i++)
+		if (i == 0 || all[i]->order != all[i - 1]->order)
+			vertex_write(line, all[i]);
+	line->filled = false;
+}
+
+void polyline_add(struct polyline *line, double x_px, double y_px)
+{
+	struct polyline_vertex v = {x_px, y_px, line->order++};
+	double column = floor(x_px);
+	if (line->filled && column == line->column) {
+		if (y_px < line->top.y_px)
+			line->top = v;
+		if (y_px > line->low.y_px)
+			line->low = v;
+		line->last = v;
+		line->gap = false;
+		return;
+	}
+	column_flush(line);
+	if (line->gap)
+		part_end(line);
+	line->gap = false;
+	line->filled = true;
+	line->column = column;
+	line->first = line->top = line->low = line->last = v;
+}
+
+void polyline_end(struct polyline *line)
+{
+	column_flush(line);
+	part_end(line);
+}
 
 static void path_open(const struct plot *plot, const char *class, bool dashed)
 {
@@ -26,7 +108,7 @@ static void line_draw(const struct plot *plot, const struct series *series)
 			polyline_add(&line, scale_px(&plot->x, series->x[i]),
 			             scale_px(&plot->y, series->y[i]));
 		else
-			polyline_gap(&line);
+			line.gap = true;
 	}
 	polyline_end(&line);
 	path_close(plot);
@@ -101,18 +183,6 @@ static void histogram_outline(const struct plot *plot, const struct series *seri
 	svg_number(plot->out, base_px);
 }
 
-static void histogram_draw(const struct plot *plot, const struct series *series)
-{
-	if (!series->hollow) {
-		path_open(plot, "area", false);
-		histogram_outline(plot, series);
-		path_close(plot);
-	}
-	path_open(plot, "thin", series->dashed);
-	histogram_outline(plot, series);
-	path_close(plot);
-}
-
 static void across_draw(const struct plot *plot, const struct series *series)
 {
 	bool upright = series->kind == SERIES_VLINES;
@@ -135,7 +205,14 @@ void curve_draw(const struct plot *plot, const struct plot_series *ps)
 		band_draw(plot, ps->series);
 		break;
 	case SERIES_HISTOGRAM:
-		histogram_draw(plot, ps->series);
+		if (!ps->series->hollow) {
+			path_open(plot, "area", false);
+			histogram_outline(plot, ps->series);
+			path_close(plot);
+		}
+		path_open(plot, "thin", ps->series->dashed);
+		histogram_outline(plot, ps->series);
+		path_close(plot);
 		break;
 	case SERIES_VLINES:
 	case SERIES_HLINES:

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "report/svg.h"
 #include "report/theme.h"
-#include "report/xml.h"
 
 #define UNIT_LONGEST 10 /* bytes that may follow a number */
 

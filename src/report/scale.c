@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/scale.h"
+#include "report/plot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/decimal.h"
+#include "report/chart_unit.h"
 
 /* If the smallest datum is below this part of the largest, the range begins at 0. */
 #define NEAR_ZERO_LOOSE 0.3
@@ -132,14 +132,6 @@ static void label_linear_ticks(struct scale *scale, const struct axis *axis)
 	}
 }
 
-static void label_with_unit(struct scale *scale, const struct axis *axis)
-{
-	for (size_t i = 0; i < scale->n_ticks; i++)
-		if (scale->ticks[i].major)
-			chart_unit_format(scale->ticks[i].label, SCALE_TICK_SIZE, axis->unit,
-			                  scale->ticks[i].value, DIGITS + 1);
-}
-
 /* Returns the round number (1, 2, 5 times a power of ten) at or below a positive value (direction
  * -1), or at or above it (1). */
 static double round_log(double value, int direction)
@@ -196,20 +188,6 @@ static void add_log_ticks(struct scale *scale, unsigned n_wanted)
 	}
 }
 
-static void add_given_ticks(struct scale *scale, const struct axis *axis)
-{
-	for (size_t i = 0; i < axis->n_ticks; i++)
-		if (axis->ticks[i] >= scale->lo && axis->ticks[i] <= scale->hi)
-			tick_add(scale, axis->ticks[i], true);
-}
-
-static void choose_categories(struct scale *scale, const struct axis *axis)
-{
-	scale->kind = AXIS_LINEAR;
-	scale->lo = -0.5;
-	scale->hi = (double)axis->n_categories - 0.5;
-}
-
 void scale_choose(struct scale *scale, const struct axis *axis, const struct series_range *data,
                   enum scale_fit fit, unsigned n_wanted)
 {
@@ -221,7 +199,9 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
 	if (n_wanted < 2)
 		n_wanted = 2;
 	if (axis->n_categories > 0) {
-		choose_categories(scale, axis);
+		scale->kind = AXIS_LINEAR;
+		scale->lo = -0.5;
+		scale->hi = (double)axis->n_categories - 0.5;
 		return;
 	}
 	if (axis->scale == AXIS_LOG10)
@@ -235,13 +215,19 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
 	/* Differences and quotients of the ends must be finite. */
 	scale->lo = fmax(scale->lo, axis->scale == AXIS_LOG10 ? 1 / LARGEST : -LARGEST);
 	scale->hi = fmin(scale->hi, LARGEST);
-	if (axis->n_ticks > 0)
-		add_given_ticks(scale, axis);
+	if (axis->n_ticks > 0) {
+		for (size_t i = 0; i < axis->n_ticks; i++)
+			if (axis->ticks[i] >= scale->lo && axis->ticks[i] <= scale->hi)
+				tick_add(scale, axis->ticks[i], true);
+	}
 	/* Within less than a decade, multiples of a step mark a log10 axis better than 1, 2, 5. */
 	if (axis->scale == AXIS_LOG10 && (axis->n_ticks > 0 || scale->hi > 5 * scale->lo)) {
 		if (axis->n_ticks == 0)
 			add_log_ticks(scale, n_wanted);
-		label_with_unit(scale, axis);
+		for (size_t i = 0; i < scale->n_ticks; i++)
+			if (scale->ticks[i].major)
+				chart_unit_format(scale->ticks[i].label, SCALE_TICK_SIZE,
+				                  axis->unit, scale->ticks[i].value, DIGITS + 1);
 		return;
 	}
 	if (axis->n_ticks == 0)

@@ -16,7 +16,7 @@
  *   bars     one each.
  *
  * Bars and up to 150 points have tooltips of the browser with their values. So has each strip of a
- * chart, with all values in it (hover.h): 12 kB a series at most.
+ * chart, with all values in it (chart.h): 12 kB a series at most.
  */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H
@@ -31,7 +31,7 @@ enum series_kind {
 	SERIES_STEP,   /* x, y: the value y[i] holds from x[i] to x[i + 1] */
 	SERIES_BAND,   /* x, low, high: the area between */
 	SERIES_BARS,   /* y: one value for each category, series in groups; low, high: error bars */
-	SERIES_HISTOGRAM, /* x: n + 1 ascending bin edges, y: n heights (bins.h makes both) */
+	SERIES_HISTOGRAM, /* x: n + 1 ascending bin edges, y: n heights (chart.h makes both) */
 	SERIES_MARKS,     /* x: ticks in a lane of their own between the data and the x axis */
 	SERIES_VLINES,    /* x: lines across the chart, for percentiles or events */
 	SERIES_HLINES,    /* y: lines along the chart, for limits or configured values */

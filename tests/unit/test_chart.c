@@ -20,18 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/bins.h"
 #include "report/chart.h"
 #include "report/chart_unit.h"
-#include "report/decimal.h"
-#include "report/density.h"
-#include "report/label.h"
 #include "report/page.h"
-#include "report/polyline.h"
-#include "report/scale.h"
+#include "report/plot.h"
+#include "report/svg.h"
 #include "report/theme.h"
-#include "unable.h"
 #include "runner/group.h"
+#include "unable.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 #define MANY      1000000
@@ -295,7 +291,7 @@ static void a_million_points_make_a_bounded_file(void **state)
 {
 	(void)state;
 	/* The bounds that series.h promises, for data that fill the picture evenly, which is the
-	 * worst likely case; and some 12 kB for the texts of each series' strips (hover.h). */
+	 * worst likely case; and some 12 kB for the texts of each series' strips (chart.h). */
 	enum { STRIPS = 12000 };
 	static const struct {
 		enum series_kind kind;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/bench_rows.h"
-#include "report/bins.h"
+#include "report/chart.h"
 
 #define BINS 40
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/bench_rows.h"
-#include "report/bins.h"
+#include "report/chart.h"
 
 #define BUCKETS_MAX 2048
 #define BINS        80

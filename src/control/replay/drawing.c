@@ -12,7 +12,7 @@
 #include "line/delay.h"
 #include "link/rate.h"
 #include "replay/replay_table.h"
-#include "report/bins.h"
+#include "report/chart.h"
 #include "report/chart_unit.h"
 #include "show/achieved.h"
 
