@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "machine/eal_leftovers.h"
+#include "machine/eal.h"
 #include "runner/group.h"
 
 static pid_t dead; /* a process that is gone */

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "machine/shared_heap.h"
+#include "machine/eal.h"
 #include "runner/group.h"
 #include "unable.h"
 

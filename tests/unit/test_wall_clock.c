@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine/wall_clock.h"
+#include "machine/clock.h"
 #include "runner/group.h"
 
 #define EPOCH (UINT64_C(1790000000) * SIMTIME_S)

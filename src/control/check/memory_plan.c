@@ -136,7 +136,7 @@ static struct need need_of(const struct memory_request *request, struct share sh
 	wide pinned = (pci ? own : 0) + ports_of(request->scenario, "net_af_xdp") * eal;
 
 	if (!huge)
-		pages += pci ? 2 * own : eal; /* eal_live.c gives the reason */
+		pages += pci ? 2 * own : eal; /* eal.c gives the reason */
 	return (struct need){
 	        .pages = narrow(pages),
 	        .huge = huge ? narrow(own) : 0,

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "namespace/address.h"
+#include "namespace/netlink.h"
 #include "scenario/problem.h"
 
 /* A network that is in use. */

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #include "machine/priority.h"
-#include "namespace/address.h"
+#include "namespace/netlink.h"
 #include "scenario/problem.h"
 
 #define GATEWAY_TALKS_MAX     4096

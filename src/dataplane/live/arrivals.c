@@ -7,7 +7,7 @@
 #include <rte_prefetch.h>
 
 #include "live/worker.h"
-#include "machine/ring_look.h"
+#include "machine/bell.h"
 #include "packet/burst.h"
 
 static bool is_empty(const struct arrivals *arrivals)

@@ -16,7 +16,6 @@
 #include <rte_ring.h>
 
 #include "machine/bell.h"
-#include "machine/ring_look.h"
 #include "simtime.h"
 
 #define MAILBOX_ROOM 8 /* a power of two; holds one message less */

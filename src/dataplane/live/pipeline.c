@@ -2,7 +2,7 @@
 #include "live/pipeline.h"
 
 #include "live/worker.h"
-#include "machine/ring_look.h"
+#include "machine/bell.h"
 #include "packet/burst.h"
 
 /* Fills in the struct packet of each mbuf, for the way to another worker. Returns the number of

@@ -8,7 +8,7 @@
 #include "account/counter_read.h"
 #include "engine/engine_report.h"
 #include "live/runtime_state.h"
-#include "machine/ring_look.h"
+#include "machine/bell.h"
 
 uint32_t runtime_ports(const struct runtime *runtime)
 {

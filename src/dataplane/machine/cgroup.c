@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "machine/cgroup.h"
+#include "machine/machine_memory.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -17,6 +17,49 @@
 
 #include "scenario/problem.h"
 
+/*
+ * The heap of a live run: one for all threads, without large blocks.
+ *
+ * If threads allocate at the same time, glibc gives each a heap of its own, up to eight a
+ * processor, and a heap keeps the memory that it has once taken. And once a large block (a table of
+ * TCP flows, 1.4 MB) has been freed, the next such block comes from a heap, and stays there. The
+ * parts of a change are made by threads (executor.h), so the memory of a weir that runs for hours
+ * grew whenever more threads allocated at once than ever before. With these settings, blocks of
+ * SHARED_HEAP_LARGE bytes and more are mapped, and go back to the kernel when they are freed.
+ * Workers allocate nothing, so no time-critical thread waits for the one heap.
+ *
+ * Source: mallopt(3), M_ARENA_MAX and M_MMAP_THRESHOLD. Other C libraries are left as they are.
+ *
+ * Thread: the main thread, before there are others.
+ */
+
+#define SHARED_HEAP_LARGE (128 * 1024)
+
+void shared_heap_use(void);
+
+/*
+ * Removes what killed weirs have left in the file system: DPDK's folder for the run
+ * (/run/dpdk/weir-PID-XXXXXXXX), which is empty and goes at once unless the user gives DPDK more
+ * options behind `--`; and, if such options make huge pages with names, files in hugetlbfs, which
+ * hold the memory until they are removed.
+ *
+ * A file or folder is removed if it has a name of weir's, its process is gone, and no process holds
+ * a lock on it. DPDK locks its files in hugetlbfs, and weir its folder (leftovers_hold), so a weir
+ * in another PID namespace keeps its own. Nothing of other programs is touched.
+ *
+ * Thread: control.
+ */
+
+/* Removes what the run `prefix` left or, if `prefix` is NULL, what all runs left whose process is
+ * gone. `folder` is where the folders of runs are (/run/dpdk). `root` is put in front of
+ * /proc/self/mountinfo, which lists the mounts of hugetlbfs, and of these mounts: "", or a folder
+ * for a test. Returns the number of folders and files removed. */
+uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix);
+/* Locks the folder of the run until leftovers_release, or the end of the process. Returns -1 if it
+ * cannot be opened. */
+int leftovers_hold(const char *path);
+void leftovers_release(int hold);
+
 /* What the EAL's heap holds beside `memory_mib` in a live run: rings, ports, drivers. */
 #define EAL_OWN_MIB 32
 /* What DPDK reserves for variables of lcores, from 24.11 on: data of the process, most of it never

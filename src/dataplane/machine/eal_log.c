@@ -29,14 +29,6 @@ static enum run_log_level level_of(int eal_level)
 	return eal_level <= (int)RTE_LOG_ERR ? RUN_LOG_INFO : RUN_LOG_DEBUG;
 }
 
-static void keep_cause(const char *line)
-{
-	pthread_mutex_lock(&kept.lock);
-	if (kept.line[0] == '\0')
-		snprintf(kept.line, sizeof(kept.line), "%s", line);
-	pthread_mutex_unlock(&kept.lock);
-}
-
 /* Logs a message. DPDK flushes after each message, so each arrives here whole. */
 static ssize_t keep(void *cookie, const char *text, size_t bytes)
 {
@@ -51,8 +43,12 @@ static ssize_t keep(void *cookie, const char *text, size_t bytes)
 	for (size_t i = 0; i < n; i++)
 		line[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
 	line[n] = '\0';
-	if (eal_level <= (int)RTE_LOG_ERR)
-		keep_cause(line);
+	if (eal_level <= (int)RTE_LOG_ERR) {
+		pthread_mutex_lock(&kept.lock);
+		if (kept.line[0] == '\0')
+			snprintf(kept.line, sizeof(kept.line), "%s", line);
+		pthread_mutex_unlock(&kept.lock);
+	}
 	if (n > 0)
 		run_log_with(level_of(eal_level), fields, 1, "DPDK: %s", line);
 	return (ssize_t)bytes;

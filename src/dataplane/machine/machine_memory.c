@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/cgroup.h"
-
 #define KIB          UINT64_C(1024)
 #define HUGE_PAGES   "/sys/kernel/mm/hugepages"
 #define CAP_IPC_LOCK 14 /* linux/capability.h */

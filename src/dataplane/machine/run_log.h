@@ -2,7 +2,7 @@
 /*
  * The log of a running weir: the one place through which `weir run`, `weir exec`, `weir serve` and
  * the DPDK below them report what happens. A line goes to the journal of systemd, with fields, if
- * standard error leads there (journal.h), else to standard error:
+ * standard error leads there, else to standard error:
  *
  *   weir run: port b: link down
  *
@@ -22,9 +22,36 @@
 #ifndef WEIR_RUN_LOG_H
 #define WEIR_RUN_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/journal.h"
+/*
+ * The journal of systemd, which takes an entry as fields with values, in one datagram: the native
+ * journal protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/). A value without a newline is
+ * `NAME=value\n`; any other value is `NAME\n`, its length as 64 bits, little-endian, the bytes,
+ * `\n`.
+ *
+ * weir sends the datagram itself. libsystemd would wait for a stopped journal that does not read,
+ * and the thread that logs is control's, or a worker's. libsystemd would also be one more library
+ * with rights of its own in a process that gives up its rights.
+ *
+ * Thread: journal_open: the main thread; journal_send: any.
+ */
+
+/* The path of systemd's socket. */
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+/* The maximum size of an entry. The kernel takes datagrams of about 200 kB. */
+#define JOURNAL_BYTES_MAX 16384
+
+/* A field of an entry. Name: capitals, digits and underscores, as `WEIR_CLOUD`. Value: any bytes
+ * but a 0. */
+struct journal_field {
+	const char *name, *value;
+};
+
+/* Returns true if the descriptor leads to the journal. systemd says so in $JOURNAL_STREAM: the
+ * device and inode of what it has connected to standard output or standard error. */
+bool journal_is_behind(int fd);
 
 enum run_log_level {
 	RUN_LOG_ERROR,   /* weir cannot do what was asked for */

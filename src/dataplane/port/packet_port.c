@@ -14,7 +14,7 @@
 #include <rte_ether.h>
 
 #include "account/counter_read.h"
-#include "machine/wall_clock.h"
+#include "machine/clock.h"
 #include "port/interface.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"

@@ -9,7 +9,7 @@
  * be observed (joined_frame.h).
  *
  * The kernel stamps a frame when it comes to the interface (SO_TIMESTAMPNS). This stamp, converted
- * to weir's clock (wall_clock.h), is the instant of the frame, however late a worker reads it.
+ * to weir's clock (clock.h), is the instant of the frame, however late a worker reads it.
  *
  * If the interface carries IP packets without an Ethernet header (tun, WireGuard, PPP), each packet
  * gets a header on reception, with two fixed addresses and the EtherType of its IP version. On

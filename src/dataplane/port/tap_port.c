@@ -14,7 +14,7 @@
 #include <linux/if_tun.h>
 
 #include "account/counter_read.h"
-#include "machine/wall_clock.h"
+#include "machine/clock.h"
 #include "packet/headers.h"
 #include "port/dscp_watch.h"
 #include "port/joined_frame.h"
