@@ -20,7 +20,6 @@
 #include <rte_common.h>
 
 #include "capture/filter.h"
-#include "capture/filter_words.h"
 #include "random/draw.h"
 #include "runner/group.h"
 

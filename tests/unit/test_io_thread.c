@@ -16,10 +16,9 @@
 
 #include <cmocka.h>
 
+#include "capture/block_file.h"
 #include "capture/frame_copy.h"
 #include "folder.h"
-#include "capture/block_reader.h"
-#include "capture/block_writer.h"
 #include "runner/group.h"
 
 #define FILE_BYTES 3000001u

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/fate_frame.h"
-#include "capture/fate_reader.h"
 #include "capture/fate_ring.h"
 #include "group.h"
 #include "live/tap.h"

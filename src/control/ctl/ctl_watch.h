@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Packets of a running weir, from the memory into which its workers put their fates
- * (capture/fate_reader.h).
+ * (capture/fate_ring.h).
  *
  * Thread: the caller's, one.
  */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "account/witness.h"
-#include "capture/fate_reader.h"
+#include "capture/fate_ring.h"
 #include "ctl/ctl_link.h"
 #include "fates/capture_words.h"
 

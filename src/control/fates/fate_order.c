@@ -6,7 +6,7 @@
 
 #include <rte_common.h>
 
-#include "capture/fate_frame.h"
+#include "capture/fate_ring.h"
 
 #define ALIGN       8u
 #define BYTES_FIRST (1u << 20)

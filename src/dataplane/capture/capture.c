@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/capture.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -89,7 +92,7 @@ static bool give_as_ethernet(struct capture *capture, struct capture_frame *fram
 	return true;
 }
 
-const char *capture_date(int64_t stamp_ns, char text[CAPTURE_DATE_BYTES])
+static const char *capture_date(int64_t stamp_ns, char text[CAPTURE_DATE_BYTES])
 {
 	const time_t seconds =
 	        (time_t)(stamp_ns / INT64_C(1000000000)) - (stamp_ns % 1000000000 < 0);
@@ -242,4 +245,150 @@ uint64_t capture_done_bytes(const struct capture *capture)
 uint64_t capture_all_bytes(const struct capture *capture)
 {
 	return S_ISREG(capture->stat.st_mode) ? (uint64_t)capture->stat.st_size : 0;
+}
+
+/* Merges several captures. */
+
+int capture_merge_start(struct capture_merge *merge, struct capture *const *captures, uint32_t n)
+{
+	*merge = (struct capture_merge){.captures = captures, .n = n, .taken = n};
+	merge->heads = calloc(n, sizeof(*merge->heads));
+	merge->live = calloc(n, sizeof(*merge->live));
+	if (n > 0 && (!merge->heads || !merge->live)) {
+		capture_merge_stop(merge);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		merge->live[i] = capture_next(captures[i], &merge->heads[i]);
+	return 0;
+}
+
+void capture_merge_stop(struct capture_merge *merge)
+{
+	free(merge->heads);
+	free(merge->live);
+	merge->heads = NULL;
+	merge->live = NULL;
+	merge->n = 0;
+}
+
+const struct capture_frame *capture_merge_next(struct capture_merge *merge, uint32_t *from)
+{
+	uint32_t first = merge->n;
+
+	/* The reader is advanced only now, because that invalidates the bytes of the frame it
+	 * returned. */
+	if (merge->taken < merge->n)
+		merge->live[merge->taken] =
+		        capture_next(merge->captures[merge->taken], &merge->heads[merge->taken]);
+	for (uint32_t i = 0; i < merge->n; i++) {
+		if (merge->live[i] &&
+		    (first == merge->n || merge->heads[i].t_ns < merge->heads[first].t_ns))
+			first = i;
+	}
+	merge->taken = first;
+	if (first == merge->n)
+		return NULL;
+	*from = first;
+	return &merge->heads[first];
+}
+
+/* Says in words what was wrong with the time stamps of a capture. */
+
+/* A line of several parts. */
+struct line {
+	char *text;
+	size_t room;
+};
+
+static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *form, ...)
+{
+	const size_t used = strlen(line->text);
+	va_list values;
+
+	if (used > 0)
+		snprintf(line->text + used, line->room - used, "; ");
+	va_start(values, form);
+	vsnprintf(line->text + strlen(line->text), line->room - strlen(line->text), form, values);
+	va_end(values);
+}
+
+#define SPAN_BYTES 32
+
+static const char *span_of(int64_t ns, char text[SPAN_BYTES])
+{
+	const double s = (double)(ns < 0 ? -ns : ns) / 1e9;
+
+	if (s >= 86400)
+		snprintf(text, SPAN_BYTES, "%.4g days", s / 86400);
+	else if (s >= 3600)
+		snprintf(text, SPAN_BYTES, "%.4g h", s / 3600);
+	else if (s >= 1)
+		snprintf(text, SPAN_BYTES, "%.6g s", s);
+	else
+		snprintf(text, SPAN_BYTES, "%.6g us", s * 1e6);
+	return text;
+}
+
+static const char *frames(uint64_t n)
+{
+	return n == 1 ? "frame" : "frames";
+}
+
+static void say_wrong(struct line *line, const struct frame_order_counts *counts)
+{
+	char date[CAPTURE_DATE_BYTES], span[SPAN_BYTES];
+
+	add(line,
+	    "frame %" PRIu64
+	    " is stamped %s, %s %s its neighbours: a frame with a wrong stamp comes "
+	    "with its neighbour (%" PRIu64 " in all); `editcap IN OUT %" PRIu64 "` leaves it out",
+	    counts->odd_frame, capture_date(counts->odd_stamp_ns, date),
+	    span_of(counts->odd_by_ns, span), counts->odd_by_ns < 0 ? "behind" : "ahead of",
+	    counts->wrong, counts->odd_frame);
+}
+
+static void say_set_back(struct line *line, const struct frame_order_counts *counts)
+{
+	char span[SPAN_BYTES], at[40] = "";
+
+	if (counts->wrong == 0)
+		snprintf(at, sizeof(at), "at frame %" PRIu64 " ", counts->odd_frame);
+	add(line,
+	    "%sthe clock was set back (by %s at most, %" PRIu64 " %s): from there on frames keep "
+	    "their distances, and their stamps are shifted; `reordercap IN OUT` sorts them by "
+	    "their "
+	    "stamps instead",
+	    at, span_of((int64_t)counts->back_max_ns, span), counts->set_back,
+	    counts->set_back == 1 ? "time" : "times");
+}
+
+bool capture_say_order(const struct capture *capture, char *text, size_t room)
+{
+	const struct frame_order_counts *counts = &capture->order.counts;
+	struct line line = {text, room};
+
+	text[0] = '\0';
+	if (counts->wrong)
+		say_wrong(&line, counts);
+	if (counts->set_back)
+		say_set_back(&line, counts);
+	if (counts->late)
+		add(&line,
+		    "%" PRIu64
+		    " %s stamped earlier than frames that came before: too far away to be "
+		    "put in order, they come with the frame ahead of them; `reordercap IN OUT` "
+		    "puts "
+		    "all in order",
+		    counts->late, frames(counts->late));
+	if (counts->sorted)
+		add(&line, "%" PRIu64 " %s put in the order of the time stamps", counts->sorted,
+		    frames(counts->sorted));
+	if (counts->timeless)
+		add(&line,
+		    "%" PRIu64
+		    " %s in simple packet blocks, which have no time: each comes with the "
+		    "frame ahead of it, so delays and rates of them mean nothing",
+		    counts->timeless, frames(counts->timeless));
+	return text[0] != '\0';
 }

@@ -7,7 +7,7 @@
 
 #include <pcap/pcap.h>
 
-#include "capture/block_reader.h"
+#include "capture/block_file.h"
 #include "capture/capture.h"
 #include "capture/frame_order.h"
 #include "capture/records.h"
@@ -37,6 +37,5 @@ void capture_fill(struct capture *capture);
 
 /* Writes a stamp as a date. Returns the text. */
 #define CAPTURE_DATE_BYTES 40
-const char *capture_date(int64_t stamp_ns, char text[CAPTURE_DATE_BYTES]);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include <pcap/pcap.h>
 
-#include "capture/capture.h"
 #include "capture/atomic_file.h"
-#include "capture/block_writer.h"
+#include "capture/block_file.h"
+#include "capture/capture.h"
 
 #define AHEAD_BYTES 1024
 

@@ -8,7 +8,6 @@
 
 #include <pcap/pcap.h>
 
-#include "capture/filter_words.h"
 #include "packet/burst.h"
 
 #define IPV4_HEADER_MOST 60u
@@ -245,13 +244,6 @@ static struct classifier_filter *made_find(const char *words)
 	return filter;
 }
 
-static void destroy(struct classifier_filter *filter)
-{
-	pcap_freecode(&filter->program);
-	free(filter->words);
-	free(filter);
-}
-
 static void filter_free(struct classifier_filter *filter)
 {
 	struct classifier_filter **place = &made;
@@ -264,8 +256,11 @@ static void filter_free(struct classifier_filter *filter)
 	if (last)
 		*place = filter->next;
 	pthread_mutex_unlock(&lock);
-	if (last)
-		destroy(filter);
+	if (last) {
+		pcap_freecode(&filter->program);
+		free(filter->words);
+		free(filter);
+	}
 }
 
 int filter_check(const char *words, struct problem *problem)

@@ -3,7 +3,7 @@
  * Filters in tcpdump's syntax (pcap-filter(7)), compiled by libpcap for Ethernet and run by
  * libpcap's own interpreter. A filter is applied to the packet as it came, tags included: what is
  * behind a VLAN tag is seen only after `vlan`. Addresses are numbers: no name is resolved
- * (filter_words.h).
+ * (below).
  *
  * The time that libpcap takes grows with the square of a filter's length, and that of its optimiser
  * grows faster: 249 ports, 4096 bytes, took 16.5 s. So a filter has at most FILTER_BYTES_MAX bytes,
@@ -21,6 +21,9 @@
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "engine/classifier.h"
 
@@ -42,5 +45,24 @@ bool filter_reads(const char *words, uint32_t from, uint32_t to);
  * greatest length. Returns UINT32_MAX if it computes the position from what it has read, and 0 if
  * libpcap does not accept it. */
 uint32_t filter_reach(const char *words);
+
+/*
+ * Checks the words of a filter before libpcap sees them. libpcap passes every word that it does not
+ * know, and that stands where an address may stand, to the resolver, and the resolver queries the
+ * network. So such a word is refused here. Addresses are numbers. Names are accepted for ports and
+ * protocols only, whose files lie on this machine (/etc/services, /etc/protocols).
+ *
+ * The words are split as libpcap 1.10 splits them (its token ID: letters, digits, and `-_.`
+ * within). A word is accepted if it is known, a number, an address, or the name of a port or
+ * protocol. Such a name stands right behind `port`, `portrange`, `proto`, `protochain`, `type` or
+ * `subtype`, or behind another such name and `or`. A later libpcap knows more words. They are
+ * refused until they are added to the list, because an older libpcap would resolve them.
+ *
+ * Thread: pure, any.
+ */
+
+/* Returns false if a name that would have to be resolved stands at words[*at]; it has *bytes
+ * bytes. */
+bool filter_words_numeric(const char *words, size_t *at, size_t *bytes);
 
 #endif

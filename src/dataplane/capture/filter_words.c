@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/filter_words.h"
+#include "capture/filter.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

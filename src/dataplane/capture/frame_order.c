@@ -49,19 +49,6 @@ static struct view look(struct frame_order *order, int64_t stamp_ns)
 	return view;
 }
 
-/* Removes the frame at the front, and those behind it that were taken before. */
-static void pass(struct frame_order *order)
-{
-	do {
-		const struct record *record = at(order, 0);
-
-		order->odd -= record->timeless || record->back_ns > 0;
-		order->first = (order->first + 1) & (FRAME_ORDER_MAX - 1);
-		order->n--;
-		order->passed++;
-	} while (order->n > 0 && at(order, 0)->taken);
-}
-
 /* Notes the first odd frame. Wrong stamps precede others. */
 static void note(struct frame_order *order, uint32_t i, int64_t by_ns, bool first_wrong)
 {
@@ -107,18 +94,6 @@ static int64_t wrong(struct frame_order *order, const struct record *next)
 	return instant_ns;
 }
 
-/* The clock was set back: from this frame on, stamps are shifted. */
-static int64_t set_back(struct frame_order *order)
-{
-	const int64_t stamp_ns = at(order, 0)->stamp_ns;
-
-	order->counts.set_back++;
-	order->shift_ns = order->instant_ns - stamp_ns;
-	order->sound_ns = stamp_ns;
-	order->was_back = false;
-	return order->instant_ns;
-}
-
 /* Returns the instant of a frame with a right stamp. */
 static int64_t sound(struct frame_order *order, int64_t stamp_ns)
 {
@@ -153,8 +128,16 @@ static int64_t judge_front(struct frame_order *order, const struct view *view)
 		return wrong(order, view->normal);
 	if (!is_back)
 		return sound(order, front->stamp_ns);
-	if (view->behind > 0 ? 2 * view->back > view->behind : order->was_back)
-		return set_back(order);
+	if (view->behind > 0 ? 2 * view->back > view->behind : order->was_back) {
+		/* The clock was set back: from this frame on, stamps are shifted. */
+		const int64_t stamp_ns = at(order, 0)->stamp_ns;
+
+		order->counts.set_back++;
+		order->shift_ns = order->instant_ns - stamp_ns;
+		order->sound_ns = stamp_ns;
+		order->was_back = false;
+		return order->instant_ns;
+	}
 	order->was_back = true;
 	return wrong(order, NULL);
 }
@@ -180,7 +163,16 @@ const struct record *frame_order_decide(struct frame_order *order, int64_t *t_ns
 	}
 	count_back(order, i);
 	record->taken = true;
-	if (i == 0)
-		pass(order);
+	if (i == 0) {
+		/* The frame at the front leaves, and those behind it that were taken before. */
+		do {
+			const struct record *front = at(order, 0);
+
+			order->odd -= front->timeless || front->back_ns > 0;
+			order->first = (order->first + 1) & (FRAME_ORDER_MAX - 1);
+			order->n--;
+			order->passed++;
+		} while (order->n > 0 && at(order, 0)->taken);
+	}
 	return record;
 }

@@ -296,17 +296,6 @@ static bool header_read(const struct link_kind *kind, const uint8_t *data, uint3
 	return true;
 }
 
-/* Exchanges `sent to us` and `sent by us`. */
-static void exchange(const struct link_kind *kind, uint8_t *header)
-{
-	uint8_t *type = header + kind->type;
-
-	if (kind->form == FORM_COOKED && (*type == TO_US || *type == SENT_BY_US))
-		*type = TO_US + SENT_BY_US - *type;
-	if ((kind->ahead == DIRECTION_BYTES || kind->link == DLT_PPP_PPPD) && header[0] <= 1)
-		header[0] = !header[0];
-}
-
 /* ---- to Ethernet and back ---- */
 
 const char *link_layer_enter(struct link_layer *link_layer, const uint8_t *data, uint32_t bytes,
@@ -362,7 +351,15 @@ uint32_t link_layer_leave(const struct link_layer *link_layer,
 	if (kind->ahead == PPPOE_BYTES)
 		put_u16(header + PPPOE_LENGTH, payload_bytes + kept->bytes - PPPOE_BYTES -
 		                                       get_u16(kept->byte + PPPOE_LENGTH));
-	if (exchanged)
-		exchange(kind, header);
+	if (exchanged) {
+		/* Exchanges `sent to us` and `sent by us`. */
+		uint8_t *type = header + kind->type;
+
+		if (kind->form == FORM_COOKED && (*type == TO_US || *type == SENT_BY_US))
+			*type = TO_US + SENT_BY_US - *type;
+		if ((kind->ahead == DIRECTION_BYTES || kind->link == DLT_PPP_PPPD) &&
+		    header[0] <= 1)
+			header[0] = !header[0];
+	}
 	return kept->bytes;
 }

@@ -16,7 +16,7 @@
  * the link header. So the same traffic has the same fate however it was captured. The addresses of
  * the Ethernet header belong to no host: they contain the number of the packet's link header. So
  * statements that need link-layer addresses (a filter `ether host`, `rewrite eth.dst`) are refused
- * (offline/link_fields.h). The protocol of the link header becomes the type of the Ethernet header;
+ * (offline/intake.h). The protocol of the link header becomes the type of the Ethernet header;
  * that of a cooked header is restored from there. An answer that weir makes itself, with the
  * addresses of its cause exchanged, gets the link header of its cause, in which `sent by us` and
  * `sent to us` are exchanged. The length in a header of PPPoE follows that of the packet.

@@ -71,23 +71,6 @@ static void begin_trouble(struct recorder *recorder, int error)
 		__atomic_store_n(&recorder->begun, recorder->begun + 1, __ATOMIC_RELEASE);
 }
 
-/* Removes the frames that are wholly in the file. */
-static void make_room(struct recorder *recorder)
-{
-	uint32_t whole = 0;
-
-	while (whole < recorder->done) {
-		uint32_t next = whole + record_bytes(recorder->room + whole);
-
-		if (next > recorder->done)
-			break;
-		whole = next;
-	}
-	recorder->used -= whole;
-	recorder->done -= whole;
-	memmove(recorder->room, recorder->room + whole, recorder->used);
-}
-
 /* Waits until a pipe has room for PIPE_BUF bytes. Returns 0; EAGAIN if nobody reads and
  * recorder_hurry was called; or an errno. */
 static int wait_for_room(struct recorder *recorder)
@@ -135,7 +118,19 @@ static void push(struct recorder *recorder)
 {
 	int error = write_on(recorder, recorder->room, recorder->used, &recorder->done);
 
-	make_room(recorder);
+	/* Removes the frames that are wholly in the file. */
+	uint32_t whole = 0;
+
+	while (whole < recorder->done) {
+		uint32_t next = whole + record_bytes(recorder->room + whole);
+
+		if (next > recorder->done)
+			break;
+		whole = next;
+	}
+	recorder->used -= whole;
+	recorder->done -= whole;
+	memmove(recorder->room, recorder->room + whole, recorder->used);
 	if (error)
 		begin_trouble(recorder, error);
 	else

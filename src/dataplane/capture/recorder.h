@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes a capture while packets come, onto a disk that may be full for a while. A live port does
- * this (paced_file.h), because its packets cannot be obtained again. A replay can be repeated, and
+ * this (port_kinds.h), because its packets cannot be obtained again. A replay can be repeated, and
  * writes all or nothing (dump.h).
  *
  * Frames are collected, and written when they are 64 KiB or 100 ms have passed. A failed write

@@ -8,7 +8,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/capture.h"
-#include "capture/pcapng_block.h"
+#include "capture/pcapng.h"
 
 #define PCAP_HEAD_BYTES 24
 #define AHEAD_BYTES     1024

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/block_reader.h"
+#include "capture/block_file.h"
 
 #define RECORDS_ANY_LINK   (-1)
 #define RECORDS_HEAD_BYTES 64 /* more than the header of any record */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "capture/pcapng_block.h"
+#include "capture/pcapng.h"
 #include "capture/records.h"
 
 #define INTERFACES_MAX 65536u /* of a section */

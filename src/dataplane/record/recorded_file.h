@@ -23,8 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/block_reader.h"
-#include "capture/block_writer.h"
+#include "capture/block_file.h"
 #include "record/tape_entry.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"

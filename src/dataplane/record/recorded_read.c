@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/pcapng_block.h"
+#include "capture/pcapng.h"
 #include "capture/unpack.h"
 #include "record/recorded_block.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/recorded_file.h"
 
-#include "capture/pcapng_block.h"
+#include "capture/pcapng.h"
 #include "record/recorded_block.h"
 
 void recorded_begin(struct block_writer *to, const struct scenario *scenario, uint32_t snap)

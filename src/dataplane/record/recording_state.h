@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "capture/block_writer.h"
+#include "capture/block_file.h"
 #include "capture/io_thread.h"
 #include "capture/pack.h"
 #include "record/flight.h"
