@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "poison_ops.h"
-#include "port/joined_frame.h"
 #include "port/super_frame.h"
 
 #define INPUT_MAX 4096

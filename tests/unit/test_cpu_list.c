@@ -15,7 +15,7 @@
 
 #include "machine/cpu_list.h"
 #include "machine_files.h"
-#include "port/pci_device.h"
+#include "port/device_text.h"
 #include "runner/group.h"
 
 static uint32_t first_cpu(void)

@@ -23,9 +23,9 @@
 #include "capture/capture.h"
 #include "capture/dump.h"
 #include "eal/offline_eal.h"
-#include "packet/packet.h"
-#include "port/paced_file.h"
 #include "machine/pool.h"
+#include "packet/packet.h"
+#include "port/port_kinds.h"
 #include "runner/group.h"
 
 #define MBUFS   4095
@@ -311,7 +311,7 @@ static int pipe_make(void)
 	return fd;
 }
 
-static void send(struct paced_file *file, uint32_t n, uint16_t bytes)
+static void send_frames(struct paced_file *file, uint32_t n, uint16_t bytes)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
@@ -346,7 +346,7 @@ static void a_silent_pipe_holds_up_neither_what_is_sent_nor_the_end(void **state
 	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
 	assert_int_equal(paced_file_start(file, START, &problem), 0);
 	take(file, START, 0, 1);
-	send(file, SENT, 60);
+	send_frames(file, SENT, 60);
 	paced_file_halt(file);
 	assert_int_equal(paced_file_not_written(file), 0);
 	assert_int_equal(paced_file_close(file, &problem), 0);
@@ -373,7 +373,7 @@ static void a_pipe_that_nobody_reads_does_not_hold_up_the_end(void **state)
 	snprintf(device, sizeof(device), "file:,out=%s", pipe_path);
 	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
 	assert_int_equal(paced_file_start(file, START, &problem), 0);
-	send(file, PACED_FILE_RING - 1, 1400); /* far more than a pipe holds */
+	send_frames(file, PACED_FILE_RING - 1, 1400); /* far more than a pipe holds */
 	paced_file_halt(file);
 	assert_in_range(paced_file_not_written(file), 1, PACED_FILE_RING - 2);
 	assert_int_equal(pool_available(pool), MBUFS);

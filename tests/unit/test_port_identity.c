@@ -20,11 +20,11 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "port/packet_port.h"
 #include "port/port.h"
 #include "port/port_identity.h"
-#include "unable.h"
+#include "port/port_kinds.h"
 #include "runner/group.h"
+#include "unable.h"
 
 static bool shared(const char *one, const char *other, char *what)
 {

@@ -13,7 +13,6 @@
 
 #include "frame.h"
 #include "packet/headers.h"
-#include "port/joined_frame.h"
 #include "port/super_frame.h"
 #include "runner/group.h"
 #include "super_pool.h"

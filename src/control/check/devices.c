@@ -7,8 +7,6 @@
 
 #include "port/device_text.h"
 #include "port/interface_look.h"
-#include "port/obstacle.h"
-#include "port/pci_device.h"
 #include "port/port.h"
 #include "port/port_identity.h"
 

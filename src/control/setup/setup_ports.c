@@ -11,8 +11,8 @@
 
 #include "check/memory_plan.h"
 #include "language/scenario_file.h"
+#include "port/device_text.h"
 #include "port/interface.h"
-#include "port/pci_device.h"
 #include "port/port.h"
 #include "setup/setup_step.h"
 #include "text/listing.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "machine/eal.h"
-#include "port/pci_device.h"
+#include "port/device_text.h"
 
 #define STOLEN_MUCH 0.001
 

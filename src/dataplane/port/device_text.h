@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "scenario/problem.h"
 #include "scenario/scenario.h"
 
 /* Returns the name of the interface that a text means by itself, without a driver of DPDK's, or
@@ -32,5 +33,20 @@ size_t device_text_part(const char *text, char *part, size_t room);
 /* Copies the value of `KEY=`. Returns false, and leaves `value` empty, if the text has no such
  * argument. */
 bool device_text_value(const char *device, const char *key, char *value, size_t room);
+
+/*
+ * A PCI device as the kernel sees it, and in words what prevents DPDK from using it.
+ *
+ * Thread: control.
+ */
+
+/* Returns true if a device text begins with a PCI address: [DOMAIN:]BUS:DEVICE.FUNCTION. */
+bool pci_device_is(const char *device);
+/* Writes the address with its domain, 0000:03:00.1, however the text has it. Returns false if the
+ * text has no PCI address. */
+bool pci_device_address(const char *device, char address[16]);
+/* Returns 0, or -errno with problem if DPDK could not take the device: it does not exist (-ENODEV),
+ * it is bound to a driver of the kernel (-EBUSY), this user may not use VFIO (-EACCES). */
+int pci_device_check(const char *device, struct problem *problem);
 
 #endif

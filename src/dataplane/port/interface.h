@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's network interface under a port (packet_port.h, net_af_packet, net_af_xdp): what the
+ * The kernel's network interface under a port (port_kinds.h, net_af_packet, net_af_xdp): what the
  * drivers for it do not do, or do in a way that would outlive weir.
  *
  * A packet socket of weir's own requests promiscuous reception (PACKET_MR_PROMISC): the kernel

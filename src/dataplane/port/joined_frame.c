@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/joined_frame.h"
+#include "port/super_frame.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/layers.h"
+#include "port/super_frame.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/paced_device.h"
+#include "port/port_kinds.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/paced_file.h"
+#include "port/port_kinds.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,6 @@
 #include "capture/capture.h"
 #include "capture/recorder.h"
 #include "packet/packet.h"
-#include "port/paced_device.h"
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
@@ -351,23 +350,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
-/* Waits for the first frame that is played, so that what is sent has its time axis. */
-static void wait_for_axis(const struct paced_file *file)
+static void *write_thread(void *argument)
 {
+	struct paced_file *file = argument;
+	bool busy;
+
+	/* Waits for the first frame that is played, so that what is sent has its time axis. */
 	const uint64_t begin_ns = now_ns();
 
 	while (file->in && !__atomic_load_n(&file->first_known, __ATOMIC_ACQUIRE) &&
 	       !__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) &&
 	       !(file->pipe && now_ns() - begin_ns > AXIS_WAIT_NS))
 		rest();
-}
-
-static void *write_thread(void *argument)
-{
-	struct paced_file *file = argument;
-	bool busy;
-
-	wait_for_axis(file);
 	do {
 		busy = drain(file) > 0;
 		recorder_keep(file->recorder, now_ns());

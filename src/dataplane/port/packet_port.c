@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/packet_port.h"
+#include "port/port_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@
 #include "account/counter_read.h"
 #include "machine/clock.h"
 #include "port/interface.h"
-#include "port/joined_frame.h"
 #include "port/super_frame.h"
 
 #define MESSAGES      32
@@ -74,17 +73,6 @@ static int set(int fd, int option, int value)
 	return setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-/* Tries the sizes that need CAP_NET_ADMIN; without that right, smaller buffers do. */
-static void set_room(int fd)
-{
-	int receive = RECEIVE_BYTES, send_ = SEND_BYTES;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &receive, sizeof(receive)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof(receive));
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &send_, sizeof(send_)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_, sizeof(send_));
-}
-
 static int attach(int fd, int index)
 {
 	struct sockaddr_ll address = {
@@ -103,7 +91,13 @@ static int open_socket(const struct interface *interface, struct problem *proble
 		interface_no_socket(interface->name, rc, problem);
 		return rc;
 	}
-	set_room(fd);
+	/* These sizes need CAP_NET_ADMIN; without that right, smaller buffers do. */
+	int receive = RECEIVE_BYTES, send_ = SEND_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &receive, sizeof(receive)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof(receive));
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &send_, sizeof(send_)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_, sizeof(send_));
 	rc = set(fd, PACKET_VNET_HDR, 1);
 	if (rc == 0)
 		rc = set(fd, PACKET_AUXDATA, 1);

@@ -18,7 +18,6 @@
 #include "packet/copy.h"
 #include "packet/packet.h"
 #include "port/device_text.h"
-#include "port/pci_device.h"
 #include "scenario/port_setting.h"
 
 #define DEVICE_BYTES 512
@@ -181,15 +180,6 @@ int port_check_opened(const struct port *ports, uint32_t n, struct problem *prob
 	return 0;
 }
 
-/* Writes the device text for DPDK, with weir's additions. */
-static void device_text(const char *device, char *text, size_t room)
-{
-	bool add = strncmp(device, "net_af_packet", 13) == 0 && !strstr(device, ",framecnt=") &&
-	           !strstr(device, ",blocksz=") && !strstr(device, ",framesz=");
-
-	snprintf(text, room, "%s%s", device, add ? AF_PACKET_FRAMES : "");
-}
-
 static int probe_failed(int rc, const char *device, struct problem *problem)
 {
 	const char *cause = eal_log_cause();
@@ -237,7 +227,12 @@ static int probe(struct port *port, struct problem *problem)
 	size_t bytes = driver_bytes(port->device);
 	int rc;
 
-	device_text(port->device, text, sizeof(text));
+	/* The device text for DPDK, with weir's additions. */
+	bool add = strncmp(port->device, "net_af_packet", 13) == 0 &&
+	           !strstr(port->device, ",framecnt=") && !strstr(port->device, ",blocksz=") &&
+	           !strstr(port->device, ",framesz=");
+
+	snprintf(text, sizeof(text), "%s%s", port->device, add ? AF_PACKET_FRAMES : "");
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, port->device);
 	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0 && offered &&
 	    strncmp(name, offered, strlen(offered)) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A port: an opened device of the scenario. It is a DPDK ethdev (a PCI address, or a virtual device
- * with its arguments), an interface of the kernel (packet_port.h), a tap that this process holds
- * (tap_port.h) or a capture file that plays in real time (paced_file.h).
+ * with its arguments), an interface of the kernel (port_kinds.h), a tap that this process holds
+ * (tap_port.h) or a capture file that plays in real time (port_kinds.h).
  *
  * An ethdev gets one receive queue, as many transmit queues as requested and possible, promiscuous
  * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
@@ -19,19 +19,55 @@
 #define WEIR_PORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_ethdev.h>
 
 #include "port/interface.h"
-#include "port/obstacle.h"
-#include "port/packet_port.h"
-#include "port/paced_file.h"
+#include "port/interface_look.h"
 #include "port/port_identity.h"
+#include "port/port_kinds.h"
 #include "port/port_time.h"
-#include "port/presence.h"
 #include "port/tap_port.h"
 #include "scenario/scenario.h"
+
+/*
+ * Whether the interface under a port is there. It may be deleted, or moved into another network
+ * namespace, while weir runs: a container or a virtual machine starts anew, a USB adapter is pulled
+ * out. Then the port waits for an interface of that name (interface.h), and takes it.
+ *
+ * A port with a packet socket binds that socket again, which needs no rights and no agreement with
+ * the workers: they find the socket without an interface, and later with one. DPDK's drivers
+ * cannot do so; their ports stay without an interface.
+ *
+ * Thread: control.
+ */
+
+#define PRESENCE_TEXT_BYTES 480
+
+struct presence {
+	bool gone;
+	uint64_t absences;             /* times it was found gone */
+	uint64_t absent_ns;            /* in all, the present absence included */
+	uint64_t last_ns;              /* of the last absence that has ended */
+	uint64_t seen_ns, looked_ns;   /* it was last there; the last look */
+	char why[PRESENCE_TEXT_BYTES]; /* an interface of its name cannot be taken; or "" */
+};
+
+enum presence_change {
+	PRESENCE_SAME,
+	PRESENCE_GONE,
+	PRESENCE_BACK,
+	PRESENCE_REFUSED, /* an interface of its name is there, and cannot be taken */
+};
+
+struct port;
+
+/* Looks at `now_ns` whether the interface of a port is there, and tries to take it again if it is
+ * gone. Returns what has changed, with a line about it. To be called until nothing has changed: an
+ * interface may go and come between two looks. */
+enum presence_change presence_watch(struct port *port, uint64_t now_ns, char *line, size_t room);
 
 #define PORT_MTU_MAX 9600
 
@@ -94,7 +130,7 @@ bool port_is_pci(const char *device);
 /* Returns true if a port of the scenario is a PCI device. */
 bool port_any_pci(const struct scenario *scenario);
 /* Checks that DPDK can take every PCI device of the scenario, before anything is reserved for them.
- * Returns 0, or -errno with problem (pci_device.h). */
+ * Returns 0, or -errno with problem (device_text.h). */
 int port_check_pci(const struct scenario *scenario, struct problem *problem);
 /* Checks that DPDK has room for the devices of the scenario beside the open ones. Returns 0, or
  * -ENOSPC with problem. */

@@ -14,7 +14,6 @@
 
 #include "port/device_text.h"
 #include "port/interface_look.h"
-#include "port/pci_device.h"
 
 static void add_interface(struct port_identity *identity, const char *name, bool made)
 {
@@ -34,24 +33,6 @@ static void add_interface(struct port_identity *identity, const char *name, bool
 			return;
 	}
 	identity->n_interfaces++;
-}
-
-/* Reads the interfaces in `driver,key=value,key=value`. */
-static void read_arguments(const char *device, struct port_identity *identity)
-{
-	static const char *const keys[] = {"iface", "rx_iface", "rx_iface_in", "tx_iface",
-	                                   "remote"};
-	bool makes =
-	        strncmp(device, "net_tap", 7) == 0 || strncmp(device, "net_virtio_user", 15) == 0;
-
-	char name[INTERFACE_NAME_BYTES];
-
-	if (device_text_interface(device))
-		add_interface(identity, device_text_interface(device), false);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (device_text_value(device, keys[i], name, sizeof(name)))
-			add_interface(identity, name, makes && i == 0);
-	}
 }
 
 static void read_pci(struct port_identity *identity)
@@ -119,10 +100,23 @@ void identity_of(const char *device, struct port_identity *identity)
 		read_file(device, identity);
 		return;
 	}
-	if (pci_device_address(device, identity->pci))
+	if (pci_device_address(device, identity->pci)) {
 		read_pci(identity);
-	else
-		read_arguments(device, identity);
+	} else {
+		/* The interfaces in `driver,key=value,key=value`. */
+		static const char *const keys[] = {"iface", "rx_iface", "rx_iface_in", "tx_iface",
+		                                   "remote"};
+		bool makes = strncmp(device, "net_tap", 7) == 0 ||
+		             strncmp(device, "net_virtio_user", 15) == 0;
+		char name[INTERFACE_NAME_BYTES];
+
+		if (device_text_interface(device))
+			add_interface(identity, device_text_interface(device), false);
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			if (device_text_value(device, keys[i], name, sizeof(name)))
+				add_interface(identity, name, makes && i == 0);
+		}
+	}
 }
 
 bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,

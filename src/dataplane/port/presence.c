@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/presence.h"
+#include "port/port.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "port/port.h"
 
 static void say_gone(const struct port *port, char *line, size_t room)
 {

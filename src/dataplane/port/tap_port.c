@@ -17,7 +17,6 @@
 #include "machine/clock.h"
 #include "packet/headers.h"
 #include "port/dscp_watch.h"
-#include "port/joined_frame.h"
 #include "port/super_frame.h"
 #include "port/tap_stamps.h"
 

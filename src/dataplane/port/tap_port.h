@@ -5,7 +5,7 @@
  * it goes with the last descriptor, however its processes end.
  *
  * As with a packet socket, the kernel says what is left to do of each frame, and the port does it
- * (super_frame.h); frames to be sent are joined where that cannot be observed (joined_frame.h).
+ * (super_frame.h); frames to be sent are joined where that cannot be observed (super_frame.h).
  * Frames wait for weir in the queue of the interface (txqueuelen), so there is no ring and no
  * locked memory.
  *

@@ -11,7 +11,7 @@
  * and in the lab, which have no device, they have no effect.
  *
  * speed: that of the wire. If it is given, no frame is handed over long before the wire can be free
- * (wire.h). time: which instants count: those of the clock at a poll, or the device's own time
+ * (tx_queue.h). time: which instants count: those of the clock at a poll, or the device's own time
  * stamps (port_time.h). launch: each frame is handed to the device with the time to send it, which
  * lies this much later (port_time.h).
  *
