@@ -45,7 +45,7 @@ struct host {
 	struct world *world;
 	uint32_t address, at; /* at: its switch */
 	uint64_t sent;        /* IPv4 packets, which this numbers */
-	uint64_t *arrived;    /* bits of these packets (arrivals.h); NULL: nobody counts them */
+	uint64_t *arrived;    /* bits of these packets (worker.h); NULL: nobody counts them */
 	struct pipe up, down;
 	uint16_t first_port;
 	struct listener *listeners; /* port first_port + index */

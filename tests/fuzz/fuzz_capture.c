@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "offline/split.h"
+#include "offline/intake.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "offline/split.h"
+#include "offline/intake.h"
 #include "runner/group.h"
 
 #define MACS 2, 0, 0, 0, 0, 0x0b, 2, 0, 0, 0, 0, 0x0a

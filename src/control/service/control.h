@@ -33,10 +33,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "live/patience.h"
 #include "live/runtime.h"
-#include "service/marks.h"
 #include "scenario/scenario.h"
+#include "service/marks.h"
 
 struct cloud_brief;
 struct cloud_report;

@@ -7,7 +7,7 @@
 #include <linux/errqueue.h>
 #include <linux/icmp.h>
 
-#include "gateway/gateway_talk.h"
+#include "gateway/gateway_state.h"
 #include "packet/headers.h"
 
 #define TURNS     64

@@ -8,7 +8,7 @@
 
 #include <linux/sockios.h>
 
-#include "gateway/gateway_stream.h"
+#include "gateway/gateway_state.h"
 
 #define TURNS 8 /* of reading and writing, before other streams have theirs */
 
@@ -27,18 +27,13 @@ void stream_close_source(struct gateway *gateway, struct source *source, bool re
 	source->fd = -1;
 }
 
-static void leave_listener(struct stream *stream)
-{
-	if (stream->listener)
-		stream->listener->awaited--;
-	stream->listener = NULL;
-}
-
 void stream_end(struct gateway *gateway, struct stream *stream, bool reset)
 {
 	stream_close_source(gateway, &stream->outside.source, reset);
 	stream_close_source(gateway, &stream->inside.source, reset);
-	leave_listener(stream);
+	if (stream->listener)
+		stream->listener->awaited--;
+	stream->listener = NULL;
 	gateway->files_free += stream->files;
 	stream->files = 0;
 	stream->state = STREAM_OVER;

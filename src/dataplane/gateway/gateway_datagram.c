@@ -12,7 +12,7 @@
 
 #include <linux/icmp.h>
 
-#include "gateway/gateway_talk.h"
+#include "gateway/gateway_state.h"
 #include "namespace/namespace.h"
 #include "packet/headers.h"
 

@@ -147,7 +147,7 @@ void gateway_talks_expire(struct gateway *gateway);
 bool gateway_talks_give(struct gateway *gateway, time_t idle_s);
 void gateway_talks_close(struct gateway *gateway);
 
-/* gateway_fields.c: IP fields in ancillary data (cmsg(3)) of sockets */
+/* gateway_packet.c: IP fields in ancillary data (cmsg(3)) of sockets */
 #define GATEWAY_CONTROL_BYTES 256
 
 /* Room for what is received or sent with a datagram. */
@@ -161,20 +161,18 @@ void gateway_fields_ask(int fd, int family);
 void gateway_fields_read(struct msghdr *message, struct ip_fields *fields);
 /* Gives `message` the room for ancillary data; the functions below append to it. */
 void gateway_control_begin(struct msghdr *message, union gateway_control *room);
-void gateway_control_add(struct msghdr *message, int level, int type, const void *value,
-                         uint32_t bytes);
 void gateway_fields_add(struct msghdr *message, int family, const struct ip_fields *fields);
 /* Sets an option that has two numbers. */
 void gateway_set(int fd, int family, int option4, int option6, int value);
 
-/* gateway_loss.c: packets that are lost because this machine lacks something. The network is not to
+/* gateway.c: packets that are lost because this machine lacks something. The network is not to
  * blame for that, so no ICMP error says so. */
 /* Returns true if an errno of socket, connect or send is about this machine's means. */
 bool gateway_lacks(int error);
 /* Counts a packet from the command that is lost for such an errno. */
 void gateway_lose(struct gateway *gateway, int error);
 
-/* gateway_error.c: sends an ICMP error from `router` to the sender of `about`. `type` and `code`
+/* gateway_packet.c: sends an ICMP error from `router` to the sender of `about`. `type` and `code`
  * are those of the family's ICMP; `information` is the MTU, if the error has one. */
 void gateway_error_send(struct gateway *gateway, const struct about *about,
                         const struct address *router, uint8_t type, uint8_t code,
@@ -197,5 +195,118 @@ void gateway_raw_send(struct gateway *gateway, int fd, const struct gateway_pack
 /* Returns the checksum of RFC 1071 over two parts. The length of the first part must be even. */
 uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void *b,
                      uint32_t b_bytes);
+
+/*
+ * A TCP connection through a gateway (gateway.h): one socket in the far namespace, and one outside.
+ *
+ *   CONNECTING  the socket outside is not connected yet
+ *   WAITING     the segment was let in; the listener has not accepted yet
+ *   CARRYING    both sockets are connected
+ *   ENDING      one connection is broken; the other one is reset when all that came before the
+ *               end is acknowledged there
+ *   OVER        to be freed at the end of the round
+ */
+
+#define STREAM_SEGMENT_MAX 256 /* bytes of headers with all options */
+
+enum stream_state {
+	STREAM_CONNECTING,
+	STREAM_WAITING,
+	STREAM_CARRYING,
+	STREAM_ENDING,
+	STREAM_OVER
+};
+
+/* A socket in the far namespace for all connections to one address and port. */
+struct listener {
+	struct source source; /* first */
+	struct address address;
+	uint16_t port;
+	uint32_t awaited; /* streams that wait for it */
+	struct listener *next;
+};
+
+/* One direction of a stream. */
+struct half {
+	uint8_t *bytes;
+	size_t at, n;
+	bool urgent; /* it has one byte, of urgent data (RFC 9293, 3.8.5) */
+	bool ended;  /* nothing more can be read */
+	bool reset;  /* and the reason is a reset */
+	bool shut;   /* the other side has been shut down, too */
+};
+
+struct stream_socket {
+	struct source source; /* first */
+	struct stream *stream;
+	bool broken;   /* what it has received can be read; nothing can be sent */
+	bool reported; /* send() has returned the reset, so recv() will return 0 in its place */
+};
+
+struct stream {
+	enum stream_state state;
+	struct ends ends;
+	struct stream_socket outside, inside;
+	struct half out, in;
+	int family; /* of the socket outside */
+	struct listener *listener;
+	uint32_t files; /* descriptors that it has, or may still need */
+	time_t until_s;
+	uint8_t segment[STREAM_SEGMENT_MAX]; /* the frame that opens the stream */
+	uint32_t segment_bytes;
+	struct stream *next;
+};
+
+/* gateway_carry.c: begins to carry bytes, when both sockets are connected. */
+void stream_carry(struct gateway *gateway, struct stream *stream);
+/* Resets the other connection, if all that came before is acknowledged there. */
+void stream_pass_reset(struct gateway *gateway, struct stream *stream);
+void stream_end(struct gateway *gateway, struct stream *stream, bool reset);
+/* Returns the bytes of gateway_unsent. */
+uint64_t stream_unsent(const struct stream *stream);
+void stream_close_source(struct gateway *gateway, struct source *source, bool reset);
+
+/*
+ * A flow of UDP or echo through a gateway (gateway.h).
+ */
+
+#define TALK_HEADER_BYTES 8 /* of UDP and of echo */
+
+struct talk {
+	struct source outside; /* first */
+	struct about about;    /* of the last datagram */
+	int family;            /* of the socket outside, which may be another one for a resolver */
+	bool raw;   /* echo by a raw socket, which gets IP headers (IPv4) and others' replies */
+	bool whole; /* the socket sets "don't fragment" */
+	bool own;   /* with this machine: no router is between */
+	bool over;
+	time_t used_s;
+	struct talk *next;
+};
+
+static inline bool talk_is_echo(const struct talk *talk)
+{
+	return talk->about.protocol != IPPROTO_UDP;
+}
+
+/* Returns the checksum that a datagram of UDP should have; 0 stands in the place of its own. */
+uint16_t talk_udp_sum(const struct address *from, const struct address *to, const void *header,
+                      const void *payload, uint32_t payload_bytes);
+
+/* gateway_talk.c: returns the flow of a packet, which it opens if there is none; NULL if it cannot
+ * be opened. */
+struct talk *talk_for(struct gateway *gateway, const struct about *about);
+/* Sends a datagram, without its header of UDP. `whole`: don't fragment. */
+void talk_send(struct gateway *gateway, struct talk *talk, const struct about *about, bool whole,
+               uint8_t *bytes, uint32_t n);
+
+/* gateway_answer.c: what returns to the command */
+void talk_answers_pass(struct gateway *gateway, struct talk *talk);
+/* Passes the errors that have come for a flow. Returns true if a router or the destination has sent
+ * one of them. gateway->buffer stays as it is. */
+bool talk_errors_pass(struct gateway *gateway, struct talk *talk);
+/* Answers an echo to the gateway itself: the path ends here. */
+void talk_echo_answer(struct gateway *gateway, const struct about *about, uint8_t *bytes,
+                      uint32_t n);
 
 #endif

@@ -6,7 +6,7 @@
  * A stream takes all that it needs, descriptors and memory, before it opens the connection. If this
  * machine lacks something, the segment is lost: its sender repeats it.
  */
-#include "gateway/gateway_stream.h"
+#include "gateway/gateway_state.h"
 
 #include <errno.h>
 #include <netinet/ip.h>
@@ -58,16 +58,6 @@ static void let_in(const struct gateway *gateway, const void *frame, uint32_t by
 
 /* ---- accepting ---- */
 
-static void accepted(struct gateway *gateway, struct stream *stream, int fd)
-{
-	stream->listener->awaited--;
-	stream->listener = NULL;
-	stream->inside.source.fd = fd;
-	gateway->files_free += stream->files - FILES_OPEN;
-	stream->files = FILES_OPEN;
-	stream_carry(gateway, stream);
-}
-
 static void listener_ready(struct gateway *gateway, struct source *source, uint32_t events)
 {
 	struct listener *listener = (struct listener *)source;
@@ -84,7 +74,12 @@ static void listener_ready(struct gateway *gateway, struct source *source, uint3
 		ends.from = address_from(&peer, &ends.from_port);
 		stream = find(gateway, &ends);
 		if (stream && stream->state == STREAM_WAITING) {
-			accepted(gateway, stream, fd);
+			stream->listener->awaited--;
+			stream->listener = NULL;
+			stream->inside.source.fd = fd;
+			gateway->files_free += stream->files - FILES_OPEN;
+			stream->files = FILES_OPEN;
+			stream_carry(gateway, stream);
 		} else {
 			setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 			close(fd);

@@ -3,7 +3,7 @@
  * Flows of UDP and ICMP echo through a gateway. Each flow has a socket outside. Answers and errors
  * from that socket go back to the command, from the address to which the command has sent.
  */
-#include "gateway/gateway_talk.h"
+#include "gateway/gateway_state.h"
 
 #include <errno.h>
 #include <netinet/icmp6.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "live/arrivals.h"
+#include "live/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_prefetch.h>
 
-#include "live/worker.h"
 #include "machine/bell.h"
 #include "packet/burst.h"
 

@@ -270,19 +270,6 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 	return 0;
 }
 
-static void add_inlet(struct worker *worker, struct runtime *runtime, uint32_t port)
-{
-	struct inlet *inlet = &worker->inlets[worker->n_inlets++];
-
-	inlet->port = &runtime->ports[port];
-	inlet->index = port;
-	inlet->time = runtime->ports[port].stamps ? &runtime->ports[port].time : NULL;
-	inlet->stamped = port_stamps(inlet->port);
-	worker->stamped |= inlet->stamped;
-	if (worker->role == WORKER_RX)
-		inlet->ring = runtime->workers[runtime->emulator[port]].feed;
-}
-
 /* Gives the inlets of a worker room for what they receive, if one of them has stamps. */
 static int build_arrivals(struct worker *worker, struct problem *problem)
 {
@@ -408,20 +395,20 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 		uint32_t receiver =
 		        runtime->options.layout == LAYOUT_PIPELINE ? 0 : runtime->emulator[port];
 
-		add_inlet(&runtime->workers[receiver], runtime, port);
+		struct worker *worker = &runtime->workers[receiver];
+		struct inlet *inlet = &worker->inlets[worker->n_inlets++];
+
+		inlet->port = &runtime->ports[port];
+		inlet->index = port;
+		inlet->time = runtime->ports[port].stamps ? &runtime->ports[port].time : NULL;
+		inlet->stamped = port_stamps(inlet->port);
+		worker->stamped |= inlet->stamped;
+		if (worker->role == WORKER_RX)
+			inlet->ring = runtime->workers[runtime->emulator[port]].feed;
 	}
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
 		rc = build_arrivals(&runtime->workers[i], problem);
 	return rc == 0 ? plan_rest(runtime, problem) : rc;
-}
-
-static void empty_ring(struct rte_ring *ring)
-{
-	struct rte_mbuf *mbuf;
-
-	while (rte_ring_sc_dequeue(ring, (void **)&mbuf) == 0)
-		rte_pktmbuf_free(mbuf);
-	rte_ring_free(ring);
 }
 
 static void free_worker(struct worker *worker)
@@ -448,8 +435,13 @@ void layout_free(struct runtime *runtime)
 		if (runtime->memory)
 			memory_free(runtime->memory[i], runtime->memory_bytes);
 	}
-	for (uint32_t i = 0; i < runtime->n_rings; i++)
-		empty_ring(runtime->rings[i]);
+	for (uint32_t i = 0; i < runtime->n_rings; i++) {
+		struct rte_mbuf *mbuf;
+
+		while (rte_ring_sc_dequeue(runtime->rings[i], (void **)&mbuf) == 0)
+			rte_pktmbuf_free(mbuf);
+		rte_ring_free(runtime->rings[i]);
+	}
 	runtime->n_rings = 0;
 	rte_free(runtime->workers);
 	free(runtime->memory);

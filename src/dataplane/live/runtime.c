@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts and stops a live emulator. */
+/* Starts and stops a live emulator, and checks that its counters add up at the end. */
 #include "live/runtime.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "engine/engine_report.h"
 #include "live/pipeline.h"
 #include "live/runtime_state.h"
+#include "machine/bell.h"
 #include "machine/pool.h"
 #include "record/recording.h"
 
@@ -278,6 +280,148 @@ void runtime_halt(struct runtime *runtime)
 	runtime->halted = true;
 }
 
+/* ---- does it add up? ---- */
+
+struct sums {
+	uint64_t received; /* by clouds, from ports */
+	uint64_t sent;     /* by clouds, but not into other clouds */
+};
+
+static int check_cloud(const struct runtime *runtime, uint32_t index, struct cloud_report *report,
+                       struct sums *sums, struct problem *problem)
+{
+	const struct cloud_conf *conf = runtime->scenario->clouds[index];
+	const struct counters *c = &report->counters;
+	uint64_t in, out;
+
+	if (!runtime_cloud_report(runtime, conf->name, report)) {
+		problem_set(problem, -1, "cloud %s is in the scenario, but not in the engine",
+		            conf->name);
+		return -EIO;
+	}
+	in = c->rx_packets + c->duplicated + c->generated;
+	out = c->tx_packets + counters_drops(c) + report->held_packets;
+	/* Packets that other clouds generated and sent through this one came in at no port. */
+	if (scenario_find_port(runtime->scenario, conf->from) >= 0)
+		sums->received += c->rx_packets - c->answers;
+	sums->sent += c->tx_packets - c->onward;
+	if (in == out)
+		return 0;
+	problem_set(problem, -1,
+	            "cloud %s does not add up: %" PRIu64 " came in or were made, %" PRIu64
+	            " were sent (%" PRIu64 "), dropped (%" PRIu64 ") or are held (%" PRIu64 ")",
+	            conf->name, in, out, c->tx_packets, counters_drops(c), report->held_packets);
+	return -EIO;
+}
+
+/* Returns the number of packets that have left their cloud but not weir: in outlets, behind them,
+ * and in rings. */
+static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		const struct worker *worker = &runtime->workers[w];
+
+		if (worker->n_tx_queues)
+			n += worker->tx_queues[index].outlet->n;
+		if (worker->engine)
+			n += engine_late(worker->engine, index);
+		for (uint32_t i = 0; i < worker->n_drains; i++) {
+			const struct drain *drain = &worker->drains[i];
+
+			if (drain->tx_queue.port != port)
+				continue;
+			n += drain->outlet.n;
+			for (uint32_t k = 0; k < drain->n_from; k++)
+				n += ring_waiting(drain->from[k]);
+		}
+	}
+	return n;
+}
+
+/* Returns the number of packets between rx and emulation. */
+static uint64_t ahead(const struct runtime *runtime)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		if (runtime->workers[w].feed)
+			n += ring_waiting(runtime->workers[w].feed);
+	}
+	return n;
+}
+
+static int check_ports(const struct runtime *runtime, const struct sums *sums,
+                       struct port_report *report, struct problem *problem)
+{
+	uint64_t received = 0, taken = ahead(runtime) + sums->received, sent = 0, untouched = 0;
+
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		uint64_t gone, here = 0;
+
+		runtime_port_report(runtime, i, report);
+		received += report->rx_packets;
+		taken += report->no_cloud + report->untouched;
+		for (uint32_t w = 0; w < runtime->n_workers; w++) {
+			if (runtime->workers[w].engine)
+				here += engine_sent(runtime->workers[w].engine, i);
+		}
+		/* Untouched packets leave at the instant of their arrival, so all of them are
+		 * sent. */
+		sent += here;
+		untouched += report->untouched;
+		gone = report->tx_packets + report->tx_full +
+		       between(runtime, &runtime->ports[i], i);
+		if (here == gone)
+			continue;
+		problem_set(problem, -1,
+		            "port %s does not add up: clouds sent %" PRIu64
+		            " packets to it, %" PRIu64 " were handed over, dropped or wait",
+		            report->name, here, gone);
+		return -EIO;
+	}
+	if (sent != sums->sent + untouched) {
+		problem_set(problem, -1,
+		            "clouds and ports do not add up: %" PRIu64
+		            " packets left clouds, %" PRIu64 " came to ports",
+		            sums->sent + untouched, sent);
+		return -EIO;
+	}
+	if (received == taken)
+		return 0;
+	problem_set(problem, -1,
+	            "ports and clouds do not add up: %" PRIu64
+	            " packets were received, clouds took "
+	            "%" PRIu64,
+	            received, taken);
+	return -EIO;
+}
+
+/* Checks that the counters add up. Workers have stopped. Returns 0, or -errno with problem: -EIO
+ * and what does not add up, or -ENOMEM. */
+static int check_sums(const struct runtime *runtime, struct problem *problem)
+{
+	struct sums *sums = calloc(1, sizeof(*sums));
+	struct cloud_report *cloud = malloc(sizeof(*cloud));
+	struct port_report *port = malloc(sizeof(*port));
+	int rc = sums && cloud && port ? 0 : -ENOMEM;
+
+	if (rc < 0)
+		problem_set(problem, -1, "no memory to add up the counters");
+	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
+		rc = check_cloud(runtime, i, cloud, sums, problem);
+	/* The sums over ports include packets that no counter has any more: those of removed
+	 * clouds, and those in flight when counters were cleared. So the ports are checked only if
+	 * neither happened. */
+	if (rc == 0 && !runtime->changed_clouds && !runtime->cleared_ever)
+		rc = check_ports(runtime, sums, port, problem);
+	free(sums);
+	free(cloud);
+	free(port);
+	return rc;
+}
+
 int runtime_stop(struct runtime *runtime, struct problem *problem)
 {
 	struct problem other;
@@ -285,7 +429,7 @@ int runtime_stop(struct runtime *runtime, struct problem *problem)
 
 	runtime_halt(runtime);
 	transaction_finish(runtime->posted); /* unfinished if a worker stood still until now */
-	sums = runtime_check(runtime, problem);
+	sums = check_sums(runtime, problem);
 	rc = release(runtime, sums < 0 ? &other : problem);
 	return sums < 0 ? sums : rc;
 }

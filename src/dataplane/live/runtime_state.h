@@ -9,7 +9,6 @@
 #ifndef WEIR_RUNTIME_STATE_H
 #define WEIR_RUNTIME_STATE_H
 
-#include "live/patience.h"
 #include "live/runtime.h"
 #include "live/tap.h"
 #include "live/worker.h"
@@ -95,16 +94,9 @@ void layout_owned(const struct runtime *runtime, uint32_t worker, bool owned[SCE
  * problem. */
 int transaction_first(struct runtime *runtime, struct problem *problem);
 
-/* runtime_taps.c: completes the posted set if all workers have taken it, and posts the next one if
- * the taps have changed. */
-void runtime_taps_step(struct runtime *runtime);
 /* Does the same, and tells the processes that tap up to which instant all workers have come. */
 void runtime_taps_beat(struct runtime *runtime);
 /* Frees all taps. Workers have stopped, and engines are freed. */
 void runtime_taps_free(struct runtime *runtime);
-
-/* runtime_report.c: checks that the counters add up. Returns 0, or -errno with problem: -EIO and
- * what does not add up, or -ENOMEM. Workers have stopped. */
-int runtime_check(const struct runtime *runtime, struct problem *problem);
 
 #endif

@@ -29,17 +29,6 @@ static bool all_taken(const struct runtime *runtime)
 	return true;
 }
 
-static void post(struct runtime *runtime, struct tap_set *set)
-{
-	runtime->taps.posted = set;
-	runtime->taps.changed = false;
-	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		runtime->taps.messages[i] = (struct message){.kind = MESSAGE_TAPS, .taps = set};
-		/* At most one transaction and one set wait in a mailbox, so there is room. */
-		mailbox_post(&runtime->workers[i].mailbox, &runtime->taps.messages[i]);
-	}
-}
-
 /* Every worker has taken the posted set. Frees the set before it, and the ended taps that are in no
  * set. */
 static void taken(struct runtime_taps *taps)
@@ -62,7 +51,9 @@ static void taken(struct runtime_taps *taps)
 	taps->n = kept;
 }
 
-void runtime_taps_step(struct runtime *runtime)
+/* runtime_taps.c: completes the posted set if all workers have taken it, and posts the next one if
+ * the taps have changed. */
+static void runtime_taps_step(struct runtime *runtime)
 {
 	struct runtime_taps *taps = &runtime->taps;
 	struct tap_set *set;
@@ -74,8 +65,15 @@ void runtime_taps_step(struct runtime *runtime)
 	if (taps->posted || !taps->changed)
 		return;
 	set = set_of(taps);
-	if (set) /* else at a later step */
-		post(runtime, set);
+	if (!set)
+		return; /* it is posted at a later step */
+	taps->posted = set;
+	taps->changed = false;
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		taps->messages[i] = (struct message){.kind = MESSAGE_TAPS, .taps = set};
+		/* At most one transaction and one set wait in a mailbox, so there is room. */
+		mailbox_post(&runtime->workers[i].mailbox, &taps->messages[i]);
+	}
 }
 
 /* Returns true if each worker has completed the poll that was under way at the beat, and another

@@ -203,16 +203,6 @@ int transaction_insertion(struct runtime *runtime, const struct insertion *inser
 
 /* ---- from control to the workers ---- */
 
-/* Clears what control itself has counted. */
-static void clear_own(struct runtime *runtime)
-{
-	for (uint32_t port = 0; port < runtime->n_ports; port++)
-		port_losses(&runtime->ports[port], &runtime->cleared[port]);
-	for (uint32_t i = 0; i < runtime->n_workers; i++)
-		runtime->watches[i].stalls = 0;
-	runtime->cleared_ever = true;
-}
-
 /* Numbers the transaction, and records its text. This happens before any worker gets it, so that
  * the number that a worker records refers to a known text. */
 static void record(struct transaction *transaction, uint64_t number)
@@ -246,8 +236,14 @@ void transaction_post(struct transaction *transaction)
 		transaction->scenario = before;
 		record(transaction, ++runtime->changes);
 	}
-	if (transaction->clears)
-		clear_own(runtime);
+	if (transaction->clears) {
+		/* What control itself has counted. */
+		for (uint32_t port = 0; port < runtime->n_ports; port++)
+			port_losses(&runtime->ports[port], &runtime->cleared[port]);
+		for (uint32_t i = 0; i < runtime->n_workers; i++)
+			runtime->watches[i].stalls = 0;
+		runtime->cleared_ever = true;
+	}
 	/* At most one transaction and one set of taps wait in a mailbox, so there is room. */
 	for (uint32_t i = 0; i < transaction->n; i++)
 		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,

@@ -92,16 +92,6 @@ static inline bool is_plain(const struct rte_mbuf *mbuf)
 	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
-/* Reports an error in weir: code that lengthens a packet must call packet_may_grow first. */
-static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
-{
-	problem_set(problem, -1,
-	            "a packet has grown to %" PRIu32 " bytes, and %" PRIu32
-	            " is the maximum: an error in weir",
-	            mbuf->pkt_len, PACKET_BYTES_MAX);
-	return -EIO;
-}
-
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem)
 {
@@ -114,8 +104,15 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 		uint32_t wire_bytes = outlet->wire_bytes[i];
 		uint32_t bytes = mbuf->pkt_len;
 
-		if (unlikely(bytes > PACKET_BYTES_MAX))
-			return say_too_long(mbuf, problem);
+		if (unlikely(bytes > PACKET_BYTES_MAX)) {
+			/* Reports an error in weir: code that lengthens a packet must call
+			 * packet_may_grow first. */
+			problem_set(problem, -1,
+			            "a packet has grown to %" PRIu32 " bytes, and %" PRIu32
+			            " is the maximum: an error in weir",
+			            mbuf->pkt_len, PACKET_BYTES_MAX);
+			return -EIO;
+		}
 		plain &= is_plain(mbuf) && mbuf->pool == outlet->mbufs[0]->pool;
 		count_departure(egress, port, outlet->due_ns[i], wire_bytes);
 		if (dump)

@@ -14,7 +14,6 @@
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"
-#include "offline/link_fields.h"
 #include "statements.h"
 
 /* Packets between two readings of the clock for the progress. */
@@ -40,30 +39,26 @@ struct replay {
 	simtime progress_ns;
 };
 
-/* Reports the first packet in an outlet that leaves after the end of time. The last one in it
- * does. */
-static int say_too_late(struct replay *replay, uint32_t port, const struct outlet *outlet)
-{
-	uint64_t which = replay->result->ports[port].tx_packets + 1;
-
-	for (uint32_t i = 0; outlet->due_ns[i] < SIMTIME_HORIZON; i++)
-		which++;
-	problem_set(
-	        replay->problem, -1,
-	        "packet %" PRIu64
-	        " out of port %s would leave 2^63 ns after 1970 or later, in the year 2262, "
-	        "where weir's time ends; raise the rate of its cloud, or give its queue a limit",
-	        which, replay->scenario->ports[port].name);
-	return -ERANGE;
-}
-
 /* Empties the outlet of a port into its capture. Packets lie in an outlet in the order of time. */
 static int write_out(struct replay *replay, uint32_t port)
 {
 	struct outlet *outlet = engine_outlet(replay->engine, port);
 
-	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON))
-		return say_too_late(replay, port, outlet);
+	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON)) {
+		/* Reports the first packet in an outlet that leaves after the end of time. The last
+		 * one in it does. */
+		uint64_t which = replay->result->ports[port].tx_packets + 1;
+
+		for (uint32_t i = 0; outlet->due_ns[i] < SIMTIME_HORIZON; i++)
+			which++;
+		problem_set(replay->problem, -1,
+		            "packet %" PRIu64 " out of port %s would leave 2^63 ns after 1970 or "
+		            "later, in the year 2262, "
+		            "where weir's time ends; raise the rate of its cloud, or give its "
+		            "queue a limit",
+		            which, replay->scenario->ports[port].name);
+		return -ERANGE;
+	}
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 

@@ -36,7 +36,7 @@ struct replay_options {
 	const struct replay_file *in, *out;
 	uint32_t n_in, n_out;
 	const char *link_type;   /* `--link-type TYPE`: other packets are left out; or NULL */
-	const char *split;       /* `--split RULE` (split.h), for captures with a `second` */
+	const char *split;       /* `--split RULE` (intake.h), for captures with a `second` */
 	uint32_t burst;          /* packets per call of the engine, 1..BURST_MAX; 0: BURST_MAX */
 	struct witness *witness; /* or NULL; forces bursts of one packet */
 	/* Called when the witness has been told all that happens up to and at `now`. Returns 0, or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "offline/split.h"
+#include "offline/intake.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

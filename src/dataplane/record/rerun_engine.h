@@ -9,7 +9,7 @@
 #define WEIR_RERUN_ENGINE_H
 
 #include "engine/engine.h"
-#include "offline/mbuf_supply.h"
+#include "offline/offline_pool.h"
 #include "record/recorded_file.h"
 #include "record/rerun.h"
 #include "record/tape.h"
