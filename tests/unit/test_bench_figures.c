@@ -14,9 +14,9 @@
 #include "bench/bench_compare.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
-#include "measure/bench_noise.h"
+#include "measure/bench_cost.h"
+#include "measure/bench_rig.h"
 #include "measure/bench_source.h"
-#include "measure/bench_spread.h"
 #include "runner/group.h"
 
 /* Returns the tables of a document, to be freed. Frees the document. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "measure/bench_latency.h"
+#include "measure/bench_rfc2544.h"
 #include "runner/group.h"
 
 #define SECONDS 0.1

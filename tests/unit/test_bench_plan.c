@@ -14,8 +14,8 @@
 #include "bench/bench_compare.h"
 #include "bench/bench_plan.h"
 #include "bench/bench_rows.h"
-#include "measure/bench_cable.h"
 #include "measure/bench_cost.h"
+#include "measure/bench_tester.h"
 #include "runner/group.h"
 #include "show/table.h"
 

@@ -71,7 +71,7 @@ void bench_live_pace(struct bench_live *live, double pps)
 
 		source->period_ps = (uint64_t)(1e12 / pps);
 		source->started = false;
-		source->made = source->missed = source->missed_away = source->excused = 0;
+		source->made = source->missed = source->missed_preempted = source->excused = 0;
 	}
 }
 
@@ -115,7 +115,8 @@ static struct bench_live_sources count_sources(const struct bench_live *live)
 
 		sum.made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
 		sum.missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
-		sum.missed_away += __atomic_load_n(&source->missed_away, __ATOMIC_RELAXED);
+		sum.missed_preempted +=
+		        __atomic_load_n(&source->missed_preempted, __ATOMIC_RELAXED);
 		sum.starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
 	}
 	return sum;
@@ -129,7 +130,8 @@ void bench_live_window_begin(struct bench_live *live)
 		__atomic_store_n(&live->rig.runtime->workers[i].longest_poll_ns, 0,
 		                 __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < live->rig.n_sources; i++)
-		__atomic_store_n(&live->rig.sources[i].away.longest_own_ns, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&live->rig.sources[i].preempted.longest_own_ns, 0,
+		                 __ATOMIC_RELAXED);
 	live->sources = count_sources(live);
 	bench_rig_count(&live->rig, &live->from);
 	histogram_part_free(&live->lateness);
@@ -160,7 +162,7 @@ static void find_longest(const struct bench_live *live, struct bench_window *win
 		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
 	}
 	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
-		uint64_t ns = __atomic_load_n(&live->rig.sources[i].away.longest_own_ns,
+		uint64_t ns = __atomic_load_n(&live->rig.sources[i].preempted.longest_own_ns,
 		                              __ATOMIC_RELAXED);
 
 		window->own_longest_poll_ns = RTE_MAX(window->own_longest_poll_ns, ns);
@@ -183,7 +185,7 @@ bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 	window->seconds = (double)(to.raw_ns - live->from.raw_ns) / 1e9;
 	window->offered = sources.made - live->sources.made;
 	window->missed = sources.missed - live->sources.missed;
-	window->missed_away = sources.missed_away - live->sources.missed_away;
+	window->missed_preempted = sources.missed_preempted - live->sources.missed_preempted;
 	window->lost = to.lost - live->from.lost + sources.starved - live->sources.starved;
 	window->emulated = to.emulated - live->from.emulated;
 	window->sent = to.packets - live->from.packets;

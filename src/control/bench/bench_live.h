@@ -21,7 +21,7 @@ struct bench_live {
 	/* at the beginning of the window */
 	struct bench_count from;
 	struct bench_live_sources {
-		uint64_t made, missed, missed_away, starved;
+		uint64_t made, missed, missed_preempted, starved;
 	} sources;
 	struct histogram_part lateness, own_lateness;
 	struct bench_sink sink; /* counts weir's own share of the lateness */
@@ -31,9 +31,10 @@ struct bench_live {
 struct bench_window {
 	double seconds;
 	uint64_t offered, sent, emulated;
-	uint64_t lost;        /* by weir */
-	uint64_t missed;      /* due while the worker was away longer than a NIC's ring lasts */
-	uint64_t missed_away; /* of `missed`: because others had the processor (bench_away.h) */
+	uint64_t lost;   /* by weir */
+	uint64_t missed; /* due while the worker was away longer than a NIC's ring lasts */
+	/* of `missed`: because others had the processor (bench_source.h) */
+	uint64_t missed_preempted;
 	struct histogram lateness_ns; /* from the due time to the hand-over to the device */
 	uint64_t longest_poll_ns;
 	/* The same without packets that others made late by having the processor. */

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "bench/bench_loads.h"
 #include "bench/bench_scenarios.h"
-#include "text/listing.h"
-#include "text/nearest.h"
-#include "measure/bench_latency.h"
-#include "measure/bench_spread.h"
+#include "command.h"
+#include "measure/bench_cost.h"
+#include "measure/bench_rfc2544.h"
 #include "measure/bench_tester.h"
 #include "record/recording_run.h"
+#include "text/listing.h"
+#include "text/nearest.h"
 
 #define FRAME_MIN    64
 #define FRAME_MAX    9600

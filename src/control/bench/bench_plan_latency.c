@@ -14,8 +14,7 @@
 #include "bench/bench_plan.h"
 #include "bench/bench_rows.h"
 #include "machine/clock.h"
-#include "measure/bench_cable.h"
-#include "measure/bench_latency.h"
+#include "measure/bench_rfc2544.h"
 #include "measure/bench_tester.h"
 
 #define LATENCY_S 1.0

@@ -63,7 +63,8 @@ static int window(struct bench_live *live, struct bench_changes *changes,
 static json_t *row_of(const struct bench_window *with, const struct bench_window *without,
                       uint64_t changes)
 {
-	double blocked_ns = (double)((with->lost + with->missed - with->missed_away) * RECONF_NS);
+	double blocked_ns =
+	        (double)((with->lost + with->missed - with->missed_preempted) * RECONF_NS);
 	json_t *row = json_pack("{s:s}", "part", "reconf");
 
 	json_object_set_new(row, "changes", json_integer((json_int_t)changes));
@@ -73,7 +74,7 @@ static json_t *row_of(const struct bench_window *with, const struct bench_window
 	/* Time in which others had the worker's processor blocks packets, too, but is not
 	 * weir's. */
 	json_object_set_new(row, "blocked_away_ns",
-	                    json_real((double)(with->missed_away * RECONF_NS)));
+	                    json_real((double)(with->missed_preempted * RECONF_NS)));
 	json_object_set_new(row, "taken_ns", json_real(with->taken * with->seconds * 1e9));
 	json_object_set_new(row, "with", bench_json_window(with));
 	json_object_set_new(row, "without", bench_json_window(without));

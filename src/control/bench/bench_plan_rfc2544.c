@@ -12,7 +12,6 @@
 #include "bench/bench_rows.h"
 #include "bench/bench_scenarios.h"
 #include "live/runtime_state.h"
-#include "measure/bench_cable.h"
 #include "measure/bench_tester.h"
 
 #define LINE_BPS    10e9

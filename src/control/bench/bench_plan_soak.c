@@ -15,7 +15,7 @@
 #include "bench/bench_plan.h"
 #include "bench/bench_rows.h"
 #include "capture/atomic_file.h"
-#include "measure/bench_repeats.h"
+#include "measure/bench_rfc2544.h"
 
 #define MOST_PPS  30e6 /* offered in the search at most */
 #define TRIAL_S   0.5

@@ -210,7 +210,7 @@ json_t *bench_json_window(const struct bench_window *window)
 	put_whole(object, "emulated_drops", window->emulated);
 	put_whole(object, "lost_packets", window->lost);
 	put_whole(object, "missed_packets", window->missed);
-	put_whole(object, "missed_away_packets", window->missed_away);
+	put_whole(object, "missed_away_packets", window->missed_preempted);
 	put_whole(object, "late_packets", window->late);
 	put_whole(object, "longest_poll_ns", window->longest_poll_ns);
 	json_object_set_new(object, "own_lateness_ns", distribution(&window->own_lateness_ns));

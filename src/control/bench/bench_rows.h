@@ -15,7 +15,6 @@
 
 #include "measure/bench_clock.h"
 #include "measure/bench_cost.h"
-#include "measure/bench_latency.h"
 #include "measure/bench_machine.h"
 #include "measure/bench_precision.h"
 #include "measure/bench_rfc2544.h"

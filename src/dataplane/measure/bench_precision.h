@@ -2,7 +2,7 @@
 /*
  * Measures how exactly packets leave on time. A paced source makes one frame each period, weir
  * delays it, and a transmit callback compares the moment of hand-over with the due time
- * (bench_sink.h). Alternating with that, a loop that only reads the TSC waits for instants at the
+ * (bench_source.h). Alternating with that, a loop that only reads the TSC waits for instants at the
  * same distance on the same core: its lateness is the machine's.
  *
  * A turn is calm if the scheduler and the hypervisor took less than BENCH_CALM of the processor,
@@ -19,7 +19,7 @@
 #define BENCH_CALM 0.001
 
 struct bench_precision {
-	struct histogram lateness_ns, through_ns; /* see bench_sink.h */
+	struct histogram lateness_ns, through_ns; /* see bench_source.h */
 	struct histogram calm_ns;                 /* the lateness in calm turns */
 	uint32_t turns, calm_turns;
 	uint64_t early, most_early_ns;

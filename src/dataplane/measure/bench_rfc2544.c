@@ -6,6 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+void bench_repeats_add(struct bench_repeats *repeats, double value)
+{
+	uint32_t at = repeats->n;
+
+	if (at == BENCH_REPEATS_MAX)
+		return;
+	for (; at > 0 && repeats->value[at - 1] > value; at--)
+		repeats->value[at] = repeats->value[at - 1];
+	repeats->value[at] = value;
+	repeats->n++;
+}
+
+double bench_repeats_at(const struct bench_repeats *repeats, double share)
+{
+	double rank = ceil(share * repeats->n);
+
+	if (repeats->n == 0)
+		return 0;
+	return repeats->value[rank < 1 ? 0 : (uint32_t)rank - 1];
+}
+
+double bench_repeats_mean(const struct bench_repeats *repeats)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < repeats->n; i++)
+		sum += repeats->value[i];
+	return repeats->n ? sum / repeats->n : 0;
+}
+
+double bench_repeats_deviation(const struct bench_repeats *repeats)
+{
+	double mean = bench_repeats_mean(repeats), sum = 0;
+
+	for (uint32_t i = 0; i < repeats->n; i++)
+		sum += (repeats->value[i] - mean) * (repeats->value[i] - mean);
+	return repeats->n > 1 ? sqrt(sum / (repeats->n - 1)) : 0;
+}
+
 #define ALWAYS_DOUBT -1.0
 #define FRAMES_LEAST 100 /* of a trial at a slow rate */
 
@@ -297,5 +336,36 @@ int rfc2544_run(struct rfc2544_tester *tester, const struct rfc2544_conditions *
 	if (rc == 0)
 		rc = measure_bursts(course);
 	free(course);
+	return rc;
+}
+
+int bench_latency_measure(struct rfc2544_tester *tester, uint32_t frame_bytes, double line_bps,
+                          double cable_m, double seconds, struct bench_latency *result)
+{
+	const struct rfc2544_trial trial = {frame_bytes, BENCH_LATENCY_PPS,
+	                                    (uint64_t)(BENCH_LATENCY_PPS * seconds) + 1};
+	struct rfc2544_outcome *outcome = calloc(1, sizeof(*outcome));
+	double loop, rest;
+	int rc;
+
+	if (!outcome)
+		return -ENOMEM;
+	rc = tester->trial(tester, &trial, outcome);
+	memset(result, 0, sizeof(*result));
+	result->frame_bytes = frame_bytes;
+	result->sent = outcome->sent;
+	result->received = outcome->received;
+	result->disturbed = outcome->disturbed;
+	result->loop_ns = outcome->latency_ns;
+	free(outcome);
+	if (rc == 0 && result->received != result->sent)
+		rc = -EIO;
+	if (line_bps > 0)
+		result->wire_ns = (frame_bytes + BENCH_LATENCY_PREAMBLE) * 8e9 / line_bps;
+	result->cable_ns = cable_m * BENCH_LATENCY_METRE_NS;
+	loop = (double)histogram_percentile(&result->loop_ns, 500000);
+	rest = loop - result->wire_ns - result->cable_ns;
+	result->sum_ns = rest > 0 ? (uint64_t)(rest + 0.5) : 0;
+	result->half_ns = result->sum_ns / 2;
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "live/runtime_state.h"
 #include "machine/pool.h"
@@ -128,20 +129,6 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 	return rc;
 }
 
-/* Sets the peer of each port: the port to which its first cloud leads. */
-static void find_peers(struct bench_rig *rig)
-{
-	for (uint32_t i = 0; i < rig->scenario->n_ports; i++)
-		rig->peer[i] = SCENARIO_PORTS_MAX;
-	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++) {
-		int from = scenario_find_port(rig->scenario, rig->scenario->clouds[i]->from);
-		int to = scenario_find_port(rig->scenario, rig->scenario->clouds[i]->to);
-
-		if (from >= 0 && to >= 0 && rig->peer[from] == SCENARIO_PORTS_MAX)
-			rig->peer[from] = (uint32_t)to;
-	}
-}
-
 static int learn_clock_id(void *rig)
 {
 	return pthread_getcpuclockid(pthread_self(), &((struct bench_rig *)rig)->worker_clock);
@@ -175,7 +162,16 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
 		problem_set(problem, -1, "no memory for the scenario");
 		goto err_scenario;
 	}
-	find_peers(rig);
+	/* The peer of a port is the port to which its first cloud leads. */
+	for (uint32_t i = 0; i < rig->scenario->n_ports; i++)
+		rig->peer[i] = SCENARIO_PORTS_MAX;
+	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++) {
+		int from = scenario_find_port(rig->scenario, rig->scenario->clouds[i]->from);
+		int to = scenario_find_port(rig->scenario, rig->scenario->clouds[i]->to);
+
+		if (from >= 0 && to >= 0 && rig->peer[from] == SCENARIO_PORTS_MAX)
+			rig->peer[from] = (uint32_t)to;
+	}
 	size_memory(setup, rig->scenario, conditions, &options);
 	rc = open_flight(rig, conditions, problem);
 	if (rc < 0)
@@ -206,22 +202,6 @@ err_scenario:
 	return rc;
 }
 
-/* Frees the packets in rings of ports: closing a ring would lose them. */
-static void empty_ports(struct runtime *runtime)
-{
-	struct rte_mbuf *mbufs[BURST_MAX];
-
-	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		struct port *port = &runtime->ports[i];
-		uint16_t n;
-
-		if (port->file || !strstr(port->driver, "ring"))
-			continue;
-		while ((n = rte_eth_rx_burst(port->id, 0, mbufs, BURST_MAX)) > 0)
-			rte_pktmbuf_free_bulk(mbufs, n);
-	}
-}
-
 int bench_rig_close(struct bench_rig *rig, struct problem *problem)
 {
 	int rc;
@@ -229,7 +209,18 @@ int bench_rig_close(struct bench_rig *rig, struct problem *problem)
 	bench_rig_stop(rig);
 	for (uint32_t i = 0; i < rig->n_sources; i++)
 		bench_source_detach(&rig->sources[i]);
-	empty_ports(rig->runtime);
+	/* Packets in rings of ports would be lost when the ring is closed. */
+	struct rte_mbuf *mbufs[BURST_MAX];
+
+	for (uint32_t i = 0; i < rig->runtime->n_ports; i++) {
+		struct port *port = &rig->runtime->ports[i];
+		uint16_t n;
+
+		if (port->file || !strstr(port->driver, "ring"))
+			continue;
+		while ((n = rte_eth_rx_burst(port->id, 0, mbufs, BURST_MAX)) > 0)
+			rte_pktmbuf_free_bulk(mbufs, n);
+	}
 	rc = runtime_stop(rig->runtime, problem);
 	free(rig->sources);
 	recording_free(rig->recording);
@@ -277,21 +268,16 @@ static int run_worker(void *argument)
 	return rc;
 }
 
-/* Lets time go on from where it stopped. */
-static void resume_clock(struct bench_rig *rig)
-{
-	struct clock *clock = &rig->runtime->clock;
-
-	clock->line[clock->turn & 1].base_tsc += rte_rdtsc() - rig->stopped_tsc;
-}
-
 void bench_rig_go(struct bench_rig *rig)
 {
 	struct runtime *runtime = rig->runtime;
 
 	if (rig->going)
 		return;
-	resume_clock(rig);
+	/* Time goes on from where it stopped. */
+	struct clock *clock = &runtime->clock;
+
+	clock->line[clock->turn & 1].base_tsc += rte_rdtsc() - rig->stopped_tsc;
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		struct worker *worker = &runtime->workers[i];
 
@@ -340,4 +326,92 @@ void bench_pause(double seconds)
 	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
 	while (!stopped && nanosleep(&time, &time) < 0 && errno == EINTR)
 		;
+}
+
+/* Counts what the workers of a rig have done so far. */
+
+static void count_clouds(const struct bench_rig *rig, struct bench_count *count)
+{
+	struct cloud_report *report = malloc(sizeof(*report));
+
+	for (uint32_t i = 0; report && i < rig->scenario->n_clouds; i++) {
+		if (!runtime_cloud_report(rig->runtime, rig->scenario->clouds[i]->name, report))
+			continue;
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			uint64_t drops = report->counters.drops[reason];
+
+			if (reason_kind((enum reason)reason) == REASON_REAL)
+				count->lost += drops;
+			else
+				count->emulated += drops;
+		}
+	}
+	free(report);
+}
+
+static uint64_t clock_read(clockid_t id)
+{
+	struct timespec time;
+
+	clock_gettime(id, &time);
+	return (uint64_t)time.tv_sec * SIMTIME_S + (uint64_t)time.tv_nsec;
+}
+
+static void count_sent(const struct runtime *runtime, struct bench_count *count)
+{
+	count->packets = count->bytes = 0;
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		const struct worker *worker = &runtime->workers[w];
+
+		for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
+			if (!worker->tx_queues[i].port)
+				continue;
+			count->packets +=
+			        __atomic_load_n(&worker->tx_queues[i].tx_packets, __ATOMIC_RELAXED);
+			count->bytes +=
+			        __atomic_load_n(&worker->tx_queues[i].tx_bytes, __ATOMIC_RELAXED);
+		}
+		for (uint32_t i = 0; i < worker->n_drains; i++) {
+			const struct tx_queue *tx_queue = &worker->drains[i].tx_queue;
+
+			count->packets += __atomic_load_n(&tx_queue->tx_packets, __ATOMIC_RELAXED);
+			count->bytes += __atomic_load_n(&tx_queue->tx_bytes, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+void bench_rig_count(const struct bench_rig *rig, struct bench_count *count)
+{
+	const struct runtime *runtime = rig->runtime;
+	uint64_t before;
+
+	memset(count, 0, sizeof(*count));
+	/* Reads again if this thread has lost the processor between clock and counters. */
+	for (int tries = 0; tries < 10; tries++) {
+		before = clock_read(CLOCK_MONOTONIC_RAW);
+		count_sent(runtime, count);
+		count->raw_ns = clock_read(CLOCK_MONOTONIC_RAW);
+		if (count->raw_ns - before < 5 * SIMTIME_US)
+			break;
+	}
+	count->worker_cpu_ns = clock_read(rig->worker_clock);
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		const struct worker *worker = &runtime->workers[w];
+
+		for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+			count->lost += worker->tx_queues[i].tx_full;
+		if (worker->engine) {
+			count->held_packets += engine_held_packets(worker->engine);
+			count->memory_bytes += engine_memory_used(worker->engine);
+		}
+	}
+	count_clouds(rig, count);
+	if (rig->recording) {
+		struct recording_counts recorded;
+
+		recording_counts(rig->recording, &recorded);
+		count->recorded = recorded.packets;
+		count->unrecorded = recorded.missed;
+	}
+	count->mbufs_free = pool_available(runtime->pool);
 }

@@ -3,11 +3,50 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
 #include "packet/packet.h"
+
+uint64_t bench_preempted_cpu(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * SIMTIME_S + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t bench_preempted_read(struct bench_preempted *preempted, simtime now, uint64_t cpu_ns)
+{
+	uint64_t round = now - preempted->asked_ns, past = now - preempted->read_ns;
+	uint64_t own = cpu_ns - preempted->cpu_ns, ns = past > own ? past - own : 0, behind = 0;
+
+	if (!preempted->started) {
+		*preempted = (struct bench_preempted){
+		        .started = true, .asked_ns = now, .read_ns = now, .cpu_ns = cpu_ns};
+		return 0;
+	}
+	round -= least(ns, round);
+	if (preempted->asked_ns < preempted->behind_until_ns)
+		behind = least(round, preempted->behind_until_ns - preempted->asked_ns);
+	else if (round > preempted->longest_own_ns)
+		__atomic_store_n(&preempted->longest_own_ns, round, __ATOMIC_RELAXED);
+	if (ns > BENCH_PREEMPTED_LONG_NS) {
+		preempted->returned_ns = now;
+		preempted->behind_until_ns =
+		        simtime_max(preempted->behind_until_ns, now) + BENCH_PREEMPTED_BEHIND * ns;
+	}
+	preempted->asked_ns = preempted->read_ns = now;
+	preempted->cpu_ns = cpu_ns;
+	return ns + behind;
+}
 
 #define PS_PER_NS 1000
 
@@ -121,17 +160,17 @@ static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, 
 }
 
 uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_t arrived,
-                             uint64_t away)
+                             uint64_t preempted)
 {
 	uint64_t waiting = left + arrived;
 
-	source->excused = RTE_MIN(source->excused, left) + RTE_MIN(away, arrived);
+	source->excused = RTE_MIN(source->excused, left) + RTE_MIN(preempted, arrived);
 	if (waiting > BENCH_RX_RING) {
 		uint64_t over = waiting - BENCH_RX_RING;
 		uint64_t excused = RTE_MIN(over, source->excused);
 
 		source->missed += over;
-		source->missed_away += excused;
+		source->missed_preempted += excused;
 		source->excused -= excused;
 		waiting = BENCH_RX_RING;
 	}
@@ -141,7 +180,7 @@ uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_
 /* Returns how many packets have come due by `now` and can be received, `room` at most. */
 static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t room)
 {
-	uint64_t due, left, waiting, away_ns = bench_away_ask(&source->away, now);
+	uint64_t due, left, waiting, preempted_ns = bench_preempted_ask(&source->preempted, now);
 
 	if (!source->started) {
 		source->started = true;
@@ -152,10 +191,10 @@ static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t roo
 	                 source->period_ps);
 	left = source->due - source->made - source->missed;
 	waiting = bench_source_arrive(source, left, due - source->due,
-	                              away_ns * PS_PER_NS / source->period_ps);
+	                              preempted_ns * PS_PER_NS / source->period_ps);
 	source->due = due;
 	if (waiting <= BURST_MAX)
-		bench_away_caught_up(&source->away);
+		bench_preempted_caught_up(&source->preempted);
 	return (uint16_t)RTE_MIN(waiting, (uint64_t)room);
 }
 
@@ -212,4 +251,68 @@ void bench_source_detach(struct bench_source *source)
 	if (source->callback)
 		rte_eth_remove_rx_callback(source->port, 0, source->callback);
 	source->callback = NULL;
+}
+
+static void note_early(struct bench_sink *sink, uint64_t by_ns)
+{
+	sink->early++;
+	if (by_ns > sink->most_early_ns)
+		sink->most_early_ns = by_ns;
+}
+
+bool bench_sink_is_own(const struct bench_sink *sink, simtime handed, simtime due)
+{
+	return due >= sink->preempted.returned_ns && (handed >= sink->preempted.behind_until_ns ||
+	                                              handed - due <= BENCH_PREEMPTED_LONG_NS);
+}
+
+static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,
+                         void *argument)
+{
+	struct bench_sink *sink = argument;
+	simtime handed = clock_now(sink->clock);
+
+	(void)port;
+	(void)queue;
+	if (sink->own)
+		bench_preempted_ask(&sink->preempted, handed);
+	for (uint16_t i = 0; i < n; i++) {
+		simtime due = packet_of(mbufs[i])->t_ns;
+		simtime made;
+
+		if (due < sink->from_ns)
+			continue;
+		if (sink->own) {
+			if (handed < due)
+				note_early(sink, due - handed);
+			else if (bench_sink_is_own(sink, handed, due))
+				histogram_add(&sink->lateness_ns, handed - due, 1);
+			if (due >= sink->preempted.returned_ns &&
+			    handed - due <= BENCH_PREEMPTED_LONG_NS)
+				bench_preempted_caught_up(&sink->preempted);
+			continue;
+		}
+		made = *rte_pktmbuf_mtod_offset(mbufs[i], simtime *, sink->stamp_at);
+		if (handed < due || handed < made + sink->delay_ns) {
+			note_early(sink, simtime_max(due, made + sink->delay_ns) - handed);
+			continue;
+		}
+		histogram_add(&sink->lateness_ns, handed - due, 1);
+		histogram_add(&sink->through_ns, handed - made - sink->delay_ns, 1);
+	}
+	return n;
+}
+
+int bench_sink_attach(struct bench_sink *sink, uint16_t port)
+{
+	sink->port = port;
+	sink->callback = rte_eth_add_tx_callback(port, 0, transmit, sink);
+	return sink->callback ? 0 : -rte_errno;
+}
+
+void bench_sink_detach(struct bench_sink *sink)
+{
+	if (sink->callback)
+		rte_eth_remove_tx_callback(sink->port, 0, sink->callback);
+	sink->callback = NULL;
 }

@@ -2,17 +2,22 @@
 #include "measure/bench_tester.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_eth_ring.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
 #include <rte_udp.h>
 
 #include "machine/pool.h"
 #include "measure/bench_rig.h"
 #include "measure/bench_source.h"
+#include "port/port.h"
 
 #define BURST      32
 #define MBUFS      32767
@@ -175,23 +180,6 @@ static int send_all(struct round *round, double pps)
 	return 0;
 }
 
-static void wait_for_rest(struct round *round)
-{
-	uint64_t wait = (uint64_t)((double)round->tester->wait_ns / round->tester->tick_ns);
-	uint64_t end = rte_rdtsc() + wait, now;
-
-	do {
-		now = rte_rdtsc();
-		receive_burst(round);
-	} while (round->outcome->received < round->outcome->sent && now < end);
-}
-
-static void watch_begin(struct worker *worker)
-{
-	if (worker)
-		__atomic_store_n(&worker->longest_poll_ns, 0, __ATOMIC_RELAXED);
-}
-
 static bool watch_end(const struct worker *worker)
 {
 	return worker &&
@@ -215,12 +203,20 @@ static int make_trial(struct rfc2544_tester *base, const struct rfc2544_trial *t
 
 	tester->trial++;
 	write_frame(tester, round.bytes);
-	watch_begin(tester->worker);
+	if (tester->worker)
+		__atomic_store_n(&tester->worker->longest_poll_ns, 0, __ATOMIC_RELAXED);
 	round.start = round.last = rte_rdtsc();
 	rc = send_all(&round, trial->pps);
 	if (rc < 0)
 		return rc;
-	wait_for_rest(&round);
+	/* What is still on the way. */
+	uint64_t wait = (uint64_t)((double)tester->wait_ns / tester->tick_ns);
+	uint64_t end = rte_rdtsc() + wait, now;
+
+	do {
+		now = rte_rdtsc();
+		receive_burst(&round);
+	} while (outcome->received < outcome->sent && now < end);
 	outcome->disturbed |= watch_end(tester->worker);
 	return bench_stopped() ? -EINTR : 0;
 }
@@ -269,4 +265,63 @@ void bench_tester_close(struct bench_tester *tester)
 	for (int i = 1; i >= 0; i--)
 		port_close(&tester->ports[i], &problem);
 	pool_free(tester->pool);
+}
+
+/* Makes the ethdev `name`, of which DPDK takes the part behind `net_ring_`. */
+static int make_port(const char *name, struct rte_ring *rx, struct rte_ring *tx)
+{
+	struct rte_ring *in[1] = {rx}, *out[1] = {tx};
+
+	return rte_eth_from_rings(name + strlen("net_ring_"), in, 1, out, 1, rte_socket_id());
+}
+
+int bench_cables_make(struct bench_cables *cables, struct problem *problem)
+{
+	memset(cables, 0, sizeof(*cables));
+	for (int i = 0; i < 4; i++) {
+		char name[RTE_RING_NAMESIZE];
+
+		snprintf(name, sizeof(name), "bench-cable-%d", i);
+		cables->rings[i] = rte_ring_create(name, BENCH_CABLE_FRAMES, (int)rte_socket_id(),
+		                                   RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (!cables->rings[i])
+			goto failed;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct rte_ring *to = cables->rings[2 * i], *from = cables->rings[2 * i + 1];
+
+		snprintf(cables->weir[i], sizeof(cables->weir[i]), BENCH_CABLE_PREFIX "_weir%d", i);
+		snprintf(cables->tester[i], sizeof(cables->tester[i]),
+		         BENCH_CABLE_PREFIX "_tester%d", i);
+		if (make_port(cables->weir[i], to, from) < 0 ||
+		    make_port(cables->tester[i], from, to) < 0)
+			goto failed;
+	}
+	port_offer(BENCH_CABLE_PREFIX);
+	return 0;
+
+failed:
+	problem_set(problem, -1, "no rings between weir and the tester: %s",
+	            rte_strerror(rte_errno));
+	bench_cables_free(cables);
+	return -ENOMEM;
+}
+
+void bench_cables_empty(struct bench_cables *cables)
+{
+	struct rte_mbuf *mbuf;
+
+	for (int i = 0; i < 4; i++) {
+		while (cables->rings[i] &&
+		       rte_ring_sc_dequeue(cables->rings[i], (void **)&mbuf) == 0)
+			rte_pktmbuf_free(mbuf);
+	}
+}
+
+void bench_cables_free(struct bench_cables *cables)
+{
+	port_offer(NULL);
+	bench_cables_empty(cables);
+	for (int i = 0; i < 4; i++)
+		rte_ring_free(cables->rings[i]);
 }

@@ -19,9 +19,12 @@
 #ifndef WEIR_BENCH_TESTER_H
 #define WEIR_BENCH_TESTER_H
 
+#include <rte_ring.h>
+
 #include "live/worker.h"
 #include "measure/bench_rfc2544.h"
 #include "port/port.h"
+#include "scenario/problem.h"
 
 #define BENCH_TESTER_GAP_NS (50 * SIMTIME_US)
 #define BENCH_TESTER_BYTES  1518 /* the longest frame, FCS included */
@@ -46,5 +49,33 @@ struct bench_tester {
 int bench_tester_open(struct bench_tester *tester, const char *out, const char *in, double tick_ns,
                       struct problem *problem);
 void bench_tester_close(struct bench_tester *tester);
+
+/*
+ * Two cables between weir and a tester in the same process: four ethdev ports over rings, as
+ * net_ring makes them of existing rings.
+ *
+ *   tester port 0 <==cable 0==> weir's port 0        weir's port 1 <==cable 1==> tester port 1
+ *
+ * A cable holds BENCH_CABLE_FRAMES a direction, like the receive ring of a NIC. Frames that do not
+ * fit are lost, as on a NIC whose ring is not emptied.
+ *
+ * Thread: control. Sending and receiving: one thread an end.
+ */
+
+#define BENCH_CABLE_FRAMES 4096
+#define BENCH_CABLE_PREFIX "net_ring_bench"
+
+struct bench_cables {
+	struct rte_ring *rings[4]; /* of cable i: [2i] to weir, [2i + 1] from weir */
+	/* device texts for port_open */
+	char weir[2][32], tester[2][32];
+};
+
+/* Makes the ports and offers them to port_open. Returns 0, or -errno with problem. */
+int bench_cables_make(struct bench_cables *cables, struct problem *problem);
+/* Frees the cables. To be called after the ports are closed. */
+void bench_cables_free(struct bench_cables *cables);
+/* Frees what lies in the cables. */
+void bench_cables_empty(struct bench_cables *cables);
 
 #endif

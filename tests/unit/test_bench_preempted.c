@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-#include "measure/bench_away.h"
-#include "measure/bench_sink.h"
 #include "measure/bench_source.h"
 #include "runner/group.h"
 
@@ -17,7 +15,7 @@
 
 /* A thread, its current time, and its time on the processor. */
 struct thread {
-	struct bench_away away;
+	struct bench_preempted preempted;
 	simtime now;
 	uint64_t cpu_ns;
 };
@@ -28,11 +26,11 @@ static uint64_t round_of(struct thread *thread, uint64_t own_ns, uint64_t others
 {
 	thread->now += own_ns + others_ns;
 	thread->cpu_ns += own_ns;
-	if (!bench_away_is_unsure(&thread->away, thread->now)) {
-		bench_away_round(&thread->away, thread->now);
+	if (!bench_preempted_is_unsure(&thread->preempted, thread->now)) {
+		bench_preempted_round(&thread->preempted, thread->now);
 		return 0;
 	}
-	return bench_away_read(&thread->away, thread->now, thread->cpu_ns);
+	return bench_preempted_read(&thread->preempted, thread->now, thread->cpu_ns);
 }
 
 static struct thread thread_make(void)
@@ -50,18 +48,18 @@ static void what_others_had_of_a_round_is_no_part_of_the_own_one(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(round_of(&thread, US, 0), 0);
-	assert_int_equal(thread.away.longest_own_ns, US);
+	assert_int_equal(thread.preempted.longest_own_ns, US);
 	assert_int_equal(round_of(&thread, 30 * US, 4000 * US), 4000 * US);
-	assert_int_equal(thread.away.longest_own_ns, 30 * US);
+	assert_int_equal(thread.preempted.longest_own_ns, 30 * US);
 }
 
-static void a_thread_that_works_for_long_is_not_away(void **state)
+static void a_thread_that_works_for_long_is_not_preempted(void **state)
 {
 	struct thread thread = thread_make();
 
 	(void)state;
 	assert_int_equal(round_of(&thread, 2000 * US, 0), 0);
-	assert_int_equal(thread.away.longest_own_ns, 2000 * US);
+	assert_int_equal(thread.preempted.longest_own_ns, 2000 * US);
 }
 
 /* Rounds too short to be examined one by one are examined together. */
@@ -86,15 +84,15 @@ static void behind_an_absence_the_thread_is_excused_for_four_times_as_long(void 
 	(void)state;
 	assert_int_equal(round_of(&thread, US, 10000 * US), 10000 * US);
 	assert_int_equal(round_of(&thread, 37000 * US, 0), 37000 * US);
-	assert_int_equal(thread.away.longest_own_ns, US);
+	assert_int_equal(thread.preempted.longest_own_ns, US);
 	for (int i = 0; i < 10; i++)
 		excused += round_of(&thread, 1000 * US, 0);
 	assert_int_equal(excused, 3000 * US);
-	assert_int_equal(thread.away.longest_own_ns, 1000 * US);
+	assert_int_equal(thread.preempted.longest_own_ns, 1000 * US);
 	/* A second absence begins before the first has been worked off. */
 	round_of(&thread, US, 100 * US);
 	round_of(&thread, US, 100 * US);
-	assert_in_range(thread.away.behind_until_ns - thread.now, 400 * US, 800 * US);
+	assert_in_range(thread.preempted.behind_until_ns - thread.now, 400 * US, 800 * US);
 }
 
 static void one_that_has_caught_up_is_excused_no_longer(void **state)
@@ -103,9 +101,9 @@ static void one_that_has_caught_up_is_excused_no_longer(void **state)
 
 	(void)state;
 	round_of(&thread, US, 10000 * US);
-	bench_away_caught_up(&thread.away);
+	bench_preempted_caught_up(&thread.preempted);
 	assert_int_equal(round_of(&thread, 1000 * US, 0), 0);
-	assert_int_equal(thread.away.longest_own_ns, 1000 * US);
+	assert_int_equal(thread.preempted.longest_own_ns, 1000 * US);
 }
 
 /* Others had the processor for 100 us, until 1000 us. */
@@ -113,7 +111,7 @@ static void what_others_have_made_late_is_left_out_until_the_worker_has_caught_u
 {
 	const struct bench_sink sink = {
 	        .own = true,
-	        .away = {.returned_ns = 1000 * US, .behind_until_ns = 1100 * US},
+	        .preempted = {.returned_ns = 1000 * US, .behind_until_ns = 1100 * US},
 	};
 	static const struct {
 		simtime handed, due;
@@ -155,7 +153,7 @@ static void what_is_missed_without_others_is_the_own_fault(void **state)
 
 		poll(&source, &waiting, rows[i].own_us, rows[i].others_us, 64);
 		assert_int_equal(source.missed, rows[i].missed);
-		assert_int_equal(source.missed_away, rows[i].by_others);
+		assert_int_equal(source.missed_preempted, rows[i].by_others);
 	}
 }
 
@@ -168,19 +166,19 @@ static void what_others_have_left_waiting_is_their_fault_until_it_is_worked_off(
 	poll(&source, &waiting, 0, 1024, 64);
 	poll(&source, &waiting, 100, 0, 2000); /* 36 do not fit; then none waits */
 	assert_int_equal(source.missed, 36);
-	assert_int_equal(source.missed_away, 36);
+	assert_int_equal(source.missed_preempted, 36);
 	assert_int_equal(waiting, 0);
 	poll(&source, &waiting, 1, 0, 2000);
 	poll(&source, &waiting, 1034, 0, 0);
 	assert_int_equal(source.missed, 46);
-	assert_int_equal(source.missed_away, 36);
+	assert_int_equal(source.missed_preempted, 36);
 }
 
-GROUP(bench_away)
+GROUP(bench_preempted)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_others_had_of_a_round_is_no_part_of_the_own_one),
-	        cmocka_unit_test(a_thread_that_works_for_long_is_not_away),
+	        cmocka_unit_test(a_thread_that_works_for_long_is_not_preempted),
 	        cmocka_unit_test(short_absences_are_seen_within_a_millisecond),
 	        cmocka_unit_test(behind_an_absence_the_thread_is_excused_for_four_times_as_long),
 	        cmocka_unit_test(one_that_has_caught_up_is_excused_no_longer),
