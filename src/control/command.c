@@ -11,10 +11,9 @@
 #include "language/language_json.h"
 #include "language/manual.h"
 #include "machine/cpu_level.h"
-#include "text/foreign_word.h"
-#include "text/listing.h"
-#include "text/nearest.h"
 #include "text/alloc_failure.h"
+#include "text/foreign_word.h"
+#include "text/nearest.h"
 #include "text/statement_text.h"
 
 static int command_help(int argc, char **argv);

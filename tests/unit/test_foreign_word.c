@@ -20,7 +20,6 @@
 #include "said.h"
 #include "statements.h"
 #include "talk.h"
-#include "text/foreign_unit.h"
 #include "text/foreign_word.h"
 #include "text/statement_text.h"
 

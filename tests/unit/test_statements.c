@@ -16,13 +16,12 @@
 #include <cmocka.h>
 
 #include "language/scenario_file.h"
-#include "text/statement_text.h"
-#include "text/value.h"
-#include "text/value_kind.h"
 #include "random/draw.h"
 #include "runner/group.h"
 #include "scenario/scenario.h"
 #include "statements.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 
 /* The value of every field that names a file. */
 static char file_path[] = "/tmp/weir-test-statements-XXXXXX";

@@ -12,7 +12,6 @@
 #include "measure/bench_rfc2544.h"
 #include "measure/bench_tester.h"
 #include "record/recording_run.h"
-#include "text/listing.h"
 #include "text/nearest.h"
 
 #define FRAME_MIN    64

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text/file_beside.h"
-#include "text/file_read.h"
-#include "text/blocking.h"
 #include "language/language.h"
+#include "text/blocking.h"
+#include "text/file_read.h"
 
 /* A source of files that collects those that a line names while it is parsed. */
 struct collector {

@@ -26,7 +26,6 @@
 #include "exec/exec_scenario.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
-#include "text/command_line.h"
 #include "live/runtime.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
@@ -37,6 +36,7 @@
 #include "run/run_prepare.h"
 #include "socket/server.h"
 #include "text/alloc_failure.h"
+#include "text/word.h"
 
 #define STATUS_FAILED 125 /* as in env(1): the failure is not the command's */
 #define TICK_MS       100

@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/selection.h"
 #include "language/language.h"
-#include "text/orders_text.h"
-#include "text/statement_text.h"
-#include "text/value_kind.h"
-#include "text/value_list.h"
 #include "link/class.h"
+#include "match/selection.h"
 #include "netem/netem.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
+#include "text/orders_text.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 
 struct search {
 	const struct words *words;

@@ -7,15 +7,14 @@
 
 #include "language/explain_word.h"
 #include "language/language.h"
-#include "text/foreign_word.h"
-#include "text/listing.h"
-#include "text/nearest.h"
-#include "scenario/port_setting.h"
 #include "netem/netem.h"
-#include "text/probability.h"
-#include "text/alloc_failure.h"
-#include "text/statement_text.h"
+#include "scenario/port_setting.h"
 #include "statements.h"
+#include "text/alloc_failure.h"
+#include "text/foreign_word.h"
+#include "text/nearest.h"
+#include "text/quantity.h"
+#include "text/statement_text.h"
 #include "text/value.h"
 
 #define SHOWN(text) language_error_shown(text), text

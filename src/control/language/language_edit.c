@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "language/language.h"
-#include "text/listing.h"
-#include "text/nearest.h"
 #include "link/class.h"
+#include "text/nearest.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "language/language.h"
+#include "statements.h"
 #include "text/foreign_word.h"
-#include "text/listing.h"
 #include "text/nearest.h"
 #include "text/statement_text.h"
-#include "statements.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

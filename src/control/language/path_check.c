@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "match/selection.h"
-#include "text/listing.h"
-#include "text/nearest.h"
 #include "text/alloc_failure.h"
+#include "text/nearest.h"
 
 /* Indices of the words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };

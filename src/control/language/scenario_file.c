@@ -10,10 +10,10 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "port/tap_port.h"
-#include "text/alloc_failure.h"
-#include "text/file_beside.h"
-#include "text/statement_text.h"
 #include "statements.h"
+#include "text/alloc_failure.h"
+#include "text/file_read.h"
+#include "text/statement_text.h"
 
 /* A scenario while it is being read. */
 struct reader {

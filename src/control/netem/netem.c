@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "text/foreign_word.h"
-#include "text/listing.h"
-#include "text/nearest.h"
 #include "netem/netem_parameter.h"
+#include "text/foreign_word.h"
+#include "text/nearest.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

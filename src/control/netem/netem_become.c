@@ -10,12 +10,12 @@
 
 #include <rte_common.h>
 
-#include "text/probability.h"
-#include "text/statement_text.h"
 #include "netem/netem.h"
 #include "netem/netem_rate.h"
 #include "netem/netem_table.h"
 #include "report/chart_unit.h"
+#include "text/quantity.h"
+#include "text/statement_text.h"
 
 const char *const netem_statements[] = {"loss",  "duplicate", "corrupt", "rate",
                                         "slots", "delay",     "reorder", NULL};

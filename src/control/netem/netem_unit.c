@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "text/probability.h"
 #include "simtime.h"
+#include "text/quantity.h"
 
 struct scale {
 	const char *name;

@@ -7,7 +7,7 @@
 
 #include "language/explain.h"
 #include "text/alloc_failure.h"
-#include "text/value_kind.h"
+#include "text/value.h"
 
 #define COLUMNS    80
 #define HEAD_BYTES 40

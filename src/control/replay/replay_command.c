@@ -12,11 +12,9 @@
 #include "command.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
-#include "language/scenario_warn.h"
-#include "text/command_line.h"
 #include "language/scenario_file.h"
+#include "language/scenario_warn.h"
 #include "language/short_form.h"
-#include "text/alloc_failure.h"
 #include "offline/replay.h"
 #include "packet/packet.h"
 #include "record/recording_reach.h"
@@ -26,6 +24,8 @@
 #include "replay/replay_recording.h"
 #include "replay/replay_table.h"
 #include "replay/report_file.h"
+#include "text/alloc_failure.h"
+#include "text/word.h"
 
 #define BAR 40
 

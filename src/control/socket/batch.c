@@ -10,10 +10,9 @@
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "service/succession.h"
-#include "text/file_beside.h"
+#include "socket/batch.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
-#include "socket/batch.h"
 
 #define BATCH_TEXT_ROOM 4096
 

@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "text/blocking.h"
 #include "text/word.h"
-
-#define SHOWN(text) language_error_shown(text), text
 
 static int unreadable(const char *name, const char *why, struct language_error *error)
 {
@@ -26,7 +25,9 @@ static const char *shown(const char *folder, const char *what)
 	return strlen(folder) <= 200 && word_is_text(folder) ? folder : what;
 }
 
-int file_missing(const char *name, const char *folder, struct language_error *error)
+/* Sets the error for a file that does not exist, with the places where it was looked for: `folder`,
+ * unless that is "", and the working directory. Returns -EINVAL. */
+static int file_missing(const char *name, const char *folder, struct language_error *error)
 {
 	char here[PATH_MAX];
 
@@ -92,7 +93,8 @@ int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **r
 	return rc;
 }
 
-int file_open(const char *name)
+/* Opens a file as file_read_own does. Returns a descriptor, or -errno. */
+static int file_open(const char *name)
 {
 	/* A pipe without a writer must not block the reader. */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -121,7 +123,8 @@ void file_source_use(const struct file_source *used)
 	source = used;
 }
 
-const struct file_source *file_source_used(void)
+/* Returns the source of this thread, or NULL. */
+static const struct file_source *file_source_used(void)
 {
 	return source;
 }
@@ -133,4 +136,64 @@ int file_read(const char *name, struct file **file, struct language_error *error
 	if (source != NULL)
 		return source->read(source, name, file, error);
 	return file_read_own(name, FILE_BYTES_MAX, file, error);
+}
+
+/* Gets the folder of a file, ending with a slash, or "" if `path` has no folder. */
+static void file_beside_folder(const char *path, char folder[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	int bytes = slash ? (int)(slash - path) + 1 : 0;
+
+	snprintf(folder, PATH_MAX, "%.*s", bytes < PATH_MAX ? bytes : 0, path);
+}
+
+/* Opens `name` in the folder or, if it is not there, in the working directory. */
+static int open_in(const char *folder, const char *name)
+{
+	char path[2 * PATH_MAX];
+	int fd = -ENOENT;
+
+	if (*folder && *name != '/' &&
+	    snprintf(path, sizeof(path), "%s%s", folder, name) < (int)sizeof(path))
+		fd = file_open(path);
+	return fd == -ENOENT || fd == -ENOTDIR ? file_open(name) : fd;
+}
+
+int file_beside_open(const char *path, const char *name)
+{
+	char folder[PATH_MAX];
+
+	file_beside_folder(path ? path : "", folder);
+	return open_in(folder, name);
+}
+
+static int read_beside(const struct file_source *from, const char *name, struct file **file,
+                       struct language_error *error)
+{
+	const struct file_beside *beside = (const struct file_beside *)from;
+	int fd = open_in(beside->folder, name), result;
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return file_missing(name, beside->folder, error);
+	if (fd < 0)
+		return language_error_set(error, ERROR_BAD_FILE,
+		                          "the file `%.*s` cannot be read: %s", SHOWN(name),
+		                          strerror(-fd));
+	result = file_read_open(fd, name, FILE_BYTES_MAX, file, error);
+	close(fd);
+	return result;
+}
+
+void file_beside_begin(struct file_beside *beside, const char *path)
+{
+	beside->source.read = read_beside;
+	beside->before = file_source_used();
+	file_beside_folder(path, beside->folder);
+	if (beside->before == NULL)
+		file_source_use(&beside->source);
+}
+
+void file_beside_end(const struct file_beside *beside)
+{
+	file_source_use(beside->before);
 }

@@ -6,15 +6,17 @@
  * A caller that parses a line on behalf of another process names the source of its files
  * (file_source_use): a client of the control socket names files that it has opened itself, and none
  * of weir's. Without a source this process opens the file, and a relative name begins at its
- * working directory; file_beside.h has the source of a scenario file.
+ * working directory; file_beside_begin sets the source of a scenario file.
  *
  * Thread: any; a source belongs to the thread that set it.
  */
 #ifndef WEIR_FILE_READ_H
 #define WEIR_FILE_READ_H
 
-#include "text/language_error.h"
+#include <limits.h>
+
 #include "scenario/file.h"
+#include "text/language_error.h"
 
 #define FILE_BYTES_MAX        (UINT64_C(1) << 30)
 #define FILE_CLIENT_BYTES_MAX (UINT64_C(8) << 20) /* of a file that a client names */
@@ -27,8 +29,6 @@ struct file_source {
 
 /* Sets the source of this thread; NULL: this process opens the files. */
 void file_source_use(const struct file_source *source);
-/* Returns the source of this thread, or NULL. */
-const struct file_source *file_source_used(void);
 
 /* Returns 0 and a reference, or -EINVAL or -ENOMEM with error. The column of `error` is not set. */
 int file_read(const char *name, struct file **file, struct language_error *error);
@@ -38,10 +38,28 @@ int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
 /* Reads from a descriptor likewise. The caller keeps the descriptor; its file offset is ignored. */
 int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **file,
                    struct language_error *error);
-/* Sets the error for a file that does not exist, with the places where it was looked for: `folder`,
- * unless that is "", and the working directory. Returns -EINVAL. */
-int file_missing(const char *name, const char *folder, struct language_error *error);
-/* Opens a file as file_read_own does. Returns a descriptor, or -errno. */
-int file_open(const char *name);
+
+/*
+ * Files that a scenario file names: a relative name is looked up beside the scenario file first,
+ * then in the working directory of this process. So a scenario and its traces can lie anywhere,
+ * together. A file keeps the name that was written (file.h).
+ *
+ * Thread: a source belongs to the thread that uses it.
+ */
+
+struct file_beside {
+	struct file_source source; /* the first member */
+	const struct file_source *before;
+	char folder[PATH_MAX]; /* of the scenario, ending with a slash; "": the working directory */
+};
+
+/* Opens `name` beside the scenario file `path` (NULL: there is none), else in the working
+ * directory. Returns a descriptor, or -errno. */
+int file_beside_open(const char *path, const char *name);
+
+/* Makes this thread read files from beside the scenario file `path`, unless a source is already in
+ * force. To be followed by file_beside_end. */
+void file_beside_begin(struct file_beside *beside, const char *path);
+void file_beside_end(const struct file_beside *beside);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text/foreign_unit.h"
+#include "text/foreign_word.h"
 
 #include <ctype.h>
 #include <stddef.h>

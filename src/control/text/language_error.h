@@ -51,5 +51,6 @@ int language_error_set(struct language_error *error, const char *name, const cha
 /* Returns how many bytes of a word to show, for "%.*s": all, or 60 at most if the word is longer,
  * cut between two characters. */
 int language_error_shown(const char *word);
+#define SHOWN(text) language_error_shown(text), text
 
 #endif

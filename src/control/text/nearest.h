@@ -28,4 +28,26 @@ void nearest_start(struct nearest *nearest, const char *word);
  * letters. The first of equal ones is kept. Ignores NULL. */
 void nearest_try(struct nearest *nearest, const char *candidate);
 
+/*
+ * Words as a sentence lists them: `a`, `b` or `c`. A long list is cut: `a`, `b`, ...
+ *
+ * Thread: pure functions, any.
+ */
+
+struct listing {
+	const char *conjunction; /* `or`, `and` */
+	uint32_t n;
+	uint32_t length;
+	char pending[64]; /* the last word; `, ` or the conjunction will precede it */
+	char text[256];
+};
+
+void listing_start(struct listing *listing, const char *conjunction);
+/* Adds a word between backquotes, unless it equals the last one. */
+void listing_add(struct listing *listing, const char *word);
+/* Adds words without backquotes, such as a number in: `a`, `b` or a number. */
+void listing_add_plain(struct listing *listing, const char *words);
+/* Returns the text; "" if nothing was added. */
+const char *listing_end(struct listing *listing);
+
 #endif

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario/scenario.h"
+#include "statements.h"
 #include "text/foreign_word.h"
-#include "text/listing.h"
 #include "text/nearest.h"
 #include "text/statement_text.h"
 #include "text/value.h"
-#include "scenario/scenario.h"
-#include "statements.h"
-
-#define SHOWN(text) language_error_shown(text), text
 
 static bool is_word(const struct words *words, uint32_t at, const char *text)
 {
@@ -210,23 +207,18 @@ int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
 	}
 }
 
-static void print_order(FILE *out, const struct order *order)
-{
-	const struct statement *clearer = clearer_of(order->name);
-
-	if (order->conf != NULL)
-		statement_print(out, order->conf);
-	else if (clearer != NULL)
-		fputs(clearer->name, out);
-	else
-		fprintf(out, "no %s", order->name);
-}
-
 void orders_print(FILE *out, const struct orders *orders)
 {
 	for (uint32_t i = 0; i < orders->n; i++) {
 		fputs(i == 0 ? "" : " and ", out);
-		print_order(out, &orders->order[i]);
+		const struct statement *clearer = clearer_of(orders->order[i].name);
+
+		if (orders->order[i].conf != NULL)
+			statement_print(out, orders->order[i].conf);
+		else if (clearer != NULL)
+			fputs(clearer->name, out);
+		else
+			fprintf(out, "no %s", orders->order[i].name);
 	}
 }
 

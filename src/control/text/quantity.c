@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,4 +138,179 @@ void quantity_print(uint64_t value, const struct unit *units, char text[QUANTITY
 			places = other_places;
 		}
 	}
+}
+
+/* ---- probabilities ---- */
+
+#define DIGITS_MIN_FULL  UINT64_C(1000000000000000000) /* from here on, the number has 19 digits */
+#define SHARE_PLACES_MAX 19                            /* 10^-19 is finer than 2^-63 */
+#define EXPONENT_MAX     1000
+#define ZEROS_MAX        4096 /* a line has no more digits */
+
+/* number = digits * 10^exponent */
+struct scientific {
+	uint64_t digits; /* less than 10^19 */
+	int exponent;
+	bool too_many; /* digits other than 0 were left out */
+};
+
+static const char *scan_digits(const char *at, struct scientific *number, bool fraction)
+{
+	for (; isdigit((unsigned char)*at); at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (number->digits >= DIGITS_MIN_FULL) {
+			number->too_many |= digit != 0;
+			number->exponent += !fraction && number->exponent < ZEROS_MAX;
+			continue;
+		}
+		number->digits = number->digits * 10 + digit;
+		number->exponent -= fraction && number->exponent > -ZEROS_MAX;
+	}
+	return at;
+}
+
+/* Parses what follows e or E. Returns false if that is no exponent. */
+static bool scan_exponent(const char *at, struct scientific *number, const char **rest)
+{
+	bool negative = *at == '-';
+	int exponent = 0;
+
+	at += *at == '-' || *at == '+';
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (; isdigit((unsigned char)*at); at++) {
+		if (exponent < EXPONENT_MAX)
+			exponent = exponent * 10 + (*at - '0');
+	}
+	number->exponent += negative ? -exponent : exponent;
+	*rest = at;
+	return true;
+}
+
+static bool scan(const char *text, struct scientific *number)
+{
+	const char *at = text;
+
+	memset(number, 0, sizeof(*number));
+	if (!isdigit((unsigned char)*at))
+		return false;
+	at = scan_digits(at, number, false);
+	if (*at == '.') {
+		if (!isdigit((unsigned char)at[1]))
+			return false;
+		at = scan_digits(at + 1, number, true);
+	}
+	if ((*at == 'e' || *at == 'E') && !scan_exponent(at + 1, number, &at))
+		return false;
+	if (*at == '%') {
+		number->exponent -= 2;
+		at++;
+	}
+	while (number->digits != 0 && number->digits % 10 == 0) {
+		number->digits /= 10;
+		number->exponent++;
+	}
+	return *at == 0;
+}
+
+/* Returns digits / 10^places, rounded to a multiple of 2^-63; digits < 10^19, places <= 38. */
+static uint64_t nearest_q63(uint64_t digits, uint32_t places)
+{
+	wide one = power_of_ten(places);
+
+	return (uint64_t)((((wide)digits << 63) + one / 2) / one);
+}
+
+enum probability_result probability_parse(const char *text, probability_q63 *value)
+{
+	struct scientific number;
+	uint32_t places;
+
+	if (!scan(text, &number))
+		return PROBABILITY_NO_NUMBER;
+	if (number.digits == 0) {
+		*value = 0;
+		return PROBABILITY_OK;
+	}
+	if (number.exponent > 0 || (number.exponent == 0 && (number.digits > 1 || number.too_many)))
+		return PROBABILITY_OVER_ONE;
+	places = (uint32_t)-number.exponent;
+	if (places <= SHARE_PLACES_MAX && number.digits > power_of_ten(places))
+		return PROBABILITY_OVER_ONE;
+	/* With 19 digits and more than 38 places it is below 10^-20, which rounds to 0 as well. */
+	if (number.too_many || places > 38 || nearest_q63(number.digits, places) == 0)
+		return PROBABILITY_TOO_FINE;
+	*value = nearest_q63(number.digits, places);
+	return PROBABILITY_OK;
+}
+
+/* Prints digits * 10^exponent in percent, without a power of ten. */
+static void print_plain(uint64_t digits, int exponent, char *text)
+{
+	char all[24];
+	int n = snprintf(all, sizeof(all), "%" PRIu64, digits), whole = n + exponent;
+
+	if (exponent >= 0)
+		snprintf(text, PROBABILITY_TEXT_BYTES, "%s%.*s%%", all, digits ? exponent : 0,
+		         "00");
+	else if (whole > 0)
+		snprintf(text, PROBABILITY_TEXT_BYTES, "%.*s.%s%%", whole, all, all + whole);
+	else
+		snprintf(text, PROBABILITY_TEXT_BYTES, "0.%.*s%s%%", -whole, "000000", all);
+}
+
+/* Prints digits / 10^places in percent, or as a power of ten if it is below 0.0001 %. */
+static void print_decimal(uint64_t digits, uint32_t places, char *text)
+{
+	char all[24];
+	int n;
+
+	if (digits == 0 || (wide)digits * 1000000 >= power_of_ten(places)) {
+		print_plain(digits, 2 - (int)places, text);
+		return;
+	}
+	n = snprintf(all, sizeof(all), "%" PRIu64, digits);
+	snprintf(text, PROBABILITY_TEXT_BYTES, "%c%s%se-%d", all[0], n > 1 ? "." : "", all + 1,
+	         (int)places - (n - 1));
+}
+
+void probability_print(probability_q63 value, char text[PROBABILITY_TEXT_BYTES])
+{
+	uint32_t places = 0;
+	uint64_t digits;
+
+	for (;; places++) {
+		digits = (uint64_t)(((wide)value * power_of_ten(places) + (PROBABILITY_ONE >> 1)) >>
+		                    63);
+		if (places == SHARE_PLACES_MAX || nearest_q63(digits, places) == value)
+			break;
+	}
+	print_decimal(digits, places, text);
+}
+
+enum probability_result ratio_parse(const char *text, struct ratio *ratio)
+{
+	struct scientific number;
+
+	if (!scan(text, &number))
+		return PROBABILITY_NO_NUMBER;
+	if (number.digits == 0) {
+		*ratio = (struct ratio){0};
+		return PROBABILITY_OK;
+	}
+	if (number.exponent > 0 || (number.exponent == 0 && (number.digits > 1 || number.too_many)))
+		return PROBABILITY_OVER_ONE;
+	if (-number.exponent <= SHARE_PLACES_MAX &&
+	    number.digits > power_of_ten((uint32_t)-number.exponent))
+		return PROBABILITY_OVER_ONE;
+	if (number.too_many || -number.exponent > RATIO_PLACES_MAX)
+		return PROBABILITY_TOO_FINE;
+	*ratio = (struct ratio){.digits = number.digits, .places = (uint32_t)-number.exponent};
+	return PROBABILITY_OK;
+}
+
+void ratio_print(const struct ratio *ratio, char text[PROBABILITY_TEXT_BYTES])
+{
+	print_decimal(ratio->digits, ratio->places, text);
 }

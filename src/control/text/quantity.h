@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "random/draw.h"
+#include "scenario/field.h"
+
 /* The number at the beginning of a text: digits, optionally a point and digits. */
 struct decimal {
 	uint64_t whole;
@@ -48,5 +51,29 @@ enum quantity_result quantity_value(const struct decimal *decimal, const struct 
 /* Prints the shortest text that gives the value and does not begin with `0.`. Among texts of equal
  * length, one without a fraction wins, then the one in the larger unit. */
 void quantity_print(uint64_t value, const struct unit *units, char text[QUANTITY_TEXT_BYTES]);
+
+/*
+ * Probabilities as text: `0.1%`, `0.001`, `1e-9`. The value is the multiple of 2^-63 that is
+ * nearest to the decimal number, by integer arithmetic.
+ */
+
+enum probability_result {
+	PROBABILITY_OK,
+	PROBABILITY_NO_NUMBER,
+	PROBABILITY_OVER_ONE,
+	PROBABILITY_TOO_FINE, /* not 0 but rounds to 0; or more than 19 digits */
+};
+enum probability_result probability_parse(const char *text, probability_q63 *value);
+
+/* Parses the decimal number itself, for a FIELD_RATIO. A number is too fine if it has more than
+ * RATIO_PLACES_MAX places or more than 19 digits. */
+enum probability_result ratio_parse(const char *text, struct ratio *ratio);
+
+#define PROBABILITY_TEXT_BYTES 48
+/* Prints as few digits as parse back to the same value: in percent from 0.0001 % on, below that
+ * like 1e-9. */
+void probability_print(probability_q63 value, char text[PROBABILITY_TEXT_BYTES]);
+/* Prints a decimal number likewise, exactly. */
+void ratio_print(const struct ratio *ratio, char text[PROBABILITY_TEXT_BYTES]);
 
 #endif

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text/statement_row.h"
+#include "text/statement_parse.h"
 #include "text/statement_text.h"
-#include "text/statement_wrong.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/listing.h"
-#include "text/nearest.h"
-#include "text/orders_text.h"
-#include "text/value.h"
-#include "text/value_kind.h"
 #include "link/class.h"
 #include "scenario/scenario.h"
 #include "statements.h"
-
-#define SHOWN(text) language_error_shown(text), text
+#include "text/nearest.h"
+#include "text/orders_text.h"
+#include "text/value.h"
 
 struct parser {
 	const struct words *words;
@@ -195,16 +190,6 @@ static int parse_positionals(struct parser *p)
 	return 0;
 }
 
-/* Checks that all required fields are given. */
-static int check_required(struct parser *p)
-{
-	for (const struct field *field = p->fields; field->name; field++) {
-		if (field->flags & FIELD_REQUIRED && !is_given(p, field))
-			return missing(p, field, false, p->words->end_column);
-	}
-	return 0;
-}
-
 /* Returns true if the word, where inner statements may begin, is rather a misspelt keyword. */
 static bool looks_like_keyword(const struct parser *p)
 {
@@ -259,7 +244,12 @@ static int parse_keywords(struct parser *p)
 		if (field->type == FIELD_WORD && statement_keyword(p->fields, word) != NULL)
 			p->at--;
 	}
-	return check_required(p);
+	/* Checks that all required fields are given. */
+	for (const struct field *field = p->fields; field->name; field++) {
+		if (field->flags & FIELD_REQUIRED && !is_given(p, field))
+			return missing(p, field, false, p->words->end_column);
+	}
+	return 0;
 }
 
 static int parse_fields(const struct statement *statement, const struct words *words, uint32_t at,

@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-#include "text/orders_text.h"
-#include "text/value.h"
-#include "text/value_list.h"
 #include "scenario/file.h"
 #include "statements.h"
+#include "text/orders_text.h"
+#include "text/value.h"
 
 bool statement_is_inner(const struct field *field)
 {

@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "text/listing.h"
-#include "text/word.h"
 #include "scenario/statement.h"
+#include "text/nearest.h"
+#include "text/word.h"
 
 /* Parses words[at...], which begin with the statement's name. On success the caller owns `conf`
  * (conf_free). Returns 0, or -EINVAL or -ENOMEM with error and column. */

@@ -2,27 +2,181 @@
 #include "text/value.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "text/file_read.h"
-#include "text/foreign_unit.h"
-#include "text/foreign_word.h"
-#include "text/listing.h"
-#include "text/nearest.h"
-#include "text/probability.h"
-#include "text/quantity.h"
-#include "text/value_kind.h"
-#include "text/value_list.h"
-#include "text/value_wrong.h"
+#include "scenario/field.h"
 #include "scenario/file.h"
+#include "text/file_read.h"
+#include "text/foreign_word.h"
+#include "text/language_error.h"
+#include "text/nearest.h"
+#include "text/quantity.h"
+
+/*
+ * Explains what is wrong with a value, and what would be right. Each function sets the error,
+ * except its column, and returns -EINVAL.
+ *
+ * A probability is percent, or a fraction up to 1. `1` is refused, in any spelling without `%`: it
+ * is 100 % as a fraction, and 1 % for people who know netem. Numbers above 1 are refused, too; if
+ * they can be percent, the message says how to write that. Fractions below 1 are accepted, as
+ * models and papers use them, and 0.01 is what the person wrote down; `show config` prints the
+ * percent. 0 is 0 in both readings. Weights and factors are not probabilities (FIELD_SHARE): their
+ * 1 is 1.
+ */
+
+/* Returns the largest value that the field may have. */
+static uint64_t value_max(const struct field *field)
+{
+	if (field->max == 0 && field->min == 0)
+		return field->type == FIELD_PROBABILITY ? PROBABILITY_ONE : UINT64_MAX;
+	return field->max != 0 ? field->max : UINT64_MAX;
+}
+
+/* `units`: the list in which to print the limits; NULL: as the type prints them. */
+static int value_is_out_of_range(const struct field *field, const char *text,
+                                 const struct unit *units, struct language_error *error)
+{
+	char min[QUANTITY_TEXT_BYTES], max[QUANTITY_TEXT_BYTES];
+	uint64_t most = value_max(field);
+
+	if (units != NULL) {
+		quantity_print(field->min, units, min);
+		quantity_print(most, units, max);
+	} else {
+		value_print_number(field->type, field->min, min, sizeof(min));
+		value_print_number(field->type, most, max, sizeof(max));
+	}
+	if (most == UINT64_MAX && field->min > 0)
+		return language_error_set(error, ERROR_OUT_OF_RANGE,
+		                          "%s `%.*s` is out of range; it is at least %s",
+		                          field->name, SHOWN(text), min);
+	return language_error_set(error, ERROR_OUT_OF_RANGE,
+	                          "%s `%.*s` is out of range; it goes from %s to %s", field->name,
+	                          SHOWN(text), min, max);
+}
+
+/* The text is not of the field's type; `right` says how such a value is written. */
+static int value_of_no_kind(const struct field *field, const char *text, const char *right,
+                            struct language_error *error)
+{
+	return language_error_set(error, ERROR_BAD_VALUE, "%s `%.*s` is not %s; write %s",
+	                          field->name, SHOWN(text), value_kind(field->type)->a, right);
+}
+
+/* Returns true for the words that people write in place of no value. */
+static bool means_none(const char *text)
+{
+	static const char *const words[] = {"off",  "none",      "no",       "never",
+	                                    "null", "unlimited", "infinite", "disabled"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(text, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The text has no number where a number and a unit are expected. */
+static int value_is_no_quantity(const struct field *field, const char *text,
+                                struct language_error *error)
+{
+	if (means_none(text) && field->flags == 0)
+		return language_error_set(
+		        error, ERROR_BAD_VALUE, "%s `%.*s` is not %s; without it, leave `%s` out",
+		        field->name, SHOWN(text), value_kind(field->type)->a, field->name);
+	if (text[0] == '-')
+		return language_error_set(error, ERROR_OUT_OF_RANGE,
+		                          "%s `%.*s` is negative; it is a number from 0 on",
+		                          field->name, SHOWN(text));
+	return language_error_set(
+	        error, ERROR_BAD_VALUE,
+	        "%s `%.*s` is not %s; write a decimal number and one of the units %s, like 10%s",
+	        field->name, SHOWN(text), value_kind(field->type)->a, value_units(field).written,
+	        value_units(field).example);
+}
+
+/* Sets the error for another tool's unit, with what to write instead. */
+static int foreign_unit(const struct field *field, const char *text, const struct decimal *decimal,
+                        const struct foreign_unit *unit, struct language_error *error)
+{
+	char reading[FOREIGN_READINGS_MAX][QUANTITY_TEXT_BYTES];
+	uint32_t n = foreign_unit_readings(unit, decimal, reading);
+
+	if (n == 0)
+		return language_error_set(
+		        error, ERROR_UNKNOWN_UNIT,
+		        "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s", field->name,
+		        SHOWN(text), SHOWN(decimal->rest), value_kind(field->type)->a,
+		        value_units(field).written);
+	return language_error_set(
+	        error, ERROR_UNKNOWN_UNIT, "%s `%.*s` has the unknown unit `%.*s`; write %s%s%s%s",
+	        field->name, SHOWN(text), SHOWN(decimal->rest), reading[0], n > 1 ? " or " : "",
+	        n > 1 ? reading[1] : "", n > 1 ? unit->note : "");
+}
+
+/* The number is not followed by a unit of the field's type. */
+static int value_has_unknown_unit(const struct field *field, const char *text,
+                                  const struct decimal *decimal, struct language_error *error)
+{
+	const struct value_kind *kind = value_kind(field->type);
+	struct foreign_unit foreign;
+	const char *name = decimal->rest;
+	struct nearest nearest;
+
+	if (*name == 0)
+		return language_error_set(
+		        error, ERROR_MISSING_UNIT,
+		        "%s `%.*s` has no unit; %s is written with %s, like %.*s%s", field->name,
+		        SHOWN(text), value_kind(field->type)->a, value_units(field).written,
+		        SHOWN(text), value_units(field).example);
+	if (*name == ',' && isdigit((unsigned char)name[1]))
+		return language_error_set(
+		        error, ERROR_BAD_VALUE,
+		        "%s `%.*s` has a comma; a decimal point is written as in %.*s.%.*s",
+		        field->name, SHOWN(text), (int)(name - text), text, SHOWN(name + 1));
+	for (int i = 0; kind->units[i] != NULL; i++) {
+		if (foreign_unit_find(kind->units[i], name, &foreign))
+			return foreign_unit(field, text, decimal, &foreign, error);
+	}
+	nearest_start(&nearest, name);
+	for (int i = 0; kind->units[i] != NULL; i++)
+		for (const struct unit *unit = kind->units[i]; unit->name; unit++)
+			nearest_try(&nearest, unit->name);
+	if (nearest.best != NULL)
+		return language_error_set(
+		        error, ERROR_UNKNOWN_UNIT,
+		        "%s `%.*s` has the unknown unit `%.*s`; did you mean `%s`?", field->name,
+		        SHOWN(text), SHOWN(name), nearest.best);
+	return language_error_set(error, ERROR_UNKNOWN_UNIT,
+	                          "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s",
+	                          field->name, SHOWN(text), SHOWN(name), value_kind(field->type)->a,
+	                          value_units(field).written);
+}
+
+/* A probability of 1 or more without `%`; `one`: it is 1. */
+static int value_needs_percent(const struct field *field, const char *text, bool one,
+                               struct language_error *error)
+{
+	if (one)
+		return language_error_set(error, ERROR_BAD_VALUE,
+		                          "%s `%.*s` has two readings: as a fraction it is 100%%, "
+		                          "in netem 1%%; write 100%% or 1%%",
+		                          field->name, SHOWN(text));
+	return language_error_set(
+	        error, ERROR_OUT_OF_RANGE,
+	        "%s `%.*s` is out of range; it goes from 0%% to 100%%, and percent "
+	        "are written %.*s%%",
+	        field->name, SHOWN(text), SHOWN(text));
+}
 
 static void *member(const struct field *field, const void *conf)
 {
 	return (char *)(uintptr_t)conf + field->offset;
 }
-
-#define SHOWN(text) language_error_shown(text), text
 
 /* ---- parsing, type by type ---- */
 

@@ -38,8 +38,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "text/language_error.h"
 #include "scenario/field.h"
+#include "text/language_error.h"
+#include "text/quantity.h"
 
 /* Parses `text` and writes the member of `conf` at the field's offset; what the member owned before
  * is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. Returns 0, or -EINVAL or -ENOMEM
@@ -59,5 +60,55 @@ void value_print_kind(FILE *out, const struct field *field);
 /* Parses a whole number that is no field, such as the seed. */
 int value_parse_count(const char *text, uint64_t min, uint64_t max, const char *what,
                       uint64_t *value, struct language_error *error);
+
+/*
+ * What control needs of a field type besides its parser: its name in messages, and how its values
+ * are written.
+ */
+
+struct value_kind {
+	const char *a;       /* `a time` */
+	const char *kind;    /* in a synopsis: `TIME`; "": none, or the field's own */
+	const char *written; /* `ns, us, ms or s`; "" if there are no units */
+	const char *example; /* the unit that most people use */
+	/* The lists of units for such values, ended by NULL. */
+	const struct unit *units[4];
+};
+
+const struct value_kind *value_kind(enum field_type type);
+
+/* How the units of a field's values are written, and one of them. A FIELD_LIMIT whose `form` names
+ * some of SIZE, Npkt and TIME takes these only. */
+struct value_units {
+	char written[80];
+	const char *example;
+};
+struct value_units value_units(const struct field *field);
+
+/* Returns the type of each end of a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES. */
+enum field_type value_span_of(enum field_type type);
+
+/* Returns the enum limit_unit of the list value_kind(FIELD_LIMIT)->units[index]. */
+enum limit_unit value_limit_unit(int index);
+
+/*
+ * Values of several parts: ranges, and lists with commas. A list may have blanks after a comma;
+ * code that splits a line into words must join the parts of a list first (value_list_goes_on).
+ */
+
+/* Like value_parse, for one type each. The old list of `numbers` is freed. */
+int value_parse_range(const struct field *field, const char *text, struct range *range,
+                      struct language_error *error);
+/* Parses two values with two dots between, of a type that value_span_of takes. */
+int value_parse_span(const struct field *field, const char *text, struct range *range,
+                     struct language_error *error);
+int value_parse_numbers(const struct field *field, const char *text, struct numbers *numbers,
+                        struct language_error *error);
+/* Refuses a word that is given twice. */
+int value_parse_words(const struct field *field, const char *text, uint32_t *given,
+                      struct language_error *error);
+
+/* Returns true if a value that has `text` so far continues in the next word. */
+bool value_list_goes_on(const struct field *field, const char *text);
 
 #endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text/value_list.h"
+#include "text/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/value.h"
-#include "text/value_kind.h"
 #include "text/word.h"
-
-#define SHOWN(text) language_error_shown(text), text
 
 /* Returns a field for one part of a value. */
 static struct field part_of(const struct field *field, enum field_type type)

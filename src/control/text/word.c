@@ -2,9 +2,11 @@
 #include "text/word.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "scenario/scenario.h"
+#include "text/alloc_failure.h"
 
 struct splitter {
 	const char *line;
@@ -53,26 +55,22 @@ bool word_is_text(const char *text)
 	return true;
 }
 
-static int bad_character(struct splitter *s)
-{
-	unsigned char c = (unsigned char)s->line[s->at];
-
-	s->error->column = s->column;
-	if (c >= 0x80)
-		return language_error_set(s->error, ERROR_BAD_CHARACTER,
-		                          "the byte 0x%02x is not part of UTF-8 text", c);
-	return language_error_set(s->error, ERROR_BAD_CHARACTER,
-	                          "the control character 0x%02x; a line is made of printable text",
-	                          c);
-}
-
 /* Copies one character to the word. */
 static int take(struct splitter *s)
 {
 	size_t bytes = character_bytes(s->line + s->at);
 
-	if (bytes == 0)
-		return bad_character(s);
+	if (bytes == 0) {
+		unsigned char c = (unsigned char)s->line[s->at];
+
+		s->error->column = s->column;
+		if (c >= 0x80)
+			return language_error_set(s->error, ERROR_BAD_CHARACTER,
+			                          "the byte 0x%02x is not part of UTF-8 text", c);
+		return language_error_set(
+		        s->error, ERROR_BAD_CHARACTER,
+		        "the control character 0x%02x; a line is made of printable text", c);
+	}
 	memcpy(s->out, s->line + s->at, bytes);
 	s->out += bytes;
 	s->at += bytes;
@@ -226,4 +224,63 @@ bool word_is_name(const char *text)
 	return length > 0 && length < SCENARIO_NAME_BYTES &&
 	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
 	               length;
+}
+
+#define PLAIN                                                                                      \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"                           \
+	"%+,-./:=@_"
+
+static void put_word(const char *word, FILE *out)
+{
+	if (word[0] != '\0' && word[strspn(word, PLAIN)] == '\0') {
+		fputs(word, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			putc(*word, out);
+	}
+	putc('\'', out);
+}
+
+/* Returns how many words belong to an option that is to be left out: 0, if it is none. */
+static int words_without(int argc, char *const *argv, const char *const *without)
+{
+	for (; *without; without++) {
+		size_t n = strlen(*without);
+
+		if (strncmp(argv[0], *without, n) != 0)
+			continue;
+		if (argv[0][n] == '=')
+			return 1;
+		if (argv[0][n] == '\0')
+			return argc > 1 ? 2 : 1;
+	}
+	return 0;
+}
+
+char *command_line_text(const char *command, int argc, char *const *argv,
+                        const char *const *without)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = alloc_failure_stream(&text, &n);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "weir %s", command);
+	for (int i = 1; i < argc;) {
+		int skipped = words_without(argc - i, argv + i, without);
+
+		if (skipped == 0) {
+			putc(' ', out);
+			put_word(argv[i++], out);
+		}
+		i += skipped;
+	}
+	alloc_failure_close(out);
+	return text;
 }

@@ -57,4 +57,15 @@ bool word_is_text(const char *text);
  * `.`. */
 bool word_is_name(const char *text);
 
+/*
+ * A command line as one would type it: words that a shell would take apart are quoted.
+ *
+ * Thread: any.
+ */
+
+/* Returns `weir COMMAND` and the words behind argv[0], to be freed; NULL if there is no memory,
+ * which is noted. Options of `without`, ended by NULL, are left out with their values. */
+char *command_line_text(const char *command, int argc, char *const *argv,
+                        const char *const *without);
+
 #endif

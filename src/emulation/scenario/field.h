@@ -86,7 +86,7 @@ struct field {
 	uint64_t initial;  /* the value if none is given */
 	const char *const
 	        *words;   /* FIELD_WORD, FIELD_WORDS: the words, ended by NULL; 32 at most */
-	const char *form; /* how it is written; of a FIELD_LIMIT, see value_kind.h; or NULL */
+	const char *form; /* how it is written; of a FIELD_LIMIT, see value.h; or NULL */
 	const char *help; /* one line, without a full stop */
 };
 
