@@ -8,8 +8,7 @@
 #include <rte_version.h>
 
 #include "language/explain.h"
-#include "language/language_json.h"
-#include "language/manual.h"
+#include "language/language_export.h"
 #include "machine/cpu_level.h"
 #include "text/alloc_failure.h"
 #include "text/foreign_word.h"

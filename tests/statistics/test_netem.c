@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The properties of netem that `as-netem` reproduces, a million packets each: its shares, and
  * delays without correlation. */
-#include "statistics.h"
 #include "runner/group.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "line/jitter.h"
-#include "netem/netem_rate.h"
+#include "netem/netem_value.h"
 
 /* x' has correlation R with x, and the decision depends on the one before only through x (Gebelein:
  * the correlation of functions of two variables is at most their maximal correlation, here R). So

@@ -16,13 +16,13 @@
 #include "language/complete.h"
 #include "language/explain.h"
 #include "language/language.h"
-#include "language/manual.h"
+#include "language/language_export.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
-#include "text/statement_text.h"
 #include "random/draw.h"
-#include "statements.h"
 #include "runner/group.h"
+#include "statements.h"
+#include "text/statement_text.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -3,8 +3,8 @@
  * Lines of tc-netem(8): the statements that they become, and their errors. tc's treatment of units
  * and shortened words was tried with iproute2 6.1.
  */
-#include "trial.h"
 #include "runner/group.h"
+#include "trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "frame.h"
 #include "language/language.h"
 #include "language/scenario_file.h"
-#include "netem/netem_rate.h"
+#include "netem/netem_value.h"
 #include "random/netem_chance.h"
 
 #define PORTS "port a\nport b\ncloud x from a to b\n"

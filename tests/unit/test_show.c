@@ -12,7 +12,7 @@
 
 #include "engine/engine_report.h"
 #include "fake_control.h"
-#include "language/scenario_warn.h"
+#include "language/scenario_check.h"
 #include "line/delay.h"
 #include "runner/group.h"
 #include "show/achieved.h"

@@ -12,16 +12,16 @@
 #include "check/devices.h"
 #include "check/memory_plan.h"
 #include "command.h"
-#include "machine/eal.h"
-#include "language/scenario_warn.h"
+#include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
+#include "machine/eal.h"
 #include "options/options.h"
-#include "text/alloc_failure.h"
-#include "text/value.h"
 #include "port/port.h"
 #include "show/class_text.h"
 #include "show/table.h"
+#include "text/alloc_failure.h"
+#include "text/value.h"
 
 struct check {
 	const char *config;

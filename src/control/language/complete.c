@@ -334,12 +334,6 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 	}
 }
 
-static void offer_netem(struct search *search)
-{
-	for (uint32_t i = 0; netem_words[i] != NULL; i++)
-		offer(search, netem_words[i]);
-}
-
 static bool has_classes(const struct search *search, const char *cloud)
 {
 	const struct cloud_conf *conf = cloud_of(search, cloud);
@@ -364,7 +358,8 @@ static void offer_forms(struct search *search)
 		if (rest != UINT32_MAX && form->kind == COMMAND_STATEMENT)
 			offer_in_statement(search);
 		else if (form->kind == COMMAND_NETEM && search->at >= 3)
-			offer_netem(search);
+			for (const char *const *word = netem_words; *word != NULL; word++)
+				offer(search, *word);
 		else if (form->kind == COMMAND_PORT && search->at >= LANGUAGE_SETTING_AT)
 			offer_fields(search, &port_setting_statement, LANGUAGE_SETTING_AT);
 		else if (form->kind == COMMAND_CLOUD && search->at >= LANGUAGE_SELECTION_AT)

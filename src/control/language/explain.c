@@ -2,11 +2,13 @@
 #include "language/explain.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/explain_word.h"
 #include "language/language.h"
+#include "match/selection.h"
 #include "netem/netem.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
@@ -16,8 +18,6 @@
 #include "text/quantity.h"
 #include "text/statement_text.h"
 #include "text/value.h"
-
-#define SHOWN(text) language_error_shown(text), text
 
 const struct value_manner value_manners[] = {
         {"TIME", "40ms 1.5us 2s", "ns, us, ms or s; whole nanoseconds"},
@@ -98,25 +98,10 @@ static void print_forms(FILE *out, uint32_t which)
 	}
 }
 
-static void explain_all(FILE *out)
-{
-	print_forms(out, UINT32_MAX);
-	fputs("\n"
-	      "help cloud lists the statements, help cloud delay explains one, help match "
-	      "what a\n"
-	      "field says, help units how values are written. # begins a comment.\n",
-	      out);
-}
-
-static void explain_units(FILE *out)
-{
-	for (const struct value_manner *row = value_manners; row->kind; row++)
-		fprintf(out, "  %-12s %-18s %s\n", row->kind, row->written, row->help);
-}
-
 /* ---- statements ---- */
 
-void explain_field(FILE *out, const struct field *field)
+/* Prints a field in one or two lines: `  jitter TIME   spread of the delay; 0s to ...` */
+static void explain_field(FILE *out, const struct field *field)
 {
 	bool positional = field->flags & FIELD_POSITIONAL;
 	char *head = NULL;
@@ -143,6 +128,122 @@ void explain_field(FILE *out, const struct field *field)
 	fputs(field->help, out);
 	explain_range(out, field);
 	fputc('\n', out);
+}
+
+/* ---- a word that is neither a command nor a statement ---- */
+
+/* What words in capitals stand for, beside SELECTION. */
+static const struct {
+	const char *word, *help;
+} places[] = {
+        {"PLACE", "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
+                  "  whose packets then continue into this one instead of leaving at its port:\n\n"
+                  "  cloud access from a to b\n"
+                  "  cloud core from access to b\n"},
+        {"PORT",
+         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
+        {"CLOUD", "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
+        {"NAME", "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
+                 "  their names\n"},
+        {"INTERFACE", "  an interface of this machine, as `ip link` shows it: eth1\n"},
+        {"STATEMENT", "  what a cloud does to its packets; help cloud lists them\n"},
+        {"CLASS", "  the name of a class of a cloud; help class\n"},
+        {"SETTING", "  a setting of a port, like rx-latency; help port\n"},
+        {"LINE", "  a line of tc-netem(8); help netem\n"},
+        {"ADDRESS", "  an address, or a flow, for which a template has a cloud\n"},
+};
+
+static const char match_examples[] =
+        "\n"
+        "  match udp port 53\n"
+        "  match src net 10.0.0.0/16\n"
+        "  match tcp and dst port 443\n"
+        "  match dscp 46                    0 to 63; tcpdump does not have it\n"
+        "  match vlan 7 and host 10.0.0.1\n";
+
+/* Prints the selections of a cloud, or of a template: `  priority N   which cloud...` */
+static void explain_selection(FILE *out, bool template)
+{
+	const struct statement *of = template ? &selection_per_statement : &selection_statement;
+
+	for (const struct field *field = of->fields; field->name; field++)
+		explain_field(out, field);
+}
+
+/* Explains a word in capitals. Returns false if it has no meaning; then nothing is printed. */
+static bool explain_place(FILE *out, const char *word)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strcmp(places[i].word, word) == 0) {
+			fputs(places[i].help, out);
+			return true;
+		}
+	}
+	if (strcmp(word, "SELECTION") != 0)
+		return false;
+	fputs("cloud NAME from PLACE to PORT [SELECTION...]\n", out);
+	explain_selection(out, false);
+	fputs("\nclouds NAME from PLACE to PORT per SELECTION...\n", out);
+	explain_selection(out, true);
+	return true;
+}
+
+/* Explains the fields of this name in a statement, each below the line that has it. */
+static bool explain_in(FILE *out, const struct statement *statement, const char *head,
+                       const char *word)
+{
+	bool found = false;
+
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (field->flags & FIELD_POSITIONAL || strcmp(field->name, word) != 0)
+			continue;
+		if (head != NULL) {
+			fprintf(out, "%s\n", head);
+		} else {
+			fputs("cloud NAME ", out);
+			statement_print_synopsis(out, statement);
+			fputc('\n', out);
+		}
+		explain_field(out, field);
+		found = true;
+	}
+	return found;
+}
+
+/* Explains the fields of this name. Returns false if there are none; then nothing is printed. */
+static bool explain_fields(FILE *out, const char *word)
+{
+	bool found = explain_in(out, &selection_statement,
+	                        "cloud NAME from PLACE to PORT [SELECTION...]", word);
+
+	if (found && strcmp(word, "match") == 0)
+		fprintf(out, "%s\n", match_examples);
+	found |= explain_in(out, &selection_per_statement,
+	                    "clouds NAME from PLACE to PORT per SELECTION...", word);
+	found |= explain_in(out, &port_setting_statement, "port NAME device TEXT [SETTING...]",
+	                    word);
+	for (const struct statement *const *row = statements; *row; row++)
+		found |= explain_in(out, *row, NULL, word);
+	return found;
+}
+
+static void try_fields(const struct statement *statement, struct nearest *nearest)
+{
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (!(field->flags & FIELD_POSITIONAL))
+			nearest_try(nearest, field->name);
+	}
+}
+
+/* Considers all words that have help here as candidates. */
+static void explain_word_candidates(struct nearest *nearest)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		nearest_try(nearest, places[i].word);
+	try_fields(&selection_per_statement, nearest);
+	try_fields(&port_setting_statement, nearest);
+	for (const struct statement *const *row = statements; *row; row++)
+		try_fields(*row, nearest);
 }
 
 static void explain_statement(FILE *out, const struct statement *statement)
@@ -291,11 +392,17 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	uint32_t which;
 
 	if (at >= words->n) {
-		explain_all(out);
+		print_forms(out, UINT32_MAX);
+		fputs("\n"
+		      "help cloud lists the statements, help cloud delay explains one, help match "
+		      "what a\n"
+		      "field says, help units how values are written. # begins a comment.\n",
+		      out);
 		return 0;
 	}
 	if (strcmp(word->text, "units") == 0) {
-		explain_units(out);
+		for (const struct value_manner *row = value_manners; row->kind; row++)
+			fprintf(out, "  %-12s %-18s %s\n", row->kind, row->written, row->help);
 		return 0;
 	}
 	if (strcmp(word->text, "cloud") == 0) {

@@ -9,20 +9,17 @@
 
 #include <stdio.h>
 
-#include "text/word.h"
 #include "scenario/field.h"
+#include "text/word.h"
 
 /* Explains words->word[at...], as `help WORDS` does. No words: all commands. `cloud`: the
  * statements. `cloud delay` or `delay`: its fields. `units`: how values are written. `match`,
- * `jitter`, `PLACE`: explain_word.h. Returns 0, or -EINVAL with error and column, and then nothing
+ * `jitter`, `PLACE`. Returns 0, or -EINVAL with error and column, and then nothing
  * is printed. */
 int explain(FILE *out, const struct words *words, uint32_t at, struct language_error *error);
 
 /* Prints the range and the initial value of a field: `; 0s to 86400s; 0s if not given`. */
 void explain_range(FILE *out, const struct field *field);
-
-/* Prints a field in one or two lines: `  jitter TIME   spread of the delay; 0s to ...` */
-void explain_field(FILE *out, const struct field *field);
 
 /* How values of one kind are written. */
 struct value_manner {

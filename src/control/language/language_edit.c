@@ -8,8 +8,6 @@
 #include "link/class.h"
 #include "text/nearest.h"
 
-#define SHOWN(text) language_error_shown(text), text
-
 static int no_memory(struct language_error *error)
 {
 	return language_error_set(error, ERROR_NO_MEMORY, "no memory for the scenario");

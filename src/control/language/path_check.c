@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/path_check.h"
+#include "language/scenario_check.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 #ifndef WEIR_SCENARIO_CHECK_H
 #define WEIR_SCENARIO_CHECK_H
 
+#include <stdio.h>
+
 #include "scenario/scenario.h"
 
 /* The place in a scenario at which something is wrong. */
@@ -36,5 +38,29 @@ int scenario_check_since(const struct scenario *scenario, const struct scenario 
 
 /* Returns true if this statement, as a line gives it, is the one at the place. */
 bool scenario_place_is(const struct scenario_place *place, const struct conf *conf);
+
+/*
+ * Warns of what is odd in a scenario that can run: clouds that compete for packets (path_warn),
+ * and delays whose mean is not the one that is configured, because none can be below 0.
+ */
+
+/* Prints a line `warning: ...` for each. */
+void scenario_warn(const struct scenario *scenario, FILE *out);
+
+/*
+ * Checks where clouds begin and end: that every place exists, that chains come from a port, and
+ * that every cloud can get packets. Warns of clouds that compete for packets.
+ */
+
+/* Returns 0; -EINVAL with problem, and `place` gets the cloud and the word that it is about; or
+ * -ENOMEM. */
+int path_check(const struct scenario *scenario, struct scenario_place *place,
+               struct problem *problem);
+
+/* Prints a line `warning: ...` for each two clouds from one place that have the same priority and
+ * match the same packets, up to PATH_WARNINGS_MAX. What a filter matches is unknown; then the
+ * warning says so. */
+#define PATH_WARNINGS_MAX 10
+void path_warn(const struct scenario *scenario, FILE *out);
 
 #endif

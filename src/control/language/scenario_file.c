@@ -63,21 +63,6 @@ static int next_line(struct reader *reader)
 	return 1;
 }
 
-/* Prints the remarks on a line of netem, where the statements differ from it. */
-static void remark(const struct reader *reader)
-{
-	const struct netem_result *netem = reader->command.netem;
-	const char *line = netem != NULL ? netem->remarks : "";
-
-	while (reader->remarks != NULL && *line) {
-		size_t bytes = strcspn(line, "\n");
-
-		fprintf(reader->remarks, "%s:%" PRIu32 ": %.*s\n", reader->name, reader->line,
-		        (int)bytes, line);
-		line += bytes + (line[bytes] == '\n');
-	}
-}
-
 static int execute_lines(struct reader *reader, struct scenario *scenario)
 {
 	int result;
@@ -86,7 +71,17 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 		result = language_parse(reader->buffer, &reader->command, &reader->error);
 		if (result == 0) {
 			result = language_edit(scenario, &reader->command, &reader->error);
-			remark(reader);
+			/* The remarks on a line of netem say where the statements differ. */
+			const struct netem_result *netem = reader->command.netem;
+			const char *line = netem != NULL ? netem->remarks : "";
+
+			while (reader->remarks != NULL && *line) {
+				size_t bytes = strcspn(line, "\n");
+
+				fprintf(reader->remarks, "%s:%" PRIu32 ": %.*s\n", reader->name,
+				        reader->line, (int)bytes, line);
+				line += bytes + (line[bytes] == '\n');
+			}
 			language_release(&reader->command);
 		}
 		if (result != 0) {
@@ -343,25 +338,13 @@ void scenario_file_complain_port(const char *path, const char *port, const char 
 
 /* ---- printing ---- */
 
-static void print_port(FILE *out, const struct port_conf *port)
+void scenario_file_print_cloud(FILE *out, const struct cloud_conf *cloud)
 {
-	fprintf(out, "port %s", port->name);
-	if (port->device != NULL &&
-	    strncmp(port->device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0) {
-		fputs(" interface ", out);
-		word_print(out, port->device + strlen(PORT_INTERFACE), false);
-	} else if (port->device != NULL && !tap_port_is(port->device)) {
-		/* A tap is a descriptor of this process: it says nothing to anybody else. */
-		fputs(" device ", out);
-		word_print(out, port->device, false);
-	}
-	if (port->setting != NULL)
-		statement_print_fields(out, port->setting);
+	fprintf(out, "%s %s from %s to %s%s", cloud->many ? "clouds" : "cloud", cloud->name,
+	        cloud->from, cloud->to, cloud->many ? " per" : "");
+	if (cloud->selection != NULL)
+		statement_print_fields(out, cloud->selection);
 	fputc('\n', out);
-}
-
-static void print_statements(FILE *out, const struct cloud_conf *cloud)
-{
 	for (const struct statement *const *row = statements; *row; row++) {
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
 			const struct conf *conf = cloud->confs[i];
@@ -375,22 +358,28 @@ static void print_statements(FILE *out, const struct cloud_conf *cloud)
 	}
 }
 
-void scenario_file_print_cloud(FILE *out, const struct cloud_conf *cloud)
-{
-	fprintf(out, "%s %s from %s to %s%s", cloud->many ? "clouds" : "cloud", cloud->name,
-	        cloud->from, cloud->to, cloud->many ? " per" : "");
-	if (cloud->selection != NULL)
-		statement_print_fields(out, cloud->selection);
-	fputc('\n', out);
-	print_statements(out, cloud);
-}
-
 void scenario_file_print(FILE *out, const struct scenario *scenario)
 {
 	if (scenario->seed_given)
 		fprintf(out, "seed %" PRIu64 "\n", scenario->seed);
-	for (uint32_t i = 0; i < scenario->n_ports; i++)
-		print_port(out, &scenario->ports[i]);
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const struct port_conf *port = &scenario->ports[i];
+
+		fprintf(out, "port %s", port->name);
+		if (port->device != NULL &&
+		    strncmp(port->device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0) {
+			fputs(" interface ", out);
+			word_print(out, port->device + strlen(PORT_INTERFACE), false);
+		} else if (port->device != NULL && !tap_port_is(port->device)) {
+			/* A tap is a descriptor of this process: it says nothing to anybody else.
+			 *  */
+			fputs(" device ", out);
+			word_print(out, port->device, false);
+		}
+		if (port->setting != NULL)
+			statement_print_fields(out, port->setting);
+		fputc('\n', out);
+	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
 		scenario_file_print_cloud(out, scenario->clouds[i]);
 }

@@ -1,14 +1,359 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "netem/netem.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "netem/netem_parameter.h"
+#include "netem/netem_value.h"
 #include "text/foreign_word.h"
 #include "text/nearest.h"
 
-#define SHOWN(text) language_error_shown(text), text
+/*
+ * The parameters of a netem line (netem.h), one by one: the values behind each word, in tc's units.
+ */
+
+struct netem_parser {
+	const struct words *words;
+	uint32_t at; /* the next word */
+	struct netem *netem;
+	struct language_error *error;
+};
+
+struct netem_parameter {
+	const char *name;
+	/* Parses what follows the word, which stands at that column. Returns 0, or -EINVAL with
+	 * error and column. */
+	int (*parse)(struct netem_parser *p, uint32_t column);
+};
+
+static const struct word *here(const struct netem_parser *p)
+{
+	return p->at < p->words->n ? &p->words->word[p->at] : NULL;
+}
+
+/* Returns true if tc takes the next word as another value of the parameter. */
+static bool number_follows(const struct netem_parser *p, bool negative)
+{
+	const struct word *word = here(p);
+
+	return word &&
+	       (isdigit((unsigned char)word->text[0]) || (negative && word->text[0] == '-'));
+}
+
+static int wrong(struct netem_parser *p, const char *what, const char *right)
+{
+	const struct word *word = here(p);
+
+	p->error->column = word ? word->column : p->words->end_column;
+	if (!word)
+		return language_error_set(
+		        p->error, ERROR_MISSING_WORD,
+		        "the netem line ends too early; what must follow is %s: %s", what, right);
+	return language_error_set(p->error, ERROR_BAD_VALUE, "%s `%.*s` is not %s", what,
+	                          SHOWN(word->text), right);
+}
+
+/* ---- values; each function moves p->at behind its words ---- */
+
+static int take_time(struct netem_parser *p, const char *what, uint64_t bare_ns, uint64_t *ns)
+{
+	const struct word *word = here(p);
+
+	if (!word || !netem_unit_time(word->text, bare_ns, ns))
+		return wrong(p, what,
+		             bare_ns == 1 ? "a time as in tc, at most a day: 5ms, 800us, or "
+		                            "nanoseconds without a unit"
+		                          : "a time as in tc, at most a day: 10ms, 1.5s, or "
+		                            "microseconds without a unit");
+	p->at++;
+	return 0;
+}
+
+static int take_percent(struct netem_parser *p, const char *what, probability_q63 *share)
+{
+	const struct word *word = here(p);
+
+	if (!word || !netem_unit_percent(word->text, share))
+		return wrong(p, what, "a percentage, 0 to 100, like 1% or 0.3");
+	p->at++;
+	return 0;
+}
+
+static int take_whole(struct netem_parser *p, const char *what, int64_t min, int64_t max,
+                      int64_t *value)
+{
+	const struct word *word = here(p);
+	char right[96];
+
+	snprintf(right, sizeof(right), "a whole number, %" PRId64 " to %" PRId64, min, max);
+	if (!word || !netem_unit_whole(word->text, min, max, value))
+		return wrong(p, what, right);
+	p->at++;
+	return 0;
+}
+
+static int take_size(struct netem_parser *p, const char *what, int64_t *value)
+{
+	const struct word *word = here(p);
+	uint64_t size;
+
+	if (!word || !netem_unit_size(word->text, &size))
+		return wrong(p, what, "a number as in tc, like 1000 or 10k (of 1024)");
+	*value = (int64_t)size;
+	p->at++;
+	return 0;
+}
+
+/* Takes PERCENT [CORRELATION]. */
+static int take_share(struct netem_parser *p, const char *what, struct netem_share_of *of)
+{
+	of->correlation = 0;
+	if (take_percent(p, what, &of->share) != 0)
+		return -EINVAL;
+	return number_follows(p, false) ? take_percent(p, "the correlation", &of->correlation) : 0;
+}
+
+/* ---- parameters; p->at is behind the word itself ---- */
+
+static int parse_limit(struct netem_parser *p, uint32_t column)
+{
+	p->netem->limit_column = column;
+	return take_size(p, "limit", &p->netem->limit);
+}
+
+/* A delay that is given again without a jitter keeps the previous jitter, as in tc. */
+static int parse_delay(struct netem_parser *p, uint32_t column)
+{
+	struct netem *netem = p->netem;
+
+	netem->delay_column = column;
+	if (take_time(p, "delay", 1000, &netem->delay_ns) != 0)
+		return -EINVAL;
+	if (!number_follows(p, false))
+		return 0;
+	if (take_time(p, "jitter", 1000, &netem->jitter_ns) != 0)
+		return -EINVAL;
+	if (!number_follows(p, false))
+		return 0;
+	return take_percent(p, "the correlation", &netem->delay_correlation);
+}
+
+static int take_name(struct netem_parser *p, const char **name)
+{
+	const struct word *word = here(p);
+
+	if (!word || word->text[0] == 0)
+		return wrong(p, "distribution",
+		             "uniform, normal, pareto, paretonormal, or the name of a table");
+	*name = word->text;
+	p->at++;
+	return 0;
+}
+
+static int parse_distribution(struct netem_parser *p, uint32_t column)
+{
+	p->netem->distribution_column = column;
+	return take_name(p, &p->netem->distribution);
+}
+
+/* Takes the transitions of a chain: all but the first may be missing. */
+static int take_transitions(struct netem_parser *p, const char *const *names, uint32_t n)
+{
+	probability_q63 *to = p->netem->transition;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0 && !number_follows(p, false))
+			return 0;
+		if (take_percent(p, names[i], &to[i]) != 0)
+			return -EINVAL;
+		if (i == 0) /* tc's initial value */
+			to[1] = PROBABILITY_ONE - to[0];
+	}
+	return 0;
+}
+
+static int parse_loss(struct netem_parser *p, uint32_t column)
+{
+	static const char *const states[] = {"p13", "p31", "p32", "p23", "p14"};
+	static const char *const gemodel[] = {"p", "r", "1-h", "1-k"};
+	struct netem *netem = p->netem;
+	const struct word *word = here(p);
+
+	if (netem->loss_model != NETEM_LOSS_NONE) {
+		p->error->column = column;
+		return language_error_set(p->error, ERROR_DUPLICATE_WORD,
+		                          "a loss was given already; netem has only one");
+	}
+	netem->loss_column = column;
+	if (word && strcmp(word->text, "state") == 0) {
+		p->at++;
+		netem->loss_model = NETEM_LOSS_STATE;
+		netem->transition[3] = PROBABILITY_ONE;
+		return take_transitions(p, states, 5);
+	}
+	if (word && strcmp(word->text, "gemodel") == 0) {
+		p->at++;
+		netem->loss_model = NETEM_LOSS_GEMODEL;
+		netem->transition[2] = PROBABILITY_ONE;
+		return take_transitions(p, gemodel, 4);
+	}
+	if (word && strcmp(word->text, "random") == 0)
+		p->at++;
+	else if (!number_follows(p, false))
+		return wrong(p, "loss", "a percentage, `random`, `state` or `gemodel`");
+	netem->loss_model = NETEM_LOSS_RANDOM;
+	netem->loss.column = column;
+	return take_share(p, "loss", &netem->loss);
+}
+
+static int parse_ecn(struct netem_parser *p, uint32_t column)
+{
+	p->netem->ecn_column = column;
+	return 0;
+}
+
+static int parse_reorder(struct netem_parser *p, uint32_t column)
+{
+	p->netem->reorder.column = column;
+	return take_share(p, "reorder", &p->netem->reorder);
+}
+
+static int parse_corrupt(struct netem_parser *p, uint32_t column)
+{
+	p->netem->corrupt.column = column;
+	return take_share(p, "corrupt", &p->netem->corrupt);
+}
+
+static int parse_duplicate(struct netem_parser *p, uint32_t column)
+{
+	p->netem->duplicate.column = column;
+	return take_share(p, "duplicate", &p->netem->duplicate);
+}
+
+static int parse_gap(struct netem_parser *p, uint32_t column)
+{
+	p->netem->gap_column = column;
+	return take_whole(p, "gap", 0, INT32_MAX, &p->netem->gap);
+}
+
+static int parse_rate(struct netem_parser *p, uint32_t column)
+{
+	struct netem *netem = p->netem;
+	const struct word *word = here(p);
+
+	netem->rate_column = column;
+	netem->overhead = netem->cell_bytes = netem->cell_overhead = 0;
+	if (word && strchr(word->text, '%') != NULL)
+		return wrong(p, "rate",
+		             "a rate; a share of the device's speed has no meaning here: write "
+		             "it out, like 10mbit");
+	if (!word || !netem_unit_rate(word->text, &netem->rate_bps))
+		return wrong(p, "rate",
+		             "a rate as in tc, like 10mbit, 5kbit, 1mbps (bytes) or 1000");
+	p->at++;
+	if (number_follows(p, true) &&
+	    take_whole(p, "the packet overhead", INT32_MIN, INT32_MAX, &netem->overhead) != 0)
+		return -EINVAL;
+	if (number_follows(p, false) &&
+	    take_whole(p, "the cell size", 0, INT32_MAX, &netem->cell_bytes) != 0)
+		return -EINVAL;
+	if (number_follows(p, true))
+		return take_whole(p, "the cell overhead", INT32_MIN, INT32_MAX,
+		                  &netem->cell_overhead);
+	return 0;
+}
+
+/* Passes the next word and returns true if it is `what`, or an abbreviation of it. */
+static bool short_word(struct netem_parser *p, const char *what)
+{
+	const struct word *word = here(p);
+
+	if (!word || word->text[0] == 0 || strncmp(what, word->text, strlen(word->text)) != 0)
+		return false;
+	p->at++;
+	return true;
+}
+
+static int take_slot_times(struct netem_parser *p)
+{
+	struct netem *netem = p->netem;
+	const struct word *word = here(p);
+
+	netem->slot_distribution = NULL;
+	if (word && strcmp(word->text, "distribution") == 0) {
+		p->at++;
+		if (take_name(p, &netem->slot_distribution) != 0 ||
+		    take_time(p, "the slot's delay", 1, &netem->slot_min_ns) != 0)
+			return -EINVAL;
+		return take_time(p, "the slot's jitter", 1, &netem->slot_max_ns);
+	}
+	if (!number_follows(p, false))
+		return wrong(p, "slot", "a time, or `distribution`, a name and two times");
+	if (take_time(p, "slot", 1, &netem->slot_min_ns) != 0)
+		return -EINVAL;
+	netem->slot_max_ns = netem->slot_min_ns;
+	if (!number_follows(p, false))
+		return 0;
+	if (take_time(p, "the slot's maximum", 1, &netem->slot_max_ns) != 0)
+		return -EINVAL;
+	if (netem->slot_max_ns >= netem->slot_min_ns)
+		return 0;
+	p->at--;
+	return wrong(p, "the slot's maximum", "at least its minimum");
+}
+
+static int parse_slot(struct netem_parser *p, uint32_t column)
+{
+	struct netem *netem = p->netem;
+
+	netem->slot_column = column;
+	netem->slot_packets = netem->slot_bytes = 0;
+	if (take_slot_times(p) != 0)
+		return -EINVAL;
+	if (short_word(p, "packets") &&
+	    take_whole(p, "packets", 0, INT32_MAX, &netem->slot_packets) != 0)
+		return -EINVAL;
+	if (short_word(p, "bytes"))
+		return take_size(p, "bytes", &netem->slot_bytes);
+	return 0;
+}
+
+static int parse_seed(struct netem_parser *p, uint32_t column)
+{
+	const struct word *word = here(p);
+	char *end = NULL;
+
+	p->netem->seed_column = column;
+	errno = 0;
+	if (word && isdigit((unsigned char)word->text[0]))
+		p->netem->seed = strtoull(word->text, &end, 0);
+	if (!end || *end != 0 || errno != 0)
+		return wrong(p, "seed", "a whole number, 0 to 2^64-1");
+	p->at++;
+	return 0;
+}
+
+/* In the order in which tc compares them, ended by NULL. */
+static const struct netem_parameter netem_parameters[] = {
+        {"limit", parse_limit},
+        {"latency", parse_delay},
+        {"delay", parse_delay},
+        {"loss", parse_loss},
+        {"drop", parse_loss},
+        {"ecn", parse_ecn},
+        {"reorder", parse_reorder},
+        {"corrupt", parse_corrupt},
+        {"gap", parse_gap},
+        {"duplicate", parse_duplicate},
+        {"distribution", parse_distribution},
+        {"rate", parse_rate},
+        {"slot", parse_slot},
+        {"seed", parse_seed},
+        {NULL, NULL},
+};
 
 const char *const netem_words[] = {
         "limit",   "delay", "distribution", "loss", "ecn",  "corrupt", "duplicate",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parses a line as it is given to `tc qdisc ... netem`: every parameter of tc-netem(8), with tc's
- * abbreviations and tc's units (netem_unit.h).
+ * abbreviations and tc's units (netem_value.h).
  *
  *   limit PACKETS
  *   delay|latency TIME [JITTER [CORRELATION]]    distribution NAME

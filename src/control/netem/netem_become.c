@@ -11,8 +11,7 @@
 #include <rte_common.h>
 
 #include "netem/netem.h"
-#include "netem/netem_rate.h"
-#include "netem/netem_table.h"
+#include "netem/netem_value.h"
 #include "report/chart_unit.h"
 #include "text/quantity.h"
 #include "text/statement_text.h"
@@ -147,15 +146,6 @@ static void make_share(struct maker *maker, const char *statement, const char *h
 	remark_share(maker, statement, happens, of);
 }
 
-static void cells_words(const struct netem *netem, char *words, size_t room)
-{
-	int n = snprintf(words, room, " cell %" PRId64 "B", netem->cell_bytes);
-
-	if (netem->cell_overhead != 0)
-		snprintf(words + n, room - (size_t)n, " cell-overhead %" PRId64 "B",
-		         netem->cell_overhead);
-}
-
 static void make_rate(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
@@ -167,8 +157,13 @@ static void make_rate(struct maker *maker)
 		snprintf(queue, sizeof(queue), " queue %" PRId64 "pkt", netem->limit);
 	if (netem->overhead != 0)
 		snprintf(overhead, sizeof(overhead), " overhead %" PRId64, netem->overhead);
-	if (netem->cell_bytes != 0)
-		cells_words(netem, cells, sizeof(cells));
+	if (netem->cell_bytes != 0) {
+		int n = snprintf(cells, sizeof(cells), " cell %" PRId64 "B", netem->cell_bytes);
+
+		if (netem->cell_overhead != 0)
+			snprintf(cells + n, sizeof(cells) - (size_t)n,
+			         " cell-overhead %" PRId64 "B", netem->cell_overhead);
+	}
 	make(maker, netem->rate_column, "rate %" PRIu64 "bit%s%s%s", netem->rate_bps, overhead,
 	     cells, queue);
 }
@@ -249,23 +244,17 @@ static void remark_delay(const struct maker *maker)
 		        name, name[6] ? "0.83" : "0.82", name[6] ? "1.05" : "1.15");
 }
 
-/* Remarks that a limit has no effect: without delay, rate and slots no packet is held. */
-static void remark_limit(const struct maker *maker)
-{
-	const struct netem *netem = maker->netem;
-
-	if (netem->limit_column && !netem->rate_column && !netem->slot_column)
-		fprintf(maker->remarks,
-		        "limit %" PRId64 ": has no effect: no packet is held here\n", netem->limit);
-}
-
 static void make_delay(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
 	char distribution[600], correlation[64] = "", limit[40] = "";
 
 	if (netem->delay_column == 0) {
-		remark_limit(maker);
+		/* Without delay, rate and slots no packet is held. */
+		if (netem->limit_column && !netem->rate_column && !netem->slot_column)
+			fprintf(maker->remarks,
+			        "limit %" PRId64 ": has no effect: no packet is held here\n",
+			        netem->limit);
 		return;
 	}
 	if (netem->limit_column)

@@ -3,8 +3,11 @@
 
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "language/explain.h"
+#include "text/alloc_failure.h"
 #include "text/nearest.h"
 #include "text/value.h"
 
@@ -101,19 +104,6 @@ static int take(const struct option_row *row, char *text, void *arguments,
 	return 0;
 }
 
-/* Stores the initial values of the table; all others stay 0. */
-static void set_initial(const struct options *options, void *arguments)
-{
-	for (const struct option_row *row = options->rows; row->field.name; row++) {
-		void *member = (char *)arguments + row->field.offset;
-
-		if (row->field.initial && row->field.type == FIELD_WORD)
-			*(uint32_t *)member = (uint32_t)row->field.initial;
-		else if (row->field.initial)
-			*(uint64_t *)member = row->field.initial;
-	}
-}
-
 int options_words_of(const struct options *options, const char *word)
 {
 	size_t length = strlen(word);
@@ -140,7 +130,15 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 	int found, status = OPTIONS_RUN;
 
 	for_getopt(options, names, letters);
-	set_initial(options, arguments);
+	/* Stores the initial values of the table; all others stay 0. */
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		void *member = (char *)arguments + row->field.offset;
+
+		if (row->field.initial && row->field.type == FIELD_WORD)
+			*(uint32_t *)member = (uint32_t)row->field.initial;
+		else if (row->field.initial)
+			*(uint64_t *)member = row->field.initial;
+	}
 	*words = (struct options_words){.n = 0};
 	opterr = 0;
 	optind = 0; /* GNU: resets getopt, as argv is not the process's */
@@ -174,4 +172,87 @@ bool options_given(const struct options *options, const struct options_words *wo
 	while (strcmp(options->rows[row].field.name, name) != 0)
 		row++;
 	return words->given >> row & 1;
+}
+
+/* Prints the help of a subcommand, from its table. */
+
+#define COLUMNS    80
+#define HEAD_BYTES 40
+
+void options_print_usage(FILE *out, const struct options *options, const char *first,
+                         const char *others)
+{
+	const char *before = first;
+
+	for (const char *form = options->usage; *form; before = others) {
+		int bytes = (int)strcspn(form, "\n");
+
+		fprintf(out, "%sweir %s %.*s\n", before, options->command, bytes, form);
+		form += bytes + (form[bytes] == '\n');
+	}
+}
+
+/* Formats `  -c, --config FILE`. Returns its length. */
+static int head_of(const struct option_row *row, char head[HEAD_BYTES])
+{
+	const struct field *field = &row->field;
+	const char *form = field->form ? field->form : value_kind(field->type)->kind;
+	char letter[] = {'-', row->letter, ',', '\0'};
+
+	return snprintf(head, HEAD_BYTES, "  %3s %s%s%s", row->letter ? letter : "", field->name,
+	                field->type == FIELD_FLAG ? "" : " ", form);
+}
+
+/* Prints words in lines that begin at `column`; the first line has its head already. */
+static void print_words(FILE *out, char *words, int column)
+{
+	int at = column;
+	char *rest;
+
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		int bytes = (int)strlen(word);
+
+		if (at > column && at + 1 + bytes > COLUMNS) {
+			fprintf(out, "\n%*s", column, "");
+			at = column;
+		}
+		at += fprintf(out, "%s%s", at > column ? " " : "", word);
+	}
+	fputc('\n', out);
+}
+
+static void print_row(FILE *out, const struct option_row *row, int column)
+{
+	char head[HEAD_BYTES], *words = NULL;
+	size_t bytes;
+	FILE *text = alloc_failure_stream(&words, &bytes);
+
+	head_of(row, head);
+	fprintf(out, "%-*s", column, head);
+	if (text) {
+		fputs(row->field.help, text);
+		if (row->field.max || row->field.type == FIELD_WORD)
+			explain_range(text, &row->field);
+		if (alloc_failure_close(text) == 0)
+			print_words(out, words, column);
+	}
+	free(words);
+}
+
+void options_print_help(FILE *out, const struct options *options)
+{
+	char head[HEAD_BYTES];
+	int column = 0;
+
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		int bytes = head_of(row, head) + 2;
+
+		column = bytes > column ? bytes : column;
+	}
+	options_print_usage(out, options, "usage: ", "       ");
+	fprintf(out, "\n%s\n%s\n", options->does, options->about ? options->about : "");
+	for (const struct option_row *row = options->rows; row->field.name; row++)
+		print_row(out, row, column);
+	fprintf(out, "  -h, --help\n%s%s", options->end ? "\n" : "",
+	        options->end ? options->end : "");
 }

@@ -11,7 +11,7 @@
 #include "check/budget.h"
 #include "check/devices.h"
 #include "check/memory_plan.h"
-#include "language/scenario_warn.h"
+#include "language/scenario_check.h"
 #include "text/alloc_failure.h"
 
 void run_warn(const struct scenario *scenario)

@@ -19,17 +19,22 @@
  *
  * Thread: pure functions, any.
  */
-#ifndef WEIR_LANGUAGE_JSON_H
-#define WEIR_LANGUAGE_JSON_H
+#ifndef WEIR_LANGUAGE_EXPORT_H
+#define WEIR_LANGUAGE_EXPORT_H
 
 #include <stdio.h>
 
 #include "scenario/field.h"
 
-/* Returns the name of a type: `time`, `rate`, `word`. */
-const char *field_type_name(enum field_type type);
-
 /* Prints the tables. Returns 0, or -ENOMEM and nothing is printed, or -EIO. */
 int language_json_print(FILE *out);
+
+/*
+ * The manual page weir-scenario(5), from the tables. `weir help --man` prints it; the build
+ * generates the installed page with that command.
+ */
+
+/* Prints the page in man(7) macros. */
+void manual_print(FILE *out);
 
 #endif

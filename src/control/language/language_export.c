@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/language_json.h"
+#include "language/language_export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static const char *const role_names[] = {
         [ROLE_CLOUD] = "cloud", [ROLE_SCHEDULE] = "schedule",
 };
 
-const char *field_type_name(enum field_type type)
+/* Returns the name of a type: `time`, `rate`, `word`. */
+static const char *field_type_name(enum field_type type)
 {
 	return type_names[type];
 }
@@ -168,4 +169,178 @@ int language_json_print(FILE *out)
 	rc = json_dumpf(object, out, JSON_INDENT(1));
 	json_decref(object);
 	return rc < 0 || fputc('\n', out) == EOF ? -EIO : 0;
+}
+
+/* Prints text for troff: escapes backslashes and hyphens, and a point or an apostrophe at the
+ * beginning, which would be a request there. */
+static void print_text(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '-')
+			fputs("\\-", out);
+		else if (*text == '\\')
+			fputs("\\e", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+/* Prints for troff what `print` writes. */
+static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), const void *of)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = alloc_failure_stream(&text, &bytes);
+
+	if (memory == NULL)
+		return;
+	print(memory, of);
+	if (alloc_failure_close(memory) == 0)
+		print_text(out, text);
+	free(text);
+}
+
+static void synopsis(FILE *out, const void *of)
+{
+	fputs("cloud NAME ", out);
+	statement_print_synopsis(out, of);
+}
+
+static void kind(FILE *out, const void *of)
+{
+	const struct field *field = of;
+
+	if (field->form != NULL)
+		fputs(field->form, out);
+	else
+		value_print_kind(out, field);
+}
+
+static void range(FILE *out, const void *of)
+{
+	explain_range(out, of);
+}
+
+static void print_field(FILE *out, const struct field *field)
+{
+	fputs(".TP\n", out);
+	if (!(field->flags & FIELD_POSITIONAL)) {
+		fputs("\\fB", out);
+		print_text(out, field->name);
+		fputs("\\fR", out);
+		fputs(field->type == FIELD_FLAG ? "" : " ", out);
+	}
+	fputs("\\fI", out);
+	if (field->type != FIELD_FLAG)
+		print_captured(out, kind, field);
+	fputs("\\fR\n", out);
+	print_text(out, field->help);
+	print_captured(out, range, field);
+	fputs(".\n", out);
+}
+
+static void print_row(FILE *out, const char *head, const char *text)
+{
+	fputs(".TP\n.B ", out);
+	print_text(out, head);
+	fputc('\n', out);
+	print_text(out, text);
+	fputc('\n', out);
+}
+
+static void print_statement(FILE *out, const struct statement *statement)
+{
+	fputs(".SS ", out);
+	print_text(out, statement->name);
+	if (statement->variant != NULL) {
+		fputc(' ', out);
+		print_text(out, statement->variant);
+	}
+	fputs("\n.B ", out);
+	print_captured(out, synopsis, statement);
+	fputs("\n.PP\n", out);
+	print_text(out, statement->help);
+	fputs(".\n", out);
+	if (statement->by_percent)
+		fprintf(out, "%s 1%% is %s %s 1%%.\n", statement->name, statement->name,
+		        statement->variant);
+	for (const struct field *field = statement->fields; field->name; field++)
+		print_field(out, field);
+	for (const struct statement_term *term = statement->terms; term && term->name; term++)
+		print_row(out, term->name, term->help);
+}
+
+static const char head[] =
+        ".\\\" made by `weir help --man` from the tables of weir\n"
+        ".TH WEIR\\-SCENARIO 5 \"\" weir \"weir manual\"\n"
+        ".SH NAME\n"
+        "weir\\-scenario \\- the language of scenario files and of the control socket\n"
+        ".SH DESCRIPTION\n"
+        "A scenario says which ports there are, which clouds lead from one to another, and what "
+        "each\n"
+        "cloud does to its packets. A file is read with\n"
+        ".BR weir\\ run ,\n"
+        ".B weir replay\n"
+        "and\n"
+        ".BR weir\\ check ;\n"
+        "the same lines, and the queries below, are understood on the control socket\n"
+        ".RB ( weir\\ ctl ).\n"
+        ".PP\n"
+        "A line is a command. Words stand between blanks; one that has blanks itself is written "
+        "between\n"
+        "double quotes, where \\e\" is a quote and \\e\\e a backslash. # at the beginning of a "
+        "word makes\n"
+        "the rest of the line a comment. A line is UTF\\-8 text of at most 4096 bytes. Names have "
+        "1 to 31\n"
+        "letters, digits, \\-, _ or .; ports and clouds share them.\n"
+        ".PP\n"
+        "A statement is written with its values in the given order, then its other fields in any "
+        "order.\n"
+        "Repeating a statement replaces the whole of it: fields that are not given again "
+        "return\n"
+        "to their initial values. Statements of one name exclude each other.\n";
+
+static const char tail[] = ".SH EXAMPLE\n"
+                           ".nf\n"
+                           "seed 42\n"
+                           "port a\n"
+                           "port b\n"
+                           "cloud down from a to b\n"
+                           "cloud down loss random 0.1%\n"
+                           "cloud down rate 10mbit queue 90kB\n"
+                           "cloud down delay 40ms jitter 2ms distribution normal\n"
+                           ".fi\n";
+
+void manual_print(FILE *out)
+{
+	fputs(head, out);
+	fputs(".SH COMMANDS\n", out);
+	for (const struct language_form *form = language_forms; form->usage; form++)
+		print_row(out, form->usage, form->help);
+	fputs(".SH PORTS\nAfter the device of a port.\n", out);
+	for (const struct field *field = port_setting_statement.fields; field->name; field++)
+		print_field(out, field);
+	fputs(".SH SELECTIONS\nAfter\n.BR cloud\\ NAME\\ from\\ PLACE\\ to\\ PORT :\n", out);
+	for (const struct field *field = selection_statement.fields; field->name; field++)
+		print_field(out, field);
+	fputs(".PP\nAfter\n.BR clouds\\ NAME\\ from\\ PLACE\\ to\\ PORT\\ per :\n", out);
+	for (const struct field *field = selection_per_statement.fields; field->name; field++)
+		print_field(out, field);
+	fputs(".PP\nPLACE is a port, or a cloud: its packets then continue into this one.\n", out);
+	fputs(".SH VALUES\n", out);
+	for (const struct value_manner *row = value_manners; row->kind; row++) {
+		fputs(".TP\n\\fI", out);
+		print_text(out, row->kind);
+		fputs("\\fR\n", out);
+		print_text(out, row->help);
+		fputs(": ", out);
+		print_text(out, row->written);
+		fputc('\n', out);
+	}
+	fputs(".SH STATEMENTS\nIn the order in which a packet meets them.\n", out);
+	for (const struct statement *const *row = statements; *row; row++)
+		print_statement(out, *row);
+	fputs(tail, out);
 }
