@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "diff/fate_pairs.h"
+#include "diff/fate_differences.h"
 #include "runner/group.h"
 
 static struct fate_differences *differences;

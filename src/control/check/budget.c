@@ -182,22 +182,6 @@ static bool generates(const struct cloud_conf *cloud)
 	return false;
 }
 
-/* Counts the clouds that lead to each port, or leave there what they generate. If there are
- * several, their packets share a wheel. */
-static void count_arrivals(const struct scenario *scenario, uint32_t arrivals[SCENARIO_PORTS_MAX])
-{
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		const struct cloud_conf *cloud = scenario->clouds[i];
-		int port = scenario_find_port(scenario, cloud->to);
-		int root = generates(cloud) ? scenario_root(scenario, cloud) : -1;
-
-		if (port >= 0)
-			arrivals[port]++;
-		if (root >= 0)
-			arrivals[root]++;
-	}
-}
-
 /* Returns the engine's memory for the frame size that needs more. */
 static uint64_t memory_of(const struct cloud_budget *cloud)
 {
@@ -205,25 +189,6 @@ static uint64_t memory_of(const struct cloud_budget *cloud)
 	uint64_t large = cloud->load[BUDGET_1518].memory_bytes;
 
 	return small > large ? small : large;
-}
-
-static void budget_classes(const struct cloud_conf *conf, struct cloud_budget *cloud)
-{
-	const struct class_conf *classes[CLASSES_MAX];
-
-	cloud->n_classes = class_confs(conf, classes);
-	for (uint32_t i = 0; i < cloud->n_classes; i++)
-		cloud->classes[i] = class_queue(classes[i], conf);
-}
-
-static void budget_bands(const struct cloud_conf *conf, struct cloud_budget *cloud)
-{
-	for (uint32_t i = 0; i < conf->n_confs; i++) {
-		const struct aqm_kind *kind = conf->confs[i]->statement->aqm;
-
-		if (kind && kind->bands)
-			cloud->bands += kind->bands->most(conf->confs[i]);
-	}
 }
 
 /* Content of a file, and what is parsed from it, which is at most four times as large. */
@@ -293,8 +258,17 @@ static int budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool s
 		cloud->queue = rate_queue(rate, conf);
 		cloud->queue_given = rate->queue.unit != LIMIT_NONE;
 		cloud->overhead = rate_overhead(rate);
-		budget_classes(conf, cloud);
-		budget_bands(conf, cloud);
+		const struct class_conf *classes[CLASSES_MAX];
+
+		cloud->n_classes = class_confs(conf, classes);
+		for (uint32_t i = 0; i < cloud->n_classes; i++)
+			cloud->classes[i] = class_queue(classes[i], conf);
+		for (uint32_t i = 0; i < conf->n_confs; i++) {
+			const struct aqm_kind *kind = conf->confs[i]->statement->aqm;
+
+			if (kind && kind->bands)
+				cloud->bands += kind->bands->most(conf->confs[i]);
+		}
 	} else if (slots != NULL) {
 		cloud->queue = slots_queue(slots);
 		cloud->queue_given = slots->queue.unit != LIMIT_NONE;
@@ -319,7 +293,18 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 	if (budget->clouds == NULL)
 		return -ENOMEM;
 	budget->n_clouds = scenario->n_clouds;
-	count_arrivals(scenario, arrivals);
+	/* The clouds that lead to each port, or leave there what they generate: if there are
+	 * several, their packets share a wheel. */
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		int port = scenario_find_port(scenario, cloud->to);
+		int root = generates(cloud) ? scenario_root(scenario, cloud) : -1;
+
+		if (port >= 0)
+			arrivals[port]++;
+		if (root >= 0)
+			arrivals[root]++;
+	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		const struct cloud_conf *conf = scenario->clouds[i];
 		struct cloud_budget *cloud = &budget->clouds[i];

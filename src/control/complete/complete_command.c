@@ -74,13 +74,6 @@ static const struct option_row *row_of(const struct options *options, const char
 	return NULL;
 }
 
-static void offer_options(const struct typed *typed)
-{
-	for (const struct option_row *row = typed->options->rows; row->field.name; row++)
-		offer(typed, row->field.name);
-	offer(typed, "--help");
-}
-
 static void offer_value(struct typed *typed, const struct option_row *row)
 {
 	static const char *const files[] = {"FILE", "FILE|NAME", "PATH", "PORT=PCAP", "DIR", NULL};
@@ -278,9 +271,12 @@ void command_complete(FILE *out, int n, char **words, const struct options *cons
 		row = joined(&typed);
 	if (row)
 		offer_value(&typed, row);
-	else if (typed.last[0] == '-' && !typed.apart)
-		offer_options(&typed);
-	else
+	else if (typed.last[0] != '-' || typed.apart)
 		offer_words(&typed, all);
+	else {
+		for (row = typed.options->rows; row->field.name; row++)
+			offer(&typed, row->field.name);
+		offer(&typed, "--help");
+	}
 	free(typed.word);
 }

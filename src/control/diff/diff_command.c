@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "command.h"
-#include "diff/diff_text.h"
+#include "diff/diff_run.h"
 
 struct diff_arguments {
 	struct diff_plan plan; /* of the second run; `folder` is set by parse() */

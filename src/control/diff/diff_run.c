@@ -7,7 +7,7 @@
 
 #include <rte_common.h>
 
-#include "diff/fate_pairs.h"
+#include "diff/fate_differences.h"
 #include "packet/packet.h"
 #include "record/recording_reach.h"
 #include "service/snap_reach.h"
@@ -169,21 +169,6 @@ static void warn(void *argument, const char *line)
 	fprintf(stderr, "weir diff: %s: %s\n", (const char *)argument, line);
 }
 
-/* Warns about the snaps; for a changed run, only about what the recording has not reported
- * already. */
-static void say_reach(const struct diff_plan plans[2], const struct diff_outcome *outcome)
-{
-	const struct recording_folder *one = outcome->sides[0].folder,
-	                              *other = outcome->sides[1].folder;
-
-	recording_reach(one, true, warn, (void *)(uintptr_t)plans[0].folder);
-	if (strcmp(plans[0].folder, plans[1].folder) != 0)
-		recording_reach(other, true, warn, (void *)(uintptr_t)plans[1].folder);
-	else
-		snap_reach_more(recording_folder_about(other)->snap, recording_folder_first(one),
-		                recording_folder_first(other), warn, (char[]){"the changed rerun"});
-}
-
 int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, struct problem *problem)
 {
 	struct runner runners[2] = {{.index = 0}, {.index = 1}};
@@ -200,8 +185,20 @@ int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, stru
 		if (rc == 0)
 			find_ports(&runners[i], outcome->sides[0].scenario);
 	}
-	if (rc == 0)
-		say_reach(plans, outcome);
+	if (rc == 0) {
+		/* Warns about the snaps; for a changed run, only about what the recording has not
+		 * reported already. */
+		const struct recording_folder *one = outcome->sides[0].folder,
+		                              *other = outcome->sides[1].folder;
+
+		recording_reach(one, true, warn, (void *)(uintptr_t)plans[0].folder);
+		if (strcmp(plans[0].folder, plans[1].folder) != 0)
+			recording_reach(other, true, warn, (void *)(uintptr_t)plans[1].folder);
+		else
+			snap_reach_more(recording_folder_about(other)->snap,
+			                recording_folder_first(one), recording_folder_first(other),
+			                warn, (char[]){"the changed rerun"});
+	}
 	for (uint32_t i = 0; i < 2 && rc == 0; i++)
 		rc = open_run(&runners[i], &plans[i], problem);
 	if (rc == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "diff/diff_text.h"
 #include "account/count.h"
+#include "diff/diff_run.h"
 #include "report/chart_unit.h"
 
 #include <errno.h>

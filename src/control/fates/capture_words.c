@@ -169,45 +169,6 @@ static int take_count(struct reader *reader, uint64_t min, uint64_t max, const c
 	return 0;
 }
 
-static int take_snap(struct reader *reader)
-{
-	uint64_t snap = 0;
-	int result;
-
-	reader->at++;
-	result = take_count(reader, 1, FATE_SNAP_MAX, "snap", &snap);
-	reader->capture->snap = (uint32_t)snap;
-	return result;
-}
-
-static int take_time(struct reader *reader)
-{
-	const struct field field = {
-	        .name = "for", .type = FIELD_TIME, .min = 1, .max = UINT64_C(1) << 62};
-
-	reader->at++;
-	if (at_end(reader))
-		return missing(reader, "a time, like 10s,");
-	point_at(reader);
-	if (value_parse(&field, reader->words->word[reader->at].text, &reader->capture->for_ns,
-	                reader->error) != 0)
-		return -EINVAL;
-	reader->at++;
-	return 0;
-}
-
-static int take_output(struct reader *reader)
-{
-	reader->at++;
-	if (at_end(reader))
-		return missing(reader, "a file, or - for standard output,");
-	if (snprintf(reader->capture->output, sizeof(reader->capture->output), "%s",
-	             reader->words->word[reader->at].text) >= (int)sizeof(reader->capture->output))
-		return language_error_set(reader->error, ERROR_TOO_LONG, "the name is too long");
-	reader->at++;
-	return 0;
-}
-
 static int unknown(struct reader *reader)
 {
 	const char *text = reader->words->word[reader->at].text;
@@ -228,12 +189,41 @@ static int take_option(struct reader *reader)
 	point_at(reader);
 	if (is(reader, reader->at, "match"))
 		return take_match(reader);
-	if (is(reader, reader->at, "snap"))
-		return take_snap(reader);
-	if (reader->client && is(reader, reader->at, "for"))
-		return take_time(reader);
-	if (reader->client && is(reader, reader->at, "-o"))
-		return take_output(reader);
+	if (is(reader, reader->at, "snap")) {
+		uint64_t snap = 0;
+		int result;
+
+		reader->at++;
+		result = take_count(reader, 1, FATE_SNAP_MAX, "snap", &snap);
+		reader->capture->snap = (uint32_t)snap;
+		return result;
+	}
+	if (reader->client && is(reader, reader->at, "for")) {
+		const struct field field = {
+		        .name = "for", .type = FIELD_TIME, .min = 1, .max = UINT64_C(1) << 62};
+
+		reader->at++;
+		if (at_end(reader))
+			return missing(reader, "a time, like 10s,");
+		point_at(reader);
+		if (value_parse(&field, reader->words->word[reader->at].text,
+		                &reader->capture->for_ns, reader->error) != 0)
+			return -EINVAL;
+		reader->at++;
+		return 0;
+	}
+	if (reader->client && is(reader, reader->at, "-o")) {
+		reader->at++;
+		if (at_end(reader))
+			return missing(reader, "a file, or - for standard output,");
+		if (snprintf(reader->capture->output, sizeof(reader->capture->output), "%s",
+		             reader->words->word[reader->at].text) >=
+		    (int)sizeof(reader->capture->output))
+			return language_error_set(reader->error, ERROR_TOO_LONG,
+			                          "the name is too long");
+		reader->at++;
+		return 0;
+	}
 	if (reader->client && is_number(text) && is(reader, reader->at + 1, "packets")) {
 		int result = take_count(reader, 1, INT64_MAX, "packets", &reader->capture->packets);
 

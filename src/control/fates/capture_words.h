@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "capture/filter.h"
-#include "fates/points.h"
+#include "fates/fate_text.h"
 #include "scenario/scenario.h"
 #include "text/word.h"
 

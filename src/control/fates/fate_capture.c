@@ -145,17 +145,12 @@ void fate_capture_put(struct fate_capture *capture, const struct fate *fate, uin
 		capture->error = -ENOMEM;
 }
 
-static int error_of(const struct fate_capture *capture, struct problem *problem)
-{
-	if (capture->error)
-		problem_set(problem, -1, "no memory for the capture");
-	return capture->error;
-}
-
 int fate_capture_settle(struct fate_capture *capture, simtime until, struct problem *problem)
 {
 	fate_order_until(capture->order, until, write_frame, capture);
-	return error_of(capture, problem);
+	if (capture->error)
+		problem_set(problem, -1, "no memory for the capture");
+	return capture->error;
 }
 
 uint64_t fate_capture_frames(const struct fate_capture *capture)
@@ -202,10 +197,15 @@ err_discard:
 	return rc;
 }
 
-/* Adds the losses that no frame has reported to the first interface of their point. If the capture
- * is of one cloud, a point has only one. */
-static void say_rest(struct fate_capture *capture, const uint64_t missed[FATE_KINDS])
+int fate_capture_finish(struct fate_capture *capture, const uint64_t missed[FATE_KINDS],
+                        struct problem *problem)
 {
+	int rc = fate_capture_settle(capture, SIMTIME_NEVER, problem);
+
+	if (rc < 0)
+		return rc;
+	/* Adds the losses that no frame has reported to the first interface of their point. If the
+	 * capture is of one cloud, a point has only one. */
 	for (int kind = FATE_ARRIVED; kind < FATE_KINDS + 1; kind++) {
 		const int of = kind == FATE_KINDS ? FATE_DROPPED : kind;
 		const enum point point = point_of((enum fate_kind)of);
@@ -218,16 +218,6 @@ static void say_rest(struct fate_capture *capture, const uint64_t missed[FATE_KI
 			rest = 0;
 		}
 	}
-}
-
-int fate_capture_finish(struct fate_capture *capture, const uint64_t missed[FATE_KINDS],
-                        struct problem *problem)
-{
-	int rc = fate_capture_settle(capture, SIMTIME_NEVER, problem);
-
-	if (rc < 0)
-		return rc;
-	say_rest(capture, missed);
 	return pcapng_finish(capture->pcapng, capture->lost, problem);
 }
 

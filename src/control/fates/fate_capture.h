@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "account/witness.h"
-#include "fates/points.h"
+#include "fates/fate_text.h"
 #include "scenario/problem.h"
 
 struct fate_capture;

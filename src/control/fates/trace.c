@@ -124,25 +124,6 @@ static void print_ends(FILE *out, const struct fate *fate)
 		fprintf(out, ": %s %s > %s", protocol_name(&key, number, sizeof(number)), from, to);
 }
 
-static void print_head(struct trace *trace, FILE *out, const struct fate *fate)
-{
-	fprintf(out, "packet %" PRIu64 " of port ", fate->packet);
-	if (fate->port < trace->n_ports)
-		fprintf(out, "%.*s", SCENARIO_NAME_BYTES, trace->ports[fate->port]);
-	else
-		fprintf(out, "%" PRIu32, fate->port);
-	print_ends(out, fate);
-	fputc('\n', out);
-}
-
-static void print_time(FILE *out, simtime after_ns)
-{
-	char text[CHART_UNIT_SIZE];
-
-	chart_unit_format(text, sizeof(text), CHART_NS, (double)after_ns, 6);
-	fprintf(out, "  +%-*s ", TIME_ROOM, after_ns ? text : "0");
-}
-
 static const char *whose(const struct fate *fate)
 {
 	if (fate->flags & PACKET_GENERATED)
@@ -178,9 +159,11 @@ static void print_left(FILE *out, const struct traced *packet, const struct fate
 static void print_event(FILE *out, const struct traced *packet, const struct fate *fate)
 {
 	const char *stage = fate->stage ? fate->stage : "";
-	char why[FATE_TEXT_BYTES];
+	char why[FATE_TEXT_BYTES], after[CHART_UNIT_SIZE];
 
-	print_time(out, fate->at_ns - packet->came_ns);
+	chart_unit_format(after, sizeof(after), CHART_NS, (double)(fate->at_ns - packet->came_ns),
+	                  6);
+	fprintf(out, "  +%-*s ", TIME_ROOM, fate->at_ns != packet->came_ns ? after : "0");
 	if (fate->kind == FATE_DROPPED || fate->kind == FATE_MARKED ||
 	    (fate->kind == FATE_QUEUED && fate->reason < REASON_COUNT))
 		fate_text_why(fate, why, sizeof(why));
@@ -251,7 +234,13 @@ static struct traced *add(struct trace *trace, const struct fate *fate)
 	}
 	packet->id = fate_id(fate);
 	packet->came_ns = fate->at_ns;
-	print_head(trace, packet->out, fate);
+	fprintf(packet->out, "packet %" PRIu64 " of port ", fate->packet);
+	if (fate->port < trace->n_ports)
+		fprintf(packet->out, "%.*s", SCENARIO_NAME_BYTES, trace->ports[fate->port]);
+	else
+		fprintf(packet->out, "%" PRIu32, fate->port);
+	print_ends(packet->out, fate);
+	fputc('\n', packet->out);
 	trace->packets[trace->n++] = packet;
 	return packet;
 }
