@@ -9,9 +9,8 @@
 #include <cmocka.h>
 
 #include "lab/expression.h"
-#include "lab/lab_merge.h"
-#include "lab/lab_point.h"
-#include "lab/lab_store.h"
+#include "lab/lab_experiment.h"
+#include "lab/lab_output.h"
 #include "runner/group.h"
 #include "unit/folder.h"
 

@@ -9,8 +9,76 @@
 #ifndef WEIR_LAB_CAMPAIGN_H
 #define WEIR_LAB_CAMPAIGN_H
 
-#include "lab/lab_jobs.h"
-#include "lab/lab_options.h"
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lab/lab_experiment.h"
+#include "options/options.h"
+
+/*
+ * The command line of `weir lab`.
+ * Thread: the main thread.
+ * Ownership: pointers point into argv.
+ */
+
+#define LAB_SETS_MAX  32
+#define LAB_SEEDS     5
+#define LAB_SEEDS_MAX 10000
+
+struct lab_arguments {
+	bool list, json;
+	bool points; /* lists what would be run, and does not run it */
+	bool merge;
+	char *const *folders; /* to merge */
+	uint32_t n_folders;
+	const char *what; /* experiment, row, file or `all` */
+	uint64_t seeds, jobs, first_seed;
+	struct lab_override sets[LAB_SETS_MAX];
+	uint32_t n_sets;
+	const char *only; /* a case */
+	const char *out, *pcap, *trace;
+	bool no_figures; /* omits an experiment's sweep */
+	bool alone;      /* cases as they are, without what rows and figures need beyond */
+	bool go_on;      /* continues from what is in `out` */
+};
+
+/* Returns how many processes run at once if --jobs is not given; `processors` may be -1:
+ * unknown. */
+uint64_t lab_jobs_of(long processors);
+/* Returns OPTIONS_RUN; otherwise everything has been printed, and the result is the exit status.
+ * Splits `NAME=VALUE` in argv. */
+int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
+
+/*
+ * Runs points of experiments side by side, in as many processes, forked from this one, as are to
+ * run at once. Each starts an EAL of its own (without hugepages, a child would share the parent's
+ * EAL memory with it), runs one point after the other, and returns figures through a pipe. So
+ * points share nothing, and the result does not depend on how many run at once.
+ *
+ * Ownership: jobs and what they point at are the caller's; results_release for each.
+ * Thread: control's, without an EAL.
+ */
+
+struct lab_job {
+	struct lab_point point;
+	struct lab_override overrides[LAB_SETS_MAX + 2]; /* the point's */
+	const char *sweep, *sweep_value; /* the parameter and its value; or NULL: as in the case */
+	const struct experiment_plot *trace; /* runs for this figure only; or NULL */
+	char *trace_path;                    /* with `trace`; owned */
+	struct results results;
+	double seconds; /* processor time */
+	bool done;      /* the results are there */
+	int error;
+	char message[EXPERIMENT_MESSAGE]; /* with error */
+};
+
+/* Runs the jobs that are not done, `at_once` at a time. Returns 0, the first job's error in their
+ * order (the others still run), or -EINTR if *stop became true; the rest is then left out. Calls
+ * `progress`, unless it is NULL, after each. */
+int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
+                 const volatile sig_atomic_t *stop,
+                 void (*progress)(void *argument, uint32_t done, uint32_t n), void *argument);
 
 struct campaign {
 	const struct experiment *experiment;
@@ -29,7 +97,7 @@ struct campaign {
 	uint32_t n_fixed;
 	struct lab_job *jobs;
 	uint32_t n_jobs, room;
-	struct json_t *source; /* of a merged campaign (lab_merge.h): owns what the overrides point
+	struct json_t *source; /* of a merged campaign (lab_output.h): owns what the overrides point
 	                        * at */
 };
 

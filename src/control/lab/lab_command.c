@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "lab/lab_folder.h"
-#include "lab/lab_merge.h"
+#include "lab/lab_experiment.h"
 #include "lab/lab_output.h"
-#include "lab/lab_store.h"
 #include "text/nearest.h"
 
 static volatile sig_atomic_t stop;
@@ -193,21 +191,6 @@ static void keep_message(struct lab *lab, const struct campaign *campaign, int e
 	}
 }
 
-/* Prints, if there are several campaigns, how long one of them took, as progress. */
-static void tell_cost(const struct lab *lab, uint32_t index)
-{
-	const struct campaign *campaign = lab->campaigns[index];
-	double seconds = 0;
-
-	for (uint32_t i = 0; i < campaign->n_jobs; i++)
-		seconds += campaign->jobs[i].seconds;
-	if (lab->n_campaigns > 1)
-		fprintf(stderr,
-		        "%s: %u of %u runs, %.1f s of processor time; experiment %u of %u\n",
-		        campaign->experiment->name, campaign_done(campaign), campaign->n_jobs,
-		        seconds, index + 1, lab->n_campaigns);
-}
-
 /* Returns -EINTR if it was stopped, or another error if the command cannot go on. The error of a
  * run is kept, and the rest is run. */
 static int run_campaign(struct lab *lab, uint32_t index)
@@ -222,7 +205,16 @@ static int run_campaign(struct lab *lab, uint32_t index)
 		keep_message(lab, campaign, error);
 	if (error == -EINVAL && lab->n_campaigns == 1)
 		return error;
-	tell_cost(lab, index);
+	/* If there are several campaigns, how long each took shows the progress. */
+	double seconds = 0;
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		seconds += campaign->jobs[i].seconds;
+	if (lab->n_campaigns > 1)
+		fprintf(stderr,
+		        "%s: %u of %u runs, %.1f s of processor time; experiment %u of %u\n",
+		        campaign->experiment->name, campaign_done(campaign), campaign->n_jobs,
+		        seconds, index + 1, lab->n_campaigns);
 	/* The last one is written at the end. */
 	if (!lab->arguments.out || index + 1 == lab->n_campaigns)
 		return 0;

@@ -35,6 +35,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lab/results.h"
+#include "scenario/scenario.h"
+#include "text/embedded_text.h"
+
 #define EXPERIMENT_NAME_BYTES 48
 #define EXPERIMENT_CASES_MAX  32
 #define EXPERIMENT_SETS_MAX   64
@@ -127,5 +131,65 @@ int experiment_case_named(const struct experiment *experiment, const char *name)
 /* Returns the value of a parameter in a case, or NULL if there is no such parameter. */
 const char *experiment_value(const struct experiment *experiment, uint32_t of,
                              const char *parameter);
+
+/*
+ * The source of experiments: those of lab/experiments are built in; any other is a file.
+ *
+ * Ownership: experiments are the caller's.
+ * Thread: control's.
+ */
+
+/* In the order of their names, ended by a NULL name; made by tools/embed.py. */
+extern const struct embedded_text lab_texts[];
+
+/* Reads all that are built in. Returns 0 and an array of as many pointers as lab_texts has, the
+ * caller's; or -errno with message. */
+int lab_store_all(struct experiment ***all, uint32_t *n, char *message, size_t room);
+void lab_store_free(struct experiment **all, uint32_t n);
+/* Reads one from a file. */
+int lab_store_file(const char *path, struct experiment **experiment, char *message, size_t room);
+
+/*
+ * A point of an experiment: one case, values for parameters, a seed. It is run and measured.
+ *
+ * Ownership: the caller's.
+ * Thread: control's, one, the EAL running.
+ */
+
+/* NAME=VALUE of the command line, or of a sweep: overrides what the experiment says. */
+struct lab_override {
+	const char *name, *value;
+};
+
+struct lab_point {
+	const struct experiment *experiment;
+	uint32_t of; /* case */
+	const struct lab_override *overrides;
+	uint32_t n_overrides;
+	uint64_t seed;
+	const char *trace; /* a file for the queues and windows over time; or NULL */
+	const char *pcap;  /* a capture file of both directions at the first link's beginning; or
+	                    * NULL */
+};
+
+/* Returns 0; or -errno with message, one line, which names the line of the experiment that caused
+ * the error, if one did. */
+int lab_point_run(const struct lab_point *point, struct results *results, char *message,
+                  size_t room);
+/* Builds everything and runs nothing. Returns the same errors. */
+int lab_point_check(const struct lab_point *point, char *message, size_t room);
+/* Returns the value of a parameter at this point; NULL if there is no such parameter. */
+const char *lab_point_value(const struct lab_point *point, const char *parameter);
+
+/*
+ * Packets of the lab have the length of their IPv4 datagram (frame.h). What takes the 14 bytes of
+ * Ethernet off the length of a frame, or adds to them, would be wrong by these 14 bytes: `overhead
+ * layer3`, `layer1` and `atm`, and a trace of mahimahi on a link for which none is given.
+ *
+ * Thread: control.
+ */
+
+/* Returns 0, or -EINVAL with problem if a cloud has such a statement, also in a schedule. */
+int lab_lengths_check(const struct scenario *scenario, struct problem *problem);
 
 #endif

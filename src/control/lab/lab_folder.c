@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_folder.h"
+#include "lab/lab_output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "capture/atomic_file.h"
-#include "lab/lab_output.h"
 #include "text/alloc_failure.h"
 
 #define FILES 3

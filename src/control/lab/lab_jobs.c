@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_jobs.h"
+#include "lab/lab_campaign.h"
 
 #include <errno.h>
 #include <poll.h>

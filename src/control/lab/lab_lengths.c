@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_lengths.h"
+#include "lab/lab_experiment.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,47 +19,40 @@ static const struct {
         {"atm", "write `overhead N cell 48B cell-overhead 5B`, with N 8 more than `encap`"},
 };
 
-static int rate_check(const struct cloud_conf *cloud, const struct conf *conf,
-                      struct problem *problem)
-{
-	const char *overhead = ((const struct rate_conf *)conf)->overhead;
-
-	for (size_t i = 0; overhead && i < sizeof(overheads) / sizeof(overheads[0]); i++) {
-		if (strcmp(overhead, overheads[i].word) != 0)
-			continue;
-		problem_set(problem, -1,
-		            "cloud %s: `overhead %s` expects frames with Ethernet, but links of "
-		            "the lab count IPv4 datagrams: %s",
-		            cloud->name, overhead, overheads[i].instead);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int trace_check(const struct cloud_conf *cloud, const struct conf *conf,
-                       struct problem *problem)
-{
-	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
-
-	if (trace_format((const struct trace_conf *)conf) != TRACE_MAHIMAHI)
-		return 0;
-	if (rate && rate_overhead(rate).given)
-		return 0;
-	problem_set(problem, -1,
-	            "cloud %s: a trace of mahimahi expects frames with Ethernet, but links of "
-	            "the lab count IPv4 datagrams: write a `rate` with `overhead 4`, as "
-	            "mahimahi counts them",
-	            cloud->name);
-	return -EINVAL;
-}
-
 static int conf_check(const struct cloud_conf *cloud, const struct conf *conf,
                       struct problem *problem)
 {
-	if (conf && conf->statement == &rate_statement)
-		return rate_check(cloud, conf, problem);
-	if (conf && conf->statement == &trace_statement)
-		return trace_check(cloud, conf, problem);
+	if (conf && conf->statement == &rate_statement) {
+		const char *overhead = ((const struct rate_conf *)conf)->overhead;
+
+		for (size_t i = 0; overhead && i < sizeof(overheads) / sizeof(overheads[0]); i++) {
+			if (strcmp(overhead, overheads[i].word) != 0)
+				continue;
+			problem_set(problem, -1,
+			            "cloud %s: `overhead %s` expects frames with Ethernet, but "
+			            "links of "
+			            "the lab count IPv4 datagrams: %s",
+			            cloud->name, overhead, overheads[i].instead);
+			return -EINVAL;
+		}
+		return 0;
+	}
+	if (conf && conf->statement == &trace_statement) {
+		const struct rate_conf *rate =
+		        (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+
+		if (trace_format((const struct trace_conf *)conf) != TRACE_MAHIMAHI)
+			return 0;
+		if (rate && rate_overhead(rate).given)
+			return 0;
+		problem_set(
+		        problem, -1,
+		        "cloud %s: a trace of mahimahi expects frames with Ethernet, but links of "
+		        "the lab count IPv4 datagrams: write a `rate` with `overhead 4`, as "
+		        "mahimahi counts them",
+		        cloud->name);
+		return -EINVAL;
+	}
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_merge.h"
+#include "lab/lab_output.h"
 
 #include <errno.h>
 #include <stdarg.h>

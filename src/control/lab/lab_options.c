@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_options.h"
+#include "lab/lab_campaign.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,9 +5,298 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/lab_figure.h"
 #include "account/count.h"
+#include "lab/lab_campaign.h"
 #include "lab/lab_output.h"
+#include "report/page.h"
+#include "report/theme.h"
+
+/*
+ * A figure of an experiment, drawn as in the paper: a line for each case over the sweep, bars, or a
+ * value over the time of a run. Hollow markers show what the paper says in words.
+ *
+ * Thread: control's.
+ * Ownership: the page stays the caller's.
+ */
+
+/* One case's part of a figure. */
+struct curve {
+	double x[EXPERIMENT_VALUES_MAX], y[EXPERIMENT_VALUES_MAX];
+	double low[EXPERIMENT_VALUES_MAX], high[EXPERIMENT_VALUES_MAX];
+	size_t n;
+	double paper_x[EXPERIMENT_POINTS_MAX], paper_y[EXPERIMENT_POINTS_MAX];
+	size_t n_paper;
+};
+
+static int caption_write(struct page *page, const struct chart *chart,
+                         const struct experiment_plot *plot)
+{
+	char caption[256];
+
+	snprintf(caption, sizeof(caption), "%s%s%s", plot->figure, plot->figure[0] ? ": " : "",
+	         plot->title);
+	return page_figure(page, chart, caption);
+}
+
+static void curve_add(struct curve *curve, double x, const struct campaign_value *value)
+{
+	curve->x[curve->n] = x;
+	curve->y[curve->n] = value->mean;
+	curve->low[curve->n] = value->low;
+	curve->high[curve->n++] = value->high;
+}
+
+static void curve_sweep(const struct campaign *campaign, uint32_t of,
+                        const struct experiment_plot *plot, struct curve *curve)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct campaign_value value;
+
+	for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
+		const char *at = campaign->sweep_values[i];
+
+		if (campaign_expression(campaign, of, at, plot->expression, &value, message,
+		                        sizeof(message)) == 0)
+			curve_add(curve, strtod(at, NULL), &value);
+	}
+}
+
+/* Adds all bars, or none: a series has a value for each category. */
+static void curve_bars(const struct campaign *campaign, uint32_t of,
+                       const struct experiment_plot *plot, struct curve *curve)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct campaign_value value;
+
+	for (uint32_t i = 0; i < plot->n_bars; i++) {
+		if (campaign_expression(campaign, of, NULL, plot->expressions[i], &value, message,
+		                        sizeof(message)) < 0) {
+			curve->n = 0;
+			return;
+		}
+		curve_add(curve, i, &value);
+	}
+}
+
+static double place_of(const struct experiment_plot *plot, const char *x)
+{
+	for (uint32_t i = 0; i < plot->n_bars; i++)
+		if (strcmp(plot->names[i], x) == 0)
+			return i;
+	return strtod(x, NULL);
+}
+
+static void curve_paper(const struct experiment *experiment, uint32_t of,
+                        const struct experiment_plot *plot, struct curve *curve)
+{
+	for (uint32_t i = 0; i < experiment->n_points; i++) {
+		const struct experiment_point *point = &experiment->points[i];
+
+		if (&experiment->plots[point->plot] != plot || point->of != of)
+			continue;
+		curve->paper_x[curve->n_paper] = place_of(plot, point->x);
+		curve->paper_y[curve->n_paper++] = point->y;
+	}
+}
+
+/* Names of the papers' series, beside those of the cases, such as `ecn`. */
+struct case_names {
+	char text[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES + 16];
+};
+
+static void add_series(struct chart *chart, struct series *series, const struct curve *curve,
+                       const char *name, char *paper_name, bool bars)
+{
+	unsigned color = (unsigned)(chart->n_series % THEME_COLORS) + 1;
+
+	for (size_t i = 0; i < chart->n_series; i++)
+		color = series[i].color % THEME_COLORS + 1;
+	if (curve->n)
+		series[chart->n_series++] = (struct series){
+		        .kind = bars ? SERIES_BARS : SERIES_LINE,
+		        .name = name,
+		        .x = curve->x,
+		        .y = curve->y,
+		        .low = curve->low,
+		        .high = curve->high,
+		        .n = curve->n,
+		        .color = color,
+		};
+	if (curve->n && curve->n_paper)
+		series[chart->n_series++] = (struct series){
+		        .kind = SERIES_POINTS,
+		        .name = paper_name,
+		        .x = curve->paper_x,
+		        .y = curve->paper_y,
+		        .n = curve->n_paper,
+		        .color = color,
+		        .marker = SERIES_MARKER_DIAMOND,
+		        .hollow = true,
+		};
+}
+
+static int cases_write(struct page *page, const struct campaign *campaign,
+                       const struct experiment_plot *plot)
+{
+	const struct experiment *experiment = campaign->experiment;
+	bool bars = plot->kind == PLOT_BARS;
+	const char *categories[EXPERIMENT_BARS_MAX];
+	struct series *series = calloc(2 * (size_t)experiment->n_cases, sizeof(*series));
+	struct curve *curves = calloc(experiment->n_cases, sizeof(*curves));
+	struct case_names *names = calloc(1, sizeof(*names));
+	struct chart chart = {
+	        .title = plot->title,
+	        .x = {.label = bars ? NULL : campaign->sweep,
+	              .categories = bars ? categories : NULL,
+	              .n_categories = plot->n_bars},
+	        .y = {.label = plot->label},
+	        .series = series,
+	};
+	int error = series && curves && names ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plot->n_bars; i++)
+		categories[i] = plot->names[i];
+	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
+		if (bars)
+			curve_bars(campaign, of, plot, &curves[of]);
+		else
+			curve_sweep(campaign, of, plot, &curves[of]);
+		curve_paper(experiment, of, plot, &curves[of]);
+		snprintf(names->text[of], sizeof(names->text[of]), "%s, paper",
+		         experiment->cases[of]);
+		add_series(&chart, series, &curves[of], experiment->cases[of], names->text[of],
+		           bars);
+	}
+	if (!error && chart.n_series)
+		error = caption_write(page, &chart, plot);
+	free(names);
+	free(curves);
+	free(series);
+	return error;
+}
+
+/* ---- over time ---- */
+
+struct course {
+	double *t, *value, *average;
+	size_t n, room;
+	bool averaged;
+};
+
+static bool course_add(struct course *course, double t, double value, double average)
+{
+	if (course->n == course->room) {
+		size_t room = course->room ? 2 * course->room : 4096;
+		double *all = realloc(course->t, 3 * room * sizeof(*all));
+
+		if (!all)
+			return false;
+		/* The last part is moved first, since the parts move apart. */
+		memmove(all + 2 * room, all + 2 * course->room, course->n * sizeof(*all));
+		memmove(all + room, all + course->room, course->n * sizeof(*all));
+		course->t = all;
+		course->value = all + room;
+		course->average = all + 2 * room;
+		course->room = room;
+	}
+	course->t[course->n] = t;
+	course->value[course->n] = value;
+	course->average[course->n++] = average;
+	return true;
+}
+
+/* Reads the lines `t_s,WHAT,value,average` of a trace. */
+static bool course_read(struct course *course, const char *path, const char *what)
+{
+	FILE *in = fopen(path, "r");
+	size_t bytes = strlen(what);
+	char line[256];
+	bool good = true;
+
+	while (in && good && fgets(line, sizeof(line), in)) {
+		char *at = strchr(line, ','), *end;
+		double value;
+
+		if (!at || strncmp(at + 1, what, bytes) != 0 || at[1 + bytes] != ',')
+			continue;
+		value = strtod(at + 2 + bytes, &end);
+		course->averaged |= *end == ',' && end[1] != '\n';
+		good = course_add(course, strtod(line, NULL), value,
+		                  *end == ',' ? strtod(end + 1, NULL) : 0);
+	}
+	if (in)
+		fclose(in);
+	return in && good;
+}
+
+static int course_write(struct page *page, const struct experiment_plot *plot,
+                        const struct course *course)
+{
+	struct series series[2] = {
+	        {.kind = SERIES_LINE,
+	         .name = course->averaged ? "queue" : NULL,
+	         .x = course->t,
+	         .y = course->value,
+	         .n = course->n},
+	        {.kind = SERIES_LINE,
+	         .name = "average",
+	         .x = course->t,
+	         .y = course->average,
+	         .n = course->n},
+	};
+	struct chart chart = {
+	        .title = plot->title,
+	        .x = {.label = "Time (s)"},
+	        .y = {.label = plot->label, .from_zero = true},
+	        .series = series,
+	        .n_series = course->averaged ? 2 : 1,
+	};
+
+	return course->n ? caption_write(page, &chart, plot) : 0;
+}
+
+static int trace_write(struct page *page, const struct campaign *campaign,
+                       const struct experiment_plot *plot)
+{
+	static const char rate[] = ".rate";
+	const char *ending = strrchr(plot->expression, '.');
+	bool is_rate = ending && strcmp(ending, rate) == 0;
+	struct course course = {0};
+	char what[EXPERIMENT_NAME_BYTES];
+	int error = 0;
+
+	if (is_rate)
+		snprintf(what, sizeof(what), "%.*s.bytes", (int)(ending - plot->expression),
+		         plot->expression);
+	else
+		snprintf(what, sizeof(what), "%s", plot->expression);
+	for (uint32_t i = 0; !error && i < campaign->n_jobs; i++)
+		if (campaign->jobs[i].trace == plot &&
+		    !course_read(&course, campaign->jobs[i].trace_path, what))
+			error = -EIO;
+	if (is_rate) {
+		/* Converts total bytes into Mbit/s since the line before. */
+		for (size_t i = course.n; i-- > 1;)
+			course.value[i] = (course.value[i] - course.value[i - 1]) * 8e-6 /
+			                  (course.t[i] - course.t[i - 1]);
+		if (course.n)
+			course.value[0] = 0;
+	}
+	if (!error)
+		error = course_write(page, plot, &course);
+	free(course.t);
+	return error;
+}
+
+/* Returns 0 or -errno. A figure without any value is left out. */
+static int lab_figure_write(struct page *page, const struct campaign *campaign,
+                            const struct experiment_plot *plot)
+{
+	if (!campaign_has_plot(campaign, plot))
+		return 0;
+	return plot->kind == PLOT_TRACE ? trace_write(page, campaign, plot)
+	                                : cases_write(page, campaign, plot);
+}
 
 #define COLUMNS    8
 #define CELL_BYTES 160
