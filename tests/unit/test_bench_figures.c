@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_compare.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "measure/bench_cost.h"

@@ -11,18 +11,17 @@
 #include <rte_ip.h>
 
 #include "bench/bench_changes.h"
-#include "bench/bench_loads.h"
 #include "bench/bench_options.h"
 #include "bench/bench_scenarios.h"
-#include "match/selection.h"
 #include "header/oq_header.h"
 #include "line/delay.h"
+#include "match/selection.h"
 #include "measure/bench_source.h"
 #include "packet/headers.h"
 #include "random/draw.h"
 #include "runner/group.h"
-#include "statements.h"
 #include "said.h"
+#include "statements.h"
 
 #define WORDS_MAX 12
 

@@ -131,16 +131,6 @@ static bool change(struct bench_changes *changes, struct ctl_link *link, const c
 	return ok;
 }
 
-static void wait_between(const struct bench_changes *changes)
-{
-	const struct timespec step = {.tv_nsec = 10000000};
-	uint64_t waited = 0;
-
-	for (; waited < changes->pause_ns && !__atomic_load_n(&changes->stop, __ATOMIC_ACQUIRE);
-	     waited += (uint64_t)step.tv_nsec)
-		nanosleep(&step, NULL);
-}
-
 static void *make_changes(void *argument)
 {
 	struct bench_changes *changes = argument;
@@ -154,8 +144,16 @@ static void *make_changes(void *argument)
 			if (!change(changes, &link, changes->lines[made % changes->n_lines]))
 				break;
 			__atomic_store_n(&changes->made, ++made, __ATOMIC_RELAXED);
-			if (made >= changes->n_lines)
-				wait_between(changes);
+			/* After a first round of all. */
+			if (made >= changes->n_lines) {
+				const struct timespec step = {.tv_nsec = 10000000};
+				uint64_t waited = 0;
+
+				for (; waited < changes->pause_ns &&
+				       !__atomic_load_n(&changes->stop, __ATOMIC_ACQUIRE);
+				     waited += (uint64_t)step.tv_nsec)
+					nanosleep(&step, NULL);
+			}
 		}
 		ctl_link_close(&link);
 	}

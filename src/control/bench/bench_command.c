@@ -12,7 +12,6 @@
 #include <rte_eal.h>
 #include <rte_version.h>
 
-#include "bench/bench_compare.h"
 #include "bench/bench_options.h"
 #include "bench/bench_plan.h"
 #include "bench/bench_report.h"
@@ -20,7 +19,6 @@
 #include "bench/bench_table.h"
 #include "capture/atomic_file.h"
 #include "check/memory_plan.h"
-#include "show/doctor.h"
 #include "command.h"
 #include "language/scenario_file.h"
 #include "machine/clock.h"
@@ -29,6 +27,7 @@
 #include "machine/pool.h"
 #include "port/port.h"
 #include "random/draw.h"
+#include "show/doctor.h"
 
 #define RUNS      5
 #define SECONDS   0.3
@@ -215,13 +214,6 @@ static int run(struct bench *bench)
 	return status;
 }
 
-static void examine(struct bench *bench, struct doctor *doctor)
-{
-	doctor_examine("", &bench->machine, bench->scenario, memory_plan_huge_mib(bench->scenario),
-	               doctor);
-	json_object_set_new(bench->document, "doctor", doctor_json(doctor));
-}
-
 /* Writes the report, and prints the comparison. Returns 0, or 1 if either failed or a figure is
  * worse. */
 static int conclude(struct bench *bench)
@@ -250,8 +242,11 @@ static void print_figures(struct bench *bench)
 	json_object_set_new(bench->document, "machine",
 	                    bench_json_machine(&bench->machine, measure_tsc_hz(), bench->hugepages,
 	                                       &bench->plan.conditions));
-	if (bench->arguments.parts[BENCH_MACHINE])
-		examine(bench, &doctor);
+	if (bench->arguments.parts[BENCH_MACHINE]) {
+		doctor_examine("", &bench->machine, bench->scenario,
+		               memory_plan_huge_mib(bench->scenario), &doctor);
+		json_object_set_new(bench->document, "doctor", doctor_json(&doctor));
+	}
 	if (bench->arguments.json) {
 		json_dumpf(bench->document, stdout, JSON_PRESERVE_ORDER);
 		putchar('\n');

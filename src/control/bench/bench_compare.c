@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_compare.h"
+#include "bench/bench_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,16 +9,6 @@
 #include "show/table.h"
 
 #define ROWS_MAX 512
-
-static bool cost_figure(const json_t *row, char name[160], double *median, double *min, double *max)
-{
-	snprintf(name, 160, "cost %s %s %s", bench_text(row, "scenario"), bench_text(row, "ports"),
-	         bench_text(row, "frames"));
-	*median = bench_number(row, "ratio");
-	*min = json_object_get(row, "ratio_min") ? bench_number(row, "ratio_min") : *median;
-	*max = json_object_get(row, "ratio_max") ? bench_number(row, "ratio_max") : *median;
-	return true;
-}
 
 /* Gets the inverse of the cost relative to the first row, so that higher is better. Returns false
  * if the row lacks a figure for it. */
@@ -39,8 +29,14 @@ static bool relative_figure(const json_t *row, double *median, double *min, doub
 bool bench_compare_figure(const json_t *row, char name[160], double *median, double *min,
                           double *max)
 {
-	if (bench_is(row, "cost"))
-		return cost_figure(row, name, median, min, max);
+	if (bench_is(row, "cost")) {
+		snprintf(name, 160, "cost %s %s %s", bench_text(row, "scenario"),
+		         bench_text(row, "ports"), bench_text(row, "frames"));
+		*median = bench_number(row, "ratio");
+		*min = json_object_get(row, "ratio_min") ? bench_number(row, "ratio_min") : *median;
+		*max = json_object_get(row, "ratio_max") ? bench_number(row, "ratio_max") : *median;
+		return true;
+	}
 	if (bench_is(row, "clouds")) {
 		snprintf(name, 160, "clouds %.0f", bench_number(row, "clouds"));
 		return relative_figure(row, median, min, max);

@@ -151,24 +151,6 @@ static uint64_t count_above(const struct histogram *h, uint64_t value)
 	return n;
 }
 
-/* Finds the longest poll of all workers, with and without the time in which others had the
- * processor. */
-static void find_longest(const struct bench_live *live, struct bench_window *window)
-{
-	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
-		uint64_t ns = __atomic_load_n(&live->rig.runtime->workers[i].longest_poll_ns,
-		                              __ATOMIC_RELAXED);
-
-		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
-	}
-	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
-		uint64_t ns = __atomic_load_n(&live->rig.sources[i].preempted.longest_own_ns,
-		                              __ATOMIC_RELAXED);
-
-		window->own_longest_poll_ns = RTE_MAX(window->own_longest_poll_ns, ns);
-	}
-}
-
 bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 {
 	struct port_report *report = malloc(sizeof(*report));
@@ -196,7 +178,20 @@ bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 	histogram_less(&window->lateness_ns, &live->lateness);
 	window->own_lateness_ns = live->sink.lateness_ns;
 	histogram_less(&window->own_lateness_ns, &live->own_lateness);
-	find_longest(live, window);
+	/* The longest poll of all workers, with and without the time in which others had the
+	 * processor. */
+	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
+		uint64_t ns = __atomic_load_n(&live->rig.runtime->workers[i].longest_poll_ns,
+		                              __ATOMIC_RELAXED);
+
+		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
+	}
+	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
+		uint64_t ns = __atomic_load_n(&live->rig.sources[i].preempted.longest_own_ns,
+		                              __ATOMIC_RELAXED);
+
+		window->own_longest_poll_ns = RTE_MAX(window->own_longest_poll_ns, ns);
+	}
 	window->late = count_above(&window->own_lateness_ns, 2 * window->own_longest_poll_ns);
 	free(report);
 	return true;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_loads.h"
 #include "bench/bench_scenarios.h"
 #include "command.h"
 #include "measure/bench_cost.h"

@@ -8,9 +8,9 @@
 
 #include <rte_lcore.h>
 
-#include "bench/bench_loads.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_scenarios.h"
+#include "measure/bench_clock.h"
 
 #define IMIX 0
 
@@ -113,22 +113,6 @@ int bench_plan_again(struct bench_plan *plan, const json_t *document, struct pro
 	return rc;
 }
 
-/* Measures the scenario of -c with the given frame size, or with all. */
-static int cost_given(struct bench_plan *plan, struct problem *problem)
-{
-	const struct bench_arguments *arguments = plan->arguments;
-	size_t n = sizeof(frame_sizes) / sizeof(frame_sizes[0]);
-	int rc = 0;
-
-	if (arguments->frame_given)
-		return cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		                arguments->frame_bytes, false, problem);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		              frame_sizes[i], false, problem);
-	return rc;
-}
-
 /* Measures every scenario with one frame size, and the other sizes with the first two scenarios, or
  * with all if --full is given. */
 static int cost_standard(struct bench_plan *plan, struct problem *problem)
@@ -163,8 +147,19 @@ int bench_plan_cost(struct bench_plan *plan, struct problem *problem)
 {
 	const struct bench_arguments *arguments = plan->arguments;
 
-	if (plan->scenario)
-		return cost_given(plan, problem);
+	if (plan->scenario) {
+		/* Measures the scenario of -c with the given frame size, or with all. */
+		size_t n = sizeof(frame_sizes) / sizeof(frame_sizes[0]);
+		int rc = 0;
+
+		if (arguments->frame_given)
+			return cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
+			                arguments->frame_bytes, false, problem);
+		for (size_t i = 0; rc == 0 && i < n; i++)
+			rc = cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
+			              frame_sizes[i], false, problem);
+		return rc;
+	}
 	if (arguments->scenario)
 		return cost_of(plan, arguments->scenario, BENCH_NET_NULL,
 		               arguments->frame_given ? arguments->frame_bytes : 64, problem);
@@ -339,4 +334,38 @@ int bench_plan_clouds(struct bench_plan *plan, struct problem *problem)
 		break;
 	}
 	return 0;
+}
+
+/* The clock of a live run, compared with the kernel's. */
+
+#define CLOCK_S 5.0
+
+int bench_plan_clock(struct bench_plan *plan, struct problem *problem)
+{
+	double seconds = bench_seconds(plan->arguments, CLOCK_S);
+	struct bench_clock *clock = malloc(sizeof(*clock));
+	struct bench_clock_source source;
+	int rc;
+
+	if (!clock) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	if (plan->conditions.tell)
+		plan->conditions.tell(plan->conditions.argument, "clock");
+	bench_clock_machine(&source);
+	rc = bench_clock_watch(&source, seconds, clock);
+	if (rc == -ERANGE)
+		problem_set(problem, -1,
+		            "clock: the time stamp counter does not run evenly; see weir bench "
+		            "machine for the reason");
+	else if (rc < 0)
+		problem_set(problem, -1, "interrupted");
+	if (clock->interval_ns.count > 0)
+		json_array_append_new(
+		        plan->rows,
+		        bench_row_clock((double)clock->samples * BENCH_CLOCK_STEP_NS / SIMTIME_S,
+		                        clock));
+	free(clock);
+	return rc;
 }

@@ -2,20 +2,142 @@
 /* Hours: finds the critical load at a bound of loss, then offers half of it for long, with all the
  * activity around a weir that a lab leaves running. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
 
-#include "bench/bench_audience.h"
 #include "bench/bench_changes.h"
 #include "bench/bench_live.h"
 #include "bench/bench_plan.h"
 #include "bench/bench_rows.h"
 #include "capture/atomic_file.h"
 #include "measure/bench_rfc2544.h"
+
+/*
+ * The audience of a weir that runs: `weir top` at a terminal of its own, `weir serve`, and a
+ * capture of its drops. Each is a process of this program, connected to a control socket.
+ *
+ * Thread: control. bench_audience_n does not count processes that have ended by themselves.
+ */
+
+#define BENCH_AUDIENCE 3
+
+struct bench_audience {
+	pid_t pid[BENCH_AUDIENCE]; /* 0: it does not run */
+	int terminal;              /* of top; -1: none */
+};
+
+#define SELF    "/proc/self/exe"
+#define ENDS_MS 2000
+#define TOP     0
+#define ROWS    24
+#define COLUMNS 80
+
+static void become(char *const words[], bool quiet)
+{
+	sigset_t none;
+	int fd = quiet ? open("/dev/null", O_RDWR) : -1;
+
+	for (int to = 0; fd >= 0 && to < 3; to++)
+		dup2(fd, to);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setenv("TERM", "xterm", 1);
+	/* The launcher has run already: SELF is the program that it has chosen. */
+	execv(SELF, words);
+	_exit(127);
+}
+
+static pid_t start(char *const words[])
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		become(words, true);
+	return pid < 0 ? 0 : pid;
+}
+
+/* Starts the processes; leaves out those that cannot be started. */
+static void bench_audience_begin(struct bench_audience *audience, const char *socket)
+{
+	const struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
+	char path[80], unix_path[96];
+	char *top[] = {(char[]){"weir"}, (char[]){"top"}, (char[]){"-s"}, path, NULL};
+	char *serve[] = {(char[]){"weir"},
+	                 (char[]){"serve"},
+	                 (char[]){"-s"},
+	                 path,
+	                 (char[]){"--listen"},
+	                 unix_path,
+	                 NULL};
+	char *capture[] = {(char[]){"weir"},      (char[]){"ctl"},
+	                   (char[]){"-s"},        path,
+	                   (char[]){"capture"},   (char[]){"down"},
+	                   (char[]){"drops"},     (char[]){"-o"},
+	                   (char[]){"/dev/null"}, NULL};
+
+	snprintf(path, sizeof(path), "%s", socket);
+	snprintf(unix_path, sizeof(unix_path), "unix:%s-http", socket);
+	memset(audience, 0, sizeof(*audience));
+	audience->pid[TOP] = forkpty(&audience->terminal, NULL, NULL, &size);
+	if (audience->pid[TOP] == 0)
+		become(top, false);
+	if (audience->pid[TOP] < 0) {
+		audience->pid[TOP] = 0;
+		audience->terminal = -1;
+	} else {
+		fcntl(audience->terminal, F_SETFL, O_NONBLOCK);
+	}
+	audience->pid[1] = start(serve);
+	audience->pid[2] = start(capture);
+}
+
+/* Returns how many processes run; reads and discards what top has drawn. */
+static uint32_t bench_audience_n(struct bench_audience *audience)
+{
+	char drawn[4096];
+	uint32_t n = 0;
+
+	while (audience->terminal >= 0 && read(audience->terminal, drawn, sizeof(drawn)) > 0)
+		;
+	for (int i = 0; i < BENCH_AUDIENCE; i++) {
+		if (audience->pid[i] && waitpid(audience->pid[i], NULL, WNOHANG) != 0)
+			audience->pid[i] = 0;
+		n += audience->pid[i] != 0;
+	}
+	return n;
+}
+
+static void bench_audience_end(struct bench_audience *audience)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+
+	for (int i = 0; i < BENCH_AUDIENCE; i++) {
+		if (audience->pid[i])
+			kill(audience->pid[i], SIGTERM);
+	}
+	for (int ms = 0; bench_audience_n(audience) > 0; ms += 10) {
+		nanosleep(&pause, NULL);
+		for (int i = 0; i < BENCH_AUDIENCE && ms == ENDS_MS; i++) {
+			if (audience->pid[i])
+				kill(audience->pid[i], SIGKILL);
+		}
+	}
+	if (audience->terminal >= 0)
+		close(audience->terminal);
+}
 
 #define MOST_PPS  30e6 /* offered in the search at most */
 #define TRIAL_S   0.5
@@ -142,17 +264,6 @@ static int keep(const struct soak *soak, struct problem *problem)
 	return rc;
 }
 
-static void put_memory(json_t *part, const struct soak *soak)
-{
-	const struct soak_memory now = memory_now();
-
-	json_object_set_new(part, "rss_kib", json_integer((json_int_t)now.rss_kib));
-	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->first.rss_kib));
-	json_object_set_new(part, "written_kib", json_integer((json_int_t)now.written_kib));
-	json_object_set_new(part, "written_first_kib",
-	                    json_integer((json_int_t)soak->first.written_kib));
-}
-
 static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 {
 	json_t *part = bench_json_window(&soak->window);
@@ -164,7 +275,13 @@ static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 	json_object_set_new(part, "until_s", json_real(soak->done_s));
 	json_object_set_new(part, "changes", json_integer((json_int_t)changes));
 	json_object_set_new(part, "attached", json_integer(audience));
-	put_memory(part, soak);
+	const struct soak_memory now = memory_now();
+
+	json_object_set_new(part, "rss_kib", json_integer((json_int_t)now.rss_kib));
+	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->first.rss_kib));
+	json_object_set_new(part, "written_kib", json_integer((json_int_t)now.written_kib));
+	json_object_set_new(part, "written_first_kib",
+	                    json_integer((json_int_t)soak->first.written_kib));
 	json_object_set_new(part, "unaccounted_packets", json_integer((json_int_t)unaccounted));
 	return part;
 }
@@ -256,18 +373,6 @@ static void begin_row(struct soak *soak)
 	json_array_append_new(soak->plan->rows, soak->row);
 }
 
-/* Checks that the file can be written before the hours begin, not after the first of them. Returns
- * 0, or -EINVAL with `problem` set. */
-static int may_keep(const char *path, struct problem *problem)
-{
-	struct atomic_file *file;
-
-	if (atomic_file_open(path, &file, problem) < 0)
-		return -EINVAL;
-	atomic_file_discard(file);
-	return 0;
-}
-
 /* Reads the results of earlier parts. Returns 1 if there are any, 0 if there is no file, or
  * -errno. */
 static int resume(struct soak *soak, struct problem *problem)
@@ -279,8 +384,16 @@ static int resume(struct soak *soak, struct problem *problem)
 
 	if (!path)
 		return 0;
-	if (access(path, F_OK) < 0)
-		return may_keep(path, problem);
+	if (access(path, F_OK) < 0) {
+		/* Whether the file can be written is found out before the hours begin, not after
+		 * the first of them. */
+		struct atomic_file *file;
+
+		if (atomic_file_open(path, &file, problem) < 0)
+			return -EINVAL;
+		atomic_file_discard(file);
+		return 0;
+	}
 	row = json_load_file(path, 0, &error);
 	if (!row || !bench_is(row, "soak") || bench_number(row, "load_mpps") <= 0 ||
 	    !json_is_array(json_object_get(row, "parts"))) {

@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_report_clock.h"
-#include "bench/bench_report_precision.h"
-#include "bench/bench_report_rfc2544.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "capture/atomic_file.h"
-#include "text/alloc_failure.h"
 #include "report/page.h"
+#include "text/alloc_failure.h"
 
 #define BARS_MAX  64
 #define CURVE_MAX 32

@@ -12,6 +12,7 @@
 #define WEIR_BENCH_SCENARIOS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "scenario/scenario.h"
 
@@ -47,5 +48,28 @@ int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenari
  * statements, one a line. Returns 0, or -errno with `problem` set. */
 int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
                           struct problem *problem);
+
+/*
+ * The loads of `weir bench precision`: packets at equal intervals, through a delay, or through a
+ * router with a delay.
+ */
+
+/* The rate of 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble. */
+#define BENCH_LINE_PPS 14880952.0
+
+struct bench_load {
+	const char *name;
+	double pps;
+	uint32_t frame_bytes;
+	uint64_t delay_ns;
+	/* with the delay, if any; the frames have headers then; NULL: the delay alone */
+	const char *statements;
+};
+
+/* Terminated by a row without a name. */
+extern const struct bench_load bench_loads[];
+
+/* Returns true if the name of the load contains this part; NULL fits each load. */
+bool bench_load_is(const struct bench_load *load, const char *part);
 
 #endif

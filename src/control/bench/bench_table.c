@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench_table.h"
 
-#include "bench/bench_table_live.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -476,17 +474,11 @@ static void print_machine(FILE *out, const json_t *machine, const json_t *rows)
 	fputc('\n', out);
 }
 
-static void print_remarks(FILE *out, const json_t *remarks)
-{
-	size_t i;
-	json_t *remark;
-
-	json_array_foreach(remarks, i, remark) fprintf(out, "\n%s\n", json_string_value(remark));
-}
-
 void bench_table_print(FILE *out, const json_t *document)
 {
 	const json_t *rows = json_object_get(document, "rows");
+	json_t *remark;
+	size_t i;
 
 	print_machine(out, json_object_get(document, "machine"), rows);
 	if (has_part(rows, "cost"))
@@ -504,5 +496,6 @@ void bench_table_print(FILE *out, const json_t *document)
 	if (has_part(rows, "latency"))
 		print_latency(out, rows);
 	bench_table_live(out, rows);
-	print_remarks(out, json_object_get(document, "remarks"));
+	json_array_foreach(json_object_get(document, "remarks"), i, remark)
+	        fprintf(out, "\n%s\n", json_string_value(remark));
 }

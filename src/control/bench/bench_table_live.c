@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_table_live.h"
+#include "bench/bench_table.h"
 
 #include <inttypes.h>
 
