@@ -26,7 +26,7 @@
 #define CAPTURE_TRACE_PACKET 100000u /* most packets that are traced at once */
 
 struct capture_words {
-	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all, unless something is called that */
+	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all of them, unless one has that name */
 	uint32_t target_column;
 	uint32_t points; /* as bits 1 << point */
 	bool matches;

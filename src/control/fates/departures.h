@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins the fates of delivered packets with their real departures. A delivery is told when its due
- * time is fixed; when the device has taken the packet is told later (FATE_SENT). Departures wait
- * for that, and pass each delivery on with its lateness (`late_ns` of struct fate), and each drop
- * as it is: in the order of the decisions.
+ * Joins the fates of delivered packets with their real departures. A delivery is reported when its
+ * due time is fixed; that the device has taken the packet is reported later (FATE_SENT). Deliveries
+ * wait for that, and are passed on with their lateness (`late_ns` of struct fate); drops are passed
+ * on as they are. The order is that of the decisions.
  *
  * The lateness is not known (`sent` is false) if the packet went on into another cloud, the port
  * lost it, it was still on its way at the end, or FATE_SENT got lost. In the last case the fate

@@ -145,9 +145,9 @@ static inline simtime clock_now(const struct clock *clock)
  * The wall clock may step, and its rate may be bent. So the difference between the two clocks is
  * read again whenever frames have been received: the tightest of a few readings, some tens of ns
  * wide. A difference that has changed by more than the rates explain is a step. Frames that were
- * stamped before the step may still wait; for these the former difference holds. Of an instant by
- * the former difference and one by the present difference, the later one that is not in the future
- * counts: so a step makes a frame too young rather than too old, and no packet leaves early.
+ * stamped before the step may still wait; for these the former difference holds. A stamp is
+ * converted with both differences, and the later instant that is not in the future counts. So a
+ * step makes a frame too young rather than too old, and no packet leaves early.
  * wall_clock_settle() ends that.
  *
  * Determinism: wall_clock_note() and wall_clock_instant() depend on their arguments alone.

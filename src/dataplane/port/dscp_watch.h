@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the segments at which a TCP flow changes its DSCP, as ssh and iperf3 do after they have
- * connected. The watch knows the last DSCP of DSCP_WATCH_FLOWS flows; of two flows that fall on one
- * place it knows the later one. A flow that it does not know has changed, so none is missed.
+ * connected. The watch keeps the last DSCP of DSCP_WATCH_FLOWS flows; of two flows that hash to one
+ * place it keeps the later one. A segment of an unknown flow counts as a change, so no change is
+ * missed.
  *
  * Cost: O(1) for each segment.
  * Thread: the worker's that owns the port's transmit queue.
