@@ -7,7 +7,7 @@
  *   file:PATH,WORD,KEY=PATH   a capture; in a path, `\,` is a comma
  *   DRIVER,KEY=VALUE,...      DPDK's notation; a value cannot have a comma
  *
- * Nothing here asks the kernel: interface_look.h finds the interface that a name means.
+ * Only pci_device_check asks the kernel; interface_look.h finds the interface that a name means.
  *
  * Thread: pure functions, any.
  */
