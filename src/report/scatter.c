@@ -121,23 +121,6 @@ static size_t nearest_place(const struct plot *plot, double x)
 	return (size_t)fmin(fmax(round(x), 0), (double)plot->n_categories - 1);
 }
 
-static void point_title(const struct plot *plot, const struct series *series, size_t i)
-{
-	char x[CHART_UNIT_SIZE], y[CHART_UNIT_SIZE];
-	scale_format(x, &plot->x, plot->x_unit, series->x[i], DIGITS);
-	scale_format(y, &plot->y, plot->y_unit, series->y[i], DIGITS);
-	fputs("<title>", plot->out);
-	if (series->name != NULL) {
-		xml_text(plot->out, series->name);
-		fputs(": ", plot->out);
-	}
-	if (plot->n_categories > 0) /* in view, so within half a place of one */
-		xml_text(plot->out, plot->categories[nearest_place(plot, series->x[i])]);
-	else
-		fputs(x, plot->out);
-	fprintf(plot->out, ", %s</title>", y);
-}
-
 static void draw_each(const struct plot *plot, const struct plot_series *ps, size_t n_in_view)
 {
 	const struct series *series = ps->series;
@@ -156,7 +139,20 @@ static void draw_each(const struct plot *plot, const struct plot_series *ps, siz
 		fputs(shape, plot->out);
 		if (few) {
 			fputs("\">", plot->out);
-			point_title(plot, series, i);
+			char x[CHART_UNIT_SIZE], y[CHART_UNIT_SIZE];
+			scale_format(x, &plot->x, plot->x_unit, series->x[i], DIGITS);
+			scale_format(y, &plot->y, plot->y_unit, series->y[i], DIGITS);
+			fputs("<title>", plot->out);
+			if (series->name != NULL) {
+				xml_text(plot->out, series->name);
+				fputs(": ", plot->out);
+			}
+			if (plot->n_categories > 0) /* in view, so within half a place of one */
+				xml_text(plot->out,
+				         plot->categories[nearest_place(plot, series->x[i])]);
+			else
+				fputs(x, plot->out);
+			fprintf(plot->out, ", %s</title>", y);
 			fputs("</path>\n", plot->out);
 		}
 	}

@@ -360,19 +360,6 @@ static int run_parts(struct soak *soak, struct problem *problem)
 
 /* ---- the row ---- */
 
-static void begin_row(struct soak *soak)
-{
-	const struct bench_repeats *critical = &soak->critical;
-
-	soak->row = json_pack("{s:s,s:f,s:f,s:f,s:f,s:i,s:f,s:[]}", "part", "soak", "critical_mpps",
-	                      bench_repeats_at(critical, 0.5) / 1e6, "critical_mpps_min",
-	                      bench_repeats_at(critical, 0) / 1e6, "critical_mpps_max",
-	                      bench_repeats_at(critical, 1) / 1e6, "loss_bound",
-	                      (double)soak->plan->arguments->loss_q63 / (double)(UINT64_C(1) << 63),
-	                      "searches", (int)critical->n, "load_mpps", soak->pps / 1e6, "parts");
-	json_array_append_new(soak->plan->rows, soak->row);
-}
-
 /* Reads the results of earlier parts. Returns 1 if there are any, 0 if there is no file, or
  * -errno. */
 static int resume(struct soak *soak, struct problem *problem)
@@ -424,8 +411,18 @@ static int soak_run(struct soak *soak, struct problem *problem)
 		return rc;
 	if (!known)
 		rc = find_critical(soak, problem);
-	if (rc == 0 && !known)
-		begin_row(soak);
+	if (rc == 0 && !known) {
+		const struct bench_repeats *critical = &soak->critical;
+
+		soak->row = json_pack(
+		        "{s:s,s:f,s:f,s:f,s:f,s:i,s:f,s:[]}", "part", "soak", "critical_mpps",
+		        bench_repeats_at(critical, 0.5) / 1e6, "critical_mpps_min",
+		        bench_repeats_at(critical, 0) / 1e6, "critical_mpps_max",
+		        bench_repeats_at(critical, 1) / 1e6, "loss_bound",
+		        (double)soak->plan->arguments->loss_q63 / (double)(UINT64_C(1) << 63),
+		        "searches", (int)critical->n, "load_mpps", soak->pps / 1e6, "parts");
+		json_array_append_new(soak->plan->rows, soak->row);
+	}
 	if (rc == 0) {
 		bench_live_pace(&soak->live, soak->pps);
 		rc = bench_live_serve(&soak->live, problem);

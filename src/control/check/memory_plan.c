@@ -227,22 +227,6 @@ static uint64_t most_asked(const struct memory_request *request)
 	return right;
 }
 
-static void refuse_asked(const struct memory_request *request, const struct memory_plan *plan,
-                         struct problem *problem)
-{
-	char right[64] = "not even --memory 4MiB would fit";
-	uint64_t most = most_asked(request);
-
-	if (most > 0)
-		snprintf(right, sizeof(right), "at most --memory %" PRIu64 "MiB", most >> 20);
-	problem_set(problem, -1,
-	            "--memory %" PRIu64
-	            "MiB: together with what ports and weir itself need, that is %" PRIu64
-	            " MiB, but %" PRIu64 " MiB are available%s%s%s; %s",
-	            request->asked_bytes >> 20, mib_up(plan->needed_bytes), plan->there_bytes >> 20,
-	            plan->limit[0] ? " (" : "", plan->limit, plan->limit[0] ? ")" : "", right);
-}
-
 static void refuse_scenario(const struct memory_request *request, const struct memory_limit *limit,
                             const struct memory_plan *plan, struct problem *problem)
 {
@@ -280,10 +264,23 @@ int memory_plan_make(const struct memory_request *request, struct memory_plan *p
 	        .limit = limit->text,
 	};
 	if (!fits(machine, &need)) {
-		if (request->asked_bytes)
-			refuse_asked(request, plan, problem);
-		else
+		if (request->asked_bytes) {
+			char right[64] = "not even --memory 4MiB would fit";
+			uint64_t most = most_asked(request);
+
+			if (most > 0)
+				snprintf(right, sizeof(right), "at most --memory %" PRIu64 "MiB",
+				         most >> 20);
+			problem_set(problem, -1,
+			            "--memory %" PRIu64 "MiB: together with what ports and weir "
+			            "itself need, that is %" PRIu64 " MiB, but %" PRIu64
+			            " MiB are available%s%s%s; %s",
+			            request->asked_bytes >> 20, mib_up(plan->needed_bytes),
+			            plan->there_bytes >> 20, plan->limit[0] ? " (" : "",
+			            plan->limit, plan->limit[0] ? ")" : "", right);
+		} else {
 			refuse_scenario(request, limit, plan, problem);
+		}
 		return -ENOMEM;
 	}
 	for (uint32_t step = request->asked_bytes ? 0 : SHARES; step > 0; step--) {

@@ -117,19 +117,6 @@ static int compare(const void *a, const void *b)
 	return one->place < other->place ? -1 : one->place > other->place;
 }
 
-static void tell_kept(const struct fate_order *order, size_t place, fate_order_tell *tell,
-                      void *argument)
-{
-	struct kept *kept = (struct kept *)(void *)(order->bytes + place);
-	const uint8_t *at = (const uint8_t *)(kept + 1);
-	struct fate fate = kept->fate;
-
-	fate.cloud = kept->cloud_bytes ? (const char *)at : "";
-	fate.stage = kept->stage_bytes ? (const char *)at + kept->cloud_bytes : NULL;
-	fate.frame.data = at + kept->cloud_bytes + kept->stage_bytes;
-	tell(argument, &fate, kept->lost);
-}
-
 static int compare_places(const void *a, const void *b)
 {
 	const struct key *one = a, *other = b;
@@ -166,8 +153,16 @@ void fate_order_until(struct fate_order *order, simtime until, fate_order_tell *
 	if (!order->sorted)
 		qsort(order->keys, order->n, sizeof(*order->keys), compare);
 	order->sorted = true;
-	for (; told < order->n && order->keys[told].at_ns <= until; told++)
-		tell_kept(order, order->keys[told].place, tell, argument);
+	for (; told < order->n && order->keys[told].at_ns <= until; told++) {
+		struct kept *kept = (struct kept *)(void *)(order->bytes + order->keys[told].place);
+		const uint8_t *at = (const uint8_t *)(kept + 1);
+		struct fate fate = kept->fate;
+
+		fate.cloud = kept->cloud_bytes ? (const char *)at : "";
+		fate.stage = kept->stage_bytes ? (const char *)at + kept->cloud_bytes : NULL;
+		fate.frame.data = at + kept->cloud_bytes + kept->stage_bytes;
+		tell(argument, &fate, kept->lost);
+	}
 	if (told > 0)
 		close_up(order, told);
 }

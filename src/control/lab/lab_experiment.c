@@ -237,8 +237,17 @@ static const struct {
         {NULL, NULL},
 };
 
-static int unknown_word(struct experiment_reader *reader)
+static int read_line(struct experiment_reader *reader, const char *line)
 {
+	struct language_error error;
+
+	if (words_split(line, &reader->words, &error) < 0)
+		return experiment_fail(reader, "%s", error.text);
+	if (reader->words.n == 0)
+		return 0;
+	for (int i = 0; kinds[i].name; i++)
+		if (strcmp(kinds[i].name, experiment_word(reader, 0)) == 0)
+			return kinds[i].read ? kinds[i].read(reader) : keep_line(reader, line);
 	const char *word = experiment_word(reader, 0);
 	struct nearest nearest;
 
@@ -253,20 +262,6 @@ static int unknown_word(struct experiment_reader *reader)
 	        "unknown word `%.60s`; a line begins with title, set, link, cloud, ftp "
 	        "or another word that docs/lab.md lists",
 	        word);
-}
-
-static int read_line(struct experiment_reader *reader, const char *line)
-{
-	struct language_error error;
-
-	if (words_split(line, &reader->words, &error) < 0)
-		return experiment_fail(reader, "%s", error.text);
-	if (reader->words.n == 0)
-		return 0;
-	for (int i = 0; kinds[i].name; i++)
-		if (strcmp(kinds[i].name, experiment_word(reader, 0)) == 0)
-			return kinds[i].read ? kinds[i].read(reader) : keep_line(reader, line);
-	return unknown_word(reader);
 }
 
 /* Adds the parameters that every experiment has. */

@@ -97,21 +97,6 @@ uint64_t lab_jobs_of(long processors)
 	return processors < JOBS_MAX ? (uint64_t)processors : JOBS_MAX;
 }
 
-/* Refuses an option that has no effect: it is a mistake. */
-static int check_used(const struct lab_arguments *arguments, uint64_t given)
-{
-	uint32_t asked = arguments->what ? PART_RUN : arguments->merge ? PART_MERGE : 0;
-
-	for (uint32_t i = 0; rows[i].field.name; i++) {
-		if (given >> i & 1 && rows[i].parts && !(rows[i].parts & asked))
-			return options_wrong(&lab_options, "%s applies only to %s",
-			                     rows[i].field.name,
-			                     rows[i].parts & PART_MERGE ? "run, points and merge"
-			                                                : "run and points");
-	}
-	return OPTIONS_RUN;
-}
-
 int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -140,5 +125,15 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	if (!arguments->list && !arguments->what && !arguments->merge)
 		return options_wrong(&lab_options, "write `weir lab list` or `weir lab run NAME`; "
 		                                   "`weir lab --help` says more");
-	return check_used(arguments, words.given);
+	/* An option that has no effect is a mistake. */
+	uint32_t asked = arguments->what ? PART_RUN : arguments->merge ? PART_MERGE : 0;
+
+	for (uint32_t i = 0; rows[i].field.name; i++) {
+		if (words.given >> i & 1 && rows[i].parts && !(rows[i].parts & asked))
+			return options_wrong(&lab_options, "%s applies only to %s",
+			                     rows[i].field.name,
+			                     rows[i].parts & PART_MERGE ? "run, points and merge"
+			                                                : "run and points");
+	}
+	return OPTIONS_RUN;
 }

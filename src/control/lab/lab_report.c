@@ -46,21 +46,6 @@ static void curve_add(struct curve *curve, double x, const struct campaign_value
 	curve->high[curve->n++] = value->high;
 }
 
-static void curve_sweep(const struct campaign *campaign, uint32_t of,
-                        const struct experiment_plot *plot, struct curve *curve)
-{
-	char message[EXPERIMENT_MESSAGE];
-	struct campaign_value value;
-
-	for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
-		const char *at = campaign->sweep_values[i];
-
-		if (campaign_expression(campaign, of, at, plot->expression, &value, message,
-		                        sizeof(message)) == 0)
-			curve_add(curve, strtod(at, NULL), &value);
-	}
-}
-
 /* Adds all bars, or none: a series has a value for each category. */
 static void curve_bars(const struct campaign *campaign, uint32_t of,
                        const struct experiment_plot *plot, struct curve *curve)
@@ -84,19 +69,6 @@ static double place_of(const struct experiment_plot *plot, const char *x)
 		if (strcmp(plot->names[i], x) == 0)
 			return i;
 	return strtod(x, NULL);
-}
-
-static void curve_paper(const struct experiment *experiment, uint32_t of,
-                        const struct experiment_plot *plot, struct curve *curve)
-{
-	for (uint32_t i = 0; i < experiment->n_points; i++) {
-		const struct experiment_point *point = &experiment->points[i];
-
-		if (&experiment->plots[point->plot] != plot || point->of != of)
-			continue;
-		curve->paper_x[curve->n_paper] = place_of(plot, point->x);
-		curve->paper_y[curve->n_paper++] = point->y;
-	}
 }
 
 /* Names of the papers' series, beside those of the cases, such as `ecn`. */
@@ -157,11 +129,28 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 	for (uint32_t i = 0; i < plot->n_bars; i++)
 		categories[i] = plot->names[i];
 	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
-		if (bars)
+		if (bars) {
 			curve_bars(campaign, of, plot, &curves[of]);
-		else
-			curve_sweep(campaign, of, plot, &curves[of]);
-		curve_paper(experiment, of, plot, &curves[of]);
+		} else {
+			char message[EXPERIMENT_MESSAGE];
+			struct campaign_value value;
+
+			for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
+				const char *at = campaign->sweep_values[i];
+
+				if (campaign_expression(campaign, of, at, plot->expression, &value,
+				                        message, sizeof(message)) == 0)
+					curve_add(&curves[of], strtod(at, NULL), &value);
+			}
+		}
+		for (uint32_t i = 0; i < experiment->n_points; i++) {
+			const struct experiment_point *point = &experiment->points[i];
+
+			if (&experiment->plots[point->plot] != plot || point->of != of)
+				continue;
+			curves[of].paper_x[curves[of].n_paper] = place_of(plot, point->x);
+			curves[of].paper_y[curves[of].n_paper++] = point->y;
+		}
 		snprintf(names->text[of], sizeof(names->text[of]), "%s, paper",
 		         experiment->cases[of]);
 		add_series(&chart, series, &curves[of], experiment->cases[of], names->text[of],

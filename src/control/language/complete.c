@@ -69,19 +69,6 @@ static void offer_units(struct search *search, enum field_type type)
 	}
 }
 
-/* Offers the words of a list, behind what is there of it. */
-static void offer_list(struct search *search, const struct field *field)
-{
-	const char *comma = strrchr(search->prefix, ',');
-	int there = comma == NULL ? 0 : (int)(comma - search->prefix) + 1;
-	char word[256];
-
-	for (uint32_t i = 0; field->words[i] != NULL; i++) {
-		snprintf(word, sizeof(word), "%.*s%s", there, search->prefix, field->words[i]);
-		offer(search, word);
-	}
-}
-
 static void offer_value(struct search *search, const struct field *field)
 {
 	if (field->type == FIELD_SWITCH) {
@@ -91,7 +78,16 @@ static void offer_value(struct search *search, const struct field *field)
 		for (uint32_t i = 0; field->words[i] != NULL; i++)
 			offer(search, field->words[i]);
 	} else if (field->type == FIELD_WORDS) {
-		offer_list(search, field);
+		/* The words of a list, behind what is there of it. */
+		const char *comma = strrchr(search->prefix, ',');
+		int there = comma == NULL ? 0 : (int)(comma - search->prefix) + 1;
+		char word[256];
+
+		for (uint32_t i = 0; field->words[i] != NULL; i++) {
+			snprintf(word, sizeof(word), "%.*s%s", there, search->prefix,
+			         field->words[i]);
+			offer(search, word);
+		}
 	} else {
 		offer_units(search, field->type);
 	}

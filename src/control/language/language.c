@@ -223,21 +223,6 @@ static int language_wrong_word(const struct words *words, uint32_t index,
 	                          SHOWN(word->text), listing.text);
 }
 
-/* Sets error and column for a line whose words match, but which must continue. Returns -EINVAL. */
-static int language_line_too_short(const struct words *words, struct language_error *error)
-{
-	struct nearest nearest;
-	struct listing listing;
-
-	nearest_start(&nearest, "");
-	listing_start(&listing, "or");
-	expect(language_match(words, words->n, NULL), words->n, &nearest, &listing);
-	error->column = words->end_column;
-	return language_error_set(error, ERROR_MISSING_WORD,
-	                          "the line ends too early; what must follow is %s",
-	                          listing_end(&listing));
-}
-
 const struct language_form language_forms[] = {
         {COMMAND_SEED, "seed N", "the seed of all random draws, 0 to 2^64-1"},
         {COMMAND_PORT, "port NAME [device TEXT] [SETTING...]",
@@ -371,7 +356,17 @@ static int find_form(const struct words *words, const struct language_form **for
 		if (alive >> f & 1 && (rest != UINT32_MAX || may_end(*form, n)))
 			return 0;
 	}
-	return language_line_too_short(words, error);
+	/* The words match, but the line must continue. */
+	struct nearest nearest;
+	struct listing listing;
+
+	nearest_start(&nearest, "");
+	listing_start(&listing, "or");
+	expect(language_match(words, words->n, NULL), words->n, &nearest, &listing);
+	error->column = words->end_column;
+	return language_error_set(error, ERROR_MISSING_WORD,
+	                          "the line ends too early; what must follow is %s",
+	                          listing_end(&listing));
 }
 
 /* ---- parsing ---- */
@@ -478,24 +473,6 @@ static int parse_selection(struct command *command, const struct statement *stat
 	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
 }
 
-/* Turns `cloud CLOUD STATEMENT [N] off` into `no cloud CLOUD STATEMENT [N]`, with `off` set: it is
- * no error if the cloud lacks the statement. */
-static int take_off(struct command *command, struct language_error *error)
-{
-	struct word *word = command->words.word, off = word[command->words.n - 1];
-
-	memmove(word + 1, word, (command->words.n - 1) * sizeof(*word));
-	word[0] = off;
-	word[0].text = "no";
-	word[1].text = "cloud";
-	command->kind = COMMAND_NO_STATEMENT;
-	command->off = true;
-	if (command->words.n < 5)
-		return 0;
-	error->column = word[4].column;
-	return value_parse_count(word[4].text, 1, UINT32_MAX, "number", &command->number, error);
-}
-
 int language_parse(const char *line, struct command *command, struct language_error *error)
 {
 	const struct language_form *form = NULL;
@@ -514,8 +491,23 @@ int language_parse(const char *line, struct command *command, struct language_er
 	if (find_form(&command->words, &form, error) != 0 || check_slots(command, form, error) != 0)
 		return -EINVAL;
 	command->kind = form->kind;
-	if (command->kind == COMMAND_STATEMENT && statement_is_off(&command->words, 2))
-		return take_off(command, error);
+	if (command->kind == COMMAND_STATEMENT && statement_is_off(&command->words, 2)) {
+		/* `cloud CLOUD STATEMENT [N] off` becomes `no cloud CLOUD STATEMENT [N]`, with
+		 * `off` set: it is no error if the cloud lacks the statement. */
+		struct word *word = command->words.word, off = word[command->words.n - 1];
+
+		memmove(word + 1, word, (command->words.n - 1) * sizeof(*word));
+		word[0] = off;
+		word[0].text = "no";
+		word[1].text = "cloud";
+		command->kind = COMMAND_NO_STATEMENT;
+		command->off = true;
+		if (command->words.n < 5)
+			return 0;
+		error->column = word[4].column;
+		return value_parse_count(word[4].text, 1, UINT32_MAX, "number", &command->number,
+		                         error);
+	}
 	if (command->kind == COMMAND_NETEM)
 		return netem_become(&command->words, 3,
 		                    strcmp(command->words.word[2].text, "netem-exact") == 0,

@@ -56,26 +56,6 @@ static bool exists(const char *root, const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Finds the first interface of the device's driver. */
-static void look_at_interface(const char *root, struct setup_device *device)
-{
-	char path[PATH_MAX];
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "%s" PCI "/%s/net", root, device->address);
-	folder = opendir(path);
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(device->interface, sizeof(device->interface), "%.15s", entry->d_name);
-		device->up = read_hex(open_file(root, "/sys/class/net/%s/flags", entry->d_name)) &
-		             FLAG_UP;
-		break;
-	}
-	if (folder)
-		closedir(folder);
-}
-
 /* Lists the NICs of this machine. */
 static void list_nics(const char *root, struct listing *listing)
 {
@@ -125,7 +105,22 @@ static int add_device(const char *root, const char *text, struct setup_ports *po
 	snprintf(link, sizeof(link), PCI "/%s/driver", address);
 	step_link_name(root, link, driver);
 	snprintf(device->driver, sizeof(device->driver), "%.60s", driver);
-	look_at_interface(root, device);
+	/* The first interface of the device's driver. */
+	char path[PATH_MAX];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s" PCI "/%s/net", root, device->address);
+	folder = opendir(path);
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(device->interface, sizeof(device->interface), "%.15s", entry->d_name);
+		device->up = read_hex(open_file(root, "/sys/class/net/%s/flags", entry->d_name)) &
+		             FLAG_UP;
+		break;
+	}
+	if (folder)
+		closedir(folder);
 	snprintf(name, sizeof(name), "nic%u", ports->n_devices + 1);
 	ports->n_devices++;
 	return scenario_add_port(ports->nics, name, address, NULL);

@@ -80,25 +80,6 @@ static bool means_none(const char *text)
 	return false;
 }
 
-/* The text has no number where a number and a unit are expected. */
-static int value_is_no_quantity(const struct field *field, const char *text,
-                                struct language_error *error)
-{
-	if (means_none(text) && field->flags == 0)
-		return language_error_set(
-		        error, ERROR_BAD_VALUE, "%s `%.*s` is not %s; without it, leave `%s` out",
-		        field->name, SHOWN(text), value_kind(field->type)->a, field->name);
-	if (text[0] == '-')
-		return language_error_set(error, ERROR_OUT_OF_RANGE,
-		                          "%s `%.*s` is negative; it is a number from 0 on",
-		                          field->name, SHOWN(text));
-	return language_error_set(
-	        error, ERROR_BAD_VALUE,
-	        "%s `%.*s` is not %s; write a decimal number and one of the units %s, like 10%s",
-	        field->name, SHOWN(text), value_kind(field->type)->a, value_units(field).written,
-	        value_units(field).example);
-}
-
 /* Sets the error for another tool's unit, with what to write instead. */
 static int foreign_unit(const struct field *field, const char *text, const struct decimal *decimal,
                         const struct foreign_unit *unit, struct language_error *error)
@@ -205,8 +186,23 @@ static int parse_quantity(const struct field *field, const char *text, uint64_t 
 	struct decimal decimal;
 	struct unit unit;
 
-	if (!decimal_scan(text, &decimal))
-		return value_is_no_quantity(field, text, error);
+	if (!decimal_scan(text, &decimal)) {
+		/* The text has no number where a number and a unit are expected. */
+		if (means_none(text) && field->flags == 0)
+			return language_error_set(error, ERROR_BAD_VALUE,
+			                          "%s `%.*s` is not %s; without it, leave `%s` out",
+			                          field->name, SHOWN(text),
+			                          value_kind(field->type)->a, field->name);
+		if (text[0] == '-')
+			return language_error_set(error, ERROR_OUT_OF_RANGE,
+			                          "%s `%.*s` is negative; it is a number from 0 on",
+			                          field->name, SHOWN(text));
+		return language_error_set(error, ERROR_BAD_VALUE,
+		                          "%s `%.*s` is not %s; write a decimal number and one of "
+		                          "the units %s, like 10%s",
+		                          field->name, SHOWN(text), value_kind(field->type)->a,
+		                          value_units(field).written, value_units(field).example);
+	}
 	for (*which = 0; !find_unit(units, decimal.rest, &unit);) {
 		units = kind->units[++*which];
 		if (units == NULL)

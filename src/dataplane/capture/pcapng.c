@@ -139,23 +139,6 @@ err_discard:
 	return rc;
 }
 
-/* Adds the options that the frame has. */
-static void add_frame_options(struct pcapng_block *block, const struct pcapng_frame *frame)
-{
-	const uint32_t flags = frame->way;
-
-	block->used = 0;
-	if (frame->way != PCAPNG_NO_WAY)
-		pcapng_add_option(block, PCAPNG_OPTION_FLAGS, &flags, sizeof(flags));
-	if (frame->lost > 0)
-		pcapng_add_option(block, PCAPNG_OPTION_LOST, &frame->lost, sizeof(frame->lost));
-	if (frame->packet != 0)
-		pcapng_add_option(block, PCAPNG_OPTION_PACKET, &frame->packet,
-		                  sizeof(frame->packet));
-	if (frame->comment)
-		pcapng_add_text(block, PCAPNG_OPTION_COMMENT, frame->comment);
-}
-
 void pcapng_write(struct pcapng *pcapng, const struct pcapng_frame *frame)
 {
 	const struct pcapng_packet packet = {.interface = frame->interface,
@@ -166,7 +149,18 @@ void pcapng_write(struct pcapng *pcapng, const struct pcapng_frame *frame)
 	struct seen *seen = &pcapng->interfaces[frame->interface];
 	struct pcapng_block options;
 
-	add_frame_options(&options, frame);
+	const uint32_t flags = frame->way;
+
+	options.used = 0;
+	if (frame->way != PCAPNG_NO_WAY)
+		pcapng_add_option(&options, PCAPNG_OPTION_FLAGS, &flags, sizeof(flags));
+	if (frame->lost > 0)
+		pcapng_add_option(&options, PCAPNG_OPTION_LOST, &frame->lost, sizeof(frame->lost));
+	if (frame->packet != 0)
+		pcapng_add_option(&options, PCAPNG_OPTION_PACKET, &frame->packet,
+		                  sizeof(frame->packet));
+	if (frame->comment)
+		pcapng_add_text(&options, PCAPNG_OPTION_COMMENT, frame->comment);
 	pcapng_put_packet(&pcapng->block_writer, &packet, &options);
 	seen->frames++;
 	seen->last_ns = frame->t_ns;

@@ -72,24 +72,6 @@ static uint8_t fcs_bytes(uint8_t value)
 	return value > 8 && value % 8 == 0 ? value / 8 : value;
 }
 
-static void read_options(const struct records *records, const struct block *block,
-                         struct records_interface *interface, char name[NAME_BYTES])
-{
-	const uint8_t *at = block->at + INTERFACE_BYTES, *value;
-	uint16_t code, bytes;
-
-	while ((value = option_next(records, &at, options_end(block), &code, &bytes))) {
-		if (code == PCAPNG_OPTION_NAME)
-			snprintf(name, NAME_BYTES, "%.*s", (int)bytes, (const char *)value);
-		else if (code == PCAPNG_OPTION_TIME_UNIT && bytes == 1)
-			interface->resolution = value[0];
-		else if (code == OPTION_TIME_SHIFT && bytes == 8)
-			interface->shift_s = (int64_t)long_word(records, value);
-		else if (code == OPTION_FCS && bytes == 1)
-			interface->fcs_bytes = fcs_bytes(value[0]);
-	}
-}
-
 /* ---- sections and interfaces ---- */
 
 bool records_section_begins(struct records *records)
@@ -166,7 +148,19 @@ static enum records_got take_interface(struct records *records, const struct blo
 	if (records->n_interfaces == INTERFACES_MAX || !interfaces_grow(records))
 		return records_damaged(records, "a section has more than 65536 interfaces");
 	interface.snap = records_word(records, block->at + 12);
-	read_options(records, block, &interface, name);
+	const uint8_t *at = block->at + INTERFACE_BYTES, *value;
+	uint16_t code, bytes;
+
+	while ((value = option_next(records, &at, options_end(block), &code, &bytes))) {
+		if (code == PCAPNG_OPTION_NAME)
+			snprintf(name, NAME_BYTES, "%.*s", (int)bytes, (const char *)value);
+		else if (code == PCAPNG_OPTION_TIME_UNIT && bytes == 1)
+			interface.resolution = value[0];
+		else if (code == OPTION_TIME_SHIFT && bytes == 8)
+			interface.shift_s = (int64_t)long_word(records, value);
+		else if (code == OPTION_FCS && bytes == 1)
+			interface.fcs_bytes = fcs_bytes(value[0]);
+	}
 	if (!judge_interface(records, &interface, name, half(records, block->at + 8)))
 		return RECORDS_END;
 	records->interfaces[records->n_interfaces++] = interface;

@@ -119,21 +119,6 @@ uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void
 	return (uint16_t)~sum;
 }
 
-/* Puts the address to send from into ancillary data. */
-static void choose_source(struct msghdr *message, const struct address *from)
-{
-	struct in6_pktinfo info6 = {0};
-	struct in_pktinfo info = {0};
-
-	if (from->family == AF_INET) {
-		memcpy(&info.ipi_spec_dst, from->bytes, 4);
-		gateway_control_add(message, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
-	} else {
-		memcpy(&info6.ipi6_addr, from->bytes, 16);
-		gateway_control_add(message, IPPROTO_IPV6, IPV6_PKTINFO, &info6, sizeof(info6));
-	}
-}
-
 static void *any_part(const void *bytes)
 {
 	return (void *)(uintptr_t)bytes;
@@ -154,7 +139,17 @@ void gateway_raw_send(struct gateway *gateway, int fd, const struct gateway_pack
 	                         .msg_iovlen = 2};
 
 	gateway_control_begin(&message, &room);
-	choose_source(&message, packet->from);
+	/* The address to send from is ancillary data. */
+	struct in6_pktinfo info6 = {0};
+	struct in_pktinfo info = {0};
+
+	if (packet->from->family == AF_INET) {
+		memcpy(&info.ipi_spec_dst, packet->from->bytes, 4);
+		gateway_control_add(&message, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+	} else {
+		memcpy(&info6.ipi6_addr, packet->from->bytes, 16);
+		gateway_control_add(&message, IPPROTO_IPV6, IPV6_PKTINFO, &info6, sizeof(info6));
+	}
 	gateway_fields_add(&message, family, &packet->fields);
 	if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && gateway_lacks(errno))
 		gateway->lost_answers += 1;

@@ -121,23 +121,6 @@ static void watch_port(struct port *port, uint32_t index, uint64_t now_ns, runti
 	}
 }
 
-static void introduce(struct runtime *runtime, runtime_tell *tell, void *argument)
-{
-	char text[300], line[400];
-
-	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		const struct port *port = &runtime->ports[i];
-
-		port_introduce(port, text, sizeof(text));
-		if (text[0]) {
-			snprintf(line, sizeof(line), "port %s: %s", port->name, text);
-			remark(i, line, tell, argument);
-		}
-		tell_obstacles(port, i, tell, argument);
-	}
-	runtime->introduced = true;
-}
-
 bool runtime_came_round(struct runtime *runtime)
 {
 	uint64_t polls[WORKERS_MAX];
@@ -159,8 +142,21 @@ void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument)
 	clock_sample(&sample);
 	clock_discipline(&runtime->clock, &sample);
 	runtime_taps_beat(runtime);
-	if (!runtime->introduced)
-		introduce(runtime, tell, argument);
+	if (!runtime->introduced) {
+		char text[300], line[400];
+
+		for (uint32_t i = 0; i < runtime->n_ports; i++) {
+			const struct port *port = &runtime->ports[i];
+
+			port_introduce(port, text, sizeof(text));
+			if (text[0]) {
+				snprintf(line, sizeof(line), "port %s: %s", port->name, text);
+				remark(i, line, tell, argument);
+			}
+			tell_obstacles(port, i, tell, argument);
+		}
+		runtime->introduced = true;
+	}
 	for (uint32_t i = 0; runtime->running && i < runtime->n_workers; i++)
 		watch_worker(runtime, i, sample.raw_ns, tell, argument);
 	for (uint32_t i = 0; i < runtime->n_ports; i++)

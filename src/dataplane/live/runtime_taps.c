@@ -29,29 +29,7 @@ static bool all_taken(const struct runtime *runtime)
 	return true;
 }
 
-/* Every worker has taken the posted set. Frees the set before it, and the ended taps that are in no
- * set. */
-static void taken(struct runtime_taps *taps)
-{
-	uint32_t kept = 0;
-
-	free(taps->force);
-	taps->force = taps->posted;
-	taps->posted = NULL;
-	for (uint32_t i = 0; i < taps->n; i++) {
-		bool there = false;
-
-		for (uint32_t k = 0; k < taps->force->n; k++)
-			there |= taps->force->taps[k] == taps->taps[i];
-		if (taps->taps[i]->ended && !there)
-			tap_free(taps->taps[i]);
-		else
-			taps->taps[kept++] = taps->taps[i];
-	}
-	taps->n = kept;
-}
-
-/* runtime_taps.c: completes the posted set if all workers have taken it, and posts the next one if
+/* Completes the posted set if all workers have taken it, and posts the next one if
  * the taps have changed. */
 static void runtime_taps_step(struct runtime *runtime)
 {
@@ -60,8 +38,25 @@ static void runtime_taps_step(struct runtime *runtime)
 
 	if (!runtime->running)
 		return;
-	if (taps->posted && all_taken(runtime))
-		taken(taps);
+	if (taps->posted && all_taken(runtime)) {
+		/* The set before it is freed, and so are the ended taps that are in no set. */
+		uint32_t kept = 0;
+
+		free(taps->force);
+		taps->force = taps->posted;
+		taps->posted = NULL;
+		for (uint32_t i = 0; i < taps->n; i++) {
+			bool there = false;
+
+			for (uint32_t k = 0; k < taps->force->n; k++)
+				there |= taps->force->taps[k] == taps->taps[i];
+			if (taps->taps[i]->ended && !there)
+				tap_free(taps->taps[i]);
+			else
+				taps->taps[kept++] = taps->taps[i];
+		}
+		taps->n = kept;
+	}
 	if (taps->posted || !taps->changed)
 		return;
 	set = set_of(taps);

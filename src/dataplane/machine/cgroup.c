@@ -231,18 +231,6 @@ static void look_upward(struct place *place, const struct files *files, struct c
 	}
 }
 
-/* Applies v1's limit of the groups above the mount. v1 does not give their usage, so that of this
- * process's group is taken. */
-static void look_above(const struct place *place, struct cgroup_room *room)
-{
-	uint64_t limit = read_word(place->folder, "hierarchical_memory_limit", UINT64_MAX);
-	uint64_t used = 0;
-
-	read_number(place->folder, "memory.usage_in_bytes", &used);
-	if (limit < room->limit_bytes)
-		note(place, "hierarchical_memory_limit", limit, used, room);
-}
-
 bool cgroup_memory(const char *root, struct cgroup_room *room)
 {
 	static const struct files first = {
@@ -262,7 +250,14 @@ bool cgroup_memory(const char *root, struct cgroup_room *room)
 		struct place own = place;
 
 		look_upward(&place, &first, room);
-		look_above(&own, room);
+		/* v1's limit of the groups above the mount: v1 does not give their usage, so that
+		 * of this process's group is taken. */
+		uint64_t limit = read_word(own.folder, "hierarchical_memory_limit", UINT64_MAX);
+		uint64_t used = 0;
+
+		read_number(own.folder, "memory.usage_in_bytes", &used);
+		if (limit < room->limit_bytes)
+			note(&own, "hierarchical_memory_limit", limit, used, room);
 	}
 	if (find_place(root, NULL, &place))
 		look_upward(&place, &second, room);

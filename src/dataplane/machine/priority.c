@@ -189,8 +189,16 @@ static void runaway(int number)
 	errno = error;
 }
 
-static void bound_runaways(void)
+int priority_take(struct priority *priority)
 {
+	/* Otherwise the kernel lets timers of ordinary threads expire up to 50 us late, to save
+	 * power. */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	priority->lowered = false;
+	if (priority->kind == PRIORITY_SLICE)
+		return become_ordinary(PRIORITY_SLICE_NS);
+	if (priority->kind != PRIORITY_FIFO)
+		return 0;
 	struct sigaction action = {.sa_handler = runaway, .sa_flags = SA_RESTART};
 	struct rlimit limit;
 	sigset_t set;
@@ -205,19 +213,6 @@ static void bound_runaways(void)
 		limit.rlim_cur = PRIORITY_RUNAWAY_NS / SIMTIME_US;
 		setrlimit(RLIMIT_RTTIME, &limit);
 	}
-}
-
-int priority_take(struct priority *priority)
-{
-	/* Otherwise the kernel lets timers of ordinary threads expire up to 50 us late, to save
-	 * power. */
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	priority->lowered = false;
-	if (priority->kind == PRIORITY_SLICE)
-		return become_ordinary(PRIORITY_SLICE_NS);
-	if (priority->kind != PRIORITY_FIFO)
-		return 0;
-	bound_runaways();
 	return become_fifo(priority->level);
 }
 

@@ -172,25 +172,6 @@ static void read_hypervisor(struct source *source, struct bench_machine *machine
 		strcpy(machine->hypervisor, product);
 }
 
-static void read_meminfo(struct source *source, struct bench_machine *machine)
-{
-	FILE *file = open_file(source, "/proc/meminfo");
-	char line[200], name[64];
-	uint64_t value;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%63[^:]: %" SCNu64, name, &value) != 2)
-			continue;
-		if (strcmp(name, "MemTotal") == 0)
-			machine->memory_bytes = value * KIB;
-		else if (strcmp(name, "MemAvailable") == 0)
-			machine->available_bytes = value * KIB;
-		else if (strcmp(name, "Hugepagesize") == 0)
-			machine->huge_page_bytes = value * KIB;
-	}
-	close_file(source, file);
-}
-
 static void read_hugepages(struct source *source, struct bench_machine *machine)
 {
 	char path[PATH_MAX];
@@ -364,7 +345,21 @@ void bench_machine_read(const char *root, uint32_t core, struct bench_machine *m
 	take_line(source, open_file(source, "/sys/kernel/mm/transparent_hugepage/enabled"),
 	          machine->transparent);
 	keep_chosen(machine->transparent);
-	read_meminfo(source, machine);
+	FILE *file = open_file(source, "/proc/meminfo");
+	char line[200], name[64];
+	uint64_t value;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63[^:]: %" SCNu64, name, &value) != 2)
+			continue;
+		if (strcmp(name, "MemTotal") == 0)
+			machine->memory_bytes = value * KIB;
+		else if (strcmp(name, "MemAvailable") == 0)
+			machine->available_bytes = value * KIB;
+		else if (strcmp(name, "Hugepagesize") == 0)
+			machine->huge_page_bytes = value * KIB;
+	}
+	close_file(source, file);
 	read_hugepages(source, machine);
 	machine->rt_runtime_us =
 	        take_number(source, open_file(source, "/proc/sys/kernel/sched_rt_runtime_us"), -1);

@@ -38,19 +38,6 @@ struct course {
 	double wall_ns, cpu_ns, packets;
 };
 
-/* Takes what the sink has counted in this turn, and clears the sink. */
-static void take_sink(struct bench_sink *sink, bool calm, struct bench_precision *precision)
-{
-	histogram_merge(&precision->lateness_ns, &sink->lateness_ns);
-	histogram_merge(&precision->through_ns, &sink->through_ns);
-	if (calm)
-		histogram_merge(&precision->calm_ns, &sink->lateness_ns);
-	histogram_clear(&sink->lateness_ns);
-	histogram_clear(&sink->through_ns);
-	precision->turns++;
-	precision->calm_turns += calm;
-}
-
 /* Returns the length of a turn. Turns differ in length, so that a host that takes its share at even
  * intervals does not always hit weir, or always the noise. */
 static double turn_length(uint32_t index)
@@ -65,6 +52,7 @@ static void weir_turn(struct course *course, double seconds, struct bench_precis
 	struct bench_rig *rig = &course->rig;
 	struct bench_count from, to;
 	double wall_ns, cpu_ns;
+	bool calm;
 
 	course->sink.from_ns = clock_ns(&rig->runtime->clock, rig->stopped_tsc) + SETTLE_NS;
 	bench_rig_go(rig);
@@ -75,7 +63,16 @@ static void weir_turn(struct course *course, double seconds, struct bench_precis
 	bench_rig_stop(rig);
 	wall_ns = (double)(to.raw_ns - from.raw_ns);
 	cpu_ns = (double)(to.worker_cpu_ns - from.worker_cpu_ns);
-	take_sink(&course->sink, wall_ns - cpu_ns < BENCH_CALM * wall_ns, precision);
+	/* What the sink has counted in this turn. */
+	histogram_merge(&precision->lateness_ns, &course->sink.lateness_ns);
+	histogram_merge(&precision->through_ns, &course->sink.through_ns);
+	calm = wall_ns - cpu_ns < BENCH_CALM * wall_ns;
+	if (calm)
+		histogram_merge(&precision->calm_ns, &course->sink.lateness_ns);
+	histogram_clear(&course->sink.lateness_ns);
+	histogram_clear(&course->sink.through_ns);
+	precision->turns++;
+	precision->calm_turns += calm;
 	course->wall_ns += wall_ns;
 	course->cpu_ns += cpu_ns;
 	course->packets += (double)(to.packets - from.packets);

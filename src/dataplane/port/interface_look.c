@@ -296,23 +296,6 @@ void obstacle_add(struct obstacles *obstacles, const char *format, ...)
 	va_end(arguments);
 }
 
-static void add_down(const struct interface_look *look, struct obstacles *obstacles)
-{
-	const char *name = look->name;
-
-	if (!look->up)
-		obstacle_add(
-		        obstacles,
-		        "interface %s is down: no packet passes until it is up (ip link set %s up)",
-		        name, name);
-	else if (!look->carrier)
-		obstacle_add(obstacles,
-		             "interface %s has no carrier: no packet passes until its other end is "
-		             "up, or "
-		             "its cable is plugged in",
-		             name);
-}
-
 static void add_users(const struct interface_look *look, struct obstacles *obstacles)
 {
 	const char *name = look->name;
@@ -380,7 +363,19 @@ void obstacles_find(const struct interface_look *look, bool by_driver, struct ob
 	obstacles->n = 0;
 	if (!look->there)
 		return;
-	add_down(look, obstacles);
+	const char *name = look->name;
+
+	if (!look->up)
+		obstacle_add(
+		        obstacles,
+		        "interface %s is down: no packet passes until it is up (ip link set %s up)",
+		        name, name);
+	else if (!look->carrier)
+		obstacle_add(obstacles,
+		             "interface %s has no carrier: no packet passes until its other end is "
+		             "up, or "
+		             "its cable is plugged in",
+		             name);
 	add_users(look, obstacles);
 	if (by_driver)
 		add_offloads(look, obstacles);

@@ -128,20 +128,6 @@ static uint8_t *slots_make(void)
 	return slots;
 }
 
-static void prepare(struct packet_port *port, uint32_t i)
-{
-	struct msghdr *message = &port->messages[i].msg_hdr;
-
-	port->parts[i][0] =
-	        (struct iovec){.iov_base = &port->headers[i], .iov_len = sizeof(port->headers[i])};
-	port->parts[i][1] = (struct iovec){.iov_base = port->slots + i * SLOT_BYTES + ROOM_BYTES,
-	                                   .iov_len = SUPER_FRAME_BYTES_MAX};
-	*message = (struct msghdr){.msg_iov = port->parts[i],
-	                           .msg_iovlen = 2,
-	                           .msg_control = &port->auxiliaries[i],
-	                           .msg_controllen = sizeof(port->auxiliaries[i])};
-}
-
 static void set_index(struct packet_port *port, int index)
 {
 	__atomic_store_n(&port->ipv4.sll_ifindex, index, __ATOMIC_RELAXED);
@@ -170,8 +156,19 @@ int packet_port_open(const struct interface *interface, struct rte_mempool *pool
 	made->ipv6 = made->ipv4;
 	made->ipv6.sll_protocol = htons(ETH_P_IPV6);
 	set_index(made, interface->index);
-	for (uint32_t i = 0; i < MESSAGES; i++)
-		prepare(made, i);
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		struct msghdr *message = &made->messages[i].msg_hdr;
+
+		made->parts[i][0] = (struct iovec){.iov_base = &made->headers[i],
+		                                   .iov_len = sizeof(made->headers[i])};
+		made->parts[i][1] =
+		        (struct iovec){.iov_base = made->slots + i * SLOT_BYTES + ROOM_BYTES,
+		                       .iov_len = SUPER_FRAME_BYTES_MAX};
+		*message = (struct msghdr){.msg_iov = made->parts[i],
+		                           .msg_iovlen = 2,
+		                           .msg_control = &made->auxiliaries[i],
+		                           .msg_controllen = sizeof(made->auxiliaries[i])};
+	}
 	*port = made;
 	return 0;
 

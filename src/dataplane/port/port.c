@@ -604,24 +604,6 @@ static void empty_ring(struct port *port)
 		rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-static void close_ethdev(struct port *port)
-{
-	struct rte_eth_dev_info info;
-
-	if (port->started) {
-		if (strcmp(port->driver, "net_ring") == 0)
-			empty_ring(port);
-		if (port->interface.index == 0)
-			rte_eth_promiscuous_disable(port->id);
-		rte_eth_dev_stop(port->id);
-	}
-	if (rte_eth_dev_info_get(port->id, &info) < 0)
-		info.device = NULL;
-	rte_eth_dev_close(port->id);
-	if (info.device)
-		rte_dev_remove(info.device);
-}
-
 void port_halt(struct port *port)
 {
 	if (port->file)
@@ -634,8 +616,22 @@ int port_close(struct port *port, struct problem *problem)
 
 	if (port->file)
 		rc = paced_file_close(port->file, problem);
-	else if (port->id != RTE_MAX_ETHPORTS && rte_eth_dev_is_valid_port(port->id))
-		close_ethdev(port);
+	else if (port->id != RTE_MAX_ETHPORTS && rte_eth_dev_is_valid_port(port->id)) {
+		struct rte_eth_dev_info info;
+
+		if (port->started) {
+			if (strcmp(port->driver, "net_ring") == 0)
+				empty_ring(port);
+			if (port->interface.index == 0)
+				rte_eth_promiscuous_disable(port->id);
+			rte_eth_dev_stop(port->id);
+		}
+		if (rte_eth_dev_info_get(port->id, &info) < 0)
+			info.device = NULL;
+		rte_eth_dev_close(port->id);
+		if (info.device)
+			rte_dev_remove(info.device);
+	}
 	packet_port_close(port->packets);
 	port->packets = NULL;
 	tap_port_close(port->tap);
@@ -751,32 +747,6 @@ uint64_t port_link_bps(const struct port *port)
 	return (uint64_t)link.link_speed * 1000000;
 }
 
-static void packet_losses(struct packet_port *packets, struct port_losses *losses)
-{
-	struct packet_port_losses from;
-
-	packet_port_losses(packets, &from);
-	losses->missed = from.missed + from.unfinished;
-	losses->no_mbuf = from.no_mbuf;
-	losses->not_sent = from.not_sent + from.too_large + from.not_ip;
-	losses->unfinished = from.unfinished;
-	losses->too_large = from.too_large;
-	losses->not_ip = from.not_ip;
-	losses->early = from.early;
-	losses->unstamped = from.unstamped;
-}
-
-static void tap_losses(const struct tap_port *tap, struct port_losses *losses)
-{
-	struct tap_port_losses from;
-
-	tap_port_losses(tap, &from);
-	losses->missed = losses->unfinished = from.unfinished;
-	losses->no_mbuf = from.no_mbuf;
-	losses->not_sent = from.not_sent;
-	losses->unstamped = from.unstamped;
-}
-
 static bool fits_one_mbuf(const struct rte_mbuf *mbuf)
 {
 	return mbuf->pkt_len + RTE_PKTMBUF_HEADROOM <= rte_pktmbuf_data_room_size(mbuf->pool);
@@ -828,11 +798,27 @@ void port_losses(struct port *port, struct port_losses *losses)
 		return;
 	}
 	if (port->packets) {
-		packet_losses(port->packets, losses);
+		struct packet_port_losses from;
+
+		packet_port_losses(port->packets, &from);
+		losses->missed = from.missed + from.unfinished;
+		losses->no_mbuf = from.no_mbuf;
+		losses->not_sent = from.not_sent + from.too_large + from.not_ip;
+		losses->unfinished = from.unfinished;
+		losses->too_large = from.too_large;
+		losses->not_ip = from.not_ip;
+		losses->early = from.early;
+		losses->unstamped = from.unstamped;
 		return;
 	}
 	if (port->tap) {
-		tap_losses(port->tap, losses);
+		struct tap_port_losses from;
+
+		tap_port_losses(port->tap, &from);
+		losses->missed = losses->unfinished = from.unfinished;
+		losses->no_mbuf = from.no_mbuf;
+		losses->not_sent = from.not_sent;
+		losses->unstamped = from.unstamped;
 		losses->missed += port->beyond_missed;
 		losses->not_sent += port->beyond_not_sent;
 		return;

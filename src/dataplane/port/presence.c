@@ -4,20 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say_gone(const struct port *port, char *line, size_t room)
-{
-	const struct interface *interface = &port->interface;
-
-	if (port->packets)
-		snprintf(line, room, "interface %s is gone: weir takes it again when %s is there",
-		         interface->name, interface->wanted);
-	else
-		snprintf(line, room,
-		         "interface %s is gone, and %s cannot take it again: start weir anew, or "
-		         "use `port %s interface %s`, which can",
-		         interface->name, port->driver, port->name, interface->wanted);
-}
-
 /* Claims the interface, and binds the sockets to it. */
 static int take(struct port *port, const struct interface_look *look, struct problem *problem)
 {
@@ -99,6 +85,15 @@ enum presence_change presence_watch(struct port *port, uint64_t now_ns, char *li
 	presence->absences++;
 	presence->absent_ns += now_ns - presence->seen_ns;
 	identity_release(&port->identity);
-	say_gone(port, line, room);
+	const struct interface *interface = &port->interface;
+
+	if (port->packets)
+		snprintf(line, room, "interface %s is gone: weir takes it again when %s is there",
+		         interface->name, interface->wanted);
+	else
+		snprintf(line, room,
+		         "interface %s is gone, and %s cannot take it again: start weir anew, or "
+		         "use `port %s interface %s`, which can",
+		         interface->name, port->driver, port->name, interface->wanted);
 	return PRESENCE_GONE;
 }

@@ -152,25 +152,6 @@ static bool append(struct rte_mbuf *head, struct rte_mempool *pool, const uint8_
 	return true;
 }
 
-/* Writes the headers of the next frame, with n bytes of payload. */
-static void head_make(const struct super_frame *frame, uint8_t *head, uint32_t n)
-{
-	const struct layers *layers = &frame->layers;
-	uint8_t *tcp = head + layers_transport(layers)->at;
-
-	memcpy(head, frame->bytes, layers->payload);
-	if (frame->tcp) {
-		headers_put_u32(tcp + 4, headers_u32(tcp + 4) + frame->taken);
-		if (layers->payload + frame->taken + n < frame->length)
-			tcp[TCP_FLAGS] &= (uint8_t)~TCP_FIN_PSH;
-		if (frame->taken > 0 && !frame->keeps_cwr)
-			tcp[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
-	}
-	layers_finish(layers, head, n,
-	              rte_raw_cksum(frame->bytes + layers->payload + frame->taken, n),
-	              frame->parts);
-}
-
 struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool *pool)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
@@ -185,7 +166,21 @@ struct rte_mbuf *super_frame_take(struct super_frame *frame, struct rte_mempool 
 		whole = append(mbuf, pool, frame->bytes, frame->length);
 	} else {
 		n = RTE_MIN(n, frame->part_bytes);
-		head_make(frame, head, n);
+		/* Writes the headers of the next frame, with n bytes of payload. */
+		const struct layers *layers = &frame->layers;
+		uint8_t *tcp = head + layers_transport(layers)->at;
+
+		memcpy(head, frame->bytes, layers->payload);
+		if (frame->tcp) {
+			headers_put_u32(tcp + 4, headers_u32(tcp + 4) + frame->taken);
+			if (layers->payload + frame->taken + n < frame->length)
+				tcp[TCP_FLAGS] &= (uint8_t)~TCP_FIN_PSH;
+			if (frame->taken > 0 && !frame->keeps_cwr)
+				tcp[TCP_FLAGS] &= (uint8_t)~TCP_CWR;
+		}
+		layers_finish(layers, head, n,
+		              rte_raw_cksum(frame->bytes + layers->payload + frame->taken, n),
+		              frame->parts);
 		whole = append(mbuf, pool, head, payload) &&
 		        append(mbuf, pool, frame->bytes + payload + frame->taken, n);
 	}

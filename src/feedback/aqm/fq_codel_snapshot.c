@@ -22,19 +22,6 @@ static bool is_known(const struct flow *flow)
 	return flow->listed || flow->credit != 0 || flow->codel.count != 0;
 }
 
-static void flows_write(struct fq_codel *self, struct snapshot *snapshot)
-{
-	uint32_t end = self->n_flows;
-
-	for (uint32_t i = 0; i < self->n_flows; i++) {
-		if (!is_known(&self->fq.flow[i]))
-			continue;
-		snapshot_value(snapshot, i);
-		flow_snapshot(&self->fq, i, snapshot);
-	}
-	snapshot_value(snapshot, end);
-}
-
 static void flows_read(struct fq_codel *self, struct snapshot *snapshot)
 {
 	uint32_t from = 0, i = 0;
@@ -87,7 +74,15 @@ void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot)
 		list_read(fq, &fq->new, self->n_flows, snapshot);
 		list_read(fq, &fq->old, self->n_flows, snapshot);
 	} else {
-		flows_write(self, snapshot);
+		uint32_t end = self->n_flows;
+
+		for (uint32_t i = 0; i < self->n_flows; i++) {
+			if (!is_known(&self->fq.flow[i]))
+				continue;
+			snapshot_value(snapshot, i);
+			flow_snapshot(&self->fq, i, snapshot);
+		}
+		snapshot_value(snapshot, end);
 		list_write(fq, &fq->new, self->n_flows, snapshot);
 		list_write(fq, &fq->old, self->n_flows, snapshot);
 	}
