@@ -209,8 +209,8 @@ uint64_t bench_live_unaccounted(struct bench_live *live)
 		if (!runtime_cloud_report(live->rig.runtime, live->rig.scenario->clouds[i]->name,
 		                          report))
 			continue;
-		in = c->rx_packets + c->duplicated + c->generated;
-		out = c->tx_packets + counters_drops(c) + report->held_packets;
+		in = counters_in(c);
+		out = counters_out(c) + report->held_packets;
 		sum += in > out ? in - out : out - in;
 	}
 	free(report);

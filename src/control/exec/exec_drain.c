@@ -150,8 +150,8 @@ static void add_briefs(const struct cloud_brief *briefs, uint32_t n, struct clou
 		const struct counters *counters = &briefs[i].counters;
 
 		clouds->held += briefs[i].held_packets;
-		clouds->in += counters->rx_packets + counters->duplicated + counters->generated;
-		clouds->out += counters->tx_packets + counters_drops(counters);
+		clouds->in += counters_in(counters);
+		clouds->out += counters_out(counters);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "line/delay.h"
 #include "report/chart_unit.h"
 #include "show/line_delay.h"
-#include "show/offered.h"
+#include "show/share.h"
 #include "show/table.h"
 
 #define DIGITS 5
@@ -101,7 +101,7 @@ static void say_in_flights(struct sentence *sentence, const struct cloud_conf *c
 		if (count > 0 || in_flights[i].always)
 			say_count(sentence, count, in_flights[i].words);
 	}
-	if (sentence->at > 0 && offered_packets(cloud, report, conf, &offered))
+	if (sentence->at > 0 && share_offered(cloud, report, conf, &offered))
 		say_share(sentence, sum, offered);
 	if (strcmp(statement, "becn") == 0 && c->becn_marked > 0)
 		say_count(sentence, c->becn_marked, "of them for marks");

@@ -9,11 +9,65 @@
 #include "random/draw.h"
 #include "report/chart_unit.h"
 #include "scenario/tallied.h"
-#include "show/offered.h"
+#include "show/line_delay.h"
+#include "statements.h"
 #include "account/count.h"
 
 #define DIGITS        5
 #define SPREAD_DIGITS 2
+
+/* ---- how many came ---- */
+
+/* Returns the place of the first statement of this name in the table; -1 for "". */
+static int rank_of(const char *name)
+{
+	for (int i = 0; statements[i]; i++) {
+		if (strcmp(statements[i]->name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* Returns true if a stage before this rank may have lacked memory, now or by a schedule. */
+static bool has_stage_before(const struct cloud_conf *cloud, int rank)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		const struct statement *statement = cloud->confs[i]->statement;
+
+		if (statement->role == ROLE_SCHEDULE ||
+		    (statement->role == ROLE_STAGE && rank_of(statement->name) < rank))
+			return true;
+	}
+	return false;
+}
+
+bool share_offered(const struct cloud_conf *cloud, const struct cloud_report *report,
+                   const struct conf *conf, uint64_t *packets)
+{
+	const struct counters *c = &report->counters;
+	const int rank = rank_of(conf->statement->name);
+	uint64_t came = counters_arrived(c) + c->joined, gone = 0;
+
+	if (conf->statement->role == ROLE_LINE) {
+		*packets = report->delay_ns.count;
+		return !line_delay_of_all(cloud, report);
+	}
+	if (rank_of("duplicate") < rank)
+		came += c->duplicated;
+	for (int i = 0; i < REASON_COUNT; i++) {
+		const char *stage = reason_stage((enum reason)i);
+
+		if (stage && rank_of(stage) < rank)
+			gone += c->drops[i];
+	}
+	if (conf->statement->role != ROLE_STAGE)
+		gone += c->drops[REASON_LIMIT];
+	/* The words are of slightly different moments. */
+	*packets = came > gone ? came - gone : 0;
+	return c->drops[REASON_NO_BUFFER] == 0 || !has_stage_before(cloud, rank);
+}
+
+/* ---- the share ---- */
 
 /* Returns the probability with which the statement chooses each packet, whatever became of the
  * others, or a negative number. */
@@ -71,7 +125,7 @@ struct share share_of(const struct cloud_conf *cloud, const struct cloud_report 
 		/* Marks of the cloud may be those of its queue. */
 		share.acted += i == 0 ? count : 0;
 	}
-	share.known = offered_packets(cloud, report, conf, &share.came);
+	share.known = share_offered(cloud, report, conf, &share.came);
 	if (share.came < share.acted)
 		share.came = share.acted;
 	if (share.known)

@@ -4,7 +4,16 @@
  * from the probability that is configured.
  *
  * A statement's own figures are its tally (account/tally.h). One cloud of a template has none:
- * there the counters of the cloud take its place, and how many came follows from them (offered.h).
+ * there the counters of the cloud take its place, and how many came follows from them and from the
+ * order in which a packet passes the statements (statements.h):
+ *
+ *   a stage           what came in, less what was dropped before the stage, and with the copies and
+ *                     fragments that were made before it
+ *   a management      the same behind all stages, less what `delay ... limit` dropped
+ *   of the line       the packets whose delays were counted
+ *
+ * Packets that were held when the counters were cleared count as received again, but do not pass
+ * the stages again.
  *
  * Expected spread: n independent draws of probability p give a share within p +- 2 sqrt(p (1 - p) /
  * n) in 19 of 20 runs. It is given for statements that draw so, and from SHARE_LEAST packets on;
@@ -31,6 +40,11 @@ struct share {
 	double spread; /* as a fraction; < 0: there is none */
 };
 
+/* Computes how many packets came to a statement. Returns false if the counters do not determine it:
+ * a packet may have found no memory before the statement or behind it; and a cloud of a template
+ * does not count delays of its own. */
+bool share_offered(const struct cloud_conf *cloud, const struct cloud_report *report,
+                   const struct conf *conf, uint64_t *packets);
 /* `conf` is a statement of the cloud that acts (statement.h). */
 struct share share_of(const struct cloud_conf *cloud, const struct cloud_report *report,
                       const struct conf *conf);

@@ -11,9 +11,6 @@
 
 #define BRIEFS 64
 
-static const char *const kinds[] = {
-        [REASON_EMULATED] = "emulated", [REASON_CONGESTION] = "congestion", [REASON_REAL] = "real"};
-
 /* Adapts to another scenario, or to cleared counters. Returns false if there is no memory; the next
  * step tries again. */
 static bool follow(struct loss_watch *watch, struct control *control)
@@ -73,10 +70,11 @@ static void tell_first(struct control *control, const char *cloud, enum reason r
 	event_tell(control, reason_kind(reason) == REASON_REAL ? RUN_LOG_WARNING : RUN_LOG_DEBUG,
 	           "loss",
 	           json_pack("{s:s,s:s,s:s,s:I,s:b}", "cloud", cloud, "reason", reason_name(reason),
-	                     "kind", kinds[reason_kind(reason)], "count", (json_int_t)count,
-	                     "first_of_kind", of_kind),
+	                     "kind", reason_kind_name(reason_kind(reason)), "count",
+	                     (json_int_t)count, "first_of_kind", of_kind),
 	           "cloud %s: the first packets lost to %s (%s): %" PRIu64 "; %s", cloud,
-	           reason_name(reason), kinds[reason_kind(reason)], count, reason_help(reason));
+	           reason_name(reason), reason_kind_name(reason_kind(reason)), count,
+	           reason_help(reason));
 }
 
 /* Returns true if real losses are to be reported: `since` gets their number since the last report,

@@ -29,6 +29,15 @@ enum reason_kind reason_kind(enum reason reason)
 	return reasons[reason].kind;
 }
 
+const char *reason_kind_name(enum reason_kind kind)
+{
+	static const char *const names[] = {[REASON_EMULATED] = "emulated",
+	                                    [REASON_CONGESTION] = "congestion",
+	                                    [REASON_REAL] = "real"};
+
+	return names[kind];
+}
+
 const char *reason_stage(enum reason reason)
 {
 	return reasons[reason].stage;

@@ -59,6 +59,8 @@ enum reason_kind { REASON_EMULATED, REASON_CONGESTION, REASON_REAL };
 const char *reason_name(enum reason reason);
 const char *reason_help(enum reason reason);
 enum reason_kind reason_kind(enum reason reason);
+/* `emulated`, `congestion`, `real` */
+const char *reason_kind_name(enum reason_kind kind);
 /* Returns the name of the statement whose stage drops packets for this reason; "" if they meet no
  * stage of the scenario before; NULL if it is no stage that drops them, or any. */
 const char *reason_stage(enum reason reason);

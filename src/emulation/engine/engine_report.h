@@ -17,13 +17,18 @@
 
 struct engine;
 
+/* The fields of a cloud that are cheap to read, for reading all clouds again and again. */
+struct cloud_brief {
+	struct counters counters;
+	uint64_t held_packets, queue_packets, queue_bytes;
+};
+
 struct cloud_report {
+	struct counters counters; /* up to queue_bytes as in struct cloud_brief */
+	uint64_t held_packets, queue_packets, queue_bytes;
 	/* In a template: the number of its clouds, and the maximum; else both are 0. The other
 	 * fields of a template are sums over its clouds, or means where a sum has no meaning. */
 	uint32_t clouds, clouds_most;
-	struct counters counters;
-	uint64_t held_packets;
-	uint64_t queue_packets, queue_bytes;
 	double queue_average_bytes; /* as the AQM computes it; else the present length */
 	struct aqm_report aqm;
 	/* Of a line with a jitter: packets that entered it since it was configured so, and the mean
@@ -59,11 +64,6 @@ bool engine_report(const struct engine *engine, const char *cloud, struct cloud_
 bool engine_report_queue(const struct engine *engine, const char *cloud,
                          struct cloud_report *report);
 
-/* The fields of a cloud that are cheap to read, for reading all clouds again and again. */
-struct cloud_brief {
-	struct counters counters;
-	uint64_t held_packets, queue_packets, queue_bytes;
-};
 /* Reads the cloud, if it is not a template; `from` is 0. Of a template, reads up to n of its
  * clouds, beginning with number `from`; the last one is the head, which takes packets that find no
  * cloud. Returns how many briefs it has filled in; if fewer than n, there are no more clouds. */
