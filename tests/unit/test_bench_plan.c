@@ -17,7 +17,7 @@
 #include "measure/bench_cost.h"
 #include "measure/bench_tester.h"
 #include "runner/group.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define DEVICE "net_ring_of_the_test"
 

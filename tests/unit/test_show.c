@@ -17,7 +17,7 @@
 #include "runner/group.h"
 #include "show/achieved.h"
 #include "show/show.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "show/view.h"
 #include "socket/session.h"
 #include "statements.h"

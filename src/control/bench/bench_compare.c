@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/bench_rows.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define ROWS_MAX 512
 

@@ -5,18 +5,9 @@
 #include <string.h>
 
 #include "bench/bench_rows.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define DROPPED_MUCH 0.05 /* share from which a figure is about drops rather than forwarding */
-
-static struct table *begin(const char *columns, const char *const *headings)
-{
-	struct table *table = table_make(columns);
-
-	for (; table && *headings; headings++)
-		table_text(table, *headings);
-	return table;
-}
 
 static void end(struct table *table, FILE *out)
 {
@@ -109,10 +100,9 @@ static void remark_cell(struct table *table, const json_t *row)
 
 static void print_cost(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"scenario", "ports",  "bytes",  "Mpps",
-	                                       "+-%",      "ns/pkt", "cycles", "ceiling",
-	                                       "ratio",    "Gbit/s", "",       NULL};
-	struct table *table = begin("llrrrrrrrrl", headings);
+	struct table *table =
+	        table_headed("llrrrrrrrrl", "scenario", "ports", "bytes", "Mpps", "+-%", "ns/pkt",
+	                     "cycles", "ceiling", "ratio", "Gbit/s", "", NULL);
 	size_t i;
 	json_t *row;
 
@@ -136,10 +126,9 @@ static void print_cost(FILE *out, const json_t *rows)
 
 static void print_depth(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"in flight", "delay ms",      "Mpps",    "+-%",
-	                                       "ns/pkt",    "cycles",        "ceiling", "ratio",
-	                                       "bytes",     "against first", "",        NULL};
-	struct table *table = begin("rrrrrrrrrrl", headings);
+	struct table *table =
+	        table_headed("rrrrrrrrrrl", "in flight", "delay ms", "Mpps", "+-%", "ns/pkt",
+	                     "cycles", "ceiling", "ratio", "bytes", "against first", "", NULL);
 	size_t i;
 	json_t *row;
 
@@ -162,10 +151,8 @@ static void print_depth(FILE *out, const json_t *rows)
 
 static void print_clouds(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"clouds", "Mpps",    "+-%",   "ns/pkt",
-	                                       "cycles", "ceiling", "ratio", "against first",
-	                                       "",       NULL};
-	struct table *table = begin("rrrrrrrrl", headings);
+	struct table *table = table_headed("rrrrrrrrl", "clouds", "Mpps", "+-%", "ns/pkt", "cycles",
+	                                   "ceiling", "ratio", "against first", "", NULL);
 	size_t i;
 	json_t *row;
 
@@ -234,10 +221,8 @@ static void precision_rows(struct table *table, const json_t *row)
 
 static void print_precision(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"load",  "ns late", "p50",    "p90",
-	                                       "p99",   "p99.9",   "p99.99", "max",
-	                                       "early", "taken %", "",       NULL};
-	struct table *table = begin("llrrrrrrrrl", headings);
+	struct table *table = table_headed("llrrrrrrrrl", "load", "ns late", "p50", "p90", "p99",
+	                                   "p99.9", "p99.99", "max", "early", "taken %", "", NULL);
 	double seconds = 0;
 	size_t i;
 	json_t *row;
@@ -260,11 +245,10 @@ static void print_precision(FILE *out, const json_t *rows)
 
 static void print_clock(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"ns, either way", "p50", "p90",   "p99", "p99.9",
-	                                       "p99.99",         "max", "count", "",    NULL};
 	static const char *const keys[] = {"error_ns", "distance_ns"};
 	static const char *const names[] = {"100 ms", "since the start"};
-	struct table *table = begin("lrrrrrrrl", headings);
+	struct table *table = table_headed("lrrrrrrrl", "ns, either way", "p50", "p90", "p99",
+	                                   "p99.9", "p99.99", "max", "count", "", NULL);
 	size_t i;
 	json_t *row;
 
@@ -335,10 +319,10 @@ static void print_loss(FILE *out, const json_t *rows)
 /* Prints what RFC 8219 and RFC 9004 derive from the same trials. */
 static void print_spreads(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {
-	        "bytes",       "NDR least", "greatest",  "typical us", "worst case us", "PDV us",
-	        "burst least", "greatest",  "deviation", "buffer us",  "corrected us",  NULL};
-	struct table *table = begin("rrrrrrrrrrr", headings);
+	struct table *table =
+	        table_headed("rrrrrrrrrrr", "bytes", "NDR least", "greatest", "typical us",
+	                     "worst case us", "PDV us", "burst least", "greatest", "deviation",
+	                     "buffer us", "corrected us", NULL);
 	size_t i;
 	json_t *row;
 
@@ -376,10 +360,9 @@ static void print_spreads(FILE *out, const json_t *rows)
 
 static void print_rfc2544(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"bytes",  "line",         "offered",   "NDR Mpps",
-	                                       "Gbit/s", "PDR Mpps",     "lat us",    "p99 us",
-	                                       "max us", "back-to-back", "disturbed", NULL};
-	struct table *table = begin("rrrrrrrrrrr", headings);
+	struct table *table = table_headed("rrrrrrrrrrr", "bytes", "line", "offered", "NDR Mpps",
+	                                   "Gbit/s", "PDR Mpps", "lat us", "p99 us", "max us",
+	                                   "back-to-back", "disturbed", NULL);
 	const json_t *first = NULL;
 	size_t i;
 	json_t *row;
@@ -406,9 +389,8 @@ static void print_rfc2544(FILE *out, const json_t *rows)
 
 static void print_latency(FILE *out, const json_t *rows)
 {
-	static const char *const headings[] = {"from", "to",    "bytes", "loop p50", "p99", "max",
-	                                       "wire", "cable", "rest",  "",         NULL};
-	struct table *table = begin("llrrrrrrrl", headings);
+	struct table *table = table_headed("llrrrrrrrl", "from", "to", "bytes", "loop p50", "p99",
+	                                   "max", "wire", "cable", "rest", "", NULL);
 	size_t i;
 	json_t *row;
 

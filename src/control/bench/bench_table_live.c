@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "bench/bench_rows.h"
-#include "show/table.h"
+#include "text/table.h"
 
 static void window_cells(struct table *table, const json_t *window)
 {
@@ -25,12 +25,9 @@ static void window_cells(struct table *table, const json_t *window)
 
 static void window_headings(struct table *table)
 {
-	static const char *const headings[] = {
-	        "offered", "lost", "missed",       "by others", "late us p50", "p99",  "p99.9",
-	        "p99.99",  "max",  "longest poll", "own",       "later",       "taken"};
 
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_texts(table, "offered", "lost", "missed", "by others", "late us p50", "p99", "p99.9",
+	            "p99.99", "max", "longest poll", "own", "later", "taken", NULL);
 }
 
 static void print_reconf(FILE *out, const json_t *row)

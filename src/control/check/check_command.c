@@ -19,8 +19,8 @@
 #include "options/options.h"
 #include "port/port.h"
 #include "show/class_text.h"
-#include "show/table.h"
 #include "text/alloc_failure.h"
+#include "text/table.h"
 #include "text/value.h"
 
 struct check {
@@ -90,15 +90,12 @@ static void queue_cell(struct table *table, const struct cloud_budget *cloud)
 
 static void print_clouds(FILE *out, const struct budget *budget)
 {
-	static const char *const headings[] = {"cloud",       "rate",          "delay",
-	                                       "at most",     "rate x delay",  "queue",
-	                                       "packets 64B", "packets 1518B", "memory"};
 	struct table *table = table_make("lrrrrrrrr");
 
 	if (table == NULL)
 		return;
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_texts(table, "cloud", "rate", "delay", "at most", "rate x delay", "queue",
+	            "packets 64B", "packets 1518B", "memory", NULL);
 	for (uint32_t i = 0; i < budget->n_clouds; i++) {
 		const struct cloud_budget *cloud = &budget->clouds[i];
 		char rate[48];

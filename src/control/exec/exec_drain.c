@@ -9,7 +9,7 @@
 
 #include "engine/engine_report.h"
 #include "namespace/namespace.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define BRIEFS     16
 #define LOOKS_SOON 4 /* enough if nothing is left */

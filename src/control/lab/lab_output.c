@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "show/table.h"
+#include "text/table.h"
 
 static const char *const shown[] = {"loss",     "goodput", "utilisation", "queue",
                                     "fairness", "marking", "isq",         NULL};

@@ -6,7 +6,7 @@
 
 #include "engine/engine_report.h"
 #include "report/chart_unit.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "show/view.h"
 #include "account/count.h"
 

@@ -9,7 +9,7 @@
 #include "account/count.h"
 #include "engine/engine_report.h"
 #include "show/late.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define CLOUDS_SHOWN 32
 #define REMEDY                                                                                     \

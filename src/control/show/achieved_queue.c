@@ -11,7 +11,7 @@
 #include "report/chart_unit.h"
 #include "show/line_delay.h"
 #include "show/share.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define DIGITS 5
 

@@ -3,7 +3,7 @@
 
 #include "report/chart_unit.h"
 #include "show/json.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define DIGITS 3
 

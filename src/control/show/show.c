@@ -10,7 +10,7 @@
 #include "show/show.h"
 #include "show/doctor.h"
 #include "show/show_feedback.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "show/totals.h"
 #include "show/view.h"
 

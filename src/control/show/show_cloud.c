@@ -10,7 +10,7 @@
 #include "show/line_delay.h"
 #include "show/show.h"
 #include "show/show_feedback.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "show/view.h"
 #include "statements.h"
 #include "text/alloc_failure.h"

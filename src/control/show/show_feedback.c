@@ -5,7 +5,7 @@
 
 #include "engine/engine_report.h"
 #include "header/oq_header.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "text/alloc_failure.h"
 
 /* ---- the meter ---- */
@@ -194,14 +194,12 @@ static void table_hop(struct table *table, const struct observed *observed,
 
 void show_path_table(FILE *out, const struct observed *observed)
 {
-	static const char *const headings[] = {"hop",    "ttl",   "link",  "available", "loss",
-	                                       "errors", "queue", "delay", "age"};
 	struct table *table = table_make("rrrrrrrrr");
 
 	if (table == NULL)
 		return;
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_texts(table, "hop", "ttl", "link", "available", "loss", "errors", "queue", "delay",
+	            "age", NULL);
 	for (uint32_t i = 0; i < observed->n_hops; i++)
 		table_hop(table, observed, &observed->hops[i]);
 	table_print(table, out);

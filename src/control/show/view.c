@@ -9,7 +9,7 @@
 #include "show/late.h"
 #include "show/line_delay.h"
 #include "show/share.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "show/view.h"
 
 #define FRAME_BYTES 1514 /* the longest ordinary frame */

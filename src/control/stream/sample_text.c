@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/chart_unit.h"
-#include "show/table.h"
+#include "text/table.h"
 #include "stream/sampler.h"
 
 static double number(const json_t *object, const char *key)

@@ -30,11 +30,15 @@ struct table;
  * cells are aligned. It must outlive the table. Returns NULL if there is no memory, which is
  * noted. */
 struct table *table_make(const char *columns);
+/* Makes one, and adds a row of headings; NULL ends them. */
+struct table *table_headed(const char *columns, ...) __attribute__((sentinel));
 void table_free(struct table *table);
 
 /* Cells are added from left to right; a row is complete when all its columns have one. If there is
  * no memory for a cell, it is left out, and that is noted (alloc_failure.h). */
 void table_text(struct table *table, const char *text);
+/* Adds several; NULL ends them. */
+void table_texts(struct table *table, ...) __attribute__((sentinel));
 void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void table_count(struct table *table, uint64_t count); /* 1,234,567 */

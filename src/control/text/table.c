@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "text/alloc_failure.h"
-#include "show/table.h"
+#include "text/table.h"
 
 #define TABLE_COLUMNS_MAX 32
 /* Columns of text are not narrower; in the first one, a name stays in one line. */
@@ -75,6 +75,35 @@ void table_text(struct table *table, const char *text)
 		alloc_failure_note();
 	if (width > table->width[column])
 		table->width[column] = width;
+}
+
+static void table_list(struct table *table, va_list texts)
+{
+	const char *text;
+
+	while ((text = va_arg(texts, const char *)) != NULL)
+		table_text(table, text);
+}
+
+void table_texts(struct table *table, ...)
+{
+	va_list texts;
+
+	va_start(texts, table);
+	table_list(table, texts);
+	va_end(texts);
+}
+
+struct table *table_headed(const char *columns, ...)
+{
+	struct table *table = table_make(columns);
+	va_list texts;
+
+	va_start(texts, columns);
+	if (table != NULL)
+		table_list(table, texts);
+	va_end(texts);
+	return table;
 }
 
 void table_format(struct table *table, const char *format, ...)
