@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import os
 import pathlib
 import subprocess
@@ -8,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 import weir
-from weir import Scenario, ScenarioError, language, stubs
+from weir import Scenario, ScenarioError, language, show, stubs
 
 
 def canonical(program, path):
@@ -162,6 +163,26 @@ def test_the_stubs_are_those_of_the_tables():
     own = pathlib.Path(weir.__file__).parent / "_statements.pyi"
     made = stubs.text(language.tables())
     assert own.read_text() == made, "python3 -m weir.stubs > python/src/weir/_statements.pyi"
+
+
+def test_the_figures_are_those_of_the_tables():
+    own = pathlib.Path(weir.__file__).parent / "_figures.py"
+    made = stubs.figures(language.tables())
+    assert own.read_text() == made, "python3 -m weir.stubs figures"
+
+
+def test_each_figure_is_a_member_of_what_is_shown():
+    of = {"port": show.Port, "cloud": show.Cloud, "class": show.CloudClass, "worker": show.Worker,
+          "replay-port": show.ReportPort}
+    figures = language.tables().figures
+    assert set(figures) == set(of)
+    for scope, rows in figures.items():
+        for row in rows:
+            value = of[scope]()
+            if row.object is not None:
+                value = getattr(value, row.object)
+            keys = {m.metadata.get("key", m.name) for m in dataclasses.fields(value)}
+            assert row.name in keys, f"{scope}: {row.object} {row.name}"
 
 
 def test_a_scenario_is_utf_8_in_any_locale(tmp_path):

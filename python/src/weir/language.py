@@ -73,6 +73,21 @@ class Kind:
         return next((f for f in self.fields if f.name == name and not f.positional), None)
 
 
+@dataclass(frozen=True)
+class Figure:
+    """What weir reports of a port, a cloud, a class, a worker. `object` is the member of the JSON
+    that has it, None: the object itself. `since`: it is in `since`, too."""
+
+    name: str
+    object: str | None
+    type: str
+    unit: str
+    kind: str
+    metric: str | None
+    since: bool
+    help: str
+
+
 def python_name(name: str) -> str:
     """
     >>> python_name("fq-codel"), python_name("for")
@@ -92,6 +107,9 @@ class Tables:
         self.selection = _fields(raw["selection"])
         self.template = _fields(raw["template"])
         self.reasons: dict[str, str] = {r["name"]: r["kind"] for r in raw.get("reasons", ())}
+        self.figures: dict[str, tuple[Figure, ...]] = {
+            scope: tuple(Figure(**row) for row in rows)
+            for scope, rows in raw.get("figures", {}).items()}
         self._by_words = {(kind.name, kind.variant): kind for kind in self.statements}
         self._by_python = {kind.python: kind for kind in self.statements}
         self.names = frozenset(kind.name for kind in self.statements)

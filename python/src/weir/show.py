@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir's answers about itself, as dataclasses.
 
-Their members are named as in the JSON (docs/control.md). Members that this package does not support
-are in `raw`. A member that weir does not send has an empty value.
+Their members are named as in the JSON (docs/control.md); figures come from the program's own table
+(_figures.py). Members that this package does not support are in `raw`. A member that weir does not
+send has an empty value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,20 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from ._figures import (
+    ClassFigures,
+    CloudFeedback,
+    CloudFigures,
+    CloudLine,
+    CloudQueue,
+    CloudSince,
+    PortFigures,
+    PortLaunch,
+    PortStamps,
+    ReplayPortFigures,
+    WorkerFigures,
+)
 
 T = TypeVar("T")
 
@@ -56,38 +71,21 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Queue:
-    packets: int = 0
-    bytes: int = 0
-    average: float = 0.0
+class Queue(CloudQueue):
     raw: dict[str, Any] = _raw()
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(CloudLine):
     """The time on the line alone, without the time in the queue."""
-
-    packets: int = 0
-    mean_ns: float = 0.0
-    deviation_ns: float = 0.0
-    order_waits: int = 0
-    order_waited_ns: int = 0
 
 
 @dataclass(frozen=True)
-class Since:
+class Since(CloudSince):
     """What a cloud has achieved since `what`: a change, the start, or `clear counters`."""
 
     what: str = ""
     for_ns: int = 0
-    rx_packets: int = 0
-    rx_bytes: int = 0
-    tx_packets: int = 0
-    tx_bytes: int = 0
-    duplicated: int = 0
-    reordered: int = 0
-    corrupted: int = 0
-    ecn_marked: int = 0
     drops: dict[str, int] = field(default_factory=dict)
     line_ns: Spread = Spread()
     delay_ns: Spread = Spread()
@@ -95,39 +93,24 @@ class Since:
 
 
 @dataclass(frozen=True)
-class CloudClass:
+class CloudClass(ClassFigures):
     name: str = field(default="", metadata={"key": "class"})
-    rx_packets: int = 0
-    rx_bytes: int = 0
-    tx_packets: int = 0
-    tx_bytes: int = 0
-    dropped: int = 0
-    ecn_marked: int = 0
     queue: Queue = Queue()
 
 
 @dataclass(frozen=True)
-class Cloud:
+class Cloud(CloudFigures):
     """A cloud, of a live weir or of a report. `drops` are packets by reason. `lateness_ns` is how
     long after their due time packets left at the port that the cloud leads to; a replay has none.
     Only a live cloud has `since`."""
 
     name: str = field(default="", metadata={"key": "cloud"})
-    rx_packets: int = 0
-    rx_bytes: int = 0
-    tx_packets: int = 0
-    tx_bytes: int = 0
-    held_packets: int = 0
-    duplicated: int = 0
-    generated: int = 0
-    reordered: int = 0
-    corrupted: int = 0
-    ecn_marked: int = 0
     drops: dict[str, int] = field(default_factory=dict)
     delay_ns: Spread = Spread()
     lateness_ns: Spread = Spread()
     queue: Queue = Queue()
     line: Line = Line()
+    feedback: CloudFeedback = CloudFeedback()
     classes: tuple[CloudClass, ...] = ()
     since: Since | None = None
     raw: dict[str, Any] = _raw()
@@ -138,24 +121,10 @@ class Cloud:
 
 
 @dataclass(frozen=True)
-class Port:
+class Port(PortFigures):
     name: str = field(default="", metadata={"key": "port"})
-    device: str = ""
-    link_up: bool = False
-    gone: bool = False
-    absences: int = 0
-    absent_ns: int = 0
-    rx_packets: int = 0
-    rx_bytes: int = 0
-    tx_packets: int = 0
-    tx_bytes: int = 0
-    rx_missed: int = 0
-    rx_no_mbuf: int = 0
-    tx_full: int = 0
-    not_sent: int = 0
-    not_written: int = 0
-    no_cloud: int = 0
-    before_start: int = 0
+    stamps: PortStamps = PortStamps()
+    launch: PortLaunch = PortLaunch()
     lateness_ns: Spread = Spread()
     raw: dict[str, Any] = _raw()
 
@@ -166,12 +135,8 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Worker:
+class Worker(WorkerFigures):
     worker: int = 0
-    cpu: int = 0
-    role: str = ""
-    stalls: int = 0
-    longest_poll_ns: int = 0
     raw: dict[str, Any] = _raw()
 
 
@@ -229,20 +194,9 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class ReportPort:
+class ReportPort(ReplayPortFigures):
     name: str = field(default="", metadata={"key": "port"})
-    rx_packets: int = 0
-    rx_bytes: int = 0
-    tx_packets: int = 0
-    tx_bytes: int = 0
-    no_cloud: int = 0
     lateness_ns: Spread = Spread()
-    no_file: int = 0
-    clock_back: int = 0
-    wrong_stamps: int = 0
-    other_link: int = 0
-    truncated: int = 0
-    damage: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes _statements.pyi, from which editors and mypy take the methods of a cloud:
+"""Makes what follows from the tables of the program, for editors and mypy: _statements.pyi has the
+methods of a cloud, and _figures.py the members of what weir reports.
 
     python3 -m weir.stubs > _statements.pyi
+    python3 -m weir.stubs figures
 
-A test compares it with the tables of the program.
+The package imports _figures.py, so the second one writes it itself. Tests compare both with the
+tables.
 """
 
 from __future__ import annotations
 
+import pathlib
+import sys
+import textwrap
+
 from . import language
-from .language import Field, Kind, Tables
+from .language import Field, Figure, Kind, Tables
 
 _HEAD = '''\
 # SPDX-License-Identifier: BSD-3-Clause
@@ -64,5 +71,54 @@ def text(tables: Tables) -> str:
     return _HEAD + "\n".join(lines) + "\n"
 
 
+_FIGURES = '''\
+# SPDX-License-Identifier: BSD-3-Clause
+"""The members of what weir reports. Made by `python3 -m weir.stubs figures` from
+`weir help --json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+'''
+
+_VALUES = {"count": ("int", "0"), "real": ("float", "0.0"), "flag": ("bool", "False"),
+           "text": ("str", '""')}
+
+
+def _class(name: str, what: str, rows: list[Figure]) -> list[str]:
+    lines = ["", "", "@dataclass(frozen=True)", f"class {name}:", f'    """{what}"""', ""]
+    for row in rows:
+        if row.type in _VALUES:
+            kind, empty = _VALUES[row.type]
+            lines.append(f"    {row.name}: {kind} = {empty}")
+            lines += textwrap.wrap(f'"""{row.help}"""', 96, initial_indent="    ",
+                                   subsequent_indent="    ")
+    return lines
+
+
+def figures(tables: Tables) -> str:
+    """Returns the source of _figures.py: a class for each scope, and for each object in it."""
+    lines: list[str] = []
+    known: set[tuple[str | None, ...]] = set()
+    for scope, rows in tables.figures.items():
+        name = "".join(word.capitalize() for word in scope.split("-"))
+        own = [row for row in rows if row.object is None and row.name != scope]
+        lines += _class(f"{name}Figures", f"Figures of a {scope}.", own)
+        since = [row for row in own if row.since]
+        if since:
+            lines += _class(f"{name}Since", f"Figures of a {scope} since its last change.", since)
+        for part in dict.fromkeys(row.object for row in rows if row.object is not None):
+            inner = [row for row in rows if row.object == part]
+            names = (part, *(row.name for row in inner))
+            if names not in known:  # the queue of a class is as that of a cloud
+                lines += _class(f"{name}{part.capitalize()}", f"The `{part}` of a {scope}.", inner)
+            known.add(names)
+    return _FIGURES + "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
-    print(text(language.tables()), end="")
+    if sys.argv[1:] == ["figures"]:
+        pathlib.Path(__file__).with_name("_figures.py").write_text(
+            figures(language.tables()), encoding="utf-8")
+    else:
+        print(text(language.tables()), end="")

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "account/reason.h"
+#include "figures/figures.h"
 #include "language/explain.h"
 #include "language/language.h"
 #include "match/selection.h"
@@ -132,9 +133,6 @@ static json_t *statement_object(const struct statement *row)
 
 static json_t *tables(void)
 {
-	static const char *const kinds[] = {[REASON_EMULATED] = "emulated",
-	                                    [REASON_CONGESTION] = "congestion",
-	                                    [REASON_REAL] = "real"};
 	json_t *rows = json_array(), *forms = json_array(), *values = json_array();
 	json_t *reasons = json_array();
 
@@ -148,15 +146,16 @@ static json_t *tables(void)
 		                      json_pack("{s:s, s:s, s:s}", "kind", row->kind, "written",
 		                                row->written, "help", row->help));
 	for (int reason = 0; reason < REASON_COUNT; reason++)
-		json_array_append_new(reasons, json_pack("{s:s, s:s, s:s}", "name",
-		                                         reason_name((enum reason)reason), "kind",
-		                                         kinds[reason_kind((enum reason)reason)],
-		                                         "help", reason_help((enum reason)reason)));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "weir", WEIR_VERSION,
+		json_array_append_new(reasons,
+		                      json_pack("{s:s, s:s, s:s}", "name",
+		                                reason_name((enum reason)reason), "kind",
+		                                reason_kind_name(reason_kind((enum reason)reason)),
+		                                "help", reason_help((enum reason)reason)));
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "weir", WEIR_VERSION,
 	                 "statements", rows, "port", fields_array(port_setting_statement.fields),
 	                 "selection", fields_array(selection_statement.fields), "template",
 	                 fields_array(selection_per_statement.fields), "forms", forms, "values",
-	                 values, "reasons", reasons);
+	                 values, "reasons", reasons, "figures", figures_table());
 }
 
 int language_json_print(FILE *out)
