@@ -11,9 +11,9 @@
 
 #include "capture/atomic_file.h"
 #include "engine/engine_report.h"
+#include "figures/figures.h"
 #include "machine/cpu_level.h"
 #include "show/json.h"
-#include "show/late.h"
 
 static json_t *clouds_of(const struct runtime *runtime, const struct scenario *scenario)
 {
@@ -35,17 +35,13 @@ static json_t *ports_of(const struct runtime *runtime)
 	struct port_report *report = malloc(sizeof(*report));
 	json_t *ports = json_array();
 
-	for (uint32_t i = 0; report && runtime_port_report(runtime, i, report); i++)
-		json_array_append_new(ports, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}",
-		                                       "port", report->name, "rx_packets",
-		                                       (json_int_t)report->rx_packets, "tx_packets",
-		                                       (json_int_t)report->tx_packets, "rx_missed",
-		                                       (json_int_t)report->rx_missed, "rx_no_mbuf",
-		                                       (json_int_t)report->rx_no_mbuf, "tx_full",
-		                                       (json_int_t)report->tx_full, "not_sent",
-		                                       (json_int_t)report->not_sent, "before_start",
-		                                       (json_int_t)report->early, "lateness_ns",
-		                                       late_json(&report->lateness_ns)));
+	for (uint32_t i = 0; report && runtime_port_report(runtime, i, report); i++) {
+		json_t *port = json_object();
+
+		figures_set(&port, "port", json_string(report->name));
+		figures_add(&port, FIGURE_PORT, FIGURE_OUTCOME, report);
+		json_array_append_new(ports, port);
+	}
 	free(report);
 	return ports;
 }

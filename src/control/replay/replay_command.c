@@ -219,7 +219,7 @@ static void tell_not_met(const struct session *session, const struct replay_resu
 		const struct replay_port_report *port = &result->ports[i];
 
 		fprintf(stderr, "%s port %s has ", i ? "," : "", session->scenario->ports[i].name);
-		if (port->rx_packets > 0)
+		if (port->last > 0)
 			fprintf(stderr, "%" PRIu64 " to %" PRIu64, port->first, port->last);
 		else
 			fputs("none", stderr);

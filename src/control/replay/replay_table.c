@@ -103,7 +103,7 @@ void replay_table_print_books(FILE *out, const struct scenario *scenario,
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		lost += result->ports[i].lost;
 	for (uint32_t i = 0; i < result->n_clouds; i++)
-		lost += view_drops(&result->clouds[i].counters, REASON_REAL);
+		lost += counters_drops_of(&result->clouds[i].counters, REASON_REAL);
 	if (lost > 0)
 		fprintf(out, "\n%s lost by weir itself, not by the scenario\n",
 		        count_of_these(lost, "packet was", "packets were").text);
@@ -115,18 +115,15 @@ void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result)
 {
 	char span[CHART_UNIT_SIZE], memory[CHART_UNIT_SIZE];
-	uint64_t in = 0, written = 0;
+	const uint64_t read = replay_packets_read(result);
+	const uint64_t written = replay_packets_written(result);
 	char count_out[COUNT_SIZE];
 
-	for (uint32_t i = 0; i < scenario->n_ports; i++) {
-		in += result->ports[i].rx_packets;
-		written += result->ports[i].tx_packets - result->ports[i].no_file;
-	}
 	chart_unit_format(span, sizeof(span), CHART_NS,
 	                  (double)(result->last_ns - result->first_ns), 6);
 	chart_unit_format(memory, sizeof(memory), CHART_BYTES, (double)result->memory_bytes, 3);
 	fprintf(out, "seed %" PRIu64 ": %s, %s written, %s of virtual time", scenario->seed,
-	        count_of(in, "packet read").text, count_text(count_out, written), span);
+	        count_of(read, "packet read").text, count_text(count_out, written), span);
 	/* A recording does not say how much memory its packets took. */
 	if (result->memory_bytes > 0)
 		fprintf(out, ", %s of memory for packets", memory);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report of a run as a file: what was configured and achieved, in JSON (docs/replay.md).
+ * The report of a run as a file: all figures of its clouds and ports, in JSON (docs/replay.md), or
+ * a line each if the name of the file ends in `.csv`.
+ *
+ *   {"seed":..,"duration_ns":..,"clouds":[..],"ports":[..]}
+ *
+ * A seed above 2^63 - 1 is a string. If captures were split, also
+ * "splits":[{"capture":..,"rule":..,"ports":[..],"packets":[..]}].
  *
  * Thread: control.
  */

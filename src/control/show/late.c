@@ -2,7 +2,6 @@
 #include "show/late.h"
 
 #include "report/chart_unit.h"
-#include "show/json.h"
 #include "text/table.h"
 
 #define DIGITS 3
@@ -41,9 +40,4 @@ bool late_warn(FILE *out, const char *before, const char *port, const struct his
 	        "%s\n",
 	        before, port, p99, max, remedy);
 	return true;
-}
-
-json_t *late_json(const struct histogram *late)
-{
-	return late && late->count > 0 ? json_histogram(late) : json_null();
 }

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "account/histogram.h"
 #include "simtime.h"
 
@@ -32,7 +30,5 @@ void late_cells(struct table *table, const struct histogram *late);
  * stands before it, `remedy` at its end. Returns true if it did. */
 bool late_warn(FILE *out, const char *before, const char *port, const struct histogram *late,
                simtime from_ns, const char *remedy);
-/* Returns the percentiles; null if nothing has left, or `late` is NULL: virtual time. */
-json_t *late_json(const struct histogram *late);
 
 #endif

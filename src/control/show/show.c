@@ -4,6 +4,7 @@
 
 #include "text/alloc_failure.h"
 #include "account/count.h"
+#include "figures/figures.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
 #include "show/late.h"
@@ -15,12 +16,6 @@
 #include "show/view.h"
 
 #define MEMORY_WARN_PERCENT 90
-
-static void table_headings(struct table *table, const char *const *headings)
-{
-	for (; *headings != NULL; headings++)
-		table_text(table, *headings);
-}
 
 /* ---- ports ---- */
 
@@ -37,22 +32,13 @@ static void table_port(struct table *table, const struct port_report *port)
 	                  : port->link_bps > 0 ? link
 	                                       : "up");
 	table_text(table, port->time != NULL ? port->time : "poll");
-	table_count(table, port->rx_packets);
-	table_unit(table, CHART_BYTES, (double)port->rx_bytes);
-	table_count(table, port->tx_packets);
-	table_unit(table, CHART_BYTES, (double)port->tx_bytes);
+	figures_cells(table, FIGURE_PORT, FIGURE_COLUMN, port);
 }
 
 static void table_port_losses(struct table *table, const struct port_report *port)
 {
 	table_text(table, port->name);
-	table_count(table, port->no_cloud);
-	table_count(table, port->untouched);
-	table_count(table, port->rx_missed);
-	table_count(table, port->rx_no_mbuf);
-	table_count(table, port->tx_full);
-	table_count(table, port->not_sent);
-	table_count(table, port->not_written);
+	figures_cells(table, FIGURE_PORT, FIGURE_LOSSES, port);
 	late_cells(table, &port->lateness_ns);
 }
 
@@ -154,19 +140,17 @@ static void warn_port(FILE *out, const struct port_report *port)
 
 static void show_ports_text(FILE *out, struct control *control)
 {
-	static const char *const traffic[] = {"port",     "device", "driver", "link",  "time",
-	                                      "received", "bytes",  "sent",   "bytes", NULL};
-	static const char *const losses[] = {"port",     "no cloud", "untouched", "rx missed",
-	                                     "no mbuf",  "tx full",  "not sent",  "not written",
-	                                     "late p50", "p99",      "max",       NULL};
 	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrrrr");
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
 	if (upper == NULL || lower == NULL || port == NULL)
 		goto out;
-	table_headings(upper, traffic);
-	table_headings(lower, losses);
+	table_texts(upper, "port", "device", "driver", "link", "time", NULL);
+	figures_headings(upper, FIGURE_PORT, FIGURE_COLUMN);
+	table_texts(lower, "port", NULL);
+	figures_headings(lower, FIGURE_PORT, FIGURE_LOSSES);
+	table_texts(lower, "late p50", "p99", "max", NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!control->ops->port(control->context, i, port))
 			continue;
@@ -187,38 +171,10 @@ out:
 
 json_t *show_port_object(const struct port_report *port)
 {
-	json_t *object = json_pack(
-	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port",
-	        port->name, "device", port->device != NULL ? port->device : "", "driver",
-	        port->driver != NULL ? port->driver : "", "link_up", port->link_up, "link_bps",
-	        (json_int_t)port->link_bps, "rx_packets", (json_int_t)port->rx_packets, "rx_bytes",
-	        (json_int_t)port->rx_bytes, "tx_packets", (json_int_t)port->tx_packets, "tx_bytes",
-	        (json_int_t)port->tx_bytes, "no_cloud", (json_int_t)port->no_cloud, "untouched",
-	        (json_int_t)port->untouched, "rx_missed", (json_int_t)port->rx_missed, "rx_no_mbuf",
-	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full, "not_sent",
-	        (json_int_t)port->not_sent, "not_written", (json_int_t)port->not_written);
+	json_t *object = json_object();
 
-	json_object_set_new(object, "before_start", json_integer((json_int_t)port->early));
-	json_object_set_new(object, "unfinished", json_integer((json_int_t)port->unfinished));
-	json_object_set_new(object, "too_large", json_integer((json_int_t)port->too_large));
-	json_object_set_new(object, "not_ip", json_integer((json_int_t)port->not_ip));
-	json_object_set_new(object, "gone", json_boolean(port->gone));
-	json_object_set_new(object, "absences", json_integer((json_int_t)port->absences));
-	json_object_set_new(object, "absent_ns", json_integer((json_int_t)port->absent_ns));
-	json_object_set_new(object, "chained", json_integer((json_int_t)port->chained));
-	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
-	if (port->stamped + port->unstamped > 0)
-		json_object_set_new(
-		        object, "stamps",
-		        json_pack("{s:I,s:I,s:I,s:I,s:I}", "packets", (json_int_t)port->stamped,
-		                  "missing", (json_int_t)port->unstamped, "odd",
-		                  (json_int_t)port->stamps_odd, "aged", (json_int_t)port->aged,
-		                  "oldest_ns", (json_int_t)port->oldest_ns));
-	if (port->launch_ns > 0)
-		json_object_set_new(object, "launch",
-		                    json_pack("{s:I,s:I}", "lead_ns", (json_int_t)port->launch_ns,
-		                              "missed", (json_int_t)port->launch_missed));
-	json_object_set_new(object, "lateness_ns", late_json(&port->lateness_ns));
+	figures_set(&object, "port", json_string(port->name));
+	figures_add(&object, FIGURE_PORT, FIGURE_JSON, port);
 	return object;
 }
 
@@ -243,13 +199,7 @@ static void table_worker(struct table *table, uint32_t index, const struct worke
 	table_text(table, worker->role);
 	table_format(table, "%u", worker->lcore);
 	table_format(table, "%u", worker->cpu);
-	table_count(table, worker->polls);
-	table_share(table, worker->busy_polls, worker->polls);
-	table_unit(table, CHART_NS, (double)worker->longest_poll_ns);
-	table_count(table, worker->stalls);
-	table_count(table, worker->held_packets);
-	table_unit(table, CHART_BYTES, (double)worker->memory_used_bytes);
-	table_unit(table, CHART_BYTES, (double)worker->memory_bytes);
+	figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, worker);
 }
 
 /* Longer than a poll with work takes. */
@@ -294,16 +244,14 @@ static void warn_worker(FILE *out, uint32_t index, const struct worker_report *w
 
 static void show_workers_text(FILE *out, struct control *control)
 {
-	static const char *const headings[] = {"worker", "role",        "lcore",        "cpu",
-	                                       "polls",  "busy",        "longest poll", "stalls",
-	                                       "held",   "memory used", "of",           NULL};
 	struct table *table = table_make("rlrrrrrrrrr");
 	struct worker_report worker;
 	uint32_t n = control->ops->workers(control->context);
 
 	if (table == NULL)
 		return;
-	table_headings(table, headings);
+	table_texts(table, "worker", "role", "lcore", "cpu", NULL);
+	figures_headings(table, FIGURE_WORKER, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker))
 			table_worker(table, i, &worker);
@@ -321,18 +269,13 @@ json_t *show_workers_array(struct control *control)
 	uint32_t n = control->ops->workers(control->context);
 
 	for (uint32_t i = 0; i < n; i++) {
+		json_t *object;
+
 		if (!control->ops->worker(control->context, i, &worker))
 			continue;
-		json_array_append_new(
-		        array, json_pack("{s:i,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "worker",
-		                         (int)i, "role", worker.role, "lcore", (int)worker.lcore,
-		                         "cpu", (int)worker.cpu, "polls", (json_int_t)worker.polls,
-		                         "busy_polls", (json_int_t)worker.busy_polls,
-		                         "longest_poll_ns", (json_int_t)worker.longest_poll_ns,
-		                         "stalls", (json_int_t)worker.stalls, "held_packets",
-		                         (json_int_t)worker.held_packets, "memory_used_bytes",
-		                         (json_int_t)worker.memory_used_bytes, "memory_bytes",
-		                         (json_int_t)worker.memory_bytes));
+		object = json_pack("{s:i}", "worker", (int)i);
+		figures_add(&object, FIGURE_WORKER, FIGURE_JSON, &worker);
+		json_array_append_new(array, object);
 	}
 	return array;
 }
@@ -372,7 +315,7 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 		json_object_set_new(object, "since", since_object(control, cloud, report));
 	if (object != NULL && port != NULL && to >= 0 &&
 	    control->ops->port(control->context, (uint32_t)to, port))
-		json_object_set_new(object, "lateness_ns", late_json(&port->lateness_ns));
+		json_object_set_new(object, "lateness_ns", figures_late(&port->lateness_ns));
 	free(port);
 	free(report);
 	return object;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "figures/figures.h"
 #include "link/class.h"
 #include "link/rate.h"
 #include "report/chart_unit.h"
@@ -71,84 +72,32 @@ static void view_print_configured(const struct view *view, FILE *out)
 
 /* ---- counters ---- */
 
-static void table_flow(struct table *table, const char *name, uint64_t packets, uint64_t bytes)
-{
-	table_text(table, name);
-	table_count(table, packets);
-	table_unit(table, CHART_BYTES, (double)bytes);
-}
-
-static void table_packets(struct table *table, const char *name, uint64_t packets, bool always)
-{
-	if (packets == 0 && !always)
-		return;
-	table_text(table, name);
-	table_count(table, packets);
-	table_text(table, "");
-}
-
 static void view_print_packets(const struct view *view, FILE *out)
 {
-	const struct counters *c = &view->report.counters;
 	struct table *table = table_make("lrr");
 	char period[VIEW_PERIOD_BYTES];
 
 	if (table == NULL)
 		return;
 	view_counted(view, period);
-	table_text(table, period);
-	table_text(table, "packets");
-	table_text(table, "bytes");
-	table_flow(table, "received", c->rx_packets, c->rx_bytes);
-	table_flow(table, "sent", c->tx_packets, c->tx_bytes);
-	table_packets(table, "held", view->report.held_packets, true);
-	table_packets(table, "dropped", counters_drops(c), true);
-	table_packets(table, "duplicated", c->duplicated, false);
-	table_packets(table, "generated", c->generated, false);
-	table_packets(table, "reordered", c->reordered, false);
-	table_packets(table, "corrupted", c->corrupted, false);
-	table_packets(table, "ECN marked", c->ecn_marked, false);
-	table_packets(table, "BECN sent", c->becn_sent, false);
-	table_packets(table, "BECN of marks", c->becn_marked, false);
-	table_packets(table, "rewritten", c->rewritten, false);
-	table_packets(table, "feedback written", c->feedback_written, false);
-	table_packets(table, "feedback inserted", c->feedback_inserted, false);
-	table_packets(table, "feedback answered", c->feedback_answered, false);
-	table_packets(table, "feedback stripped", c->feedback_stripped, false);
-	table_packets(table, "feedback malformed", c->feedback_malformed, false);
-	table_packets(table, "feedback no room", c->feedback_no_room, false);
-	table_flow(table, "in the queue", view->report.queue_packets, view->report.queue_bytes);
-	if (view->report.queue_average_bytes > 0) {
-		table_text(table, "queue average");
-		table_text(table, "");
-		table_unit(table, CHART_BYTES, view->report.queue_average_bytes);
-	}
+	table_texts(table, period, "packets", "bytes", NULL);
+	figures_lines(table, FIGURE_CLOUD, FIGURE_LINE, &view->report);
+	figures_lines(table, FIGURE_CLOUD, FIGURE_FOOT, &view->report);
 	table_print(table, out);
 	table_free(table);
 }
 
 static void view_print_classes(const struct view *view, FILE *out)
 {
-	static const char *const headings[] = {"class",        "received", "sent",
-	                                       "bytes sent",   "dropped",  "ECN marked",
-	                                       "in the queue", ""};
 	struct table *table = view->report.n_classes > 0 ? table_make("lrrrrrrr") : NULL;
 
 	if (table == NULL)
 		return;
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_text(table, "class");
+	figures_headings(table, FIGURE_CLASS, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < view->report.n_classes; i++) {
-		const struct class_report *class = &view->report.classes[i];
-
-		table_text(table, class->name);
-		table_count(table, class->counters.rx_packets);
-		table_count(table, class->counters.tx_packets);
-		table_unit(table, CHART_BYTES, (double)class->counters.tx_bytes);
-		table_count(table, class->counters.dropped);
-		table_count(table, class->counters.ecn_marked);
-		table_count(table, class->queue_packets);
-		table_unit(table, CHART_BYTES, (double)class->queue_bytes);
+		table_text(table, view->report.classes[i].name);
+		figures_cells(table, FIGURE_CLASS, FIGURE_COLUMN, &view->report.classes[i]);
 	}
 	table_print(table, out);
 	table_free(table);
@@ -181,26 +130,20 @@ static void view_print_management(const struct aqm_report *aqm, const char *clas
 
 static void view_print_drops(const struct view *view, FILE *out)
 {
-	static const char *const names[] = {[REASON_EMULATED] = "emulated",
-	                                    [REASON_CONGESTION] = "congestion",
-	                                    [REASON_REAL] = "real"};
 	const struct counters *c = &view->report.counters;
 	struct table *table = table_make("lrrl");
 	char text[200];
 
 	if (table == NULL)
 		return;
-	table_text(table, "drops");
-	table_text(table, "packets");
-	table_text(table, "share");
-	table_text(table, "reasons");
+	table_texts(table, "drops", "packets", "share", "reasons", NULL);
 	for (int kind = REASON_EMULATED; kind <= REASON_REAL; kind++) {
-		uint64_t drops = view_drops(c, (enum reason_kind)kind);
+		uint64_t drops = counters_drops_of(c, (enum reason_kind)kind);
 
 		view_drops_text(c, (enum reason_kind)kind, text, sizeof(text));
-		table_text(table, names[kind]);
+		table_text(table, reason_kind_name((enum reason_kind)kind));
 		table_count(table, drops);
-		table_share(table, drops, c->rx_packets + c->duplicated + c->generated);
+		table_share(table, drops, counters_in(c));
 		table_text(table, text);
 	}
 	table_print(table, out);
@@ -234,7 +177,6 @@ static void table_line_delay(struct table *table, const struct line_delay *line)
 
 static void view_print_times(const struct view *view, FILE *out)
 {
-	static const char *const headings[] = {"mean", "min", "p50", "p99", "p99.9", "max"};
 	struct table *table = table_make("lrrrrrr");
 	struct line_delay line = line_delay_of(view->conf, &view->since);
 	const bool of_all = line_delay_of_all(view->conf, &view->report);
@@ -244,9 +186,7 @@ static void view_print_times(const struct view *view, FILE *out)
 		return;
 	view_period(view, false, period);
 	fprintf(out, "  %s:\n", period);
-	table_text(table, "");
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_texts(table, "", "mean", "min", "p50", "p99", "p99.9", "max", NULL);
 	if (!of_all)
 		table_line_delay(table, &line);
 	table_percentiles(table, of_all ? "delay, all clouds" : "delay in all",
@@ -319,19 +259,11 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 static void table_cloud(struct table *table, const struct view *view)
 {
 	const struct histogram *delay = &view->report.delay_ns;
-	const struct counters *c = &view->report.counters;
 	uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
-	uint64_t bytes = c->tx_bytes - (view->looked ? view->look.tx_bytes : 0);
+	uint64_t bytes = view->report.counters.tx_bytes - (view->looked ? view->look.tx_bytes : 0);
 
-	table_text(table, view->conf->name);
-	table_text(table, view->conf->from);
-	table_text(table, view->conf->to);
-	table_count(table, c->rx_packets);
-	table_count(table, c->tx_packets);
-	table_count(table, view->report.held_packets);
-	table_count(table, view_drops(c, REASON_EMULATED));
-	table_count(table, view_drops(c, REASON_CONGESTION));
-	table_count(table, view_drops(c, REASON_REAL));
+	table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
+	figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
 	table_unit(table, CHART_BPS, view_bps(bytes, from_ns, view->now_ns));
 	table_percentile(table, delay, 500000);
 	table_percentile(table, delay, 990000);
@@ -339,22 +271,20 @@ static void table_cloud(struct table *table, const struct view *view)
 
 void show_clouds_text(FILE *out, struct control *control)
 {
-	static const char *const headings[] = {"cloud", "from",      "to",        "received",
-	                                       "sent",  "held",      "emulated",  "congestion",
-	                                       "real",  "rate sent", "delay p50", "delay p99"};
 	struct table *table = table_make("lllrrrrrrrrr");
 	struct view *view = alloc_failure_calloc(sizeof(*view));
 	uint64_t real = 0;
 
 	if (table == NULL || view == NULL)
 		goto out;
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
+	table_texts(table, "cloud", "from", "to", NULL);
+	figures_headings(table, FIGURE_CLOUD, FIGURE_COLUMN);
+	table_texts(table, "rate sent", "delay p50", "delay p99", NULL);
 	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
 		if (!view_open(view, control, i, NULL, true))
 			continue;
 		table_cloud(table, view);
-		real += view_drops(&view->report.counters, REASON_REAL);
+		real += counters_drops_of(&view->report.counters, REASON_REAL);
 	}
 	table_print(table, out);
 	if (real > 0)

@@ -59,16 +59,6 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	return true;
 }
 
-uint64_t view_drops(const struct counters *counters, enum reason_kind kind)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < REASON_COUNT; i++)
-		if (reason_kind((enum reason)i) == kind)
-			sum += counters->drops[i];
-	return sum;
-}
-
 void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
                      size_t size)
 {

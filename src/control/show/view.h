@@ -46,7 +46,6 @@ void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES]
 /* Formats the same for all counters: `since the start`. */
 void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES]);
 
-uint64_t view_drops(const struct counters *counters, enum reason_kind kind);
 /* Formats `loss 1,204, queue-full 3` of one kind; "" if there are none. */
 void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
                      size_t size);

@@ -401,3 +401,21 @@ void replay_result_free(struct replay_result *result)
 	result->clouds = NULL;
 	result->n_clouds = 0;
 }
+
+uint64_t replay_packets_read(const struct replay_result *result)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
+		sum += result->ports[i].rx_packets;
+	return sum;
+}
+
+uint64_t replay_packets_written(const struct replay_result *result)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
+		sum += result->ports[i].tx_packets - result->ports[i].no_file;
+	return sum;
+}

@@ -62,7 +62,7 @@ struct replay_options {
 
 struct replay_port_report {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t first, last; /* numbers of these packets; of a recording only */
+	uint64_t first, last; /* numbers of these packets, from 1; of a recording only */
 	uint64_t no_cloud;
 	uint64_t untouched; /* chosen by no cloud, and passed on unchanged */
 	uint64_t lost;      /* by weir itself, at or behind the port; only live */
@@ -109,5 +109,8 @@ struct replay_result {
 int replay_run(const struct scenario *scenario, const struct replay_options *options,
                struct replay_result *result, struct problem *problem);
 void replay_result_free(struct replay_result *result);
+/* Return how many packets came in at all ports, and how many were written. */
+uint64_t replay_packets_read(const struct replay_result *result);
+uint64_t replay_packets_written(const struct replay_result *result);
 
 #endif
