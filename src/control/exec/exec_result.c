@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/engine_report.h"
+#include "figures/figures.h"
 #include "replay/replay_table.h"
 #include "report/chart_unit.h"
 #include "show/late.h"
@@ -30,14 +31,7 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
 		runtime_cloud_report(runtime, scenario->clouds[i]->name, &result->clouds[i]);
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
-		result->ports[i].rx_packets = port->rx_packets;
-		result->ports[i].rx_bytes = port->rx_bytes;
-		result->ports[i].tx_packets = port->tx_packets;
-		result->ports[i].tx_bytes = port->tx_bytes;
-		result->ports[i].no_cloud = port->no_cloud;
-		result->ports[i].untouched = port->untouched;
-		result->ports[i].lost =
-		        port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
+		figures_copy(FIGURE_REPLAY_PORT, &result->ports[i], FIGURE_PORT, port);
 		result->ports[i].lateness_ns = malloc(sizeof(struct histogram));
 		if (!result->ports[i].lateness_ns) {
 			free(port);
