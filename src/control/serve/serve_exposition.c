@@ -6,16 +6,15 @@
 
 #define SECOND UINT64_C(1000000000)
 
-void exposition_family(struct exposition *exposition, const char *name, enum exposition_type type,
+void exposition_family(struct exposition *exposition, const char *name, enum figure_kind kind,
                        const char *help)
 {
-	static const char *const types[] = {"counter", "gauge", "histogram"};
-	const char *end = type == EXPOSITION_COUNTER && !exposition->openmetrics ? "_total" : "";
+	const char *end = kind == FIGURE_COUNTER && !exposition->openmetrics ? "_total" : "";
 
 	exposition->family = name;
-	exposition->type = type;
+	exposition->kind = kind;
 	fprintf(exposition->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, end, help, name, end,
-	        types[type]);
+	        figure_kind_names[kind]);
 }
 
 static void put_name(struct exposition *exposition, const char *end, const char *labels)
@@ -31,13 +30,13 @@ static void put_time(FILE *out, uint64_t ns)
 
 void exposition_count(struct exposition *exposition, const char *labels, uint64_t value)
 {
-	put_name(exposition, exposition->type == EXPOSITION_COUNTER ? "_total" : "", labels);
+	put_name(exposition, exposition->kind == FIGURE_COUNTER ? "_total" : "", labels);
 	fprintf(exposition->out, "%" PRIu64 "\n", value);
 }
 
 void exposition_time(struct exposition *exposition, const char *labels, uint64_t ns)
 {
-	put_name(exposition, exposition->type == EXPOSITION_COUNTER ? "_total" : "", labels);
+	put_name(exposition, exposition->kind == FIGURE_COUNTER ? "_total" : "", labels);
 	put_time(exposition->out, ns);
 	fputc('\n', exposition->out);
 }

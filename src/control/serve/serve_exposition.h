@@ -13,17 +13,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum exposition_type { EXPOSITION_COUNTER, EXPOSITION_GAUGE, EXPOSITION_HISTOGRAM };
+#include "figures/figures.h"
 
 struct exposition {
 	FILE *out;
 	bool openmetrics;
 	const char *family;
-	enum exposition_type type;
+	enum figure_kind kind;
 };
 
 /* Begins a family, to which the samples that follow belong. `name` without `_total`. */
-void exposition_family(struct exposition *exposition, const char *name, enum exposition_type type,
+void exposition_family(struct exposition *exposition, const char *name, enum figure_kind kind,
                        const char *help);
 /* `labels`: made by exposition_label, without braces; "": none. */
 void exposition_count(struct exposition *exposition, const char *labels, uint64_t value);
