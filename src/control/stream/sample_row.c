@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/sample_row.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "report/chart_unit.h"
 #include "show/view.h"
+#include "stream/sampler.h"
 
 #define FRAME_BYTES 1000 /* weight of a drop */
+
+static void figures_find(struct sample_figures *figures)
+{
+	const struct figure *f = NULL;
+
+	while ((f = figure_next(FIGURE_CLOUD, FIGURE_GROWTH, NULL, f))) {
+		assert(figures->n < SAMPLE_COUNTERS_MAX);
+		figures->weight[figures->n] = f->loss != NULL           ? FRAME_BYTES
+		                              : f->unit == FIGURE_BYTES ? 1
+		                                                        : 0;
+		figures->figure[figures->n++] = f;
+	}
+	figures->n_counters = figures->n;
+	while ((f = figure_next(FIGURE_CLOUD, FIGURE_SAMPLE, NULL, f))) {
+		assert(figures->n < SAMPLE_FIGURES_MAX);
+		figures->figure[figures->n++] = f;
+	}
+}
 
 bool sample_rows_make(struct sample_rows *rows, uint32_t most)
 {
 	*rows = (struct sample_rows){.most = most};
+	figures_find(&rows->figures);
 	rows->row = calloc(most, sizeof(*rows->row));
 	rows->of_template = calloc(most, sizeof(*rows->of_template));
 	rows->delays = calloc(2 * (size_t)most, sizeof(*rows->delays));
@@ -41,19 +64,21 @@ void sample_rows_clear(struct sample_rows *rows)
 	rows->n = rows->n_templates = rows->least = 0;
 }
 
-uint64_t sample_weight(const struct sample_row *row)
+uint64_t sample_weight(const struct sample_figures *figures, const struct sample_row *row)
 {
-	const uint64_t *v = row->sums.v;
+	uint64_t sum = 0;
 
-	return v[SAMPLE_RX_BYTES] + v[SAMPLE_TX_BYTES] +
-	       FRAME_BYTES * (v[SAMPLE_EMULATED] + v[SAMPLE_CONGESTION] + v[SAMPLE_REAL]);
+	for (uint32_t i = 0; i < figures->n_counters; i++)
+		sum += figures->weight[i] * row->v[i];
+	return sum;
 }
 
 static void find_least(struct sample_rows *rows)
 {
 	rows->least = 0;
 	for (uint32_t i = 1; i < rows->n; i++)
-		if (sample_weight(&rows->row[i]) < sample_weight(&rows->row[rows->least]))
+		if (sample_weight(&rows->figures, &rows->row[i]) <
+		    sample_weight(&rows->figures, &rows->row[rows->least]))
 			rows->least = i;
 }
 
@@ -63,7 +88,8 @@ void sample_rows_offer(struct sample_rows *rows, const struct sample_row *row)
 		rows->row[rows->n++] = *row;
 		if (rows->n == rows->most)
 			find_least(rows);
-	} else if (sample_weight(row) > sample_weight(&rows->row[rows->least])) {
+	} else if (sample_weight(&rows->figures, row) >
+	           sample_weight(&rows->figures, &rows->row[rows->least])) {
 		rows->row[rows->least] = *row;
 		find_least(rows);
 	}
@@ -75,57 +101,39 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 		rows->of_template[rows->n_templates++] = *row;
 }
 
-void sample_sums_since(struct sample_sums *since, struct sample_sums *seen,
-                       const struct counters *now)
+void sample_row_read(const struct sample_figures *figures, struct sample_row *row,
+                     const struct cloud_brief *brief, uint64_t seen[SAMPLE_COUNTERS_MAX])
 {
-	static const int of_kind[] = {[REASON_EMULATED] = SAMPLE_EMULATED,
-	                              [REASON_CONGESTION] = SAMPLE_CONGESTION,
-	                              [REASON_REAL] = SAMPLE_REAL};
-	struct sample_sums all = {
-	        .v = {now->rx_packets, now->rx_bytes, now->tx_packets, now->tx_bytes}};
 	bool anew = false;
 
-	for (int i = 0; i < REASON_COUNT; i++)
-		if (now->drops[i] > 0)
-			all.v[of_kind[reason_kind((enum reason)i)]] += now->drops[i];
-	for (int i = 0; i < SAMPLE_SUMS; i++)
-		anew |= all.v[i] < seen->v[i];
-	for (int i = 0; i < SAMPLE_SUMS; i++)
-		since->v[i] = all.v[i] - (anew ? 0 : seen->v[i]);
-	*seen = all;
+	for (uint32_t i = 0; i < figures->n; i++)
+		row->v[i] = figure_read(figures->figure[i], brief).count;
+	for (uint32_t i = 0; i < figures->n_counters && seen != NULL; i++)
+		anew |= row->v[i] < seen[i];
+	for (uint32_t i = 0; i < figures->n_counters; i++) {
+		uint64_t now = row->v[i];
+
+		row->v[i] -= seen == NULL ? now : anew ? 0 : seen[i];
+		if (seen != NULL)
+			seen[i] = now;
+	}
 }
 
-void sample_sums_add(struct sample_sums *to, const struct sample_sums *from)
+void sample_row_add(const struct sample_figures *figures, struct sample_row *to,
+                    const struct sample_row *from)
 {
-	for (int i = 0; i < SAMPLE_SUMS; i++)
+	for (uint32_t i = 0; i < figures->n; i++)
 		to->v[i] += from->v[i];
-}
-
-void sample_row_add(struct sample_row *to, const struct sample_row *from)
-{
-	sample_sums_add(&to->sums, &from->sums);
-	to->held_packets += from->held_packets;
-	to->queue_packets += from->queue_packets;
-	to->queue_bytes += from->queue_bytes;
 }
 
 /* ---- JSON ---- */
 
-static const char *const names[SAMPLE_SUMS] = {"rx_packets", "rx_bytes",   "tx_packets", "tx_bytes",
-                                               "emulated",   "congestion", "real"};
-
-static void put_sums(json_t *object, const struct sample_sums *sums)
+void sample_row_put(const struct sample_figures *figures, json_t *object,
+                    const struct sample_row *row, uint32_t n)
 {
-	for (int i = 0; i < SAMPLE_SUMS; i++)
-		json_object_set_new(object, names[i], json_integer((json_int_t)sums->v[i]));
-}
-
-json_t *sample_sums_json(const struct sample_sums *sums)
-{
-	json_t *object = json_object();
-
-	put_sums(object, sums);
-	return object;
+	for (uint32_t i = 0; i < n; i++)
+		json_object_set_new(object, figures->figure[i]->name,
+		                    json_integer((json_int_t)row->v[i]));
 }
 
 json_t *sample_percentiles(const struct histogram *histogram)
@@ -166,21 +174,19 @@ static json_t *delays_since(const struct sample_rows *rows, struct control *cont
 	return object;
 }
 
-static json_t *row_json(const struct sample_row *row, const char *name)
+static json_t *row_json(const struct sample_figures *figures, const struct sample_row *row,
+                        const char *name)
 {
 	json_t *object = json_pack("{s:s}", "cloud", name);
 
-	put_sums(object, &row->sums);
-	json_object_set_new(object, "held_packets", json_integer((json_int_t)row->held_packets));
-	json_object_set_new(object, "queue_packets", json_integer((json_int_t)row->queue_packets));
-	json_object_set_new(object, "queue_bytes", json_integer((json_int_t)row->queue_bytes));
+	sample_row_put(figures, object, row, figures->n);
 	return object;
 }
 
-static int heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b, void *figures)
 {
 	const struct sample_row *x = a, *y = b;
-	uint64_t m = sample_weight(x), n = sample_weight(y);
+	uint64_t m = sample_weight(figures, x), n = sample_weight(figures, y);
 
 	if (m != n)
 		return m > n ? -1 : 1;
@@ -199,7 +205,7 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 	*clouds = json_array();
 	*templates = json_array();
 	if (rows->n > 0)
-		qsort(rows->row, rows->n, sizeof(*rows->row), heavier);
+		qsort_r(rows->row, rows->n, sizeof(*rows->row), heavier, &rows->figures);
 	for (uint32_t i = 0; now != NULL && i < rows->n; i++) {
 		const struct sample_row *row = &rows->row[i];
 		const struct cloud_conf *cloud = scenario->clouds[row->cloud];
@@ -209,7 +215,7 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 		if (!control->ops->brief_name(control->context, cloud->name, row->index, name,
 		                              sizeof(name)))
 			continue;
-		object = row_json(row, name);
+		object = row_json(&rows->figures, row, name);
 		if (!cloud->many) {
 			json_t *delays = delays_since(rows, control, row->cloud, &now[n++]);
 
@@ -220,7 +226,7 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 	}
 	for (uint32_t i = 0; now != NULL && i < rows->n_templates; i++) {
 		const struct sample_row *row = &rows->of_template[i];
-		json_t *object = row_json(row, scenario->clouds[row->cloud]->name);
+		json_t *object = row_json(&rows->figures, row, scenario->clouds[row->cloud]->name);
 		json_t *delays = delays_since(rows, control, row->cloud, &now[n++]);
 
 		json_object_set_new(object, "clouds", json_integer(row->index));
@@ -234,4 +240,100 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 		rows->delays = now;
 		rows->n_delays = n;
 	}
+}
+
+/* ---- text ---- */
+
+static double number(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+/* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
+static void put_rate(FILE *out, const char *what, double bps, double pps)
+{
+	char rate[CHART_UNIT_SIZE];
+
+	chart_unit_format(rate, sizeof(rate), CHART_BPS, bps, 3);
+	fprintf(out, " %s %s %.0f/s", what, rate, pps);
+}
+
+static void put_rates(FILE *out, const json_t *object, double seconds)
+{
+	const struct figures_rate rate = figures_rate(object, seconds);
+
+	put_rate(out, "in", rate.in_bps, rate.in_pps);
+	put_rate(out, "out", rate.out_bps, rate.out_pps);
+}
+
+static void put_time(FILE *out, const char *what, double ns)
+{
+	char text[CHART_UNIT_SIZE];
+
+	chart_unit_format(text, sizeof(text), CHART_NS, ns, 3);
+	fprintf(out, " %s %s", what, text);
+}
+
+static void print_port(FILE *out, const json_t *port, double seconds)
+{
+	const json_t *late = json_object_get(port, "lateness_ns");
+
+	fprintf(out, "sample port %s", json_string_value(json_object_get(port, "port")));
+	put_rates(out, port, seconds);
+	put_time(out, "late p50", number(late, "p50"));
+	put_time(out, "p99", number(late, "p99"));
+	put_time(out, "max", number(late, "max"));
+	fprintf(out, " lost %.0f%s\n", number(port, "lost"),
+	        json_is_true(json_object_get(port, "link_up")) ? "" : " link down");
+}
+
+static void print_cloud(FILE *out, const char *what, const json_t *cloud, double seconds)
+{
+	const json_t *delay = json_object_get(cloud, "delay_ns");
+	char queue[CHART_UNIT_SIZE];
+
+	fprintf(out, "sample %s %s", what, json_string_value(json_object_get(cloud, "cloud")));
+	put_rates(out, cloud, seconds);
+	chart_unit_format(queue, sizeof(queue), CHART_BYTES, number(cloud, "queue_bytes"), 3);
+	fprintf(out, " drops emulated %.0f congestion %.0f real %.0f queue %s",
+	        number(cloud, "emulated"), number(cloud, "congestion"), number(cloud, "real"),
+	        queue);
+	if (delay != NULL && number(delay, "count") > 0) {
+		put_time(out, "delay p50", number(delay, "p50"));
+		put_time(out, "p99", number(delay, "p99"));
+	}
+	fputc('\n', out);
+}
+
+static void print_worker(FILE *out, const json_t *worker)
+{
+	double polls = number(worker, "polls");
+	char used[CHART_UNIT_SIZE], room[CHART_UNIT_SIZE];
+
+	chart_unit_format(used, sizeof(used), CHART_BYTES, number(worker, "memory_used_bytes"), 3);
+	chart_unit_format(room, sizeof(room), CHART_BYTES, number(worker, "memory_bytes"), 3);
+	fprintf(out, "sample worker %.0f %s busy %.1f%% holds %.0f memory %s of %s\n",
+	        number(worker, "worker"), json_string_value(json_object_get(worker, "role")),
+	        polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,
+	        number(worker, "held_packets"), used, room);
+}
+
+void sample_print(FILE *out, const json_t *sample)
+{
+	double seconds = number(sample, "for_ns") / 1e9;
+	const json_t *each;
+	size_t i;
+
+	fprintf(out, "sample +%.3fs of %.3f s, %.0f clouds, %.0f busy\n",
+	        number(sample, "t_ns") / 1e9, seconds, number(sample, "clouds_in_all"),
+	        number(sample, "clouds_busy"));
+	if (seconds <= 0)
+		return;
+	json_array_foreach(json_object_get(sample, "ports"), i, each)
+	        print_port(out, each, seconds);
+	json_array_foreach(json_object_get(sample, "templates"), i, each)
+	        print_cloud(out, "clouds", each, seconds);
+	json_array_foreach(json_object_get(sample, "clouds"), i, each)
+	        print_cloud(out, "cloud", each, seconds);
+	json_array_foreach(json_object_get(sample, "workers"), i, each) print_worker(out, each);
 }

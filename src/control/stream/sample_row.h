@@ -9,30 +9,23 @@
 
 #include <jansson.h>
 
-#include "account/counters.h"
+#include "figures/figures.h"
 #include "service/control.h"
 
-enum {
-	SAMPLE_RX_PACKETS,
-	SAMPLE_RX_BYTES,
-	SAMPLE_TX_PACKETS,
-	SAMPLE_TX_BYTES,
-	SAMPLE_EMULATED, /* drops, by kind */
-	SAMPLE_CONGESTION,
-	SAMPLE_REAL,
-	SAMPLE_SUMS
-};
-
-struct sample_sums {
-	uint64_t v[SAMPLE_SUMS];
+/* The figures of a cloud in a sample: first the counters, of which a sample has the growth. */
+#define SAMPLE_COUNTERS_MAX 8
+#define SAMPLE_FIGURES_MAX  12
+struct sample_figures {
+	uint32_t n_counters, n;
+	const struct figure *figure[SAMPLE_FIGURES_MAX];
+	uint32_t weight[SAMPLE_COUNTERS_MAX]; /* by which a counter makes a cloud busy */
 };
 
 struct sample_row {
 	uint32_t cloud,
 	        index; /* cloud: in the scenario; index: in a template; of a template's own row, how
 	                * many clouds it has */
-	struct sample_sums sums;
-	uint64_t held_packets, queue_packets, queue_bytes;
+	uint64_t v[SAMPLE_FIGURES_MAX]; /* in the order of the figures */
 };
 
 /* The delays of a cloud in the last sample, as they were then. */
@@ -42,6 +35,7 @@ struct sample_delays {
 };
 
 struct sample_rows {
+	struct sample_figures figures;
 	uint32_t most, n, n_templates;
 	uint32_t least; /* the index in `row` with the least weight, if n == most */
 	struct sample_row *row, *of_template;
@@ -62,15 +56,18 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 void sample_rows_json(struct sample_rows *rows, struct control *control, json_t **clouds,
                       json_t **templates);
 
+/* Reads the row of a cloud: what was counted since `seen`, which becomes what is counted now, and
+ * what it has now. If a counter has decreased, the cloud was made anew, or cleared: then all of it
+ * counts. `seen` NULL: there was no memory for it, and nothing counts. */
+void sample_row_read(const struct sample_figures *figures, struct sample_row *row,
+                     const struct cloud_brief *brief, uint64_t seen[SAMPLE_COUNTERS_MAX]);
 /* Returns the bytes in and out, plus drops as if each were a frame. */
-uint64_t sample_weight(const struct sample_row *row);
-/* Computes what was counted since `seen`, which becomes what is counted now. If a counter has
- * decreased, the cloud was made anew, or cleared: then all of it counts. */
-void sample_sums_since(struct sample_sums *since, struct sample_sums *seen,
-                       const struct counters *now);
-void sample_sums_add(struct sample_sums *to, const struct sample_sums *from);
-json_t *sample_sums_json(const struct sample_sums *sums);
-void sample_row_add(struct sample_row *to, const struct sample_row *from);
+uint64_t sample_weight(const struct sample_figures *figures, const struct sample_row *row);
+void sample_row_add(const struct sample_figures *figures, struct sample_row *to,
+                    const struct sample_row *from);
+/* Adds the first n figures to an object. */
+void sample_row_put(const struct sample_figures *figures, json_t *object,
+                    const struct sample_row *row, uint32_t n);
 /* Returns {"count":..,"p50":..,"p99":..,"max":..}. */
 json_t *sample_percentiles(const struct histogram *histogram);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/sampler.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,19 +13,18 @@
 #define BRIEFS 64
 
 /* What was seen of a cloud, or of a template: of its head, and of each of its clouds. */
+struct seen {
+	uint64_t v[SAMPLE_COUNTERS_MAX];
+};
 struct block {
-	struct sample_sums own;
-	struct sample_sums *of_each;
+	struct seen own;
+	struct seen *of_each;
 	uint32_t n;
 };
 
 struct seen_port {
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, lost;
+	struct seen counters;
 	struct histogram_part late;
-};
-
-struct seen_worker {
-	uint64_t polls, busy_polls;
 };
 
 #define SEEN_WORKERS 128
@@ -45,11 +45,10 @@ struct sampler {
 	uint32_t cloud, from;
 	struct sample_rows rows;
 	uint64_t n_clouds, n_busy;
-	struct sample_sums all;
-	struct sample_row of_template;
+	struct sample_row all, of_template;
 	/* the rest */
 	struct seen_port ports[SCENARIO_PORTS_MAX];
-	struct seen_worker workers[SEEN_WORKERS];
+	struct seen workers[SEEN_WORKERS];
 };
 
 struct sampler *sampler_make(simtime interval_ns, uint32_t rows, uint64_t now_ns)
@@ -136,9 +135,9 @@ static bool follow(struct sampler *sampler, const struct control *control)
 /* ---- clouds ---- */
 
 /* Returns where what was seen of the i-th cloud is stored; NULL if there is no memory. */
-static struct sample_sums *seen_of(struct block *block, uint32_t i)
+static struct seen *seen_of(struct block *block, uint32_t i)
 {
-	struct sample_sums *grown;
+	struct seen *grown;
 	uint32_t room = block->n > 0 ? block->n : 64;
 
 	if (i < block->n)
@@ -158,20 +157,16 @@ static void take_brief(struct sampler *sampler, const struct cloud_brief *brief,
                        bool head)
 {
 	struct block *block = &sampler->blocks[sampler->cloud];
-	struct sample_sums *seen = !many || head ? &block->own : seen_of(block, sampler->from);
-	struct sample_row row = {.cloud = sampler->cloud,
-	                         .index = sampler->from,
-	                         .held_packets = brief->held_packets,
-	                         .queue_packets = brief->queue_packets,
-	                         .queue_bytes = brief->queue_bytes};
+	struct seen *seen = !many || head ? &block->own : seen_of(block, sampler->from);
+	struct sample_row row = {.cloud = sampler->cloud, .index = sampler->from};
+	const struct sample_figures *figures = &sampler->rows.figures;
 
-	if (seen != NULL)
-		sample_sums_since(&row.sums, seen, &brief->counters);
-	sample_sums_add(&sampler->all, &row.sums);
+	sample_row_read(figures, &row, brief, seen != NULL ? seen->v : NULL);
+	sample_row_add(figures, &sampler->all, &row);
 	sampler->n_clouds += !head;
-	sampler->n_busy += !head && sample_weight(&row) > 0;
+	sampler->n_busy += !head && sample_weight(figures, &row) > 0;
 	if (many)
-		sample_row_add(&sampler->of_template, &row);
+		sample_row_add(figures, &sampler->of_template, &row);
 	if (!head)
 		sample_rows_offer(&sampler->rows, &row);
 }
@@ -208,12 +203,25 @@ static uint32_t read_on(struct sampler *sampler, struct control *control)
 
 /* ---- ports and workers ---- */
 
-static uint64_t since(uint64_t now, uint64_t *seen)
+/* Adds the figures of a sample; of counters, what was counted since `seen`. */
+static void add_figures(json_t **object, enum figure_scope scope, const void *record,
+                        struct seen *seen)
 {
-	uint64_t less = now < *seen ? now : now - *seen;
+	uint64_t *before = seen->v;
 
-	*seen = now;
-	return less;
+	for (const struct figure *f = NULL;
+	     (f = figure_next(scope, FIGURE_SAMPLE | FIGURE_GROWTH, record, f));) {
+		struct figure_value value = figure_read(f, record);
+
+		if ((f->in & FIGURE_GROWTH) != 0) {
+			uint64_t now = value.count;
+
+			assert(before < seen->v + SAMPLE_COUNTERS_MAX);
+			value.count -= now < *before ? 0 : *before;
+			*before++ = now;
+		}
+		figures_put(object, f, value);
+	}
 }
 
 static json_t *late_since(struct port_report *port, struct seen_port *seen)
@@ -237,21 +245,12 @@ static json_t *ports_since(struct sampler *sampler, struct control *control)
 
 	for (uint32_t i = 0; port != NULL && i < n && i < SCENARIO_PORTS_MAX; i++) {
 		struct seen_port *seen = &sampler->ports[i];
-		uint64_t lost;
 		json_t *object;
 
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
-		       port->not_written;
-		object = json_pack(
-		        "{s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name, "link_up",
-		        port->link_up, "link_bps", (json_int_t)port->link_bps, "rx_packets",
-		        (json_int_t)since(port->rx_packets, &seen->rx_packets), "rx_bytes",
-		        (json_int_t)since(port->rx_bytes, &seen->rx_bytes), "tx_packets",
-		        (json_int_t)since(port->tx_packets, &seen->tx_packets), "tx_bytes",
-		        (json_int_t)since(port->tx_bytes, &seen->tx_bytes), "lost",
-		        (json_int_t)since(lost, &seen->lost));
+		object = json_pack("{s:s}", "port", port->name);
+		add_figures(&object, FIGURE_PORT, port, &seen->counters);
 		json_object_set_new(object, "lateness_ns", late_since(port, seen));
 		json_array_append_new(ports, object);
 	}
@@ -267,21 +266,13 @@ static json_t *workers_since(struct sampler *sampler, struct control *control, j
 	struct worker_report worker;
 
 	for (uint32_t i = 0; i < n && i < SEEN_WORKERS; i++) {
-		struct seen_worker *seen = &sampler->workers[i];
+		json_t *object;
 
 		if (!control->ops->worker(control->context, i, &worker))
 			continue;
-		json_array_append_new(
-		        workers,
-		        json_pack("{s:i,s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "worker", (int)i,
-		                  "role", worker.role, "cpu", (int)worker.cpu, "polls",
-		                  (json_int_t)since(worker.polls, &seen->polls), "busy_polls",
-		                  (json_int_t)since(worker.busy_polls, &seen->busy_polls),
-		                  "longest_poll_ns", (json_int_t)worker.longest_poll_ns, "stalls",
-		                  (json_int_t)worker.stalls, "held_packets",
-		                  (json_int_t)worker.held_packets, "memory_used_bytes",
-		                  (json_int_t)worker.memory_used_bytes, "memory_bytes",
-		                  (json_int_t)worker.memory_bytes));
+		object = json_pack("{s:i}", "worker", (int)i);
+		add_figures(&object, FIGURE_WORKER, &worker, &sampler->workers[i]);
+		json_array_append_new(workers, object);
 		used += worker.memory_used_bytes;
 		room += worker.memory_bytes;
 	}
@@ -298,27 +289,29 @@ static void pass_begin(struct sampler *sampler, uint64_t now_ns)
 	sampler->took_ns = 0;
 	sampler->cloud = sampler->from = 0;
 	sampler->n_clouds = sampler->n_busy = 0;
-	sampler->all = (struct sample_sums){.v = {0}};
+	sampler->all = (struct sample_row){.cloud = 0};
 	sample_rows_clear(&sampler->rows);
 }
 
 static void pass_end(struct sampler *sampler, struct control *control)
 {
+	const struct sample_figures *figures = &sampler->rows.figures;
 	simtime now = control->ops->now_ns(control->context);
 	struct timespec wall;
-	json_t *memory, *sample, *clouds, *templates, *ports, *workers;
+	json_t *memory, *sample, *clouds, *templates, *ports, *workers, *all = json_object();
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	ports = ports_since(sampler, control);
 	workers = workers_since(sampler, control, &memory);
 	sample_rows_json(&sampler->rows, control, &clouds, &templates);
+	sample_row_put(figures, all, &sampler->all, figures->n_counters);
 	sample = json_pack("{s:i,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "sample", 1, "t_ns",
 	                   (json_int_t)now, "wall_ns",
 	                   (json_int_t)wall.tv_sec * (json_int_t)SIMTIME_S + wall.tv_nsec, "for_ns",
 	                   (json_int_t)(now - sampler->last_ns), "ports", ports, "clouds", clouds,
 	                   "clouds_in_all", (json_int_t)sampler->n_clouds, "clouds_busy",
-	                   (json_int_t)sampler->n_busy, "templates", templates, "all",
-	                   sample_sums_json(&sampler->all), "workers", workers, "memory", memory);
+	                   (json_int_t)sampler->n_busy, "templates", templates, "all", all,
+	                   "workers", workers, "memory", memory);
 	sampler->last_ns = now;
 	sampler->passing = false;
 	if (sampler->primed)

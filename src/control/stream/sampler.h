@@ -13,7 +13,7 @@
  * processor goes into passes, and sending takes 0.1 % more. Measured with 65,536 clouds of a
  * template that all had traffic: 1.3 % of a processor for control in all at a sample a second, and
  * 2.3 % at the greatest rate, 1.7 samples a second. No lock is taken, and the workers are not
- * disturbed. Memory: 72 bytes a cloud.
+ * disturbed. Memory: 80 bytes a cloud.
  *
  * If the scenario changes in the middle of a pass, which happens with many clouds only, the pass
  * begins again: what was read already is in the sums, and not in the rows.
@@ -49,7 +49,7 @@ void sampler_put(struct sampler *sampler, struct output *output);
 /* Returns when the next step is due, at the earliest. */
 uint64_t sampler_next_ns(const struct sampler *sampler);
 
-/* Prints a sample as lines for people; each begins with `sample ` (sample_text.c). */
+/* Prints a sample as lines for people; each begins with `sample ` (sample_row.c). */
 void sample_print(FILE *out, const json_t *sample);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figures/figures.h"
+
 const char *const top_sort_names[TOP_SORTS] = {"out", "in", "drops", "queue", "delay", "name"};
 
 static double number(const json_t *object, const char *key)
@@ -71,13 +73,14 @@ static void remember(struct top_model *model, const json_t *row)
 	memmove(history->queue, history->queue + 1, sizeof(history->queue) - sizeof(float));
 	memmove(history->out, history->out + 1, sizeof(history->out) - sizeof(float));
 	history->queue[TOP_HISTORY - 1] = (float)number(row, "queue_bytes");
-	history->out[TOP_HISTORY - 1] = (float)(number(row, "tx_bytes") / model->seconds);
+	history->out[TOP_HISTORY - 1] = (float)(figures_rate(row, model->seconds).out_bps / 8);
 }
 
 static void add_row(struct top_model *model, const json_t *from)
 {
 	struct top_row *row = &model->rows[model->n_rows];
 	const json_t *delay = json_object_get(from, "delay_ns");
+	const struct figures_rate rate = figures_rate(from, model->seconds);
 	double s = model->seconds;
 
 	if (model->n_rows == TOP_ROWS)
@@ -86,9 +89,9 @@ static void add_row(struct top_model *model, const json_t *from)
 	if (strstr(row->name, model->filter) == NULL)
 		return;
 	row->clouds = number(from, "clouds");
-	row->in_bps = number(from, "rx_bytes") * 8 / s;
-	row->out_bps = number(from, "tx_bytes") * 8 / s;
-	row->out_pps = number(from, "tx_packets") / s;
+	row->in_bps = rate.in_bps;
+	row->out_bps = rate.out_bps;
+	row->out_pps = rate.out_pps;
 	row->emulated = number(from, "emulated") / s;
 	row->congestion = number(from, "congestion") / s;
 	row->real = number(from, "real") / s;

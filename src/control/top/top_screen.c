@@ -12,6 +12,7 @@
 #include <curses.h>
 #include <term.h>
 
+#include "figures/figures.h"
 #include "top/top_page.h"
 #include "top/top_text.h"
 
@@ -138,7 +139,6 @@ static int draw_ports(const struct top_screen *screen, const struct top_model *m
                       int end)
 {
 	const json_t *port;
-	double s = model->seconds;
 	size_t i;
 
 	put_line(row++, look(screen, PAIR_HEAD),
@@ -147,6 +147,7 @@ static int draw_ports(const struct top_screen *screen, const struct top_model *m
 	json_array_foreach(json_object_get(model->sample, "ports"), i, port)
 	{
 		const json_t *late = json_object_get(port, "lateness_ns");
+		const struct figures_rate rate = figures_rate(port, model->seconds);
 		char t[7][TOP_TEXT_BYTES], line[400];
 		double lost = number(port, "lost");
 		bool up = json_is_true(json_object_get(port, "link_up"));
@@ -154,12 +155,11 @@ static int draw_ports(const struct top_screen *screen, const struct top_model *m
 		if (row >= end)
 			break;
 		snprintf(line, sizeof(line), "%-16.16s %9s %9s %6s %6s %6s %8s %7s %7s%s",
-		         word(port, "port"), top_count(t[0], number(port, "rx_bytes") * 8 / s),
-		         top_count(t[1], number(port, "tx_bytes") * 8 / s),
-		         top_count(t[2], number(port, "rx_packets") / s),
-		         top_count(t[3], number(port, "tx_packets") / s), "",
-		         top_time(t[4], number(late, "p50")), top_time(t[5], number(late, "p99")),
-		         top_time(t[6], number(late, "max")), up ? "" : " DOWN");
+		         word(port, "port"), top_count(t[0], rate.in_bps),
+		         top_count(t[1], rate.out_bps), top_count(t[2], rate.in_pps),
+		         top_count(t[3], rate.out_pps), "", top_time(t[4], number(late, "p50")),
+		         top_time(t[5], number(late, "p99")), top_time(t[6], number(late, "max")),
+		         up ? "" : " DOWN");
 		put_line(row, up ? A_NORMAL : look(screen, PAIR_REAL), line);
 		snprintf(line, sizeof(line), "%s%s", lost > 0 ? "!" : "", top_count(t[0], lost));
 		put(row++, 52 + 6 - (int)strlen(line),
