@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/achieved.h"
-#include "show/achieved_queue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,52 +112,6 @@ static void add_rate(struct achieved_filler *filler, const struct conf *conf)
 		         filler_rate(filler, (double)c->tx_bytes * 8 / seconds).text);
 }
 
-/* Other statements have counters, each with its words. Those that are `always` are printed even if
- * 0. */
-struct in_flight {
-	const char *statement;
-	const char *thing; /* what is counted (count_of); or NULL */
-	const char *words; /* said of the count, if nothing is */
-	size_t counter;
-	bool always;
-};
-
-#define COUNTER(name) offsetof(struct counters, name)
-
-static const struct in_flight in_flights[] = {
-        {"hop", "packet of its own", NULL, COUNTER(generated), true},
-        {"feedback", "answer written", NULL, COUNTER(feedback_written), false},
-        {"feedback", "request inserted", NULL, COUNTER(feedback_inserted), false},
-        {"feedback", "header with answers inserted", NULL, COUNTER(feedback_answered), false},
-        {"feedback", "header removed", NULL, COUNTER(feedback_stripped), false},
-        {"feedback", NULL, "without room", COUNTER(feedback_no_room), false},
-        {"feedback", NULL, "malformed", COUNTER(feedback_malformed), false},
-        {"xcp", "request reduced", NULL, COUNTER(feedback_written), true},
-        {"xcp", NULL, "malformed", COUNTER(feedback_malformed), false},
-};
-
-static void got_in_flights(struct achieved_row *row, const char *statement,
-                           const struct counters *c)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
-		const struct in_flight *of = &in_flights[i];
-		char digits[COUNT_SIZE];
-		uint64_t count;
-
-		if (strcmp(of->statement, statement) != 0)
-			continue;
-		memcpy(&count, (const char *)c + of->counter, sizeof(count));
-		if ((count == 0 && !of->always) || at >= sizeof(row->got))
-			continue;
-		at += (size_t)snprintf(
-		        row->got + at, sizeof(row->got) - at, "%s%s%s%s", at ? ", " : "",
-		        of->thing ? count_of(count, of->thing).text : count_text(digits, count),
-		        of->thing ? "" : " ", of->thing ? "" : of->words);
-	}
-}
-
 static void got_meter(const struct achieved_filler *filler, struct achieved_row *row,
                       const struct observed *observed)
 {
@@ -173,14 +126,12 @@ static void got_meter(const struct achieved_filler *filler, struct achieved_row 
 
 static void add_other(struct achieved_filler *filler, const struct conf *conf)
 {
-	const struct counters *c = &filler->report->counters;
 	struct achieved_row *row = filler_add(filler, conf->statement->name);
 
 	filler_asked(row, conf);
-	achieved_queue_text(filler->cloud, filler->report,
-	                    filler->run->time_unit ? filler->run->time_unit : CHART_NS, conf,
-	                    row->got, sizeof(row->got));
-	got_in_flights(row, conf->statement->name, c);
+	achieved_counts(filler->cloud, filler->report,
+	                filler->run->time_unit ? filler->run->time_unit : CHART_NS, conf, row->got,
+	                sizeof(row->got));
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(filler, row, &filler->report->observed);
 	if (conf->statement->role == ROLE_SCHEDULE)

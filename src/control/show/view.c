@@ -5,7 +5,7 @@
 #include "account/count.h"
 #include "link/rate.h"
 #include "report/chart_unit.h"
-#include "show/achieved_queue.h"
+#include "show/achieved.h"
 #include "show/late.h"
 #include "show/line_delay.h"
 #include "show/share.h"
@@ -189,8 +189,8 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
-	else
-		achieved_queue_text(view->conf, &view->since, CHART_NS, conf, text, size);
+	else if (achieved_is_of_queue(conf->statement))
+		achieved_counts(view->conf, &view->since, CHART_NS, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "show/achieved_queue.h"
+#include "show/achieved.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,9 @@ static void say(struct sentence *sentence, const char *format, ...)
 
 /* Counters of a statement, each with its words; those that are `always` are printed even if 0. */
 struct in_flight {
-	const char *statement, *words;
+	const char *statement;
+	const char *words; /* said of the count */
+	const char *thing; /* what is counted (count_of), instead */
 	size_t counter;
 	bool always;
 };
@@ -46,22 +48,31 @@ struct in_flight {
 #define DROPS(reason) offsetof(struct counters, drops[REASON_##reason])
 
 static const struct in_flight in_flights[] = {
-        {"mark", "marked", COUNTER(ecn_marked), true},
-        {"mark", "dropped as not capable", DROPS(NOT_CAPABLE), true},
-        {"red", "marked", COUNTER(ecn_marked), false},
-        {"red", "dropped early", DROPS(RED_EARLY), true},
-        {"red", "by force", DROPS(RED_FORCED), true},
-        {"codel", "marked", COUNTER(ecn_marked), false},
-        {"codel", "dropped", DROPS(CODEL), true},
-        {"pie", "marked", COUNTER(ecn_marked), false},
-        {"pie", "dropped", DROPS(PIE), true},
-        {"fq-codel", "marked", COUNTER(ecn_marked), false},
-        {"fq-codel", "dropped", DROPS(CODEL), true},
-        {"fq-codel", "of the fullest flow", DROPS(FULLEST), false},
-        {"dualpi2", "marked", COUNTER(ecn_marked), false},
-        {"dualpi2", "dropped", DROPS(DUALPI2), true},
-        {"ecn", "marked", COUNTER(ecn_marked), true},
-        {"becn", "quenches sent", COUNTER(becn_sent), true},
+        {"mark", "marked", NULL, COUNTER(ecn_marked), true},
+        {"mark", "dropped as not capable", NULL, DROPS(NOT_CAPABLE), true},
+        {"red", "marked", NULL, COUNTER(ecn_marked), false},
+        {"red", "dropped early", NULL, DROPS(RED_EARLY), true},
+        {"red", "by force", NULL, DROPS(RED_FORCED), true},
+        {"codel", "marked", NULL, COUNTER(ecn_marked), false},
+        {"codel", "dropped", NULL, DROPS(CODEL), true},
+        {"pie", "marked", NULL, COUNTER(ecn_marked), false},
+        {"pie", "dropped", NULL, DROPS(PIE), true},
+        {"fq-codel", "marked", NULL, COUNTER(ecn_marked), false},
+        {"fq-codel", "dropped", NULL, DROPS(CODEL), true},
+        {"fq-codel", "of the fullest flow", NULL, DROPS(FULLEST), false},
+        {"dualpi2", "marked", NULL, COUNTER(ecn_marked), false},
+        {"dualpi2", "dropped", NULL, DROPS(DUALPI2), true},
+        {"ecn", "marked", NULL, COUNTER(ecn_marked), true},
+        {"becn", "quenches sent", NULL, COUNTER(becn_sent), true},
+        {"hop", NULL, "packet of its own", COUNTER(generated), true},
+        {"feedback", NULL, "answer written", COUNTER(feedback_written), false},
+        {"feedback", NULL, "request inserted", COUNTER(feedback_inserted), false},
+        {"feedback", NULL, "header with answers inserted", COUNTER(feedback_answered), false},
+        {"feedback", NULL, "header removed", COUNTER(feedback_stripped), false},
+        {"feedback", "without room", NULL, COUNTER(feedback_no_room), false},
+        {"feedback", "malformed", NULL, COUNTER(feedback_malformed), false},
+        {"xcp", NULL, "request reduced", COUNTER(feedback_written), true},
+        {"xcp", "malformed", NULL, COUNTER(feedback_malformed), false},
 };
 
 static void say_count(struct sentence *sentence, uint64_t count, const char *words)
@@ -98,10 +109,16 @@ static void say_in_flights(struct sentence *sentence, const struct cloud_conf *c
 			continue;
 		memcpy(&count, (const char *)c + in_flights[i].counter, sizeof(count));
 		sum += count;
-		if (count > 0 || in_flights[i].always)
+		if (count == 0 && !in_flights[i].always)
+			continue;
+		if (in_flights[i].words)
 			say_count(sentence, count, in_flights[i].words);
+		else
+			say(sentence, "%s%s", sentence->at ? ", " : "",
+			    count_of(count, in_flights[i].thing).text);
 	}
-	if (sentence->at > 0 && share_offered(cloud, report, conf, &offered))
+	if (sentence->at > 0 && achieved_is_of_queue(conf->statement) &&
+	    share_offered(cloud, report, conf, &offered))
 		say_share(sentence, sum, offered);
 	if (strcmp(statement, "becn") == 0 && c->becn_marked > 0)
 		say_count(sentence, c->becn_marked, "of them for marks");
@@ -159,27 +176,29 @@ static void say_class(struct sentence *sentence, const struct class_report *clas
 	say_share(sentence, c->dropped + c->ecn_marked, c->rx_packets);
 }
 
-void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
-                         enum chart_unit time_unit, const struct conf *conf, char *text,
-                         size_t room)
+bool achieved_is_of_queue(const struct statement *statement)
+{
+	return statement->role == ROLE_AQM || statement->role == ROLE_AQM_MODIFIER ||
+	       statement->role == ROLE_CLASS;
+}
+
+void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *report,
+                     enum chart_unit time_unit, const struct conf *conf, char *text, size_t room)
 {
 	struct sentence sentence = {.text = text, .room = room};
-	enum statement_role role = conf->statement->role;
 	char time[CHART_UNIT_SIZE];
 	double ns;
 
 	text[0] = '\0';
-	if (role != ROLE_AQM && role != ROLE_AQM_MODIFIER && role != ROLE_CLASS)
-		return;
 	if (conf->scope[0]) {
 		const struct class_report *class = class_of(report, conf->scope);
 
-		if (class)
+		if (class && achieved_is_of_queue(conf->statement))
 			say_class(&sentence, class);
 		return;
 	}
 	say_in_flights(&sentence, cloud, report, conf);
-	if (role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
+	if (conf->statement->role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
 		chart_unit_format(time, sizeof(time), time_unit, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);
 	}
