@@ -4,7 +4,9 @@
 
 usage: command.py WEIR MAKE_CAPTURE
 """
+import csv
 import glob
+import gzip
 import json
 import os
 import re
@@ -163,6 +165,34 @@ def the_report_has_the_keys_of_the_contract_in_their_order():
     assert 16000000 < cloud["delay_ns"]["min"] < 18000000
     assert [port["port"] for port in report["ports"]] == ["a", "b"]
     assert report["ports"][1]["tx_packets"] == cloud["tx_packets"]
+
+
+def a_report_as_csv_has_the_figures_of_that_in_json():
+    make("in", packets=100)
+    scenario("seed 7\n" + LOSSY)
+    reports = {}
+    for name in ("r.json", "r.csv", "r.csv.gz"):
+        good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out", "--report", name)
+        reports[name] = gzip.decompress(read(name)) if name.endswith(".gz") else read(name)
+    assert reports["r.csv"] == reports["r.csv.gz"]
+    rows = list(csv.DictReader(reports["r.csv"].decode().splitlines()))
+    assert {row["scope"] for row in rows} == {"run", "cloud", "replay-port"}, rows
+    found = {(row["scope"], row["name"], row["figure"]): row["value"] for row in rows}
+    assert len(found) == len(rows)
+    report = json.loads(reports["r.json"])
+
+    def expect(scope, name, figures, path=""):
+        for key, value in figures.items():
+            if isinstance(value, dict):
+                expect(scope, name, value, f"{path}{key}.")
+            elif value is not None and key not in ("cloud", "port") and value != "":
+                assert float(found[scope, name, path + key]) == float(value), (path + key, value)
+
+    expect("run", "", {"seed": report["seed"], "duration_ns": report["duration_ns"]})
+    for cloud in report["clouds"]:
+        expect("cloud", cloud["cloud"], cloud)
+    for port in report["ports"]:
+        expect("replay-port", port["port"], port)
 
 
 def standard_input_and_output_are_captures_too():

@@ -18,7 +18,7 @@ static void figures_find(struct sample_figures *figures)
 	const struct figure *f = NULL;
 
 	while ((f = figure_next(FIGURE_CLOUD, FIGURE_GROWTH, NULL, f))) {
-		assert(figures->n < SAMPLE_COUNTERS_MAX);
+		assert(figures->n < SAMPLE_COUNTERS_MAX && f->type == FIGURE_COUNT);
 		figures->weight[figures->n] = f->loss != NULL           ? FRAME_BYTES
 		                              : f->unit == FIGURE_BYTES ? 1
 		                                                        : 0;
@@ -26,7 +26,7 @@ static void figures_find(struct sample_figures *figures)
 	}
 	figures->n_counters = figures->n;
 	while ((f = figure_next(FIGURE_CLOUD, FIGURE_SAMPLE, NULL, f))) {
-		assert(figures->n < SAMPLE_FIGURES_MAX);
+		assert(figures->n < SAMPLE_FIGURES_MAX && f->type == FIGURE_COUNT);
 		figures->figure[figures->n++] = f;
 	}
 }
@@ -101,13 +101,21 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 		rows->of_template[rows->n_templates++] = *row;
 }
 
+/* Like figure_read, but inline: a pass reads ten figures of each of 65,536 clouds. */
+static inline uint64_t value_of(const struct figure *figure, const struct cloud_brief *brief)
+{
+	if (figure->get != NULL)
+		return figure->get(brief).count;
+	return *(const uint64_t *)(const void *)((const char *)brief + figure->offset);
+}
+
 void sample_row_read(const struct sample_figures *figures, struct sample_row *row,
                      const struct cloud_brief *brief, uint64_t seen[SAMPLE_COUNTERS_MAX])
 {
 	bool anew = false;
 
 	for (uint32_t i = 0; i < figures->n; i++)
-		row->v[i] = figure_read(figures->figure[i], brief).count;
+		row->v[i] = value_of(figures->figure[i], brief);
 	for (uint32_t i = 0; i < figures->n_counters && seen != NULL; i++)
 		anew |= row->v[i] < seen[i];
 	for (uint32_t i = 0; i < figures->n_counters; i++) {
