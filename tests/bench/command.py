@@ -216,14 +216,15 @@ def a_scenario_of_a_file_is_compared_if_it_is_named():
 
 def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
     """Packets are stamped when they have been received, so the due time is not before the stamp and
-    the delay."""
+    the delay. A percentile is off by less than its bucket is wide, 6.3 % at most; max is exact."""
     said = rows("precision")
     assert len(said) >= 8, said
     for row in said:
         late, through = row["lateness_ns"], row["through_ns"]
         assert late["count"] == through["count"] > 0, row
-        for key in ("p50", "p90", "p99", "max"):
-            assert late[key] <= through[key], (row["load"], key, late, through)
+        for key in ("p50", "p90", "p99"):
+            assert late[key] <= 1.063 * through[key], (row["load"], key, late, through)
+        assert late["max"] <= through["max"], (row["load"], late, through)
 
 
 def machine_needs_no_run_and_says_a_remedy_for_what_costs_precision():
