@@ -128,6 +128,26 @@ static void to_look_for_rights_changes_nothing(void **state)
 	in_a_thread(looks);
 }
 
+/* The kernel ignores slices of such a thread. The test may have begun as one. */
+static void *looks_as_an_idle_one(void *argument)
+{
+	const struct sched_param none = {0};
+	struct priority_rights rights;
+
+	assert_int_equal(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+	looks(argument);
+	assert_int_equal(policy(), SCHED_IDLE);
+	priority_rights_read(LEVEL, &rights);
+	assert_false(rights.slices);
+	return NULL;
+}
+
+static void an_idle_thread_stays_idle_and_gets_no_slice(void **state)
+{
+	(void)state;
+	in_a_thread(looks_as_an_idle_one);
+}
+
 static void *takes_a_slice(void *argument)
 {
 	struct priority priority = {.kind = PRIORITY_SLICE};
@@ -259,6 +279,7 @@ GROUP(priority)
 	        cmocka_unit_test(each_thread_gets_what_its_wish_its_rights_and_its_sleep_allow),
 	        cmocka_unit_test(a_refusal_says_what_would_permit_it),
 	        cmocka_unit_test(to_look_for_rights_changes_nothing),
+	        cmocka_unit_test(an_idle_thread_stays_idle_and_gets_no_slice),
 	        cmocka_unit_test(a_slice_takes_no_right_where_the_kernel_has_slices),
 	        cmocka_unit_test(who_is_awake_for_longer_than_asleep_is_ordinary_for_a_while),
 	        cmocka_unit_test(a_thread_that_never_sleeps_loses_its_priority_to_the_kernel),

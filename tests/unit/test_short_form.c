@@ -124,6 +124,8 @@ static void a_scenario_is_found_by_its_name_or_the_only_beginning_of_one(void **
 	BECOME(text, "eth7", "eth8", "lte-d", "5ms");
 	assert_non_null(strstr(text, "seed 1\nport a device eth7\n"));
 	assert_non_null(strstr(text, "cloud up delay 5ms\n"));
+	BECOME(text, "satelite", "5ms");
+	assert_string_equal(text, "satelite: no scenario has this name; did you mean `satellite`?");
 }
 
 static void what_an_option_names_is_a_file_a_name_or_a_near_miss(void **state)
