@@ -52,9 +52,9 @@ class PortFigures:
     gone: bool = False
     """Its interface is not there."""
     absences: int = 0
-    """Times that its interface was gone."""
+    """How often its interface was gone."""
     absent_ns: int = 0
-    """For how long, in all."""
+    """For how long its interface was gone, in all."""
     chained: int = 0
     """Of not_sent: longer than its driver sends."""
     time: str = ""
@@ -68,13 +68,13 @@ class PortStamps:
     packets: int = 0
     """Packets with a time stamp."""
     missing: int = 0
-    """Packets without."""
+    """Packets without a time stamp."""
     odd: int = 0
     """Time stamps that were implausible, and corrected."""
     aged: int = 0
     """Packets received after weir had passed their instant."""
     oldest_ns: int = 0
-    """By how much, at most."""
+    """The longest time by which weir had passed the instant of a packet."""
 
 
 @dataclass(frozen=True)
@@ -166,13 +166,13 @@ class CloudLine:
     packets: int = 0
     """Packets whose time on the line was measured: of a line with jitter."""
     mean_ns: float = 0.0
-    """Their mean."""
+    """The mean time of packets on the line."""
     deviation_ns: float = 0.0
-    """Their standard deviation."""
+    """The standard deviation of these times."""
     order_waits: int = 0
     """Packets that would have overtaken, and were held back."""
     order_waited_ns: int = 0
-    """For how long, in all."""
+    """For how long packets were held back to keep their order, in all."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class WorkerFigures:
     """Figures of a worker."""
 
     role: str = ""
-    """run-to-completion, rx, emulation, tx."""
+    """Its role: run-to-completion, rx, emulation or tx."""
     lcore: int = 0
     """Its lcore."""
     cpu: int = 0
@@ -228,7 +228,7 @@ class WorkerFigures:
     longest_poll_ns: int = 0
     """The longest time between two rounds."""
     stalls: int = 0
-    """Times without a round for a second."""
+    """How often the worker made no round for a second."""
     held_packets: int = 0
     """Packets that the worker holds now."""
     memory_used_bytes: int = 0
@@ -260,15 +260,15 @@ class ReplayPortFigures:
     clock_back: int = 0
     """Packets with a time before that of the one ahead."""
     clock_back_max_ns: int = 0
-    """By how much, at most."""
+    """The greatest difference between such a time and that of the packet ahead."""
     sorted: int = 0
-    """Of these: put where their time belongs."""
+    """Of clock_back: put where their time belongs."""
     late: int = 0
-    """Of these: too late for that."""
+    """Of clock_back: too late for that."""
     wrong_stamps: int = 0
     """Packets with a wrong time stamp."""
     clock_set_back: int = 0
-    """Times that a clock was set back."""
+    """How often a clock was set back."""
     no_time: int = 0
     """Packets without a time."""
     other_link: int = 0
