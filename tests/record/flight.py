@@ -59,9 +59,9 @@ def come_in(client, packets):
 
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS,
         gap_ns=400000,
-        write=write_capture, packets=0):
+        write=write_capture, packets=0, until=None):
     """Makes a run with random changes, and dumps its flight into D during these changes, once
-    `packets` have arrived."""
+    `packets` have arrived. Without changes, it waits for `until`, or else for `lasts_s`."""
     rng = random.Random(seed)
     scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns,
                   seed=seed, write=write)
@@ -72,8 +72,12 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
     clients = [first, Client(scene.at("socket"))]
     clouds = [line.split()[1] for line in text.splitlines()
               if line.startswith("cloud ") and " from " in line]
-    scene.taken = (disturb(lasts_s, clients, clouds, rng, changes) if clouds
-                   and changes else time.sleep(lasts_s))
+    if clouds and changes:
+        scene.taken = disturb(lasts_s, clients, clouds, rng, changes)
+    elif until:
+        until()
+    else:
+        time.sleep(lasts_s)
     if packets:
         come_in(first, packets)
         time.sleep(0.5)  # enough for two snapshots of a flight of one second
@@ -212,21 +216,31 @@ def shipped_scenarios_run_again_from_the_middle_on():
 class Stalling:
     """A FIFO in the place of a port's output. Its reader stops reading for `stall_s`, once. At the
     end, a file with all that was read takes the place of the FIFO."""
+    BACKLOG = 2_000_000  # bytes: more than weir and the FIFO hold for the reader
 
     def __init__(self, path, stall_s):
         self.path, self.stall_s, self.data = path, stall_s, []
+        self.over = threading.Event()  # what waited for the reader has been read
         os.mkfifo(path)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
     def read(self):
         with open(self.path, "rb", buffering=0) as file:
-            at_s, stalled = time.monotonic() + 0.5, False
+            at_s, behind = time.monotonic() + 0.5, None  # bytes behind the stall
             while data := file.read(65536):
                 self.data.append(data)
-                if not stalled and time.monotonic() > at_s:
+                if behind is not None:
+                    behind += len(data)
+                    if behind > self.BACKLOG:
+                        self.over.set()
+                elif time.monotonic() > at_s:
                     time.sleep(self.stall_s)
-                    stalled = True
+                    behind = 0
+
+    def wait(self):
+        """A packet that waits for the reader may still be lost: a dump does not know it yet."""
+        assert self.over.wait(30), "the reader never got behind the stall"
 
     def end(self):
         self.thread.join()
@@ -241,7 +255,7 @@ def packets_that_no_device_took_are_lost_again():
         with tempfile.TemporaryDirectory() as folder:
             stalling = Stalling(os.path.join(folder, "live-b.pcap"), 0.7)
             scene = fly(folder, HOLDS, "ab", options, index + 20, flight="2s", lasts_s=1.6,
-                        gap_ns=100000, changes=())
+                        gap_ns=100000, changes=(), until=stalling.wait)
             stalling.end()
             assert_runs_again(scene)
             again = scene.again(record="D")
