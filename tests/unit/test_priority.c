@@ -17,6 +17,7 @@
 
 #include "machine/priority.h"
 #include "runner/group.h"
+#include "unable.h"
 
 #define LEVEL PRIORITY_LEVEL
 
@@ -168,7 +169,7 @@ static void a_slice_takes_no_right_where_the_kernel_has_slices(void **state)
 
 	priority_rights_read(LEVEL, &rights);
 	if (!rights.slices)
-		skip();
+		UNABLE("this kernel has no slices (Linux 6.12 has)");
 	in_a_thread(takes_a_slice);
 }
 
@@ -225,7 +226,7 @@ static void who_is_awake_for_longer_than_asleep_is_ordinary_for_a_while(void **s
 {
 	(void)state;
 	if (!permitted())
-		skip();
+		UNABLE("this user may not take SCHED_FIFO");
 	in_a_thread(is_awake_and_asleep);
 }
 
@@ -245,7 +246,7 @@ static void a_thread_that_never_sleeps_loses_its_priority_to_the_kernel(void **s
 {
 	(void)state;
 	if (!permitted())
-		skip();
+		UNABLE("this user may not take SCHED_FIFO");
 	in_a_thread(never_ends);
 }
 
@@ -269,7 +270,7 @@ static void what_it_starts_is_ordinary(void **state)
 {
 	(void)state;
 	if (!permitted())
-		skip();
+		UNABLE("this user may not take SCHED_FIFO");
 	in_a_thread(forks);
 }
 

@@ -22,6 +22,7 @@
 
 #include "fake_control.h"
 #include "runner/group.h"
+#include "unable.h"
 #include "text/file_read.h"
 #include "socket/server.h"
 #include "socket/session.h"
@@ -206,7 +207,7 @@ static void others_cannot_lock_root_out(void **state)
 	int fds[SERVER_CLIENTS_MAX], root, one_more;
 
 	if (geteuid() != 0)
-		skip();
+		UNABLE("only root can take the part of another user");
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect_as(bench, NOBODY);
 	bench_settle(bench);
@@ -235,7 +236,7 @@ static void where_only_root_is_connected_another_user_is_told_so(void **state)
 	char byte;
 
 	if (geteuid() != 0)
-		skip();
+		UNABLE("only root can take the part of another user");
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect(bench);
 	bench_settle(bench);
@@ -295,7 +296,7 @@ static void a_client_reads_no_file_of_roots(void **state)
 	int fd;
 
 	if (geteuid() != 0)
-		skip();
+		UNABLE("only root can take the part of another user");
 	snprintf(path, sizeof(path), "%s.secret", bench->path);
 	write_secret(path, "hush-hush\n");
 	fd = bench_connect_as(bench, NOBODY);
@@ -323,7 +324,7 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 	ssize_t n;
 
 	if (geteuid() != 0)
-		skip();
+		UNABLE("only root can take the part of another user");
 	snprintf(path, sizeof(path), "%s.own", bench->path);
 	write_secret(path, "3\n8\n");
 	file = open(path, O_RDONLY);
