@@ -16,8 +16,10 @@
 
 #include "socket/socket.h"
 
-#define SOCKET_MODE    0660
-#define SOCKET_BACKLOG 32
+#define SOCKET_MODE 0660
+/* Connections that nobody has accepted yet. One more is refused if its socket does not block, as
+ * with a timeout in Python. */
+#define SOCKET_BACKLOG 256
 
 void socket_default_path(char path[SOCKET_PATH_BYTES])
 {
