@@ -52,9 +52,10 @@ echo "ok: what runs, loaded again, is as it was"
 sed 's/down delay 20ms/down delay 70ms/' "$work/scenario.weir" >"$work/other.weir"
 ctl load "$work/other.weir" >/dev/null
 within "rtt with the other scenario" "$(rtt)" 90 300
-# In a cloud that was changed, `achieved` counts from the change on.
+# In a cloud that was changed, `achieved` counts from the change on, or from a little later
+# (marks.h): on a busy machine the first pings come before that.
 ctl -j show cloud down | jq -e '.rx_packets == 30 and .since.what == "change"
-	and .since.rx_packets == 15 and .since.delay_ns.min >= 70e6
+	and .since.rx_packets >= 5 and .since.rx_packets <= 15 and .since.delay_ns.min >= 70e6
 	and .since.line_ns.p50 >= 70e6 and .delay_ns.min < 70e6' >/dev/null ||
 	fail "since the change: $(ctl -j show cloud down | jq -c .since)"
 ctl -j show cloud up | jq -e '.since.what == "start" and .since.rx_packets == 30' >/dev/null ||

@@ -466,7 +466,7 @@ def of_a_weir_that_is_killed_what_was_written_replays():
         time.sleep(0.6)
         scene.stop(signal.SIGKILL)
         said = scene.again()
-        assert "1 change," in said and "known up to +0." in said, said
+        assert "1 change," in said and re.search(r"known up to \+\d", said), said
 
 
 # ---- questions about a recording ----
@@ -792,8 +792,9 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
         assert_says_what_it_has(scene, said,
-                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB; it ended at "
-                                r"(\+[0-9.]+) s: File too large",
+                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB(?:; some are missing, "
+                                r"because the disk was too slow)?; it ended at (\+[0-9.]+) s: "
+                                r"File too large",
                                 few=8000)
 
 
