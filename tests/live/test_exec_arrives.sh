@@ -31,7 +31,7 @@ def server(kind, port):
     made.bind(("", port))
     if kind == socket.SOCK_STREAM:
         made.listen()
-    made.settimeout(60)
+    made.settimeout(600)
     return made
 def bytes_of():
     print(all_of(server(socket.SOCK_STREAM, 6001).accept()[0]), flush=True)

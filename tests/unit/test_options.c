@@ -14,7 +14,7 @@
 #include "said.h"
 
 #define WORDS_MAX 12
-#define SAID      4096
+#define SAID      8192
 
 struct heard {
 	const char *config, *first, *second;

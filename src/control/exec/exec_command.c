@@ -44,6 +44,8 @@
 #define LISTEN_MS      1000
 #define LISTEN_PACE_MS 5
 #define REST_MS        1000
+/* What memory is taken for, without --memory: enough for many connections. */
+#define EXEC_PORT_BPS UINT64_C(1000000000)
 /* How often new losses of the gateway are told. */
 #define GATEWAY_PACE_MS 1000
 
@@ -177,6 +179,8 @@ static int start_runtime(struct session *session, struct problem *problem)
 	rc = run_memory_size(
 	        session->scenario,
 	        &(struct run_memory){.config = arguments->config ? arguments->config : "",
+	                             .asked_bytes = arguments->memory_bytes,
+	                             .port_bps = EXEC_PORT_BPS,
 	                             .workers = workers.n,
 	                             .record = &arguments->record},
 	        &options, session->message, sizeof(session->message));

@@ -33,6 +33,8 @@ static const struct option_row rows[] = {
                 .help = "two commands, one at each end; they know each other as A and B")},
         {OPTION("--cores", FIELD_TEXT, struct exec_arguments, cores, .form = "LIST",
                 .help = "processors for the workers; any, if not given")},
+        {OPTION_MEMORY(struct exec_arguments, OPTION_MEMORY_LEAST, 0,
+                       "for packets in flight; if not given, what they take at 1 Gbit/s")},
         {REST_OPTION_SLEEP(struct exec_arguments)},
         {REST_OPTION_PRIORITY(struct exec_arguments)},
         {OPTION("--seed", FIELD_COUNT, struct exec_arguments, seed,

@@ -23,6 +23,7 @@ struct exec_arguments {
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	struct recording_arguments record;
 	struct rest_arguments rest;
+	uint64_t memory_bytes; /* 0: not given */
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;

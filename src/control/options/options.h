@@ -122,6 +122,7 @@ void options_print_help(FILE *out, const struct options *options);
 	       .words = (const char *const[]){"run-to-completion", "pipeline", NULL},              \
 	       .help = "run-to-completion: each worker receives, emulates and sends; pipeline: "   \
 	               "separate workers for each of these, 3 or more")
+#define OPTION_MEMORY_LEAST (UINT64_C(4) << 20) /* of a live weir */
 /* uint64_t memory_bytes; `initially` 0: none. */
 #define OPTION_MEMORY(arguments, least, initially, what)                                           \
 	OPTION("--memory", FIELD_BYTES, arguments, memory_bytes, .min = (least),                   \

@@ -151,7 +151,7 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 		run_log(RUN_LOG_WARNING,
 		        "from +%" PRIu64 ".%03" PRIu64
 		        " s on, weir had no memory for some packets; what follows cannot be "
-		        "repeated: give it more, with `weir run --memory`",
+		        "repeated: give it more, with --memory",
 		        counts.lacked_ns / SIMTIME_S, counts.lacked_ns % SIMTIME_S / SIMTIME_MS);
 	return recording_outcome_write(recording, runtime, scenario, problem);
 }

@@ -6,8 +6,6 @@
 #include "command.h"
 #include "language/scenario_file.h"
 
-#define MEMORY_MIN (UINT64_C(4) << 20)
-
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct run_arguments, "the scenario")},
         {OPTION_SOCKET(struct run_arguments)},
@@ -18,7 +16,7 @@ static const struct option_row rows[] = {
                 .form = "GROUP", .help = "the group of that socket, by its name or number")},
         {OPTION_CORES(struct run_arguments)},
         {OPTION_LAYOUT(struct run_arguments)},
-        {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
+        {OPTION_MEMORY(struct run_arguments, OPTION_MEMORY_LEAST, 0,
                        "for packets in flight; if not given, what the scenario needs")},
         {REST_OPTION_SLEEP(struct run_arguments)},
         {REST_OPTION_PRIORITY(struct run_arguments)},

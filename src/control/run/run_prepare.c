@@ -55,6 +55,7 @@ int run_memory_size(const struct scenario *scenario, const struct run_memory *as
 	                                 .machine = &machine,
 	                                 .workers = asked->workers,
 	                                 .asked_bytes = asked->asked_bytes};
+	uint64_t port_bps[SCENARIO_PORTS_MAX];
 	struct memory_plan plan;
 	struct problem problem;
 	int rc = machine_memory_read("", &machine);
@@ -64,7 +65,9 @@ int run_memory_size(const struct scenario *scenario, const struct run_memory *as
 		         strerror(-rc));
 		return rc;
 	}
-	if (budget_of(scenario, NULL, &budget) < 0) {
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
+		port_bps[i] = asked->port_bps;
+	if (budget_of(scenario, port_bps, &budget) < 0) {
 		snprintf(message, room, "no memory");
 		return -ENOMEM;
 	}

@@ -21,6 +21,7 @@ void run_seed_choose(struct scenario *scenario);
 struct run_memory {
 	const char *config;   /* the scenario's name, for messages */
 	uint64_t asked_bytes; /* of --memory; 0: not given */
+	uint64_t port_bps;    /* how fast packets come in without a `rate`; 0: BUDGET_PORT_BPS */
 	uint32_t workers;
 	const struct recording_arguments *record;
 };
