@@ -31,6 +31,10 @@ refused 'DPDK finds the processors there: mount -t sysfs sysfs /sys' \
 if ! ldd "$weir" | grep -q libasan; then
 	refused 'it has to be opened in /proc: mount -t proc proc /proc' \
 		unshare -m sh -c "mount -t tmpfs none /proc && exec $run"
+	# What is in flight at 1 Gbit/s fits into less than 4 GB.
+	prlimit --as=4000000000 "$weir" exec -q delay 3s -- true || fail "a delay of 3 s"
+	refused 'at most --memory' prlimit --as=4000000000 \
+		"$weir" exec -q --memory 8000MB delay 3s -- echo it runs
 fi
 # In a chroot no user namespace can be created.
 if unshare -Ur true 2>/dev/null; then
