@@ -771,7 +771,9 @@ def assert_says_what_it_has(scene, again, ends, few=0):
     """The run and outcome.json name as many packets as the replay has, or `few` fewer, and the
     instant of the end."""
     here = int(re.search(r"(\d+) packets? came in", again.replace(",", "")).group(1))
-    there, until = re.search(ends, scene.said).groups()
+    end = re.search(ends, scene.said)
+    assert end, scene.said
+    there, until = end.groups()
     there = there.replace(",", "")
     with open(scene.at("R/outcome.json")) as file:
         recorded = json.load(file)["recorded"]
@@ -792,7 +794,7 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
         assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
         assert_says_what_it_has(scene, said,
-                                r"at least ([\d,]+) packets, \d(?:\.\d+)? MB(?:; some are missing, "
+                                r"at least ([\d,]+) packets?, [\d.]+ [kM]?B(?:; some are missing, "
                                 r"because the disk was too slow)?; it ended at (\+[0-9.]+) s: "
                                 r"File too large",
                                 few=8000)
