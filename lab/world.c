@@ -22,6 +22,41 @@
 /* The address of the first host; the others follow. */
 #define ADDRESS_FIRST UINT32_C(0x0a000001)
 
+struct world_left {
+	struct rte_mbuf *mbuf;
+	simtime due_ns;
+	uint32_t port;
+};
+
+/* Moves what lies in the outlet behind what has left before; the engine's call goes on. Provides
+ * mbufs, too, of which large frames may hold all. */
+static void make_room(void *argument, uint32_t port)
+{
+	struct world *world = argument;
+	struct outlet *outlet = engine_outlet(world->engine, port);
+	const uint32_t n = world->n_left + outlet->n;
+
+	if (n > world->left_room) {
+		struct world_left *left = realloc(world->left, 2 * n * sizeof(*left));
+
+		if (!left) {
+			world->error = -ENOMEM;
+			rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+			outlet_clear(outlet);
+			return;
+		}
+		world->left = left;
+		world->left_room = 2 * n;
+	}
+	for (uint32_t i = 0; i < outlet->n; i++)
+		world->left[world->n_left++] =
+		        (struct world_left){outlet->mbufs[i], outlet->due_ns[i], port};
+	outlet_clear(outlet);
+	if (rte_mempool_avail_count(world->pool) < MBUFS_SPARE &&
+	    world->platform->pool_grow(world->pool, MBUFS_GROW) == 0)
+		world->error = -ENOMEM;
+}
+
 int world_open(struct world *world, const struct platform *platform, const char *name,
                struct scenario *scenario, uint64_t seed, struct problem *problem)
 {
@@ -30,6 +65,8 @@ int world_open(struct world *world, const struct platform *platform, const char 
 	        .memory_bytes = MEMORY_BYTES,
 	        .seed = seed,
 	        .filters = platform->filters,
+	        .make_room = make_room,
+	        .room_argument = world,
 	};
 	struct change *change;
 	int error;
@@ -62,6 +99,9 @@ void world_close(struct world *world)
 {
 	network_release(&world->network);
 	engine_free(world->engine);
+	for (uint32_t i = 0; i < world->n_left; i++)
+		rte_pktmbuf_free(world->left[i].mbuf);
+	free(world->left);
 	rte_pktmbuf_free_bulk(world->spare, world->n_spare);
 	if (world->pool)
 		world->platform->pool_free(world->pool);
@@ -202,24 +242,36 @@ static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 	listener->receive(listener->argument, &frame, now);
 }
 
+static void forward(struct world *world, const struct world_left *left)
+{
+	if (unlikely(world->tap != NULL))
+		world->tap(world->tap_argument, left->port, left->mbuf, left->due_ns);
+	at_switch(world, network_port_switch(&world->network, left->port), left->mbuf,
+	          world->now_ns);
+}
+
 /* Forwards the packets that have left the clouds. Returns true if an outlet was full, so that more
  * may be due. */
 static bool collect(struct world *world)
 {
-	bool full = false;
+	bool full = world->n_left > 0;
 
+	/* More may come meanwhile. */
+	for (uint32_t i = 0; i < world->n_left; i++) {
+		const struct world_left left = world->left[i];
+
+		forward(world, &left);
+	}
+	world->n_left = 0;
 	for (uint32_t port = 0; port < 2 * world->network.n_links; port++) {
 		struct outlet *outlet = engine_outlet(world->engine, port);
-		uint32_t here = network_port_switch(&world->network, port), n = outlet->n;
+		uint32_t n = outlet->n;
 
 		full |= n == OUTLET_ROOM;
 		outlet_clear(outlet);
-		for (uint32_t i = 0; i < n; i++) {
-			if (unlikely(world->tap != NULL))
-				world->tap(world->tap_argument, port, outlet->mbufs[i],
-				           outlet->due_ns[i]);
-			at_switch(world, here, outlet->mbufs[i], world->now_ns);
-		}
+		for (uint32_t i = 0; i < n; i++)
+			forward(world,
+			        &(struct world_left){outlet->mbufs[i], outlet->due_ns[i], port});
 	}
 	return full;
 }

@@ -43,6 +43,9 @@ struct world {
 	struct scenario *scenario;
 	struct engine *engine;
 	uint64_t numbered[SCENARIO_PORTS_MAX];
+	/* what has left in the middle of a call of the engine; n of it, in order */
+	struct world_left *left;
+	uint32_t n_left, left_room;
 	bool silent;  /* hosts send nothing more */
 	bool touched; /* a packet has entered a cloud: the engine's next event may have
 	                   * changed */

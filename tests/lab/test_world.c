@@ -39,6 +39,7 @@ struct pair {
 	struct host *left, *right;
 	uint16_t left_port, right_port;
 	simtime left_receives_ns;
+	uint32_t left_received;
 	struct timer sends;
 };
 
@@ -48,6 +49,7 @@ static void left_receives(void *argument, const struct frame *frame, simtime now
 
 	(void)frame;
 	pair->left_receives_ns = now;
+	pair->left_received++;
 }
 
 static void right_receives(void *argument, const struct frame *frame, simtime now)
@@ -57,7 +59,7 @@ static void right_receives(void *argument, const struct frame *frame, simtime no
 	(void)now;
 }
 
-static void pair_open(struct pair *pair)
+static void pair_open(struct pair *pair, const char *link)
 {
 	struct network *network = &pair->world.network;
 	char message[SCENARIO_FILE_ERROR];
@@ -74,8 +76,10 @@ static void pair_open(struct pair *pair)
 	assert_int_equal(network_add_link(network, "wire", (uint32_t)left, (uint32_t)right), 0);
 	network_route(network);
 	network_print(network, out);
-	fprintf(out, "cloud wire rate 8mbit queue 100kB\ncloud wire hop 192.0.2.1\n"
-	             "cloud wire.back rate 8mbit queue 100kB\ncloud wire.back hop 192.0.2.2\n");
+	fprintf(out,
+	        "cloud wire %s\ncloud wire hop 192.0.2.1\n"
+	        "cloud wire.back %s\ncloud wire.back hop 192.0.2.2\n",
+	        link, link);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(
 	        scenario_text_load(text, bytes, "pair", &scenario, message, sizeof(message)), 0);
@@ -114,7 +118,7 @@ static simtime left_receives_at(simtime left_sends_ns)
 {
 	struct pair pair;
 
-	pair_open(&pair);
+	pair_open(&pair, "rate 8mbit queue 100kB");
 	datagram_send(pair.right, pair.right_port, pair.left, pair.left_port);
 	pair.sends = (struct timer){.fire = left_sends, .argument = &pair};
 	if (left_sends_ns != SIMTIME_NEVER)
@@ -133,6 +137,21 @@ static void what_leaves_a_cloud_as_another_host_sends_is_received_at_that_instan
 	assert_int_equal(left_receives_at(alone), alone);
 	assert_int_equal(left_receives_at(alone - 1), alone);
 	assert_int_equal(left_receives_at(alone + 1), alone);
+}
+
+/* More than the outlet of a port has room for. */
+static void all_that_leaves_a_cloud_at_one_instant_is_received(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair, "delay 1ms");
+	for (uint32_t i = 0; i < 200; i++)
+		datagram_send(pair.right, pair.right_port, pair.left, pair.left_port);
+	assert_int_equal(world_run(&pair.world, SIMTIME_S), 0);
+	assert_int_equal(pair.left_received, 200);
+	assert_int_equal(pair.left_receives_ns, SIMTIME_MS);
+	world_close(&pair.world);
 }
 
 /* Two paths of two links lead from A to T, and from T to A. */
@@ -163,6 +182,7 @@ static void of_ways_with_as_few_links_the_link_defined_first_is_taken(void **sta
 GROUP(world)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(all_that_leaves_a_cloud_at_one_instant_is_received),
 	        cmocka_unit_test(of_ways_with_as_few_links_the_link_defined_first_is_taken),
 	        cmocka_unit_test(
 	                what_leaves_a_cloud_as_another_host_sends_is_received_at_that_instant),

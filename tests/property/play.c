@@ -407,8 +407,7 @@ static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, 
 
 static struct rig *rig_for(const struct script *script, uint64_t engine_seed)
 {
-	return rig_open(&(struct rig_setup){
-	        .seed = engine_seed, .makes_room = true, .hosts = script->hosts});
+	return rig_open(&(struct rig_setup){.seed = engine_seed, .hosts = script->hosts});
 }
 
 /* Returns the drops of the clouds that are closing: the other engine may not have these clouds. */

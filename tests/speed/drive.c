@@ -58,14 +58,18 @@ static void empty(struct drive *drive)
 	for (uint32_t port = 0; port < 2; port++) {
 		struct outlet *outlet = engine_outlet(drive->engine, port);
 
-		if (drive->tape) {
+		if (drive->tape)
 			tape_departures(drive->tape, port, outlet, drive->now);
-			tape_left(drive->tape, port, 0);
-		}
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 		drive->out += outlet->n;
 		outlet->n = 0;
 	}
+}
+
+static void make_room(void *argument, uint32_t port)
+{
+	(void)port;
+	empty(argument);
 }
 
 static void step(struct drive *drive)
@@ -135,6 +139,8 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	        .memory_bytes = MEMORY,
 	        .seed = 42,
 	        .copy_bytes_max = drive->copy_bytes_max,
+	        .make_room = make_room,
+	        .room_argument = drive,
 	};
 	struct timespec from, to;
 	struct problem problem;

@@ -84,6 +84,23 @@ static void apply(struct recorded_rig *rig, uint32_t worker, const struct scenar
 	change_free(change);
 }
 
+static void empty(struct recorded_rig *rig, uint32_t worker, uint32_t port)
+{
+	struct outlet *outlet = engine_outlet(rig->engines[worker], port);
+
+	tape_departures(recording_tape(rig->recording, worker), port, outlet, rig->now[worker]);
+	rig->departed += outlet->n;
+	rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+	outlet_clear(outlet);
+}
+
+static void make_room(void *argument, uint32_t port)
+{
+	const struct recorded_rig_room *room = argument;
+
+	empty(room->rig, room->worker, port);
+}
+
 static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf)
 {
 	const struct recording_plan plan = {.folder = conf->flight ? NULL : "R",
@@ -117,7 +134,11 @@ static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf
 		        .filters = &filters,
 		        .lacked_ns = &recording_tape(rig->recording, i)->lacked_ns,
 		        .live = true,
+		        .make_room = make_room,
+		        .room_argument = &rig->rooms[i],
 		};
+
+		rig->rooms[i] = (struct recorded_rig_room){rig, i};
 
 		setup.memory = rig->memories[i] = memory_make(conf->memory_bytes);
 		rig->engines[i] = engine_make(&setup);
@@ -192,26 +213,14 @@ static void receive(struct recorded_rig *rig, uint32_t worker)
 
 static void advance(struct recorded_rig *rig, uint32_t worker)
 {
-	struct tape *tape = recording_tape(rig->recording, worker);
 	struct engine *engine = rig->engines[worker];
 	const simtime now = rig->now[worker];
 
-	do {
-		engine_advance(engine, now);
-		for (uint32_t port = 0; port < rig->conf.ports; port++) {
-			struct outlet *outlet = engine_outlet(engine, port);
-
-			tape_departures(tape, port, outlet, now);
-			if (!rig->stuck) {
-				rig->departed += outlet->n;
-				rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-				outlet->n = 0;
-			}
-			tape_left(tape, port, outlet->n);
-			rig->most_late = RTE_MAX(rig->most_late, engine_late(engine, port));
-		}
-	} while (!rig->stuck && engine_next(engine) <= now);
-	tape_check(tape, engine, now);
+	engine_advance(engine, now);
+	for (uint32_t port = 0; port < rig->conf.ports; port++)
+		empty(rig, worker, port);
+	rig->overdue += engine_next(engine) <= now;
+	tape_check(recording_tape(rig->recording, worker), engine, now);
 }
 
 static void take_change(struct recorded_rig *rig, uint32_t worker)
@@ -267,7 +276,7 @@ static void snapshot(struct recorded_rig *rig, uint32_t worker)
 {
 	struct tape *tape = recording_tape(rig->recording, worker);
 
-	if (tape_wants_snapshot(tape, rig->now[worker]) && !rig->stuck &&
+	if (tape_wants_snapshot(tape, rig->now[worker]) &&
 	    engine_next(rig->engines[worker]) > rig->now[worker])
 		tape_snapshot(tape, rig->engines[worker], rig->now[worker]);
 }
@@ -282,8 +291,8 @@ static void poll(struct recorded_rig *rig, uint32_t worker)
 	for (uint32_t port = 0; port < rig->conf.ports; port++)
 		recorded += tape->account.departed[port];
 	rig->now[worker] += dice(4) ? dice(200000) : 0;
-	if (rig->conf.sticks && dice(30) == 0)
-		rig->stuck = dice(3) == 0;
+	if (rig->conf.stalls && dice(20) == 0)
+		rig->now[worker] += dice(20000000);
 	if (dice(3) > 0)
 		receive(rig, worker);
 	advance(rig, worker);
@@ -310,9 +319,10 @@ static void end(struct recorded_rig *rig)
 	struct recording_dump dump;
 	struct problem problem;
 
-	rig->stuck = false;
 	for (uint32_t i = 0; i < rig->conf.workers; i++) {
-		advance(rig, i);
+		do
+			advance(rig, i);
+		while (engine_next(rig->engines[i]) <= rig->now[i]);
 		tape_end(recording_tape(rig->recording, i), rig->now[i], true);
 		engine_free(rig->engines[i]);
 		memory_free(rig->memories[i], rig->conf.memory_bytes);

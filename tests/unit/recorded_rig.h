@@ -25,11 +25,17 @@ struct recorded_rig_conf {
 	bool spread;             /* each at its own instant, as if from another worker */
 	uint32_t aged_port;      /* its device stamps some packets; RECORDED_RIG_NO_PORT: none */
 	bool segmented;          /* some frames lie in two mbufs */
-	bool sticks;             /* now and then devices take no packets for a while */
+	bool stalls;             /* now and then a worker does not poll for a while */
 	bool messages;           /* changes, clearings and insertions are posted */
 	uint32_t snap;
 	bool flight; /* kept in memory, and dumped at the end */
 	bool ideal;  /* the repetition goes on where memory was short */
+};
+
+/* The argument of an engine's make_room. */
+struct recorded_rig_room {
+	struct recorded_rig *rig;
+	uint32_t worker;
 };
 
 struct recorded_rig {
@@ -38,10 +44,10 @@ struct recorded_rig {
 	struct scenario *scenarios[RECORDED_RIG_CHANGES]; /* [0]: at the start */
 	uint32_t changes, taken[RECORDED_RIG_WORKERS];
 	struct engine *engines[RECORDED_RIG_WORKERS];
+	struct recorded_rig_room rooms[RECORDED_RIG_WORKERS];
 	void *memories[RECORDED_RIG_WORKERS];
 	uint32_t emulator[SCENARIO_PORTS_MAX];
-	uint64_t numbers[SCENARIO_PORTS_MAX], departed, most_late;
-	bool stuck; /* devices take no packets */
+	uint64_t numbers[SCENARIO_PORTS_MAX], departed, overdue;
 	simtime now[RECORDED_RIG_WORKERS];
 	/* The first poll that counted a packet without memory: the instants before and after it,
 	 * and how many departures its worker had recorded before. SIMTIME_NEVER: there was none. */

@@ -55,10 +55,9 @@ struct rig_setup {
 	struct witness *witness;
 	simtime *lacked_ns;                        /* as in engine_setup */
 	const struct statement *const *statements; /* NULL: all statements */
-	bool makes_room;         /* as in a replay: a full outlet is emptied at once */
-	uint32_t kept_mbufs_max; /* as in engine_setup */
-	bool live;               /* likewise */
-	const struct classifier_filters *filters; /* NULL: the rig's own (rig_match) */
+	uint32_t kept_mbufs_max;                   /* as in engine_setup */
+	bool live;                                 /* likewise */
+	const struct classifier_filters *filters;  /* NULL: the rig's own (rig_match) */
 	uint32_t hosts; /* most packets are UDP between so many addresses; 0: no headers */
 };
 
@@ -74,6 +73,7 @@ struct departure {
 };
 
 struct rig {
+	void (*make_room)(struct rig *rig); /* takes what has left; NULL: rig_collect */
 	struct engine *engine;
 	struct scenario *scenario; /* the test may change it between two rig_apply */
 	struct rte_mempool *pool, *foreign;

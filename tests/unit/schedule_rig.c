@@ -41,7 +41,7 @@ static void look_around(struct rig *rig, simtime until)
 static void play(const char *words, const struct manner *manner, const struct arrival *arrivals,
                  uint32_t n, simtime *due)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7, .makes_room = true});
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
 	struct rte_mbuf *burst[BURST_MAX];
 
 	rig_cloud(rig, "x", 0, 1);

@@ -127,8 +127,7 @@ static void play(const struct limit_case *row, const struct change_case *change,
 
 	book->witness.tell = tell;
 	book->n = 0;
-	rig = rig_open(
-	        &(struct rig_setup){.seed = 11, .witness = &book->witness, .makes_room = true});
+	rig = rig_open(&(struct rig_setup){.seed = 11, .witness = &book->witness});
 	rig_cloud(rig, "x", 0, 1);
 	if (row->two)
 		rig_cloud(rig, "y", 2, 1);

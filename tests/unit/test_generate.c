@@ -80,8 +80,8 @@ static void echo(struct rig *rig, const char *cloud)
 
 static struct rig *open_with(struct witness *witness)
 {
-	return rig_open(&(struct rig_setup){
-	        .seed = 3, .statements = with_echo, .witness = witness, .makes_room = true});
+	return rig_open(
+	        &(struct rig_setup){.seed = 3, .statements = with_echo, .witness = witness});
 }
 
 struct expected {
@@ -144,223 +144,6 @@ static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 	assert_departures(rig, expected, LENGTH(expected));
 	assert_int_equal(rig_report(rig, "one")->counters.onward, 1);
 	assert_int_equal(rig_report(rig, "two")->counters.onward, 0);
-	rig_close(rig);
-}
-
-/* Opens two paths to one port, one of them through a second cloud, and answers at the port of a
- * third cloud, which has a line of its own. */
-/* Of the latest rig that was opened. */
-static simtime lacked_ns;
-
-static struct rig *open_crowd(bool makes_room, struct witness *witness)
-{
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3,
-	                                               .statements = with_echo,
-	                                               .makes_room = makes_room,
-	                                               .witness = witness,
-	                                               .lacked_ns = &lacked_ns});
-
-	lacked_ns = SIMTIME_NEVER;
-	rig_cloud(rig, "down", 0, 1);
-	rig_chain(rig, "far", "down", 1);
-	rig_cloud(rig, "side", 2, 1);
-	rig_cloud(rig, "up", 1, 0);
-	echo(rig, "down");
-	rig_delay(rig, "down", 3000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_delay(rig, "far", 2000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_delay(rig, "side", 4000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_delay(rig, "up", 2500, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_apply(rig, 0);
-	return rig;
-}
-
-/* If the engines are settled, all packets that are due have left their clouds. Otherwise, a cloud's
- * own line is emptied only into the outlet, which concerns no other cloud; such a cloud is not
- * compared. */
-static void assert_same_counts(const struct rig *rig, const struct rig *other, bool settled)
-{
-	const struct cloud_table *one = rig->engine->cloud_table, *two = other->engine->cloud_table;
-
-	for (uint32_t i = 0; i < one->n_slots; i++) {
-		const struct cloud *cloud = one->slots[i];
-
-		if (!cloud || (!settled && one->own_at[cloud->exit->port] == cloud))
-			continue;
-		assert_memory_equal(&one->slots[i]->counters, &two->slots[i]->counters,
-		                    sizeof(struct counters));
-		assert_int_equal(cloud_held(one->slots[i]), cloud_held(two->slots[i]));
-	}
-}
-
-static void assert_same_departures(const struct rig *rig, const struct rig *other, uint32_t port)
-{
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < rig->n_departures; i++) {
-		if (rig->departures[i].port != port)
-			continue;
-		while (k < other->n_departures && other->departures[k].port != port)
-			k++;
-		assert_true(k < other->n_departures);
-		assert_int_equal(rig->departures[i].due_ns, other->departures[k].due_ns);
-		assert_int_equal(rig->departures[i].number, other->departures[k].number);
-		k++;
-	}
-}
-
-/* Sends packet i of a flow to two engines. The outlets of the prompt one are emptied at once, those
- * of the slow one during 90 packets of each 700. */
-static void send_to_both(struct rig *prompt, struct rig *slow, uint32_t port, uint32_t i)
-{
-	const uint32_t bytes = i % 11 ? 100 : 1400;
-
-	rig_send(prompt, port, bytes, 20 * (i + 1));
-	rig_send(slow, port, bytes, 20 * (i + 1));
-	engine_advance(slow->engine, slow->now);
-	engine_advance(prompt->engine, prompt->now);
-	rig_collect(prompt);
-}
-
-static void slow_takes(struct rig *slow, uint32_t i)
-{
-	if (i % 700 < 90)
-		rig_collect(slow);
-}
-
-static void assert_leave_alike(struct rig *prompt, struct rig *slow)
-{
-	rig_run_out(prompt);
-	rig_run_out(slow);
-	assert_int_equal(prompt->n_departures, slow->n_departures);
-	assert_same_departures(prompt, slow, 0);
-	assert_same_departures(prompt, slow, 1);
-}
-
-/* A live device may take nothing for a while. The wheel goes on; only the departures are late. */
-static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **state)
-{
-	static const uint32_t ports[] = {0, 1, 0, 2, 0, 1};
-	struct rig *prompt = open_crowd(true, NULL), *slow = open_crowd(false, NULL);
-	uint64_t most = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < 3000; i++) {
-		send_to_both(prompt, slow, ports[i % LENGTH(ports)], i);
-		assert_same_counts(prompt, slow, false);
-		most = RTE_MAX(most, engine_late(slow->engine, 0) + engine_late(slow->engine, 1));
-		slow_takes(slow, i);
-	}
-	assert_true(most > 4 * OUTLET_ROOM);
-	assert_leave_alike(prompt, slow);
-	rig_close(prompt);
-	rig_close(slow);
-}
-
-/* Changes delays and losses, after the engine is settled. */
-static void change_crowd(struct rig *rig, uint32_t number)
-{
-	engine_settle(rig->engine, rig->now);
-	assert_int_equal(lacked_ns, SIMTIME_NEVER);
-	rig_delay(rig, "up", 2500 - number % 3 * 700, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_delay(rig, "far", 2000 + number % 2 * 900, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_loss_every(rig, "up", 7 + number % 5, 1);
-	rig_apply(rig, rig->now);
-}
-
-static void a_change_behind_a_full_outlet_finds_clouds_as_if_there_were_room(void **state)
-{
-	/* Each path has more packets than the devices of the slow engine take. */
-	static const uint32_t ports[] = {0, 1, 1, 2, 0, 1};
-	struct rig *prompt = open_crowd(true, NULL), *slow = open_crowd(false, NULL);
-	uint64_t most = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < 6000; i++) {
-		send_to_both(prompt, slow, ports[i % LENGTH(ports)], i);
-		if (i % 100 == 99) {
-			change_crowd(prompt, i / 100);
-			change_crowd(slow, i / 100);
-			assert_same_counts(prompt, slow, true);
-			most = RTE_MAX(most, engine_late(slow->engine, 0));
-		}
-		slow_takes(slow, i);
-	}
-	assert_true(most > 4 * OUTLET_ROOM);
-	assert_leave_alike(prompt, slow);
-	rig_check(slow);
-	rig_close(prompt);
-	rig_close(slow);
-}
-
-/* A packet that finds no memory stays on its line, in order, and leaves from there. */
-static void an_engine_that_is_settled_without_memory_says_so(void **state)
-{
-	struct rig *rig = rig_open(
-	        &(struct rig_setup){.seed = 3, .memory_bytes = 256 << 10, .lacked_ns = &lacked_ns});
-	uint32_t before = 0;
-
-	(void)state;
-	lacked_ns = SIMTIME_NEVER;
-	rig_cloud(rig, "down", 0, 1);
-	rig_delay(rig, "down", 10000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_apply(rig, 0);
-	while (rig_report(rig, "down")->counters.drops[REASON_NO_BUFFER] == 0 && before++ < 10000)
-		rig_send(rig, 0, 100, before);
-	assert_int_equal(lacked_ns, before);
-	lacked_ns = SIMTIME_NEVER;
-	engine_advance(rig->engine, 50000);
-	assert_int_equal(lacked_ns, SIMTIME_NEVER);
-	engine_settle(rig->engine, 50000);
-	assert_int_equal(lacked_ns, engine_next_event(rig->engine));
-	assert_true(engine_late(rig->engine, 1) > 0);
-	assert_true(engine_held_packets(rig->engine) > 0);
-	rig_run_out(rig);
-	assert_int_equal(rig->n_departures, before - 1);
-	for (uint32_t i = 0; i < rig->n_departures; i++)
-		assert_int_equal(rig->departures[i].number, i + 1);
-	lacked_ns = SIMTIME_NEVER;
-	engine_settle(rig->engine, rig->now);
-	assert_int_equal(lacked_ns, SIMTIME_NEVER);
-	rig_close(rig);
-}
-
-/* Packets wait behind an outlet when their engine ends. */
-static void what_waits_behind_an_outlet_is_given_back_at_the_end(void **state)
-{
-	struct rig *rig = open_crowd(false, NULL);
-
-	(void)state;
-	for (uint32_t i = 0; i < 300; i++)
-		rig_send(rig, 2 * (i % 2), i % 3 ? 100 : 1400, 20 * (i + 1));
-	engine_advance(rig->engine, 100000);
-	assert_true(engine_late(rig->engine, 1) > OUTLET_ROOM);
-	rig_close(rig);
-}
-
-static void hear(struct witness *witness, const struct fate *fate)
-{
-	(void)witness;
-	(void)fate;
-}
-
-/* Then the report of a real loss can name the packet (tx_queue.c). */
-static void what_waits_behind_an_outlet_keeps_its_name(void **state)
-{
-	struct witness witness = {.tell = hear, .way = 1u << FATE_LEFT};
-	struct rig *rig = open_crowd(false, &witness);
-
-	(void)state;
-	for (uint32_t i = 0; i < 600; i++)
-		rig_send(rig, i % 3, i % 5 ? 100 : 1400, 20 * (i + 1));
-	engine_advance(rig->engine, 100000);
-	assert_true(engine_late(rig->engine, 0) > OUTLET_ROOM);
-	assert_true(engine_late(rig->engine, 1) > OUTLET_ROOM);
-	engine_settle(rig->engine, 100000);
-	assert_int_equal(lacked_ns, SIMTIME_NEVER);
-	rig_run_out(rig);
-	assert_int_equal(rig->n_departures, 600 + 200);
-	for (uint32_t i = 0; i < rig->n_departures; i++)
-		assert_true(rig->departures[i].named);
 	rig_close(rig);
 }
 
@@ -573,32 +356,6 @@ static void without_an_mbuf_an_answer_counts_as_generated_and_dropped(void **sta
 	rig_close(rig);
 }
 
-/* If no room is made at once, the answers leave later, with their own times. */
-static void an_answer_waits_for_room_in_the_outlet(void **state)
-{
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .statements = with_echo});
-	uint32_t answers = 0;
-
-	(void)state;
-	rig_cloud(rig, "down", 0, 1);
-	echo(rig, "down");
-	rig_delay(rig, "down", 10000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_apply(rig, 0);
-	for (uint32_t i = 0; i < OUTLET_ROOM + 50; i++)
-		rig_send(rig, 0, 100, i + 1);
-	assert_int_equal(engine_outlet(rig->engine, 0)->n, OUTLET_ROOM);
-	rig_run_out(rig);
-	for (uint32_t i = 0; i < rig->n_departures; i++) {
-		if (rig->departures[i].port != 0)
-			continue;
-		answers++;
-		assert_int_equal(rig->departures[i].number, ANSWER + answers);
-		assert_int_equal(rig->departures[i].due_ns, answers);
-	}
-	assert_int_equal(answers, OUTLET_ROOM + 50);
-	rig_close(rig);
-}
-
 /* ---- the fates that the witness receives ---- */
 
 struct notebook {
@@ -654,12 +411,6 @@ GROUP(generate)
 	                a_cloud_that_comes_to_lead_to_a_port_is_in_order_with_what_is_on_its_way_there),
 	        cmocka_unit_test(a_cloud_that_is_removed_still_delivers_its_answers),
 	        cmocka_unit_test(without_an_mbuf_an_answer_counts_as_generated_and_dropped),
-	        cmocka_unit_test(an_answer_waits_for_room_in_the_outlet),
-	        cmocka_unit_test(what_happens_in_clouds_does_not_depend_on_room_in_an_outlet),
-	        cmocka_unit_test(a_change_behind_a_full_outlet_finds_clouds_as_if_there_were_room),
-	        cmocka_unit_test(an_engine_that_is_settled_without_memory_says_so),
-	        cmocka_unit_test(what_waits_behind_an_outlet_is_given_back_at_the_end),
-	        cmocka_unit_test(what_waits_behind_an_outlet_keeps_its_name),
 	        cmocka_unit_test(the_witness_is_told_of_an_answer_by_the_number_of_its_cause),
 	};
 

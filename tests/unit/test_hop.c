@@ -969,6 +969,7 @@ static uint32_t mixed(uint16_t burst, struct seen *copy)
 	struct rte_mbuf *mbufs[BURST_MAX];
 	uint16_t n = 0;
 
+	rig->make_room = seen_note;
 	rig_put(rig, "down", trial_conf("hop 192.0.2.3 mtu 600 limit 100000 burst 3"));
 	rig_put(rig, "up", trial_conf("hop 192.0.2.2 limit 200000 burst 2"));
 	rig_put(rig, "up-1", trial_conf("rate 100mbit queue 60pkt"));

@@ -458,13 +458,15 @@ static void an_empty_pool_makes_packets_late_and_loses_none(void **state)
 	free(taken);
 }
 
-static void a_full_outlet_keeps_what_it_cannot_take(void **state)
+/* The others leave after the worker has received again. Where clouds meet, all of them leave. */
+static void an_outlet_full_at_a_time_leaves_a_line_on_which_no_other_cloud_depends(void **state)
 {
 	static const bool shared[] = {false, true};
 
 	(void)state;
 	for (size_t s = 0; s < LENGTH(shared); s++) {
 		struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+		const uint32_t once = shared[s] ? 3 * OUTLET_ROOM : OUTLET_ROOM;
 
 		rig_cloud(rig, "x", 0, 1);
 		if (shared[s])
@@ -473,9 +475,8 @@ static void a_full_outlet_keeps_what_it_cannot_take(void **state)
 		rig_apply(rig, 0);
 		for (uint32_t i = 0; i < 3 * OUTLET_ROOM; i++)
 			rig_send(rig, 0, 60, i);
-		assert_int_equal(engine_advance(rig->engine, SIMTIME_S), OUTLET_ROOM);
+		assert_int_equal(engine_advance(rig->engine, SIMTIME_S), once);
 		assert_int_equal(engine_advance(rig->engine, SIMTIME_S), 0);
-		assert_int_equal(engine_outlet(rig->engine, 1)->n, OUTLET_ROOM);
 		rig_check(rig);
 		rig_collect(rig);
 		rig_advance(rig, 2 * SIMTIME_S);
@@ -561,7 +562,8 @@ GROUP(line)
 	        cmocka_unit_test(packets_on_a_line_go_on_into_a_cloud_that_comes_behind_it),
 	        cmocka_unit_test(a_pool_that_is_nearly_empty_does_not_stop_the_line),
 	        cmocka_unit_test(an_empty_pool_makes_packets_late_and_loses_none),
-	        cmocka_unit_test(a_full_outlet_keeps_what_it_cannot_take),
+	        cmocka_unit_test(
+	                an_outlet_full_at_a_time_leaves_a_line_on_which_no_other_cloud_depends),
 	        cmocka_unit_test(memory_that_is_used_up_drops_with_no_buffer_and_comes_back),
 	        cmocka_unit_test(large_frames_leave_mbufs_for_the_small_one_ahead_of_them),
 	};

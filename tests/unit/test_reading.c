@@ -159,7 +159,7 @@ static void look(const struct rig *rig, const struct cloud *cloud)
 
 static void what_control_reads_is_there_and_whole_while_a_schedule_exchanges_it(void **state)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7, .makes_room = true});
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
 	struct worker_side side = {.rig = rig};
 	struct scenario *with, *without;
 	const struct cloud *cloud;

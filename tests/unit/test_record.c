@@ -47,7 +47,7 @@ static const struct recorded_rig_conf two_workers = {.texts = texts,
                                                      .burst_most = 5,
                                                      .aged_port = 1,
                                                      .segmented = true,
-                                                     .sticks = true,
+                                                     .stalls = true,
                                                      .messages = true};
 
 static void what_engines_met_runs_again_whatever_came_in_between(void **state)
@@ -69,7 +69,7 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 		assert_int_equal(result.departures, rig.departed);
 		assert_int_equal(result.compared, rig.departed);
 		assert_true(result.checks > 0);
-		assert_true(rig.most_late > 0);
+		assert_true(rig.overdue > 0);
 		for (uint32_t i = 0; i < conf.workers; i++) {
 			assert_string_equal(result.workers[i].unknown, "");
 			assert_int_equal(result.workers[i].packets, rig.numbers[i]);
@@ -383,7 +383,7 @@ static void a_change_is_the_lines_that_it_makes_others(void **state)
 	}
 }
 
-/* A device has taken a whole outlet, and more is due. */
+/* A whole outlet has left, and more is due. */
 static void an_end_says_when_not_all_that_was_due_has_left(void **state)
 {
 	static struct worker worker; /* the stack is not aligned to cache lines */

@@ -324,8 +324,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	*book = (struct notebook){.witness = {.tell = tell},
 	                          .told = calloc(FATES, sizeof(struct told))};
 	assert_non_null(book->told);
-	rig = rig_open(
-	        &(struct rig_setup){.seed = 5, .witness = &book->witness, .makes_room = true});
+	rig = rig_open(&(struct rig_setup){.seed = 5, .witness = &book->witness});
 	if (as_template)
 		template_open(rig, "x", per_source("192.0.2.0/24", HOSTS));
 	else

@@ -25,6 +25,7 @@
 #include "line/delay.h"
 #include "link/rate.h"
 #include "live/pipeline.h"
+#include "holding/hold.h"
 #include "live/worker.h"
 #include "loss/loss_random.h"
 #include "eal/offline_eal.h"
@@ -154,7 +155,7 @@ static void make_room(void *argument, uint32_t port)
 	worker_make_room(&bench->workers[bench->workers[0].engine ? 0 : 1], port);
 }
 
-/* `bench`: its worker makes room; NULL: no room is made. */
+/* `bench`: its worker makes room; NULL: no outlet is ever full in the middle of a call. */
 static struct engine *engine_start(void *memory, const struct scenario *with, struct bench *bench)
 {
 	const struct engine_setup setup = {
@@ -267,6 +268,7 @@ static struct bench *bench_make(const struct scenario *with)
 		bench->inlets[i] =
 		        (struct inlet){.port = &bench->ports[i], .index = i, .ring = bench->feed};
 		bench->tx_queues[i].outlet = engine_outlet(bench->engine, i);
+		bench->tx_queues[i].holder = engine_holder(bench->engine);
 		bench->tx_queues[i].ring = bench->out[i];
 	}
 	for (uint32_t i = 0; i < 3; i++)
@@ -288,6 +290,10 @@ static struct bench *bench_make(const struct scenario *with)
 
 static void bench_free(struct bench *bench)
 {
+	for (uint32_t i = 0; i < PORTS; i++) {
+		tx_queue_drop(&bench->tx_queues[i]);
+		tx_queue_drop(&bench->drains[i].tx_queue);
+	}
 	engine_free(bench->engine);
 	for (uint32_t i = 0; i < PORTS; i++) {
 		rte_eth_dev_stop(bench->ports[i].id);
@@ -505,7 +511,7 @@ static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void *
 			expected++;
 		tx_queue_send(&tx_queue, NULL, now);
 		assert_int_equal(tx_queue.tx_packets, expected);
-		assert_int_equal(outlet.n, 8 - expected);
+		assert_int_equal(tx_queue_waiting(&tx_queue), 8 - expected);
 	}
 	assert_int_equal(tx_queue.tx_packets, 8);
 	assert_int_equal(tx_queue.tx_bytes, 8 * 1514);
@@ -529,13 +535,12 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 		/* no more is handed over than a round lasts, and one frame, which takes 219 ns */
 		assert_true(wire.free_ps <= (now + 250) * 1000);
 		fill(&outlet, 40, 250);
-		while (outlet.n > OUTLET_ROOM - 40)
-			rte_pktmbuf_free(outlet.mbufs[--outlet.n]);
+		while (tx_queue.front.n > OUTLET_ROOM - 40)
+			rte_pktmbuf_free(tx_queue.front.mbufs[--tx_queue.front.n]);
 		tx_queue_send(&tx_queue, NULL, now);
 		empty(bench->out[0]);
 	}
-	rte_pktmbuf_free_bulk(outlet.mbufs, outlet.n);
-	outlet.n = 0;
+	tx_queue_drop(&tx_queue);
 	bench_free(bench);
 }
 
@@ -1028,7 +1033,6 @@ static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 	send_frames(bench, 300, 1);
 	worker_poll(worker, later);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
-	assert_int_equal(engine_late(bench->engine, 1), 0);
 	assert_false(worker->waiting);
 	assert_int_equal(departures_on(&tape, &latest), 300);
 	assert_int_equal(latest, later);
@@ -1059,12 +1063,9 @@ static void behind_a_device_that_refuses_packets_wait_until_it_takes_them(void *
 	worker_poll(worker, 2 * SIMTIME_MS);
 	assert_int_equal(bench->tx_queues[1].tx_packets, OUTLET_ROOM + 20);
 	assert_true(worker->waiting);
-	assert_int_equal(engine_outlet(bench->engine, 1)->n + engine_late(bench->engine, 1),
-	                 300 - OUTLET_ROOM - 20);
+	assert_int_equal(tx_queue_waiting(&bench->tx_queues[1]), 300 - OUTLET_ROOM - 20);
 	empty_ring(bench->out[1]);
-	/* The first poll sends the outlet, at its end; the second sends all behind it. */
 	worker_poll(worker, 2 * SIMTIME_MS + 1);
-	worker_poll(worker, 2 * SIMTIME_MS + 2);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
 	assert_false(worker->waiting);
 	memset(out, 0, sizeof(out));
@@ -1074,6 +1075,39 @@ static void behind_a_device_that_refuses_packets_wait_until_it_takes_them(void *
 		assert_int_equal(out[1].list[i].frame, OUTLET_ROOM + 20 + i);
 	bench_free(bench);
 	scenario_free(meeting);
+}
+
+/* 300 packets are due, a device takes none, and an outlet full leaves in each poll. */
+static void a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct message message = {.kind = MESSAGE_CLEAR};
+	static struct departures out[PORTS];
+	(void)state;
+
+	tx_queues_to_ports(bench);
+	fill_ring(bench->out[1], 0);
+	send_frames(bench, 0, 300);
+	for (simtime now = 0; now < 10; now++)
+		worker_poll(worker, now);
+	worker_poll(worker, 2 * SIMTIME_MS);
+	assert_int_equal(engine_held_packets(bench->engine), 300 - OUTLET_ROOM);
+	assert_int_equal(mailbox_post(&worker->mailbox, &message), 0);
+	worker_poll(worker, 2 * SIMTIME_MS + 1);
+	assert_true(message_wait(&message, 0));
+	assert_int_equal(engine_held_packets(bench->engine), 0);
+	empty_ring(bench->out[1]);
+	worker_poll(worker, 2 * SIMTIME_MS + 2);
+	assert_false(worker->waiting);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 300);
+	for (uint32_t i = 0; i < 300; i++)
+		assert_int_equal(out[1].list[i].frame, i);
+	bench_free(bench);
+	scenario_free(constant);
 }
 
 static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
@@ -1095,7 +1129,7 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	assert_int_equal(bench->tx_queues[1].tx_full, 0);
 	worker_poll(worker, 101 * SIMTIME_MS + 1);
 	assert_int_equal(bench->tx_queues[1].tx_full, 10);
-	assert_int_equal(bench->tx_queues[1].outlet->n, 10);
+	assert_int_equal(tx_queue_waiting(&bench->tx_queues[1]), 10);
 	worker_poll(worker, 151 * SIMTIME_MS + 1);
 	assert_int_equal(bench->tx_queues[1].tx_full, 20);
 	assert_int_equal(bench->tx_queues[1].tx_packets, 0);
@@ -1333,7 +1367,7 @@ static void a_worker_that_was_late_drops_nothing_that_a_device_refuses_for_a_mom
 
 struct lost {
 	struct witness witness;
-	uint64_t number[6];
+	uint64_t number[4 * OUTLET_ROOM];
 	uint32_t n;
 };
 
@@ -1341,7 +1375,7 @@ static void take_number(struct witness *witness, const struct fate *fate)
 {
 	struct lost *lost = (struct lost *)witness;
 
-	assert_in_range(lost->n, 0, 5);
+	assert_in_range(lost->n, 0, 4 * OUTLET_ROOM - 1);
 	assert_int_equal(fate->t_in_ns, 1000);
 	lost->number[lost->n++] = fate->packet;
 }
@@ -1379,6 +1413,95 @@ static void what_a_port_loses_has_its_name_only_if_its_leaving_was_told(void **s
 		assert_int_equal(lost.n, 6);
 		assert_memory_equal(lost.number, expected, sizeof(expected));
 		assert_int_equal(first.n | second.n | first.named | second.named, 0);
+	}
+	bench_free(bench);
+}
+
+/* Fills an outlet with frames of all lengths from 60 to 1500 bytes, of which every third has a
+ * name: its number. */
+static void fill_mixed(struct outlet *outlet, uint32_t number)
+{
+	for (uint32_t i = 0; i < OUTLET_ROOM; i++, number++) {
+		fill(outlet, 1, (uint16_t)(60 + number * 97 % 1441));
+		*packet_of(outlet->mbufs[i]) = (struct packet){.t_ns = 1000, .number = number};
+		if (number % 3 == 0)
+			outlet_name(outlet);
+	}
+}
+
+/* The first 64 in their mbufs, small ones behind these in records, large ones in mbufs. */
+static void what_waits_for_a_device_stays_in_order_and_keeps_its_name(void **state)
+{
+	struct bench *bench = bench_make(scenario);
+	struct lost lost = {.witness = {.tell = take_number}};
+	struct outlet *outlet = engine_outlet(bench->engine, 1);
+	struct tx_queue port = {.outlet = outlet,
+	                        .holder = engine_holder(bench->engine),
+	                        .port = &bench->ports[1],
+	                        .witness = &lost.witness};
+	(void)state;
+
+	bench->ports[1].down = 1;
+	for (uint32_t i = 0; i < 4; i++) {
+		fill_mixed(outlet, 1 + i * OUTLET_ROOM);
+		if (i % 2)
+			tx_queue_make_room(&port, NULL, 1000);
+		else
+			assert_int_equal(tx_queue_send(&port, NULL, 1000), 0);
+		assert_int_equal(outlet->n, 0);
+		assert_int_equal(tx_queue_waiting(&port), (i + 1) * OUTLET_ROOM);
+	}
+	while (tx_queue_waiting(&port) > 0)
+		tx_queue_send(&port, NULL, 1001 + TX_QUEUE_PATIENCE_NS);
+	assert_int_equal(port.tx_full, 4 * OUTLET_ROOM);
+	assert_int_equal(lost.n, 4 * OUTLET_ROOM);
+	for (uint32_t i = 0; i < lost.n; i++)
+		assert_int_equal(lost.number[i], (i + 1) % 3 == 0 ? i + 1 : 0);
+	assert_int_equal(port.holder->kept, 0);
+	bench_free(bench);
+}
+
+static void what_waits_for_a_device_at_the_end_is_given_back(void **state)
+{
+	struct bench *bench = bench_make(scenario);
+	struct tx_queue *port = &bench->tx_queues[1];
+	(void)state;
+
+	port->port = &bench->ports[1];
+	bench->ports[1].down = 1;
+	for (uint32_t i = 0; i < 4; i++) {
+		fill_mixed(port->outlet, 1);
+		tx_queue_send(port, NULL, 1000);
+	}
+	fill_mixed(port->outlet, 1);
+	assert_int_equal(tx_queue_waiting(port), 4 * OUTLET_ROOM);
+	bench_free(bench);
+}
+
+/* Behind those that keep their mbufs. */
+static void without_memory_to_wait_in_a_packet_is_lost_at_once(void **state)
+{
+	struct bench *bench = bench_make(scenario);
+	struct tx_queue *port = &bench->tx_queues[1];
+	struct arena *arena = &port->holder->arena;
+	struct chunk *taken = NULL, *chunk;
+	(void)state;
+
+	while ((chunk = arena_get(arena))) {
+		chunk->next = taken;
+		taken = chunk;
+	}
+	port->port = &bench->ports[1];
+	bench->ports[1].down = 1;
+	for (uint32_t i = 0; i < 2; i++) {
+		fill_mixed(port->outlet, 1);
+		tx_queue_send(port, NULL, 1000);
+		assert_int_equal(port->tx_full, i * OUTLET_ROOM);
+		assert_int_equal(tx_queue_waiting(port), OUTLET_ROOM);
+	}
+	for (; taken; taken = chunk) {
+		chunk = taken->next;
+		arena_put(arena, taken);
 	}
 	bench_free(bench);
 }
@@ -1776,7 +1899,11 @@ GROUP(worker)
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
+	        cmocka_unit_test(a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
+	        cmocka_unit_test(what_waits_for_a_device_stays_in_order_and_keeps_its_name),
+	        cmocka_unit_test(what_waits_for_a_device_at_the_end_is_given_back),
+	        cmocka_unit_test(without_memory_to_wait_in_a_packet_is_lost_at_once),
 	        cmocka_unit_test(
 	                a_worker_that_was_late_drops_nothing_that_a_device_refuses_for_a_moment),
 	        cmocka_unit_test(with_stamps_of_the_kernel_a_worker_may_read_as_late_as_it_likes),

@@ -253,6 +253,7 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 		struct port *port = &runtime->ports[p];
 
 		tx_queue->outlet = engine_outlet(worker->engine, p);
+		tx_queue->holder = engine_holder(worker->engine);
 		tx_queue->tape = worker->tape;
 		tx_queue->index = p;
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
@@ -413,11 +414,13 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 
 static void free_worker(struct worker *worker)
 {
-	engine_free(worker->engine);
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+		tx_queue_drop(&worker->tx_queues[i]);
 	for (uint32_t i = 0; i < worker->n_drains; i++) {
-		rte_pktmbuf_free_bulk(worker->drains[i].outlet.mbufs, worker->drains[i].outlet.n);
+		tx_queue_drop(&worker->drains[i].tx_queue);
 		free(worker->drains[i].from);
 	}
+	engine_free(worker->engine);
 	for (uint32_t i = 0; worker->inlets && i < worker->n_inlets; i++)
 		arrivals_free(worker->inlets[i].arrivals);
 	mailbox_free(&worker->mailbox);

@@ -314,8 +314,8 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	return -EIO;
 }
 
-/* Returns the number of packets that have left their cloud but not weir: in outlets, behind them,
- * and in rings. */
+/* Returns the number of packets that have left their cloud but not weir: in outlets, waiting for a
+ * device, and in rings. */
 static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
 {
 	uint64_t n = 0;
@@ -324,15 +324,14 @@ static uint64_t between(const struct runtime *runtime, const struct port *port, 
 		const struct worker *worker = &runtime->workers[w];
 
 		if (worker->n_tx_queues)
-			n += worker->tx_queues[index].outlet->n;
-		if (worker->engine)
-			n += engine_late(worker->engine, index);
+			n += worker->tx_queues[index].outlet->n +
+			     tx_queue_waiting(&worker->tx_queues[index]);
 		for (uint32_t i = 0; i < worker->n_drains; i++) {
 			const struct drain *drain = &worker->drains[i];
 
 			if (drain->tx_queue.port != port)
 				continue;
-			n += drain->outlet.n;
+			n += drain->outlet.n + tx_queue_waiting(&drain->tx_queue);
 			for (uint32_t k = 0; k < drain->n_from; k++)
 				n += ring_waiting(drain->from[k]);
 		}

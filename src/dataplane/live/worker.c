@@ -34,12 +34,6 @@ static __attribute__((noinline)) void record_departures(struct worker *worker)
 	tape_check(worker->tape, worker->engine, worker->now);
 }
 
-static __attribute__((noinline)) void record_left(struct worker *worker)
-{
-	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
-		tape_left(worker->tape, i, worker->tx_queues[i].outlet->n);
-}
-
 static void record_message(struct worker *worker, const struct message *message, simtime now)
 {
 	if (message->kind == MESSAGE_CHANGE)
@@ -56,47 +50,39 @@ void worker_record_end(struct worker *worker)
 
 	if (!worker->tape || !worker->engine)
 		return;
-	/* Empty outlets are not enough: what is due may not have reached them yet. */
+	/* What is due may not have reached the ways out yet. */
 	settled = engine_next(worker->engine) > worker->now;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
-		settled &= worker->tx_queues[i].outlet->n == 0;
+		settled &= tx_queue_waiting(&worker->tx_queues[i]) == 0;
 	tape_end(worker->tape, worker->now, settled);
 }
 
 /* Tries all ways out of the engine. Called only if the engine has put something into an outlet, or
- * if something was left there. */
+ * if something waits. */
 bool worker_send(struct worker *worker, simtime now)
 {
-	uint32_t sent = 0, left = 0;
+	uint64_t sent = 0, waiting = 0;
 
 	if (unlikely(worker->tape != NULL))
 		record_departures(worker);
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
 		sent += tx_queue_flush(&worker->tx_queues[i], worker->clock, now);
-		left += worker->tx_queues[i].outlet->n;
+		waiting += tx_queue_waiting(&worker->tx_queues[i]);
 	}
-	worker->waiting = left > 0;
-	if (unlikely(worker->tape != NULL))
-		record_left(worker);
+	worker->waiting = waiting > 0;
 	return sent > 0;
 }
 
-/* If a device has refused something, it is tried again at the end of the poll, and not for each
- * packet. The engine is in the middle of a call here, so its counters are not checked
- * (tape_check). */
+/* The engine is in the middle of a call here, so its counters are not checked (tape_check). */
 void worker_make_room(void *argument, uint32_t port)
 {
 	struct worker *worker = argument;
 	struct tx_queue *tx_queue = &worker->tx_queues[port];
 
-	if (worker->waiting)
-		return;
 	if (unlikely(worker->tape != NULL))
 		tape_departures(worker->tape, port, tx_queue->outlet, worker->now);
-	tx_queue_flush(tx_queue, worker->clock, worker->now);
-	worker->waiting = tx_queue->outlet->n > 0;
-	if (unlikely(worker->tape != NULL))
-		tape_left(worker->tape, port, tx_queue->outlet->n);
+	tx_queue_make_room(tx_queue, worker->clock, worker->now);
+	worker->waiting |= tx_queue_waiting(tx_queue) > 0;
 }
 
 static bool worker_drain(struct worker *worker, simtime now)
@@ -206,10 +192,6 @@ static __attribute__((noinline)) void record_snapshot(struct worker *worker)
 {
 	if (worker->waiting || engine_next(worker->engine) <= worker->now)
 		return;
-	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
-		if (worker->tx_queues[i].outlet->n > 0)
-			return;
-	}
 	tape_snapshot(worker->tape, worker->engine, worker->now);
 }
 
@@ -319,7 +301,7 @@ static bool has_refused(const struct worker *worker)
 	bool refused = worker->waiting;
 
 	for (uint32_t i = 0; i < worker->n_drains; i++)
-		refused |= worker->drains[i].tx_queue.outlet->n > 0;
+		refused |= tx_queue_waiting(&worker->drains[i].tx_queue) > 0;
 	return refused;
 }
 

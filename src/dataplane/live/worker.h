@@ -114,7 +114,7 @@ struct worker {
 	                   * advanced */
 	uint64_t done_ns; /* after the last poll, no packet will be stamped earlier */
 	uint32_t in_hand; /* packets that it has received and not handed over (see arrivals) */
-	bool waiting;     /* the last send left packets in an outlet */
+	bool waiting;     /* packets wait for a device */
 
 	uint32_t stop __rte_cache_aligned; /* written by control */
 	uint32_t over; /* worker_main has ended: what the worker has written may be read */
@@ -151,8 +151,8 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 /* Records the end of the tape. The worker has ended, and has taken all messages.
  * Thread: control. */
 void worker_record_end(struct worker *worker);
-/* Hands over what lies in the outlet of this port, in the middle of a poll, unless a device has
- * refused something. The worker's engine calls it (engine_setup.make_room). */
+/* Empties the outlet of this port, in the middle of a poll. The worker's engine calls it
+ * (engine_setup.make_room). */
 void worker_make_room(void *worker, uint32_t port);
 /* Sends what is due. Also used by pipeline.c and arrivals.c. */
 bool worker_send(struct worker *worker, simtime now);

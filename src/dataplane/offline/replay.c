@@ -34,6 +34,7 @@ struct replay {
 	size_t memory_bytes;
 	struct engine *engine;
 	struct egress egress;
+	int error; /* the first one in the middle of a call of the engine */
 	uint32_t burst;
 	uint32_t until_progress;
 	simtime progress_ns;
@@ -62,11 +63,16 @@ static int write_out(struct replay *replay, uint32_t port)
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 
-/* Ignores errors: they are found again when the output is finished, or when the outlet, which stays
- * full, is emptied. */
+/* Behind an error, what leaves is dropped until the engine returns. */
 static void make_room(void *argument, uint32_t port)
 {
-	(void)write_out(argument, port);
+	struct replay *replay = argument;
+	struct outlet *outlet = engine_outlet(replay->engine, port);
+
+	if (replay->error == 0)
+		replay->error = write_out(replay, port);
+	rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+	outlet_clear(outlet);
 }
 
 static int make_engine(struct replay *replay)
@@ -116,6 +122,8 @@ static int drain(struct replay *replay)
 {
 	int full = 0, error;
 
+	if (replay->error)
+		return replay->error;
 	for (uint32_t port = 0; port < replay->scenario->n_ports; port++) {
 		struct outlet *outlet = engine_outlet(replay->engine, port);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "holding/hold.h"
 #include "packet/packet.h"
 #include "record/tape.h"
 
@@ -57,10 +58,9 @@ struct leaving {
 	uint8_t flags;
 };
 
-static bool tells_sent(const struct tx_queue *tx_queue)
+static bool tells_sent(const struct tx_queue *tx_queue, const struct outlet *outlet)
 {
-	return tx_queue->witness && tx_queue->witness->way & (1u << FATE_SENT) &&
-	       tx_queue->outlet->named;
+	return tx_queue->witness && tx_queue->witness->way & (1u << FATE_SENT) && outlet->named;
 }
 
 static __attribute__((noinline)) void note_leaving(const struct outlet *outlet, uint32_t from,
@@ -83,7 +83,8 @@ static __attribute__((noinline)) void note_leaving(const struct outlet *outlet, 
 }
 
 /* Tells of the packets that the device has taken, `sent` of n. */
-static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue, uint32_t from,
+static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue,
+                                                const struct outlet *outlet, uint32_t from,
                                                 uint16_t n, uint16_t sent,
                                                 const struct leaving *leaving, simtime handed)
 {
@@ -96,7 +97,7 @@ static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue,
 		                    .flags = leaving[i].flags,
 		                    .wire_bytes = leaving[i].wire_bytes,
 		                    .at_ns = handed,
-		                    .t_in_ns = tx_queue->outlet->due_ns[from + i],
+		                    .t_in_ns = outlet->due_ns[from + i],
 		                    .cloud = tx_queue->port->name,
 		                    .queue_average_bytes = FATE_NO_AVERAGE};
 
@@ -111,10 +112,10 @@ static __attribute__((noinline)) void tell_sent(const struct tx_queue *tx_queue,
 	}
 }
 
-static uint32_t send_to_port(struct tx_queue *tx_queue, const struct clock *clock, simtime handed)
+static uint32_t send_to_port(struct tx_queue *tx_queue, struct outlet *outlet,
+                             const struct clock *clock, simtime handed)
 {
-	struct outlet *outlet = tx_queue->outlet;
-	const bool tells = tells_sent(tx_queue);
+	const bool tells = tells_sent(tx_queue, outlet);
 	struct leaving leaving[BURST];
 	uint32_t done = 0, most = outlet->n;
 
@@ -147,7 +148,7 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, const struct clock *cloc
 			note_launches(tx_queue, &outlet->due_ns[done], sent, handed);
 		note_lateness(&tx_queue->lateness_ns, &outlet->due_ns[done], sent, handed);
 		if (unlikely(tells))
-			tell_sent(tx_queue, done, n, sent, leaving, handed);
+			tell_sent(tx_queue, outlet, done, n, sent, leaving, handed);
 		tx_queue->tx_packets += sent;
 		done += sent;
 		if (likely(sent == n))
@@ -160,9 +161,8 @@ static uint32_t send_to_port(struct tx_queue *tx_queue, const struct clock *cloc
 	return done;
 }
 
-static uint32_t send_to_ring(struct tx_queue *tx_queue)
+static uint32_t send_to_ring(struct tx_queue *tx_queue, const struct outlet *outlet)
 {
-	struct outlet *outlet = tx_queue->outlet;
 	uint32_t sent;
 
 	tell_due(outlet);
@@ -187,9 +187,9 @@ static simtime await(const struct clock *clock, simtime now)
 }
 
 /* Reports packet i to the witness. It has left its cloud, so the port has lost it. */
-static void tell_unsent(const struct tx_queue *tx_queue, uint32_t i, simtime now)
+static void tell_unsent(const struct tx_queue *tx_queue, const struct outlet *outlet, uint32_t i,
+                        simtime now)
 {
-	const struct outlet *outlet = tx_queue->outlet;
 	struct rte_mbuf *mbuf = outlet->mbufs[i];
 	/* The packet's name is known if its departure was reported, too. */
 	const struct packet *packet = packet_of(mbuf);
@@ -212,13 +212,25 @@ static void tell_unsent(const struct tx_queue *tx_queue, uint32_t i, simtime now
 	tx_queue->witness->tell(tx_queue->witness, &fate);
 }
 
-uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now)
+/* Drops packet i, which no device takes. */
+static void lose(struct tx_queue *tx_queue, const struct outlet *outlet, uint32_t i, simtime now)
 {
-	struct outlet *outlet = tx_queue->outlet;
+	if (tx_queue->witness)
+		tell_unsent(tx_queue, outlet, i, now);
+	if (tx_queue->tape)
+		tape_unsent(tx_queue->tape, tx_queue->index, outlet->mbufs[i], outlet->due_ns[i]);
+	rte_pktmbuf_free(outlet->mbufs[i]);
+	tx_queue->tx_full++;
+}
+
+/* Hands over what the device takes of these packets, and drops those that have waited for too long.
+ * Returns how many were handed over or dropped; the others remain. */
+static uint32_t hand_over(struct tx_queue *tx_queue, struct outlet *outlet,
+                          const struct clock *clock, simtime handed)
+{
 	uint64_t bytes = tx_queue->port ? bytes_of(outlet->mbufs, outlet->n) : 0;
-	simtime handed = clock ? await(clock, now) : now;
-	uint32_t done =
-	        tx_queue->port ? send_to_port(tx_queue, clock, handed) : send_to_ring(tx_queue);
+	uint32_t done = tx_queue->port ? send_to_port(tx_queue, outlet, clock, handed)
+	                               : send_to_ring(tx_queue, outlet);
 
 	tx_queue->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {
@@ -233,17 +245,102 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	/* A packet may be due for long because the worker was late, and not the device. */
 	while (done < outlet->n &&
 	       simtime_max(outlet->due_ns[done], tx_queue->refused_ns) + TX_QUEUE_PATIENCE_NS <
-	               handed) {
-		if (tx_queue->witness)
-			tell_unsent(tx_queue, done, handed);
-		if (tx_queue->tape)
-			tape_unsent(tx_queue->tape, tx_queue->index, outlet->mbufs[done],
-			            outlet->due_ns[done]);
-		rte_pktmbuf_free(outlet->mbufs[done++]);
-		tx_queue->tx_full++;
-	}
+	               handed)
+		lose(tx_queue, outlet, done++, handed);
 	outlet_pass(outlet, done);
 	return done;
+}
+
+/* ---- what waits ---- */
+
+/* Moves packet i of the outlet into the memory of the engine's packets. Returns false if there is
+ * none. */
+static bool put_behind(struct tx_queue *tx_queue, const struct outlet *outlet, uint32_t i)
+{
+	struct holder *holder = tx_queue->holder;
+	struct rte_mbuf *mbuf = outlet->mbufs[i];
+	const bool named = outlet_is_named(outlet, i);
+	uint32_t stored_bytes = sizeof(mbuf);
+	bool copied = false;
+	struct held *held;
+
+	/* A name lies in the mbuf. */
+	if (!named || holder->kept + mbuf->nb_segs > holder->kept_max) {
+		if (!hold_takes(holder, mbuf, &copied, &stored_bytes))
+			return false;
+	}
+	held = log_append(&tx_queue->behind, &holder->arena, stored_bytes);
+	if (!held)
+		return false;
+	*held = (struct held){.t_ns = outlet->due_ns[i],
+	                      .wire_bytes = outlet->wire_bytes[i],
+	                      .flags = named && !copied ? HELD_NAMED : 0};
+	hold_store(holder, held, copied, mbuf);
+	return true;
+}
+
+/* Moves what lies in the outlet to the end of what waits. */
+static __attribute__((noinline)) void wait_in_line(struct tx_queue *tx_queue, simtime now)
+{
+	struct outlet *outlet = tx_queue->outlet, *front = &tx_queue->front;
+
+	for (uint32_t i = 0; i < outlet->n; i++) {
+		if (tx_queue->behind.records == 0 && front->n < OUTLET_ROOM) {
+			outlet_put(front, outlet->mbufs[i], outlet->due_ns[i],
+			           outlet->wire_bytes[i]);
+			if (outlet_is_named(outlet, i))
+				outlet_name(front);
+		} else if (!put_behind(tx_queue, outlet, i)) {
+			lose(tx_queue, outlet, i, now);
+		}
+	}
+	outlet_clear(outlet);
+}
+
+/* Fills `front` with the oldest that wait behind it, as far as the pool has mbufs. */
+static void move_up(struct tx_queue *tx_queue)
+{
+	struct outlet *front = &tx_queue->front;
+
+	while (tx_queue->behind.records > 0 && front->n < OUTLET_ROOM) {
+		const struct held *held = log_front(&tx_queue->behind);
+		struct rte_mbuf *mbuf = hold_mbuf(tx_queue->holder, held);
+
+		if (!mbuf)
+			return;
+		outlet_put(front, mbuf, held->t_ns, held->wire_bytes);
+		if (held->flags & HELD_NAMED)
+			outlet_name(front);
+		log_pop(&tx_queue->behind, &tx_queue->holder->arena);
+	}
+}
+
+uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now)
+{
+	const simtime handed = clock ? await(clock, now) : now;
+	struct outlet *front = &tx_queue->front;
+	uint32_t done = 0;
+
+	if (likely(tx_queue_waiting(tx_queue) == 0)) {
+		done = hand_over(tx_queue, tx_queue->outlet, clock, handed);
+		if (unlikely(tx_queue->outlet->n > 0))
+			wait_in_line(tx_queue, handed);
+		return done;
+	}
+	wait_in_line(tx_queue, handed);
+	do {
+		done += hand_over(tx_queue, front, clock, handed);
+		move_up(tx_queue);
+	} while (front->n > 0 && tx_queue->refused_ns == 0);
+	return done;
+}
+
+void tx_queue_make_room(struct tx_queue *tx_queue, const struct clock *clock, simtime now)
+{
+	if (tx_queue_waiting(tx_queue) > 0)
+		wait_in_line(tx_queue, now);
+	else
+		tx_queue_flush(tx_queue, clock, now);
 }
 
 /* Reads the marks of packets that have names, from packet `from` on. */
@@ -261,8 +358,8 @@ uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
 {
 	struct outlet *outlet = tx_queue->outlet;
 	struct rte_mbuf **mbufs = &outlet->mbufs[outlet->n];
-	uint32_t n = rte_ring_sc_dequeue_burst(from, (void **)mbufs, OUTLET_ROOM - outlet->n, NULL);
-
+	uint32_t room = OUTLET_ROOM - outlet->n - tx_queue->front.n;
+	uint32_t n = rte_ring_sc_dequeue_burst(from, (void **)mbufs, room, NULL);
 	simtime any = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -282,4 +379,16 @@ void tx_queue_clear(struct tx_queue *tx_queue)
 	tx_queue->tx_full = 0;
 	tx_queue->launch_missed = 0;
 	histogram_clear(&tx_queue->lateness_ns);
+}
+
+void tx_queue_drop(struct tx_queue *tx_queue)
+{
+	if (!tx_queue->outlet)
+		return;
+	rte_pktmbuf_free_bulk(tx_queue->outlet->mbufs, tx_queue->outlet->n);
+	outlet_clear(tx_queue->outlet);
+	rte_pktmbuf_free_bulk(tx_queue->front.mbufs, tx_queue->front.n);
+	outlet_clear(&tx_queue->front);
+	if (tx_queue->holder)
+		hold_drop_all(tx_queue->holder, &tx_queue->behind);
 }

@@ -3,11 +3,15 @@
  * A way out of a worker, for one port: from an outlet to a transmit queue of the port, or over a
  * ring to the worker that owns such a queue.
  *
- * Packets that the device does not take stay in the outlet, in order, and are tried again at the
- * next poll. A packet that is not taken until TX_QUEUE_PATIENCE_NS after it was due, or after the
- * device began to refuse packets if that was later, is dropped and counted.
+ * Packets that the device does not take wait here, in order, and are tried again at the next poll.
+ * The first of them keep their mbufs, ready to be handed over; the others lie in the memory in
+ * which the engine holds packets, so that they take no mbufs from it. A packet is dropped and
+ * counted if there is no memory for it, or if it is not taken until TX_QUEUE_PATIENCE_NS after it
+ * was due, or after the device began to refuse packets if that was later.
  *
- * Ownership: packets in the outlet belong to the worker until they are taken.
+ * So the outlet is empty whenever the engine runs, and no packet in the engine waits for a device.
+ *
+ * Ownership: packets in the outlet and here belong to the worker until they are taken.
  *
  * Thread: the worker's. Counters: others may read them, a moment old.
  */
@@ -21,9 +25,10 @@
 
 #include "account/histogram.h"
 #include "account/witness.h"
-#include "engine/engine.h"
+#include "holding/log.h"
 #include "machine/bell.h"
 #include "machine/clock.h"
+#include "packet/outlet.h"
 #include "port/port.h"
 #include "port/port_time.h"
 #include "simtime.h"
@@ -101,10 +106,14 @@ static inline void wire_used(struct wire *wire, simtime now, uint64_t time_ps)
 #define TX_QUEUE_PATIENCE_NS (100 * SIMTIME_MS)
 #define TX_QUEUE_RING        1024
 
+struct holder;
 struct tape;
 
 struct tx_queue {
-	struct outlet *outlet;
+	struct outlet *outlet; /* to be emptied */
+	struct outlet front;   /* what the device has refused: the oldest */
+	struct log behind;     /* likewise: the others; empty if `front` is not full */
+	struct holder *holder; /* has the memory of `behind`; NULL: never needed */
 	struct port *port;     /* NULL: over `ring` */
 	struct rte_ring *ring; /* to another worker */
 	struct bell *bell;     /* of that worker; NULL: it polls */
@@ -126,20 +135,32 @@ struct tx_queue {
 	bool told; /* write the due time into t_ns of struct packet: for callbacks of the device */
 };
 
-/* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is
- * handed over before the clock reads `now`, and lateness is measured to that reading, or to a later
- * one if the port takes few frames at a time (port_sends_one); without, to `now`. Returns how many
- * packets left the outlet. */
+/* Hands over what waits and what lies in the outlet; `now` is the instant of the poll. With a
+ * clock, nothing is handed over before the clock reads `now`, and lateness is measured to that
+ * reading, or to a later one if the port takes few frames at a time (port_sends_one); without, to
+ * `now`. Empties the outlet. Returns how many packets were handed over or dropped. */
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
-/* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's
- * transmit queue fills. Returns how many packets came. */
+/* Empties the outlet in the middle of a poll: if something waits, the device is not tried again. */
+void tx_queue_make_room(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
+/* Fills the transmit queue's outlet, as far as `front` has room for the packets, from a ring that
+ * another worker's transmit queue fills. Returns how many packets came. */
 uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from);
 void tx_queue_clear(struct tx_queue *tx_queue);
+/* Frees what waits and what lies in the outlet. */
+void tx_queue_drop(struct tx_queue *tx_queue);
+
+/* Returns the number of packets that wait for the device. */
+static inline uint64_t tx_queue_waiting(const struct tx_queue *tx_queue)
+{
+	return tx_queue->front.n + tx_queue->behind.records;
+}
 
 static inline uint32_t tx_queue_flush(struct tx_queue *tx_queue, const struct clock *clock,
                                       simtime now)
 {
-	return tx_queue->outlet->n == 0 ? 0 : tx_queue_send(tx_queue, clock, now);
+	return tx_queue->outlet->n == 0 && tx_queue_waiting(tx_queue) == 0
+	               ? 0
+	               : tx_queue_send(tx_queue, clock, now);
 }
 
 #endif

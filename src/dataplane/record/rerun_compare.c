@@ -42,8 +42,8 @@ static void gone_pass(struct gone_queue *queue, uint32_t n)
 	queue->passed += n;
 }
 
-/* Searches the packets that are due in the same nanosecond as the head. If the outlet was full,
- * they may have left in another order (engine.h). */
+/* Searches the packets that are due in the same nanosecond as the head. In a version before 0.2.0
+ * they may have left in another order, if the outlet was full. */
 static bool find_beside(struct rerun_engine *rerun_engine, struct gone_queue *queue,
                         uint32_t digest)
 {

@@ -324,7 +324,7 @@ void tape_end(struct tape *tape, simtime now, bool settled)
 
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now)
 {
-	const uint32_t from = tape->noted[port], n = outlet->n - from;
+	const uint32_t n = outlet->n;
 	const uint32_t bytes =
 	        (uint32_t)sizeof(struct tape_entry) + tape_padded(n * (uint32_t)sizeof(uint32_t));
 	struct tape_entry *entry;
@@ -336,7 +336,7 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	tape->account.departed[port] += n;
 	tape->until_check -= RTE_MIN(n, tape->until_check);
 	if (tape->snapshots.every_ns > 0) {
-		for (uint32_t i = from; i < outlet->n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			tape->account.sums[port] += outlet->due_ns[i];
 		return;
 	}
@@ -352,8 +352,8 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	                             .number = tape->account.departed[port] - n + 1};
 	digests = (uint32_t *)(void *)(entry + 1);
 	for (uint32_t i = 0; i < n; i++)
-		digests[i] = digest_departure(outlet->mbufs[from + i], outlet->due_ns[from + i],
-		                              outlet->wire_bytes[from + i], tape->digested);
+		digests[i] = digest_departure(outlet->mbufs[i], outlet->due_ns[i],
+		                              outlet->wire_bytes[i], tape->digested);
 	tape_publish(tape, entry);
 }
 
@@ -376,8 +376,7 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 	if (likely(tape->until_check > 0))
 		return;
 	tape->until_check = TAPE_CHECK_EVERY;
-	/* If something due has not left, for lack of room or of a buffer, the counters are compared
-	 * later. */
+	/* If something due has not left yet, the counters are compared later. */
 	if (engine_next(engine) <= now)
 		return;
 	if (tape->snapshots.every_ns > 0)

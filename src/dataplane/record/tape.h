@@ -88,7 +88,6 @@ struct tape {
 	                           * snapshot */
 	struct tape_account account;
 	struct tape_snapshots snapshots;
-	uint32_t noted[SCENARIO_PORTS_MAX]; /* packets in the outlet that are recorded already */
 	uint32_t until_check, next_check;
 	/* `published` is written by the worker, `passed` by the reader; each reads the other */
 	uint64_t published __rte_cache_aligned;
@@ -114,11 +113,6 @@ void tape_clear(struct tape *tape, simtime now);
 void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now);
 /* Records what the engine, which has advanced to `now`, has put into the outlet of a port. */
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now);
-/* Stores how many packets are left in the outlet. */
-static inline void tape_left(struct tape *tape, uint32_t port, uint32_t n)
-{
-	tape->noted[port] = n;
-}
 /* After every TAPE_CHECK_EVERY departures, records the counters of a few clouds and, in a flight,
  * the sums of departures. Records nothing if the engine still has something that was due by `now`,
  * because that could not be compared. */

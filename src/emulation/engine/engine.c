@@ -117,7 +117,6 @@ void engine_free(struct engine *engine)
 
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 	}
-	engine_late_drop(engine);
 	if (engine->cloud_table) {
 		shared_clear(engine);
 		for (uint32_t i = 0; i < engine->cloud_table->n_slots; i++)
@@ -172,10 +171,27 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now)
 {
-	do
+	do {
+		engine_room(engine, cloud->exit->port);
 		engine->left += own_line_advance(engine, cloud, now);
-	while (line_first(&cloud->line, now) <= now &&
-	       !engine_outlet_full(engine, cloud->exit->port) && hold_provide(&engine->holder) > 0);
+	} while (line_first(&cloud->line, now) <= now && hold_provide(&engine->holder) > 0);
+}
+
+void engine_note_overdue(struct engine *engine, simtime now)
+{
+	const simtime next = engine_next(engine);
+
+	if (next <= now)
+		hold_lacked(&engine->holder, next);
+}
+
+void engine_settle(struct engine *engine, simtime now)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+
+	for (uint32_t i = 0; i < cloud_table->n_own; i++)
+		engine_advance_own(engine, cloud_table->own[i], now);
+	engine_note_overdue(engine, now);
 }
 
 /* A few clouds at a time: 65,536 clouds take a thousand polls to make a change, and nothing waits
@@ -256,12 +272,10 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint32_t left;
-	bool in_order;
 
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
-	in_order = likely(!engine->late) || engine_late_leave(engine);
-	for (uint32_t i = 0; in_order && i < cloud_table->n_own; i++)
+	for (uint32_t i = 0; i < cloud_table->n_own; i++)
 		engine->left += own_line_advance(engine, cloud_table->own[i], now);
 	if (unlikely(engine->chores))
 		do_chores(engine);
@@ -275,7 +289,7 @@ bool engine_has_left(const struct engine *engine)
 	return engine->left > 0;
 }
 
-simtime engine_next_event(const struct engine *engine)
+simtime engine_next(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	simtime next = SIMTIME_NEVER;
@@ -293,13 +307,6 @@ simtime engine_next_event(const struct engine *engine)
 	     cloud = cloud->next_timer_missing)
 		next = simtime_min(next, cloud_next(cloud));
 	return next;
-}
-
-simtime engine_next(const struct engine *engine)
-{
-	const simtime next = engine_next_event(engine);
-
-	return likely(!engine->late) ? next : simtime_min(next, engine_late_next(engine));
 }
 
 /* ---- ingress ---- */
@@ -448,6 +455,11 @@ simtime engine_link_rate(struct engine *engine, const char *name, simtime now, u
 struct outlet *engine_outlet(struct engine *engine, uint32_t port)
 {
 	return &engine->ports[port].outlet;
+}
+
+struct holder *engine_holder(struct engine *engine)
+{
+	return &engine->holder;
 }
 
 simtime engine_departure(const struct engine *engine, uint32_t port)

@@ -29,6 +29,7 @@
 #include "scenario/scenario.h"
 
 struct classifier_filters;
+struct holder;
 struct witness;
 
 struct engine_setup {
@@ -53,9 +54,10 @@ struct engine_setup {
 	 * throughout: backs it by large pages if possible. NULL: the memory stays as it is.
 	 * Thread: control. */
 	void (*spread)(void *memory, size_t bytes);
-	/* Called when the outlet of this port is full in the middle of a call: empties it from its
-	 * front, as far as possible. The engine has executed only some of the events up to the
-	 * instant of the call. NULL: outlets are emptied between calls only. Thread: worker. */
+	/* Called in the middle of a call when the outlet of this port is full, or a packet that
+	 * leaves there gets no mbuf: empties the outlet. What a device does not take waits behind
+	 * it (port/tx_queue.h). The engine has executed
+	 * only some of the events up to the instant of the call. Required. Thread: worker. */
 	void (*make_room)(void *argument, uint32_t port);
 	void *room_argument;
 };
@@ -83,27 +85,20 @@ struct insertion {
  * A packet that gets no mbuf counts as generated and dropped. Returns 0 if the engine has no such
  * cloud, else n. */
 uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now);
-/* Executes all events up to and including `now`. Returns how many packets were put into outlets
- * since it last returned. */
+/* Executes all events up to and including `now`, except that at most OUTLET_ROOM packets leave a
+ * line on which no other cloud depends: a worker that has fallen behind receives before the others
+ * leave. Returns how many packets were put into outlets since it last returned. */
 uint32_t engine_advance(struct engine *engine, simtime now);
-/* Called before a change, engine_clear and engine_insert, after engine_advance has reached `now`.
- * Packets that are due by `now` but have no room in their outlet leave their cloud, and wait behind
- * the outlet: so the next operation finds the clouds in the state that the instant implies. Those
- * for which there is no memory stay in their clouds (lacked_ns). */
+/* Lets the others leave, too. To be called before a change, engine_clear and engine_insert, after
+ * engine_advance has reached `now`: so the next operation finds the clouds in the state that the
+ * instant implies. Packets for which the pool has no mbuf stay in their clouds (lacked_ns). */
 void engine_settle(struct engine *engine, simtime now);
 /* Returns true if engine_ingress has put packets into outlets since engine_advance last returned.
  * These packets are due. */
 bool engine_has_left(const struct engine *engine);
 /* Returns the instant of the earliest event to come, or SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
-/* Returns the outlet of a port, which contains the packets that are due there. If it is full, the
- * engine calls make_room. Without make_room, it keeps further packets until the driver has made
- * room: they leave late, with their due times, and none is lost. A full outlet does not affect what
- * happens to packets inside clouds, not even where several clouds meet: packets of shared clouds
- * have left their cloud, and wait behind the outlet. Packets that are due in the same nanosecond
- * may then leave in another order than otherwise. A driver that needs the same bytes every time (a
- * replay) supplies a make_room that always makes room; a worker's makes room as long as its devices
- * accept all packets. */
+/* Returns the outlet of a port, which contains the packets that are due there, in order. */
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
 /* Returns the departure of the head of the queue that a packet from this port enters, or
  * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant, a
@@ -146,8 +141,8 @@ uint64_t engine_untouched(const struct engine *engine, const struct scenario *sc
                           uint32_t port);
 /* Returns the number of packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
-/* Returns how many of these wait behind a full outlet. */
-uint64_t engine_late(const struct engine *engine, uint32_t port);
+/* Returns the memory in which the engine holds packets, for those that wait behind an outlet. */
+struct holder *engine_holder(struct engine *engine);
 
 /* Sets the counters and histograms of all clouds to zero. Packets in flight count as received anew,
  * so that conservation holds. Thread: worker. */

@@ -88,72 +88,22 @@ static bool timeless_execute(struct engine *engine, simtime now, simtime before)
 	return true;
 }
 
-bool engine_outlet_full(struct engine *engine, uint32_t port)
+/* Lets a packet leave at a port. */
+static inline void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
+                           const struct held *head)
 {
-	const struct outlet *outlet = &engine->ports[port].outlet;
-
-	if (likely(outlet->n < OUTLET_ROOM))
-		return false;
-	if (engine->setup.make_room)
-		engine->setup.make_room(engine->setup.room_argument, port);
-	return outlet->n == OUTLET_ROOM;
-}
-
-/* Lets out what is due by `now` on the line that ends at this port, before a packet that another
- * cloud has generated leaves there. Returns false if that packet has to wait. */
-static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
-{
-	struct cloud *cloud = engine->cloud_table->own_at[port];
-
-	if (!cloud || line_first(&cloud->line, now) > now)
-		return true;
-	engine_advance_own(engine, cloud, now);
-	return line_first(&cloud->line, now) > now;
-}
-
-/* Returns true if a packet of this cloud, due now, has to wait because its exit is full. */
-static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags, simtime now)
-{
-	if (unlikely(flags & PACKET_BACK)) {
-		const struct engine_port *port = &engine->ports[cloud->from_port];
-
-		if (cloud->exit->back)
-			return false;
-		/* The packets on the port's own line go first, but find no mbuf. Behind a full
-		 * outlet both wait, and leave in the order of time. */
-		if (engine_port_late(port) == 0 &&
-		    !line_goes_first(engine, cloud->from_port, now) && port->outlet.n < OUTLET_ROOM)
-			return true;
-		return engine_port_full(engine, cloud->from_port);
-	}
-	if (unlikely(cloud->exit->classifier && classifier_takes_all(cloud->exit->classifier)))
-		return false;
-	return engine_port_full(engine, cloud->exit->port);
-}
-
-/* Puts a packet into the outlet, which has room. */
-static inline void put_straight(struct engine *engine, struct engine_port *port,
-                                struct rte_mbuf *mbuf, const struct held *head)
-{
-	outlet_put(&port->outlet, mbuf, head->t_ns, head->wire_bytes);
-	port->sent++;
+	outlet_put(engine_room(engine, number), mbuf, head->t_ns, head->wire_bytes);
+	engine->ports[number].sent++;
 	engine->left++;
 }
 
-/* Lets a packet leave at a port, now or late. `named`: its name is in its struct packet. */
-static void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
-                    const struct held *head, bool named)
+/* The same; `named`: its name is in its struct packet. */
+static void put_out_named(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
+                          const struct held *head, bool named)
 {
-	struct engine_port *port = &engine->ports[number];
-
-	if (unlikely(port->outlet.n == OUTLET_ROOM)) {
-		engine_late_put(engine, number, mbuf, head, named);
-		port->sent++;
-		return;
-	}
-	put_straight(engine, port, mbuf, head);
+	put_out(engine, number, mbuf, head);
 	if (unlikely(named))
-		outlet_name(&port->outlet);
+		outlet_name(&engine->ports[number].outlet);
 }
 
 static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
@@ -172,7 +122,12 @@ static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mb
 	struct burst burst;
 
 	if (!back) {
-		put_out(engine, cloud->from_port, mbuf, head, named);
+		struct cloud *own = engine->cloud_table->own_at[cloud->from_port];
+
+		/* What is due on the line that ends at this port goes first. */
+		if (own)
+			engine_advance_own(engine, own, head->t_ns);
+		put_out_named(engine, cloud->from_port, mbuf, head, named);
 		return;
 	}
 	back->counters.answers++;
@@ -206,7 +161,7 @@ static inline void leave_untold(struct engine *engine, struct cloud *cloud, stru
 	if (unlikely(head->flags & PACKET_BACK))
 		leave_back(engine, cloud, mbuf, head, named);
 	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
-		put_out(engine, cloud->exit->port, mbuf, head, named);
+		put_out_named(engine, cloud->exit->port, mbuf, head, named);
 }
 
 static __attribute__((noinline)) void leave_told(struct engine *engine, struct cloud *cloud,
@@ -288,11 +243,10 @@ static void leave_straight(struct engine *engine, simtime now)
 	while ((held = wheel_sorted_first(wheel, now)) &&
 	       likely(!(held->flags & (HELD_TIMER | PACKET_BACK)))) {
 		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
-		struct engine_port *port = &engine->ports[cloud->exit->port];
 		struct rte_mbuf *mbuf;
 
-		/* It may enter another cloud, or it has to wait. */
-		if (unlikely(cloud->exit->classifier || port->outlet.n == OUTLET_ROOM))
+		/* It may enter another cloud. */
+		if (unlikely(cloud->exit->classifier))
 			break;
 		cloud_ahead_fetch(engine);
 		hold_spare_fetch(holder, holder->n_spare);
@@ -303,13 +257,12 @@ static void leave_straight(struct engine *engine, simtime now)
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
-		put_straight(engine, port, mbuf, held);
+		put_out(engine, cloud->exit->port, mbuf, held);
 	}
 }
 
-/* Executes the first record of the shared wheel, which is due at `limit` or before. Returns false
- * if the record has to wait for room or for an mbuf. */
-static bool shared_execute(struct engine *engine, struct held *held, simtime limit)
+/* Executes the first record of the shared wheel, which is due at `limit` or before. */
+static void shared_execute(struct engine *engine, struct held *held, simtime limit)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	/* The cloud of a timer may have been freed. */
@@ -328,17 +281,15 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 			link_run(engine, cloud, now, limit);
 			link_arm(engine, cloud);
 		}
-		return true;
+		return;
 	}
-	if (exit_full(engine, cloud, held->flags, now))
-		return false;
+	cloud->line.held--;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
-		return false;
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 	wheel_pop(engine->wheel);
-	cloud->line.held--;
-	leave(engine, cloud, mbuf, &head);
-	return true;
+	if (likely(mbuf != NULL))
+		leave(engine, cloud, mbuf, &head);
 }
 
 /* Returns the cloud with the earliest packet due by `now`, and its due time, among the clouds whose
@@ -367,14 +318,12 @@ static struct cloud *draining_first(struct engine *engine, simtime now, simtime 
 	return first;
 }
 
-/* Lets one packet leave a draining cloud. Returns false if it has to wait. */
+/* Lets one packet leave a draining cloud. Returns false if it gets no mbuf. */
 static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct rte_mbuf *mbuf;
 	struct held head;
 
-	if (exit_full(engine, cloud, 0, now))
-		return false;
 	mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
 	if (!mbuf)
 		return false;
@@ -387,8 +336,6 @@ bool engine_advance_shared(struct engine *engine, simtime now)
 {
 	if (unlikely(engine->timer_missing))
 		feed_timer_missing(engine, now);
-	if (unlikely(engine->late) && !engine_late_leave(engine))
-		return false;
 	for (;;) {
 		simtime due = SIMTIME_NEVER;
 		struct cloud *draining = NULL;
@@ -409,8 +356,9 @@ bool engine_advance_shared(struct engine *engine, simtime now)
 			continue;
 		if (!draining && !held)
 			return true;
-		if (draining ? !draining_execute(engine, draining, due)
-		             : !shared_execute(engine, held, now))
+		if (!draining)
+			shared_execute(engine, held, now);
+		else if (!draining_execute(engine, draining, due))
 			return false;
 	}
 }

@@ -16,8 +16,6 @@ const char *engine_snapshot_waits(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 
-	if (engine->late > 0)
-		return "packets wait behind a full outlet";
 	if (engine->timer_missing)
 		return "memory is short";
 	if (engine->draining)

@@ -23,19 +23,9 @@ struct cloud_report;
 
 struct engine_port {
 	uint64_t no_cloud;
-	uint64_t sent; /* packets that left their clouds: into the outlet or `late` */
+	uint64_t sent; /* packets that left their clouds */
 	struct outlet outlet;
-	/* Packets that shared clouds let out while the outlet was full, in order. They leave after
-	 * those in the outlet; packets on the port's own line are merged in by their due time
-	 * (engine_late.c). */
-	struct log late;
-	struct log late_own; /* the same for the port's own line, filled by engine_settle */
 };
-
-static inline uint64_t engine_port_late(const struct engine_port *port)
-{
-	return port->late.records + port->late_own.records;
-}
 
 /* All clouds, as one object that a change replaces. */
 struct cloud_table {
@@ -95,7 +85,6 @@ struct engine {
 	uint32_t followed;
 	struct engine_follower follower;
 	uint32_t left; /* packets put into outlets since engine_advance last returned */
-	uint64_t late; /* packets in `late` and `late_own` of all ports */
 	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
@@ -126,34 +115,21 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 /* Does the same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now);
-/* Returns true if the outlet of this port is full, even after make_room was called. */
-bool engine_outlet_full(struct engine *engine, uint32_t port);
-
-/* ---- packets that find no room: engine_late.c ---- */
-
-/* Returns true if the next packet that leaves at the port has to wait in its cloud: there is
- * neither room in the outlet nor memory to keep the packet behind it. */
-bool engine_port_full(struct engine *engine, uint32_t port);
-/* Puts a packet behind those that wait at the port. engine_port_full must have returned false
- * immediately before. `named`: the packet's name is in its struct packet. */
-void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
-                     const struct held *head, bool named);
-/* Moves waiting packets into the outlets, as far as there is room. Returns false if some stay for
- * want of mbufs although there is room; nothing may leave ahead of them. */
-bool engine_late_leave(struct engine *engine);
-/* Returns what engine_next returns, without the packets that have left their clouds and wait behind
- * an outlet. */
-simtime engine_next_event(const struct engine *engine);
 /* If an event that was due by `now` still has to wait for memory, notes its instant as one at which
  * memory was short. To be called before something else happens at `now`. */
 void engine_note_overdue(struct engine *engine, simtime now);
-/* Returns the due time of the first packet that waits behind an outlet, or SIMTIME_NEVER if none
- * does. */
-simtime engine_late_next(const struct engine *engine);
-void engine_late_drop(struct engine *engine);
 
-/* Lets packets that are due leave a cloud with a line of its own, as far as there are room and
- * mbufs. */
+/* Returns the outlet of a port, with room for a packet at least. */
+static inline struct outlet *engine_room(struct engine *engine, uint32_t port)
+{
+	struct outlet *outlet = &engine->ports[port].outlet;
+
+	if (unlikely(outlet->n == OUTLET_ROOM))
+		engine->setup.make_room(engine->setup.room_argument, port);
+	return outlet;
+}
+
+/* Lets all packets that are due leave a cloud with a line of its own, as far as there are mbufs. */
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now);
 
 /* Lists a shared cloud whose link needs a timer and has none. */
