@@ -230,7 +230,7 @@ static void without_a_cloud_that_generates_clouds_stay_alone_at_their_ports(void
 	rig_cloud(rig, "up", 1, 0);
 	rig_cloud(rig, "other", 2, 3);
 	rig_apply(rig, 0);
-	assert_null(rig->engine->wheel);
+	assert_null(rig->engine->events.wheel);
 	echo(rig, "down");
 	rig_apply(rig, 10);
 	/* `down` generates, and `up` leads to the port where its answers leave; `other` has no part

@@ -189,7 +189,7 @@ static void what_is_due_and_gets_no_mbuf_is_lost(void **state)
 {
 	simtime lacked_ns = SIMTIME_NEVER;
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
-	struct rte_mbuf *taken[RIG_MBUFS];
+	struct rte_mbuf *taken[RIG_MBUFS + 1];
 	uint32_t n = 0;
 	(void)state;
 
@@ -209,12 +209,43 @@ static void what_is_due_and_gets_no_mbuf_is_lost(void **state)
 	rig_close(rig);
 }
 
+static struct rte_mbuf *borrowed[RIG_MBUFS + 1];
+static uint32_t n_borrowed;
+
+static void give_back(struct rig *rig)
+{
+	rte_pktmbuf_free_bulk(borrowed, n_borrowed);
+	n_borrowed = 0;
+	rig_collect(rig);
+}
+
+/* The driver is asked for mbufs before a packet is lost. */
+static void what_is_due_gets_an_mbuf_that_make_room_provides(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
+	(void)state;
+
+	rig->make_room = give_back;
+	rig_cloud(rig, "x", 0, 1);
+	rig_cloud(rig, "y", 2, 1);
+	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	rig_send(rig, 0, 100, 10);
+	hold_give_back(&rig->engine->holder, 0);
+	while ((borrowed[n_borrowed] = rte_pktmbuf_alloc(rig->pool)))
+		n_borrowed++;
+	rig_advance(rig, 1500);
+	assert_int_equal(rig->n_departures, 1);
+	assert_int_equal(n_borrowed, 0);
+	rig_close(rig);
+}
+
 /* Nothing depends on a line of its own, so its packets wait; a change would find them there. */
 static void what_is_settled_without_mbufs_waits_and_is_said(void **state)
 {
 	simtime lacked_ns = SIMTIME_NEVER;
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
-	struct rte_mbuf *taken[RIG_MBUFS];
+	struct rte_mbuf *taken[RIG_MBUFS + 1];
 	uint32_t n = 0;
 	(void)state;
 
@@ -457,6 +488,8 @@ GROUP(shortage)
 	        cmocka_unit_test_setup_teardown(
 	                an_ideal_repetition_goes_on_and_compares_up_to_there, enter_folder,
 	                leave_folder),
+	        cmocka_unit_test_setup_teardown(what_is_due_gets_an_mbuf_that_make_room_provides,
+	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(what_is_settled_without_mbufs_waits_and_is_said,
 	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(what_is_due_and_gets_no_mbuf_is_lost,

@@ -145,6 +145,7 @@ void change_free(struct change *change)
 		owed_free(change->engine, false);
 	}
 	wheel_free(change->wheel);
+	timers_free(&change->timers);
 	scenario_free(change->scenario);
 	cloud_table_free(change->cloud_table);
 	free(change->plans);

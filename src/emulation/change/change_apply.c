@@ -35,9 +35,9 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	if ((item->shared && !cloud->events) || (item->line_shared && !cloud->line.shared))
 		cloud_advance_link(cloud, now);
 	if (item->shared)
-		cloud->events = engine->wheel;
+		cloud->events = &engine->events;
 	if (item->line_shared && !cloud->line.shared) {
-		cloud->line.shared = engine->wheel;
+		cloud->line.shared = engine->events.wheel;
 		if (!line_is_empty(&cloud->line))
 			draining_add(engine, cloud);
 	}
@@ -64,11 +64,20 @@ static void settle_burst_safe(const struct engine *engine, struct cloud *cloud)
 	}
 }
 
-/* Completes a cloud after its settings have come into force. */
-static void cloud_settle(struct engine *engine, struct cloud *cloud)
+/* Lists a cloud whose link may need a timer. Timers are set when all clouds have changed. */
+static void cloud_woken(void *list, struct cloud *cloud)
 {
-	if (cloud->events && cloud_next(cloud) != SIMTIME_NEVER)
-		engine_starve(engine, cloud); /* asks for a timer */
+	struct cloud **woken = list;
+
+	cloud->next_woken = *woken;
+	*woken = cloud;
+}
+
+/* Completes a cloud after its settings have come into force. */
+static void cloud_settle(struct engine *engine, struct cloud *cloud, struct cloud **woken)
+{
+	if (cloud->events)
+		cloud_woken(woken, cloud);
 	settle_burst_safe(engine, cloud);
 }
 
@@ -76,33 +85,24 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
  * return here, because the arena is the worker's. */
 static void cloud_retire(struct engine *engine, struct cloud *cloud)
 {
-	struct cloud **place = &engine->timer_missing;
+	struct cloud **place = &engine->draining;
 
-	while (cloud->timer_missing && *place != cloud)
-		place = &(*place)->next_timer_missing;
-	if (cloud->timer_missing)
-		*place = cloud->next_timer_missing;
-	for (place = &engine->draining; *place && *place != cloud;)
+	while (*place && *place != cloud)
 		place = &(*place)->next_draining;
 	if (*place)
 		*place = cloud->next_draining;
 	cloud_clear(cloud);
 }
 
-static void cloud_woken(void *engine, struct cloud *cloud)
-{
-	if (cloud_next(cloud) != SIMTIME_NEVER)
-		engine_starve(engine, cloud);
-}
-
-static void templates_apply(struct engine *engine, const struct change *change, simtime now)
+static void templates_apply(struct engine *engine, const struct change *change, simtime now,
+                            struct cloud **woken)
 {
 	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
 		const struct plan *plan = &change->plans[i];
 
 		if (!plan->change)
 			continue;
-		template_apply(plan->template, plan->change, now, engine, cloud_woken);
+		template_apply(plan->template, plan->change, now, woken, cloud_woken);
 		if (plan->template->unsettled)
 			continue;
 		plan->template->unsettled = true;
@@ -129,18 +129,27 @@ static void template_retire(struct engine *engine, struct template *template)
 void engine_apply(struct engine *engine, struct change *change, simtime now)
 {
 	struct cloud_table *cloud_table = engine->cloud_table;
+	struct cloud *woken = NULL;
 
 	if (!engine->begun) {
 		engine->begun = true;
 		engine->origin_ns = now;
 	}
 	/* Events up to `now` are executed in the old scenario. */
-	if (engine->wheel)
+	if (engine->events.wheel)
 		engine_advance_shared(engine, now);
 	if (change->wheel) {
-		engine->wheel = change->wheel;
+		engine->events.wheel = change->wheel;
 		change->wheel = NULL;
-		wheel_front(engine->wheel, now); /* brings its cursor to the present */
+		/* Brings its cursor to the present. */
+		wheel_finds_nothing(engine->events.wheel, now);
+	}
+	if (change->timers.room > 0) {
+		struct timers before = engine->events.timers;
+
+		timers_take_over(&change->timers, &before);
+		engine->events.timers = change->timers;
+		change->timers = before;
 	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_apply(engine, &change->clouds[i], now);
@@ -162,8 +171,10 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	for (uint32_t i = 0; i < change->list.n_tallies; i++)
 		tallies_exchange(change->list.tallies[i].cloud, &change->list.tallies[i].tallies);
 	for (uint32_t i = 0; i < change->n_clouds; i++)
-		cloud_settle(engine, change->clouds[i].cloud);
-	templates_apply(engine, change, now);
+		cloud_settle(engine, change->clouds[i].cloud, &woken);
+	templates_apply(engine, change, now, &woken);
+	for (; woken; woken = woken->next_woken)
+		engine_set_timer(engine, woken);
 	engine->cloud_table = change->cloud_table;
 	change->cloud_table = cloud_table;
 	for (uint32_t i = 0; i < change->n_gone; i++) {

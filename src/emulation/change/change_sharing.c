@@ -171,11 +171,16 @@ static int sharing_prepare(struct change *change, const struct feeders *feeders)
 		if (!item->line_shared)
 			own_line_add(cloud_table, item->cloud);
 	}
-	if (shared && !change->engine->wheel) {
+	if (!shared)
+		return 0;
+	if (!change->engine->events.wheel) {
 		change->wheel = wheel_make(&change->engine->holder.arena);
 		if (!change->wheel)
 			return -ENOMEM;
 	}
+	/* Twice as many as now, so that few changes move the timers. */
+	if (change->engine->events.timers.room < cloud_table->n_slots)
+		return timers_make(&change->timers, 2 * cloud_table->n_slots);
 	return 0;
 }
 

@@ -54,7 +54,8 @@ struct change {
 	bool applied, removes;
 	struct scenario *scenario;
 	struct cloud_table *cloud_table;
-	struct wheel *wheel; /* the shared wheel, if this change needs it first */
+	struct wheel *wheel;  /* the shared wheel, if this change needs it first */
+	struct timers timers; /* in place of the engine's, if these lack room */
 	struct plan *plans;
 	struct place ports[SCENARIO_PORTS_MAX];
 	uint32_t free_slot; /* no slot before it is free */

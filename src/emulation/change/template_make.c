@@ -8,6 +8,7 @@
 
 #include "change/setting_list_make.h"
 #include "engine/engine.h"
+#include "engine/events.h"
 #include "engine/tallies.h"
 #include "link/aqm.h"
 #include "match/selection.h"
@@ -143,7 +144,7 @@ uint64_t template_bytes(const struct selection_conf *per)
 	uint64_t most = selection_most(per);
 	uint32_t words = per->flow ? 8 : 4;
 
-	return most * (sizeof(struct cloud) + template_name_bytes(per->flow)) +
+	return most * (sizeof(struct cloud) + template_name_bytes(per->flow) + TIMERS_SLOT_BYTES) +
 	       entries_for((uint32_t)most) * words * sizeof(uint64_t);
 }
 

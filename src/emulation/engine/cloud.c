@@ -7,6 +7,7 @@
 #include "engine/cloud_link.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
+#include "engine/events.h"
 #include "engine/template.h"
 #include "engine/tallies.h"
 #include "engine/timeline.h"
@@ -208,7 +209,8 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	          PACKET_GENERATED | PACKET_BACK);
 	/* line_due is not called: this packet does not take the path of the cloud's other
 	 * packets. */
-	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
+	if (unlikely(!line_push_event(&cloud->line, cloud->events->wheel, cloud->holder, &burst,
+	                              t_ns)))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns, t_ns));

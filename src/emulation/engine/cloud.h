@@ -17,6 +17,7 @@
 #include "stage/cloud_watch.h"
 #include "account/witness.h"
 
+struct events;
 struct tallies;
 struct timeline;
 struct classifier;
@@ -41,7 +42,6 @@ struct cloud {
 	/* one of its statements may generate packets, or could in an earlier scenario: it is
 	 * shared */
 	bool generates;
-	bool timer_missing; /* in the engine's list, for its link lacks a timer */
 	/* shared, but packets of one instant may pass its stages as a burst */
 	bool burst_safe;
 	uint16_t n_stages;
@@ -51,11 +51,11 @@ struct cloud {
 	uint32_t changed;        /* in a template: number of the latest change that it has made */
 	uint32_t from_port;      /* where its packets came in, perhaps several clouds before */
 	struct cloud_exit *exit; /* its own, or its template's */
-	/* The engine's wheel if the cloud is shared: its events are ordered with those of other
+	/* The engine's if the cloud is shared: its events are ordered with those of other
 	 * clouds. NULL if it is direct. */
-	struct wheel *events;
+	struct events *events;
 	simtime change;         /* next point of the timeline; SIMTIME_NEVER: none */
-	simtime wake;           /* shared clouds: when the link's timer on the shared wheel fires */
+	simtime wake;           /* shared clouds: when the timer fires; SIMTIME_NEVER: not set */
 	uint64_t latest_number; /* of the latest arrival; those of held packets are close to it */
 	struct holder *holder __rte_cache_aligned;
 	struct witness *witness;
@@ -76,7 +76,7 @@ struct cloud {
 	/* of stages, begun and ended: odd while one is in progress (cloud_stages) */
 	uint32_t exchanges;
 	uint64_t drawn_most; /* most draws of a stage or an AQM that was replaced or removed */
-	struct cloud *next_timer_missing, *next_draining;
+	struct cloud *next_draining, *next_woken;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it belongs to; or NULL */
 	const char *meets;   /* for a witness: statement of the stage that is running; or NULL */

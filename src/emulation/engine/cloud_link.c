@@ -5,6 +5,7 @@
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
 #include "engine/engine.h"
+#include "engine/events.h"
 #include "engine/timeline.h"
 #include "link/classes.h"
 
@@ -16,7 +17,7 @@ static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, 
 {
 	struct rte_mbuf *mbuf;
 
-	if (leaves > now || !wheel_is_quiet(cloud->events, now) || !line_is_empty(&cloud->line) ||
+	if (leaves > now || !events_are_quiet(cloud->events, now) || !line_is_empty(&cloud->line) ||
 	    cloud->line.limited || unlikely(outlet->n == OUTLET_ROOM))
 		return false;
 	mbuf = hold_mbuf(cloud->holder, held);
@@ -143,7 +144,7 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
 	do {
 		advance(cloud, now, limit, outlet);
 		now = cloud_next(cloud);
-	} while (now <= limit && wheel_is_quiet(cloud->events, now));
+	} while (now <= limit && events_are_quiet(cloud->events, now));
 }
 
 /* Returns true if a packet that the queue would accept leaves the link on arrival, because the link

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_link.h"
 #include "engine/engine.h"
+#include "engine/events.h"
 #include "link/aqm.h"
 
 #define RUN_MAX BURST_ROOM
@@ -150,7 +151,7 @@ bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
 	/* Before this instant, only departures from this link can happen: no event of another
 	 * cloud, and no departure of the first of these heads from a shared line. */
-	simtime before = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
+	simtime before = cloud->events ? events_quiet_until(cloud->events) : SIMTIME_NEVER;
 	uint16_t gone;
 	struct run run;
 

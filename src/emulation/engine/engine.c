@@ -55,13 +55,17 @@ struct engine *engine_make(const struct engine_setup *setup)
 /* Drops the packets on the shared wheel. The clouds that they belong to are freed next. */
 static void shared_clear(struct engine *engine)
 {
-	while (engine->wheel && engine->wheel->records) {
-		struct held *held = wheel_front(engine->wheel, SIMTIME_NEVER - 1);
+	struct wheel *wheel = engine->events.wheel;
+
+	while (wheel && wheel->records) {
+		simtime due;
+		struct held *held = wheel_front(wheel, SIMTIME_NEVER - 1, &due);
 
 		hold_drop(&engine->holder, held);
-		wheel_pop(engine->wheel);
+		wheel_pop(wheel);
 	}
-	wheel_free(engine->wheel);
+	wheel_free(wheel);
+	timers_free(&engine->events.timers);
 }
 
 void owed_free(struct engine *engine, bool all)
@@ -273,7 +277,7 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint32_t left;
 
-	if (engine->wheel)
+	if (engine->events.wheel)
 		engine_advance_shared(engine, now);
 	for (uint32_t i = 0; i < cloud_table->n_own; i++)
 		engine->left += own_line_advance(engine, cloud_table->own[i], now);
@@ -298,14 +302,12 @@ simtime engine_next(const struct engine *engine)
 		next = simtime_min(next, cloud_next(cloud_table->own[i]));
 		next = simtime_min(next, line_next(&cloud_table->own[i]->line));
 	}
-	if (engine->wheel)
-		next = simtime_min(next, wheel_next(engine->wheel));
+	if (engine->events.wheel)
+		next = simtime_min(next, wheel_next(engine->events.wheel));
+	next = simtime_min(next, timers_next(&engine->events.timers));
 	for (const struct cloud *cloud = engine->draining; unlikely(cloud != NULL);
 	     cloud = cloud->next_draining)
 		next = simtime_min(next, line_next(&cloud->line));
-	for (const struct cloud *cloud = engine->timer_missing; unlikely(cloud != NULL);
-	     cloud = cloud->next_timer_missing)
-		next = simtime_min(next, cloud_next(cloud));
 	return next;
 }
 

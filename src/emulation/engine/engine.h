@@ -56,8 +56,8 @@ struct engine_setup {
 	void (*spread)(void *memory, size_t bytes);
 	/* Called in the middle of a call when the outlet of this port is full, or a packet that
 	 * leaves there gets no mbuf: empties the outlet. What a device does not take waits behind
-	 * it (port/tx_queue.h). The engine has executed
-	 * only some of the events up to the instant of the call. Required. Thread: worker. */
+	 * it (port/tx_queue.h). The engine has executed only some of the events up to the instant
+	 * of the call. Required. Thread: worker. */
 	void (*make_room)(void *argument, uint32_t port);
 	void *room_argument;
 };

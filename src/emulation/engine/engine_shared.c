@@ -1,98 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared clouds: their events are executed one after the other, in one order, from one wheel. */
+/* Shared clouds: their events are executed one after the other, in one order (events.h). */
 #include <rte_prefetch.h>
 
 #include "engine/cloud_tell.h"
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
-/* Puts a timer on the shared wheel that wakes the link when its head departs. */
-static void link_arm(struct engine *engine, struct cloud *cloud)
-{
-	simtime next = cloud_next(cloud);
-	simtime due = simtime_min(next, engine->wheel->cursor + WHEEL_AHEAD_MAX);
-	struct held *timer;
-
-	/* A timer that fires too early does nothing but arm the next one. */
-	if (cloud->wake <= due || next == SIMTIME_NEVER)
-		return;
-	timer = wheel_append(engine->wheel, due, cloud->index, 0);
-	if (unlikely(!timer)) {
-		hold_lacked(&engine->holder, next);
-		engine_starve(engine, cloud);
-		return;
-	}
-	timer->wire_bytes = 0;
-	timer->stored_bytes = 0;
-	timer->flags = HELD_TIMER;
-	cloud->wake = due;
-}
-
-/* If more links than this lack a timer, none of them is searched for the earliest event. */
-#define TIMELESS_FEW 64
-
-static bool timeless_are_few(const struct engine *engine)
-{
-	const struct cloud *cloud = engine->timer_missing;
-	uint32_t n = 0;
-
-	while (cloud && n++ < TIMELESS_FEW)
-		cloud = cloud->next_timer_missing;
-	return !cloud;
-}
-
-/* Retries to arm the missing timers. If memory is still short and many links lack a timer, advances
- * these links here, out of order, so that they make progress and return memory. */
-static void feed_timer_missing(struct engine *engine, simtime now)
-{
-	struct cloud *list = engine->timer_missing, *next;
-	const bool few = timeless_are_few(engine);
-
-	engine->timer_missing = NULL;
-	for (struct cloud *cloud = list; cloud; cloud = next) {
-		next = cloud->next_timer_missing;
-		cloud->timer_missing = false;
-		link_arm(engine, cloud);
-		while (!few && cloud->timer_missing && cloud_next(cloud) <= now) {
-			engine->timer_missing = cloud->next_timer_missing;
-			cloud->timer_missing = false;
-			cloud_advance_link(cloud, cloud_next(cloud));
-			link_arm(engine, cloud);
-		}
-	}
-}
-
-/* If only a few links lack a timer, advances the one with the earliest event, if that is due by
- * `now` and not after `before`. Returns false if there is none. */
-static bool timeless_execute(struct engine *engine, simtime now, simtime before)
-{
-	struct cloud **first = NULL, *cloud;
-	simtime due = simtime_min(now, before);
-
-	if (!timeless_are_few(engine))
-		return false;
-	for (struct cloud **place = &engine->timer_missing; *place;
-	     place = &(*place)->next_timer_missing) {
-		if (cloud_next(*place) > due || (first && cloud_next(*place) == due))
-			continue;
-		first = place;
-		due = cloud_next(*place);
-	}
-	if (!first)
-		return false;
-	cloud = *first;
-	*first = cloud->next_timer_missing;
-	cloud->timer_missing = false;
-	cloud_advance_link(cloud, due);
-	link_arm(engine, cloud);
-	return true;
-}
-
 /* Lets a packet leave at a port. */
 static inline void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
-                           const struct held *head)
+                           simtime due, uint32_t wire_bytes)
 {
-	outlet_put(engine_room(engine, number), mbuf, head->t_ns, head->wire_bytes);
+	outlet_put(engine_room(engine, number), mbuf, due, wire_bytes);
 	engine->ports[number].sent++;
 	engine->left++;
 }
@@ -101,7 +19,7 @@ static inline void put_out(struct engine *engine, uint32_t number, struct rte_mb
 static void put_out_named(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
                           const struct held *head, bool named)
 {
-	put_out(engine, number, mbuf, head);
+	put_out(engine, number, mbuf, head->t_ns, head->wire_bytes);
 	if (unlikely(named))
 		outlet_name(&engine->ports[number].outlet);
 }
@@ -111,7 +29,7 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 {
 	from->counters.onward++;
 	cloud_arrive(cloud, burst);
-	link_arm(engine, cloud);
+	engine_set_timer(engine, cloud);
 }
 
 /* Lets a packet leave that the cloud has generated. */
@@ -197,51 +115,57 @@ static void cloud_ahead_fetch(const struct engine *engine)
 
 	if (cloud_table->n_slots <= CLOUDS_FEW)
 		return;
-	held = wheel_glance(engine->wheel, CLOUDS_AHEAD);
-	cloud = held && held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
-	if (!cloud)
+	held = wheel_glance(engine->events.wheel, CLOUDS_AHEAD);
+	if (!held)
 		return;
+	cloud = cloud_table->slots[held->cloud];
 	rte_prefetch0(cloud);
 	rte_prefetch0(&cloud->line);
-	if (held->flags & HELD_TIMER)
-		rte_prefetch0(&cloud->link);
-	else
-		rte_prefetch0(&cloud->counters);
+	rte_prefetch0(&cloud->counters);
 }
 
-/* Advances the link of a cloud at `now`, when it has the next event of all, and up to and including
- * `limit` as long as that holds. The result equals that of timers. A packet that leaves its line at
- * once need not take the wheel, unless a cloud may take it. */
-static void link_run(struct engine *engine, struct cloud *cloud, simtime now, simtime limit)
+/* Advances the link of the cloud with the first timer, and goes on up to and including `limit` as
+ * long as this cloud has the next event of all. The result equals that of timers. A packet that
+ * leaves its line at once need not take the wheel, unless a cloud may take it. */
+static void timer_fires(struct engine *engine, simtime limit)
 {
+	struct timers *timers = &engine->events.timers;
+	struct cloud *cloud = engine->cloud_table->slots[timers->heap[0].slot];
 	struct engine_port *port = &engine->ports[cloud->exit->port];
 	struct outlet *outlet = &port->outlet;
-	uint32_t before = outlet->n;
+	const uint32_t before = outlet->n;
+	simtime now = cloud->wake;
 
-	if (unlikely(cloud->exit->classifier || engine->draining || engine->timer_missing))
+	timers_unset(timers, cloud->index);
+	cloud->wake = SIMTIME_NEVER;
+	wheel_finds_nothing(engine->events.wheel, now); /* updates `quiet` */
+	if (unlikely(cloud->exit->classifier || engine->draining))
 		outlet = NULL;
-	if (unlikely(engine->draining || engine->timer_missing))
+	if (unlikely(engine->draining))
 		limit = now;
 	do {
 		cloud_run_link(cloud, now, limit, outlet);
 		now = cloud_next(cloud);
-	} while (now <= limit && !wheel_front(engine->wheel, now));
+	} while (now <= limit && now < timers_next(timers) &&
+	         wheel_finds_nothing(engine->events.wheel, now));
 	port->sent += port->outlet.n - before;
 	engine->left += port->outlet.n - before;
+	engine_set_timer(engine, cloud);
 }
 
-/* Lets out the most common records, packets that leave at a port, as long as one follows the other.
- * None of them causes an event, so the next record is known. */
-static void leave_straight(struct engine *engine, simtime now)
+/* Lets out the most common packets, which leave at a port, as long as one follows the other before
+ * `end`. None of them causes an event, so the next packet is known. */
+static void leave_straight(struct engine *engine, simtime end)
 {
 	struct holder *holder = &engine->holder;
-	struct wheel *wheel = engine->wheel;
+	struct wheel *wheel = engine->events.wheel;
 	struct held *held;
+	simtime due;
 
 	if (!wheel_has_sorted_alone(wheel))
 		return;
-	while ((held = wheel_sorted_first(wheel, now)) &&
-	       likely(!(held->flags & (HELD_TIMER | PACKET_BACK)))) {
+	while ((held = wheel_sorted_first(wheel, end, &due)) &&
+	       likely(!(held->flags & PACKET_BACK))) {
 		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
 		struct rte_mbuf *mbuf;
 
@@ -257,37 +181,26 @@ static void leave_straight(struct engine *engine, simtime now)
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
-		put_out(engine, cloud->exit->port, mbuf, held);
+		put_out(engine, cloud->exit->port, mbuf, due, held->wire_bytes);
 	}
 }
 
-/* Executes the first record of the shared wheel, which is due at `limit` or before. */
-static void shared_execute(struct engine *engine, struct held *held, simtime limit)
+/* Lets the first packet of the wheel leave. */
+static void packet_leaves(struct engine *engine, struct held *held, simtime due)
 {
-	const struct cloud_table *cloud_table = engine->cloud_table;
-	/* The cloud of a timer may have been freed. */
-	struct cloud *cloud =
-	        held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
-	const simtime now = held->t_ns;
-	const struct held head = *held;
-	struct rte_mbuf *mbuf;
+	struct cloud *cloud = engine->cloud_table->slots[held->cloud];
+	struct held head = *held;
+	struct rte_mbuf *mbuf = hold_mbuf(&engine->holder, held);
 
-	if (held->flags & HELD_TIMER) {
-		wheel_pop(engine->wheel);
-		/* A timer that a change of rate has made obsolete does nothing. */
-		if (cloud && cloud->wake == now) {
-			cloud->wake = SIMTIME_NEVER;
-			wheel_front(engine->wheel, now); /* updates `quiet` */
-			link_run(engine, cloud, now, limit);
-			link_arm(engine, cloud);
-		}
-		return;
-	}
+	head.t_ns = due;
 	cloud->line.held--;
-	mbuf = hold_mbuf(&engine->holder, held);
+	if (unlikely(!mbuf)) {
+		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
+		mbuf = hold_mbuf(&engine->holder, held);
+	}
 	if (unlikely(!mbuf))
-		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
-	wheel_pop(engine->wheel);
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER, due);
+	wheel_pop(engine->events.wheel);
 	if (likely(mbuf != NULL))
 		leave(engine, cloud, mbuf, &head);
 }
@@ -334,32 +247,28 @@ static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime
 /* Executes one event after the other, in the order of time, because an event may cause another. */
 bool engine_advance_shared(struct engine *engine, simtime now)
 {
-	if (unlikely(engine->timer_missing))
-		feed_timer_missing(engine, now);
 	for (;;) {
-		simtime due = SIMTIME_NEVER;
+		const simtime wakes = timers_next(&engine->events.timers);
+		const simtime until = simtime_min(now, wakes);
 		struct cloud *draining = NULL;
+		simtime drains = SIMTIME_NEVER, due;
 		struct held *held;
 
 		if (unlikely(engine->draining))
-			draining = draining_first(engine, now, &due);
-		else if (likely(!engine->tells && !engine->timer_missing))
-			leave_straight(engine, now);
-		held = wheel_front(engine->wheel, now);
-
-		if (draining && held && held->t_ns < due)
-			draining = NULL;
-		if (unlikely(engine->timer_missing) && timeless_execute(engine, now,
-		                                                        draining ? due
-		                                                        : held   ? held->t_ns
-		                                                                 : SIMTIME_NEVER))
-			continue;
-		if (!draining && !held)
+			draining = draining_first(engine, until, &drains);
+		else if (likely(!engine->tells))
+			leave_straight(engine, simtime_min(now + 1, wakes));
+		held = wheel_front(engine->events.wheel, until, &due);
+		if (draining && (!held || drains <= due)) {
+			if (!draining_execute(engine, draining, drains))
+				return false;
+		} else if (held && !timers_precede(&engine->events.timers, due, held->t_ns)) {
+			packet_leaves(engine, held, due);
+		} else if (wakes <= now) {
+			timer_fires(engine, now);
+		} else {
 			return true;
-		if (!draining)
-			shared_execute(engine, held, now);
-		else if (!draining_execute(engine, draining, due))
-			return false;
+		}
 	}
 }
 
@@ -371,7 +280,7 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 	simtime now = burst_t(burst, from);
 	uint16_t n = burst->n - from, same = 1;
 
-	if (n == 1 || !cloud->burst_safe || unlikely(engine->draining || engine->timer_missing))
+	if (n == 1 || !cloud->burst_safe || unlikely(engine->draining != NULL))
 		return 1;
 	/* The packets are in order of arrival. */
 	if (likely(burst_t(burst, burst->n - 1) == now))
@@ -396,18 +305,17 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 		simtime now = burst_t(burst, done);
 		struct burst part;
 
-		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
-		    engine->timer_missing)
+		if (!events_are_quiet(&engine->events, now) || engine->draining)
 			catch_up(engine, now);
 		n = may_go_on(engine, cloud, burst, done);
 		if (likely(n == burst->n)) {
 			cloud_arrive(cloud, burst);
-			link_arm(engine, cloud);
+			engine_set_timer(engine, cloud);
 			return;
 		}
 		burst_slice(&part, burst, done, n);
 		cloud_arrive(cloud, &part);
-		link_arm(engine, cloud);
+		engine_set_timer(engine, cloud);
 	}
 }
 
@@ -416,5 +324,5 @@ void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte
 {
 	catch_up(engine, now);
 	cloud_insert(cloud, mbuf, now);
-	link_arm(engine, cloud);
+	engine_set_timer(engine, cloud);
 }

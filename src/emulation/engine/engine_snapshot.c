@@ -16,8 +16,6 @@ const char *engine_snapshot_waits(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 
-	if (engine->timer_missing)
-		return "memory is short";
 	if (engine->draining)
 		return "packets are still on a line that has been replaced";
 	if (engine->unsettled)
@@ -83,12 +81,16 @@ static void own_forget(struct cloud_table *cloud_table, const struct cloud *clou
 
 static bool has_wheel(struct engine *engine, simtime now, struct snapshot *snapshot)
 {
-	if (!engine->wheel) {
-		engine->wheel = wheel_make(&engine->holder.arena);
-		if (engine->wheel)
-			wheel_front(engine->wheel, now);
+	struct events *events = &engine->events;
+
+	if (!events->wheel) {
+		events->wheel = wheel_make(&engine->holder.arena);
+		if (events->wheel)
+			wheel_finds_nothing(events->wheel, now); /* brings its cursor there */
 	}
-	return snapshot_holds(snapshot, engine->wheel != NULL);
+	if (events->timers.room == 0)
+		timers_make(&events->timers, engine->cloud_table->n_slots);
+	return snapshot_holds(snapshot, events->wheel != NULL && events->timers.room > 0);
 }
 
 /* Writes or reads whether the cloud is shared. Once it is, it remains so. A cloud that was removed
@@ -106,9 +108,9 @@ static void sharing_snapshot(struct engine *engine, struct cloud *cloud, simtime
 	if (!snapshot->restores || (shared && !has_wheel(engine, now, snapshot)))
 		return;
 	if (shared)
-		cloud->events = engine->wheel;
+		cloud->events = &engine->events;
 	if (line_shared && !cloud->line.shared && snapshot_holds(snapshot, shared)) {
-		cloud->line.shared = engine->wheel;
+		cloud->line.shared = engine->events.wheel;
 		own_forget(engine->cloud_table, cloud);
 	}
 }
@@ -352,6 +354,42 @@ static bool places_open(const struct engine *engine, struct places *places,
 	return true;
 }
 
+/* Until format 4 timers were records on the wheel. Here they come behind the packets of their
+ * instant. */
+static void timers_read_format_4(struct engine *engine)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		const struct cloud *cloud = cloud_table->slots[i];
+
+		if (cloud && cloud->events && cloud->wake != SIMTIME_NEVER)
+			timers_set(&engine->events.timers, i, cloud->wake,
+			           engine->events.wheel->inserted++);
+	}
+}
+
+/* Writes or reads the timers. Those that are read are those of the clouds. */
+static void events_timers_snapshot(struct engine *engine, const struct snapshot_clouds *clouds,
+                                   struct snapshot *snapshot)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	const struct timers *timers = &engine->events.timers;
+
+	if (unlikely(snapshot->format < 5))
+		timers_read_format_4(engine);
+	else
+		timers_snapshot(&engine->events.timers, clouds, snapshot);
+	for (uint32_t i = 0; snapshot->restores && i < cloud_table->n_slots; i++) {
+		const struct cloud *cloud = cloud_table->slots[i];
+		const uint32_t at = timers->at[i];
+
+		snapshot_holds(snapshot, cloud ? cloud->wake == (at ? timers->heap[at - 1].t_ns
+		                                                    : SIMTIME_NEVER)
+		                               : at == 0);
+	}
+}
+
 void engine_snapshot(struct engine *engine, simtime now, struct snapshot *snapshot)
 {
 	struct places places = {0};
@@ -369,7 +407,10 @@ void engine_snapshot(struct engine *engine, simtime now, struct snapshot *snapsh
 	else
 		clouds_write(engine, now, snapshot);
 	clouds = (struct snapshot_clouds){places.n, places.index};
-	if (snapshot_flag(snapshot, engine->wheel != NULL) && has_wheel(engine, now, snapshot))
-		wheel_snapshot(engine->wheel, &engine->holder, 0, now, &clouds, snapshot);
+	if (snapshot_flag(snapshot, engine->events.wheel != NULL) &&
+	    has_wheel(engine, now, snapshot)) {
+		wheel_snapshot(engine->events.wheel, &engine->holder, 0, now, &clouds, snapshot);
+		events_timers_snapshot(engine, &clouds, snapshot);
+	}
 	free(places.index);
 }

@@ -4,8 +4,7 @@
  * change_*.c, which change it.
  *
  * How a cloud is run: a *direct* cloud does not interact with other clouds. *Shared* clouds meet at
- * a port, or because one of them generates packets. One wheel, on which their links have timers,
- * gives the events of all shared clouds in the order of time.
+ * a port, or because one of them generates packets. Their events are in one order (events.h).
  *
  * How packets leave a cloud: if no other cloud leads to its port, its line is its *own*, whether
  * the cloud is shared or not, and whole bursts leave the line at once. Otherwise its packets lie on
@@ -18,6 +17,7 @@
 #include "engine/template.h"
 #include "engine/cloud.h"
 #include "engine/engine.h"
+#include "engine/events.h"
 
 struct cloud_report;
 
@@ -71,9 +71,8 @@ void cloud_table_free(struct cloud_table *cloud_table);
 struct engine {
 	struct holder holder;
 	struct cloud_table *cloud_table;
-	struct wheel *wheel;    /* events of the shared clouds; NULL until there are such clouds */
-	struct cloud *draining; /* clouds whose shared line replaces one that has packets */
-	struct cloud *timer_missing;  /* clouds whose link lacks a timer for want of memory */
+	struct events events;         /* of the shared clouds */
+	struct cloud *draining;       /* clouds whose shared line replaces one that has packets */
 	struct template *unsettled;   /* templates with clouds that have not made a change yet */
 	struct template_change *owed; /* control's: these changes, to be freed when they are done */
 	/* Clouds of templates have a change to make, or clouds get a witness from the follower: a
@@ -132,14 +131,16 @@ static inline struct outlet *engine_room(struct engine *engine, uint32_t port)
 /* Lets all packets that are due leave a cloud with a line of its own, as far as there are mbufs. */
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now);
 
-/* Lists a shared cloud whose link needs a timer and has none. */
-static inline void engine_starve(struct engine *engine, struct cloud *cloud)
+/* Sets the timer of a shared cloud, if it needs an earlier one. A timer that fires too early does
+ * nothing but set the next one. */
+static inline void engine_set_timer(struct engine *engine, struct cloud *cloud)
 {
-	if (cloud->timer_missing)
+	const simtime next = cloud_next(cloud);
+
+	if (cloud->wake <= next)
 		return;
-	cloud->timer_missing = true;
-	cloud->next_timer_missing = engine->timer_missing;
-	engine->timer_missing = cloud;
+	cloud->wake = next;
+	timers_set(&engine->events.timers, cloud->index, next, engine->events.wheel->inserted++);
 }
 
 #endif

@@ -191,7 +191,7 @@ static void line_exchange(struct setting *setting, simtime now)
 	if (!line->wheel && setting->wheel) {
 		line->wheel = setting->wheel;
 		setting->wheel = NULL;
-		wheel_front(line->wheel, now); /* brings its cursor to the present */
+		wheel_finds_nothing(line->wheel, now); /* brings its cursor to the present */
 	}
 	if (!line->in_flight) {
 		line->in_flight = setting->in_flight;

@@ -259,10 +259,11 @@ struct entry {
 	const uint8_t *at;
 };
 
-#define CLOUD_OF_TIMER 0x80000000u
+#define CLOUD_OF_TIMER 0x80000000u /* until format 4: a timer, which is no packet */
 
 struct writing {
 	struct snapshot *snapshot;
+	bool shared; /* timers stand between packets, so these keep their numbers */
 	uint64_t n;
 };
 
@@ -270,17 +271,17 @@ static void entry_write(void *argument, simtime t_ns, uint64_t number, const str
 {
 	struct writing *writing = argument;
 	struct snapshot *snapshot = writing->snapshot;
-	uint32_t cloud = held->cloud | (held->flags & HELD_TIMER ? CLOUD_OF_TIMER : 0);
-	uint32_t bytes = 0;
+	uint32_t cloud = held->cloud, bytes = 0;
 	uint8_t *length;
 
 	snapshot_value(snapshot, t_ns);
+	if (writing->shared)
+		number = held->t_ns;
 	snapshot_value(snapshot, number);
 	snapshot_value(snapshot, cloud);
 	length = snapshot->at;
 	snapshot_value(snapshot, bytes);
-	if (!(held->flags & HELD_TIMER))
-		held_write(snapshot, t_ns, held);
+	held_write(snapshot, t_ns, held);
 	if (snapshot->failed)
 		return;
 	bytes = (uint32_t)(snapshot->at - length - sizeof(bytes));
@@ -288,13 +289,15 @@ static void entry_write(void *argument, simtime t_ns, uint64_t number, const str
 	writing->n++;
 }
 
-static void wheel_write(struct wheel *wheel, struct snapshot *snapshot)
+static void wheel_write(struct wheel *wheel, bool shared, struct snapshot *snapshot)
 {
 	uint64_t n = 0;
 	uint8_t *count = snapshot->at;
-	struct writing writing = {.snapshot = snapshot};
+	struct writing writing = {.snapshot = snapshot, .shared = shared};
 
 	snapshot_value(snapshot, n);
+	if (shared)
+		snapshot_value(snapshot, wheel->inserted);
 	wheel_walk(wheel, entry_write, &writing);
 	snapshot_later(snapshot, count, &writing.n, sizeof(writing.n));
 }
@@ -333,19 +336,6 @@ static struct entry *entries_find(struct snapshot *snapshot, uint64_t n)
 	return entries;
 }
 
-static void timer_append(struct snapshot *snapshot, struct wheel *wheel, uint32_t cloud,
-                         simtime t_ns)
-{
-	struct held *timer = wheel_append(wheel, t_ns, cloud, 0);
-
-	if (!snapshot_holds(snapshot, timer != NULL))
-		return;
-	timer->wire_bytes = 0;
-	timer->stored_bytes = 0;
-	timer->flags = HELD_TIMER;
-	timer->number = 0;
-}
-
 static void entry_append(struct snapshot *snapshot, struct wheel *wheel, struct holder *holder,
                          uint32_t own, const struct snapshot_clouds *clouds,
                          const struct entry *entry)
@@ -357,17 +347,12 @@ static void entry_append(struct snapshot *snapshot, struct wheel *wheel, struct 
 	one.at = (uint8_t *)(uintptr_t)entry->at;
 	snapshot_value(&one, cloud);
 	snapshot_value(&one, bytes);
-	index = cloud & ~CLOUD_OF_TIMER;
+	if (cloud & CLOUD_OF_TIMER)
+		return;
 	if (!clouds)
 		index = own;
 	else
-		index = index < clouds->n ? clouds->index[index] : UINT32_MAX;
-	if (cloud & CLOUD_OF_TIMER) {
-		/* Its cloud may be gone. */
-		if (index != UINT32_MAX)
-			timer_append(snapshot, wheel, index, entry->t_ns);
-		return;
-	}
+		index = cloud < clouds->n ? clouds->index[cloud] : UINT32_MAX;
 	if (!snapshot_holds(snapshot, index != UINT32_MAX))
 		return;
 	if (packet_read(&one, holder, &burst) &&
@@ -382,9 +367,12 @@ static void wheel_read(struct wheel *wheel, struct holder *holder, uint32_t clou
                        const struct snapshot_clouds *clouds, simtime now, struct snapshot *snapshot)
 {
 	struct entry *entries;
-	uint64_t n = 0;
+	const bool numbered = clouds && snapshot->format > 4;
+	uint64_t n = 0, inserted = 0;
 
 	snapshot_value(snapshot, n);
+	if (numbered)
+		snapshot_value(snapshot, inserted);
 	if (!snapshot_holds(snapshot, n <= (uint64_t)(snapshot->end - snapshot->at) / ENTRY_LEAST))
 		return;
 	entries = entries_find(snapshot, n);
@@ -392,10 +380,14 @@ static void wheel_read(struct wheel *wheel, struct holder *holder, uint32_t clou
 		return;
 	wheel_idle_until(wheel, now);
 	for (uint64_t i = 0; i < n && !snapshot->failed; i++) {
+		if (numbered)
+			wheel->inserted = entries[i].number;
 		if (snapshot_holds(snapshot, entries[i].t_ns >= now &&
 		                                     entries[i].t_ns - now < WHEEL_AHEAD_MAX))
 			entry_append(snapshot, wheel, holder, cloud, clouds, &entries[i]);
 	}
+	if (numbered)
+		wheel->inserted = inserted;
 	free(entries);
 }
 
@@ -405,5 +397,5 @@ void wheel_snapshot(struct wheel *wheel, struct holder *holder, uint32_t cloud, 
 	if (snapshot->restores)
 		wheel_read(wheel, holder, cloud, clouds, now, snapshot);
 	else
-		wheel_write(wheel, snapshot);
+		wheel_write(wheel, clouds != NULL, snapshot);
 }

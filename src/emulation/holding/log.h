@@ -25,7 +25,9 @@
 #include "simtime.h"
 
 struct held {
-	simtime t_ns;          /* in a queue: its arrival; on a line: when it is due */
+	/* in a queue: its arrival; on a line: when it is due; on a wheel, whose key has the due
+	 * time: its number in the order of insertion */
+	simtime t_ns;
 	uint32_t wire_bytes;   /* length on the wire */
 	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
 	uint16_t flags;        /* HELD_...; the low byte has the flags of struct packet */
@@ -35,7 +37,6 @@ struct held {
 };
 
 #define HELD_MBUF  0x0100 /* data is a struct rte_mbuf * */
-#define HELD_TIMER 0x0200 /* no packet: a timer that wakes the link of its cloud */
 #define HELD_NAMED 0x0400 /* in an mbuf, whose struct packet holds its name (outlet.h) */
 
 struct log {

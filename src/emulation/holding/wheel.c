@@ -124,7 +124,7 @@ struct wheel *wheel_make(struct arena *arena)
 
 void wheel_clear(struct wheel *wheel)
 {
-	while (wheel_front(wheel, SIMTIME_NEVER - 1))
+	while (!wheel_finds_nothing(wheel, SIMTIME_NEVER - 1))
 		wheel_pop(wheel);
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++)
 		key_list_clear(&wheel->yard, &level_at(wheel, level)->open);
@@ -662,24 +662,21 @@ static struct held *front(struct wheel *wheel, simtime now, simtime *due)
 	return NULL;
 }
 
-const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtime due)
+struct held *wheel_cell_read(struct wheel *wheel, const void *cell)
 {
 	struct held *record = &wheel->seen.record;
 
 	store_cell_read(&wheel->store, cell, record);
-	record->t_ns = due;
 	return record;
 }
 
-struct held *wheel_front(struct wheel *wheel, simtime now)
+struct held *wheel_front(struct wheel *wheel, simtime now, simtime *due)
 {
-	simtime due;
-	struct held *first = front(wheel, now, &due);
+	struct held *first = front(wheel, now, due);
 
 	if (likely(!first || !wheel->has_cells || store_cell(&wheel->store, first) == 0))
 		return first;
-	wheel_cell_read(wheel, first, due);
-	return &wheel->seen.record;
+	return wheel_cell_read(wheel, first);
 }
 
 void wheel_pop(struct wheel *wheel)

@@ -69,7 +69,8 @@ struct wheel {
 	bool has_cells; /* or has had some: not all places in the store are records */
 	simtime cursor; /* all packets before its slot have left */
 	uint64_t records;
-	simtime quiet; /* a query for an earlier instant finds nothing, and opens no slot */
+	uint64_t inserted; /* so far: the number of the next record */
+	simtime quiet;     /* a query for an earlier instant finds nothing, and opens no slot */
 	/* the next packet is the first of `ready` or of the sorted slot, whichever is earlier; if
 	 * both are due together, that of the sorted slot */
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
@@ -152,7 +153,7 @@ static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32
 		return NULL;
 	}
 	wheel->records++;
-	held->t_ns = due;
+	held->t_ns = wheel->inserted++;
 	held->cloud = cloud;
 	return held;
 }
@@ -208,9 +209,17 @@ static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
 	rte_prefetch0(record + held_bytes(64) - 1);
 }
 
-/* Returns the packet that is due first, if it is due by `now`, or NULL. It stays on the wheel. If
- * it is in a cell, a record of it is made, which replaces the previous one. */
-struct held *wheel_front(struct wheel *wheel, simtime now);
+/* Returns the packet that is due first, at *due, if that is `now` or before, or NULL. It stays on
+ * the wheel. If it is in a cell, a record of it is made, which replaces the previous one, and has
+ * no number. */
+struct held *wheel_front(struct wheel *wheel, simtime now, simtime *due);
+/* Returns true if there is none. Brings the cursor to the present. */
+static inline bool wheel_finds_nothing(struct wheel *wheel, simtime now)
+{
+	simtime due;
+
+	return !wheel_front(wheel, now, &due);
+}
 /* Returns true if wheel_front is known to return NULL, without a search. */
 static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
@@ -228,13 +237,16 @@ static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_
  * together with its packets. This remains so until something is appended, or another function
  * searches the wheel. */
 bool wheel_has_sorted_alone(const struct wheel *wheel);
-/* For that state, and a wheel without cells: returns the first packet of the sorted slot if it is
- * due by `now`. If it returns NULL, wheel_front may still find a packet. The packet stays. */
-static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime now)
+/* For that state, and a wheel without cells: returns the first packet of the sorted slot, due at
+ * *due, if that is before `end`. If it returns NULL, wheel_front may still find a packet. The
+ * packet stays. */
+static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime end,
+                                                           simtime *due)
 {
 	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
 
-	return wheel->sorted_at < wheel->sorted_n && first->t_ns <= now ? first->held : NULL;
+	*due = first->t_ns;
+	return wheel->sorted_at < wheel->sorted_n && first->t_ns < end ? first->held : NULL;
 }
 /* Removes that packet; it stays readable until the next wheel_front. */
 static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
@@ -257,7 +269,7 @@ void wheel_pop(struct wheel *wheel);
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room);
 /* Returns a record of a packet in a cell. */
-const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtime due);
+struct held *wheel_cell_read(struct wheel *wheel, const void *cell);
 
 /* Returns an instant that is not after the earliest due time and, if nothing is due in the cursor's
  * slot, after that slot: advancing to it makes progress. Returns SIMTIME_NEVER if the wheel is
@@ -266,7 +278,7 @@ simtime wheel_next(const struct wheel *wheel);
 
 /* Visits all packets on the wheel, without removing any, for a snapshot: one place after the other,
  * not in the order in which they leave. Packets that are due at one instant leave in the order of
- * their numbers. `held` is valid only during the call. */
+ * `number`. `held` is valid only during the call. */
 typedef void wheel_visit(void *argument, simtime t_ns, uint64_t number, const struct held *held);
 void wheel_walk(struct wheel *wheel, wheel_visit *visit, void *argument);
 

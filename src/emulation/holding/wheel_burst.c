@@ -107,8 +107,7 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 /* Moves packets of the burst, from `from` on, into their records. The mbufs become spare; the
  * holder has room for them. */
 static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
-                         const struct burst *burst, uint32_t from, uint16_t n,
-                         const simtime *due_ns)
+                         const struct burst *burst, uint32_t from, uint16_t n, uint64_t number)
 {
 	struct rte_mbuf **spare = &holder->spare[holder->n_spare];
 
@@ -116,7 +115,7 @@ static void records_fill(struct holder *holder, struct held *const *room, uint32
 		struct rte_mbuf *mbuf = burst->mbuf[from + i];
 		struct held *held = room[i];
 
-		held->t_ns = due_ns[i];
+		held->t_ns = number + i;
 		held->wire_bytes = burst_wire_bytes(burst, from + i);
 		held->stored_bytes = mbuf->data_len;
 		held->flags = burst_flags(burst, from + i);
@@ -165,7 +164,8 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 	if (cells)
 		cells_fill(holder, held, mbufs, done);
 	else
-		records_fill(holder, held, cloud, burst, from, done, due_ns);
+		records_fill(holder, held, cloud, burst, from, done, wheel->inserted);
+	wheel->inserted += done;
 	for (uint16_t i = done; unlikely(i < rooms); i++)
 		store_leave(&wheel->store, held[i]);
 	return done;

@@ -19,7 +19,7 @@ static void visit(struct walk *walk, simtime t_ns, uint64_t number, const void *
 	const struct held *held = place;
 
 	if (wheel->has_cells && store_cell(&wheel->store, place))
-		held = wheel_cell_read(wheel, place, t_ns);
+		held = wheel_cell_read(wheel, place);
 	walk->visit(walk->argument, t_ns, number, held);
 }
 

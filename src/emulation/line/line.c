@@ -211,19 +211,22 @@ uint16_t line_push_held(struct line *line, struct holder *holder, const struct h
 simtime line_first(struct line *line, simtime now)
 {
 	simtime first = train_next(&line->log);
-	const struct held *held = line->wheel ? wheel_front(line->wheel, now) : NULL;
+	simtime due = SIMTIME_NEVER;
+	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
 
-	return held ? simtime_min(first, held->t_ns) : first;
+	return held ? simtime_min(first, due) : first;
 }
 
 struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
                               struct held *head)
 {
-	const struct held *held = line->wheel ? wheel_front(line->wheel, now) : NULL;
+	simtime due;
+	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
 	struct rte_mbuf *mbuf;
 
-	if (held && held->t_ns < train_next(&line->log)) {
+	if (held && due < train_next(&line->log)) {
 		*head = *held;
+		head->t_ns = due;
 		mbuf = hold_mbuf(holder, held);
 		if (likely(mbuf != NULL))
 			wheel_pop(line->wheel);
@@ -280,7 +283,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	log_clear(&line->log, &holder->arena);
 	line->prefetch.at = NULL;
 	while (line->wheel && line->wheel->records) {
-		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);
+		simtime due;
+		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1, &due);
 
 		hold_drop(holder, held);
 		wheel_pop(line->wheel);
