@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > INPUT_MAX)
 		return 0;
-	if (experiment_read((const char *)data, size, "e", &experiment, message, sizeof(message)) !=
-	    0) {
+	if (experiment_read((const char *)data, size, "e", &experiment, message) != 0) {
 		assert(strncmp(message, "e", 1) == 0 && !strchr(message, '\n'));
 		return 0;
 	}

@@ -900,7 +900,10 @@ def not_of_another_text():
         again = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out", "--continue").stderr
         once_more = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out",
                         "--continue").stderr
-        return "0 of 1 runs are in" in again and "1 of 1 runs are in" in once_more
+        moved = lab("run", str(path.rename(f"{folder}/moved.lab")), "--seeds", "1",
+                    "--out", f"{folder}/out", "--continue").stderr
+        return ("0 of 1 runs are in" in again and "1 of 1 runs are in" in once_more
+                and "1 of 1 runs are in" in moved)
 
 
 def full_disk():
@@ -965,7 +968,7 @@ CLAIMS = [
      lambda: check(goes_on())),
     ("a run with a trace or a capture is made again, so that the files are there",
      goes_on_with_files),
-    ("it goes on only with runs of the same text",
+    ("it goes on only with runs of the same text, wherever its file is",
      lambda: check(not_of_another_text())),
     ("a full disk leaves the files of before, and no half of one",
      lambda: check(full_disk())),

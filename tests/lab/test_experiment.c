@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "lab/expression.h"
+#include "lab/lab_campaign.h"
 #include "lab/lab_experiment.h"
-#include "lab/lab_output.h"
 #include "runner/group.h"
 #include "unit/folder.h"
 
@@ -28,7 +28,7 @@ static struct experiment *read_text(const char *text, char *message)
 	struct experiment *experiment = NULL;
 
 	message[0] = 0;
-	(void)experiment_read(text, strlen(text), "e", &experiment, message, EXPERIMENT_MESSAGE);
+	(void)experiment_read(text, strlen(text), "e", &experiment, message);
 	return experiment;
 }
 
@@ -111,7 +111,7 @@ static void what_cannot_be_built_is_said_with_its_line(void **state)
 		struct lab_point point = {.experiment = experiment};
 
 		assert_non_null(experiment);
-		assert_int_not_equal(lab_point_check(&point, message, sizeof(message)), 0);
+		assert_int_not_equal(lab_point_check(&point, message), 0);
 		assert_memory_equal(message, cases[i].message, strlen(cases[i].message));
 		experiment_free(experiment);
 	}
@@ -130,7 +130,7 @@ static void groups_of_different_cases_may_have_one_name(void **state)
 	for (uint32_t of = 0; of < experiment->n_cases; of++) {
 		struct lab_point point = {.experiment = experiment, .of = of};
 
-		if (lab_point_check(&point, message, sizeof(message)) < 0)
+		if (lab_point_check(&point, message) < 0)
 			fail_msg("%s", message);
 	}
 	experiment_free(experiment);
@@ -143,13 +143,13 @@ static void every_experiment_that_is_built_in_can_be_made_in_every_case(void **s
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(lab_store_all(&all, &n, message, sizeof(message)), 0);
+	assert_int_equal(lab_store_all(&all, &n, message), 0);
 	assert_true(n > 0);
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t of = 0; of < all[i]->n_cases; of++) {
 			struct lab_point point = {.experiment = all[i], .of = of};
 
-			if (lab_point_check(&point, message, sizeof(message)) < 0)
+			if (lab_point_check(&point, message) < 0)
 				fail_msg("%s", message);
 		}
 	}
@@ -221,13 +221,12 @@ static void merge_refuses(struct experiment *experiment, const char *parameters,
 	        "{\"case\":\"one\",\"seed\":1,\"parameters\":{%s},\"figures\":{}}]}]",
 	        digest, parameters);
 	assert_int_equal(fclose(file), 0);
-	assert_int_not_equal(
-	        lab_merge(&experiment, 1, &arguments, &campaign, &n, message, sizeof(message)), 0);
+	assert_int_not_equal(lab_merge(&experiment, 1, &arguments, &campaign, &n, message), 0);
 	assert_string_equal(message, expected);
 	campaign_free(campaign);
 }
 
-static void a_merge_says_what_is_wrong_with_the_value_of_a_sweep(void **state)
+static void a_merge_says_which_parameter_of_a_run_is_wrong(void **state)
 {
 	char message[EXPERIMENT_MESSAGE];
 	struct experiment *experiment = read_text(good, message);
@@ -235,6 +234,8 @@ static void a_merge_says_what_is_wrong_with_the_value_of_a_sweep(void **state)
 	(void)state;
 	assert_non_null(experiment);
 	merge_refuses(experiment, "", "e: a run has no value of flows");
+	/* A run that belongs to no point is not left out silently. */
+	merge_refuses(experiment, "\"flows\":\"20\"", "e: a run has no value of duration");
 	merge_refuses(experiment, "\"flows\":\"000000000000000000000000000000000000000000000021\"",
 	              "e: `000000000000000000000000000000000000000000000021` is too long a value "
 	              "of flows: at most 47 bytes");
@@ -252,9 +253,8 @@ GROUP(experiment)
 	        cmocka_unit_test(expressions_are_worked_out),
 	        cmocka_unit_test(
 	                a_machine_with_many_processors_runs_as_many_processes_as_there_may_be),
-	        cmocka_unit_test_setup_teardown(
-	                a_merge_says_what_is_wrong_with_the_value_of_a_sweep, enter_folder,
-	                leave_folder),
+	        cmocka_unit_test_setup_teardown(a_merge_says_which_parameter_of_a_run_is_wrong,
+	                                        enter_folder, leave_folder),
 	};
 
 	return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);

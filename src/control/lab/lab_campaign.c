@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/lab_campaign.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,43 +8,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "text/nearest.h"
 
 /* ---- --set ---- */
 
-/* Returns true if this is the first line that sets the parameter: a parameter that every experiment
- * has may be set again. */
-static bool is_first(const struct experiment *experiment, uint32_t at)
-{
-	for (uint32_t i = 0; i < at; i++) {
-		if (strcmp(experiment->sets[i].name, experiment->sets[at].name) == 0)
-			return false;
-	}
-	return true;
-}
-
-static int unknown_parameter(const struct campaign *campaign, const char *name, char *message,
-                             size_t room)
+static int unknown_parameter(const struct campaign *campaign, const char *name)
 {
 	const struct experiment *experiment = campaign->experiment;
+	char *message = campaign->message;
 	struct nearest nearest;
+	int at;
 
 	nearest_start(&nearest, name);
 	for (uint32_t i = 0; i < experiment->n_sets; i++)
 		nearest_try(&nearest, experiment->sets[i].name);
-	if (nearest.best) {
-		snprintf(message, room, "%s has no parameter `%.60s`; did you mean `%s`?",
-		         experiment->name, name, nearest.best);
-	} else {
-		int at = snprintf(message, room, "%s has no parameter `%.60s`; there are",
-		                  experiment->name, name);
+	if (nearest.best)
+		return lab_fail(message, -EINVAL, "%s has no parameter `%.60s`; did you mean `%s`?",
+		                experiment->name, name, nearest.best);
+	at = snprintf(message, EXPERIMENT_MESSAGE, "%s has no parameter `%.60s`; there are",
+	              experiment->name, name);
+	for (uint32_t i = 0; i < experiment->n_sets && at > 0 && at < EXPERIMENT_MESSAGE; i++) {
+		bool first = true;
 
-		for (uint32_t i = 0; i < experiment->n_sets && at > 0 && (size_t)at < room; i++)
-			if (is_first(experiment, i))
-				at += snprintf(message + at, room - (size_t)at, " %s",
-				               experiment->sets[i].name);
+		/* A parameter that every experiment has may be set again. */
+		for (uint32_t k = 0; k < i; k++)
+			first &= strcmp(experiment->sets[k].name, experiment->sets[i].name) != 0;
+		if (first)
+			at += snprintf(message + at, EXPERIMENT_MESSAGE - (size_t)at, " %s",
+			               experiment->sets[i].name);
 	}
 	return -EINVAL;
 }
@@ -94,7 +84,7 @@ static bool add_list(struct campaign *campaign, const char *text)
 	}
 }
 
-static int take_sets(struct campaign *campaign, char *message, size_t room)
+static int take_sets(struct campaign *campaign)
 {
 	const struct lab_arguments *arguments = campaign->arguments;
 	const struct experiment *experiment = campaign->experiment;
@@ -107,33 +97,30 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 		bool range = strstr(set->value, "..") != NULL;
 
 		if (!experiment_has(experiment, set->name))
-			return unknown_parameter(campaign, set->name, message, room);
+			return unknown_parameter(campaign, set->name);
 		if (!range && !strchr(set->value, ',')) {
 			campaign->fixed[campaign->n_fixed++] = *set;
 			continue;
 		}
-		if (campaign->row) {
-			snprintf(message, room,
-			         "--set %s=%.60s: row %s has no sweep; give one value, or run %s",
-			         set->name, set->value, campaign->row, experiment->name);
-			return -EINVAL;
-		}
+		if (campaign->row)
+			return lab_fail(campaign->message, -EINVAL,
+			                "--set %s=%.60s: row %s has no sweep; give one value, or "
+			                "run %s",
+			                set->name, set->value, campaign->row, experiment->name);
 		campaign->n_sweep_values = 0;
 		snprintf(campaign->sweep, sizeof(campaign->sweep), "%s", set->name);
 		if (campaign->swept ||
-		    !(range ? add_range(campaign, set->value) : add_list(campaign, set->value))) {
-			snprintf(message, room,
-			         "--set %s=%.60s: only one sweep is possible, of at most %d "
-			         "values, like 10..45, 10..45:5 or 10,20,45",
-			         set->name, set->value, EXPERIMENT_VALUES_MAX);
-			return -EINVAL;
-		}
+		    !(range ? add_range(campaign, set->value) : add_list(campaign, set->value)))
+			return lab_fail(campaign->message, -EINVAL,
+			                "--set %s=%.60s: only one sweep is possible, of at most %d "
+			                "values, like 10..45, 10..45:5 or 10,20,45",
+			                set->name, set->value, EXPERIMENT_VALUES_MAX);
 		campaign->swept = true;
 	}
 	return 0;
 }
 
-/* ---- jobs ---- */
+/* ---- points ---- */
 
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row)
 {
@@ -153,7 +140,9 @@ static bool has_case(const struct campaign *campaign, uint32_t of)
 	return !only || strcmp(campaign->experiment->cases[of], only) == 0;
 }
 
-static const char *fixed_value(const struct campaign *campaign, uint32_t of, const char *name)
+/* Returns NULL for the value that the case has anyway, so that no point is run twice. */
+static const char *other_value(const struct campaign *campaign, uint32_t of, const char *sweep,
+                               const char *value)
 {
 	const struct lab_point point = {
 	        .experiment = campaign->experiment,
@@ -162,14 +151,7 @@ static const char *fixed_value(const struct campaign *campaign, uint32_t of, con
 	        .n_overrides = campaign->n_fixed,
 	};
 
-	return lab_point_value(&point, name);
-}
-
-/* Returns NULL for the value that the case has anyway, so that no point is run twice. */
-static const char *other_value(const struct campaign *campaign, uint32_t of, const char *sweep,
-                               const char *value)
-{
-	return value && strcmp(fixed_value(campaign, of, sweep), value) != 0 ? value : NULL;
+	return value && strcmp(lab_point_value(&point, sweep), value) != 0 ? value : NULL;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -177,7 +159,7 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed)
+static struct lab_job *add_job(struct campaign *campaign, uint32_t of, uint64_t seed)
 {
 	struct lab_job *job;
 
@@ -189,11 +171,14 @@ struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_
 			return NULL;
 		campaign->jobs = jobs;
 		campaign->room = room;
+		for (uint32_t i = 0; i < campaign->n_jobs; i++)
+			jobs[i].point.overrides = jobs[i].overrides;
 	}
 	job = &campaign->jobs[campaign->n_jobs++];
 	*job = (struct lab_job){
 	        .point = {.experiment = campaign->experiment,
 	                  .of = of,
+	                  .overrides = job->overrides,
 	                  .n_overrides = campaign->n_fixed,
 	                  .seed = seed,
 	                  .trace = campaign->arguments->trace,
@@ -208,11 +193,31 @@ static void override(struct lab_job *job, const char *name, const char *value)
 	job->overrides[job->point.n_overrides++] = (struct lab_override){name, value};
 }
 
+/* Takes the run of a merge. Without it, a mean over the seeds would have no meaning. */
+static int take_run(const struct campaign *campaign, struct lab_job *job)
+{
+	int taken = lab_runs_take(campaign->runs, job);
+	const char *name = campaign->experiment->name;
+	const char *of = campaign->experiment->cases[job->point.of];
+	unsigned long long seed = job->point.seed;
+
+	if (taken == -EEXIST)
+		return lab_fail(campaign->message, -EINVAL,
+		                "%s: two runs of case %s with seed %llu differ", name, of, seed);
+	if (taken == 0)
+		return lab_fail(campaign->message, -EINVAL,
+		                "%s: case %s%s%s%s%s: the run with seed %llu is missing", name, of,
+		                job->sweep ? ", " : "", job->sweep ? job->sweep : "",
+		                job->sweep ? " " : "", job->sweep ? job->sweep_value : "", seed);
+	return taken < 0 ? taken : 0;
+}
+
 /* Adds a case at a value of a parameter (NULL: its own), with every seed, unless it is there
  * already. */
 static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, const char *value)
 {
 	const struct lab_arguments *arguments = campaign->arguments;
+	int error = 0;
 
 	value = other_value(campaign, of, sweep, value);
 	sweep = value ? sweep : NULL;
@@ -225,8 +230,8 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 		    is_same(job->sweep_value, value))
 			return 0;
 	}
-	for (uint32_t seed = 0; seed < arguments->seeds; seed++) {
-		struct lab_job *job = campaign_add_job(campaign, of, arguments->first_seed + seed);
+	for (uint64_t seed = 0; !error && seed < arguments->seeds; seed++) {
+		struct lab_job *job = add_job(campaign, of, arguments->first_seed + seed);
 
 		if (!job)
 			return -ENOMEM;
@@ -234,8 +239,14 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 		job->sweep_value = value;
 		if (value)
 			override(job, sweep, value);
+		if (seed == 0 && campaign->runs && !lab_runs_have(campaign->runs, &job->point)) {
+			campaign->n_jobs--;
+			return 0;
+		}
+		if (campaign->runs)
+			error = take_run(campaign, job);
 	}
-	return 0;
+	return error;
 }
 
 /* Adds a single run, with the first seed, that records values over its time. */
@@ -250,7 +261,7 @@ static int add_trace(struct campaign *campaign, const struct experiment_plot *pl
 	if (!has_case(campaign, plot->of))
 		return 0;
 	snprintf(path, sizeof(path), "%s/weir-lab-XXXXXX", folder ? folder : "/tmp");
-	job = campaign_add_job(campaign, plot->of, campaign->arguments->first_seed);
+	job = add_job(campaign, plot->of, campaign->arguments->first_seed);
 	file = job ? mkstemp(path) : -1;
 	if (file < 0)
 		return -ENOMEM;
@@ -265,50 +276,75 @@ static int add_trace(struct campaign *campaign, const struct experiment_plot *pl
 	return job->trace_path ? 0 : -ENOMEM;
 }
 
-/* Adds the cases that an expression names, as CASE.NAME or, at a value of the sweep,
- * CASE@VALUE.NAME. */
-static int add_named(struct campaign *campaign, const char *expression,
-                     char values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES], uint32_t *n_values)
+bool campaign_name_read(const struct experiment *experiment, const char **name, uint32_t *of,
+                        char value[EXPERIMENT_NAME_BYTES])
+{
+	int named = experiment_case_named(experiment, *name);
+	const char *rest;
+	size_t bytes;
+
+	if (named < 0)
+		return false;
+	*of = (uint32_t)named;
+	rest = *name + strlen(experiment->cases[named]);
+	bytes = strcspn(rest, ".");
+	if (rest[bytes] == 0 || bytes > EXPERIMENT_NAME_BYTES)
+		return false;
+	snprintf(value, EXPERIMENT_NAME_BYTES, "%.*s", bytes ? (int)bytes - 1 : 0, rest + 1);
+	*name = rest + bytes + 1;
+	return true;
+}
+
+bool campaign_name_next(const struct experiment *experiment, const char *expression,
+                        const char **at, uint32_t *of, char value[EXPERIMENT_NAME_BYTES])
+{
+	for (; **at; (*at)++) {
+		bool begins = *at == expression ||
+		              (!isalnum((unsigned char)(*at)[-1]) && !strchr("._-@", (*at)[-1]));
+
+		if (begins && campaign_name_read(experiment, at, of, value))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the runs that a row names, case by case. */
+static int add_named(struct campaign *campaign, const struct experiment_row *row)
 {
 	const struct experiment *experiment = campaign->experiment;
 	int error = 0;
 
 	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
-		const char *name = experiment->cases[of], *at = expression;
+		const char *at = row->expression;
+		char value[EXPERIMENT_NAME_BYTES];
+		uint32_t named;
 
-		for (; !error && (at = strstr(at, name)); at++) {
-			const char *end = at + strlen(name);
-			size_t bytes = strcspn(end, ".");
+		while (!error &&
+		       campaign_name_next(experiment, row->expression, &at, &named, value)) {
+			char *kept = campaign->row_values[campaign->n_row_values];
 
-			if (at != expression &&
-			    (isalnum((unsigned char)at[-1]) || strchr("._-@", at[-1])))
-				continue;
-			if (experiment_case_named(experiment, at) != (int)of)
-				continue;
-			if (*end == '.')
+			if (named == of && !value[0])
 				error = add_point(campaign, of, NULL, NULL);
-			if (*end != '@' || bytes > EXPERIMENT_NAME_BYTES ||
-			    *n_values == EXPERIMENT_VALUES_MAX)
+			if (named != of || !value[0] ||
+			    campaign->n_row_values == EXPERIMENT_VALUES_MAX)
 				continue;
-			memcpy(values[*n_values], end + 1, bytes - 1);
-			values[*n_values][bytes - 1] = 0;
-			error = add_point(campaign, of, experiment->sweep, values[(*n_values)++]);
+			strcpy(kept, value);
+			campaign->n_row_values++;
+			error = add_point(campaign, of, experiment->sweep, kept);
 		}
 	}
 	return error;
 }
 
-static int add_plot(struct campaign *campaign, const struct experiment_plot *plot)
+/* Adds all cases, as they are or at each value of the sweep. */
+static int add_cases(struct campaign *campaign, bool as_they_are, bool swept)
 {
 	int error = 0;
 
-	if (plot->kind == PLOT_TRACE)
-		return campaign->arguments->merge ? 0 : add_trace(campaign, plot);
 	for (uint32_t of = 0; !error && of < campaign->experiment->n_cases; of++) {
-		if (plot->kind == PLOT_BARS)
+		if (as_they_are)
 			error = add_point(campaign, of, NULL, NULL);
-		for (uint32_t i = 0;
-		     !error && plot->kind == PLOT_SWEEP && i < campaign->n_sweep_values; i++)
+		for (uint32_t i = 0; !error && swept && i < campaign->n_sweep_values; i++)
 			error = add_point(campaign, of, campaign->sweep, campaign->sweep_values[i]);
 	}
 	return error;
@@ -317,150 +353,93 @@ static int add_plot(struct campaign *campaign, const struct experiment_plot *plo
 static int add_all(struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
-	bool single = campaign->arguments->trace || campaign->arguments->pcap ||
-	              campaign->arguments->alone;
+	const struct lab_arguments *arguments = campaign->arguments;
+	bool single = arguments->trace || arguments->pcap || arguments->alone;
 	/* Without rows or figures that select cases, each case runs as it is. */
 	bool all = !campaign->row && !campaign->figure &&
 	           (single || campaign->only ||
-	            (!experiment->n_rows &&
-	             (!experiment->n_plots || campaign->arguments->no_figures)));
-	int error = 0;
+	            (!experiment->n_rows && (!experiment->n_plots || arguments->no_figures)));
+	int error = add_cases(campaign, all, false);
 
-	for (uint32_t of = 0; !error && all && of < experiment->n_cases; of++)
-		error = add_point(campaign, of, NULL, NULL);
 	for (uint32_t i = 0; !error && !single && i < experiment->n_rows; i++)
 		if (campaign_has_row(campaign, &experiment->rows[i]))
-			error = add_named(campaign, experiment->rows[i].expression,
-			                  campaign->row_values, &campaign->n_row_values);
+			error = add_named(campaign, &experiment->rows[i]);
 	/* A sweep that was requested runs even if no figure shows it. */
-	for (uint32_t of = 0; !error && !campaign->row && of < experiment->n_cases; of++)
-		for (uint32_t i = 0; !error && campaign->swept && i < campaign->n_sweep_values; i++)
-			error = add_point(campaign, of, campaign->sweep, campaign->sweep_values[i]);
-	for (uint32_t i = 0; !error && !single && i < experiment->n_plots; i++)
-		if (campaign_has_plot(campaign, &experiment->plots[i]))
-			error = add_plot(campaign, &experiment->plots[i]);
+	if (!error && !campaign->row && (campaign->swept || campaign->runs))
+		error = add_cases(campaign, false, true);
+	for (uint32_t i = 0; !error && !single && i < experiment->n_plots; i++) {
+		const struct experiment_plot *plot = &experiment->plots[i];
+
+		if (!campaign_has_plot(campaign, plot))
+			continue;
+		if (plot->kind != PLOT_TRACE)
+			error = add_cases(campaign, plot->kind == PLOT_BARS,
+			                  plot->kind == PLOT_SWEEP);
+		else if (!campaign->runs)
+			error = add_trace(campaign, plot);
+	}
+	if (!error && campaign->runs) {
+		/* Runs that no row or figure needs come last. */
+		const char *only = campaign->only;
+
+		campaign->only = NULL;
+		error = add_cases(campaign, true, true);
+		campaign->only = only;
+	}
 	return error;
 }
 
-static int make_jobs(struct campaign *campaign, char *message, size_t room)
+static int make_jobs(struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	const struct lab_arguments *arguments = campaign->arguments;
+	int error;
 
-	if (arguments->only && experiment_case(experiment, arguments->only) < 0) {
-		snprintf(message, room, "%s has no case `%.60s`", experiment->name,
-		         arguments->only);
-		return -EINVAL;
-	}
-	if (add_all(campaign) < 0) {
-		snprintf(message, room, "no memory, or no room for files, for %u runs",
-		         campaign->n_jobs);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < campaign->n_jobs; i++)
-		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
-	if ((arguments->trace || arguments->pcap) && campaign->n_jobs != 1) {
-		snprintf(message, room,
-		         "--trace and --pcap are for a single run, but there are %u; add --seeds 1 "
-		         "--no-figures --case NAME",
-		         campaign->n_jobs);
-		return -EINVAL;
-	}
-	return 0;
+	if (campaign->only && experiment_case(experiment, campaign->only) < 0)
+		return lab_fail(campaign->message, -EINVAL,
+		                campaign->runs ? "%s: there is no case `%.60s`"
+		                               : "%s has no case `%.60s`",
+		                experiment->name, campaign->only);
+	error = add_all(campaign);
+	if (error == -ENOMEM)
+		return lab_fail(campaign->message, error,
+		                "no memory, or no room for files, for %u runs", campaign->n_jobs);
+	if (!error && (arguments->trace || arguments->pcap) && campaign->n_jobs != 1)
+		return lab_fail(campaign->message, -EINVAL,
+		                "--trace and --pcap are for a single run, but there are %u; add "
+		                "--seeds 1 --no-figures --case NAME",
+		                campaign->n_jobs);
+	for (uint32_t i = 0; !error && !campaign->runs && i < campaign->n_jobs; i++)
+		if (campaign->jobs[i].trace ||
+		    campaign->jobs[i].point.seed == arguments->first_seed)
+			error = lab_point_check(&campaign->jobs[i].point, campaign->message);
+	return error;
 }
 
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
-                  const char *row, const char *figure, struct campaign **result, char *message,
-                  size_t room)
+                  const char *row, const char *figure, json_t *runs, struct campaign **result,
+                  char message[EXPERIMENT_MESSAGE])
 {
 	struct campaign *campaign = calloc(1, sizeof(*campaign));
-	int error = -ENOMEM;
+	int error;
 
-	snprintf(message, room, "no memory for the runs");
 	if (!campaign)
-		return error;
+		return lab_fail(message, -ENOMEM, "no memory for the runs");
 	campaign->experiment = experiment;
 	campaign->arguments = arguments;
 	campaign->row = row;
 	campaign->figure = figure;
 	campaign->only = arguments->only;
-	error = take_sets(campaign, message, room);
+	campaign->runs = json_incref(runs);
+	campaign->message = message;
+	error = runs ? lab_merge_sets(campaign) : take_sets(campaign);
 	if (!error)
-		error = make_jobs(campaign, message, room);
-	for (uint32_t i = 0; !error && i < campaign->n_jobs; i++)
-		if (campaign->jobs[i].trace ||
-		    campaign->jobs[i].point.seed == arguments->first_seed)
-			error = lab_point_check(&campaign->jobs[i].point, message, room);
+		error = make_jobs(campaign);
 	if (error) {
 		campaign_free(campaign);
 		return error;
 	}
 	*result = campaign;
-	return 0;
-}
-
-/* Makes the points of this campaign, with one seed. Those of rows and figures are first, in their
- * order; then come all others that may be. Returns NULL if there is no memory. */
-static struct campaign *points_in_order(const struct campaign *campaign,
-                                        const struct lab_arguments *one_seed)
-{
-	struct campaign *order = calloc(1, sizeof(*order));
-	int error;
-
-	if (!order)
-		return NULL;
-	*order = *campaign;
-	order->arguments = one_seed;
-	order->swept = true;
-	order->n_row_values = 0;
-	order->jobs = NULL;
-	order->n_jobs = order->room = 0;
-	order->source = NULL;
-	error = add_all(order);
-	order->only = NULL;
-	for (uint32_t of = 0; !error && of < order->experiment->n_cases; of++) {
-		error = add_point(order, of, NULL, NULL);
-		for (uint32_t i = 0; !error && i < order->n_sweep_values; i++)
-			error = add_point(order, of, order->sweep, order->sweep_values[i]);
-	}
-	if (!error)
-		return order;
-	campaign_free(order);
-	return NULL;
-}
-
-int campaign_sort(struct campaign *campaign)
-{
-	struct lab_arguments one_seed = *campaign->arguments;
-	struct lab_job *sorted = calloc(campaign->n_jobs + 1, sizeof(*sorted));
-	struct campaign *order = NULL;
-	uint32_t n = 0;
-
-	one_seed.seeds = 1;
-	if (sorted)
-		order = points_in_order(campaign, &one_seed);
-	if (!order) {
-		free(sorted);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < order->n_jobs; i++) {
-		const struct lab_job *job = &order->jobs[i];
-
-		for (uint64_t seed = 0; seed < campaign->arguments->seeds; seed++) {
-			const struct lab_job *found =
-			        campaign_job(campaign, job->point.of, job->sweep, job->sweep_value,
-			                     campaign->arguments->first_seed + seed);
-
-			if (!found)
-				break;
-			sorted[n++] = *found;
-		}
-	}
-	campaign_free(order);
-	assert(n == campaign->n_jobs);
-	free(campaign->jobs);
-	campaign->jobs = sorted;
-	campaign->room = campaign->n_jobs;
 	return 0;
 }
 
@@ -475,7 +454,7 @@ void campaign_free(struct campaign *campaign)
 		free(campaign->jobs[i].trace_path);
 	}
 	free(campaign->jobs);
-	json_decref(campaign->source);
+	json_decref(campaign->runs);
 	free(campaign);
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A campaign: what `weir lab run` runs for one experiment. It has the points that the rows and
- * figures need, each with every seed. When all have run, it has the values of rows and figures.
+ * A campaign: what `weir lab` runs, or merges, for one experiment. It has the points that the rows
+ * and figures need, each with every seed. When all have run, it has the values of rows and figures.
+ *
+ * This is the only place that knows which runs make up a campaign. `weir lab points` lists them;
+ * --continue and merge give runs of results.json to the points that they belong to. The Python
+ * client (weir.lab) runs the points that it is told, and leaves the rest to --continue.
  *
  * Ownership: campaign_free; the experiment and the arguments outlive it.
  * Thread: control's.
@@ -12,6 +16,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
 
 #include "lab/lab_experiment.h"
 #include "options/options.h"
@@ -61,8 +68,8 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
  */
 
 struct lab_job {
-	struct lab_point point;
-	struct lab_override overrides[LAB_SETS_MAX + 2]; /* the point's */
+	struct lab_point point; /* its overrides are those below */
+	struct lab_override overrides[LAB_SETS_MAX + 2];
 	const char *sweep, *sweep_value; /* the parameter and its value; or NULL: as in the case */
 	const struct experiment_plot *trace; /* runs for this figure only; or NULL */
 	char *trace_path;                    /* with `trace`; owned */
@@ -97,8 +104,8 @@ struct campaign {
 	uint32_t n_fixed;
 	struct lab_job *jobs;
 	uint32_t n_jobs, room;
-	struct json_t *source; /* of a merged campaign (lab_output.h): owns what the overrides point
-	                        * at */
+	json_t *runs;  /* of a merge: those it has; the fixed values point into them. Or NULL */
+	char *message; /* while it is made */
 };
 
 /* A value over the seeds. */
@@ -109,26 +116,36 @@ struct campaign_value {
 };
 
 /* Makes the campaign with its jobs, none of which has run. Returns 0, or -EINVAL with message: an
- * unknown parameter, or a sweep that cannot be read. */
+ * unknown parameter, or a sweep that cannot be read.
+ * With `runs`, it is a merge: the parameters are those of the runs, a point belongs to it if there
+ * are runs of it, and then every seed must be there. */
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
-                  const char *row, const char *figure, struct campaign **campaign, char *message,
-                  size_t room);
+                  const char *row, const char *figure, json_t *runs, struct campaign **campaign,
+                  char message[EXPERIMENT_MESSAGE]);
 void campaign_free(struct campaign *campaign);
 
 /* Returns the run of a case, at a value of a parameter (NULL: the case's own), with a seed; NULL if
  * there is none. */
 const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
                                    const char *value, uint64_t seed);
-/* Adds a point whose results are known already. Returns NULL if there is no memory. */
-struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
-/* Puts the jobs into the order in which campaign_make makes them. Each point has a job for each
- * seed, and the sweep has all values of the jobs. Returns 0 or -ENOMEM. */
-int campaign_sort(struct campaign *campaign);
+/* Reads the run with which a name in a row's expression begins, `CASE.` or `CASE@VALUE.`, and moves
+ * *name behind it. `value` is "" if it is the case as it is. Returns false if there is none. */
+bool campaign_name_read(const struct experiment *experiment, const char **name, uint32_t *of,
+                        char value[EXPERIMENT_NAME_BYTES]);
+/* Does the same with the next name in an expression, of which *at is a part; at first, it is the
+ * expression. */
+bool campaign_name_next(const struct experiment *experiment, const char *expression,
+                        const char **at, uint32_t *of, char value[EXPERIMENT_NAME_BYTES]);
 /* Computes an expression in names of one case, at a value of the sweep (NULL: none). Returns 0, or
- * -EINVAL or -EDOM (it divides by 0) with message. */
+ * -EINVAL or -EDOM (it divides by 0). */
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
-                        const char *expression, struct campaign_value *value, char *message,
-                        size_t room);
+                        const char *expression, struct campaign_value *value);
+/* Computes the i-th value of a figure over the sweep, or of bars, for a case; `name` is that of the
+ * bar or the value of the sweep. Returns false if there is none. */
+bool campaign_plot_value(const struct campaign *campaign, const struct experiment_plot *plot,
+                         uint32_t of, uint32_t i, const char **name, struct campaign_value *value);
+/* Returns the number of such values, those that there are not included. */
+uint32_t campaign_plot_values(const struct campaign *campaign, const struct experiment_plot *plot);
 /* Return true if a figure, and a row, belongs to this campaign. */
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
@@ -143,8 +160,94 @@ enum verdict {
 	VERDICT_NOT_COMPARABLE,
 };
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
-                              struct campaign_value *value, char *reason, size_t room);
-/* Returns how many of the n_jobs runs have results. */
-uint32_t campaign_done(const struct campaign *campaign);
+                              struct campaign_value *value, char reason[EXPERIMENT_MESSAGE]);
+/* Returns how many of all the campaigns' runs have results, and how many runs there are. */
+uint32_t campaigns_done(struct campaign *const *campaigns, uint32_t n, uint32_t *all);
+
+/*
+ * The output about campaigns that have run: text, JSON, CSV, and a report in HTML.
+ *
+ * JSON of a row:
+ * {"id","experiment","seeds","parameters","values","errors","paper","band","pass","reasons"}:
+ * values, paper, band and errors have a key for each of its figures; an error is the standard error
+ * over the seeds; a band is [low, high], null where it is open; reasons has those that are not
+ * inside. Of an experiment: {"experiment","title","paper","digest","complete","rows":[...],
+ * "runs":[{"case","seed","parameters","figures"}]}: digest is of its text, complete false if runs
+ * are missing.
+ *
+ * Thread: control's.
+ * Ownership: streams stay the caller's.
+ */
+
+/* Prints the rows, or if there are none, the figures of each case; to NULL: nothing. Returns false
+ * if a row is outside its band, or has no value. */
+bool lab_output_text(const struct campaign *campaign, FILE *out);
+/* Returns NULL if there is no memory. */
+json_t *lab_output_row(const struct campaign *campaign, const char *id);
+json_t *lab_output_experiment(const struct campaign *campaign);
+/* Prints experiment,case,sweep,value,seed,figure,mean; a field may be quoted, as in RFC 4180. */
+void lab_output_csv(const struct campaign *campaign, bool head, FILE *out);
+/* Returns 0 or -errno. */
+int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out);
+
+/*
+ * The folder of --out: results.csv, results.json, report.html. The files are written under
+ * temporary names and renamed when all three are complete. A reader finds either the old files or
+ * the new ones, even if the disk is full or the process is killed. So they may be written before
+ * the campaign ends; then they say what is missing ("complete" in the JSON, a red line in the
+ * report).
+ *
+ * Continuing: a run is taken from results.json if the text of its experiment, its case, its seed
+ * and all parameters are the same. Figures over time, traces and captures are not stored: they run
+ * again. Nothing checks that the program is the same.
+ *
+ * Thread: control's.
+ */
+
+/* Makes the folder, if there is none. Returns 0, or -EINVAL with message if it cannot be written
+ * to. */
+int lab_folder_check(const char *folder, char message[EXPERIMENT_MESSAGE]);
+/* Returns 0, or -ENOSPC, -EIO, -ENOMEM, -EINVAL with message. */
+int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
+                     char message[EXPERIMENT_MESSAGE]);
+#define LAB_NOT_OURS "not what `weir lab run --out` writes"
+/* Reads results.json. If it is not required, and not there, *parts is NULL. Returns 0, or -EINVAL
+ * with message. */
+int lab_results_read(const char *folder, bool required, json_t **parts,
+                     char message[EXPERIMENT_MESSAGE]);
+/* Reads the results in the folder, which may be none, into the campaigns' jobs. Returns 0 and how
+ * many runs, or -EINVAL with message if the file was not written by lab_folder_write. */
+int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,
+                    uint32_t *taken, char message[EXPERIMENT_MESSAGE]);
+
+/* Returns true if there is a run of this point, with any seed: of its case and all its
+ * parameters. */
+bool lab_runs_have(const json_t *runs, const struct lab_point *point);
+/* Takes the figures of the job's run. Returns 1, 0 if there is none, -EEXIST if there are two that
+ * differ, or -ENOMEM. */
+int lab_runs_take(const json_t *runs, struct lab_job *job);
+
+/*
+ * Combines runs of the lab that were made separately, on several machines: each folder has the
+ * results.json that `weir lab run --out` wrote. Rows and figures are then those of all runs, as
+ * from a single run, and the runs are in its order, whatever that of the folders is; figures over
+ * time, which are files of one machine, are left out. If all runs of an experiment are of one case,
+ * it is as with --case.
+ *
+ * The runs must be of experiments that are built in, and of their text as it is now. Every point
+ * needs the same seeds, without gaps. A run that occurs twice counts once, and both
+ * copies must have the same figures. Parameters that --set gave to all runs stay; one may differ:
+ * the sweep.
+ *
+ * Thread: control's.
+ * Ownership: campaign_free for each; the experiments and the arguments outlive them.
+ */
+
+/* Merges into `campaigns`, which has room for n_all; sets the arguments' seeds. Returns 0, or
+ * -EINVAL or -ENOMEM with message. */
+int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_arguments *arguments,
+              struct campaign **campaigns, uint32_t *n_campaigns, char message[EXPERIMENT_MESSAGE]);
+/* Sets the campaign's case, parameters and sweep to those of its runs. Returns the same. */
+int lab_merge_sets(struct campaign *campaign);
 
 #endif

@@ -19,23 +19,13 @@ struct lookup {
 static const struct lab_job *job_named(const struct lookup *lookup, const char **name)
 {
 	const struct experiment *experiment = lookup->campaign->experiment;
-	int of = experiment_case_named(experiment, *name);
 	char value[EXPERIMENT_NAME_BYTES];
-	const char *rest;
-	size_t bytes;
+	uint32_t of;
 
-	if (of < 0)
+	if (!campaign_name_read(experiment, name, &of, value))
 		return NULL;
-	rest = *name + strlen(experiment->cases[of]);
-	bytes = strcspn(rest, ".");
-	if (rest[bytes] == 0 || bytes > sizeof(value))
-		return NULL;
-	*name = rest + bytes + 1;
-	if (*rest == '.')
-		return campaign_job(lookup->campaign, (uint32_t)of, NULL, NULL, lookup->seed);
-	memcpy(value, rest + 1, bytes - 1);
-	value[bytes - 1] = 0;
-	return campaign_job(lookup->campaign, (uint32_t)of, experiment->sweep, value, lookup->seed);
+	return campaign_job(lookup->campaign, of, experiment->sweep, value[0] ? value : NULL,
+	                    lookup->seed);
 }
 
 static bool find(void *argument, const char *name, double *value)
@@ -56,7 +46,7 @@ static bool find(void *argument, const char *name, double *value)
 /* Computes Welford's mean and variance over the seeds. Returns 0; or with message, -EINVAL if a
  * name or the expression is wrong, or -EDOM if it has no value. */
 static int over_seeds(struct lookup *lookup, const char *expression, struct campaign_value *value,
-                      char *message, size_t room)
+                      char message[EXPERIMENT_MESSAGE])
 {
 	const struct lab_arguments *arguments = lookup->campaign->arguments;
 	const struct figures figures = {find, lookup};
@@ -67,12 +57,11 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 		double x, away;
 
 		lookup->seed = arguments->first_seed + i;
-		if (expression_value(expression, &figures, &x, message, room) < 0)
+		if (expression_value(expression, &figures, &x, message, EXPERIMENT_MESSAGE) < 0)
 			return -EINVAL;
-		if (!isfinite(x)) {
-			snprintf(message, room, "the expression has no value: it divides by 0");
-			return -EDOM;
-		}
+		if (!isfinite(x))
+			return lab_fail(message, -EDOM,
+			                "the expression has no value: it divides by 0");
 		value->n++;
 		away = x - value->mean;
 		value->mean += away / value->n;
@@ -85,50 +74,59 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 	return 0;
 }
 
-/* Computes a row's value, when the jobs have run. Returns what over_seeds returns. */
-static int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
-                        struct campaign_value *value, char *message, size_t room)
-{
-	struct lookup lookup = {.campaign = campaign, .of = EXPERIMENT_NO_CASE};
-
-	return over_seeds(&lookup, row->expression, value, message, room);
-}
-
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
-                        const char *expression, struct campaign_value *value, char *message,
-                        size_t room)
+                        const char *expression, struct campaign_value *value)
 {
 	struct lookup lookup = {.campaign = campaign,
 	                        .of = of,
 	                        .sweep = campaign->sweep,
 	                        .sweep_value = sweep_value};
+	char message[EXPERIMENT_MESSAGE];
 
-	return over_seeds(&lookup, expression, value, message, room);
+	return over_seeds(&lookup, expression, value, message);
 }
 
-uint32_t campaign_done(const struct campaign *campaign)
+uint32_t campaign_plot_values(const struct campaign *campaign, const struct experiment_plot *plot)
 {
-	uint32_t n = 0;
+	return plot->kind == PLOT_BARS ? plot->n_bars : campaign->n_sweep_values;
+}
 
-	for (uint32_t i = 0; i < campaign->n_jobs; i++)
-		n += campaign->jobs[i].done;
-	return n;
+bool campaign_plot_value(const struct campaign *campaign, const struct experiment_plot *plot,
+                         uint32_t of, uint32_t i, const char **name, struct campaign_value *value)
+{
+	bool bars = plot->kind == PLOT_BARS;
+
+	*name = bars ? plot->names[i] : campaign->sweep_values[i];
+	return campaign_expression(campaign, of, bars ? NULL : *name,
+	                           bars ? plot->expressions[i] : plot->expression, value) == 0;
+}
+
+uint32_t campaigns_done(struct campaign *const *campaigns, uint32_t n, uint32_t *all)
+{
+	uint32_t done = 0;
+
+	*all = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < campaigns[i]->n_jobs; k++)
+			done += campaigns[i]->jobs[k].done;
+		*all += campaigns[i]->n_jobs;
+	}
+	return done;
 }
 
 /* Writes why a figure is missing: the error of a run explains more than the figure's name. */
-static void unknown_because(const struct campaign *campaign, char *reason, size_t room)
+static void unknown_because(const struct campaign *campaign, char reason[EXPERIMENT_MESSAGE])
 {
-	uint32_t done = campaign_done(campaign);
+	uint32_t all, done = campaigns_done((struct campaign *const *)&campaign, 1, &all);
 
-	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+	for (uint32_t i = 0; i < all; i++) {
 		if (!campaign->jobs[i].error)
 			continue;
-		snprintf(reason, room, "%s", campaign->jobs[i].message);
+		strcpy(reason, campaign->jobs[i].message);
 		return;
 	}
-	if (done < campaign->n_jobs)
-		snprintf(reason, room, "only %u of the experiment's %u runs were made", done,
-		         campaign->n_jobs);
+	if (done < all)
+		lab_fail(reason, 0, "only %u of the experiment's %u runs were made", done, all);
 }
 
 /* Returns true if --set gives a parameter another value than the experiment has in some case. */
@@ -147,42 +145,43 @@ static bool is_changed(const struct campaign *campaign, const struct lab_overrid
 }
 
 /* Writes which parameters differ from those of the paper; "" if none does. */
-static void differs_because(const struct campaign *campaign, char *reason, size_t room)
+static void differs_because(const struct campaign *campaign, char reason[EXPERIMENT_MESSAGE])
 {
 	uint32_t n = 0;
 	size_t at = 0;
 
 	reason[0] = 0;
-	for (uint32_t i = 0; i < campaign->n_fixed && at < room; i++) {
+	for (uint32_t i = 0; i < campaign->n_fixed && at < EXPERIMENT_MESSAGE; i++) {
 		if (!is_changed(campaign, &campaign->fixed[i]))
 			continue;
 		at += (size_t)snprintf(
-		        reason + at, room - at, "%s%s",
+		        reason + at, EXPERIMENT_MESSAGE - at, "%s%s",
 		        n++ > 0 ? ", " : "not comparable: ", campaign->fixed[i].name);
 	}
-	if (n > 0 && at < room)
-		snprintf(reason + at, room - at, " %s", n == 1 ? "differs" : "differ");
+	if (n > 0 && at < EXPERIMENT_MESSAGE)
+		snprintf(reason + at, EXPERIMENT_MESSAGE - at, n == 1 ? " differs" : " differ");
 }
 
 enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
-                              struct campaign_value *value, char *reason, size_t room)
+                              struct campaign_value *value, char reason[EXPERIMENT_MESSAGE])
 {
+	struct lookup lookup = {.campaign = campaign, .of = EXPERIMENT_NO_CASE};
 	int error;
 
 	reason[0] = 0;
-	error = campaign_row(campaign, row, value, reason, room);
+	error = over_seeds(&lookup, row->expression, value, reason);
 	if (error == -EDOM)
 		return VERDICT_UNKNOWN;
 	if (error) {
-		unknown_because(campaign, reason, room);
+		unknown_because(campaign, reason);
 		return campaign->only ? VERDICT_LEFT_OUT : VERDICT_UNKNOWN;
 	}
-	differs_because(campaign, reason, room);
+	differs_because(campaign, reason);
 	if (reason[0])
 		return VERDICT_NOT_COMPARABLE;
 	if (value->mean < row->low)
-		snprintf(reason, room, "%.4g is below %.4g", value->mean, row->low);
+		lab_fail(reason, 0, "%.4g is below %.4g", value->mean, row->low);
 	else if (value->mean > row->high)
-		snprintf(reason, room, "%.4g is above %.4g", value->mean, row->high);
+		lab_fail(reason, 0, "%.4g is above %.4g", value->mean, row->high);
 	return reason[0] ? VERDICT_OUTSIDE : VERDICT_INSIDE;
 }

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "lab/lab_experiment.h"
-#include "lab/lab_output.h"
+#include "lab/lab_campaign.h"
 #include "text/nearest.h"
 
 static volatile sig_atomic_t stop;
@@ -71,26 +70,25 @@ static int list(const struct lab *lab)
 	char rows[256], figures[512];
 
 	for (uint32_t i = 0; i < lab->n_all; i++) {
-		const struct experiment *experiment = lab->all[i];
+		const struct experiment *e = lab->all[i];
 
-		names_text(experiment->rows->id, experiment->n_rows, sizeof(*experiment->rows),
-		           rows, sizeof(rows));
-		names_text(experiment->plots->figure, experiment->n_plots,
-		           sizeof(*experiment->plots), figures, sizeof(figures));
-		if (lab->arguments.json)
-			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s,s:s}", "name",
-			                                       experiment->name, "title",
-			                                       experiment->title, "paper",
-			                                       experiment->paper, "rows", rows,
-			                                       "figures", figures));
-		else
-			printf("%-20s %s\n%s%s%s%s%s%s%s%s%s", experiment->name, experiment->title,
-			       experiment->paper[0] ? "                     " : "",
-			       experiment->paper, experiment->paper[0] ? "\n" : "",
-			       rows[0] ? "                     rows " : "", rows,
-			       rows[0] ? "\n" : "",
-			       figures[0] ? "                     figures " : "", figures,
-			       figures[0] ? "\n" : "");
+		names_text(e->rows->id, e->n_rows, sizeof(*e->rows), rows, sizeof(rows));
+		names_text(e->plots->figure, e->n_plots, sizeof(*e->plots), figures,
+		           sizeof(figures));
+		if (lab->arguments.json) {
+			json_array_append_new(array,
+			                      json_pack("{s:s,s:s,s:s,s:s,s:s}", "name", e->name,
+			                                "title", e->title, "paper", e->paper,
+			                                "rows", rows, "figures", figures));
+			continue;
+		}
+		printf("%-20s %s\n", e->name, e->title);
+		if (e->paper[0])
+			printf("%21s%s\n", "", e->paper);
+		if (rows[0])
+			printf("%21srows %s\n", "", rows);
+		if (figures[0])
+			printf("%21sfigures %s\n", "", figures);
 	}
 	if (lab->arguments.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
@@ -112,41 +110,19 @@ static int add_campaign(struct lab *lab, const struct experiment *experiment, co
 	if (!campaigns)
 		return -ENOMEM;
 	lab->campaigns = campaigns;
-	error = campaign_make(experiment, &lab->arguments, row, figure,
-	                      &campaigns[lab->n_campaigns], lab->message, sizeof(lab->message));
+	error = campaign_make(experiment, &lab->arguments, row, figure, NULL,
+	                      &campaigns[lab->n_campaigns], lab->message);
 	lab->n_campaigns += !error;
 	return error;
 }
 
-static bool has_row(const struct experiment *experiment, const char *id)
+/* Returns true if the name is one of n, `stride` bytes apart. */
+static bool has_name(const char *names, uint32_t n, size_t stride, const char *name)
 {
-	for (uint32_t i = 0; i < experiment->n_rows; i++)
-		if (strcmp(experiment->rows[i].id, id) == 0)
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(names + i * stride, name) == 0)
 			return true;
 	return false;
-}
-
-static bool has_figure(const struct experiment *experiment, const char *id)
-{
-	for (uint32_t i = 0; i < experiment->n_plots; i++)
-		if (strcmp(experiment->plots[i].figure, id) == 0)
-			return true;
-	return false;
-}
-
-static int unknown_experiment(struct lab *lab)
-{
-	struct nearest nearest;
-
-	nearest_start(&nearest, lab->arguments.what);
-	for (uint32_t i = 0; i < lab->n_all; i++)
-		nearest_try(&nearest, lab->all[i]->name);
-	snprintf(lab->message, sizeof(lab->message),
-	         "there is no experiment, row, figure or file `%.60s`; %s%s%s`weir lab list` names "
-	         "them",
-	         lab->arguments.what, nearest.best ? "did you mean `" : "",
-	         nearest.best ? nearest.best : "", nearest.best ? "`? " : "");
-	return -EINVAL;
 }
 
 static int choose(struct lab *lab)
@@ -154,26 +130,35 @@ static int choose(struct lab *lab)
 	const char *what = lab->arguments.what;
 	const char *ending = strrchr(what, '.');
 	int error = 0;
+	struct nearest nearest;
 	bool found = false;
 
 	if (ending && strcmp(ending, ".lab") == 0) {
-		error = lab_store_file(what, &lab->own, lab->message, sizeof(lab->message));
+		error = lab_store_file(what, &lab->own, lab->message);
 		return error ? error : add_campaign(lab, lab->own, NULL, NULL);
 	}
+	nearest_start(&nearest, what);
 	for (uint32_t i = 0; !error && i < lab->n_all; i++) {
-		const struct experiment *experiment = lab->all[i];
+		const struct experiment *e = lab->all[i];
 
-		if (strcmp(what, "all") == 0 || strcmp(what, experiment->name) == 0)
-			error = add_campaign(lab, experiment, NULL, NULL);
-		else if (has_row(experiment, what))
-			error = add_campaign(lab, experiment, what, NULL);
-		else if (has_figure(experiment, what))
-			error = add_campaign(lab, experiment, NULL, what);
+		nearest_try(&nearest, e->name);
+		if (strcmp(what, "all") == 0 || strcmp(what, e->name) == 0)
+			error = add_campaign(lab, e, NULL, NULL);
+		else if (has_name(e->rows->id, e->n_rows, sizeof(*e->rows), what))
+			error = add_campaign(lab, e, what, NULL);
+		else if (has_name(e->plots->figure, e->n_plots, sizeof(*e->plots), what))
+			error = add_campaign(lab, e, NULL, what);
 		else
 			continue;
 		found = true;
 	}
-	return error || found ? error : unknown_experiment(lab);
+	if (error || found)
+		return error;
+	return lab_fail(lab->message, -EINVAL,
+	                "there is no experiment, row, figure or file `%.60s`; %s%s%s`weir lab "
+	                "list` names them",
+	                what, nearest.best ? "did you mean `" : "",
+	                nearest.best ? nearest.best : "", nearest.best ? "`? " : "");
 }
 
 /* Keeps the message of the first failed run; the others have been run. */
@@ -210,16 +195,18 @@ static int run_campaign(struct lab *lab, uint32_t index)
 
 	for (uint32_t i = 0; i < campaign->n_jobs; i++)
 		seconds += campaign->jobs[i].seconds;
-	if (lab->n_campaigns > 1)
+	if (lab->n_campaigns > 1) {
+		uint32_t all, done = campaigns_done(&lab->campaigns[index], 1, &all);
+
 		fprintf(stderr,
 		        "%s: %u of %u runs, %.1f s of processor time; experiment %u of %u\n",
-		        campaign->experiment->name, campaign_done(campaign), campaign->n_jobs,
-		        seconds, index + 1, lab->n_campaigns);
+		        campaign->experiment->name, done, all, seconds, index + 1,
+		        lab->n_campaigns);
+	}
 	/* The last one is written at the end. */
 	if (!lab->arguments.out || index + 1 == lab->n_campaigns)
 		return 0;
-	return lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns, lab->message,
-	                        sizeof(lab->message));
+	return lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns, lab->message);
 }
 
 /* ---- results ---- */
@@ -231,14 +218,13 @@ static bool print_results(const struct lab *lab)
 
 	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
 		const struct campaign *campaign = lab->campaigns[i];
+		json_t *object;
 
-		if (!lab->arguments.json) {
-			all &= lab_output_text(campaign, stdout);
+		all &= lab_output_text(campaign, lab->arguments.json ? NULL : stdout);
+		if (!lab->arguments.json)
 			continue;
-		}
-		all &= lab_output_pass(campaign);
-		json_t *object = campaign->row ? lab_output_row(campaign, campaign->row)
-		                               : lab_output_experiment(campaign);
+		object = campaign->row ? lab_output_row(campaign, campaign->row)
+		                       : lab_output_experiment(campaign);
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);
@@ -246,18 +232,17 @@ static bool print_results(const struct lab *lab)
 	return all;
 }
 
+/* Makes the folder of --out, and reads the runs that it has. */
 static int prepare_folder(struct lab *lab)
 {
 	const char *out = lab->arguments.out;
-	uint32_t taken = 0, all = 0;
-	int error = lab_folder_check(out, lab->message, sizeof(lab->message));
+	uint32_t taken = 0, all;
+	int error = lab_folder_check(out, lab->message);
 
 	if (error || !lab->arguments.go_on)
 		return error;
-	error = lab_folder_read(out, lab->campaigns, lab->n_campaigns, &taken, lab->message,
-	                        sizeof(lab->message));
-	for (uint32_t i = 0; i < lab->n_campaigns; i++)
-		all += lab->campaigns[i]->n_jobs;
+	error = lab_folder_read(out, lab->campaigns, lab->n_campaigns, &taken, lab->message);
+	campaigns_done(lab->campaigns, lab->n_campaigns, &all);
 	if (!error)
 		fprintf(stderr, "weir lab: %u of %u runs are in %s already\n", taken, all, out);
 	return error;
@@ -267,20 +252,12 @@ static int prepare_folder(struct lab *lab)
 static int interrupted(struct lab *lab)
 {
 	const char *out = lab->arguments.out;
-	uint32_t done = 0, all = 0;
+	uint32_t all, done = campaigns_done(lab->campaigns, lab->n_campaigns, &all);
 
-	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
-		done += campaign_done(lab->campaigns[i]);
-		all += lab->campaigns[i]->n_jobs;
-	}
-	if (!out) {
-		snprintf(lab->message, sizeof(lab->message), "interrupted after %u of %u runs",
-		         done, all);
-		return -EINTR;
-	}
-	if (lab_folder_write(out, lab->campaigns, lab->n_campaigns, lab->message,
-	                     sizeof(lab->message)) == 0)
-		snprintf(lab->message, sizeof(lab->message),
+	if (!out)
+		return lab_fail(lab->message, -EINTR, "interrupted after %u of %u runs", done, all);
+	if (lab_folder_write(out, lab->campaigns, lab->n_campaigns, lab->message) == 0)
+		lab_fail(lab->message, 0,
 		         "interrupted after %u of %u runs, which are in %.200s; --continue runs "
 		         "the rest",
 		         done, all, out);
@@ -304,7 +281,7 @@ static int run(struct lab *lab)
 		return interrupted(lab);
 	if (!error && lab->arguments.out)
 		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
-		                         lab->message, sizeof(lab->message));
+		                         lab->message);
 	return error;
 }
 
@@ -335,11 +312,8 @@ static int points(struct lab *lab)
 			if (!campaign->jobs[k].trace)
 				json_array_append_new(array, point_object(&campaign->jobs[k]));
 	}
-	if (!error && (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF)) {
-		snprintf(lab->message, sizeof(lab->message), "standard output: %s",
-		         strerror(errno));
-		error = -EIO;
-	}
+	if (!error && (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF))
+		error = lab_fail(lab->message, -EIO, "standard output: %s", strerror(errno));
 	json_decref(array);
 	return error;
 }
@@ -352,12 +326,12 @@ static int merge(struct lab *lab)
 	if (!lab->campaigns)
 		return -ENOMEM;
 	error = lab_merge(lab->all, lab->n_all, &lab->arguments, lab->campaigns, &lab->n_campaigns,
-	                  lab->message, sizeof(lab->message));
+	                  lab->message);
 	if (!error && lab->arguments.out)
-		error = lab_folder_check(lab->arguments.out, lab->message, sizeof(lab->message));
+		error = lab_folder_check(lab->arguments.out, lab->message);
 	if (!error && lab->arguments.out)
 		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
-		                         lab->message, sizeof(lab->message));
+		                         lab->message);
 	return error;
 }
 
@@ -373,7 +347,7 @@ int command_lab(int argc, char **argv)
 	result = lab_arguments_parse(argc, argv, &lab->arguments);
 	if (result != OPTIONS_RUN)
 		goto out;
-	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
+	error = lab_store_all(&lab->all, &lab->n_all, lab->message);
 	if (!error)
 		error = lab->arguments.list     ? list(lab)
 		        : lab->arguments.points ? points(lab)

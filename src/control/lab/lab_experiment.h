@@ -25,6 +25,8 @@
  *                           the expression are CASE.FIGURE, or CASE@VALUE.FIGURE at a value of the
  *                           sweep. Rows of one ID belong together
  *
+ * An error is a line of text: `char message[EXPERIMENT_MESSAGE]` here means such an array.
+ *
  * Ownership: experiment_free.
  * Thread: control's.
  */
@@ -51,6 +53,10 @@
 #define EXPERIMENT_MESSAGE    1024
 /* Of a digest as text. */
 #define EXPERIMENT_DIGEST_BYTES 17
+
+/* Writes the message, and returns the error. */
+int lab_fail(char message[EXPERIMENT_MESSAGE], int error, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 
 /* A parameter has one value; a case may override it. */
 struct experiment_set {
@@ -116,7 +122,7 @@ struct experiment {
 /* Reads an experiment, which is the caller's. Returns 0, or -EINVAL or -ENOMEM with message,
  * `NAME:LINE: ...`. */
 int experiment_read(const char *text, size_t bytes, const char *name,
-                    struct experiment **experiment, char *message, size_t room);
+                    struct experiment **experiment, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(struct experiment *experiment);
 
 /* Prints the digest of its text. */
@@ -144,10 +150,11 @@ extern const struct embedded_text lab_texts[];
 
 /* Reads all that are built in. Returns 0 and an array of as many pointers as lab_texts has, the
  * caller's; or -errno with message. */
-int lab_store_all(struct experiment ***all, uint32_t *n, char *message, size_t room);
+int lab_store_all(struct experiment ***all, uint32_t *n, char message[EXPERIMENT_MESSAGE]);
 void lab_store_free(struct experiment **all, uint32_t n);
 /* Reads one from a file. */
-int lab_store_file(const char *path, struct experiment **experiment, char *message, size_t room);
+int lab_store_file(const char *path, struct experiment **experiment,
+                   char message[EXPERIMENT_MESSAGE]);
 
 /*
  * A point of an experiment: one case, values for parameters, a seed. It is run and measured.
@@ -174,10 +181,10 @@ struct lab_point {
 
 /* Returns 0; or -errno with message, one line, which names the line of the experiment that caused
  * the error, if one did. */
-int lab_point_run(const struct lab_point *point, struct results *results, char *message,
-                  size_t room);
+int lab_point_run(const struct lab_point *point, struct results *results,
+                  char message[EXPERIMENT_MESSAGE]);
 /* Builds everything and runs nothing. Returns the same errors. */
-int lab_point_check(const struct lab_point *point, char *message, size_t room);
+int lab_point_check(const struct lab_point *point, char message[EXPERIMENT_MESSAGE]);
 /* Returns the value of a parameter at this point; NULL if there is no such parameter. */
 const char *lab_point_value(const struct lab_point *point, const char *parameter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_output.h"
+#include "lab/lab_campaign.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,21 +16,17 @@ static const char *const names[FILES] = {"results.csv", "results.json", "report.
 
 /* ---- writing ---- */
 
-int lab_folder_check(const char *folder, char *message, size_t room)
+int lab_folder_check(const char *folder, char message[EXPERIMENT_MESSAGE])
 {
 	struct problem problem = {0};
 	struct atomic_file *atomic_file;
 	char path[4096];
 
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
-		snprintf(message, room, "--out %.200s: %s", folder, strerror(errno));
-		return -EINVAL;
-	}
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		return lab_fail(message, -EINVAL, "--out %.200s: %s", folder, strerror(errno));
 	snprintf(path, sizeof(path), "%s/%s", folder, names[0]);
-	if (atomic_file_open(path, &atomic_file, &problem) < 0) {
-		snprintf(message, room, "--out: %s", problem.text);
-		return -EINVAL;
-	}
+	if (atomic_file_open(path, &atomic_file, &problem) < 0)
+		return lab_fail(message, -EINVAL, "--out: %s", problem.text);
 	atomic_file_discard(atomic_file);
 	return 0;
 }
@@ -59,7 +55,7 @@ static int content_write(int file, struct campaign *const *campaigns, uint32_t n
 }
 
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
-                     char *message, size_t room)
+                     char message[EXPERIMENT_MESSAGE])
 {
 	struct atomic_file *atomic_files[FILES] = {NULL};
 	struct problem problem = {0};
@@ -86,102 +82,119 @@ int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint
 		else
 			atomic_file_discard(atomic_files[i]);
 	}
-	if (error)
-		snprintf(message, room, "%s", problem.text);
-	return error;
+	return error ? lab_fail(message, error, "%s", problem.text) : 0;
 }
 
-/* ---- continuing ---- */
+/* ---- reading ---- */
 
-/* Returns true if the run is the job's: case, seed, every parameter. */
-static bool is_of(const json_t *run, const struct lab_job *job)
+int lab_results_read(const char *folder, bool required, json_t **parts,
+                     char message[EXPERIMENT_MESSAGE])
 {
-	const struct experiment *experiment = job->point.experiment;
+	json_error_t problem;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, names[1]);
+	*parts = NULL;
+	if (!required && access(path, F_OK) < 0)
+		return 0;
+	*parts = json_load_file(path, 0, &problem);
+	if (json_is_array(*parts))
+		return 0;
+	lab_fail(message, 0, "%s%.300s: %s", required ? "" : "--continue: ", path,
+	         *parts ? LAB_NOT_OURS : problem.text);
+	json_decref(*parts);
+	*parts = NULL;
+	return -EINVAL;
+}
+
+/* Returns true if the run is of this point: of its case and with its parameters. */
+static bool is_of(const json_t *run, const struct lab_point *point)
+{
+	const struct experiment *experiment = point->experiment;
 	const json_t *parameters = json_object_get(run, "parameters");
 	const char *of = json_string_value(json_object_get(run, "case"));
 
-	if (!of || strcmp(of, experiment->cases[job->point.of]) != 0 ||
-	    (uint64_t)json_integer_value(json_object_get(run, "seed")) != job->point.seed)
+	if (!of || strcmp(of, experiment->cases[point->of]) != 0)
 		return false;
 	for (uint32_t i = 0; i < experiment->n_sets; i++) {
 		const char *name = experiment->sets[i].name;
 		const char *value = json_string_value(json_object_get(parameters, name));
 
-		if (!value || strcmp(value, lab_point_value(&job->point, name)) != 0)
+		if (!value || strcmp(value, lab_point_value(point, name)) != 0)
 			return false;
 	}
 	return true;
 }
 
-static bool take_run(struct lab_job *job, const json_t *run)
+bool lab_runs_have(const json_t *runs, const struct lab_point *point)
 {
-	json_t *figures = json_object_get(run, "figures"), *figure;
-	const char *name;
+	json_t *run;
+	size_t i;
 
-	json_object_foreach(figures, name, figure)
-	        results_add(&job->results, NULL, name, json_number_value(figure));
-	job->done = job->results.n > 0 && job->results.error == 0;
+	json_array_foreach(runs, i, run)
+	{
+		if (is_of(run, point))
+			return true;
+	}
+	return false;
+}
+
+int lab_runs_take(const json_t *runs, struct lab_job *job)
+{
+	json_t *run, *figure;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(runs, i, run)
+	{
+		json_t *figures = json_object_get(run, "figures");
+
+		if ((uint64_t)json_integer_value(json_object_get(run, "seed")) != job->point.seed ||
+		    !is_of(run, &job->point))
+			continue;
+		for (uint32_t k = 0; job->done && k < job->results.n; k++)
+			if (json_number_value(
+			            json_object_get(figures, job->results.list[k].name)) !=
+			    job->results.list[k].value)
+				return -EEXIST;
+		if (job->done)
+			continue;
+		json_object_foreach(figures, name, figure)
+		        results_add(&job->results, NULL, name, json_number_value(figure));
+		if (job->results.error)
+			return job->results.error;
+		job->done = job->results.n > 0;
+	}
 	return job->done;
 }
 
-static uint32_t take_runs(struct campaign *campaign, const json_t *runs)
-{
-	uint32_t taken = 0;
-
-	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
-		struct lab_job *job = &campaign->jobs[i];
-		json_t *run;
-		size_t k;
-
-		json_array_foreach(runs, k, run)
-		{
-			if (job->point.trace || job->point.pcap || job->done || !is_of(run, job))
-				continue;
-			taken += take_run(job, run);
-		}
-	}
-	return taken;
-}
-
-static uint32_t take_part(struct campaign *const *campaigns, uint32_t n, const json_t *part)
-{
-	const char *name = json_string_value(json_object_get(part, "experiment"));
-	const char *digest = json_string_value(json_object_get(part, "digest"));
-
-	for (uint32_t i = 0; name && digest && i < n; i++) {
-		const struct experiment *experiment = campaigns[i]->experiment;
-		char own[EXPERIMENT_DIGEST_BYTES];
-
-		experiment_digest(experiment, own);
-		if (strcmp(experiment->name, name) == 0 && strcmp(digest, own) == 0)
-			return take_runs(campaigns[i], json_object_get(part, "runs"));
-	}
-	return 0;
-}
-
 int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,
-                    uint32_t *taken, char *message, size_t room)
+                    uint32_t *taken, char message[EXPERIMENT_MESSAGE])
 {
-	json_error_t problem;
-	char path[4096];
-	json_t *document, *part;
-	size_t k;
+	char own[EXPERIMENT_DIGEST_BYTES];
+	json_t *parts, *part;
+	size_t i;
+	int error = lab_results_read(folder, false, &parts, message);
 
 	*taken = 0;
-	snprintf(path, sizeof(path), "%s/%s", folder, names[1]);
-	if (access(path, F_OK) < 0)
-		return 0;
-	document = json_load_file(path, 0, &problem);
-	if (!json_is_array(document)) {
-		snprintf(message, room, "--continue: %.300s: %s", path,
-		         document ? "not what `weir lab run --out` writes" : problem.text);
-		json_decref(document);
-		return -EINVAL;
+	if (error)
+		return error;
+	for (uint32_t c = 0; c < n; c++) {
+		experiment_digest(campaigns[c]->experiment, own);
+		json_array_foreach(parts, i, part)
+		{
+			const char *digest = json_string_value(json_object_get(part, "digest"));
+
+			for (uint32_t k = 0;
+			     digest && strcmp(digest, own) == 0 && k < campaigns[c]->n_jobs; k++) {
+				struct lab_job *job = &campaigns[c]->jobs[k];
+
+				if (!job->done && !job->point.trace && !job->point.pcap)
+					*taken += lab_runs_take(json_object_get(part, "runs"),
+					                        job) == 1;
+			}
+		}
 	}
-	json_array_foreach(document, k, part)
-	{
-		*taken += take_part(campaigns, n, part);
-	}
-	json_decref(document);
+	json_decref(parts);
 	return 0;
 }

@@ -68,7 +68,7 @@ static bool job_do(const struct lab_job *job, int parcels)
 	double before = seconds_used();
 	bool written;
 
-	parcel.error = lab_point_run(&job->point, &results, parcel.message, sizeof(parcel.message));
+	parcel.error = lab_point_run(&job->point, &results, parcel.message);
 	parcel.n_results = results.n;
 	parcel.seconds = seconds_used() - before;
 	written = write_all(parcels, &parcel, sizeof(parcel)) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_output.h"
+#include "lab/lab_campaign.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -44,14 +44,12 @@ static void print_case(const struct campaign *campaign, uint32_t of, const char 
 	const struct experiment *experiment = campaign->experiment;
 	const struct lab_job *job = campaign_job(campaign, of, value ? campaign->sweep : NULL,
 	                                         value, campaign->arguments->first_seed);
-	char message[EXPERIMENT_MESSAGE];
 
 	for (uint32_t i = 0; job && i < job->results.n; i++) {
 		const char *name = job->results.list[i].name;
 		struct campaign_value figure;
 
-		if (!is_shown(name) || campaign_expression(campaign, of, value, name, &figure,
-		                                           message, sizeof(message)) < 0)
+		if (!is_shown(name) || campaign_expression(campaign, of, value, name, &figure) < 0)
 			continue;
 		table_text(table, experiment->cases[of]);
 		table_format(table, "%s%s%s", value ? campaign->sweep : "", value ? " " : "",
@@ -61,31 +59,13 @@ static void print_case(const struct campaign *campaign, uint32_t of, const char 
 	}
 }
 
-static void print_cases(const struct campaign *campaign, FILE *out)
-{
-	struct table *table = table_make("llll");
-
-	if (!table)
-		return;
-	for (uint32_t of = 0; of < campaign->experiment->n_cases; of++) {
-		if (!campaign->swept)
-			print_case(campaign, of, NULL, table);
-		for (uint32_t i = 0; campaign->swept && i < campaign->n_sweep_values; i++)
-			print_case(campaign, of, campaign->sweep_values[i], table);
-	}
-	table_print(table, out);
-	table_free(table);
-}
-
 /* Prints what a figure shows, as lines; figures over time are in the report only. Returns false if
  * there is nothing to print. */
 static bool print_plot(const struct campaign *campaign, const struct experiment_plot *plot,
                        FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
-	uint32_t n = plot->kind == PLOT_BARS ? plot->n_bars : campaign->n_sweep_values;
 	const bool bars = plot->kind == PLOT_BARS;
-	char message[EXPERIMENT_MESSAGE];
 	struct table *table;
 
 	if (plot->kind == PLOT_TRACE || !campaign_has_plot(campaign, plot))
@@ -96,17 +76,15 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	fprintf(out, "  %s%s%s, %s\n", plot->figure, plot->figure[0] ? ": " : "", plot->title,
 	        plot->label);
 	for (uint32_t of = 0; of < experiment->n_cases; of++) {
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < campaign_plot_values(campaign, plot); i++) {
 			struct campaign_value value;
+			const char *name;
 
-			if (campaign_expression(campaign, of,
-			                        bars ? NULL : campaign->sweep_values[i],
-			                        bars ? plot->expressions[i] : plot->expression,
-			                        &value, message, sizeof(message)) < 0)
+			if (!campaign_plot_value(campaign, plot, of, i, &name, &value))
 				continue;
 			table_format(table, "  %s", experiment->cases[of]);
 			table_format(table, "%s%s%s", bars ? "" : campaign->sweep, bars ? "" : " ",
-			             bars ? plot->names[i] : campaign->sweep_values[i]);
+			             name);
 			table_text(table, measured(&value).text);
 		}
 	}
@@ -115,36 +93,17 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	return true;
 }
 
-bool lab_output_pass(const struct campaign *campaign)
-{
-	char reason[EXPERIMENT_MESSAGE];
-	bool all = true;
-
-	for (uint32_t i = 0; i < campaign->experiment->n_rows; i++) {
-		const struct experiment_row *row = &campaign->experiment->rows[i];
-		struct campaign_value value;
-		enum verdict verdict;
-
-		if (!campaign_has_row(campaign, row))
-			continue;
-		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
-		all &= verdict == VERDICT_INSIDE || verdict == VERDICT_LEFT_OUT ||
-		       verdict == VERDICT_NOT_COMPARABLE;
-	}
-	return all;
-}
-
 /* Adds a row to the table. Returns false if it fails. */
 static bool print_row(const struct campaign *campaign, const struct experiment_row *row,
                       struct table *table)
 {
 	char message[EXPERIMENT_MESSAGE];
 	struct campaign_value value;
-	enum verdict verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+	enum verdict verdict = campaign_verdict(campaign, row, &value, message);
 	bool fails = verdict == VERDICT_OUTSIDE || verdict == VERDICT_UNKNOWN;
 
-	if (verdict == VERDICT_LEFT_OUT)
-		return true;
+	if (!table || verdict == VERDICT_LEFT_OUT)
+		return !fails;
 	table_text(table, fails ? "FAIL" : verdict == VERDICT_INSIDE ? "pass" : "-");
 	table_text(table, row->id);
 	table_text(table, row->what);
@@ -159,23 +118,35 @@ static bool print_row(const struct campaign *campaign, const struct experiment_r
 bool lab_output_text(const struct campaign *campaign, FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
-	struct table *table = table_make("lllll");
+	struct table *table = out ? table_make("lllll") : NULL;
 	bool all = true, any = false;
 
-	fprintf(out, "%s: %s\n", experiment->name, experiment->title);
-	for (uint32_t i = 0; table && i < experiment->n_rows; i++) {
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		if (!campaign_has_row(campaign, &experiment->rows[i]))
 			continue;
 		any = true;
 		all &= print_row(campaign, &experiment->rows[i], table);
 	}
+	if (!out)
+		return all;
+	fprintf(out, "%s: %s\n", experiment->name, experiment->title);
 	if (table)
 		table_print(table, out);
 	table_free(table);
 	for (uint32_t i = 0; i < experiment->n_plots; i++)
 		any |= print_plot(campaign, &experiment->plots[i], out);
-	if (!any || campaign->swept)
-		print_cases(campaign, out);
+	if (any && !campaign->swept)
+		return all;
+	table = table_make("llll");
+	for (uint32_t of = 0; table && of < experiment->n_cases; of++) {
+		if (!campaign->swept)
+			print_case(campaign, of, NULL, table);
+		for (uint32_t i = 0; campaign->swept && i < campaign->n_sweep_values; i++)
+			print_case(campaign, of, campaign->sweep_values[i], table);
+	}
+	if (table)
+		table_print(table, out);
+	table_free(table);
 	return all;
 }
 
@@ -195,44 +166,28 @@ static json_t *parameters(const struct campaign *campaign, const struct lab_poin
 	return object;
 }
 
-/* Returns true if the expression contains `NAME.`, a name that begins with the case. */
-static bool mentions(const struct experiment *experiment, const char *expression, const char *name,
-                     uint32_t of)
-{
-	size_t bytes = strlen(name);
-
-	for (const char *at = expression; (at = strstr(at, name)); at++)
-		if ((at == expression ||
-		     (!isalnum((unsigned char)at[-1]) && !strchr("._-@", at[-1]))) &&
-		    at[bytes] == '.' && experiment_case_named(experiment, at) == (int)of)
-			return true;
-	return false;
-}
-
-/* Adds the parameters of each run that the row needs, under `CASE` or `CASE@VALUE`. */
-static void add_parameters(const struct campaign *campaign, const char *id, json_t *cases)
+/* Adds the parameters of each run that an expression names, under `CASE` or `CASE@VALUE`. */
+static void add_parameters(const struct campaign *campaign, const char *expression, json_t *cases)
 {
 	const struct experiment *experiment = campaign->experiment;
 
-	for (uint32_t i = 0; i < experiment->n_rows; i++) {
-		for (uint32_t k = 0; k < campaign->n_jobs; k++) {
-			const struct lab_job *job = &campaign->jobs[k];
-			const char *name = experiment->cases[job->point.of];
-			const char *expression = experiment->rows[i].expression;
-			char full[2 * EXPERIMENT_NAME_BYTES + 2];
+	for (uint32_t k = 0; k < campaign->n_jobs; k++) {
+		const struct lab_job *job = &campaign->jobs[k];
+		const char *at = expression, *sweep = "";
+		char full[2 * EXPERIMENT_NAME_BYTES + 2], value[EXPERIMENT_NAME_BYTES];
+		uint32_t of;
 
-			if (job->trace || job->point.seed != campaign->arguments->first_seed ||
-			    strcmp(experiment->rows[i].id, id) != 0)
+		if (job->trace || job->point.seed != campaign->arguments->first_seed)
+			continue;
+		if (experiment->sweep[0])
+			sweep = lab_point_value(&job->point, experiment->sweep);
+		while (campaign_name_next(experiment, expression, &at, &of, value)) {
+			if (of != job->point.of ||
+			    (value[0] ? strcmp(value, sweep) != 0 : job->sweep_value != NULL))
 				continue;
-			snprintf(full, sizeof(full), "%s@%s", name,
-			         experiment->sweep[0]
-			                 ? lab_point_value(&job->point, experiment->sweep)
-			                 : "");
-			if (!job->sweep_value &&
-			    mentions(experiment, expression, name, job->point.of))
-				json_object_set_new(cases, name, parameters(campaign, &job->point));
-			if (mentions(experiment, expression, full, job->point.of))
-				json_object_set_new(cases, full, parameters(campaign, &job->point));
+			snprintf(full, sizeof(full), "%s%s%s", experiment->cases[of],
+			         value[0] ? "@" : "", value);
+			json_object_set_new(cases, full, parameters(campaign, &job->point));
 		}
 	}
 }
@@ -245,9 +200,8 @@ static json_t *bound(double value)
 json_t *lab_output_row(const struct campaign *campaign, const char *id)
 {
 	const struct experiment *experiment = campaign->experiment;
-	json_t *object = json_object(), *values = json_object(), *paper = json_object();
-	json_t *errors = json_object(), *bands = json_object(), *cases = json_object();
-	json_t *reasons = json_object();
+	json_t *values = json_object(), *paper = json_object(), *errors = json_object();
+	json_t *bands = json_object(), *cases = json_object(), *reasons = json_object();
 	char reason[EXPERIMENT_MESSAGE];
 	bool pass = true, comparable = true;
 
@@ -258,7 +212,8 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 
 		if (strcmp(row->id, id) != 0)
 			continue;
-		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
+		add_parameters(campaign, row->expression, cases);
+		verdict = campaign_verdict(campaign, row, &value, reason);
 		pass &= verdict == VERDICT_INSIDE || verdict == VERDICT_NOT_COMPARABLE;
 		comparable &= verdict != VERDICT_NOT_COMPARABLE;
 		if (reason[0])
@@ -276,19 +231,12 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 		json_object_set_new(bands, row->what,
 		                    json_pack("[oo]", bound(row->low), bound(row->high)));
 	}
-	add_parameters(campaign, id, cases);
-	json_object_set_new(object, "id", json_string(id));
-	json_object_set_new(object, "experiment", json_string(experiment->name));
-	json_object_set_new(object, "seeds", json_integer(campaign->arguments->seeds));
-	json_object_set_new(object, "parameters", cases);
-	json_object_set_new(object, "values", values);
-	json_object_set_new(object, "errors", errors);
-	json_object_set_new(object, "paper", paper);
-	json_object_set_new(object, "band", bands);
 	/* What cannot be compared has neither passed nor failed. */
-	json_object_set_new(object, "pass", pass && !comparable ? json_null() : json_boolean(pass));
-	json_object_set_new(object, "reasons", reasons);
-	return object;
+	return json_pack(
+	        "{s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "id", id, "experiment",
+	        experiment->name, "seeds", (json_int_t)campaign->arguments->seeds, "parameters",
+	        cases, "values", values, "errors", errors, "paper", paper, "band", bands, "pass",
+	        pass && !comparable ? json_null() : json_boolean(pass), "reasons", reasons);
 }
 
 static json_t *runs(const struct campaign *campaign)
@@ -319,6 +267,7 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 	const struct experiment *experiment = campaign->experiment;
 	json_t *rows = json_array();
 	char digest[EXPERIMENT_DIGEST_BYTES];
+	uint32_t all, done = campaigns_done((struct campaign *const *)&campaign, 1, &all);
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const char *id = experiment->rows[i].id;
@@ -332,8 +281,7 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 	experiment_digest(experiment, digest);
 	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "experiment", experiment->name, "title",
 	                 experiment->title, "paper", experiment->paper, "digest", digest,
-	                 "complete", (int)(campaign_done(campaign) == campaign->n_jobs), "rows",
-	                 rows, "runs", runs(campaign));
+	                 "complete", (int)(done == all), "rows", rows, "runs", runs(campaign));
 }
 
 /* Prints a field of a line, as RFC 4180 writes it. */

@@ -17,81 +17,6 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 
-/*
- * Queues and windows over the time of a run, as CSV: `t_s,what,value,average`. A queue's line has
- * the bytes that wait and the AQM's average, in bytes; a window's has packets, and no average; a
- * group's `GROUP.bytes` are the bytes given to its applications so far.
- *
- * Ownership: lab_trace_close frees it.
- * Thread: the run's.
- */
-
-struct lab_trace;
-
-struct lab_trace {
-	struct run_watch watch;
-	FILE *out;
-};
-
-static void sample(void *argument, const char *cloud, simtime now, double queue_bytes,
-                   double average_bytes)
-{
-	struct lab_trace *trace = argument;
-
-	fprintf(trace->out, "%.6f,%s.queue,%.0f,%.1f\n", (double)now / SIMTIME_S, cloud,
-	        queue_bytes, average_bytes);
-}
-
-static void window(void *argument, const char *group, uint32_t flow, simtime now, double cwnd)
-{
-	struct lab_trace *trace = argument;
-
-	fprintf(trace->out, "%.6f,%s.%u.cwnd,%.4f,\n", (double)now / SIMTIME_S, group, flow, cwnd);
-}
-
-static void goodput(void *argument, const char *group, simtime now, double bytes)
-{
-	struct lab_trace *trace = argument;
-
-	fprintf(trace->out, "%.6f,%s.bytes,%.0f,\n", (double)now / SIMTIME_S, group, bytes);
-}
-
-/* Opens a trace; `watch` is for the plan. Returns 0, or -errno with problem. */
-static int lab_trace_open(const char *path, struct lab_trace **result,
-                          const struct run_watch **watch, struct problem *problem)
-{
-	struct lab_trace *trace = calloc(1, sizeof(*trace));
-
-	if (!trace) {
-		problem_set(problem, -1, "no memory for a trace");
-		return -ENOMEM;
-	}
-	trace->out = fopen(path, "w");
-	if (!trace->out) {
-		int error = -errno;
-
-		problem_set(problem, -1, "%s: %s", path, strerror(errno));
-		free(trace);
-		return error;
-	}
-	trace->watch = (struct run_watch){
-	        .sample = sample, .window = window, .goodput = goodput, .argument = trace};
-	fputs("t_s,what,value,average\n", trace->out);
-	*result = trace;
-	*watch = &trace->watch;
-	return 0;
-}
-
-/* Returns 0, or -EIO if not everything could be written. */
-static int lab_trace_close(struct lab_trace *trace)
-{
-	int bad = ferror(trace->out);
-
-	bad |= fclose(trace->out);
-	free(trace);
-	return bad ? -EIO : 0;
-}
-
 #define LINKS_FIRST_PORT 0 /* the port that a capture records */
 
 /* The state while a point is built. */
@@ -99,7 +24,6 @@ struct maker {
 	const struct lab_point *point;
 	const struct experiment_line *line;
 	char *message;
-	size_t room;
 	struct network network;
 	struct plan plan;
 	struct conf *groups[3 * PLAN_GROUPS_MAX]; /* owned, with their names */
@@ -123,10 +47,9 @@ static int fail(struct maker *maker, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	if (maker->line)
-		snprintf(maker->message, maker->room, "%s:%u: %s", name, maker->line->number, text);
-	else
-		snprintf(maker->message, maker->room, "%s: %s", name, text);
-	return -EINVAL;
+		return lab_fail(maker->message, -EINVAL, "%s:%u: %s", name, maker->line->number,
+		                text);
+	return lab_fail(maker->message, -EINVAL, "%s: %s", name, text);
 }
 
 const char *lab_point_value(const struct lab_point *point, const char *parameter)
@@ -226,32 +149,24 @@ static int check_group_name(struct maker *maker, const char *name)
 	return 0;
 }
 
-/* Returns the kind of a group; `n` points at the number of its kind. */
-static const struct statement *group_kind(struct maker *maker, const char *word, uint32_t **n)
-{
-	if (strcmp(word, group_voice.name) == 0) {
-		*n = &maker->plan.n_voices;
-		return &group_voice;
-	}
-	if (strcmp(word, group_web.name) == 0 || strcmp(word, group_surge.name) == 0) {
-		*n = &maker->plan.n_webs;
-		return word[0] == 'w' ? &group_web : &group_surge;
-	}
-	*n = &maker->plan.n_groups;
-	return &group_ftp;
-}
-
 static int make_group(struct maker *maker)
 {
+	static const struct statement *const kinds[] = {&group_ftp, &group_voice, &group_web,
+	                                                &group_surge};
 	const struct words *words = &maker->words;
+	const struct statement *kind = kinds[0];
 	struct plan *plan = &maker->plan;
 	struct language_error error;
-	const struct statement *kind;
 	struct conf *conf;
 	uint32_t *n;
 	char *name;
 
-	kind = group_kind(maker, words->word[0].text, &n);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(words->word[0].text, kinds[i]->name) == 0)
+			kind = kinds[i];
+	n = kind == &group_ftp     ? &plan->n_groups
+	    : kind == &group_voice ? &plan->n_voices
+	                           : &plan->n_webs;
 	if (words->n < 3)
 		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
 		            words->word[0].text);
@@ -267,10 +182,10 @@ static int make_group(struct maker *maker)
 		return fail(maker, "no memory");
 	if (kind == &group_voice)
 		plan->voices[(*n)++] = (struct plan_voice){name, (const struct voice_conf *)conf};
-	else if (kind == &group_web || kind == &group_surge)
-		plan->webs[(*n)++] = (struct plan_web){name, (const struct web_conf *)conf};
-	else
+	else if (kind == &group_ftp)
 		plan->groups[(*n)++] = (struct plan_group){name, (const struct group_conf *)conf};
+	else
+		plan->webs[(*n)++] = (struct plan_web){name, (const struct web_conf *)conf};
 	return 0;
 }
 
@@ -292,26 +207,36 @@ static int make_line(struct maker *maker)
 	return make_group(maker);
 }
 
-static int make_time(struct maker *maker, const char *name, simtime *time_ns)
+/* Reads the value of a parameter that every experiment has. */
+static int make_parameter(struct maker *maker, const struct field *field, void *value)
 {
-	const struct field field = {.name = name, .type = FIELD_TIME, .max = DELAY_MAX_NS};
 	struct language_error error;
 
-	if (value_parse(&field, lab_point_value(maker->point, name), time_ns, &error) < 0)
-		return fail(maker, "parameter %s: %s", name, error.text);
+	if (value_parse(field, lab_point_value(maker->point, field->name), value, &error) < 0)
+		return fail(maker, "parameter %s: %s", field->name, error.text);
 	return 0;
 }
 
-static int make_ties(struct maker *maker)
+static int make_parameters(struct maker *maker)
 {
 	static const char *const orders[] = {"departure-first", "arrival-first", NULL};
-	const struct field field = {.name = "ties", .type = FIELD_WORD, .words = orders};
-	struct language_error error;
-	uint32_t order;
+	static const struct field
+	        duration = {.name = "duration", .type = FIELD_TIME, .max = DELAY_MAX_NS},
+	        warmup = {.name = "warmup", .type = FIELD_TIME, .max = DELAY_MAX_NS},
+	        sample = {.name = "sample", .type = FIELD_TIME, .max = DELAY_MAX_NS},
+	        ties = {.name = "ties", .type = FIELD_WORD, .words = orders};
+	struct plan *plan = &maker->plan;
+	uint32_t order = 0;
 
-	if (value_parse(&field, lab_point_value(maker->point, "ties"), &order, &error) < 0)
-		return fail(maker, "parameter ties: %s", error.text);
-	maker->plan.arrivals_first = order == 1;
+	if (make_parameter(maker, &duration, &plan->duration_ns) < 0 ||
+	    make_parameter(maker, &warmup, &plan->warmup_ns) < 0 ||
+	    make_parameter(maker, &sample, &plan->sample_ns) < 0 ||
+	    make_parameter(maker, &ties, &order) < 0)
+		return -EINVAL;
+	plan->arrivals_first = order == 1;
+	if (plan->warmup_ns >= plan->duration_ns || plan->sample_ns == 0)
+		return fail(maker,
+		            "`warmup` must be shorter than `duration`, and `sample` must not be 0");
 	return 0;
 }
 
@@ -368,14 +293,10 @@ static int make(struct maker *maker)
 			error = make_line(maker);
 	}
 	maker->line = NULL;
-	if (error || (error = make_time(maker, "duration", &maker->plan.duration_ns)) ||
-	    (error = make_time(maker, "warmup", &maker->plan.warmup_ns)) ||
-	    (error = make_time(maker, "sample", &maker->plan.sample_ns)) ||
-	    (error = make_ties(maker)))
+	if (!error)
+		error = make_parameters(maker);
+	if (error)
 		return error;
-	if (maker->plan.warmup_ns >= maker->plan.duration_ns || maker->plan.sample_ns == 0)
-		return fail(maker,
-		            "`warmup` must be shorter than `duration`, and `sample` must not be 0");
 	network_route(&maker->network);
 	maker->plan.name = "lab";
 	maker->plan.network = &maker->network;
@@ -383,58 +304,34 @@ static int make(struct maker *maker)
 	return make_scenario(maker);
 }
 
-static void maker_release(struct maker *maker)
+/* ---- traces and captures ---- */
+
+/*
+ * A trace has queues and windows over the time of a run, as CSV: `t_s,what,value,average`. A
+ * queue's line has the bytes that wait and the AQM's average, in bytes; a window's has packets, and
+ * no average; a group's `GROUP.bytes` are the bytes given to its applications so far.
+ */
+static void sample(void *argument, const char *cloud, simtime now, double queue_bytes,
+                   double average_bytes)
 {
-	if (maker->scenario)
-		fclose(maker->scenario);
-	free(maker->scenario_text);
-	for (uint32_t i = 0; i < maker->n_groups; i++) {
-		conf_free(maker->groups[i]);
-		free(maker->group_names[i]);
-	}
-	free(maker);
+	fprintf(argument, "%.6f,%s.queue,%.0f,%.1f\n", (double)now / SIMTIME_S, cloud, queue_bytes,
+	        average_bytes);
 }
 
-static struct maker *maker_make(const struct lab_point *point, char *message, size_t room)
+static void window(void *argument, const char *group, uint32_t flow, simtime now, double cwnd)
 {
-	struct maker *maker = calloc(1, sizeof(*maker));
-
-	if (!maker) {
-		snprintf(message, room, "no memory");
-		return NULL;
-	}
-	maker->point = point;
-	maker->message = message;
-	maker->room = room;
-	return maker;
+	fprintf(argument, "%.6f,%s.%u.cwnd,%.4f,\n", (double)now / SIMTIME_S, group, flow, cwnd);
 }
 
-int lab_point_check(const struct lab_point *point, char *message, size_t room)
+static void goodput(void *argument, const char *group, simtime now, double bytes)
 {
-	struct maker *maker = maker_make(point, message, room);
-	int error;
-
-	if (!maker)
-		return -ENOMEM;
-	error = make(maker);
-	if (!error)
-		scenario_free(maker->plan.scenario);
-	maker_release(maker);
-	return error;
+	fprintf(argument, "%.6f,%s.bytes,%.0f,\n", (double)now / SIMTIME_S, group, bytes);
 }
-
-/* ---- captures ---- */
-
-struct capture_tap {
-	struct dump *dump;
-};
 
 static void tap_frame(void *argument, uint32_t port, const struct rte_mbuf *mbuf, simtime now)
 {
-	struct capture_tap *tap = argument;
-
 	if (port == LINKS_FIRST_PORT)
-		dump_write(tap->dump, now, rte_pktmbuf_mtod(mbuf, const void *), mbuf->data_len,
+		dump_write(argument, now, rte_pktmbuf_mtod(mbuf, const void *), mbuf->data_len,
 		           mbuf->pkt_len);
 }
 
@@ -453,35 +350,48 @@ static const struct platform platform = {
         .memory_free = memory_free,
 };
 
+/* Runs what make() has built; frees the scenario. */
 static int run(struct maker *maker, struct results *results)
 {
 	const struct lab_point *point = maker->point;
-	struct capture_tap tap = {NULL};
-	struct lab_trace *trace = NULL;
+	struct run_watch watch = {.sample = sample, .window = window, .goodput = goodput};
 	struct problem problem = {0};
+	struct dump *dump = NULL;
+	FILE *trace = NULL;
 	int error = 0;
 
 	if (point->pcap) {
-		error = dump_open(point->pcap, NULL, NULL, &tap.dump, &problem);
+		error = dump_open(point->pcap, NULL, NULL, &dump, &problem);
 		maker->plan.tap = tap_frame;
-		maker->plan.tap_argument = &tap;
+		maker->plan.tap_argument = dump;
 	}
-	if (!error && point->trace)
-		error = lab_trace_open(point->trace, &trace, &maker->plan.watch, &problem);
+	if (!error && point->trace) {
+		trace = fopen(point->trace, "w");
+		if (trace) {
+			fputs("t_s,what,value,average\n", trace);
+			watch.argument = trace;
+			maker->plan.watch = &watch;
+		} else {
+			error = -errno;
+			problem_set(&problem, -1, "%s: %s", point->trace, strerror(errno));
+		}
+	}
 	if (error)
 		scenario_free(maker->plan.scenario);
 	else
 		error = lab_run(&maker->plan, &platform, results, &problem);
-	if (!error && tap.dump) {
-		error = dump_finish(tap.dump, &problem);
+	if (!error && dump) {
+		error = dump_finish(dump, &problem);
 		if (!error) {
-			error = dump_publish(tap.dump, &problem);
-			tap.dump = NULL;
+			error = dump_publish(dump, &problem);
+			dump = NULL;
 		}
 	}
-	if (tap.dump)
-		dump_discard(tap.dump);
-	if (trace && lab_trace_close(trace) < 0 && !error) {
+	if (dump)
+		dump_discard(dump);
+	bool bad = trace && ferror(trace);
+
+	if (trace && (fclose(trace) != 0 || bad) && !error) {
 		problem_set(&problem, -1, "%s could not be written", point->trace);
 		error = -EIO;
 	}
@@ -490,17 +400,40 @@ static int run(struct maker *maker, struct results *results)
 	return error;
 }
 
-int lab_point_run(const struct lab_point *point, struct results *results, char *message,
-                  size_t room)
+/* Builds the point, and runs it, unless `results` is NULL. */
+static int make_and_run(const struct lab_point *point, struct results *results,
+                        char message[EXPERIMENT_MESSAGE])
 {
-	struct maker *maker = maker_make(point, message, room);
+	struct maker *maker = calloc(1, sizeof(*maker));
 	int error;
 
 	if (!maker)
-		return -ENOMEM;
+		return lab_fail(message, -ENOMEM, "no memory");
+	maker->point = point;
+	maker->message = message;
 	error = make(maker);
-	if (!error)
+	if (!error && results)
 		error = run(maker, results);
-	maker_release(maker);
+	else if (!error)
+		scenario_free(maker->plan.scenario);
+	if (maker->scenario)
+		fclose(maker->scenario);
+	free(maker->scenario_text);
+	for (uint32_t i = 0; i < maker->n_groups; i++) {
+		conf_free(maker->groups[i]);
+		free(maker->group_names[i]);
+	}
+	free(maker);
 	return error;
+}
+
+int lab_point_check(const struct lab_point *point, char message[EXPERIMENT_MESSAGE])
+{
+	return make_and_run(point, NULL, message);
+}
+
+int lab_point_run(const struct lab_point *point, struct results *results,
+                  char message[EXPERIMENT_MESSAGE])
+{
+	return make_and_run(point, results, message);
 }

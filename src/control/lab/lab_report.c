@@ -7,7 +7,6 @@
 
 #include "account/count.h"
 #include "lab/lab_campaign.h"
-#include "lab/lab_output.h"
 #include "report/page.h"
 #include "report/theme.h"
 
@@ -38,28 +37,25 @@ static int caption_write(struct page *page, const struct chart *chart,
 	return page_figure(page, chart, caption);
 }
 
-static void curve_add(struct curve *curve, double x, const struct campaign_value *value)
+/* Reads a case's values. A series of bars has a value for each of its categories, or none. */
+static void curve_read(const struct campaign *campaign, const struct experiment_plot *plot,
+                       uint32_t of, struct curve *curve)
 {
-	curve->x[curve->n] = x;
-	curve->y[curve->n] = value->mean;
-	curve->low[curve->n] = value->low;
-	curve->high[curve->n++] = value->high;
-}
+	bool bars = plot->kind == PLOT_BARS;
 
-/* Adds all bars, or none: a series has a value for each category. */
-static void curve_bars(const struct campaign *campaign, uint32_t of,
-                       const struct experiment_plot *plot, struct curve *curve)
-{
-	char message[EXPERIMENT_MESSAGE];
-	struct campaign_value value;
+	for (uint32_t i = 0; i < campaign_plot_values(campaign, plot); i++) {
+		struct campaign_value value;
+		const char *name;
 
-	for (uint32_t i = 0; i < plot->n_bars; i++) {
-		if (campaign_expression(campaign, of, NULL, plot->expressions[i], &value, message,
-		                        sizeof(message)) < 0) {
+		if (campaign_plot_value(campaign, plot, of, i, &name, &value)) {
+			curve->x[curve->n] = bars ? i : strtod(name, NULL);
+			curve->y[curve->n] = value.mean;
+			curve->low[curve->n] = value.low;
+			curve->high[curve->n++] = value.high;
+		} else if (bars) {
 			curve->n = 0;
 			return;
 		}
-		curve_add(curve, i, &value);
 	}
 }
 
@@ -70,11 +66,6 @@ static double place_of(const struct experiment_plot *plot, const char *x)
 			return i;
 	return strtod(x, NULL);
 }
-
-/* Names of the papers' series, beside those of the cases, such as `ecn`. */
-struct case_names {
-	char text[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES + 16];
-};
 
 static void add_series(struct chart *chart, struct series *series, const struct curve *curve,
                        const char *name, char *paper_name, bool bars)
@@ -115,7 +106,8 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 	const char *categories[EXPERIMENT_BARS_MAX];
 	struct series *series = calloc(2 * (size_t)experiment->n_cases, sizeof(*series));
 	struct curve *curves = calloc(experiment->n_cases, sizeof(*curves));
-	struct case_names *names = calloc(1, sizeof(*names));
+	/* Names of the papers' series, beside those of the cases, such as `ecn`. */
+	char(*names)[EXPERIMENT_NAME_BYTES + 16] = calloc(experiment->n_cases, sizeof(*names));
 	struct chart chart = {
 	        .title = plot->title,
 	        .x = {.label = bars ? NULL : campaign->sweep,
@@ -129,20 +121,7 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 	for (uint32_t i = 0; i < plot->n_bars; i++)
 		categories[i] = plot->names[i];
 	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
-		if (bars) {
-			curve_bars(campaign, of, plot, &curves[of]);
-		} else {
-			char message[EXPERIMENT_MESSAGE];
-			struct campaign_value value;
-
-			for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
-				const char *at = campaign->sweep_values[i];
-
-				if (campaign_expression(campaign, of, at, plot->expression, &value,
-				                        message, sizeof(message)) == 0)
-					curve_add(&curves[of], strtod(at, NULL), &value);
-			}
-		}
+		curve_read(campaign, plot, of, &curves[of]);
 		for (uint32_t i = 0; i < experiment->n_points; i++) {
 			const struct experiment_point *point = &experiment->points[i];
 
@@ -151,10 +130,8 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 			curves[of].paper_x[curves[of].n_paper] = place_of(plot, point->x);
 			curves[of].paper_y[curves[of].n_paper++] = point->y;
 		}
-		snprintf(names->text[of], sizeof(names->text[of]), "%s, paper",
-		         experiment->cases[of]);
-		add_series(&chart, series, &curves[of], experiment->cases[of], names->text[of],
-		           bars);
+		snprintf(names[of], sizeof(*names), "%s, paper", experiment->cases[of]);
+		add_series(&chart, series, &curves[of], experiment->cases[of], names[of], bars);
 	}
 	if (!error && chart.n_series)
 		error = caption_write(page, &chart, plot);
@@ -218,32 +195,6 @@ static bool course_read(struct course *course, const char *path, const char *wha
 	return in && good;
 }
 
-static int course_write(struct page *page, const struct experiment_plot *plot,
-                        const struct course *course)
-{
-	struct series series[2] = {
-	        {.kind = SERIES_LINE,
-	         .name = course->averaged ? "queue" : NULL,
-	         .x = course->t,
-	         .y = course->value,
-	         .n = course->n},
-	        {.kind = SERIES_LINE,
-	         .name = "average",
-	         .x = course->t,
-	         .y = course->average,
-	         .n = course->n},
-	};
-	struct chart chart = {
-	        .title = plot->title,
-	        .x = {.label = "Time (s)"},
-	        .y = {.label = plot->label, .from_zero = true},
-	        .series = series,
-	        .n_series = course->averaged ? 2 : 1,
-	};
-
-	return course->n ? caption_write(page, &chart, plot) : 0;
-}
-
 static int trace_write(struct page *page, const struct campaign *campaign,
                        const struct experiment_plot *plot)
 {
@@ -271,20 +222,30 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 		if (course.n)
 			course.value[0] = 0;
 	}
-	if (!error)
-		error = course_write(page, plot, &course);
+	struct series series[2] = {
+	        {.kind = SERIES_LINE,
+	         .name = course.averaged ? "queue" : NULL,
+	         .x = course.t,
+	         .y = course.value,
+	         .n = course.n},
+	        {.kind = SERIES_LINE,
+	         .name = "average",
+	         .x = course.t,
+	         .y = course.average,
+	         .n = course.n},
+	};
+	struct chart chart = {
+	        .title = plot->title,
+	        .x = {.label = "Time (s)"},
+	        .y = {.label = plot->label, .from_zero = true},
+	        .series = series,
+	        .n_series = course.averaged ? 2 : 1,
+	};
+
+	if (!error && course.n)
+		error = caption_write(page, &chart, plot);
 	free(course.t);
 	return error;
-}
-
-/* Returns 0 or -errno. A figure without any value is left out. */
-static int lab_figure_write(struct page *page, const struct campaign *campaign,
-                            const struct experiment_plot *plot)
-{
-	if (!campaign_has_plot(campaign, plot))
-		return 0;
-	return plot->kind == PLOT_TRACE ? trace_write(page, campaign, plot)
-	                                : cases_write(page, campaign, plot);
 }
 
 #define COLUMNS    8
@@ -318,7 +279,7 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 
 		if (!campaign_has_row(campaign, row))
 			continue;
-		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+		verdict = campaign_verdict(campaign, row, &value, message);
 		known = verdict != VERDICT_UNKNOWN && verdict != VERDICT_LEFT_OUT;
 		alarms[n] = verdict != VERDICT_INSIDE && verdict != VERDICT_NOT_COMPARABLE;
 		cell[0] = row->id;
@@ -369,13 +330,9 @@ static int rows_write(struct page *page, struct campaign *const *campaigns, uint
 /* Writes a warning at the beginning, if not everything has run. */
 static int partial_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
-	uint32_t done = 0, all = 0;
+	uint32_t all, done = campaigns_done(campaigns, n, &all);
 	char text[256];
 
-	for (uint32_t i = 0; i < n; i++) {
-		done += campaign_done(campaigns[i]);
-		all += campaigns[i]->n_jobs;
-	}
 	if (done == all)
 		return 0;
 	snprintf(text, sizeof(text),
@@ -403,7 +360,10 @@ static int experiment_write(struct page *page, struct campaign *campaign)
 	if (!error)
 		error = rows_write(page, &campaign, 1);
 	for (uint32_t i = 0; !error && i < experiment->n_plots; i++)
-		error = lab_figure_write(page, campaign, &experiment->plots[i]);
+		if (campaign_has_plot(campaign, &experiment->plots[i]))
+			error = experiment->plots[i].kind == PLOT_TRACE
+			                ? trace_write(page, campaign, &experiment->plots[i])
+			                : cases_write(page, campaign, &experiment->plots[i]);
 	return error;
 }
 
