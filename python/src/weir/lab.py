@@ -6,9 +6,11 @@
 
 Each point is a process `weir lab run` of one case, one set of values and one seed, on the machine
 that the executor chooses. Results come back through the executor, so no shared folder is needed.
-Finished points are stored in OUT/points: if the call is repeated, it continues from there. At the
-end `weir lab run --continue` makes the results from the points. OUT/results.json has the same bytes
-as if `weir lab run` had run all points itself.
+Finished points are stored in OUT/points: if the call is repeated, it continues from there.
+
+What a campaign is, `weir lab` alone knows: `weir lab points` says which runs it has, and at the end
+`weir lab run --continue` makes the results from them. OUT/results.json has the same bytes as if
+`weir lab run` had run all points itself.
 
 For a batch system that starts processes (a Slurm array):
 
@@ -230,20 +232,16 @@ class Store:
         os.replace(part, path)
 
     def assemble(self, points: Sequence[Point]) -> None:
-        """Merges the points into one results.json, like that of an interrupted `weir lab run`."""
-        parts: dict[str, dict[str, Any]] = {}
+        """Puts the results of the points into one results.json, for `weir lab run --continue`."""
+        parts: list[dict[str, Any]] = []
+        digests: dict[str, str] = {}
         for point in points:
             for part in json.loads(self._place(point).read_text(encoding="utf-8")):
-                # The name of an experiment from a file is its path, which differed where the point
-                # was run.
-                part["experiment"] = point.experiment
-                whole = parts.setdefault(point.experiment, {**part, "runs": [], "rows": []})
-                if part["digest"] != whole["digest"]:
-                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are from "
-                                    "two "
+                if digests.setdefault(point.experiment, part["digest"]) != part["digest"]:
+                    raise WeirError(f"{self.folder}: the points of {point.experiment} are from two "
                                     "versions of weir; remove the folder, and run all again")
-                whole["runs"] += part["runs"]
-        self.write("results.json", json.dumps(list(parts.values())))
+                parts.append(part)
+        self.write("results.json", json.dumps(parts))
 
 
 class _Pool:
