@@ -61,7 +61,8 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
  * Runs points of experiments side by side, in as many processes, forked from this one, as are to
  * run at once. Each starts an EAL of its own (without hugepages, a child would share the parent's
  * EAL memory with it), runs one point after the other, and returns figures through a pipe. So
- * points share nothing, and the result does not depend on how many run at once.
+ * points share nothing but a counter, which says who runs which, and the result does not depend on
+ * how many run at once.
  *
  * Ownership: jobs and what they point at are the caller's; results_release for each.
  * Thread: control's, without an EAL.

@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/lab_campaign.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab/lab_campaign.h"
+
 #define AT_ONCE_MAX 256
-#define NO_JOB      UINT32_MAX
 /* The interval at which *stop is read. */
 #define LOOK_MS 200
 
+/* Shared by all processes. */
+struct board {
+	uint32_t next;               /* the first job that nobody has taken; atomic */
+	uint32_t last[AT_ONCE_MAX];  /* that each worker has taken */
+	bool has_taken[AT_ONCE_MAX]; /* any */
+};
+
 struct worker {
-	pid_t pid;
-	int orders;   /* indices of jobs, to the worker */
-	int parcels;  /* from the worker */
-	uint32_t job; /* that it runs, or NO_JOB */
-	char *bytes;  /* of the parcel, so far */
-	size_t n;
+	pid_t pid; /* 0: it has ended */
+	int parcels;
 };
 
 /* What a worker returns, before the results. */
 struct parcel {
+	uint32_t job;
 	int error;
 	uint32_t n_results;
 	double seconds;
@@ -34,23 +38,6 @@ struct parcel {
 };
 
 /* ---- worker ---- */
-
-static bool write_all(int fd, const void *bytes, size_t n)
-{
-	const char *at = bytes;
-
-	while (n > 0) {
-		ssize_t written = write(fd, at, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		at += written;
-		n -= (size_t)written;
-	}
-	return true;
-}
 
 static double seconds_used(void)
 {
@@ -61,73 +48,56 @@ static double seconds_used(void)
 	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
 }
 
-static bool job_do(const struct lab_job *job, int parcels)
+/* Runs jobs in the worker, until none is left. Releases nothing of the parent's, which still uses
+ * it. */
+static void work(const struct lab_job *jobs, uint32_t n, struct board *board, uint32_t self,
+                 int parcels)
 {
-	struct parcel parcel = {0};
-	struct results results = {0};
-	double before = seconds_used();
-	bool written;
-
-	parcel.error = lab_point_run(&job->point, &results, parcel.message);
-	parcel.n_results = results.n;
-	parcel.seconds = seconds_used() - before;
-	written = write_all(parcels, &parcel, sizeof(parcel)) &&
-	          write_all(parcels, results.list, results.n * sizeof(*results.list));
-	results_release(&results);
-	return written;
-}
-
-/* Runs jobs in the worker. Releases nothing of the parent's, which still uses it. */
-static void work(const struct lab_job *jobs, int orders, int parcels)
-{
+	FILE *out = fdopen(parcels, "w");
 	uint32_t index;
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (read(orders, &index, sizeof(index)) == sizeof(index))
-		if (!job_do(&jobs[index], parcels))
+	while (out && (index = __atomic_fetch_add(&board->next, 1, __ATOMIC_RELAXED)) < n) {
+		struct parcel parcel = {.job = index};
+		struct results results = {0};
+		double before = seconds_used();
+
+		if (jobs[index].done)
+			continue;
+		board->last[self] = index;
+		board->has_taken[self] = true;
+		parcel.error = lab_point_run(&jobs[index].point, &results, parcel.message);
+		parcel.n_results = results.n;
+		parcel.seconds = seconds_used() - before;
+		fwrite(&parcel, sizeof(parcel), 1, out);
+		if (results.n > 0)
+			fwrite(results.list, sizeof(*results.list), results.n, out);
+		results_release(&results);
+		if (fflush(out) != 0)
 			_exit(1);
+	}
 	_exit(0);
 }
 
 /* ---- parent ---- */
 
-static int worker_start(struct worker *worker, const struct lab_job *jobs,
-                        const struct worker *others, uint32_t n_others)
+static int worker_start(struct worker *worker, uint32_t self, const struct lab_job *jobs,
+                        uint32_t n, struct board *board)
 {
-	int orders[2], parcels[2];
+	int parcels[2];
 
-	if (pipe(orders) < 0)
-		return -errno;
 	if (pipe(parcels) < 0)
-		goto err_orders;
+		return -errno;
 	worker->pid = fork();
-	if (worker->pid < 0)
-		goto err_parcels;
-	if (worker->pid == 0) {
-		close(orders[1]);
-		close(parcels[0]);
-		/* If these stayed open here, the others would never see the end of their orders. */
-		for (uint32_t i = 0; i < n_others; i++) {
-			close(others[i].orders);
-			close(others[i].parcels);
-		}
-		work(jobs, orders[0], parcels[1]);
-	}
-	close(orders[0]);
+	if (worker->pid == 0)
+		work(jobs, n, board, self, parcels[1]);
 	close(parcels[1]);
-	worker->orders = orders[1];
 	worker->parcels = parcels[0];
-	worker->job = NO_JOB;
-	return 0;
-
-err_parcels:
+	if (worker->pid > 0)
+		return 0;
 	close(parcels[0]);
-	close(parcels[1]);
-err_orders:
-	close(orders[0]);
-	close(orders[1]);
 	return -EAGAIN;
 }
 
@@ -135,96 +105,67 @@ static void worker_end(struct worker *worker, bool now)
 {
 	if (now)
 		kill(worker->pid, SIGTERM);
-	close(worker->orders);
 	close(worker->parcels);
 	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	free(worker->bytes);
 	worker->pid = 0;
 }
 
 static void job_fail(struct lab_job *job, int error, const char *what)
 {
-	job->error = error;
-	snprintf(job->message, sizeof(job->message), "%s", what);
+	job->error = lab_fail(job->message, error, "%s", what);
 }
 
-/* Returns true if the parcel is complete, and unpacked. */
-static bool unpack(struct worker *worker, struct lab_job *job)
+static bool read_all(int fd, void *bytes, size_t n)
 {
-	const struct parcel *parcel = (const struct parcel *)worker->bytes;
+	char *at = bytes;
 
-	if (worker->n < sizeof(*parcel) ||
-	    worker->n < sizeof(*parcel) + parcel->n_results * sizeof(struct result))
-		return false;
-	job->seconds = parcel->seconds;
-	job->error = parcel->error;
-	memcpy(job->message, parcel->message, sizeof(job->message));
-	job->results.list = calloc(parcel->n_results + 1, sizeof(struct result));
-	if (job->results.list) {
-		memcpy(job->results.list, worker->bytes + sizeof(*parcel),
-		       parcel->n_results * sizeof(struct result));
-		job->results.n = job->results.room = parcel->n_results;
-		job->done = parcel->error == 0;
-	} else {
-		job_fail(job, -ENOMEM, "no memory for the figures of a run");
+	while (n > 0) {
+		ssize_t got = read(fd, at, n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		n -= (size_t)got;
 	}
-	worker->n = 0;
 	return true;
 }
 
-/* Reads what has arrived. Returns true if the worker's job has ended, with results or an error. */
-static bool worker_read(struct worker *worker, struct lab_job *jobs)
+/* Reads a parcel, which a worker writes at once. Returns false if the worker has ended. */
+static bool take_parcel(const struct worker *worker, struct lab_job *jobs)
 {
-	char part[16384];
-	ssize_t n = read(worker->parcels, part, sizeof(part));
-	char *bytes;
+	struct parcel parcel;
+	struct lab_job *job;
+	struct result *list;
 
-	if (n < 0 && errno == EINTR)
+	if (!read_all(worker->parcels, &parcel, sizeof(parcel)))
 		return false;
-	bytes = n > 0 ? realloc(worker->bytes, worker->n + (size_t)n) : NULL;
-	if (!bytes) {
-		if (n > 0)
-			job_fail(&jobs[worker->job], -ENOMEM, "no memory for the figures of a run");
-		else
-			job_fail(&jobs[worker->job], -EIO,
-			         "the process of a run ended before its results were complete");
-		worker_end(worker, true);
-		return true;
+	job = &jobs[parcel.job];
+	list = calloc(parcel.n_results + 1, sizeof(*list));
+	if (!list || !read_all(worker->parcels, list, parcel.n_results * sizeof(*list))) {
+		if (!list)
+			job_fail(job, -ENOMEM, "no memory for the figures of a run");
+		free(list);
+		return false;
 	}
-	memcpy(bytes + worker->n, part, (size_t)n);
-	worker->bytes = bytes;
-	worker->n += (size_t)n;
-	return unpack(worker, &jobs[worker->job]);
+	job->results =
+	        (struct results){.list = list, .n = parcel.n_results, .room = parcel.n_results};
+	job->seconds = parcel.seconds;
+	job->done = parcel.error == 0;
+	if (parcel.error)
+		job_fail(job, parcel.error, parcel.message);
+	return true;
 }
 
-/* Gives idle workers the jobs that are left. Returns how many workers are busy. */
-static uint32_t give_orders(struct worker *workers, uint32_t n_workers, struct lab_job *jobs,
-                            uint32_t *next, uint32_t n)
-{
-	uint32_t busy = 0;
-
-	for (uint32_t i = 0; i < n_workers; i++) {
-		struct worker *worker = &workers[i];
-
-		while (*next < n && jobs[*next].done)
-			(*next)++;
-		if (worker->pid && worker->job == NO_JOB && *next < n) {
-			worker->job = (*next)++;
-			if (!write_all(worker->orders, &worker->job, sizeof(worker->job))) {
-				job_fail(&jobs[worker->job], -EIO, "the process of a run is gone");
-				worker_end(worker, true);
-			}
-		}
-		busy += worker->pid && worker->job != NO_JOB;
-	}
-	return busy;
-}
-
-static uint32_t take_parcels(struct worker *workers, uint32_t n_workers, struct lab_job *jobs)
+/* Takes what has arrived. Returns how many jobs have ended; *left is the number of workers that
+ * have not. */
+static uint32_t take_parcels(struct worker *workers, uint32_t n_workers, uint32_t *left,
+                             struct lab_job *jobs, const struct board *board)
 {
 	struct pollfd fds[AT_ONCE_MAX];
-	uint32_t done = 0;
+	uint32_t ended = 0;
 
 	for (uint32_t i = 0; i < n_workers; i++)
 		fds[i] = (struct pollfd){.fd = workers[i].pid ? workers[i].parcels : -1,
@@ -232,56 +173,69 @@ static uint32_t take_parcels(struct worker *workers, uint32_t n_workers, struct 
 	if (poll(fds, n_workers, LOOK_MS) <= 0)
 		return 0;
 	for (uint32_t i = 0; i < n_workers; i++) {
-		if (fds[i].revents == 0 || workers[i].job == NO_JOB ||
-		    !worker_read(&workers[i], jobs))
+		struct lab_job *last = &jobs[board->last[i]];
+
+		if (fds[i].revents == 0)
 			continue;
-		workers[i].job = NO_JOB;
-		done++;
+		if (take_parcel(&workers[i], jobs)) {
+			ended++;
+			continue;
+		}
+		worker_end(&workers[i], true);
+		--*left;
+		if (!board->has_taken[i] || last->done || last->error)
+			continue;
+		job_fail(last, -EIO, "the process of a run ended before its results were complete");
+		ended++;
 	}
-	return done;
+	return ended;
 }
 
 int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
                  const volatile sig_atomic_t *stop,
                  void (*progress)(void *argument, uint32_t done, uint32_t n), void *argument)
 {
+	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+	                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct worker workers[AT_ONCE_MAX] = {0};
-	uint32_t n_workers = 0, next = 0, done = 0, finished;
+	uint32_t n_workers = 0, left, done = 0, ended;
 	int error = 0;
 
+	if (board == MAP_FAILED)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		done += jobs[i].done;
 	at_once = at_once > AT_ONCE_MAX ? AT_ONCE_MAX : at_once;
 	at_once = at_once > n - done ? n - done : at_once;
 	fflush(NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* With fewer workers than requested, the jobs only take longer. */
 	while (!error && n_workers < at_once) {
-		error = worker_start(&workers[n_workers], jobs, workers, n_workers);
+		error = worker_start(&workers[n_workers], n_workers, jobs, n, board);
 		n_workers += !error;
 	}
-	/* With fewer workers than requested, the jobs only take longer. */
 	if (n_workers)
 		error = 0;
-	while (n_workers && !*stop && give_orders(workers, n_workers, jobs, &next, n)) {
-		finished = take_parcels(workers, n_workers, jobs);
-		done += finished;
-		if (progress && finished)
+	left = n_workers;
+	while (left && !*stop) {
+		ended = take_parcels(workers, n_workers, &left, jobs, board);
+		done += ended;
+		if (progress && ended)
 			progress(argument, done, n);
 	}
 	for (uint32_t i = 0; i < n_workers; i++)
 		if (workers[i].pid)
-			worker_end(&workers[i], *stop);
-	if (*stop) {
+			worker_end(&workers[i], true);
+	munmap(board, sizeof(*board));
+	for (uint32_t i = 0; i < n; i++) {
 		/* An interrupt at the terminal has stopped the workers, too: their errors do not
 		 * count. */
-		for (uint32_t i = 0; i < n; i++)
+		if (*stop)
 			jobs[i].error = 0;
-		return -EINTR;
-	}
-	for (uint32_t i = next; i < n; i++)
-		if (!jobs[i].done)
+		else if (!jobs[i].done && !jobs[i].error)
 			job_fail(&jobs[i], -EIO, "no process was left to run it");
-	for (uint32_t i = 0; i < n && !error; i++)
-		error = jobs[i].error;
-	return error;
+		if (!error)
+			error = jobs[i].error;
+	}
+	return *stop ? -EINTR : error;
 }
