@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_rows.h"
-#include "bench/bench_table.h"
+#include "bench/bench.h"
 #include "measure/bench_cost.h"
 #include "measure/bench_rig.h"
 #include "measure/bench_source.h"
@@ -289,10 +288,10 @@ static void absolute_figures_are_not_judged(void **state)
 {
 	json_t *row = json_pack("{s:s,s:f}", "part", "precision", "mpps", 14.88);
 	char name[160];
-	double median, min, max;
+	struct bench_ratio ratio;
 
 	(void)state;
-	assert_false(bench_compare_figure(row, name, &median, &min, &max));
+	assert_false(bench_compare_figure(row, name, &ratio));
 	json_decref(row);
 }
 
@@ -301,14 +300,14 @@ static void a_depth_is_judged_by_its_cost_against_the_first(void **state)
 	json_t *row = json_pack("{s:s,s:i,s:f,s:f,s:f,s:f}", "part", "depth", "depth", 7500000,
 	                        "relative", 1.25, "mpps", 40.0, "mpps_min", 30.0, "mpps_max", 50.0);
 	char name[160];
-	double median, min, max;
+	struct bench_ratio ratio;
 
 	(void)state;
-	assert_true(bench_compare_figure(row, name, &median, &min, &max));
+	assert_true(bench_compare_figure(row, name, &ratio));
 	assert_string_equal(name, "depth 7500000");
-	assert_true(fabs(median - 0.8) < 1e-9);
-	assert_true(fabs(min - 0.6) < 1e-9);
-	assert_true(fabs(max - 1.0) < 1e-9);
+	assert_true(fabs(ratio.median - 0.8) < 1e-9);
+	assert_true(fabs(ratio.min - 0.6) < 1e-9);
+	assert_true(fabs(ratio.max - 1.0) < 1e-9);
 	json_decref(row);
 }
 

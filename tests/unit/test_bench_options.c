@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <rte_ip.h>
 
-#include "bench/bench_changes.h"
-#include "bench/bench_options.h"
+#include "bench/bench.h"
+#include "bench/bench_live.h"
 #include "bench/bench_scenarios.h"
 #include "header/oq_header.h"
 #include "line/delay.h"

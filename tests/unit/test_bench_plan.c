@@ -11,9 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_plan.h"
-#include "bench/bench_rows.h"
-#include "bench/bench_table.h"
+#include "bench/bench.h"
 #include "measure/bench_cost.h"
 #include "measure/bench_tester.h"
 #include "runner/group.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_changes.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/bench_live.h"
 #include "ctl/ctl_link.h"
 #include "statements.h"
 
@@ -190,5 +189,20 @@ int bench_changes_end(struct bench_changes *changes, struct problem *problem)
 	if (!changes->problem.text[0])
 		return 0;
 	*problem = changes->problem;
+	return -EIO;
+}
+
+int bench_changes_end_live(struct bench_changes *changes, struct bench_live *live, int rc,
+                           struct problem *problem)
+{
+	struct problem refused;
+
+	__atomic_store_n(&changes->stop, true, __ATOMIC_RELEASE);
+	/* Without an answer, the thread of the changes would wait for ever. */
+	while (!bench_changes_ended(changes) && bench_live_step(live) == 0)
+		;
+	if (bench_changes_end(changes, &refused) == 0 || rc != 0)
+		return rc;
+	*problem = refused;
 	return -EIO;
 }

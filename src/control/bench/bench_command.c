@@ -12,11 +12,7 @@
 #include <rte_eal.h>
 #include <rte_version.h>
 
-#include "bench/bench_options.h"
-#include "bench/bench_plan.h"
-#include "bench/bench_report.h"
-#include "bench/bench_rows.h"
-#include "bench/bench_table.h"
+#include "bench/bench.h"
 #include "capture/atomic_file.h"
 #include "check/memory_plan.h"
 #include "command.h"

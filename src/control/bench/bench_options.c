@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_options.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "bench/bench_scenarios.h"
 #include "command.h"
-#include "measure/bench_cost.h"
-#include "measure/bench_rfc2544.h"
 #include "measure/bench_tester.h"
 #include "record/recording_run.h"
 #include "text/nearest.h"
@@ -203,26 +200,35 @@ const struct options bench_options = {
         .rows = rows,
 };
 
+/* Returns the names of the parts that are set in the mask, as `a, b and c`. */
+static const char *parts_text(struct listing *listing, uint32_t mask)
+{
+	listing_start(listing, "and");
+	for (int part = 0; part < BENCH_PARTS; part++) {
+		if (mask >> part & 1)
+			listing_add_plain(listing, part_names[part]);
+	}
+	return listing_end(listing);
+}
+
 static int take_part(const char *word, struct bench_arguments *arguments)
 {
 	struct nearest nearest;
 	struct listing all;
 
 	nearest_start(&nearest, word);
-	listing_start(&all, "and");
 	for (int part = 0; part < BENCH_PARTS; part++) {
 		if (strcmp(word, part_names[part]) == 0) {
 			arguments->parts[part] = true;
 			return OPTIONS_RUN;
 		}
 		nearest_try(&nearest, part_names[part]);
-		listing_add_plain(&all, part_names[part]);
 	}
 	if (nearest.best)
 		return options_wrong(&bench_options, "there is no part `%s`; did you mean `%s`?",
 		                     word, nearest.best);
 	return options_wrong(&bench_options, "there is no part `%s`; the parts are %s", word,
-	                     listing_end(&all));
+	                     parts_text(&all, EVERY_PART));
 }
 
 static int take_words(const struct options_words *words, struct bench_arguments *arguments)
@@ -242,53 +248,12 @@ static int take_words(const struct options_words *words, struct bench_arguments 
 	return status;
 }
 
-/* Rejects an option that none of the chosen parts uses: it is a mistake, and must not be
- * ignored. */
-static int check_used(const struct bench_arguments *arguments, uint64_t given)
+/* Rejects an option that has no effect: it is a mistake, and must not be ignored. None of the parts
+ * may use it, or nothing is measured, because two files are compared. */
+static int check_used(const struct bench_arguments *arguments, uint64_t given, uint32_t asked)
 {
-	uint32_t asked = 0;
+	struct listing parts;
 
-	for (int part = 0; part < BENCH_PARTS; part++)
-		asked |= arguments->parts[part] ? 1u << part : 0;
-	for (uint32_t i = 0; rows[i].field.name; i++) {
-		struct listing parts;
-
-		if (!(given >> i & 1) || !rows[i].parts || rows[i].parts & asked)
-			continue;
-		listing_start(&parts, "and");
-		for (int part = 0; part < BENCH_PARTS; part++) {
-			if (rows[i].parts >> part & 1)
-				listing_add_plain(&parts, part_names[part]);
-		}
-		return options_wrong(&bench_options, "%s applies only to %s", rows[i].field.name,
-		                     listing_end(&parts));
-	}
-	return OPTIONS_RUN;
-}
-
-/* The same holds for an option that another one makes useless. */
-static int check_together(const struct bench_arguments *arguments)
-{
-	if (arguments->flight_snap && !arguments->flight_ns)
-		return options_wrong(&bench_options, "--snap needs --flight TIME");
-	if (arguments->full && (arguments->frame_given || arguments->scenario || arguments->config))
-		return options_wrong(&bench_options,
-		                     "--full and %s: give only one; --full measures every one of "
-		                     "weir's own scenarios with every frame size",
-		                     arguments->frame_given ? "--frame"
-		                     : arguments->scenario  ? "--scenario"
-		                                            : "-c");
-	if (arguments->rfc_times && (arguments->seconds_us || arguments->runs))
-		return options_wrong(&bench_options,
-		                     "--rfc-times and %s: give only one; the RFC says how long "
-		                     "trials last, and how many there are",
-		                     arguments->seconds_us ? "--seconds" : "--runs");
-	return OPTIONS_RUN;
-}
-
-/* And for an option with which something would be measured, if only two files are compared. */
-static int check_against(const struct bench_arguments *arguments, uint64_t given)
-{
 	for (uint32_t i = 0; arguments->against && rows[i].field.name; i++) {
 		if (given >> i & 1 && strcmp(rows[i].field.name, "--bound") != 0)
 			return options_wrong(&bench_options,
@@ -296,70 +261,101 @@ static int check_against(const struct bench_arguments *arguments, uint64_t given
 			                     "only the verdict, and takes no %s",
 			                     rows[i].field.name);
 	}
+	for (uint32_t i = 0; rows[i].field.name; i++) {
+		if (given >> i & 1 && rows[i].parts && !(rows[i].parts & asked))
+			return options_wrong(&bench_options, "%s applies only to %s",
+			                     rows[i].field.name, parts_text(&parts, rows[i].parts));
+	}
+	return OPTIONS_RUN;
+}
+
+/* Rejects options of which one makes the other useless, or that need another. */
+static int check_together(const struct bench_arguments *arguments)
+{
+	const struct bench_arguments *a = arguments;
+	const char *other;
+
+	if (a->n_devices == 1)
+		return options_wrong(
+		        &bench_options,
+		        "--device %s: rfc2544 takes two, one at each side of the device under "
+		        "test; latency takes two, the ends of a cable",
+		        a->devices[0]);
+	if (a->scenario && a->config)
+		return options_wrong(
+		        &bench_options,
+		        "--scenario and -c: give only one; measure one of weir's own scenarios, "
+		        "or your own");
+	if (a->n_devices > 0 && a->config)
+		return options_wrong(
+		        &bench_options,
+		        "--device and -c: give only one; the device under test is either "
+		        "between two devices, or weir with this scenario");
+	if (a->flight_snap && !a->flight_ns)
+		return options_wrong(&bench_options, "--snap needs --flight TIME");
+	other = a->frame_given ? "--frame" : a->scenario ? "--scenario" : a->config ? "-c" : NULL;
+	if (a->full && other)
+		return options_wrong(&bench_options,
+		                     "--full and %s: give only one; --full measures every one of "
+		                     "weir's own scenarios with every frame size",
+		                     other);
+	other = a->seconds_us ? "--seconds" : a->runs ? "--runs" : NULL;
+	if (a->rfc_times && other)
+		return options_wrong(&bench_options,
+		                     "--rfc-times and %s: give only one; the RFC says how long "
+		                     "trials last, and how many there are",
+		                     other);
 	return OPTIONS_RUN;
 }
 
 /* Checks what would otherwise fail only when its turn comes, after minutes. */
 static int check_tester(const struct bench_arguments *arguments)
 {
-	const char *part = arguments->parts[BENCH_RFC2544] ? "rfc2544" : "latency";
+	const char *part = arguments->parts[BENCH_RFC2544]   ? "rfc2544"
+	                   : arguments->parts[BENCH_LATENCY] ? "latency"
+	                                                     : NULL;
+	uint32_t bytes = arguments->frame_bytes;
 
-	if (!arguments->frame_given ||
-	    (!arguments->parts[BENCH_RFC2544] && !arguments->parts[BENCH_LATENCY]))
+	if (!arguments->frame_given || !part)
 		return OPTIONS_RUN;
-	if (arguments->frame_bytes == 0)
+	if (bytes == 0)
 		return options_wrong(
 		        &bench_options,
 		        "--frame imix: %s takes one length, from 64 to %d; name only parts "
 		        "that take imix, like weir bench cost --frame imix",
 		        part, BENCH_TESTER_BYTES);
-	if (arguments->frame_bytes > BENCH_TESTER_BYTES)
+	if (bytes > BENCH_TESTER_BYTES)
 		return options_wrong(
 		        &bench_options,
 		        "--frame %u: %s takes lengths from 64 to %d; name only parts that "
 		        "take more, like weir bench cost --frame %u",
-		        arguments->frame_bytes, part, BENCH_TESTER_BYTES, arguments->frame_bytes);
+		        bytes, part, BENCH_TESTER_BYTES, bytes);
 	return OPTIONS_RUN;
 }
 
 static int check(struct bench_arguments *arguments, uint64_t given)
 {
-	bool any = false;
+	uint32_t asked = 0;
+	int status;
 
 	for (int part = 0; part < BENCH_PARTS; part++)
-		any |= arguments->parts[part];
-	for (int part = 0; part < BENCH_COMPARE && !any; part++)
-		arguments->parts[part] = part < BENCH_LATENCY || part == BENCH_MACHINE;
-	if (arguments->parts[BENCH_COMPARE] && !arguments->compare)
+		asked |= arguments->parts[part] ? 1u << part : 0;
+	if (asked & PART(COMPARE) && !arguments->compare)
 		return options_wrong(&bench_options,
 		                     "compare needs a file: weir bench compare OLD.json");
-	for (int part = 0; part < BENCH_COMPARE; part++) {
-		if (arguments->parts[BENCH_COMPARE] && arguments->parts[part])
-			return options_wrong(
-			        &bench_options,
-			        "compare measures what the file holds: name no other part with "
-			        "it");
-	}
-	if (arguments->n_devices == 1)
+	if (asked & PART(COMPARE) && asked != PART(COMPARE))
 		return options_wrong(
 		        &bench_options,
-		        "--device %s: rfc2544 takes two, one at each side of the device under "
-		        "test; latency takes two, the ends of a cable",
-		        arguments->devices[0]);
-	if (arguments->scenario && arguments->config)
-		return options_wrong(
-		        &bench_options,
-		        "--scenario and -c: give only one; measure one of weir's own scenarios, "
-		        "or your own");
-	if (arguments->n_devices > 0 && arguments->config)
-		return options_wrong(
-		        &bench_options,
-		        "--device and -c: give only one; the device under test is either "
-		        "between two devices, or weir with this scenario");
-	if (check_against(arguments, given) != OPTIONS_RUN ||
-	    check_used(arguments, given) != OPTIONS_RUN || check_together(arguments) != OPTIONS_RUN)
-		return OPTIONS_WRONG;
-	return check_tester(arguments);
+		        "compare measures what the file holds: name no other part with "
+		        "it");
+	for (int part = 0; part < BENCH_COMPARE && !asked; part++)
+		arguments->parts[part] = part < BENCH_LATENCY || part == BENCH_MACHINE;
+	for (int part = 0; part < BENCH_PARTS; part++)
+		asked |= arguments->parts[part] ? 1u << part : 0;
+	status = check_used(arguments, given, asked);
+	if (status == OPTIONS_RUN)
+		status = check_together(arguments);
+	return status == OPTIONS_RUN ? check_tester(arguments) : status;
 }
 
 int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments)

@@ -18,34 +18,26 @@
 
 #include <rte_cycles.h>
 
-#include "bench/bench_changes.h"
+#include "bench/bench.h"
 #include "bench/bench_live.h"
-#include "bench/bench_plan.h"
-#include "bench/bench_rows.h"
 #include "capture/atomic_file.h"
-#include "measure/bench_rfc2544.h"
 
 /*
- * The audience of a weir that runs: `weir top` at a terminal of its own, `weir serve`, and a
- * capture of its drops. Each is a process of this program, connected to a control socket.
+ * ---- the audience of a weir that runs ----
  *
- * Thread: control. bench_audience_n does not count processes that have ended by themselves.
+ * `weir top` at a terminal of its own, `weir serve`, and a capture of its drops. Each is a process
+ * of this program, connected to a control socket.
  */
 
-#define BENCH_AUDIENCE 3
+#define AUDIENCE 3
+#define ENDS_MS  2000
 
-struct bench_audience {
-	pid_t pid[BENCH_AUDIENCE]; /* 0: it does not run */
-	int terminal;              /* of top; -1: none */
+struct audience {
+	pid_t pid[AUDIENCE]; /* 0: it does not run; top is the first */
+	int terminal;        /* of top; -1: none */
 };
 
-#define SELF    "/proc/self/exe"
-#define ENDS_MS 2000
-#define TOP     0
-#define ROWS    24
-#define COLUMNS 80
-
-static void become(char *const words[], bool quiet)
+static void become(const char *const words[], bool quiet)
 {
 	sigset_t none;
 	int fd = quiet ? open("/dev/null", O_RDWR) : -1;
@@ -55,64 +47,47 @@ static void become(char *const words[], bool quiet)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setenv("TERM", "xterm", 1);
-	/* The launcher has run already: SELF is the program that it has chosen. */
-	execv(SELF, words);
+	/* The launcher has run already: this is the program that it has chosen. */
+	execv("/proc/self/exe", (char *const *)(uintptr_t)words);
 	_exit(127);
 }
 
-static pid_t start(char *const words[])
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		become(words, true);
-	return pid < 0 ? 0 : pid;
-}
-
 /* Starts the processes; leaves out those that cannot be started. */
-static void bench_audience_begin(struct bench_audience *audience, const char *socket)
+static void audience_begin(struct audience *audience, const char *socket)
 {
-	const struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
-	char path[80], unix_path[96];
-	char *top[] = {(char[]){"weir"}, (char[]){"top"}, (char[]){"-s"}, path, NULL};
-	char *serve[] = {(char[]){"weir"},
-	                 (char[]){"serve"},
-	                 (char[]){"-s"},
-	                 path,
-	                 (char[]){"--listen"},
-	                 unix_path,
-	                 NULL};
-	char *capture[] = {(char[]){"weir"},      (char[]){"ctl"},
-	                   (char[]){"-s"},        path,
-	                   (char[]){"capture"},   (char[]){"down"},
-	                   (char[]){"drops"},     (char[]){"-o"},
-	                   (char[]){"/dev/null"}, NULL};
+	const struct winsize size = {.ws_row = 24, .ws_col = 80};
+	char unix_path[96];
+	const char *const words[AUDIENCE][10] = {
+	        {"weir", "top", "-s", socket, NULL},
+	        {"weir", "serve", "-s", socket, "--listen", unix_path, NULL},
+	        {"weir", "ctl", "-s", socket, "capture", "down", "drops", "-o", "/dev/null", NULL}};
 
-	snprintf(path, sizeof(path), "%s", socket);
 	snprintf(unix_path, sizeof(unix_path), "unix:%s-http", socket);
-	memset(audience, 0, sizeof(*audience));
-	audience->pid[TOP] = forkpty(&audience->terminal, NULL, NULL, &size);
-	if (audience->pid[TOP] == 0)
-		become(top, false);
-	if (audience->pid[TOP] < 0) {
-		audience->pid[TOP] = 0;
-		audience->terminal = -1;
-	} else {
-		fcntl(audience->terminal, F_SETFL, O_NONBLOCK);
+	audience->terminal = -1;
+	for (int i = 0; i < AUDIENCE; i++) {
+		audience->pid[i] =
+		        i == 0 ? forkpty(&audience->terminal, NULL, NULL, &size) : fork();
+		if (audience->pid[i] == 0)
+			become(words[i], i > 0);
+		if (audience->pid[i] < 0)
+			audience->pid[i] = 0;
 	}
-	audience->pid[1] = start(serve);
-	audience->pid[2] = start(capture);
+	if (audience->pid[0] == 0)
+		audience->terminal = -1;
+	else
+		fcntl(audience->terminal, F_SETFL, O_NONBLOCK);
 }
 
-/* Returns how many processes run; reads and discards what top has drawn. */
-static uint32_t bench_audience_n(struct bench_audience *audience)
+/* Returns how many processes run, those that have ended by themselves not included; reads and
+ * discards what top has drawn. */
+static uint32_t audience_n(struct audience *audience)
 {
 	char drawn[4096];
 	uint32_t n = 0;
 
 	while (audience->terminal >= 0 && read(audience->terminal, drawn, sizeof(drawn)) > 0)
 		;
-	for (int i = 0; i < BENCH_AUDIENCE; i++) {
+	for (int i = 0; i < AUDIENCE; i++) {
 		if (audience->pid[i] && waitpid(audience->pid[i], NULL, WNOHANG) != 0)
 			audience->pid[i] = 0;
 		n += audience->pid[i] != 0;
@@ -120,20 +95,16 @@ static uint32_t bench_audience_n(struct bench_audience *audience)
 	return n;
 }
 
-static void bench_audience_end(struct bench_audience *audience)
+static void audience_end(struct audience *audience)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
 
-	for (int i = 0; i < BENCH_AUDIENCE; i++) {
-		if (audience->pid[i])
-			kill(audience->pid[i], SIGTERM);
-	}
-	for (int ms = 0; bench_audience_n(audience) > 0; ms += 10) {
-		nanosleep(&pause, NULL);
-		for (int i = 0; i < BENCH_AUDIENCE && ms == ENDS_MS; i++) {
+	for (int ms = 0; ms == 0 || audience_n(audience) > 0; ms += 10) {
+		for (int i = 0; i < AUDIENCE && (ms == 0 || ms == ENDS_MS); i++) {
 			if (audience->pid[i])
-				kill(audience->pid[i], SIGKILL);
+				kill(audience->pid[i], ms == 0 ? SIGTERM : SIGKILL);
 		}
+		nanosleep(&pause, NULL);
 	}
 	if (audience->terminal >= 0)
 		close(audience->terminal);
@@ -215,9 +186,7 @@ static int find_critical(struct soak *soak, struct problem *problem)
 		        MOST_PPS * RFC2544_RESOLUTION, bound);
 		return -ERANGE;
 	}
-	if (rc < 0)
-		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
-	return rc;
+	return rc < 0 ? bench_plan_failed(problem, rc) : 0;
 }
 
 /* ---- hours ---- */
@@ -266,28 +235,25 @@ static int keep(const struct soak *soak, struct problem *problem)
 
 static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 {
-	json_t *part = bench_json_window(&soak->window);
-	uint64_t unaccounted;
+	const struct soak_memory now = memory_now();
+	json_t *part = bench_json_window(&soak->window), *more;
 
 	bench_rig_stop(&soak->live.rig);
-	unaccounted = bench_live_unaccounted(&soak->live);
+	more = json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "until_s", soak->done_s,
+	                 "changes", (json_int_t)changes, "attached", (json_int_t)audience,
+	                 "rss_kib", (json_int_t)now.rss_kib, "rss_first_kib",
+	                 (json_int_t)soak->first.rss_kib, "written_kib",
+	                 (json_int_t)now.written_kib, "written_first_kib",
+	                 (json_int_t)soak->first.written_kib, "unaccounted_packets",
+	                 (json_int_t)bench_live_unaccounted(&soak->live));
 	bench_rig_go(&soak->live.rig);
-	json_object_set_new(part, "until_s", json_real(soak->done_s));
-	json_object_set_new(part, "changes", json_integer((json_int_t)changes));
-	json_object_set_new(part, "attached", json_integer(audience));
-	const struct soak_memory now = memory_now();
-
-	json_object_set_new(part, "rss_kib", json_integer((json_int_t)now.rss_kib));
-	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->first.rss_kib));
-	json_object_set_new(part, "written_kib", json_integer((json_int_t)now.written_kib));
-	json_object_set_new(part, "written_first_kib",
-	                    json_integer((json_int_t)soak->first.written_kib));
-	json_object_set_new(part, "unaccounted_packets", json_integer((json_int_t)unaccounted));
+	json_object_update(part, more);
+	json_decref(more);
 	return part;
 }
 
 /* Serves clients for `seconds`. Returns 0, -EINTR or -errno. */
-static int serve_until(struct soak *soak, struct bench_audience *audience, double seconds)
+static int serve_until(struct soak *soak, struct audience *audience, double seconds)
 {
 	uint64_t start = rte_rdtsc();
 	double past;
@@ -297,7 +263,7 @@ static int serve_until(struct soak *soak, struct bench_audience *audience, doubl
 
 		if (rc != 0)
 			return rc > 0 ? -EINTR : rc;
-		bench_audience_n(audience);
+		audience_n(audience);
 		past = (double)(rte_rdtsc() - start) * soak->live.rig.tick_ns / 1e9;
 		if (soak->first.rss_kib == 0 && (past > LEVEL_S || past > seconds / 2))
 			soak->first = memory_now();
@@ -307,8 +273,8 @@ static int serve_until(struct soak *soak, struct bench_audience *audience, doubl
 
 /* Runs one part, and adds its row. If a part is interrupted, it counts for its actual duration,
  * provided that memory has settled. Returns 0, -EINTR or -errno. */
-static int run_part(struct soak *soak, struct bench_changes *changes,
-                    struct bench_audience *audience, double seconds, struct problem *problem)
+static int run_part(struct soak *soak, struct bench_changes *changes, struct audience *audience,
+                    double seconds, struct problem *problem)
 {
 	uint64_t before = __atomic_load_n(&changes->made, __ATOMIC_RELAXED);
 	int rc, kept;
@@ -316,18 +282,16 @@ static int run_part(struct soak *soak, struct bench_changes *changes,
 	bench_live_window_begin(&soak->live);
 	rc = serve_until(soak, audience, seconds);
 	if (rc < 0)
-		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
+		bench_plan_failed(problem, rc);
 	if (rc < 0 && (rc != -EINTR || soak->first.rss_kib == 0))
 		return rc;
-	if (!bench_live_window_end(&soak->live, &soak->window)) {
-		problem_set(problem, -1, "no memory");
-		return -ENOMEM;
-	}
+	if (!bench_live_window_end(&soak->live, &soak->window))
+		return bench_plan_failed(problem, -ENOMEM);
 	soak->done_s += soak->window.seconds;
 	json_array_append_new(json_object_get(soak->row, "parts"),
 	                      part_row(soak,
 	                               __atomic_load_n(&changes->made, __ATOMIC_RELAXED) - before,
-	                               bench_audience_n(audience)));
+	                               audience_n(audience)));
 	kept = keep(soak, problem);
 	return kept < 0 ? kept : rc;
 }
@@ -335,27 +299,18 @@ static int run_part(struct soak *soak, struct bench_changes *changes,
 static int run_parts(struct soak *soak, struct problem *problem)
 {
 	struct bench_changes changes = {.socket = soak->live.socket, .pause_ns = CHANGE_NS};
-	struct bench_audience audience;
+	struct audience audience;
 	double part_s = soak->most_s < PARTS * HOUR_S ? soak->most_s / PARTS : HOUR_S;
-	struct problem refused;
-	int rc;
+	int rc = bench_changes_begin(&changes, problem);
 
-	rc = bench_changes_begin(&changes, problem);
 	if (rc < 0)
 		return rc;
-	bench_audience_begin(&audience, soak->live.socket);
+	audience_begin(&audience, soak->live.socket);
 	while (rc == 0 && soak->done_s < soak->most_s && !bench_changes_ended(&changes))
 		rc = run_part(soak, &changes, &audience,
 		              RTE_MIN(part_s, soak->most_s - soak->done_s), problem);
-	bench_audience_end(&audience);
-	__atomic_store_n(&changes.stop, true, __ATOMIC_RELEASE);
-	while (!bench_changes_ended(&changes) && bench_live_step(&soak->live) == 0)
-		;
-	if (bench_changes_end(&changes, &refused) < 0 && rc == 0) {
-		*problem = refused;
-		rc = -EIO;
-	}
-	return rc;
+	audience_end(&audience);
+	return bench_changes_end_live(&changes, &soak->live, rc, problem);
 }
 
 /* ---- the row ---- */
@@ -390,7 +345,7 @@ static int resume(struct soak *soak, struct problem *problem)
 		json_decref(row);
 		return -EINVAL;
 	}
-	json_array_append_new(soak->plan->rows, row);
+	bench_plan_add(soak->plan, row);
 	soak->row = row;
 	soak->pps = bench_number(row, "load_mpps") * 1e6;
 	json_array_foreach(json_object_get(row, "parts"), i, part) soak->done_s =
@@ -421,7 +376,7 @@ static int soak_run(struct soak *soak, struct problem *problem)
 		        bench_repeats_at(critical, 1) / 1e6, "loss_bound",
 		        (double)soak->plan->arguments->loss_q63 / (double)(UINT64_C(1) << 63),
 		        "searches", (int)critical->n, "load_mpps", soak->pps / 1e6, "parts");
-		json_array_append_new(soak->plan->rows, soak->row);
+		bench_plan_add(soak->plan, soak->row);
 	}
 	if (rc == 0) {
 		bench_live_pace(&soak->live, soak->pps);
@@ -439,14 +394,11 @@ int bench_plan_soak(struct bench_plan *plan, struct problem *problem)
 	struct soak *soak = calloc(1, sizeof(*soak));
 	int rc;
 
-	if (!soak) {
-		problem_set(problem, -1, "no memory");
-		return -ENOMEM;
-	}
+	if (!soak)
+		return bench_plan_failed(problem, -ENOMEM);
 	soak->plan = plan;
 	soak->most_s = (double)plan->arguments->hours_um / 1e6 * HOUR_S;
-	if (plan->conditions.tell)
-		plan->conditions.tell(plan->conditions.argument, "soak");
+	bench_plan_tell(plan, "soak");
 	rc = soak_run(soak, problem);
 	free(soak);
 	return rc;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_rows.h"
-
+/* The rows of a document: figures as JSON, and how they are read again. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_version.h>
 
+#include "bench/bench.h"
 #include "bench/bench_live.h"
 #include "machine/cpu_level.h"
 
@@ -37,15 +37,16 @@ static void put_whole(json_t *row, const char *key, uint64_t value)
 	json_object_set_new(row, key, json_integer((json_int_t)value));
 }
 
+/* Puts the median as KEY, and the range as KEY_min and KEY_max. */
 static void put_spread(json_t *row, const char *key, const struct bench_spread *spread)
 {
-	char name[64];
+	char min[64], max[64];
 
+	snprintf(min, sizeof(min), "%s_min", key);
+	snprintf(max, sizeof(max), "%s_max", key);
 	put(row, key, spread->median);
-	snprintf(name, sizeof(name), "%s_min", key);
-	put(row, name, spread->min);
-	snprintf(name, sizeof(name), "%s_max", key);
-	put(row, name, spread->max);
+	put(row, min, spread->min);
+	put(row, max, spread->max);
 }
 
 static void put_cost(json_t *row, const struct bench_cost *cost)
@@ -343,9 +344,47 @@ json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, b
 	return object;
 }
 
+json_t *bench_document_load(const char *path, struct problem *problem)
+{
+	json_error_t error;
+	json_t *document = json_load_file(path, 0, &error);
+
+	if (json_is_array(json_object_get(document, "rows")))
+		return document;
+	if (document)
+		problem_set(problem, -1,
+		            "%s: has no \"rows\"; expected a file written by weir bench -j", path);
+	else if (error.line < 0)
+		problem_set(problem, -1, "%s", error.text);
+	else
+		problem_set(problem, -1, "%s:%d:%d: %s; expected a file written by weir bench -j",
+		            path, error.line, error.column, error.text);
+	json_decref(document);
+	return NULL;
+}
+
+const json_t *bench_next(const json_t *rows, const char *part, size_t *at)
+{
+	while (*at < json_array_size(rows)) {
+		const json_t *row = json_array_get(rows, (*at)++);
+
+		if (bench_is(row, part))
+			return row;
+	}
+	return NULL;
+}
+
 double bench_number(const json_t *row, const char *key)
 {
-	return json_number_value(json_object_get(row, key));
+	const json_t *number = json_object_get(row, key);
+	const char *point = strchr(key, '.');
+	char object[64];
+
+	if (!number && point) {
+		snprintf(object, sizeof(object), "%.*s", (int)(point - key), key);
+		number = json_object_get(json_object_get(row, object), point + 1);
+	}
+	return json_number_value(number);
 }
 
 const char *bench_text(const json_t *row, const char *key)
@@ -358,4 +397,9 @@ const char *bench_text(const json_t *row, const char *key)
 bool bench_is(const json_t *row, const char *part)
 {
 	return strcmp(bench_text(row, "part"), part) == 0;
+}
+
+bool bench_burst_is_least(const json_t *row)
+{
+	return bench_number(row, "back_to_back_frames") >= bench_number(row, "back_to_back_most");
 }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `weir bench` in three steps: a command line says what to measure; a plan measures it, part by
+ * part, into a document; the document is printed, drawn, or compared with another one.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_BENCH_H
+#define WEIR_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "live/runtime.h"
+#include "measure/bench_clock.h"
+#include "measure/bench_cost.h"
+#include "measure/bench_machine.h"
+#include "measure/bench_precision.h"
+#include "measure/bench_rfc2544.h"
+#include "measure/bench_rig.h"
+#include "options/options.h"
+#include "scenario/problem.h"
+
+struct bench_scenario;
+struct bench_window;
+
+/* ---- the command line: docs/man/weir-bench.1 describes it ---- */
+
+#define BENCH_DEVICES     2
+#define BENCH_SECONDS_MAX 86400
+
+enum bench_part {
+	BENCH_COST,
+	BENCH_PRECISION,
+	BENCH_DEPTH,
+	BENCH_CLOUDS,
+	BENCH_CLOCK,
+	BENCH_RFC2544,
+	/* only if named: between devices, over a cable; and parts that take long */
+	BENCH_LATENCY,
+	BENCH_RECONF,
+	BENCH_SOAK,
+	BENCH_MACHINE,
+	BENCH_COMPARE,
+	BENCH_PARTS
+};
+
+struct bench_arguments {
+	bool parts[BENCH_PARTS];
+	const char *compare; /* the earlier -j file */
+	const char *against; /* a later one, instead of measuring; or NULL */
+	const char *config, *cores, *html;
+	const struct bench_scenario *scenario; /* cost: this one of weir's own alone; or NULL */
+	const char *load; /* precision: only loads that have this in their names; or NULL */
+	bool frame_given;
+	uint32_t frame_bytes; /* 0: IMIX */
+	uint64_t seconds_us;  /* 0: not given; see bench_seconds */
+	uint64_t runs;        /* 0: not given */
+	uint64_t bound_q63;   /* compare */
+	uint64_t priority;
+	uint64_t flight_ns, flight_snap; /* 0: without a flight; 0: whole frames */
+	uint32_t layout;                 /* enum runtime_layout */
+	bool json, full, rfc_times;
+	const char *devices
+	        [BENCH_DEVICES]; /* rfc2544: at another device under test; latency: the two ends */
+	uint32_t n_devices;
+	uint64_t line_bps;  /* rfc2544, latency; 0: not given */
+	uint64_t cable_um;  /* latency: millionths of a metre */
+	uint64_t hours_um;  /* soak: millionths of an hour */
+	uint64_t loss_q63;  /* soak: the bound of the critical load */
+	const char *resume; /* soak: file of the earlier parts, and of this one; or NULL */
+};
+
+/* Parses the command line. Returns OPTIONS_RUN, or the exit status after printing a message or a
+ * text. Pointers go into argv. */
+int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments);
+/* Returns --seconds, or `otherwise` if it is not given. */
+double bench_seconds(const struct bench_arguments *arguments, double otherwise);
+
+/* ---- the plan: what is measured, with which scenarios, frames, loads, depths ---- */
+
+struct bench_plan {
+	const struct bench_arguments *arguments;
+	struct bench_conditions conditions;
+	const struct scenario *scenario; /* of -c, or NULL */
+	const char *scenario_name;
+	/* Each figure becomes a row, which is appended as soon as it is measured. */
+	json_t *rows;
+	/* Remarks, for example on figures that could not be measured: an array of texts, a sentence
+	 * each. */
+	json_t *remarks;
+};
+
+/* Measure a part, after eal_start_live, which bench_plan_clock does not need. Return 0, or -errno
+ * with `problem` set; rows that were measured before stay. */
+int bench_plan_cost(struct bench_plan *plan, struct problem *problem);
+int bench_plan_precision(struct bench_plan *plan, struct problem *problem);
+int bench_plan_depth(struct bench_plan *plan, struct problem *problem);
+int bench_plan_clouds(struct bench_plan *plan, struct problem *problem);
+int bench_plan_clock(struct bench_plan *plan, struct problem *problem);
+int bench_plan_rfc2544(struct bench_plan *plan, struct problem *problem);
+int bench_plan_latency(struct bench_plan *plan, struct problem *problem);
+int bench_plan_reconf(struct bench_plan *plan, struct problem *problem);
+int bench_plan_soak(struct bench_plan *plan, struct problem *problem);
+/* Measures those rows of an earlier document again that can be judged. */
+int bench_plan_again(struct bench_plan *plan, const json_t *document, struct problem *problem);
+
+/* What the parts share. */
+
+/* Tells what is measured now. */
+void bench_plan_tell(const struct bench_plan *plan, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* Appends a row. */
+void bench_plan_add(struct bench_plan *plan, json_t *row);
+void bench_plan_remark(struct bench_plan *plan, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* Sets the problem to what `rc` means, and returns it. */
+int bench_plan_failed(struct problem *problem, int rc);
+
+/*
+ * ---- the document: {"machine":{...},"rows":[...],"remarks":[...]} ----
+ *
+ * Code that prints, draws or compares results works on the document, so that what it shows is what
+ * the file of -j says. Every row has `part`. Keys by part: docs/bench.md.
+ *
+ * Ownership: new references, the caller's. Functions return NULL if there is no memory.
+ */
+
+json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
+                       const struct bench_cost *cost);
+/* `depth`: the intended number of packets in flight; `first_ns`: cost in the first row of the part,
+ * to which `relative` refers. */
+json_t *bench_row_depth(double depth, const struct bench_cost *cost, double first_ns,
+                        uint64_t delay_ns);
+json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns);
+json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, uint64_t delay_ns,
+                            double seconds, const struct bench_precision *precision);
+json_t *bench_row_clock(double seconds, const struct bench_clock *clock);
+json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
+                          const struct rfc2544_result *result);
+json_t *bench_row_latency(const char *from, const char *to, double line_bps, double cable_m,
+                          const struct bench_latency *latency);
+/* Returns what happened in a window of a rig that runs. */
+json_t *bench_json_window(const struct bench_window *window);
+json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
+                           const struct bench_conditions *conditions);
+
+/* Reads a document from a file. Returns NULL with `problem` set on failure. */
+json_t *bench_document_load(const char *path, struct problem *problem);
+/* Returns the next row of the part, from *at on, which is 0 at first; NULL if there is none. */
+const json_t *bench_next(const json_t *rows, const char *part, size_t *at);
+/* Returns a number of a row, or 0 if it is missing. `OBJECT.KEY` is one of an object in the row. */
+double bench_number(const json_t *row, const char *key);
+const char *bench_text(const json_t *row, const char *key); /* "" if it is missing */
+bool bench_is(const json_t *row, const char *part);
+/* Returns true if a row with a burst shows only that longer ones might pass, too. */
+bool bench_burst_is_least(const json_t *row);
+
+/* Prints the whole document as tables for people. */
+void bench_table_print(FILE *out, const json_t *document);
+/* Writes a page with charts and the tables to `path`, which appears when the page is complete.
+ * Returns 0, or -errno with `problem` set. */
+int bench_report_write(const char *path, const json_t *document, struct problem *problem);
+
+/*
+ * ---- the comparison of two documents: which figures got worse ----
+ *
+ * Only ratios are judged, because only they mean the same on two days and two machines: of `cost`
+ * the ratio to the ceiling, of `depth` and `clouds` the cost relative to the first row of the part.
+ * All other figures are not compared.
+ *
+ * A row is worse if its median is worse by more than the bound, and the ranges of its runs do not
+ * overlap the old ones. For `depth` and `clouds`, the range is that of the rate, scaled to the
+ * ratio.
+ */
+
+enum bench_verdict { BENCH_SAME, BENCH_BETTER, BENCH_WORSE, BENCH_GONE, BENCH_NEW };
+
+/* A ratio with the range of its runs; higher is better. */
+struct bench_ratio {
+	double median, min, max;
+};
+
+struct bench_comparison {
+	char name[160];
+	struct bench_ratio before, after;
+	enum bench_verdict verdict;
+};
+
+/* Gets the name and the ratio of a row that is judged. Returns false if the row has none. */
+bool bench_compare_figure(const json_t *row, char name[160], struct bench_ratio *ratio);
+/* Fills in up to `room` comparisons. Returns their number. */
+size_t bench_compare(const json_t *before, const json_t *after, double bound,
+                     struct bench_comparison *comparisons, size_t room);
+/* Prints the comparisons, and conditions that are not the same. Returns how many figures are worse,
+ * or -ENOMEM if nothing is printed. */
+int bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound);
+
+#endif
