@@ -879,6 +879,22 @@ def goes_on():
         return f"{len(left[0]['runs'])} of {match[2]} runs are in" in again.stderr and all(same)
 
 
+def killed():
+    """Where the process of a run was killed is said, and the run counts as missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = subprocess.Popen([WEIR, "lab", "run", "becn-45", "--no-figures", "--jobs", "1",
+                                     "--out", folder], stderr=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True)
+        children = pathlib.Path(f"/proc/{campaign.pid}/task/{campaign.pid}/children")
+        while campaign.poll() is None and not children.read_text(encoding="utf-8"):
+            time.sleep(0.01)
+        os.kill(int(children.read_text(encoding="utf-8").split()[0]), signal.SIGKILL)
+        said = campaign.communicate(timeout=100)[1]
+        part, = json.loads(pathlib.Path(folder, "results.json").read_text(encoding="utf-8"))
+    assert campaign.returncode == 1 and not part["complete"], said
+    assert re.search("process of a run ended before|no process was left to run it", said), said
+
+
 def goes_on_with_files():
     """A trace and a capture are made while a run is made, so a run that has them is made again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -966,6 +982,7 @@ CLAIMS = [
      lambda: check(red())),
     ("a campaign that was stopped leaves what it had, says so, and goes on to the same bytes",
      lambda: check(goes_on())),
+    ("a campaign of which a process was killed says so", killed),
     ("a run with a trace or a capture is made again, so that the files are there",
      goes_on_with_files),
     ("it goes on only with runs of the same text, wherever its file is",

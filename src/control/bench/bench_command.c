@@ -54,42 +54,34 @@ static void tell(void *argument, const char *what)
 		fprintf(stderr, "\r\033[K%s", what);
 }
 
-static int check_priority(const struct bench *bench)
-{
-	struct sched_param param = {.sched_priority = (int)bench->arguments.priority};
-	struct sched_param normal = {.sched_priority = 0};
-
-	if (bench->arguments.priority == 0)
-		return 0;
-	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
-		fprintf(stderr, "weir bench: --priority %d: %s; this needs root or CAP_SYS_NICE\n",
-		        param.sched_priority, strerror(errno));
-		return -EPERM;
-	}
-	sched_setscheduler(0, SCHED_OTHER, &normal);
-	return 0;
-}
-
 /* Checks what would otherwise fail only after minutes. */
 static int check_ahead(const struct bench *bench, struct problem *problem)
 {
+	const struct bench_arguments *arguments = &bench->arguments;
+	const struct sched_param param = {.sched_priority = (int)arguments->priority};
+	const struct sched_param normal = {.sched_priority = 0};
 	struct atomic_file *atomic_file;
-	int rc;
 
-	if (bench->arguments.parts[BENCH_RFC2544] && bench->scenario &&
-	    bench->scenario->n_ports != 2) {
+	if (arguments->priority > 0 && sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
+		problem_set(problem, -1, "--priority %d: %s; this needs root or CAP_SYS_NICE",
+		            param.sched_priority, strerror(errno));
+		return -EPERM;
+	}
+	if (arguments->priority > 0)
+		sched_setscheduler(0, SCHED_OTHER, &normal);
+	if (arguments->parts[BENCH_RFC2544] && bench->scenario && bench->scenario->n_ports != 2) {
 		problem_set(problem, -1,
 		            "rfc2544 measures between two ports, but %s has %u: use a scenario "
 		            "with two ports, or name only the other parts",
-		            bench->arguments.config, bench->scenario->n_ports);
+		            arguments->config, bench->scenario->n_ports);
 		return -EINVAL;
 	}
-	if (!bench->arguments.html)
+	if (!arguments->html)
 		return 0;
-	rc = atomic_file_open(bench->arguments.html, &atomic_file, problem);
-	if (rc == 0)
-		atomic_file_discard(atomic_file);
-	return rc;
+	if (atomic_file_open(arguments->html, &atomic_file, problem) < 0)
+		return -EINVAL;
+	atomic_file_discard(atomic_file);
+	return 0;
 }
 
 /* ---- the EAL ---- */
@@ -110,22 +102,6 @@ static unsigned size_memory(struct bench *bench)
 	bench->plan.conditions.mbufs_max = left * MIB / (pool_mbuf_bytes() + 8);
 	bench->plan.conditions.memory_max_bytes = bench->machine.available_bytes / 2;
 	return (unsigned)mib;
-}
-
-static bool needs_pci(const struct bench *bench)
-{
-	for (uint32_t i = 0; i < bench->arguments.n_devices; i++) {
-		if (port_is_pci(bench->arguments.devices[i]))
-			return true;
-	}
-	return false;
-}
-
-static double measure_tsc_hz(void)
-{
-	struct clock clock;
-
-	return clock_calibrate(&clock) == 0 ? 1e9 / clock.rate_ns : 0;
 }
 
 /* ---- the parts ---- */
@@ -152,25 +128,14 @@ static int measure(struct bench *bench, struct problem *problem)
 	return rc;
 }
 
-static bool measures(const struct bench_arguments *arguments)
+/* Returns true if a part is measured, other than `besides`. */
+static bool measures(const struct bench *bench, int besides)
 {
-	if (arguments->parts[BENCH_COMPARE])
-		return !arguments->against;
-	for (int part = 0; part < BENCH_MACHINE; part++) {
-		if (arguments->parts[part])
-			return true;
-	}
-	return false;
-}
+	bool any = bench->before && !bench->after;
 
-/* The clock is measured without devices and packets. */
-static bool needs_eal(const struct bench *bench)
-{
-	for (int part = 0; part < BENCH_MACHINE; part++) {
-		if (bench->arguments.parts[part] && part != BENCH_CLOCK)
-			return true;
-	}
-	return bench->before != NULL;
+	for (int part = 0; part < BENCH_MACHINE; part++)
+		any |= part != besides && bench->arguments.parts[part];
+	return any;
 }
 
 /* Returns true if the measurement could not begin: a device is missing or taken, and nothing was
@@ -186,12 +151,14 @@ static bool could_not_begin(const struct bench *bench, int rc)
 static int run(struct bench *bench)
 {
 	struct problem problem = {.text = ""};
+	/* The clock is measured without devices and packets. */
+	bool eal = measures(bench, BENCH_CLOCK), pci = false;
 	int status = 0, rc;
 
-	bool eal = needs_eal(bench);
-
-	if (eal && eal_start_live(bench->arguments.cores, 0, NULL, needs_pci(bench),
-	                          size_memory(bench), &problem) < 0) {
+	for (uint32_t i = 0; i < bench->arguments.n_devices; i++)
+		pci |= port_is_pci(bench->arguments.devices[i]);
+	if (eal && eal_start_live(bench->arguments.cores, 0, NULL, pci, size_memory(bench),
+	                          &problem) < 0) {
 		say(problem.text);
 		return 2;
 	}
@@ -234,9 +201,11 @@ static int conclude(struct bench *bench)
 static void print_figures(struct bench *bench)
 {
 	struct doctor doctor = {.n = 0};
+	struct clock clock;
+	double tsc_hz = clock_calibrate(&clock) == 0 ? 1e9 / clock.rate_ns : 0;
 
 	json_object_set_new(bench->document, "machine",
-	                    bench_json_machine(&bench->machine, measure_tsc_hz(), bench->hugepages,
+	                    bench_json_machine(&bench->machine, tsc_hz, bench->hugepages,
 	                                       &bench->plan.conditions));
 	if (bench->arguments.parts[BENCH_MACHINE]) {
 		doctor_examine("", &bench->machine, bench->scenario,
@@ -272,22 +241,19 @@ static int print(struct bench *bench)
 /* ---- */
 
 /* Reads the documents to compare; adopts the conditions under which the first one was made. */
-static int load_documents(struct bench *bench)
+static int load_documents(struct bench *bench, struct problem *problem)
 {
 	const struct bench_arguments *arguments = &bench->arguments;
 	struct bench_conditions *conditions = &bench->plan.conditions;
 	const json_t *machine;
-	struct problem problem;
 
 	if (!arguments->compare)
 		return 0;
-	bench->before = bench_document_load(arguments->compare, &problem);
+	bench->before = bench_document_load(arguments->compare, problem);
 	if (bench->before && arguments->against)
-		bench->after = bench_document_load(arguments->against, &problem);
-	if (!bench->before || (arguments->against && !bench->after)) {
-		say(problem.text);
-		return 2;
-	}
+		bench->after = bench_document_load(arguments->against, problem);
+	if (!bench->before || (arguments->against && !bench->after))
+		return -EINVAL;
 	machine = json_object_get(bench->before, "machine");
 	if (arguments->runs == 0 && bench_number(machine, "runs") >= 1)
 		conditions->runs = (uint32_t)RTE_MIN(bench_number(machine, "runs"),
@@ -297,54 +263,55 @@ static int load_documents(struct bench *bench)
 	return 0;
 }
 
+/* Returns 0, or 2 after a message. */
 static int prepare(struct bench *bench)
 {
+	const struct bench_arguments *arguments = &bench->arguments;
 	char message[SCENARIO_FILE_ERROR];
 	struct problem problem;
 	struct cpu_list cores;
 
-	if (cpu_list_parse(bench->arguments.cores, &cores, &problem) < 0) {
-		say(problem.text);
-		return 2;
-	}
-	if (bench->arguments.config && scenario_file_load(bench->arguments.config, &bench->scenario,
-	                                                  message, sizeof(message)) != 0) {
+	if (cpu_list_parse(arguments->cores, &cores, &problem) < 0)
+		goto err_say;
+	if (arguments->config && scenario_file_load(arguments->config, &bench->scenario, message,
+	                                            sizeof(message)) != 0) {
 		say(message);
 		return 2;
 	}
-	if (check_priority(bench) < 0)
-		return 2;
-	if (check_ahead(bench, &problem) < 0) {
-		say(problem.text);
-		return 2;
-	}
+	if (check_ahead(bench, &problem) < 0)
+		goto err_say;
 	bench_machine_read("", cores.cpu[0], &bench->machine);
 	bench->plan = (struct bench_plan){
-	        .arguments = &bench->arguments,
+	        .arguments = arguments,
 	        .scenario = bench->scenario,
-	        .scenario_name = bench->arguments.config,
+	        .scenario_name = arguments->config,
 	        .rows = json_array(),
 	        .remarks = json_array(),
 	        .conditions =
 	                {
-	                        .layout = bench->arguments.layout,
-	                        .runs = bench->arguments.runs ? (uint32_t)bench->arguments.runs
-	                                                      : RUNS,
-	                        .seconds = bench_seconds(&bench->arguments, SECONDS),
-	                        .priority = (int)bench->arguments.priority,
-	                        .flight_ns = bench->arguments.flight_ns,
-	                        .flight_snap = (uint32_t)bench->arguments.flight_snap,
+	                        .layout = arguments->layout,
+	                        .runs = arguments->runs ? (uint32_t)arguments->runs : RUNS,
+	                        .seconds = bench_seconds(arguments, SECONDS),
+	                        .priority = (int)arguments->priority,
+	                        .flight_ns = arguments->flight_ns,
+	                        .flight_snap = (uint32_t)arguments->flight_snap,
 	                        .tell = tell,
 	                },
 	};
 	if (bench->machine.unread[0])
-		json_array_append_new(bench->plan.remarks,
-		                      json_sprintf("%s could not be read: the description of "
-		                                   "this machine is incomplete",
-		                                   bench->machine.unread));
+		bench_plan_remark(&bench->plan,
+		                  "%s could not be read: the description of this machine is "
+		                  "incomplete",
+		                  bench->machine.unread);
 	bench->document = json_pack("{s:n,s:O,s:O}", "machine", "rows", bench->plan.rows, "remarks",
 	                            bench->plan.remarks);
-	return bench->document ? load_documents(bench) : 1;
+	if (!bench->document)
+		bench_plan_failed(&problem, -ENOMEM);
+	if (bench->document && load_documents(bench, &problem) == 0)
+		return 0;
+err_say:
+	say(problem.text);
+	return 2;
 }
 
 int command_bench(int argc, char **argv)
@@ -359,7 +326,7 @@ int command_bench(int argc, char **argv)
 	 * in which it keeps memory that is not in hugepages. */
 	signal(SIGXFSZ, SIG_IGN);
 	status = prepare(&bench);
-	if (status == 0 && measures(&bench.arguments))
+	if (status == 0 && measures(&bench, BENCH_PARTS))
 		status = run(&bench);
 	if (status != 2 && bench.document) {
 		printed = print(&bench);

@@ -68,6 +68,17 @@ static struct values values_ns(const struct rows *rows, const char *key)
 	return v;
 }
 
+/* A series of a value for each row; with x, a line. */
+static struct series series_of(const char *name, const struct rows *rows, const struct values *x,
+                               const struct values *y)
+{
+	return (struct series){.kind = x ? SERIES_LINE : SERIES_BARS,
+	                       .name = name,
+	                       .x = x ? x->of : NULL,
+	                       .y = y->of,
+	                       .n = rows->n};
+}
+
 /* ---- cost ---- */
 
 /* Draws the cost of each scenario, with frames of one size: the first size that occurs. */
@@ -82,20 +93,8 @@ static void draw_stages(struct page *page, struct rows rows)
 	struct values ns = values(&rows, "ns_per_packet", 1);
 	struct values low = values_ns(&rows, "mpps_max"), high = values_ns(&rows, "mpps_min");
 	struct values ceiling = values_ns(&rows, "ceiling_mpps");
-	const struct series series[] = {
-	        {.kind = SERIES_BARS,
-	         .name = "weir",
-	         .y = ns.of,
-	         .low = low.of,
-	         .high = high.of,
-	         .n = rows.n,
-	         .values = true},
-	        {.kind = SERIES_BARS,
-	         .name = "ports alone",
-	         .y = ceiling.of,
-	         .n = rows.n,
-	         .hollow = true},
-	};
+	struct series series[] = {series_of("weir", &rows, NULL, &ns),
+	                          series_of("ports alone", &rows, NULL, &ceiling)};
 	const struct chart chart = {
 	        .x = {.categories = names, .n_categories = rows.n},
 	        .y = {.label = "Cost of a packet", .unit = CHART_NS},
@@ -104,6 +103,9 @@ static void draw_stages(struct page *page, struct rows rows)
 	        .width_px = 1000,
 	};
 
+	series[0].low = low.of;
+	series[0].high = high.of;
+	series[0].values = series[1].hollow = true;
 	snprintf(caption, sizeof(caption),
 	         "The cost of a packet of %s bytes by scenario: medians, with the range of the "
 	         "runs, beside the cost of the ports with nothing in between.",
@@ -124,15 +126,9 @@ static void draw_frames(struct page *page, struct rows bare)
 	struct values ceiling = values(&bare, "ceiling_mpps", 1e6);
 	struct values forwarded = values(&bare, "mpps", 1e6);
 	struct values delay = values(&delayed, "mpps", 1e6);
-	const struct series series[] = {
-	        {.kind = SERIES_BARS,
-	         .name = "ports alone",
-	         .y = ceiling.of,
-	         .n = bare.n,
-	         .hollow = true},
-	        {.kind = SERIES_BARS, .name = "bare forwarding", .y = forwarded.of, .n = bare.n},
-	        {.kind = SERIES_BARS, .name = "delay 10 ms", .y = delay.of, .n = bare.n},
-	};
+	struct series series[] = {series_of("ports alone", &bare, NULL, &ceiling),
+	                          series_of("bare forwarding", &bare, NULL, &forwarded),
+	                          series_of("delay 10 ms", &bare, NULL, &delay)};
 	const struct chart chart = {
 	        .x = {.label = "Frame size (bytes)", .categories = names, .n_categories = bare.n},
 	        .y = {.label = "Throughput", .unit = CHART_PPS},
@@ -141,6 +137,7 @@ static void draw_frames(struct page *page, struct rows bare)
 	        .width_px = 1000,
 	};
 
+	series[0].hollow = true;
 	if (bare.n > 1 && bare.n == delayed.n)
 		page_figure(page, &chart,
 		            "Throughput by frame size, both directions together, one core per "
@@ -163,14 +160,7 @@ static void draw_curve(struct page *page, const struct rows *rows, const char *k
 {
 	struct values x = values(rows, key, 1), ns = values(rows, "ns_per_packet", 1);
 	struct values low = values_ns(rows, "mpps_max"), high = values_ns(rows, "mpps_min");
-	const struct series series = {.kind = SERIES_LINE,
-	                              .name = "cost of a packet",
-	                              .x = x.of,
-	                              .y = ns.of,
-	                              .low = low.of,
-	                              .high = high.of,
-	                              .n = rows->n,
-	                              .marker = SERIES_MARKER_CIRCLE};
+	struct series series = series_of("cost of a packet", rows, &x, &ns);
 	const struct chart chart = {
 	        .x = {.label = x_label, .unit = CHART_COUNT, .scale = AXIS_LOG10},
 	        .y = {.label = "Cost", .unit = CHART_NS, .from_zero = true},
@@ -179,6 +169,9 @@ static void draw_curve(struct page *page, const struct rows *rows, const char *k
 	};
 	char caption[200];
 
+	series.low = low.of;
+	series.high = high.of;
+	series.marker = SERIES_MARKER_CIRCLE;
 	snprintf(caption, sizeof(caption),
 	         "The cost of a packet of 64 bytes by the number of %s: medians, with the range of "
 	         "the runs.",
@@ -381,20 +374,9 @@ static void draw_throughput(struct page *page, const struct rows *rows)
 	struct values line = values(rows, "line_mpps", 1e6);
 	struct values ndr = values(rows, "throughput_mpps", 1e6);
 	struct values pdr = values(rows, "pdr_mpps", 1e6);
-	const struct series series[] = {
-	        {.kind = SERIES_LINE,
-	         .name = "the medium's maximum",
-	         .x = bytes.of,
-	         .y = line.of,
-	         .n = rows->n,
-	         .dashed = true},
-	        {.kind = SERIES_LINE, .name = "no loss", .x = bytes.of, .y = ndr.of, .n = rows->n},
-	        {.kind = SERIES_LINE,
-	         .name = "loss up to 0.5 %",
-	         .x = bytes.of,
-	         .y = pdr.of,
-	         .n = rows->n},
-	};
+	struct series series[] = {series_of("the medium's maximum", rows, &bytes, &line),
+	                          series_of("no loss", rows, &bytes, &ndr),
+	                          series_of("loss up to 0.5 %", rows, &bytes, &pdr)};
 	const struct chart chart = {
 	        .x = {.label = "Frame size", .unit = CHART_BYTES},
 	        .y = {.label = "Frame rate", .unit = CHART_PPS, .from_zero = true},
@@ -402,6 +384,7 @@ static void draw_throughput(struct page *page, const struct rows *rows)
 	        .n_series = 3,
 	};
 
+	series[0].dashed = true;
 	page_figure(page, &chart, "RFC 2544, 26.1: throughput.");
 }
 

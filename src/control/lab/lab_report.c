@@ -143,31 +143,28 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 
 /* ---- over time ---- */
 
-struct course {
-	double *t, *value, *average;
+struct column {
+	double *of;
 	size_t n, room;
+};
+
+struct course {
+	struct column t, value, average;
 	bool averaged;
 };
 
-static bool course_add(struct course *course, double t, double value, double average)
+static bool column_add(struct column *column, double x)
 {
-	if (course->n == course->room) {
-		size_t room = course->room ? 2 * course->room : 4096;
-		double *all = realloc(course->t, 3 * room * sizeof(*all));
+	if (column->n == column->room) {
+		size_t room = column->room ? 2 * column->room : 4096;
+		double *of = realloc(column->of, room * sizeof(*of));
 
-		if (!all)
+		if (!of)
 			return false;
-		/* The last part is moved first, since the parts move apart. */
-		memmove(all + 2 * room, all + 2 * course->room, course->n * sizeof(*all));
-		memmove(all + room, all + course->room, course->n * sizeof(*all));
-		course->t = all;
-		course->value = all + room;
-		course->average = all + 2 * room;
-		course->room = room;
+		column->of = of;
+		column->room = room;
 	}
-	course->t[course->n] = t;
-	course->value[course->n] = value;
-	course->average[course->n++] = average;
+	column->of[column->n++] = x;
 	return true;
 }
 
@@ -187,8 +184,9 @@ static bool course_read(struct course *course, const char *path, const char *wha
 			continue;
 		value = strtod(at + 2 + bytes, &end);
 		course->averaged |= *end == ',' && end[1] != '\n';
-		good = course_add(course, strtod(line, NULL), value,
-		                  *end == ',' ? strtod(end + 1, NULL) : 0);
+		good = column_add(&course->t, strtod(line, NULL)) &&
+		       column_add(&course->value, value) &&
+		       column_add(&course->average, *end == ',' ? strtod(end + 1, NULL) : 0);
 	}
 	if (in)
 		fclose(in);
@@ -214,27 +212,24 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 		if (campaign->jobs[i].trace == plot &&
 		    !course_read(&course, campaign->jobs[i].trace_path, what))
 			error = -EIO;
-	if (is_rate) {
+	double *t = course.t.of, *value = course.value.of;
+	size_t n = course.average.n;
+
+	if (is_rate && n > 0) {
 		/* Converts total bytes into Mbit/s since the line before. */
-		for (size_t i = course.n; i-- > 1;)
-			course.value[i] = (course.value[i] - course.value[i - 1]) * 8e-6 /
-			                  (course.t[i] - course.t[i - 1]);
-		if (course.n)
-			course.value[0] = 0;
+		for (size_t i = n; i-- > 1;)
+			value[i] = (value[i] - value[i - 1]) * 8e-6 / (t[i] - t[i - 1]);
+		value[0] = 0;
 	}
-	struct series series[2] = {
+	const struct series series[2] = {
 	        {.kind = SERIES_LINE,
 	         .name = course.averaged ? "queue" : NULL,
-	         .x = course.t,
-	         .y = course.value,
-	         .n = course.n},
-	        {.kind = SERIES_LINE,
-	         .name = "average",
-	         .x = course.t,
-	         .y = course.average,
-	         .n = course.n},
+	         .x = t,
+	         .y = value,
+	         .n = n},
+	        {.kind = SERIES_LINE, .name = "average", .x = t, .y = course.average.of, .n = n},
 	};
-	struct chart chart = {
+	const struct chart chart = {
 	        .title = plot->title,
 	        .x = {.label = "Time (s)"},
 	        .y = {.label = plot->label, .from_zero = true},
@@ -242,9 +237,11 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 	        .n_series = course.averaged ? 2 : 1,
 	};
 
-	if (!error && course.n)
+	if (!error && n > 0)
 		error = caption_write(page, &chart, plot);
-	free(course.t);
+	free(course.t.of);
+	free(course.value.of);
+	free(course.average.of);
 	return error;
 }
 
