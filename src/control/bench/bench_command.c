@@ -46,14 +46,6 @@ static void say(const char *text)
 	fprintf(stderr, "weir bench: %s\n", text);
 }
 
-/* Shows progress: on a terminal in one line, which is overwritten; otherwise not at all. */
-static void tell(void *argument, const char *what)
-{
-	(void)argument;
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%s", what);
-}
-
 /* Checks what would otherwise fail only after minutes. */
 static int check_ahead(const struct bench *bench, struct problem *problem)
 {
@@ -295,7 +287,6 @@ static int prepare(struct bench *bench)
 	                        .priority = (int)arguments->priority,
 	                        .flight_ns = arguments->flight_ns,
 	                        .flight_snap = (uint32_t)arguments->flight_snap,
-	                        .tell = tell,
 	                },
 	};
 	if (bench->machine.unread[0])

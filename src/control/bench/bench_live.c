@@ -27,15 +27,6 @@ static uint32_t port_of(const struct bench_live *live)
 	return live->rig.peer[i];
 }
 
-static int watch_departures(struct bench_live *live)
-{
-	struct runtime *runtime = live->rig.runtime;
-
-	live->sink.clock = &runtime->clock;
-	live->sink.own = true;
-	return bench_sink_attach(&live->sink, runtime->ports[port_of(live)].id);
-}
-
 int bench_live_open(struct bench_live *live, const char *statements, double pps,
                     const struct bench_conditions *conditions, struct problem *problem)
 {
@@ -55,7 +46,9 @@ int bench_live_open(struct bench_live *live, const char *statements, double pps,
 	scenario_free(scenario);
 	if (rc < 0)
 		return rc;
-	rc = watch_departures(live);
+	live->sink.clock = &live->rig.runtime->clock;
+	live->sink.own = true;
+	rc = bench_sink_attach(&live->sink, live->rig.runtime->ports[port_of(live)].id);
 	if (rc < 0) {
 		problem_set(problem, -1, "cannot watch the departures of the port: %s",
 		            strerror(-rc));
@@ -106,22 +99,6 @@ static bool report_of(const struct bench_live *live, struct port_report *report)
 	return runtime_port_report(live->rig.runtime, port_of(live), report);
 }
 
-static struct bench_live_sources count_sources(const struct bench_live *live)
-{
-	struct bench_live_sources sum = {0};
-
-	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
-		const struct bench_source *source = &live->rig.sources[i];
-
-		sum.made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
-		sum.missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
-		sum.missed_preempted +=
-		        __atomic_load_n(&source->missed_preempted, __ATOMIC_RELAXED);
-		sum.starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
-	}
-	return sum;
-}
-
 void bench_live_window_begin(struct bench_live *live)
 {
 	struct port_report report;
@@ -132,7 +109,6 @@ void bench_live_window_begin(struct bench_live *live)
 	for (uint32_t i = 0; i < live->rig.n_sources; i++)
 		__atomic_store_n(&live->rig.sources[i].preempted.longest_own_ns, 0,
 		                 __ATOMIC_RELAXED);
-	live->sources = count_sources(live);
 	bench_rig_count(&live->rig, &live->from);
 	histogram_part_free(&live->lateness);
 	if (!report_of(live, &report) || !histogram_part_make(&live->lateness, &report.lateness_ns))
@@ -154,7 +130,7 @@ static uint64_t count_above(const struct histogram *h, uint64_t value)
 bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 {
 	struct port_report *report = malloc(sizeof(*report));
-	struct bench_live_sources sources;
+	const struct bench_count *from = &live->from;
 	struct bench_count to;
 
 	memset(window, 0, sizeof(*window));
@@ -163,16 +139,15 @@ bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 		return false;
 	}
 	bench_rig_count(&live->rig, &to);
-	sources = count_sources(live);
-	window->seconds = (double)(to.raw_ns - live->from.raw_ns) / 1e9;
-	window->offered = sources.made - live->sources.made;
-	window->missed = sources.missed - live->sources.missed;
-	window->missed_preempted = sources.missed_preempted - live->sources.missed_preempted;
-	window->lost = to.lost - live->from.lost + sources.starved - live->sources.starved;
-	window->emulated = to.emulated - live->from.emulated;
-	window->sent = to.packets - live->from.packets;
+	window->seconds = (double)(to.raw_ns - from->raw_ns) / 1e9;
+	window->offered = to.made - from->made;
+	window->missed = to.missed - from->missed;
+	window->missed_preempted = to.missed_preempted - from->missed_preempted;
+	window->lost = to.lost - from->lost + to.starved - from->starved;
+	window->emulated = to.emulated - from->emulated;
+	window->sent = to.packets - from->packets;
 	window->taken =
-	        1 - (double)(to.worker_cpu_ns - live->from.worker_cpu_ns) / 1e9 / window->seconds;
+	        1 - (double)(to.worker_cpu_ns - from->worker_cpu_ns) / 1e9 / window->seconds;
 	window->taken = RTE_MAX(window->taken, 0.0); /* the two clocks differ */
 	window->lateness_ns = report->lateness_ns;
 	histogram_less(&window->lateness_ns, &live->lateness);

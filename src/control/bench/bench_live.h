@@ -25,9 +25,6 @@ struct bench_live {
 	char socket[64];
 	/* at the beginning of the window */
 	struct bench_count from;
-	struct bench_live_sources {
-		uint64_t made, missed, missed_preempted, starved;
-	} sources;
 	struct histogram_part lateness, own_lateness;
 	struct bench_sink sink; /* counts weir's own share of the lateness */
 };

@@ -76,6 +76,22 @@ static void run_frame_there(struct course *course)
 	rte_eal_wait_lcore(lcore);
 }
 
+/* Opens the tester between two devices; frames on the way get `wait_ns` after the last was sent. */
+static int open_tester(struct course *course, const char *out, const char *in, uint64_t wait_ns,
+                       struct problem *problem)
+{
+	struct clock clock = {.rate_ns = course->rig.tick_ns};
+	int rc;
+
+	if (!course->rigged && clock_calibrate(&clock) < 0) {
+		problem_set(problem, -1, "the time stamp counter does not run evenly");
+		return -ERANGE;
+	}
+	rc = bench_tester_open(&course->tester, out, in, clock.rate_ns, problem);
+	course->tester.wait_ns = wait_ns;
+	return rc;
+}
+
 /* ---- RFC 2544: the device under test ---- */
 
 static int no_memory(struct problem *problem)
@@ -84,7 +100,7 @@ static int no_memory(struct problem *problem)
 	return -ENOMEM;
 }
 
-/* Starts weir as the device under test, between two cables. */
+/* Starts weir as the device under test, between two cables, with the tester at their ends. */
 static int start_own(struct course *course, struct problem *problem)
 {
 	const struct bench_plan *plan = course->plan;
@@ -113,27 +129,12 @@ static int start_own(struct course *course, struct problem *problem)
 	}
 	setup.scenario = course->scenario;
 	rc = bench_rig_open(&course->rig, &setup, &plan->conditions, problem);
-	course->rigged = rc == 0;
-	return rc;
-}
-
-static int open_tester(struct course *course, struct problem *problem)
-{
-	const struct bench_arguments *arguments = course->plan->arguments;
-	struct clock clock;
-	int rc;
-
-	if (!course->own) {
-		clock_calibrate(&clock);
-		rc = bench_tester_open(&course->tester, arguments->devices[0],
-		                       arguments->devices[1], clock.rate_ns, problem);
-		course->tester.wait_ns = RESIDUAL_NS;
+	if (rc < 0)
 		return rc;
-	}
-	rc = bench_tester_open(&course->tester, course->cables.tester[0], course->cables.tester[1],
-	                       course->rig.tick_ns, problem);
+	course->rigged = true;
+	rc = open_tester(course, course->cables.tester[0], course->cables.tester[1],
+	                 OWN_REST_NS + 2 * bench_held_ns(course->scenario), problem);
 	course->tester.full_is_lost = true;
-	course->tester.wait_ns = OWN_REST_NS + 2 * bench_held_ns(course->scenario);
 	course->tester.worker = &course->rig.runtime->workers[0];
 	return rc;
 }
@@ -150,7 +151,7 @@ static int measure_rfc2544(struct course *course, uint32_t frame_bytes, struct p
 		            BENCH_TESTER_BYTES, frame_bytes);
 		return -EINVAL;
 	}
-	bench_plan_tell(plan, "rfc2544: frames of %u B", frame_bytes);
+	bench_plan_tell("rfc2544: frames of %u B", frame_bytes);
 	course->frame_bytes = frame_bytes;
 	course->conditions.line_pps =
 	        (line_bps > 0 ? (double)line_bps : LINE_BPS) / ((frame_bytes + FRAME_GAP) * 8);
@@ -203,15 +204,16 @@ int bench_plan_rfc2544(struct bench_plan *plan, struct problem *problem)
 {
 	struct course *course = calloc(1, sizeof(*course));
 	struct problem other;
-	int rc = 0;
+	int rc;
 
 	if (!course)
 		return bench_plan_failed(problem, -ENOMEM);
 	course->plan = plan;
 	if (plan->arguments->n_devices == 0)
 		rc = start_own(course, problem);
-	if (rc == 0)
-		rc = open_tester(course, problem);
+	else
+		rc = open_tester(course, plan->arguments->devices[0], plan->arguments->devices[1],
+		                 RESIDUAL_NS, problem);
 	if (rc == 0) {
 		if (course->own)
 			bench_rig_go(&course->rig);
@@ -234,28 +236,21 @@ int bench_plan_rfc2544(struct bench_plan *plan, struct problem *problem)
 
 /* ---- latency: a loop over a cable in both directions ---- */
 
+/* Opens the tester over the cable, which is made if no device is named. */
 static int open_loop(struct course *course, struct problem *problem)
 {
-	const struct bench_arguments *arguments = course->plan->arguments;
-	struct clock clock;
-	int rc;
+	const char *const *devices = course->plan->arguments->devices;
+	int rc = 0;
 
-	if (arguments->n_devices == 0) {
+	if (course->plan->arguments->n_devices == 0) {
 		rc = bench_cables_make(&course->cables, problem);
-		if (rc < 0)
-			return rc;
-		course->own = true;
+		course->own = rc == 0;
 	}
-	course->devices[0] = course->own ? course->cables.weir[0] : arguments->devices[0];
-	course->devices[1] = course->own ? course->cables.tester[0] : arguments->devices[1];
-	if (clock_calibrate(&clock) == 0) {
-		rc = bench_tester_open(&course->tester, course->devices[0], course->devices[1],
-		                       clock.rate_ns, problem);
-		course->tester.wait_ns = REST_NS;
+	if (rc < 0)
 		return rc;
-	}
-	problem_set(problem, -1, "the time stamp counter does not run evenly");
-	return -ERANGE;
+	course->devices[0] = course->own ? course->cables.weir[0] : devices[0];
+	course->devices[1] = course->own ? course->cables.tester[0] : devices[1];
+	return open_tester(course, course->devices[0], course->devices[1], REST_NS, problem);
 }
 
 static int measure_latency(struct course *course, struct problem *problem)
@@ -264,7 +259,7 @@ static int measure_latency(struct course *course, struct problem *problem)
 	const struct port *port = &course->tester.ports[0];
 	const struct bench_latency *result = &course->latency;
 
-	bench_plan_tell(plan, "latency: %s to %s, %u B", course->devices[0], course->devices[1],
+	bench_plan_tell("latency: %s to %s, %u B", course->devices[0], course->devices[1],
 	                course->frame_bytes);
 	/* The rate of the wire, as given, or that of a NIC's link; else 0, since the speed that a
 	 * virtual device reports is not that of a wire. */

@@ -83,10 +83,10 @@ struct lab_job {
 
 /* Runs the jobs that are not done, `at_once` at a time. Returns 0, the first job's error in their
  * order (the others still run), or -EINTR if *stop became true; the rest is then left out. Calls
- * `progress`, unless it is NULL, after each. */
+ * `progress` after each, with the name of the experiment. */
 int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
                  const volatile sig_atomic_t *stop,
-                 void (*progress)(void *argument, uint32_t done, uint32_t n), void *argument);
+                 void (*progress)(const char *name, uint32_t done, uint32_t n));
 
 struct campaign {
 	const struct experiment *experiment;
@@ -111,8 +111,8 @@ struct campaign {
 
 /* A value over the seeds. */
 struct campaign_value {
-	double mean, sigma; /* sigma: of a single value */
-	double low, high;   /* the mean less and plus a standard error */
+	double mean;
+	double low, high; /* the mean less and plus a standard error */
 	uint32_t n;
 };
 

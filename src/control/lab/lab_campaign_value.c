@@ -67,8 +67,7 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 		value->mean += away / value->n;
 		square += away * (x - value->mean);
 	}
-	value->sigma = value->n > 1 ? sqrt(square / (value->n - 1)) : 0;
-	error = value->sigma / sqrt(value->n);
+	error = value->n > 1 ? sqrt(square / (value->n - 1)) / sqrt(value->n) : 0;
 	value->low = value->mean - error;
 	value->high = value->mean + error;
 	return 0;

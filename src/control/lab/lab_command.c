@@ -30,9 +30,8 @@ static void stop_now(int signal_number)
 	stop = 1;
 }
 
-static void progress(void *argument, uint32_t done, uint32_t n)
+static void progress(const char *name, uint32_t done, uint32_t n)
 {
-	const struct experiment *experiment = argument;
 	char bar[31];
 	uint32_t full = n ? done * 30 / n : 30;
 
@@ -41,7 +40,7 @@ static void progress(void *argument, uint32_t done, uint32_t n)
 	memset(bar, '.', 30);
 	memset(bar, '#', full);
 	bar[30] = 0;
-	fprintf(stderr, "\r\033[K%s [%s] %u of %u runs%s", experiment->name, bar, done, n,
+	fprintf(stderr, "\r\033[K%s [%s] %u of %u runs%s", name, bar, done, n,
 	        done == n ? "\r\033[K" : "");
 }
 
@@ -103,15 +102,9 @@ static int list(const struct lab *lab)
 static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row,
                         const char *figure)
 {
-	struct campaign **campaigns =
-	        realloc(lab->campaigns, (lab->n_campaigns + 1) * sizeof(struct campaign *));
-	int error;
+	int error = campaign_make(experiment, &lab->arguments, row, figure, NULL,
+	                          &lab->campaigns[lab->n_campaigns], lab->message);
 
-	if (!campaigns)
-		return -ENOMEM;
-	lab->campaigns = campaigns;
-	error = campaign_make(experiment, &lab->arguments, row, figure, NULL,
-	                      &campaigns[lab->n_campaigns], lab->message);
 	lab->n_campaigns += !error;
 	return error;
 }
@@ -182,7 +175,7 @@ static int run_campaign(struct lab *lab, uint32_t index)
 {
 	struct campaign *campaign = lab->campaigns[index];
 	int error = lab_jobs_run(campaign->jobs, campaign->n_jobs, (uint32_t)lab->arguments.jobs,
-	                         &stop, progress, (void *)(uintptr_t)campaign->experiment);
+	                         &stop, progress);
 
 	if (error == -EINTR)
 		return error;
@@ -264,27 +257,6 @@ static int interrupted(struct lab *lab)
 	return -EINTR;
 }
 
-static int run(struct lab *lab)
-{
-	struct sigaction action = {.sa_handler = stop_now};
-	int error = choose(lab);
-
-	if (!error && lab->arguments.out)
-		error = prepare_folder(lab);
-	if (error)
-		return error;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++)
-		error = run_campaign(lab, i);
-	if (error == -EINTR)
-		return interrupted(lab);
-	if (!error && lab->arguments.out)
-		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
-		                         lab->message);
-	return error;
-}
-
 /* Returns {"experiment", "case", "seed", "set": {NAME: VALUE}}: what identifies this run. */
 static json_t *point_object(const struct lab_job *job)
 {
@@ -300,37 +272,48 @@ static json_t *point_object(const struct lab_job *job)
 }
 
 /* Prints what `run` would run, without figures over time, which are files of one machine. */
-static int points(struct lab *lab)
+static int print_points(struct lab *lab)
 {
 	json_t *array = json_array();
-	int error = choose(lab);
+	int error = 0;
 
-	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++) {
+	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
 		const struct campaign *campaign = lab->campaigns[i];
 
 		for (uint32_t k = 0; k < campaign->n_jobs; k++)
 			if (!campaign->jobs[k].trace)
 				json_array_append_new(array, point_object(&campaign->jobs[k]));
 	}
-	if (!error && (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF))
+	if (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF)
 		error = lab_fail(lab->message, -EIO, "standard output: %s", strerror(errno));
 	json_decref(array);
 	return error;
 }
 
-static int merge(struct lab *lab)
+/* Makes the campaigns, from what the command line names or from the runs of a merge, runs them
+ * unless it is a merge, and writes the folder. */
+static int campaigns(struct lab *lab)
 {
-	int error;
+	const struct lab_arguments *arguments = &lab->arguments;
+	struct sigaction action = {.sa_handler = stop_now};
+	int error = arguments->merge ? lab_merge(lab->all, lab->n_all, &lab->arguments,
+	                                         lab->campaigns, &lab->n_campaigns, lab->message)
+	                             : choose(lab);
 
-	lab->campaigns = calloc(lab->n_all, sizeof(struct campaign *));
-	if (!lab->campaigns)
-		return -ENOMEM;
-	error = lab_merge(lab->all, lab->n_all, &lab->arguments, lab->campaigns, &lab->n_campaigns,
-	                  lab->message);
-	if (!error && lab->arguments.out)
-		error = lab_folder_check(lab->arguments.out, lab->message);
-	if (!error && lab->arguments.out)
-		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
+	if (!error && arguments->points)
+		return print_points(lab);
+	if (!error && arguments->out)
+		error = prepare_folder(lab);
+	if (!error && !arguments->merge) {
+		sigaction(SIGINT, &action, NULL);
+		sigaction(SIGTERM, &action, NULL);
+		for (uint32_t i = 0; !error && i < lab->n_campaigns; i++)
+			error = run_campaign(lab, i);
+	}
+	if (error == -EINTR)
+		return interrupted(lab);
+	if (!error && arguments->out)
+		error = lab_folder_write(arguments->out, lab->campaigns, lab->n_campaigns,
 		                         lab->message);
 	return error;
 }
@@ -348,11 +331,12 @@ int command_lab(int argc, char **argv)
 	if (result != OPTIONS_RUN)
 		goto out;
 	error = lab_store_all(&lab->all, &lab->n_all, lab->message);
+	/* A campaign for each experiment that is built in, or one for a file. */
+	lab->campaigns = calloc(lab->n_all + 1, sizeof(struct campaign *));
+	if (!error && !lab->campaigns)
+		error = lab_fail(lab->message, -ENOMEM, "no memory");
 	if (!error)
-		error = lab->arguments.list     ? list(lab)
-		        : lab->arguments.points ? points(lab)
-		        : lab->arguments.merge  ? merge(lab)
-		                                : run(lab);
+		error = lab->arguments.list ? list(lab) : campaigns(lab);
 	if (error || lab->failed)
 		fprintf(stderr, "weir lab: %s\n", lab->message);
 	if (error)

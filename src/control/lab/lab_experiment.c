@@ -2,7 +2,6 @@
 #include "lab/lab_experiment.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +44,6 @@ void experiment_free(struct experiment *experiment)
 			free(experiment->plots[i].expressions[k]);
 	}
 	free(experiment);
-}
-
-void experiment_digest(const struct experiment *experiment, char text[EXPERIMENT_DIGEST_BYTES])
-{
-	snprintf(text, EXPERIMENT_DIGEST_BYTES, "%016" PRIx64, experiment->digest);
 }
 
 bool experiment_has(const struct experiment *experiment, const char *parameter)

@@ -51,8 +51,6 @@
 #define EXPERIMENT_VALUES_MAX 64
 #define EXPERIMENT_NO_CASE    UINT32_MAX
 #define EXPERIMENT_MESSAGE    1024
-/* Of a digest as text. */
-#define EXPERIMENT_DIGEST_BYTES 17
 
 /* Writes the message, and returns the error. */
 int lab_fail(char message[EXPERIMENT_MESSAGE], int error, const char *format, ...)
@@ -100,7 +98,7 @@ struct experiment_point {
 
 struct experiment {
 	char *name;                  /* or the path of its file */
-	uint64_t digest;             /* of its text: FNV-1a */
+	char digest[17];             /* of its text: FNV-1a, hexadecimal */
 	char *title, *paper, *about; /* never NULL, as the name */
 	char cases[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_cases;
@@ -125,8 +123,6 @@ int experiment_read(const char *text, size_t bytes, const char *name,
                     struct experiment **experiment, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(struct experiment *experiment);
 
-/* Prints the digest of its text. */
-void experiment_digest(const struct experiment *experiment, char text[EXPERIMENT_DIGEST_BYTES]);
 /* Returns true if there is a parameter of that name. */
 bool experiment_has(const struct experiment *experiment, const char *parameter);
 /* Returns the index of a case, or -1. */

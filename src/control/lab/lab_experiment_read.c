@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads an experiment, line by line. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -407,6 +408,7 @@ int experiment_read(const char *text, size_t bytes, const char *name, struct exp
 	struct reader *reader = calloc(1, sizeof(*reader));
 	struct experiment *experiment = calloc(1, sizeof(*experiment));
 	char *copy = strndup(text, bytes), *rest = copy, *line;
+	uint64_t digest = UINT64_C(0xcbf29ce484222325);
 	int error = lab_fail(message, -ENOMEM, "%s: no memory for the experiment", name);
 
 	if (experiment)
@@ -417,10 +419,9 @@ int experiment_read(const char *text, size_t bytes, const char *name, struct exp
 	                          .name = name,
 	                          .of = EXPERIMENT_NO_CASE,
 	                          .message = message};
-	experiment->digest = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < bytes; i++)
-		experiment->digest =
-		        (experiment->digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+		digest = (digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	snprintf(experiment->digest, sizeof(experiment->digest), "%016" PRIx64, digest);
 	error = 0;
 	for (int i = 0; !error && standard[i]; i++)
 		error = read_line(reader, standard[i]);

@@ -171,7 +171,6 @@ int lab_runs_take(const json_t *runs, struct lab_job *job)
 int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,
                     uint32_t *taken, char message[EXPERIMENT_MESSAGE])
 {
-	char own[EXPERIMENT_DIGEST_BYTES];
 	json_t *parts, *part;
 	size_t i;
 	int error = lab_results_read(folder, false, &parts, message);
@@ -180,7 +179,8 @@ int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint3
 	if (error)
 		return error;
 	for (uint32_t c = 0; c < n; c++) {
-		experiment_digest(campaigns[c]->experiment, own);
+		const char *own = campaigns[c]->experiment->digest;
+
 		json_array_foreach(parts, i, part)
 		{
 			const char *digest = json_string_value(json_object_get(part, "digest"));

@@ -193,7 +193,7 @@ static uint32_t take_parcels(struct worker *workers, uint32_t n_workers, uint32_
 
 int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
                  const volatile sig_atomic_t *stop,
-                 void (*progress)(void *argument, uint32_t done, uint32_t n), void *argument)
+                 void (*progress)(const char *name, uint32_t done, uint32_t n))
 {
 	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
 	                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -220,8 +220,8 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 	while (left && !*stop) {
 		ended = take_parcels(workers, n_workers, &left, jobs, board);
 		done += ended;
-		if (progress && ended)
-			progress(argument, done, n);
+		if (ended)
+			progress(jobs->point.experiment->name, done, n);
 	}
 	for (uint32_t i = 0; i < n_workers; i++)
 		if (workers[i].pid)

@@ -145,7 +145,6 @@ static int add_part(struct experiment *const *all, uint32_t n_all, const json_t 
 {
 	const char *name = json_string_value(json_object_get(part, "experiment"));
 	const char *digest = json_string_value(json_object_get(part, "digest"));
-	char own[EXPERIMENT_DIGEST_BYTES];
 	uint32_t i = 0;
 
 	while (name && i < n_all && strcmp(all[i]->name, name) != 0)
@@ -155,9 +154,7 @@ static int add_part(struct experiment *const *all, uint32_t n_all, const json_t 
 		                "%.300s/results.json: %.300s is not built in; merge takes the "
 		                "experiments that `weir lab list` names",
 		                folder, name);
-	if (name)
-		experiment_digest(all[i], own);
-	if (name && (!digest || strcmp(digest, own) != 0))
+	if (name && (!digest || strcmp(digest, all[i]->digest) != 0))
 		return lab_fail(message, -EINVAL,
 		                "%.300s/results.json: its runs are of another text of %s, that of "
 		                "another version of weir; make them again",

@@ -107,15 +107,14 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	status = options_read(&lab_options, argc, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
-	arguments->list = words.n == 1 && strcmp(words.word[0], "list") == 0;
-	if (words.n == 2 && strcmp(words.word[0], "run") == 0)
+	const char *verb = words.n > 0 ? words.word[0] : "";
+
+	arguments->list = words.n == 1 && strcmp(verb, "list") == 0;
+	arguments->points = words.n == 2 && strcmp(verb, "points") == 0;
+	arguments->merge = words.n > 1 && strcmp(verb, "merge") == 0;
+	if (arguments->points || (words.n == 2 && strcmp(verb, "run") == 0))
 		arguments->what = words.word[1];
-	if (words.n == 2 && strcmp(words.word[0], "points") == 0) {
-		arguments->points = true;
-		arguments->what = words.word[1];
-	}
-	if (words.n > 1 && strcmp(words.word[0], "merge") == 0) {
-		arguments->merge = true;
+	if (arguments->merge) {
 		arguments->folders = &words.word[1];
 		arguments->n_folders = (uint32_t)words.n - 1;
 	}

@@ -266,7 +266,6 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	json_t *rows = json_array();
-	char digest[EXPERIMENT_DIGEST_BYTES];
 	uint32_t all, done = campaigns_done((struct campaign *const *)&campaign, 1, &all);
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
@@ -278,10 +277,10 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 		if (first && campaign_has_row(campaign, &experiment->rows[i]))
 			json_array_append_new(rows, lab_output_row(campaign, id));
 	}
-	experiment_digest(experiment, digest);
 	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "experiment", experiment->name, "title",
-	                 experiment->title, "paper", experiment->paper, "digest", digest,
-	                 "complete", (int)(done == all), "rows", rows, "runs", runs(campaign));
+	                 experiment->title, "paper", experiment->paper, "digest",
+	                 experiment->digest, "complete", (int)(done == all), "rows", rows, "runs",
+	                 runs(campaign));
 }
 
 /* Prints a field of a line, as RFC 4180 writes it. */

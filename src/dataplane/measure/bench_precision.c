@@ -22,16 +22,6 @@ static uint64_t delay_of(const struct scenario *scenario)
 	return delay && delay->conf.statement == &delay_statement ? delay->delay_ns : 0;
 }
 
-/* Adds, or subtracts, what the sources have made and lost so far. */
-static void add_sources(const struct bench_rig *rig, struct bench_precision *precision, int sign)
-{
-	for (uint32_t i = 0; i < rig->n_sources; i++) {
-		precision->offered += (uint64_t)sign * rig->sources[i].made;
-		precision->missed += (uint64_t)sign * rig->sources[i].missed;
-		precision->lost += (uint64_t)sign * rig->sources[i].starved;
-	}
-}
-
 struct course {
 	struct bench_rig rig;
 	struct bench_sink sink;
@@ -115,6 +105,7 @@ int bench_precision_measure(const struct bench_setup *setup,
                             struct bench_precision *precision, struct problem *problem)
 {
 	struct course *course = calloc(1, sizeof(*course));
+	struct bench_count from, to;
 	struct bench_rig *rig;
 	uint32_t turns = (uint32_t)(conditions->seconds / TURN_S + 0.5);
 	int rc;
@@ -133,10 +124,13 @@ int bench_precision_measure(const struct bench_setup *setup,
 	bench_pause(WARM_UP_S + (double)delay_of(setup->scenario) * 1.1e-9);
 	bench_rig_stop(rig);
 	rig->runtime->workers[0].longest_poll_ns = 0;
-	add_sources(rig, precision, -1);
+	bench_rig_count(rig, &from);
 	for (uint32_t i = 0; rc == 0 && i < RTE_MAX(turns, 1u) && !bench_stopped(); i++)
 		turn(course, i, 1e9 / setup->pps, precision);
-	add_sources(rig, precision, 1);
+	bench_rig_count(rig, &to);
+	precision->offered = to.made - from.made;
+	precision->missed = to.missed - from.missed;
+	precision->lost += to.starved - from.starved;
 	precision->early = course->sink.early;
 	precision->most_early_ns = course->sink.most_early_ns;
 	precision->longest_poll_ns = rig->runtime->workers[0].longest_poll_ns;

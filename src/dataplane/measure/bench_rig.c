@@ -405,6 +405,15 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count)
 			count->memory_bytes += engine_memory_used(worker->engine);
 		}
 	}
+	for (uint32_t i = 0; i < rig->n_sources; i++) {
+		const struct bench_source *source = &rig->sources[i];
+
+		count->made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
+		count->missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
+		count->missed_preempted +=
+		        __atomic_load_n(&source->missed_preempted, __ATOMIC_RELAXED);
+		count->starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
+	}
 	count_clouds(rig, count);
 	if (rig->recording) {
 		struct recording_counts recorded;

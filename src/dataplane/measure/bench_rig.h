@@ -74,9 +74,6 @@ struct bench_conditions {
 	 * of each frame are kept; 0: all. */
 	simtime flight_ns;
 	uint32_t flight_snap;
-	/* Called with what is being measured; may be NULL. */
-	void (*tell)(void *argument, const char *what);
-	void *argument;
 };
 
 struct bench_setup {
@@ -111,6 +108,8 @@ struct bench_count {
 	uint64_t packets, bytes; /* handed to devices */
 	uint64_t lost;           /* drops that the scenario did not cause */
 	uint64_t emulated;       /* drops that it caused */
+	/* by the sources (bench_source.h) */
+	uint64_t made, missed, missed_preempted, starved;
 	uint64_t held_packets, memory_bytes;
 	uint32_t mbufs_free;
 	uint64_t recorded, unrecorded; /* packets that a flight has, and that it missed */
