@@ -10,6 +10,7 @@
 #include "capture/atomic_file.h"
 #include "report/page.h"
 #include "text/alloc_failure.h"
+#include "text/table.h"
 
 #define ROWS_MAX    512
 #define BUCKETS_MAX 2048
@@ -204,7 +205,7 @@ static double from_of(const json_t *bucket, bool log_scale)
 	return log_scale ? fmax(1, from) : from;
 }
 
-static double count_of(const json_t *bucket)
+static double packets_of(const json_t *bucket)
 {
 	return json_number_value(json_array_get(bucket, 1));
 }
@@ -221,7 +222,7 @@ static double rebin(const json_t *buckets, bool log_scale, size_t n, double *edg
 	{
 		low = fmin(low, from_of(bucket, log_scale));
 		high = fmax(high, from_of(bucket, log_scale));
-		sum += count_of(bucket);
+		sum += packets_of(bucket);
 	}
 	if (sum <= 0)
 		return 0;
@@ -238,7 +239,7 @@ static double rebin(const json_t *buckets, bool log_scale, size_t n, double *edg
 		size_t bin = log_scale ? (size_t)(log(from / low) / log(high / low) * (double)n)
 		                       : (size_t)(from / width);
 
-		shares[bin < n ? bin : n - 1] += count_of(bucket) / sum;
+		shares[bin < n ? bin : n - 1] += packets_of(bucket) / sum;
 	}
 	return sum;
 }
@@ -284,7 +285,7 @@ static void draw_lateness(struct page *page, const json_t *row)
 		double sum = 0, left;
 		size_t i, n = 0;
 
-		json_array_foreach(buckets, i, bucket) sum += count_of(bucket);
+		json_array_foreach(buckets, i, bucket) sum += packets_of(bucket);
 		left = sum;
 		json_array_foreach(buckets, i, bucket)
 		{
@@ -292,7 +293,7 @@ static void draw_lateness(struct page *page, const json_t *row)
 				break;
 			steps[k].edge[n] = from_of(bucket, true);
 			steps[k].share[n++] = left / sum;
-			left -= count_of(bucket);
+			left -= packets_of(bucket);
 		}
 		series[k] = (struct series){.kind = SERIES_STEP,
 		                            .name = lines[k].name,
@@ -365,8 +366,6 @@ static void draw_clock(struct page *page, const json_t *all)
 
 #define FRAMES_MAX 16
 #define POINTS_MAX 16
-#define CELL_BYTES 48
-#define COLUMNS    7
 
 static void draw_throughput(struct page *page, const struct rows *rows)
 {
@@ -392,7 +391,7 @@ static void draw_loss(struct page *page, const struct rows *rows)
 {
 	double share[FRAMES_MAX][POINTS_MAX], loss[FRAMES_MAX][POINTS_MAX];
 	struct series series[FRAMES_MAX] = {0};
-	char names[FRAMES_MAX][CELL_BYTES];
+	char names[FRAMES_MAX][48];
 	const struct chart chart = {
 	        .x = {.label = "Share of the greatest rate", .unit = CHART_PERCENT},
 	        .y = {.label = "Frames lost", .unit = CHART_PERCENT, .from_zero = true},
@@ -426,41 +425,27 @@ static void draw_loss(struct page *page, const struct rows *rows)
 
 static void write_latency(struct page *page, const struct rows *rows)
 {
-	static const char *const head[COLUMNS] = {
-	        "frame (B)", "rate (Mpps)", "mean (us)",          "median",
-	        "p99",       "max",         "back-to-back frames"};
-	static const struct {
-		const char *key;
-		int decimals;
-		double unit;
-	} columns[COLUMNS - 1] = {{"frame_bytes", 0, 1},       {"throughput_mpps", 3, 1},
-	                          {"latency_mean_ns", 1, 1e3}, {"latency_ns.p50", 1, 1e3},
-	                          {"latency_ns.p99", 1, 1e3},  {"latency_ns.max", 1, 1e3}};
-	char text[FRAMES_MAX * COLUMNS][CELL_BYTES];
-	const char *cells[FRAMES_MAX * COLUMNS];
-	struct page_rows table = {
-	        .caption = "RFC 2544, 26.2 and 26.4: latency at the throughput's rate, and the "
-	                   "longest burst without loss.",
-	        .head = head,
-	        .cells = cells,
-	        .n_columns = COLUMNS,
-	        .n_rows = rows->n,
-	};
+	struct table *table = table_headed("rrrrrrl", "frame (B)", "rate (Mpps)", "mean (us)",
+	                                   "median", "p99", "max", "back-to-back frames", NULL);
 
-	for (size_t i = 0; i < rows->n * COLUMNS; i++) {
-		const json_t *row = rows->row[i / COLUMNS];
-		size_t k = i % COLUMNS;
+	for (size_t i = 0; table && i < rows->n; i++) {
+		const json_t *row = rows->row[i];
 
-		cells[i] = text[i];
-		if (k < COLUMNS - 1)
-			snprintf(text[i], CELL_BYTES, "%.*f", columns[k].decimals,
-			         bench_number(row, columns[k].key) / columns[k].unit);
-		else
-			snprintf(text[i], CELL_BYTES, "%s%.0f",
-			         bench_burst_is_least(row) ? "at least " : "",
-			         bench_number(row, "back_to_back_frames"));
+		table_format(table, "%.0f", bench_number(row, "frame_bytes"));
+		table_format(table, "%.3f", bench_number(row, "throughput_mpps"));
+		table_format(table, "%.1f", bench_number(row, "latency_mean_ns") / 1e3);
+		table_format(table, "%.1f", bench_number(row, "latency_ns.p50") / 1e3);
+		table_format(table, "%.1f", bench_number(row, "latency_ns.p99") / 1e3);
+		table_format(table, "%.1f", bench_number(row, "latency_ns.max") / 1e3);
+		table_format(table, "%s%.0f", bench_burst_is_least(row) ? "at least " : "",
+		             bench_number(row, "back_to_back_frames"));
 	}
-	page_table(page, &table);
+	if (table)
+		table_page(table, page,
+		           "RFC 2544, 26.2 and 26.4: latency at the throughput's rate, and the "
+		           "longest burst without loss.",
+		           NULL);
+	table_free(table);
 }
 
 static void draw_rfc2544(struct page *page, const json_t *all)
@@ -503,28 +488,20 @@ static void write_tables(struct page *page, const json_t *document)
 
 static void write_doctor(struct page *page, const json_t *findings)
 {
-	static const char *const head[] = {"", "subject", "what", "costs", "remedy"};
 	static const char *const keys[] = {"state", "subject", "what", "cost", "remedy"};
-	size_t n = json_array_size(findings), i;
-	const char **cells = calloc(n * 5 + 1, sizeof(*cells));
-	struct page_rows table = {
-	        .caption = "What in this machine costs packets a second, or nanoseconds.",
-	        .head = head,
-	        .cells = cells,
-	        .n_columns = 5,
-	        .n_rows = n};
+	struct table *table = table_headed("lllll", "", "subject", "what", "costs", "remedy", NULL);
 	json_t *finding;
+	size_t i;
 
-	if (!cells)
-		return;
-	json_array_foreach(findings, i, finding)
+	json_array_foreach(table ? findings : NULL, i, finding)
 	{
 		for (size_t k = 0; k < 5; k++)
-			cells[5 * i + k] = bench_text(finding, keys[k]);
+			table_text(table, bench_text(finding, keys[k]));
 	}
-	if (n > 0)
-		page_table(page, &table);
-	free(cells);
+	if (table)
+		table_page(table, page,
+		           "What in this machine costs packets a second, or nanoseconds.", NULL);
+	table_free(table);
 }
 
 static const struct {

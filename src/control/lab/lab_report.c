@@ -9,6 +9,7 @@
 #include "lab/lab_campaign.h"
 #include "report/page.h"
 #include "report/theme.h"
+#include "text/table.h"
 
 /*
  * A figure of an experiment, drawn as in the paper: a line for each case over the sweep, bars, or a
@@ -245,31 +246,24 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 	return error;
 }
 
-#define COLUMNS    8
-#define CELL_BYTES 160
-
-static void number(char *cell, double value)
+static void number_cell(struct table *table, double value)
 {
 	if (isinf(value))
-		snprintf(cell, CELL_BYTES, "%s", "any");
+		table_text(table, "any");
 	else
-		snprintf(cell, CELL_BYTES, "%.4g", value);
+		table_format(table, "%.4g", value);
 }
 
-/* Fills cells, and the texts at which they point, with the rows of one experiment. */
-static size_t fill_rows(const struct campaign *campaign, const char **cells,
-                        char (*texts)[CELL_BYTES], bool *alarms)
+/* Adds the rows of one experiment to the table, and whether each is an alarm. */
+static void add_rows(const struct campaign *campaign, struct table *table, bool *alarms, size_t *n)
 {
+	static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured", "not measured",
+	                                       "not comparable"};
 	const struct experiment *experiment = campaign->experiment;
 	char message[EXPERIMENT_MESSAGE];
-	size_t n = 0;
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const struct experiment_row *row = &experiment->rows[i];
-		const char **cell = &cells[n * COLUMNS];
-		char(*text)[CELL_BYTES] = &texts[n * COLUMNS];
-		static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured",
-		                                       "not measured", "not comparable"};
 		struct campaign_value value;
 		enum verdict verdict;
 		bool known;
@@ -278,49 +272,37 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 			continue;
 		verdict = campaign_verdict(campaign, row, &value, message);
 		known = verdict != VERDICT_UNKNOWN && verdict != VERDICT_LEFT_OUT;
-		alarms[n] = verdict != VERDICT_INSIDE && verdict != VERDICT_NOT_COMPARABLE;
-		cell[0] = row->id;
-		cell[1] = row->what;
-		cell[2] = row->paper;
-		for (int k = 3; k < COLUMNS; k++)
-			cell[k] = text[k];
-		number(text[3], known ? value.mean : NAN);
-		if (!known || value.n > 1) /* one seed has no error */
-			number(text[4], known ? value.high - value.mean : NAN);
-		snprintf(text[5], CELL_BYTES, "%.4g to %.4g", row->low, row->high);
-		snprintf(text[6], CELL_BYTES, "%s", verdicts[verdict]);
-		snprintf(text[7], CELL_BYTES, "%.150s", message);
-		n++;
+		alarms[(*n)++] = verdict != VERDICT_INSIDE && verdict != VERDICT_NOT_COMPARABLE;
+		table_texts(table, row->id, row->what, row->paper, NULL);
+		number_cell(table, known ? value.mean : NAN);
+		if (!known || value.n > 1)
+			number_cell(table, known ? value.high - value.mean : NAN);
+		else
+			table_text(table, ""); /* one seed has no error */
+		table_format(table, "%.4g to %.4g", row->low, row->high);
+		table_text(table, verdicts[verdict]);
+		table_format(table, "%.150s", message);
 	}
-	return n;
 }
 
 /* Writes the rows of so many campaigns, in one table. */
 static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
-	static const char *const head[COLUMNS] = {"row", "what",      "paper",   "weir",
-	                                          "+-",  "to accept", "verdict", "reason"};
-	size_t room = (size_t)n * EXPERIMENT_ROWS_MAX * COLUMNS;
-	const char **cells = calloc(room, sizeof(char *));
-	char(*texts)[CELL_BYTES] = calloc(room, CELL_BYTES);
-	bool *alarms = calloc(room, sizeof(*alarms));
-	struct page_rows rows = {
-	        .caption = "Comparison with the papers. +-: the standard error over the seeds.",
-	        .head = head,
-	        .cells = cells,
-	        .n_columns = COLUMNS,
-	        .alarms = alarms,
-	};
-	int error = cells && texts && alarms ? 0 : -ENOMEM;
+	struct table *table = table_headed("llllllll", "row", "what", "paper", "weir", "+-",
+	                                   "to accept", "verdict", "reason", NULL);
+	bool *alarms = calloc((size_t)n * EXPERIMENT_ROWS_MAX, sizeof(*alarms));
+	int error = table && alarms ? 0 : -ENOMEM;
+	size_t n_rows = 0;
 
 	for (uint32_t i = 0; !error && i < n; i++)
-		rows.n_rows += fill_rows(campaigns[i], &cells[rows.n_rows * COLUMNS],
-		                         &texts[rows.n_rows * COLUMNS], &alarms[rows.n_rows]);
-	if (!error && rows.n_rows)
-		error = page_table(page, &rows);
+		add_rows(campaigns[i], table, alarms, &n_rows);
+	if (!error)
+		error = table_page(
+		        table, page,
+		        "Comparison with the papers. +-: the standard error over the seeds.",
+		        alarms);
 	free(alarms);
-	free(texts);
-	free(cells);
+	table_free(table);
 	return error;
 }
 
@@ -367,21 +349,15 @@ static int experiment_write(struct page *page, struct campaign *campaign)
 /* Writes a table of contents, so that every row and its verdict is on the first page. */
 static int contents_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
-	const char **cells = calloc((size_t)n * 3, sizeof(char *));
-	static const char *const head[] = {"experiment", "title", "paper"};
-	struct page_rows rows = {
-	        .caption = "Contents", .head = head, .cells = cells, .n_columns = 3, .n_rows = n};
-	int error;
+	struct table *table = table_headed("lll", "experiment", "title", "paper", NULL);
+	int error = table ? 0 : -ENOMEM;
 
-	if (!cells)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		cells[3 * i] = campaigns[i]->experiment->name;
-		cells[3 * i + 1] = campaigns[i]->experiment->title;
-		cells[3 * i + 2] = campaigns[i]->experiment->paper;
-	}
-	error = page_table(page, &rows);
-	free(cells);
+	for (uint32_t i = 0; !error && i < n; i++)
+		table_texts(table, campaigns[i]->experiment->name, campaigns[i]->experiment->title,
+		            campaigns[i]->experiment->paper, NULL);
+	if (!error)
+		error = table_page(table, page, "Contents", NULL);
+	table_free(table);
 	return error ? error : rows_write(page, campaigns, n);
 }
 

@@ -15,6 +15,7 @@
 #include "report/chart.h"
 #include "report/chart_unit.h"
 #include "show/achieved.h"
+#include "text/table.h"
 
 #define BINS           80
 #define PARAGRAPH_SIZE 400
@@ -237,46 +238,41 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 static void draw_table(struct drawing *drawing, uint32_t cloud)
 {
 	struct achieved_row rows[ACHIEVED_ROWS_MAX];
-	const char *cells[3 * ACHIEVED_ROWS_MAX];
-	static const char *const head[] = {"", "configured", "achieved"};
 	struct achieved_run run = replay_achieved_run(drawing->scenario, drawing->result, cloud);
-	struct page_rows table = {.head = head, .cells = cells, .n_columns = 3};
+	struct table *table = table_headed("lll", "", "configured", "achieved", NULL);
+	uint32_t n;
 
 	run.time_unit = drawing->delay_unit;
 	run.rate_unit = drawing->rate_unit;
-	table.n_rows = achieved_rows(drawing->scenario->clouds[cloud],
-	                             &drawing->result->clouds[cloud], &run, rows);
-	for (size_t i = 0; i < table.n_rows; i++) {
-		cells[3 * i] = rows[i].what;
-		cells[3 * i + 1] = rows[i].asked;
-		cells[3 * i + 2] = rows[i].got;
-	}
-	page_table(&drawing->page, &table);
+	n = achieved_rows(drawing->scenario->clouds[cloud], &drawing->result->clouds[cloud], &run,
+	                  rows);
+	for (uint32_t i = 0; table && i < n; i++)
+		table_texts(table, rows[i].what, rows[i].asked, rows[i].got, NULL);
+	if (table)
+		table_page(table, &drawing->page, NULL, NULL);
+	table_free(table);
 }
 
 static void draw_times(struct drawing *drawing, uint32_t cloud)
 {
 	struct achieved_times times[ACHIEVED_TIMES_MAX];
-	char texts[ACHIEVED_TIMES_MAX * ACHIEVED_TIMES_COLUMNS][CHART_UNIT_SIZE];
-	const char *head[ACHIEVED_TIMES_COLUMNS + 1] = {""};
-	const char *cells[ACHIEVED_TIMES_MAX * (ACHIEVED_TIMES_COLUMNS + 1)];
-	struct page_rows table = {
-	        .head = head, .cells = cells, .n_columns = ACHIEVED_TIMES_COLUMNS + 1};
-	size_t at = 0, text = 0;
+	struct table *table = table_headed("llllll", "", NULL);
+	uint32_t n = achieved_times(drawing->scenario->clouds[cloud],
+	                            &drawing->result->clouds[cloud], times);
+	char text[CHART_UNIT_SIZE];
 
-	table.n_rows = achieved_times(drawing->scenario->clouds[cloud],
-	                              &drawing->result->clouds[cloud], times);
-	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
-		head[k + 1] = achieved_times_head[k];
-	for (size_t i = 0; i < table.n_rows; i++) {
-		cells[at++] = times[i].what;
+	for (uint32_t k = 0; table && k < ACHIEVED_TIMES_COLUMNS; k++)
+		table_text(table, achieved_times_head[k]);
+	for (uint32_t i = 0; table && i < n; i++) {
+		table_text(table, times[i].what);
 		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
-			achieved_times_cell(&times[i], k, drawing->delay_unit, texts[text]);
-			cells[at++] = texts[text++];
+			achieved_times_cell(&times[i], k, drawing->delay_unit, text);
+			table_text(table, text);
 		}
 	}
-	if (table.n_rows > 0)
-		page_table(&drawing->page, &table);
+	if (table)
+		table_page(table, &drawing->page, NULL, NULL);
+	table_free(table);
 }
 
 void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/page.h"
 #include "text/alloc_failure.h"
 #include "text/table.h"
 
@@ -301,4 +303,23 @@ void table_print(const struct table *table, FILE *out)
 		if (block.to < table->n_columns)
 			fputc('\n', out);
 	} while (block.to < table->n_columns);
+}
+
+int table_page(const struct table *table, struct page *page, const char *caption,
+               const bool *alarms)
+{
+	const char *const *cells = (const char *const *)table->cells;
+	const struct page_rows rows = {
+	        .caption = caption,
+	        .head = cells,
+	        .cells = cells + table->n_columns,
+	        .n_columns = table->n_columns,
+	        .n_rows = table->n_cells / table->n_columns - 1,
+	        .alarms = alarms,
+	};
+
+	for (size_t i = 0; i < table->n_cells; i++)
+		if (cells[i] == NULL)
+			return -ENOMEM;
+	return table->n_cells > table->n_columns ? page_table(page, &rows) : 0;
 }

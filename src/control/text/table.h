@@ -24,6 +24,7 @@
 
 #define TABLE_WIDTH 80
 
+struct page;
 struct table;
 
 /* Makes a table of up to 32 columns. `columns` has a letter for each: l or r, the side on which its
@@ -51,5 +52,9 @@ void table_percentile(struct table *table, const struct histogram *h, uint32_t p
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 
 void table_print(const struct table *table, FILE *out);
+/* Writes it into a page (report/page.h), with a caption, or NULL; rows that have an alarm are red,
+ * NULL: none. A table without rows is left out. Returns 0, or an error of page_table. */
+int table_page(const struct table *table, struct page *page, const char *caption,
+               const bool *alarms);
 
 #endif
