@@ -19,9 +19,9 @@
 #define HOURS_MIN    (FACTOR_ONE / 1000)
 #define HOURS_MAX    (1000 * FACTOR_ONE)
 
-static const char *const part_names[BENCH_PARTS] = {"cost",  "precision", "depth",   "clouds",
-                                                    "clock", "rfc2544",   "latency", "reconf",
-                                                    "soak",  "machine",   "compare"};
+static const char *const part_names[BENCH_PARTS + 1] = {"cost",  "precision", "depth",   "clouds",
+                                                        "clock", "rfc2544",   "latency", "reconf",
+                                                        "soak",  "machine",   "compare", NULL};
 
 static int take_frame(const struct field *option, char *text, void *to,
                       struct language_error *error)
@@ -198,18 +198,8 @@ const struct options bench_options = {
                 "  compare    measures again what the output of an earlier -j holds, or takes a\n"
                 "             second one, and compares; exit status 1 if a figure is worse\n",
         .rows = rows,
+        .parts = part_names,
 };
-
-/* Returns the names of the parts that are set in the mask, as `a, b and c`. */
-static const char *parts_text(struct listing *listing, uint32_t mask)
-{
-	listing_start(listing, "and");
-	for (int part = 0; part < BENCH_PARTS; part++) {
-		if (mask >> part & 1)
-			listing_add_plain(listing, part_names[part]);
-	}
-	return listing_end(listing);
-}
 
 static int take_part(const char *word, struct bench_arguments *arguments)
 {
@@ -228,7 +218,7 @@ static int take_part(const char *word, struct bench_arguments *arguments)
 		return options_wrong(&bench_options, "there is no part `%s`; did you mean `%s`?",
 		                     word, nearest.best);
 	return options_wrong(&bench_options, "there is no part `%s`; the parts are %s", word,
-	                     parts_text(&all, EVERY_PART));
+	                     options_parts(&bench_options, EVERY_PART, &all));
 }
 
 static int take_words(const struct options_words *words, struct bench_arguments *arguments)
@@ -248,25 +238,19 @@ static int take_words(const struct options_words *words, struct bench_arguments 
 	return status;
 }
 
-/* Rejects an option that has no effect: it is a mistake, and must not be ignored. None of the parts
- * may use it, or nothing is measured, because two files are compared. */
-static int check_used(const struct bench_arguments *arguments, uint64_t given, uint32_t asked)
+/* Rejects an option that has no effect: none of the parts uses it, or nothing is measured, because
+ * two files are compared. */
+static int check_used(const struct bench_arguments *arguments, const struct options_words *words,
+                      uint32_t asked)
 {
-	struct listing parts;
-
 	for (uint32_t i = 0; arguments->against && rows[i].field.name; i++) {
-		if (given >> i & 1 && strcmp(rows[i].field.name, "--bound") != 0)
+		if (words->given >> i & 1 && strcmp(rows[i].field.name, "--bound") != 0)
 			return options_wrong(&bench_options,
 			                     "compare of two files measures nothing: it prints "
 			                     "only the verdict, and takes no %s",
 			                     rows[i].field.name);
 	}
-	for (uint32_t i = 0; rows[i].field.name; i++) {
-		if (given >> i & 1 && rows[i].parts && !(rows[i].parts & asked))
-			return options_wrong(&bench_options, "%s applies only to %s",
-			                     rows[i].field.name, parts_text(&parts, rows[i].parts));
-	}
-	return OPTIONS_RUN;
+	return options_check_parts(&bench_options, words, asked);
 }
 
 /* Rejects options of which one makes the other useless, or that need another. */
@@ -333,7 +317,7 @@ static int check_tester(const struct bench_arguments *arguments)
 	return OPTIONS_RUN;
 }
 
-static int check(struct bench_arguments *arguments, uint64_t given)
+static int check(struct bench_arguments *arguments, const struct options_words *words)
 {
 	uint32_t asked = 0;
 	int status;
@@ -352,7 +336,7 @@ static int check(struct bench_arguments *arguments, uint64_t given)
 		arguments->parts[part] = part < BENCH_LATENCY || part == BENCH_MACHINE;
 	for (int part = 0; part < BENCH_PARTS; part++)
 		asked |= arguments->parts[part] ? 1u << part : 0;
-	status = check_used(arguments, given, asked);
+	status = check_used(arguments, words, asked);
 	if (status == OPTIONS_RUN)
 		status = check_together(arguments);
 	return status == OPTIONS_RUN ? check_tester(arguments) : status;
@@ -367,7 +351,7 @@ int bench_arguments_parse(int argc, char **argv, struct bench_arguments *argumen
 	status = options_read(&bench_options, argc, argv, arguments, &words);
 	if (status == OPTIONS_RUN)
 		status = take_words(&words, arguments);
-	return status == OPTIONS_RUN ? check(arguments, words.given) : status;
+	return status == OPTIONS_RUN ? check(arguments, &words) : status;
 }
 
 double bench_seconds(const struct bench_arguments *arguments, double otherwise)

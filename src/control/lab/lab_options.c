@@ -9,8 +9,10 @@
 
 #define JOBS_MAX 256
 
-/* The words that an option applies to, as struct option_row's parts; 0: to all. */
-enum { PART_RUN = 1 << 0, PART_MERGE = 1 << 1 };
+/* Parts that an option applies to. */
+enum { RUN = 1 << 0, POINTS = 1 << 1, MERGE = 1 << 2 };
+
+static const char *const part_names[] = {"run", "points", "merge", NULL};
 
 static int take_set(const struct field *option, char *text, void *to, struct language_error *error)
 {
@@ -36,38 +38,38 @@ static const struct option_row rows[] = {
         {OPTION("--seeds", FIELD_COUNT, struct lab_arguments, seeds, .min = 1, .max = LAB_SEEDS_MAX,
                 .initial = LAB_SEEDS,
                 .help = "runs of each point; the results are means over them"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--seed", FIELD_COUNT, struct lab_arguments, first_seed, .max = INT64_MAX,
                 .initial = 1, .help = "seed of the first run; later runs count up"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--set", FIELD_TEXT, struct lab_arguments, sets, .form = "NAME=VALUE",
                 .help = "another value for a parameter; 10..45, 10..45:5 or 10,20,45 sweep over "
                         "several"),
-         .take = take_set, .parts = PART_RUN},
+         .take = take_set, .parts = RUN | POINTS},
         {OPTION("--case", FIELD_TEXT, struct lab_arguments, only, .form = "NAME",
                 .help = "only this case"),
-         .parts = PART_RUN | PART_MERGE},
+         .parts = RUN | POINTS | MERGE},
         {OPTION("--no-figures", FIELD_FLAG, struct lab_arguments, no_figures,
                 .help = "only the runs that rows need, without the sweep of the figures"),
-         .parts = PART_RUN | PART_MERGE},
+         .parts = RUN | POINTS | MERGE},
         {OPTION("--alone", FIELD_FLAG, struct lab_arguments, alone,
                 .help = "the cases as they are, without what rows and figures need besides"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--jobs", FIELD_COUNT, struct lab_arguments, jobs, .min = 1, .max = JOBS_MAX,
                 .help = "processes at once; if not given, as many as there are processors"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--out", FIELD_TEXT, struct lab_arguments, out, .form = "DIR",
                 .help = "folder for results.csv, results.json and report.html"),
-         .parts = PART_RUN | PART_MERGE},
+         .parts = RUN | POINTS | MERGE},
         {OPTION("--continue", FIELD_FLAG, struct lab_arguments, go_on,
                 .help = "skips the runs that results.json there already has"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--trace", FIELD_TEXT, struct lab_arguments, trace, .form = "FILE",
                 .help = "queues and windows over time, as CSV (of a single run)"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION("--pcap", FIELD_TEXT, struct lab_arguments, pcap, .form = "FILE",
                 .help = "packets at the beginning of the first link (of a single run)"),
-         .parts = PART_RUN},
+         .parts = RUN | POINTS},
         {OPTION_JSON(
                 struct lab_arguments,
                 "JSON; a row is {\"id\", \"experiment\", \"seeds\", \"parameters\", \"values\", "
@@ -88,6 +90,7 @@ const struct options lab_options = {
                  "them elsewhere, one by one. merge combines separate runs, each with its own\n"
                  "--out DIR.\n",
         .rows = rows,
+        .parts = part_names,
 };
 
 uint64_t lab_jobs_of(long processors)
@@ -124,15 +127,9 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	if (!arguments->list && !arguments->what && !arguments->merge)
 		return options_wrong(&lab_options, "write `weir lab list` or `weir lab run NAME`; "
 		                                   "`weir lab --help` says more");
-	/* An option that has no effect is a mistake. */
-	uint32_t asked = arguments->what ? PART_RUN : arguments->merge ? PART_MERGE : 0;
-
-	for (uint32_t i = 0; rows[i].field.name; i++) {
-		if (words.given >> i & 1 && rows[i].parts && !(rows[i].parts & asked))
-			return options_wrong(&lab_options, "%s applies only to %s",
-			                     rows[i].field.name,
-			                     rows[i].parts & PART_MERGE ? "run, points and merge"
-			                                                : "run and points");
-	}
-	return OPTIONS_RUN;
+	return options_check_parts(&lab_options, &words,
+	                           arguments->points  ? POINTS
+	                           : arguments->what  ? RUN
+	                           : arguments->merge ? MERGE
+	                                              : 0);
 }

@@ -174,6 +174,30 @@ bool options_given(const struct options *options, const struct options_words *wo
 	return words->given >> row & 1;
 }
 
+const char *options_parts(const struct options *options, uint32_t mask, struct listing *listing)
+{
+	listing_start(listing, "and");
+	for (uint32_t i = 0; options->parts[i]; i++) {
+		if (mask >> i & 1)
+			listing_add_plain(listing, options->parts[i]);
+	}
+	return listing_end(listing);
+}
+
+int options_check_parts(const struct options *options, const struct options_words *words,
+                        uint32_t mask)
+{
+	const struct option_row *row = options->rows;
+	struct listing parts;
+
+	for (uint32_t i = 0; row[i].field.name; i++) {
+		if (words->given >> i & 1 && row[i].parts && !(row[i].parts & mask))
+			return options_wrong(options, "%s applies only to %s", row[i].field.name,
+			                     options_parts(options, row[i].parts, &parts));
+	}
+	return OPTIONS_RUN;
+}
+
 /* Prints the help of a subcommand, from its table. */
 
 #define COLUMNS    80

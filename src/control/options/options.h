@@ -27,6 +27,7 @@
 #include "machine/run_log.h"
 #include "scenario/field.h"
 #include "text/language_error.h"
+#include "text/nearest.h"
 
 #define OPTIONS_MAX 32
 
@@ -37,7 +38,7 @@ struct option_row {
 	 * parsed by the field's type. */
 	int (*take)(const struct field *field, char *text, void *arguments,
 	            struct language_error *error);
-	uint32_t parts; /* the subcommand's own: in `weir bench`, the parts with this option */
+	uint32_t parts; /* the parts of the subcommand that it applies to, a bit each; 0: all */
 };
 
 /* Ends a table. */
@@ -53,7 +54,8 @@ struct options {
 	const char *about;   /* further lines, verbatim; or NULL */
 	const char *end;     /* lines behind the options, verbatim; or NULL */
 	const struct option_row *rows;
-	bool until_word; /* options end at the first word that is none */
+	const char *const *parts; /* names by bit, ended by NULL; or NULL */
+	bool until_word;          /* options end at the first word that is none */
 };
 
 /* The words that are not options. */
@@ -74,6 +76,13 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 int options_words_of(const struct options *options, const char *word);
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name);
+
+/* Writes the names of the parts in the mask, as `a, b and c`. */
+const char *options_parts(const struct options *options, uint32_t mask, struct listing *listing);
+/* Rejects an option that applies to none of the parts in the mask: it has no effect, so it is a
+ * mistake. Returns OPTIONS_RUN or OPTIONS_WRONG. */
+int options_check_parts(const struct options *options, const struct options_words *words,
+                        uint32_t mask);
 
 /* Prints `weir replay: ...` and a new line on standard error. Returns OPTIONS_WRONG. */
 int options_wrong(const struct options *options, const char *format, ...)
