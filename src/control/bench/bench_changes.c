@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/bench_live.h"
+#include "bench/bench.h"
 #include "ctl/ctl_link.h"
 #include "statements.h"
 

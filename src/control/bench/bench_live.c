@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/bench_live.h"
+#include "bench/bench.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <rte_cycles.h>
 
 #include "bench/bench.h"
-#include "bench/bench_live.h"
 
 #define RECONF_PPS     1e6
 #define RECONF_NS      ((uint64_t)(1e9 / RECONF_PPS)) /* from one packet to the next */

@@ -19,7 +19,6 @@
 #include <rte_cycles.h>
 
 #include "bench/bench.h"
-#include "bench/bench_live.h"
 #include "capture/atomic_file.h"
 
 /*

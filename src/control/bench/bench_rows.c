@@ -7,7 +7,6 @@
 #include <rte_version.h>
 
 #include "bench/bench.h"
-#include "bench/bench_live.h"
 #include "machine/cpu_level.h"
 
 static const struct {
