@@ -225,11 +225,7 @@ static int keep(const struct soak *soak, struct problem *problem)
 		return rc;
 	json_dumpf(soak->row, atomic_file_stream(file), JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', atomic_file_stream(file));
-	rc = atomic_file_finish(file, problem);
-	if (rc == 0)
-		return atomic_file_publish(file, problem);
-	atomic_file_discard(file);
-	return rc;
+	return atomic_file_publish(file, problem);
 }
 
 static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)

@@ -542,12 +542,8 @@ int bench_report_write(const char *path, const json_t *document, struct problem 
 	if (page_close(&page) < 0) {
 		problem_set(problem, -1, "%s: the report could not be drawn: %s", path,
 		            strerror(-page.error));
-		rc = -EIO;
-	} else {
-		rc = atomic_file_finish(file, problem);
+		atomic_file_discard(file);
+		return -EIO;
 	}
-	if (rc == 0)
-		return atomic_file_publish(file, problem);
-	atomic_file_discard(file);
-	return rc;
+	return atomic_file_publish(file, problem);
 }

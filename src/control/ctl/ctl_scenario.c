@@ -31,11 +31,7 @@ static int save_text(const char *path, const char *text)
 
 	if (result == 0) {
 		fputs(text, atomic_file_stream(file));
-		result = atomic_file_finish(file, &problem);
-		if (result == 0)
-			result = atomic_file_publish(file, &problem);
-		else
-			atomic_file_discard(file);
+		result = atomic_file_publish(file, &problem);
 	}
 	if (result != 0)
 		fprintf(stderr, "weir ctl: %s; nothing is saved\n", problem.text);

@@ -33,25 +33,23 @@ int lab_folder_check(const char *folder, char message[EXPERIMENT_MESSAGE])
 
 static int content_write(int file, struct campaign *const *campaigns, uint32_t n, FILE *out)
 {
-	json_t *array;
+	json_t *array = json_array();
 	int error = 0;
 
-	if (file == 2)
-		return lab_output_html(campaigns, n, out);
 	if (file == 0) {
 		for (uint32_t i = 0; i < n; i++)
 			lab_output_csv(campaigns[i], i == 0, out);
-		return 0;
+	} else if (file == 1) {
+		for (uint32_t i = 0; !error && i < n; i++)
+			error = json_array_append_new(array, lab_output_experiment(campaigns[i]));
+		if (!error)
+			error = json_dumpf(array, out, JSON_INDENT(1));
+		error = error ? -EIO : 0;
+	} else {
+		error = lab_output_html(campaigns, n, out);
 	}
-	array = json_array();
-	for (uint32_t i = 0; !error && i < n; i++)
-		error = json_array_append_new(array, lab_output_experiment(campaigns[i]));
-	if (!error)
-		error = json_dumpf(array, out, JSON_INDENT(1));
 	json_decref(array);
-	if (alloc_failure_taken())
-		return -ENOMEM;
-	return error ? -EIO : 0;
+	return alloc_failure_taken() ? -ENOMEM : error;
 }
 
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,

@@ -7,8 +7,10 @@
 
 #include "account/count.h"
 #include "lab/lab_campaign.h"
+#include "replay/samples.h"
 #include "report/page.h"
 #include "report/theme.h"
+#include "text/alloc_failure.h"
 #include "text/table.h"
 
 /*
@@ -28,14 +30,14 @@ struct curve {
 	size_t n_paper;
 };
 
-static int caption_write(struct page *page, const struct chart *chart,
-                         const struct experiment_plot *plot)
+static void chart_draw(struct page *page, const struct chart *chart,
+                       const struct experiment_plot *plot)
 {
 	char caption[256];
 
 	snprintf(caption, sizeof(caption), "%s%s%s", plot->figure, plot->figure[0] ? ": " : "",
 	         plot->title);
-	return page_figure(page, chart, caption);
+	page_figure(page, chart, caption);
 }
 
 /* Reads a case's values. A series of bars has a value for each of its categories, or none. */
@@ -99,16 +101,17 @@ static void add_series(struct chart *chart, struct series *series, const struct 
 		};
 }
 
-static int cases_write(struct page *page, const struct campaign *campaign,
-                       const struct experiment_plot *plot)
+static void cases_write(struct page *page, const struct campaign *campaign,
+                        const struct experiment_plot *plot)
 {
 	const struct experiment *experiment = campaign->experiment;
 	bool bars = plot->kind == PLOT_BARS;
 	const char *categories[EXPERIMENT_BARS_MAX];
-	struct series *series = calloc(2 * (size_t)experiment->n_cases, sizeof(*series));
-	struct curve *curves = calloc(experiment->n_cases, sizeof(*curves));
+	size_t n = experiment->n_cases;
+	struct series *series = alloc_failure_calloc(2 * n * sizeof(*series));
+	struct curve *curves = alloc_failure_calloc(n * sizeof(*curves));
 	/* Names of the papers' series, beside those of the cases, such as `ecn`. */
-	char(*names)[EXPERIMENT_NAME_BYTES + 16] = calloc(experiment->n_cases, sizeof(*names));
+	char(*names)[EXPERIMENT_NAME_BYTES + 16] = alloc_failure_calloc(n * sizeof(*names));
 	struct chart chart = {
 	        .title = plot->title,
 	        .x = {.label = bars ? NULL : campaign->sweep,
@@ -117,11 +120,10 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 	        .y = {.label = plot->label},
 	        .series = series,
 	};
-	int error = series && curves && names ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < plot->n_bars; i++)
 		categories[i] = plot->names[i];
-	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
+	for (uint32_t of = 0; series && curves && names && of < n; of++) {
 		curve_read(campaign, plot, of, &curves[of]);
 		for (uint32_t i = 0; i < experiment->n_points; i++) {
 			const struct experiment_point *point = &experiment->points[i];
@@ -134,87 +136,65 @@ static int cases_write(struct page *page, const struct campaign *campaign,
 		snprintf(names[of], sizeof(*names), "%s, paper", experiment->cases[of]);
 		add_series(&chart, series, &curves[of], experiment->cases[of], names[of], bars);
 	}
-	if (!error && chart.n_series)
-		error = caption_write(page, &chart, plot);
+	if (chart.n_series)
+		chart_draw(page, &chart, plot);
 	free(names);
 	free(curves);
 	free(series);
-	return error;
 }
 
 /* ---- over time ---- */
 
-struct column {
-	double *of;
-	size_t n, room;
-};
-
 struct course {
-	struct column t, value, average;
+	struct samples value, average;
 	bool averaged;
 };
 
-static bool column_add(struct column *column, double x)
-{
-	if (column->n == column->room) {
-		size_t room = column->room ? 2 * column->room : 4096;
-		double *of = realloc(column->of, room * sizeof(*of));
-
-		if (!of)
-			return false;
-		column->of = of;
-		column->room = room;
-	}
-	column->of[column->n++] = x;
-	return true;
-}
-
 /* Reads the lines `t_s,WHAT,value,average` of a trace. */
-static bool course_read(struct course *course, const char *path, const char *what)
+static void course_read(struct course *course, struct page *page, const char *path,
+                        const char *what)
 {
 	FILE *in = fopen(path, "r");
 	size_t bytes = strlen(what);
 	char line[256];
-	bool good = true;
 
-	while (in && good && fgets(line, sizeof(line), in)) {
+	while (in && fgets(line, sizeof(line), in)) {
 		char *at = strchr(line, ','), *end;
-		double value;
+		double t = strtod(line, NULL);
 
 		if (!at || strncmp(at + 1, what, bytes) != 0 || at[1 + bytes] != ',')
 			continue;
-		value = strtod(at + 2 + bytes, &end);
+		samples_add(&course->value, t, strtod(at + 2 + bytes, &end));
+		samples_add(&course->average, t, *end == ',' ? strtod(end + 1, NULL) : 0);
 		course->averaged |= *end == ',' && end[1] != '\n';
-		good = column_add(&course->t, strtod(line, NULL)) &&
-		       column_add(&course->value, value) &&
-		       column_add(&course->average, *end == ',' ? strtod(end + 1, NULL) : 0);
 	}
 	if (in)
 		fclose(in);
-	return in && good;
+	else
+		page->error = page->error ? page->error : -EIO;
+	if (course->value.failed || course->average.failed)
+		alloc_failure_note();
 }
 
-static int trace_write(struct page *page, const struct campaign *campaign,
-                       const struct experiment_plot *plot)
+static void trace_write(struct page *page, const struct campaign *campaign,
+                        const struct experiment_plot *plot)
 {
 	static const char rate[] = ".rate";
 	const char *ending = strrchr(plot->expression, '.');
 	bool is_rate = ending && strcmp(ending, rate) == 0;
 	struct course course = {0};
 	char what[EXPERIMENT_NAME_BYTES];
-	int error = 0;
 
 	if (is_rate)
 		snprintf(what, sizeof(what), "%.*s.bytes", (int)(ending - plot->expression),
 		         plot->expression);
 	else
 		snprintf(what, sizeof(what), "%s", plot->expression);
-	for (uint32_t i = 0; !error && i < campaign->n_jobs; i++)
-		if (campaign->jobs[i].trace == plot &&
-		    !course_read(&course, campaign->jobs[i].trace_path, what))
-			error = -EIO;
-	double *t = course.t.of, *value = course.value.of;
-	size_t n = course.average.n;
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		if (campaign->jobs[i].trace == plot)
+			course_read(&course, page, campaign->jobs[i].trace_path, what);
+	double *t = course.value.t, *value = course.value.value;
+	size_t n = course.value.n;
 
 	if (is_rate && n > 0) {
 		/* Converts total bytes into Mbit/s since the line before. */
@@ -228,7 +208,7 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 	         .x = t,
 	         .y = value,
 	         .n = n},
-	        {.kind = SERIES_LINE, .name = "average", .x = t, .y = course.average.of, .n = n},
+	        {.kind = SERIES_LINE, .name = "average", .x = t, .y = course.average.value, .n = n},
 	};
 	const struct chart chart = {
 	        .title = plot->title,
@@ -238,12 +218,10 @@ static int trace_write(struct page *page, const struct campaign *campaign,
 	        .n_series = course.averaged ? 2 : 1,
 	};
 
-	if (!error && n > 0)
-		error = caption_write(page, &chart, plot);
-	free(course.t.of);
-	free(course.value.of);
-	free(course.average.of);
-	return error;
+	if (n > 0)
+		chart_draw(page, &chart, plot);
+	samples_free(&course.value);
+	samples_free(&course.average);
 }
 
 static void number_cell(struct table *table, double value)
@@ -286,92 +264,76 @@ static void add_rows(const struct campaign *campaign, struct table *table, bool 
 }
 
 /* Writes the rows of so many campaigns, in one table. */
-static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
+static void rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	struct table *table = table_headed("llllllll", "row", "what", "paper", "weir", "+-",
 	                                   "to accept", "verdict", "reason", NULL);
-	bool *alarms = calloc((size_t)n * EXPERIMENT_ROWS_MAX, sizeof(*alarms));
-	int error = table && alarms ? 0 : -ENOMEM;
+	bool *alarms = alloc_failure_calloc((size_t)n * EXPERIMENT_ROWS_MAX * sizeof(*alarms));
 	size_t n_rows = 0;
 
-	for (uint32_t i = 0; !error && i < n; i++)
+	for (uint32_t i = 0; table && alarms && i < n; i++)
 		add_rows(campaigns[i], table, alarms, &n_rows);
-	if (!error)
-		error = table_page(
-		        table, page,
-		        "Comparison with the papers. +-: the standard error over the seeds.",
-		        alarms);
+	if (table)
+		table_page(table, page,
+		           "Comparison with the papers. +-: the standard error over the seeds.",
+		           alarms);
 	free(alarms);
 	table_free(table);
-	return error;
 }
 
-/* Writes a warning at the beginning, if not everything has run. */
-static int partial_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
-{
-	uint32_t all, done = campaigns_done(campaigns, n, &all);
-	char text[256];
-
-	if (done == all)
-		return 0;
-	snprintf(text, sizeof(text),
-	         "Partial: %u of %u runs. The same command with --continue runs the rest.", done,
-	         all);
-	return page_alarm(page, text);
-}
-
-static int experiment_write(struct page *page, struct campaign *campaign)
+static void experiment_write(struct page *page, struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
-	int error = page_heading(page, experiment->title);
-	char *text;
+	char *text = NULL;
 
+	page_heading(page, experiment->title);
 	if (asprintf(&text, "%s%s%s, %s from %llu", experiment->name,
 	             experiment->paper[0] ? ": " : "", experiment->paper,
 	             count_of(campaign->arguments->seeds, "seed").text,
 	             (unsigned long long)campaign->arguments->first_seed) < 0)
-		return -ENOMEM;
-	if (!error)
-		error = page_text(page, text);
+		alloc_failure_note();
+	else
+		page_text(page, text);
 	free(text);
-	if (!error && experiment->about[0])
-		error = page_text(page, experiment->about);
-	if (!error)
-		error = rows_write(page, &campaign, 1);
-	for (uint32_t i = 0; !error && i < experiment->n_plots; i++)
-		if (campaign_has_plot(campaign, &experiment->plots[i]))
-			error = experiment->plots[i].kind == PLOT_TRACE
-			                ? trace_write(page, campaign, &experiment->plots[i])
-			                : cases_write(page, campaign, &experiment->plots[i]);
-	return error;
+	if (experiment->about[0])
+		page_text(page, experiment->about);
+	rows_write(page, &campaign, 1);
+	for (uint32_t i = 0; i < experiment->n_plots; i++) {
+		const struct experiment_plot *plot = &experiment->plots[i];
+
+		if (campaign_has_plot(campaign, plot) && plot->kind == PLOT_TRACE)
+			trace_write(page, campaign, plot);
+		else if (campaign_has_plot(campaign, plot))
+			cases_write(page, campaign, plot);
+	}
 }
 
-/* Writes a table of contents, so that every row and its verdict is on the first page. */
-static int contents_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
-{
-	struct table *table = table_headed("lll", "experiment", "title", "paper", NULL);
-	int error = table ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; !error && i < n; i++)
-		table_texts(table, campaigns[i]->experiment->name, campaigns[i]->experiment->title,
-		            campaigns[i]->experiment->paper, NULL);
-	if (!error)
-		error = table_page(table, page, "Contents", NULL);
-	table_free(table);
-	return error ? error : rows_write(page, campaigns, n);
-}
-
+/* The page keeps the first error of its output. A lack of memory is noted (alloc_failure.h). */
 int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)
 {
+	uint32_t all, done = campaigns_done(campaigns, n, &all);
+	struct table *contents = NULL;
 	struct page page;
-	int error = page_open(&page, out, "weir lab",
-	                      "The papers' experiments, through weir's own data path");
+	char text[256];
 
-	if (!error)
-		error = partial_write(&page, campaigns, n);
-	if (!error && n > 1)
-		error = contents_write(&page, campaigns, n);
-	for (uint32_t i = 0; !error && i < n; i++)
-		error = experiment_write(&page, campaigns[i]);
-	return page_close(&page) < 0 ? page.error : error;
+	page_open(&page, out, "weir lab", "The papers' experiments, through weir's own data path");
+	snprintf(text, sizeof(text),
+	         "Partial: %u of %u runs. The same command with --continue runs the rest.", done,
+	         all);
+	if (done < all)
+		page_alarm(&page, text);
+	/* A table of contents, so that every row and its verdict is on the first page. */
+	if (n > 1)
+		contents = table_headed("lll", "experiment", "title", "paper", NULL);
+	for (uint32_t i = 0; contents && i < n; i++)
+		table_texts(contents, campaigns[i]->experiment->name,
+		            campaigns[i]->experiment->title, campaigns[i]->experiment->paper, NULL);
+	if (contents)
+		table_page(contents, &page, "Contents", NULL);
+	table_free(contents);
+	if (n > 1)
+		rows_write(&page, campaigns, n);
+	for (uint32_t i = 0; i < n; i++)
+		experiment_write(&page, campaigns[i]);
+	return page_close(&page) < 0 ? page.error : 0;
 }

@@ -221,11 +221,7 @@ int setup_record_write(const char *root, struct setup_record *record, struct pro
 	if (rc == 0) {
 		json_dumpf(document, atomic_file_stream(file), JSON_INDENT(1));
 		fputc('\n', atomic_file_stream(file));
-		rc = atomic_file_finish(file, problem);
-		if (rc == 0)
-			rc = atomic_file_publish(file, problem);
-		else
-			atomic_file_discard(file);
+		rc = atomic_file_publish(file, problem);
 	}
 	json_decref(document);
 	return rc;
