@@ -130,15 +130,6 @@ static bool measures(const struct bench *bench, int besides)
 	return any;
 }
 
-/* Returns true if the measurement could not begin: a device is missing or taken, and nothing was
- * measured before. Errors that occur on the way do not count: no memory, an interruption, packets
- * that do not add up or do not flow. */
-static bool could_not_begin(const struct bench *bench, int rc)
-{
-	return json_array_size(bench->plan.rows) == 0 && rc != -ENOMEM && rc != -EINTR &&
-	       rc != -EIO && rc != -ENOBUFS && rc != -ERANGE;
-}
-
 /* Returns 0, 1 if an error occurred on the way, or 2 if the measurement could not begin. */
 static int run(struct bench *bench)
 {
@@ -162,32 +153,17 @@ static int run(struct bench *bench)
 	rc = measure(bench, &problem);
 	if (rc < 0) {
 		say(problem.text);
-		status = could_not_begin(bench, rc) ? 2 : 1;
+		/* It could not begin if a device is missing or taken, and nothing was measured
+		 * before. Errors that occur on the way do not count: no memory, an interruption,
+		 * packets that do not add up or do not flow. */
+		status = json_array_size(bench->plan.rows) == 0 && rc != -ENOMEM && rc != -EINTR &&
+		                         rc != -EIO && rc != -ENOBUFS && rc != -ERANGE
+		                 ? 2
+		                 : 1;
 	}
 	if (eal)
 		eal_stop_live();
 	return status;
-}
-
-/* Writes the report, and prints the comparison. Returns 0, or 1 if either failed or a figure is
- * worse. */
-static int conclude(struct bench *bench)
-{
-	struct problem problem;
-	int worse;
-
-	if (bench->arguments.html &&
-	    bench_report_write(bench->arguments.html, bench->document, &problem) < 0) {
-		say(problem.text);
-		return 1;
-	}
-	if (!bench->before)
-		return 0;
-	worse = bench_compare_print(bench->arguments.json ? stderr : stdout, bench->before,
-	                            bench->after ? bench->after : bench->document,
-	                            (double)bench->arguments.bound_q63 / (double)PROBABILITY_ONE);
-	/* If there is no memory for the comparison, command_main() reports that. */
-	return worse != 0;
 }
 
 static void print_figures(struct bench *bench)
@@ -216,14 +192,27 @@ static void print_figures(struct bench *bench)
 	}
 }
 
+/* Prints what was measured, writes the report, and prints the comparison. Returns 0, or 1 if one of
+ * them failed or a figure is worse. */
 static int print(struct bench *bench)
 {
-	int status;
+	const struct bench_arguments *arguments = &bench->arguments;
+	struct problem problem;
+	int status = 0;
 
 	/* If two documents are compared, nothing was measured. */
 	if (!bench->after)
 		print_figures(bench);
-	status = conclude(bench);
+	if (arguments->html && bench_report_write(arguments->html, bench->document, &problem) < 0) {
+		say(problem.text);
+		status = 1;
+	} else if (bench->before) {
+		/* If there is no memory for the comparison, command_main() reports that. */
+		status = bench_compare_print(arguments->json ? stderr : stdout, bench->before,
+		                             bench->after ? bench->after : bench->document,
+		                             (double)arguments->bound_q63 /
+		                                     (double)PROBABILITY_ONE) != 0;
+	}
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
 	fprintf(stderr, "weir bench: cannot write: %s\n", strerror(errno));
