@@ -110,9 +110,9 @@ int bench_plan_again(struct bench_plan *plan, const json_t *document, struct pro
 
 /* What the parts share. */
 
-/* Tells what is measured now: on a terminal in one line, which is overwritten; otherwise not at
+/* Says what is measured now: on a terminal in one line, which is overwritten; otherwise not at
  * all. */
-void bench_plan_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void bench_plan_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Appends a row. */
 void bench_plan_add(struct bench_plan *plan, json_t *row);
 void bench_plan_remark(struct bench_plan *plan, const char *format, ...)

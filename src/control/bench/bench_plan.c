@@ -17,7 +17,7 @@
 
 static const uint32_t frame_sizes[] = {64, 128, 256, 512, 1024, 1518, 9000, IMIX};
 
-void bench_plan_tell(const char *format, ...)
+void bench_plan_progress(const char *format, ...)
 {
 	va_list list;
 
@@ -84,7 +84,7 @@ static int cost_row(struct bench_plan *plan, const char *name, const struct scen
 
 	if (frame_bytes != IMIX)
 		snprintf(frames, sizeof(frames), "%u", frame_bytes);
-	bench_plan_tell("cost: %s, %s B, %s", name, frames, ports_name);
+	bench_plan_progress("cost: %s, %s B, %s", name, frames, ports_name);
 	rc = bench_cost_measure(&setup, &plan->conditions, &cost, problem);
 	if (rc == 0)
 		bench_plan_add(plan, bench_row_cost(name, ports_name, frame_bytes, &cost));
@@ -199,7 +199,8 @@ static int precision_row(struct bench_plan *plan, const struct bench_load *load,
 
 	if (rc < 0)
 		return rc;
-	bench_plan_tell("precision: %s, delay %.0f ms", load->name, (double)load->delay_ns / 1e6);
+	bench_plan_progress("precision: %s, delay %.0f ms", load->name,
+	                    (double)load->delay_ns / 1e6);
 	setup.scenario = scenario;
 	rc = bench_precision_measure(&setup, &plan->conditions, precision, problem);
 	if (rc == 0)
@@ -258,7 +259,7 @@ int bench_plan_depth(struct bench_plan *plan, struct problem *problem)
 		rc = bench_scenario_delay(delay_ns, true, &scenario, problem);
 		if (rc < 0)
 			break;
-		bench_plan_tell("depth: %.1f million packets in flight", depths[i] / 1e6);
+		bench_plan_progress("depth: %.1f million packets in flight", depths[i] / 1e6);
 		rc = measure(plan, scenario, setup, &cost, problem);
 		if (rc < 0)
 			break;
@@ -290,7 +291,7 @@ int bench_plan_clouds(struct bench_plan *plan, struct problem *problem)
 		int rc = bench_scenario_clouds(clouds, "delay 10ms", &scenario, problem);
 
 		if (rc == 0) {
-			bench_plan_tell("clouds: %u", clouds);
+			bench_plan_progress("clouds: %u", clouds);
 			rc = measure(plan, scenario, setup, &cost, problem);
 		}
 		/* If this machine cannot carry so many clouds, only these rows are missing. An
@@ -321,7 +322,7 @@ int bench_plan_clock(struct bench_plan *plan, struct problem *problem)
 
 	if (!clock)
 		return bench_plan_failed(problem, -ENOMEM);
-	bench_plan_tell("clock");
+	bench_plan_progress("clock");
 	bench_clock_machine(&source);
 	rc = bench_clock_watch(&source, bench_seconds(plan->arguments, CLOCK_S), clock);
 	if (rc == -ERANGE)

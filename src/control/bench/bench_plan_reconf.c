@@ -72,7 +72,7 @@ int bench_plan_reconf(struct bench_plan *plan, struct problem *problem)
 
 	if (!live || !windows)
 		goto err_free;
-	bench_plan_tell("reconf: 1000 changes at 1 Mpps");
+	bench_plan_progress("reconf: 1000 changes at 1 Mpps");
 	rc = bench_live_open(live, BENCH_CHANGES_BASE, RECONF_PPS, &plan->conditions, problem);
 	if (rc < 0)
 		goto err_free;

@@ -393,7 +393,7 @@ int bench_plan_soak(struct bench_plan *plan, struct problem *problem)
 		return bench_plan_failed(problem, -ENOMEM);
 	soak->plan = plan;
 	soak->most_s = (double)plan->arguments->hours_um / 1e6 * HOUR_S;
-	bench_plan_tell("soak");
+	bench_plan_progress("soak");
 	rc = soak_run(soak, problem);
 	free(soak);
 	return rc;

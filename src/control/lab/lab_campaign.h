@@ -47,7 +47,7 @@ struct lab_arguments {
 	const char *out, *pcap, *trace;
 	bool no_figures; /* omits an experiment's sweep */
 	bool alone;      /* cases as they are, without what rows and figures need beyond */
-	bool go_on;      /* continues from what is in `out` */
+	bool resume;     /* continues from what is in `out` */
 };
 
 /* Returns how many processes run at once if --jobs is not given; `processors` may be -1:

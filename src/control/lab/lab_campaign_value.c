@@ -54,7 +54,7 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 
 	*value = (struct campaign_value){0};
 	for (uint32_t i = 0; i < arguments->seeds; i++) {
-		double x, away;
+		double x, deviation;
 
 		lookup->seed = arguments->first_seed + i;
 		if (expression_value(expression, &figures, &x, message, EXPERIMENT_MESSAGE) < 0)
@@ -63,9 +63,9 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 			return lab_fail(message, -EDOM,
 			                "the expression has no value: it divides by 0");
 		value->n++;
-		away = x - value->mean;
-		value->mean += away / value->n;
-		square += away * (x - value->mean);
+		deviation = x - value->mean;
+		value->mean += deviation / value->n;
+		square += deviation * (x - value->mean);
 	}
 	error = value->n > 1 ? sqrt(square / (value->n - 1)) / sqrt(value->n) : 0;
 	value->low = value->mean - error;

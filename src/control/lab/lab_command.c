@@ -232,7 +232,7 @@ static int prepare_folder(struct lab *lab)
 	uint32_t taken = 0, all;
 	int error = lab_folder_check(out, lab->message);
 
-	if (error || !lab->arguments.go_on)
+	if (error || !lab->arguments.resume)
 		return error;
 	error = lab_folder_read(out, lab->campaigns, lab->n_campaigns, &taken, lab->message);
 	campaigns_done(lab->campaigns, lab->n_campaigns, &all);

@@ -61,7 +61,7 @@ static const struct option_row rows[] = {
         {OPTION("--out", FIELD_TEXT, struct lab_arguments, out, .form = "DIR",
                 .help = "folder for results.csv, results.json and report.html"),
          .parts = RUN | POINTS | MERGE},
-        {OPTION("--continue", FIELD_FLAG, struct lab_arguments, go_on,
+        {OPTION("--continue", FIELD_FLAG, struct lab_arguments, resume,
                 .help = "skips the runs that results.json there already has"),
          .parts = RUN | POINTS},
         {OPTION("--trace", FIELD_TEXT, struct lab_arguments, trace, .form = "FILE",
@@ -121,7 +121,7 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 		arguments->folders = &words.word[1];
 		arguments->n_folders = (uint32_t)words.n - 1;
 	}
-	if (arguments->go_on && !arguments->out)
+	if (arguments->resume && !arguments->out)
 		return options_wrong(&lab_options,
 		                     "--continue needs --out DIR, the folder of the earlier runs");
 	if (!arguments->list && !arguments->what && !arguments->merge)

@@ -145,14 +145,13 @@ static void cases_write(struct page *page, const struct campaign *campaign,
 
 /* ---- over time ---- */
 
-struct course {
+struct trace {
 	struct samples value, average;
 	bool averaged;
 };
 
 /* Reads the lines `t_s,WHAT,value,average` of a trace. */
-static void course_read(struct course *course, struct page *page, const char *path,
-                        const char *what)
+static void trace_read(struct trace *trace, struct page *page, const char *path, const char *what)
 {
 	FILE *in = fopen(path, "r");
 	size_t bytes = strlen(what);
@@ -164,15 +163,15 @@ static void course_read(struct course *course, struct page *page, const char *pa
 
 		if (!at || strncmp(at + 1, what, bytes) != 0 || at[1 + bytes] != ',')
 			continue;
-		samples_add(&course->value, t, strtod(at + 2 + bytes, &end));
-		samples_add(&course->average, t, *end == ',' ? strtod(end + 1, NULL) : 0);
-		course->averaged |= *end == ',' && end[1] != '\n';
+		samples_add(&trace->value, t, strtod(at + 2 + bytes, &end));
+		samples_add(&trace->average, t, *end == ',' ? strtod(end + 1, NULL) : 0);
+		trace->averaged |= *end == ',' && end[1] != '\n';
 	}
 	if (in)
 		fclose(in);
 	else
 		page->error = page->error ? page->error : -EIO;
-	if (course->value.failed || course->average.failed)
+	if (trace->value.failed || trace->average.failed)
 		alloc_failure_note();
 }
 
@@ -182,7 +181,7 @@ static void trace_write(struct page *page, const struct campaign *campaign,
 	static const char rate[] = ".rate";
 	const char *ending = strrchr(plot->expression, '.');
 	bool is_rate = ending && strcmp(ending, rate) == 0;
-	struct course course = {0};
+	struct trace trace = {0};
 	char what[EXPERIMENT_NAME_BYTES];
 
 	if (is_rate)
@@ -192,9 +191,9 @@ static void trace_write(struct page *page, const struct campaign *campaign,
 		snprintf(what, sizeof(what), "%s", plot->expression);
 	for (uint32_t i = 0; i < campaign->n_jobs; i++)
 		if (campaign->jobs[i].trace == plot)
-			course_read(&course, page, campaign->jobs[i].trace_path, what);
-	double *t = course.value.t, *value = course.value.value;
-	size_t n = course.value.n;
+			trace_read(&trace, page, campaign->jobs[i].trace_path, what);
+	double *t = trace.value.t, *value = trace.value.value;
+	size_t n = trace.value.n;
 
 	if (is_rate && n > 0) {
 		/* Converts total bytes into Mbit/s since the line before. */
@@ -204,24 +203,24 @@ static void trace_write(struct page *page, const struct campaign *campaign,
 	}
 	const struct series series[2] = {
 	        {.kind = SERIES_LINE,
-	         .name = course.averaged ? "queue" : NULL,
+	         .name = trace.averaged ? "queue" : NULL,
 	         .x = t,
 	         .y = value,
 	         .n = n},
-	        {.kind = SERIES_LINE, .name = "average", .x = t, .y = course.average.value, .n = n},
+	        {.kind = SERIES_LINE, .name = "average", .x = t, .y = trace.average.value, .n = n},
 	};
 	const struct chart chart = {
 	        .title = plot->title,
 	        .x = {.label = "Time (s)"},
 	        .y = {.label = plot->label, .from_zero = true},
 	        .series = series,
-	        .n_series = course.averaged ? 2 : 1,
+	        .n_series = trace.averaged ? 2 : 1,
 	};
 
 	if (n > 0)
 		chart_draw(page, &chart, plot);
-	samples_free(&course.value);
-	samples_free(&course.average);
+	samples_free(&trace.value);
+	samples_free(&trace.average);
 }
 
 static void number_cell(struct table *table, double value)
