@@ -201,41 +201,34 @@ const struct options bench_options = {
         .parts = part_names,
 };
 
-static int take_part(const char *word, struct bench_arguments *arguments)
-{
-	struct nearest nearest;
-	struct listing all;
-
-	nearest_start(&nearest, word);
-	for (int part = 0; part < BENCH_PARTS; part++) {
-		if (strcmp(word, part_names[part]) == 0) {
-			arguments->parts[part] = true;
-			return OPTIONS_RUN;
-		}
-		nearest_try(&nearest, part_names[part]);
-	}
-	if (nearest.best)
-		return options_wrong(&bench_options, "there is no part `%s`; did you mean `%s`?",
-		                     word, nearest.best);
-	return options_wrong(&bench_options, "there is no part `%s`; the parts are %s", word,
-	                     options_parts(&bench_options, EVERY_PART, &all));
-}
-
+/* Takes the names of parts, and behind `compare` up to two files. */
 static int take_words(const struct options_words *words, struct bench_arguments *arguments)
 {
-	int status = OPTIONS_RUN;
+	for (int i = 0; i < words->n; i++) {
+		const char *word = words->word[i];
+		struct nearest nearest;
+		struct listing all;
+		int part = 0;
 
-	for (int i = 0; i < words->n && status == OPTIONS_RUN; i++) {
-		bool compare = arguments->parts[BENCH_COMPARE];
-
-		if (compare && !arguments->compare)
-			arguments->compare = words->word[i];
-		else if (compare && !arguments->against)
-			arguments->against = words->word[i];
+		if (arguments->parts[BENCH_COMPARE] && !arguments->against) {
+			*(arguments->compare ? &arguments->against : &arguments->compare) = word;
+			continue;
+		}
+		nearest_start(&nearest, word);
+		for (; part < BENCH_PARTS && strcmp(word, part_names[part]) != 0; part++)
+			nearest_try(&nearest, part_names[part]);
+		if (part < BENCH_PARTS)
+			arguments->parts[part] = true;
+		else if (nearest.best)
+			return options_wrong(&bench_options,
+			                     "there is no part `%s`; did you mean `%s`?", word,
+			                     nearest.best);
 		else
-			status = take_part(words->word[i], arguments);
+			return options_wrong(&bench_options,
+			                     "there is no part `%s`; the parts are %s", word,
+			                     options_parts(&bench_options, EVERY_PART, &all));
 	}
-	return status;
+	return OPTIONS_RUN;
 }
 
 /* Rejects an option that has no effect: none of the parts uses it, or nothing is measured, because

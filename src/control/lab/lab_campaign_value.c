@@ -15,29 +15,25 @@ struct lookup {
 	uint32_t of; /* case of all names; EXPERIMENT_NO_CASE: each begins with one */
 };
 
-/* Finds the run that a row names, `CASE.NAME` or `CASE@VALUE.NAME`. */
-static const struct lab_job *job_named(const struct lookup *lookup, const char **name)
-{
-	const struct experiment *experiment = lookup->campaign->experiment;
-	char value[EXPERIMENT_NAME_BYTES];
-	uint32_t of;
-
-	if (!campaign_name_read(experiment, name, &of, value))
-		return NULL;
-	return campaign_job(lookup->campaign, of, experiment->sweep, value[0] ? value : NULL,
-	                    lookup->seed);
-}
-
+/* Finds a figure of the run that is looked up; or of the one that a row names, `CASE.NAME` or
+ * `CASE@VALUE.NAME`. */
 static bool find(void *argument, const char *name, double *value)
 {
 	const struct lookup *lookup = argument;
-	const struct lab_job *job =
-	        lookup->of == EXPERIMENT_NO_CASE
-	                ? job_named(lookup, &name)
-	                : campaign_job(lookup->campaign, lookup->of, lookup->sweep,
-	                               lookup->sweep_value, lookup->seed);
-	const struct result *result = job ? results_find(&job->results, name) : NULL;
+	const char *sweep = lookup->sweep, *at = lookup->sweep_value;
+	char named[EXPERIMENT_NAME_BYTES];
+	const struct result *result;
+	const struct lab_job *job;
+	uint32_t of = lookup->of;
 
+	if (of == EXPERIMENT_NO_CASE) {
+		if (!campaign_name_read(lookup->campaign->experiment, &name, &of, named))
+			return false;
+		sweep = lookup->campaign->experiment->sweep;
+		at = named[0] ? named : NULL;
+	}
+	job = campaign_job(lookup->campaign, of, sweep, at, lookup->seed);
+	result = job ? results_find(&job->results, name) : NULL;
 	if (result)
 		*value = result->value;
 	return result != NULL;

@@ -257,32 +257,31 @@ static int interrupted(struct lab *lab)
 	return -EINTR;
 }
 
-/* Returns {"experiment", "case", "seed", "set": {NAME: VALUE}}: what identifies this run. */
-static json_t *point_object(const struct lab_job *job)
-{
-	const struct lab_point *point = &job->point;
-	json_t *set = json_object();
-
-	for (uint32_t i = 0; i < point->n_overrides; i++)
-		json_object_set_new(set, job->overrides[i].name,
-		                    json_string(job->overrides[i].value));
-	return json_pack("{s:s, s:s, s:I, s:o}", "experiment", point->experiment->name, "case",
-	                 point->experiment->cases[point->of], "seed", (json_int_t)point->seed,
-	                 "set", set);
-}
-
-/* Prints what `run` would run, without figures over time, which are files of one machine. */
+/* Prints what `run` would run, without figures over time, which are files of one machine:
+ * [{"experiment", "case", "seed", "set": {NAME: VALUE}}, ...]. */
 static int print_points(struct lab *lab)
 {
 	json_t *array = json_array();
 	int error = 0;
 
 	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
-		const struct campaign *campaign = lab->campaigns[i];
+		const struct experiment *experiment = lab->campaigns[i]->experiment;
 
-		for (uint32_t k = 0; k < campaign->n_jobs; k++)
-			if (!campaign->jobs[k].trace)
-				json_array_append_new(array, point_object(&campaign->jobs[k]));
+		for (uint32_t k = 0; k < lab->campaigns[i]->n_jobs; k++) {
+			const struct lab_job *job = &lab->campaigns[i]->jobs[k];
+			json_t *set = json_object();
+
+			for (uint32_t o = 0; o < job->point.n_overrides; o++)
+				json_object_set_new(set, job->overrides[o].name,
+				                    json_string(job->overrides[o].value));
+			if (!job->trace)
+				json_array_append_new(
+				        array, json_pack("{s:s, s:s, s:I, s:O}", "experiment",
+				                         experiment->name, "case",
+				                         experiment->cases[job->point.of], "seed",
+				                         (json_int_t)job->point.seed, "set", set));
+			json_decref(set);
+		}
 	}
 	if (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF)
 		error = lab_fail(lab->message, -EIO, "standard output: %s", strerror(errno));
