@@ -11,7 +11,7 @@
 
 static int axis_check(const struct axis *axis)
 {
-	if (axis->unit >= CHART_UNITS || axis->scale > AXIS_LOG10)
+	if (axis->unit >= HUMAN_UNITS || axis->scale > AXIS_LOG10)
 		return -EINVAL;
 	if (!isfinite(axis->min) || !isfinite(axis->max) || axis->min > axis->max)
 		return -EINVAL;
@@ -119,10 +119,10 @@ static void take_series(const struct plot *plot, const struct series *series, st
 }
 
 /* Writes `1.2 ms`, or `1.2 ms to 1.4 ms`. */
-static void write_range(FILE *out, enum chart_unit unit, const struct scale *scale, double low,
+static void write_range(FILE *out, enum human_unit unit, const struct scale *scale, double low,
                         double high)
 {
-	char from[CHART_UNIT_SIZE], to[CHART_UNIT_SIZE];
+	char from[HUMAN_UNIT_SIZE], to[HUMAN_UNIT_SIZE];
 
 	scale_format(from, scale, unit, low, DIGITS);
 	scale_format(to, scale, unit, high, DIGITS);

@@ -10,8 +10,8 @@
  * 	};
  * 	const struct chart chart = {
  * 		.title = "Delay of each packet",
- * 		.x = {.label = "Time", .unit = CHART_NS},
- * 		.y = {.label = "Delay", .unit = CHART_NS},
+ * 		.x = {.label = "Time", .unit = HUMAN_NS},
+ * 		.y = {.label = "Delay", .unit = HUMAN_NS},
  * 		.series = series,
  * 		.n_series = 2,
  * 	};
@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "report/series.h"
 
 /*
@@ -63,7 +63,7 @@ enum axis_scale {
 
 struct axis {
 	const char *label; /* NULL: none */
-	enum chart_unit unit;
+	enum human_unit unit;
 	enum axis_scale scale;
 	bool from_zero; /* extend a chosen linear range to 0 */
 	double min, max;

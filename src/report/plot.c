@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "report/svg.h"
 
 #define GROUP_PART    0.72 /* share of a category's place for its bars */
@@ -42,7 +42,7 @@ static void bars_draw(const struct plot *plot, const struct plot_series *ps)
 		svg_rect_open(plot->out, series->hollow ? "paper hollow" : "fill",
 		              left_px + inset_px, fmin(end_px, base_px),
 		              fmax(width_px - 2 * inset_px, 0.5), fabs(base_px - end_px));
-		char text[CHART_UNIT_SIZE];
+		char text[HUMAN_UNIT_SIZE];
 		scale_format(text, &plot->y, plot->y_unit, value, DIGITS + 1);
 		fputs("<title>", plot->out);
 		if (series->name != NULL) {
@@ -63,11 +63,11 @@ static void bars_draw_values(const struct plot *plot, const struct plot_series *
 		if (!isfinite(value) || !scale_holds(&plot->y, value))
 			continue;
 		bars_place(plot, ps, i, &left_px, &width_px);
-		char text[CHART_UNIT_SIZE];
+		char text[HUMAN_UNIT_SIZE];
 		if (plot->y.unit[0] != '\0') /* the axis names the unit */
 			decimal_short(text, sizeof(text), value / plot->y.unit_factor, DIGITS);
 		else
-			chart_unit_format(text, sizeof(text), plot->y_unit, value, DIGITS);
+			human_unit_format(text, sizeof(text), plot->y_unit, value, DIGITS);
 		double room_px =
 		        plot->n_bars == 1 ? plot->width_px / (double)plot->n_categories : width_px;
 		if (label_width_px(text, VALUE_FONT_PX) > room_px + 2)

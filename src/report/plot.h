@@ -20,7 +20,7 @@
  * into the description.
  */
 #define SCALE_TICKS_MAX 128
-#define SCALE_TICK_SIZE CHART_UNIT_SIZE
+#define SCALE_TICK_SIZE HUMAN_UNIT_SIZE
 
 enum scale_fit {
 	SCALE_TIGHT, /* a chosen range ends with the data */
@@ -54,7 +54,7 @@ double scale_px(const struct scale *scale, double value);
 
 /* Writes a value as text, in the unit of the ticks if they share one, else in the unit that suits
  * it. */
-void scale_format(char text[CHART_UNIT_SIZE], const struct scale *scale, enum chart_unit unit,
+void scale_format(char text[HUMAN_UNIT_SIZE], const struct scale *scale, enum human_unit unit,
                   double value, unsigned digits);
 
 /* Returns true if the value lies in the range; on a log10 axis, values <= 0 do, at its lower
@@ -73,7 +73,7 @@ struct plot {
 	unsigned n_lanes;
 	const char *const *categories;
 	size_t n_categories;
-	enum chart_unit x_unit, y_unit;
+	enum human_unit x_unit, y_unit;
 	unsigned n_bars; /* series of bars, which share each category's place */
 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 
 /* If the smallest datum is below this part of the largest, the range begins at 0. */
 #define NEAR_ZERO_LOOSE 0.3
@@ -108,10 +108,10 @@ static unsigned tick_decimals(const struct scale *scale, double factor)
 static void label_linear_ticks(struct scale *scale, const struct axis *axis)
 {
 	double magnitude = fmax(fabs(scale->lo), fabs(scale->hi));
-	const struct chart_prefix *prefix = chart_unit_prefix(axis->unit, magnitude, DIGITS);
+	const struct human_prefix *prefix = human_unit_prefix(axis->unit, magnitude, DIGITS);
 	bool shared = axis->label != NULL && prefix->gap[0] != '\0';
 	unsigned decimals = tick_decimals(scale, prefix->factor);
-	bool scientific = axis->unit == CHART_PLAIN && (magnitude >= 1e6 || magnitude < 1e-3);
+	bool scientific = axis->unit == HUMAN_PLAIN && (magnitude >= 1e6 || magnitude < 1e-3);
 	if (shared) {
 		scale->unit = prefix->name;
 		scale->unit_factor = prefix->factor;
@@ -121,12 +121,12 @@ static void label_linear_ticks(struct scale *scale, const struct axis *axis)
 		char number[DECIMAL_SIZE];
 		if (scientific)
 			decimal_scientific(number, sizeof(number), tick->value, 6);
-		else if (axis->unit == CHART_COUNT && tick->value == 0)
+		else if (axis->unit == HUMAN_COUNT && tick->value == 0)
 			decimal_fixed(number, sizeof(number), 0, 0);
 		else
 			decimal_fixed(number, sizeof(number), tick->value / prefix->factor,
 			              decimals);
-		bool bare = shared || (axis->unit == CHART_COUNT && tick->value == 0);
+		bool bare = shared || (axis->unit == HUMAN_COUNT && tick->value == 0);
 		snprintf(tick->label, sizeof(tick->label), "%s%s%s", number,
 		         bare ? "" : prefix->gap, bare ? "" : prefix->name);
 	}
@@ -226,7 +226,7 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
 			add_log_ticks(scale, n_wanted);
 		for (size_t i = 0; i < scale->n_ticks; i++)
 			if (scale->ticks[i].major)
-				chart_unit_format(scale->ticks[i].label, SCALE_TICK_SIZE,
+				human_unit_format(scale->ticks[i].label, SCALE_TICK_SIZE,
 				                  axis->unit, scale->ticks[i].value, DIGITS + 1);
 		return;
 	}
@@ -235,17 +235,17 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
 	label_linear_ticks(scale, axis);
 }
 
-void scale_format(char text[CHART_UNIT_SIZE], const struct scale *scale, enum chart_unit unit,
+void scale_format(char text[HUMAN_UNIT_SIZE], const struct scale *scale, enum human_unit unit,
                   double value, unsigned digits)
 {
 	char number[DECIMAL_SIZE];
 
 	if (scale->unit[0] == '\0') {
-		chart_unit_format(text, CHART_UNIT_SIZE, unit, value, digits);
+		human_unit_format(text, HUMAN_UNIT_SIZE, unit, value, digits);
 		return;
 	}
 	decimal_short(number, sizeof(number), value / scale->unit_factor, digits);
-	snprintf(text, CHART_UNIT_SIZE, "%.40s %s", number, scale->unit);
+	snprintf(text, HUMAN_UNIT_SIZE, "%.40s %s", number, scale->unit);
 }
 
 double scale_px(const struct scale *scale, double value)

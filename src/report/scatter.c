@@ -139,7 +139,7 @@ static void draw_each(const struct plot *plot, const struct plot_series *ps, siz
 		fputs(shape, plot->out);
 		if (few) {
 			fputs("\">", plot->out);
-			char x[CHART_UNIT_SIZE], y[CHART_UNIT_SIZE];
+			char x[HUMAN_UNIT_SIZE], y[HUMAN_UNIT_SIZE];
 			scale_format(x, &plot->x, plot->x_unit, series->x[i], DIGITS);
 			scale_format(y, &plot->y, plot->y_unit, series->y[i], DIGITS);
 			fputs("<title>", plot->out);

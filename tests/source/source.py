@@ -25,11 +25,12 @@ ROOT = os.path.abspath(sys.argv[1])
 LAYERS = {
     "emulation": [],
     "feedback": ["emulation"],
-    "report": [],
+    "units": [],
+    "report": ["units"],
     "dataplane": ["feedback", "emulation"],
     "lab": ["feedback", "emulation"],
     "linux": [],
-    "control": ["lab", "dataplane", "feedback", "emulation", "report"],
+    "control": ["lab", "dataplane", "feedback", "emulation", "report", "units"],
 }
 
 
@@ -106,10 +107,10 @@ def layer_of(path):
 @functools.cache
 def included(layer, header):
     """Returns the file that an include of this layer names, or None. The header's path is relative
-    to its layer if the layer has subfolders; for report and lab, which have none, it includes their
-    folder."""
+    to its layer if the layer has subfolders; for units, report and lab, which have none, it has
+    their folder, too."""
     for place in [layer] + LAYERS[layer]:
-        path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report")
+        path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report", "units")
                             else folder(place), header)
         if layer_of(path) == place and os.path.exists(os.path.join(ROOT, path)):
             return path
@@ -125,8 +126,8 @@ def a_folder_includes_only_from_the_folders_below_it():
                     wrong.append(f"{path}:{number}: {header} is not in {layer}"
                                  + "".join(f", {b}" for b in below))
     nothing(wrong, "an include names the folder of the header (\"line/delay.h\"), and "
-                   "control -> dataplane -> feedback -> emulation; lab -> feedback; report and "
-                   "linux stand alone")
+                   "control -> dataplane -> feedback -> emulation; lab -> feedback; report -> "
+                   "units; units and linux stand alone")
 
 
 def rooms_of(layer):

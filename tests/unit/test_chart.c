@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "report/chart.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "report/page.h"
 #include "report/plot.h"
 #include "report/svg.h"
@@ -213,10 +213,10 @@ static void every_kind_of_series_is_drawn_well_formed(void **state)
 			struct chart chart = {
 			        .title = "every kind",
 			        .x = {.label = "x",
-			              .unit = CHART_NS,
+			              .unit = HUMAN_NS,
 			              .scale = scale & 1 ? AXIS_LOG10 : AXIS_LINEAR},
 			        .y = {.label = "y",
-			              .unit = CHART_BPS,
+			              .unit = HUMAN_BPS,
 			              .scale = scale & 2 ? AXIS_LOG10 : AXIS_LINEAR},
 			        .series = two,
 			        .n_series = 2,
@@ -248,7 +248,7 @@ static void numbers_at_the_ends_of_double_are_drawn_without_overflow(void **stat
 			struct chart chart = {
 			        .x = {.scale = scale & 1 ? AXIS_LOG10 : AXIS_LINEAR},
 			        .y = {.scale = scale & 2 ? AXIS_LOG10 : AXIS_LINEAR,
-			              .unit = CHART_NS},
+			              .unit = HUMAN_NS},
 			        .series = &series,
 			        .n_series = 1,
 			};
@@ -272,7 +272,7 @@ static void without_data_the_axes_are_drawn_and_say_so(void **state)
 	for (size_t n = 0; n <= LENGTH(empty); n += LENGTH(empty)) {
 		for (unsigned scale = 0; scale < 2; scale++) {
 			struct chart chart = {
-			        .x = {.label = "Time", .scale = scale, .unit = CHART_NS},
+			        .x = {.label = "Time", .scale = scale, .unit = HUMAN_NS},
 			        .series = empty,
 			        .n_series = n};
 			struct text text = chart_text(&chart);
@@ -346,8 +346,8 @@ static void every_strip_says_the_range_of_all_that_lies_in_it(void **state)
 	        {.kind = SERIES_MARKS, .name = "lost", .x = lost, .n = 2},
 	};
 	const struct chart chart = {
-	        .x = {.unit = CHART_NS, .max = 1e9},
-	        .y = {.unit = CHART_NS},
+	        .x = {.unit = HUMAN_NS, .max = 1e9},
+	        .y = {.unit = HUMAN_NS},
 	        .series = series,
 	        .n_series = 4,
 	};
@@ -469,7 +469,7 @@ static struct text rich_text(void)
 	        {.kind = SERIES_LINE, .name = "line", .x = x, .y = y, .n = 100},
 	        {.kind = SERIES_MARKS, .name = "marks", .x = x, .n = 50},
 	};
-	struct chart chart = {.x = {.label = "Time", .unit = CHART_NS},
+	struct chart chart = {.x = {.label = "Time", .unit = HUMAN_NS},
 	                      .series = series,
 	                      .n_series = LENGTH(series)};
 	return chart_text(&chart);
@@ -523,7 +523,7 @@ static void ticks_are_round_numbers(void **state)
 		double lo = (draw(&seed) - 0.5) * pow(10, 12 * draw(&seed));
 		double hi = lo + pow(10, 12 * draw(&seed) - 4);
 		struct series_range range = {.min = lo, .max = hi, .min_positive = fmax(lo, 1)};
-		struct axis axis = {.unit = CHART_PLAIN};
+		struct axis axis = {.unit = HUMAN_PLAIN};
 		struct scale scale;
 		unsigned wanted = 2 + i % 9;
 		scale_choose(&scale, &axis, &range, i % 2 ? SCALE_LOOSE : SCALE_TIGHT, wanted);
@@ -562,20 +562,20 @@ static void tick_labels_name_round_values_in_the_best_prefix(void **state)
 {
 	(void)state;
 	static const struct {
-		enum chart_unit unit;
+		enum human_unit unit;
 		enum axis_scale scale;
 		double min, max;
 		const char *first, *second, *unit_name;
 	} cases[] = {
-	        {CHART_NS, AXIS_LINEAR, 0, 3e6, "0.0", "0.5", "ms"},
-	        {CHART_NS, AXIS_LINEAR, 0, 6e10, "0", "10", "s"},
-	        {CHART_BPS, AXIS_LINEAR, 0, 1e10, "0", "2", "Gbit/s"},
-	        {CHART_COUNT, AXIS_LINEAR, 0, 60000, "0", "10k", ""},
-	        {CHART_PERCENT, AXIS_LINEAR, 0, 0.006, "0.0%", "0.1%", ""},
-	        {CHART_PLAIN, AXIS_LINEAR, 0, 6e7, "0", "10⁷", ""},
-	        {CHART_NS, AXIS_LOG10, 100, 1e8, "100 ns", "1 µs", ""},
-	        {CHART_COUNT, AXIS_LOG10, 1, 1e6, "1", "10", ""},
-	        {CHART_PERCENT, AXIS_LOG10, 0.001, 1, "0.1%", "1%", ""},
+	        {HUMAN_NS, AXIS_LINEAR, 0, 3e6, "0.0", "0.5", "ms"},
+	        {HUMAN_NS, AXIS_LINEAR, 0, 6e10, "0", "10", "s"},
+	        {HUMAN_BPS, AXIS_LINEAR, 0, 1e10, "0", "2", "Gbit/s"},
+	        {HUMAN_COUNT, AXIS_LINEAR, 0, 60000, "0", "10k", ""},
+	        {HUMAN_PERCENT, AXIS_LINEAR, 0, 0.006, "0.0%", "0.1%", ""},
+	        {HUMAN_PLAIN, AXIS_LINEAR, 0, 6e7, "0", "10⁷", ""},
+	        {HUMAN_NS, AXIS_LOG10, 100, 1e8, "100 ns", "1 µs", ""},
+	        {HUMAN_COUNT, AXIS_LOG10, 1, 1e6, "1", "10", ""},
+	        {HUMAN_PERCENT, AXIS_LOG10, 0.001, 1, "0.1%", "1%", ""},
 	};
 	for (size_t i = 0; i < LENGTH(cases); i++) {
 		struct axis axis = {.label = "",
@@ -627,11 +627,11 @@ static void labels_of_the_x_axis_do_not_overlap(void **state)
 	(void)state;
 	static const double ticks[] = {64, 65, 66, 128, 256, 512, 1024, 1280, 1400, 1518};
 	static const struct axis axes[] = {
-	        {.unit = CHART_NS, .min = 0, .max = 7.3e9},
-	        {.unit = CHART_NS, .min = 12345678, .max = 12345999},
-	        {.unit = CHART_BPS, .scale = AXIS_LOG10, .min = 1, .max = 1e12},
-	        {.unit = CHART_BPS, .scale = AXIS_LOG10, .min = 1e6, .max = 9e6},
-	        {.unit = CHART_BYTES,
+	        {.unit = HUMAN_NS, .min = 0, .max = 7.3e9},
+	        {.unit = HUMAN_NS, .min = 12345678, .max = 12345999},
+	        {.unit = HUMAN_BPS, .scale = AXIS_LOG10, .min = 1, .max = 1e12},
+	        {.unit = HUMAN_BPS, .scale = AXIS_LOG10, .min = 1e6, .max = 9e6},
+	        {.unit = HUMAN_BYTES,
 	         .min = 0,
 	         .max = 1600,
 	         .ticks = ticks,
@@ -689,26 +689,26 @@ static void the_legend_stands_above_the_data_however_long(void **state)
 static void what_is_compared_is_written_in_one_unit(void **state)
 {
 	static const struct {
-		enum chart_unit unit;
+		enum human_unit unit;
 		double most, value;
 		const char *text;
 	} rows[] = {
-	        {CHART_NS, 9.9e9, 850e6, "850 ms"},
-	        {CHART_NS, 9.9e9, 2500, "0.0025 ms"},
-	        {CHART_NS, 9.9e9, 9.9e9, "9900 ms"},
-	        {CHART_NS, 1e10, 850e6, "0.85 s"},
-	        {CHART_NS, 999e3, 250, "0.25 µs"},
-	        {CHART_NS, 900, 250, "250 ns"},
-	        {CHART_BPS, 47.5e6, 1500, "0.0015 Mbit/s"},
-	        {CHART_BPS, 1e9, 47.5e6, "0.0475 Gbit/s"},
-	        {CHART_BYTES, 140e3, 60, "0.06 kB"},
-	        {CHART_PERCENT, 1, 0.01, "1%"},
+	        {HUMAN_NS, 9.9e9, 850e6, "850 ms"},
+	        {HUMAN_NS, 9.9e9, 2500, "0.0025 ms"},
+	        {HUMAN_NS, 9.9e9, 9.9e9, "9900 ms"},
+	        {HUMAN_NS, 1e10, 850e6, "0.85 s"},
+	        {HUMAN_NS, 999e3, 250, "0.25 µs"},
+	        {HUMAN_NS, 900, 250, "250 ns"},
+	        {HUMAN_BPS, 47.5e6, 1500, "0.0015 Mbit/s"},
+	        {HUMAN_BPS, 1e9, 47.5e6, "0.0475 Gbit/s"},
+	        {HUMAN_BYTES, 140e3, 60, "0.06 kB"},
+	        {HUMAN_PERCENT, 1, 0.01, "1%"},
 	};
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		chart_unit_format(text, sizeof(text), chart_unit_one(rows[i].unit, rows[i].most),
+		human_unit_format(text, sizeof(text), human_unit_one(rows[i].unit, rows[i].most),
 		                  rows[i].value, 4);
 		assert_string_equal(text, rows[i].text);
 	}
@@ -718,33 +718,33 @@ static void numbers_are_written_with_their_unit(void **state)
 {
 	(void)state;
 	static const struct {
-		enum chart_unit unit;
+		enum human_unit unit;
 		double value;
 		const char *text;
 	} cases[] = {
-	        {CHART_NS, 0, "0 ns"},
-	        {CHART_NS, 0.25, "0.25 ns"},
-	        {CHART_NS, 1500000, "1.5 ms"},
-	        {CHART_NS, 999.4, "999 ns"},
-	        {CHART_NS, 999.6, "1 µs"},
-	        {CHART_NS, -40e6, "-40 ms"},
-	        {CHART_NS, 3.6e12, "3600 s"},
-	        {CHART_BPS, 1e10, "10 Gbit/s"},
-	        {CHART_PPS, 14880952, "14.9 Mpps"},
-	        {CHART_BYTES, 1518, "1.52 kB"},
-	        {CHART_COUNT, 950, "950"},
-	        {CHART_COUNT, 20000, "20k"},
-	        {CHART_PERCENT, 0.001, "0.1%"},
-	        {CHART_PERCENT, 1, "100%"},
-	        {CHART_PLAIN, 0.002, "0.002"},
-	        {CHART_PLAIN, 3e8, "3×10⁸"},
-	        {CHART_PLAIN, 1e-6, "10⁻⁶"},
-	        {CHART_PLAIN, NAN, "n/a"},
-	        {CHART_NS, INFINITY, "n/a"},
+	        {HUMAN_NS, 0, "0 ns"},
+	        {HUMAN_NS, 0.25, "0.25 ns"},
+	        {HUMAN_NS, 1500000, "1.5 ms"},
+	        {HUMAN_NS, 999.4, "999 ns"},
+	        {HUMAN_NS, 999.6, "1 µs"},
+	        {HUMAN_NS, -40e6, "-40 ms"},
+	        {HUMAN_NS, 3.6e12, "3600 s"},
+	        {HUMAN_BPS, 1e10, "10 Gbit/s"},
+	        {HUMAN_PPS, 14880952, "14.9 Mpps"},
+	        {HUMAN_BYTES, 1518, "1.52 kB"},
+	        {HUMAN_COUNT, 950, "950"},
+	        {HUMAN_COUNT, 20000, "20k"},
+	        {HUMAN_PERCENT, 0.001, "0.1%"},
+	        {HUMAN_PERCENT, 1, "100%"},
+	        {HUMAN_PLAIN, 0.002, "0.002"},
+	        {HUMAN_PLAIN, 3e8, "3×10⁸"},
+	        {HUMAN_PLAIN, 1e-6, "10⁻⁶"},
+	        {HUMAN_PLAIN, NAN, "n/a"},
+	        {HUMAN_NS, INFINITY, "n/a"},
 	};
 	for (size_t i = 0; i < LENGTH(cases); i++) {
-		char text[CHART_UNIT_SIZE];
-		chart_unit_format(text, sizeof(text), cases[i].unit, cases[i].value, 3);
+		char text[HUMAN_UNIT_SIZE];
+		human_unit_format(text, sizeof(text), cases[i].unit, cases[i].value, 3);
 		assert_string_equal(text, cases[i].text);
 	}
 }

@@ -84,7 +84,7 @@ static void each_counter_is_a_line_of_text(void **state)
 {
 	struct cloud_report *report = report_make();
 	struct table *table = table_make("lrr");
-	char *text = NULL, cell[CHART_UNIT_SIZE], line[160];
+	char *text = NULL, cell[HUMAN_UNIT_SIZE], line[160];
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
@@ -97,7 +97,7 @@ static void each_counter_is_a_line_of_text(void **state)
 		const char *at;
 
 		if (strcmp(rows[i].label, "bytes") == 0) { /* beside the packets */
-			chart_unit_format(cell, sizeof(cell), CHART_BYTES, VALUE(i), 6);
+			human_unit_format(cell, sizeof(cell), HUMAN_BYTES, VALUE(i), 6);
 			expect(text, cell);
 			continue;
 		}

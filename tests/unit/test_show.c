@@ -607,7 +607,7 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 	};
 	struct achieved_row got[ACHIEVED_ROWS_MAX];
 	struct achieved_times times[ACHIEVED_TIMES_MAX];
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 	struct achieved_run run = {.duration_ns = SIMTIME_S};
 	struct conf *conf = trial_conf("delay 40ms jitter 5ms distribution normal");
 	struct conf *rate = trial_conf("rate 1mbit queue 20kB");
@@ -632,9 +632,9 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 		assert_false(times[0].spread);
 		assert_true(times[1].spread && times[1].ns[0] == 30.02e6);
 		assert_true(times[1].ns[1] == 30e6 && times[1].ns[4] == 50e6);
-		achieved_times_cell(&times[1], 2, CHART_NS, text);
+		achieved_times_cell(&times[1], 2, HUMAN_NS, text);
 		assert_string_equal(text, "30.01 ms");
-		achieved_times_cell(&times[1], 3, CHART_NS, text);
+		achieved_times_cell(&times[1], 3, HUMAN_NS, text);
 		assert_string_equal(text, "30.02 ms");
 		for (uint32_t r = 0; r < n; r++) {
 			if (strcmp(got[r].what, "delay") == 0)

@@ -98,7 +98,7 @@ static void draw_stages(struct page *page, struct rows rows)
 	                          series_of("ports alone", &rows, NULL, &ceiling)};
 	const struct chart chart = {
 	        .x = {.categories = names, .n_categories = rows.n},
-	        .y = {.label = "Cost of a packet", .unit = CHART_NS},
+	        .y = {.label = "Cost of a packet", .unit = HUMAN_NS},
 	        .series = series,
 	        .n_series = 2,
 	        .width_px = 1000,
@@ -132,7 +132,7 @@ static void draw_frames(struct page *page, struct rows bare)
 	                          series_of("delay 10 ms", &bare, NULL, &delay)};
 	const struct chart chart = {
 	        .x = {.label = "Frame size (bytes)", .categories = names, .n_categories = bare.n},
-	        .y = {.label = "Throughput", .unit = CHART_PPS},
+	        .y = {.label = "Throughput", .unit = HUMAN_PPS},
 	        .series = series,
 	        .n_series = 3,
 	        .width_px = 1000,
@@ -163,8 +163,8 @@ static void draw_curve(struct page *page, const struct rows *rows, const char *k
 	struct values low = values_ns(rows, "mpps_max"), high = values_ns(rows, "mpps_min");
 	struct series series = series_of("cost of a packet", rows, &x, &ns);
 	const struct chart chart = {
-	        .x = {.label = x_label, .unit = CHART_COUNT, .scale = AXIS_LOG10},
-	        .y = {.label = "Cost", .unit = CHART_NS, .from_zero = true},
+	        .x = {.label = x_label, .unit = HUMAN_COUNT, .scale = AXIS_LOG10},
+	        .y = {.label = "Cost", .unit = HUMAN_NS, .from_zero = true},
 	        .series = &series,
 	        .n_series = 1,
 	};
@@ -248,8 +248,8 @@ static void draw_histogram(struct page *page, const struct series *series, const
                            enum axis_scale scale, const char *y_label, const char *caption)
 {
 	const struct chart chart = {
-	        .x = {.label = x_label, .unit = CHART_NS, .scale = scale},
-	        .y = {.label = y_label, .unit = CHART_PERCENT, .from_zero = scale == AXIS_LINEAR},
+	        .x = {.label = x_label, .unit = HUMAN_NS, .scale = scale},
+	        .y = {.label = y_label, .unit = HUMAN_PERCENT, .from_zero = scale == AXIS_LINEAR},
 	        .series = series,
 	        .n_series = 1,
 	        .height_px = 240,
@@ -273,8 +273,8 @@ static void draw_lateness(struct page *page, const json_t *row)
 	} *steps = calloc(3, sizeof(*steps));
 	struct series series[3];
 	const struct chart chart = {
-	        .x = {.label = "Later than", .unit = CHART_NS, .scale = AXIS_LOG10},
-	        .y = {.label = "Share of packets", .unit = CHART_PERCENT, .scale = AXIS_LOG10},
+	        .x = {.label = "Later than", .unit = HUMAN_NS, .scale = AXIS_LOG10},
+	        .y = {.label = "Share of packets", .unit = HUMAN_PERCENT, .scale = AXIS_LOG10},
 	        .series = series,
 	        .n_series = 3,
 	};
@@ -377,8 +377,8 @@ static void draw_throughput(struct page *page, const struct rows *rows)
 	                          series_of("no loss", rows, &bytes, &ndr),
 	                          series_of("loss up to 0.5 %", rows, &bytes, &pdr)};
 	const struct chart chart = {
-	        .x = {.label = "Frame size", .unit = CHART_BYTES},
-	        .y = {.label = "Frame rate", .unit = CHART_PPS, .from_zero = true},
+	        .x = {.label = "Frame size", .unit = HUMAN_BYTES},
+	        .y = {.label = "Frame rate", .unit = HUMAN_PPS, .from_zero = true},
 	        .series = series,
 	        .n_series = 3,
 	};
@@ -393,8 +393,8 @@ static void draw_loss(struct page *page, const struct rows *rows)
 	struct series series[FRAMES_MAX] = {0};
 	char names[FRAMES_MAX][48];
 	const struct chart chart = {
-	        .x = {.label = "Share of the greatest rate", .unit = CHART_PERCENT},
-	        .y = {.label = "Frames lost", .unit = CHART_PERCENT, .from_zero = true},
+	        .x = {.label = "Share of the greatest rate", .unit = HUMAN_PERCENT},
+	        .y = {.label = "Frames lost", .unit = HUMAN_PERCENT, .from_zero = true},
 	        .series = series,
 	        .n_series = rows->n,
 	};

@@ -66,9 +66,9 @@ static void quantity_cell(struct table *table, enum field_type type, uint64_t va
 /* Prints a size rounded for people; the JSON has the exact number. */
 static void size_cell(struct table *table, uint64_t bytes)
 {
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(text, sizeof(text), CHART_BYTES, (double)bytes, 3);
+	human_unit_format(text, sizeof(text), HUMAN_BYTES, (double)bytes, 3);
 	table_text(table, text);
 }
 

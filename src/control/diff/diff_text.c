@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "account/count.h"
 #include "diff/diff_run.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void print_change(FILE *out, const struct diff_outcome *outcome, uint32_t
 }
 
 struct difference_text {
-	char text[CHART_UNIT_SIZE + 1];
+	char text[HUMAN_UNIT_SIZE + 1];
 };
 
 /* Formats by how much a delay is longer, with its sign. */
@@ -56,7 +56,7 @@ static struct difference_text longer(int64_t ns)
 	struct difference_text d;
 
 	d.text[0] = ns < 0 ? '-' : '+';
-	chart_unit_format(d.text + 1, CHART_UNIT_SIZE, CHART_NS, fabs((double)ns), 9);
+	human_unit_format(d.text + 1, HUMAN_UNIT_SIZE, HUMAN_NS, fabs((double)ns), 9);
 	return d;
 }
 

@@ -8,7 +8,7 @@
 #include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "replay/replay_table.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/late.h"
 
 #define REMEDY                                                                                     \
@@ -46,10 +46,10 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 void exec_result_print(FILE *out, const struct scenario *scenario,
                        const struct replay_result *result)
 {
-	char span[CHART_UNIT_SIZE];
+	char span[HUMAN_UNIT_SIZE];
 	const char *before = "\n";
 
-	chart_unit_format(span, sizeof(span), CHART_NS,
+	human_unit_format(span, sizeof(span), HUMAN_NS,
 	                  (double)(result->last_ns - result->first_ns), 3);
 	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
 	replay_table_print_clouds(out, scenario, result);

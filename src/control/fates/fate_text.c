@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "packet/packet.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 
 static const struct {
 	const char *name, *help;
@@ -47,14 +47,14 @@ enum point point_of(enum fate_kind kind)
 
 static void add_queue(const struct fate *fate, char *text, size_t room, int n)
 {
-	char queue[CHART_UNIT_SIZE], average[CHART_UNIT_SIZE];
+	char queue[HUMAN_UNIT_SIZE], average[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(queue, sizeof(queue), CHART_BYTES, (double)fate->queue_bytes, DIGITS);
+	human_unit_format(queue, sizeof(queue), HUMAN_BYTES, (double)fate->queue_bytes, DIGITS);
 	if (fate->queue_average_bytes == FATE_NO_AVERAGE) {
 		snprintf(text + n, room - (size_t)n, "queue %s", queue);
 		return;
 	}
-	chart_unit_format(average, sizeof(average), CHART_BYTES, (double)fate->queue_average_bytes,
+	human_unit_format(average, sizeof(average), HUMAN_BYTES, (double)fate->queue_average_bytes,
 	                  DIGITS);
 	snprintf(text + n, room - (size_t)n, "queue %s, average %s", queue, average);
 }
@@ -92,8 +92,8 @@ void fate_text(const struct fate *fate, char *text, size_t room)
 		fate_text_why(fate, why, sizeof(why));
 		snprintf(text, room, "marked: %s%s%s", why, gap, origin);
 	} else if (fate->kind == FATE_SENT) {
-		chart_unit_format(
-		        why, sizeof(why), CHART_NS,
+		human_unit_format(
+		        why, sizeof(why), HUMAN_NS,
 		        (double)(fate->at_ns > fate->t_in_ns ? fate->at_ns - fate->t_in_ns : 0),
 		        DIGITS);
 		snprintf(text, room, "%s late%s%s", why, gap, origin);

@@ -11,7 +11,7 @@
 #include "fates/fate_text.h"
 #include "match/packet_key.h"
 #include "packet/packet.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 
 #define SNAP      128
 #define TIME_ROOM 12 /* columns of the time */
@@ -133,35 +133,35 @@ static const char *whose(const struct fate *fate)
 
 static void print_queue(FILE *out, const struct fate *fate)
 {
-	char queue[CHART_UNIT_SIZE], average[CHART_UNIT_SIZE];
+	char queue[HUMAN_UNIT_SIZE], average[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(queue, sizeof(queue), CHART_BYTES, (double)fate->queue_bytes, 3);
+	human_unit_format(queue, sizeof(queue), HUMAN_BYTES, (double)fate->queue_bytes, 3);
 	fprintf(out, "; %s wait there", queue);
 	if (fate->queue_average_bytes == FATE_NO_AVERAGE)
 		return;
-	chart_unit_format(average, sizeof(average), CHART_BYTES, (double)fate->queue_average_bytes,
+	human_unit_format(average, sizeof(average), HUMAN_BYTES, (double)fate->queue_average_bytes,
 	                  3);
 	fprintf(out, ", %s on average", average);
 }
 
 static void print_left(FILE *out, const struct traced *packet, const struct fate *fate)
 {
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
 	if (fate->flags & PACKET_GENERATED) {
 		fprintf(out, "%sgoes back from %s", whose(fate), fate->cloud);
 		return;
 	}
-	chart_unit_format(text, sizeof(text), CHART_NS, (double)(fate->at_ns - packet->here_ns), 6);
+	human_unit_format(text, sizeof(text), HUMAN_NS, (double)(fate->at_ns - packet->here_ns), 6);
 	fprintf(out, "%sleaves %s, %s after it came there", whose(fate), fate->cloud, text);
 }
 
 static void print_event(FILE *out, const struct traced *packet, const struct fate *fate)
 {
 	const char *stage = fate->stage ? fate->stage : "";
-	char why[FATE_TEXT_BYTES], after[CHART_UNIT_SIZE];
+	char why[FATE_TEXT_BYTES], after[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(after, sizeof(after), CHART_NS, (double)(fate->at_ns - packet->came_ns),
+	human_unit_format(after, sizeof(after), HUMAN_NS, (double)(fate->at_ns - packet->came_ns),
 	                  6);
 	fprintf(out, "  +%-*s ", TIME_ROOM, fate->at_ns != packet->came_ns ? after : "0");
 	if (fate->kind == FATE_DROPPED || fate->kind == FATE_MARKED ||

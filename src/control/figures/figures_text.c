@@ -2,11 +2,11 @@
 #include "figures/figures.h"
 #include "text/table.h"
 
-static const enum chart_unit units[] = {[FIGURE_PLAIN] = CHART_COUNT,
-                                        [FIGURE_PACKETS] = CHART_COUNT,
-                                        [FIGURE_BYTES] = CHART_BYTES,
-                                        [FIGURE_NS] = CHART_NS,
-                                        [FIGURE_BPS] = CHART_BPS};
+static const enum human_unit units[] = {[FIGURE_PLAIN] = HUMAN_COUNT,
+                                        [FIGURE_PACKETS] = HUMAN_COUNT,
+                                        [FIGURE_BYTES] = HUMAN_BYTES,
+                                        [FIGURE_NS] = HUMAN_NS,
+                                        [FIGURE_BPS] = HUMAN_BPS};
 
 static void cell(struct table *table, const struct figure *figure, const void *record)
 {

@@ -10,7 +10,7 @@
 #include "line/delay.h"
 #include "link/class.h"
 #include "match/match.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "router/hop.h"
 #include "text/alloc_failure.h"
 
@@ -151,11 +151,11 @@ int scenario_check(const struct scenario *scenario, struct problem *problem)
 static void say(FILE *out, const char *cloud, const struct delay_conf *delay,
                 const struct delay_asked *asked)
 {
-	char delay_text[CHART_UNIT_SIZE], jitter[CHART_UNIT_SIZE], mean[CHART_UNIT_SIZE];
+	char delay_text[HUMAN_UNIT_SIZE], jitter[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(delay_text, sizeof(delay_text), CHART_NS, asked->drawn_mean_ns, 5);
-	chart_unit_format(jitter, sizeof(jitter), CHART_NS, (double)delay->jitter_ns, 5);
-	chart_unit_format(mean, sizeof(mean), CHART_NS, asked->mean_ns, 3);
+	human_unit_format(delay_text, sizeof(delay_text), HUMAN_NS, asked->drawn_mean_ns, 5);
+	human_unit_format(jitter, sizeof(jitter), HUMAN_NS, (double)delay->jitter_ns, 5);
+	human_unit_format(mean, sizeof(mean), HUMAN_NS, asked->mean_ns, 3);
 	fprintf(out,
 	        "warning: cloud `%s`: a jitter of %s around a delay of %s would make some delays "
 	        "negative; they become 0, so the mean is %s (%+.1f %%)\n",

@@ -12,7 +12,7 @@
 
 #include "netem/netem.h"
 #include "netem/netem_value.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "text/quantity.h"
 #include "text/statement_text.h"
 
@@ -87,14 +87,14 @@ static const char *correlated_words(const struct maker *maker, probability_q63 c
 static void remark_share(const struct maker *maker, const char *what, const char *happens,
                          const struct netem_share_of *of)
 {
-	char netems[CHART_UNIT_SIZE], said[CHART_UNIT_SIZE];
+	char netems[HUMAN_UNIT_SIZE], said[HUMAN_UNIT_SIZE];
 	double share = share_of(of->share);
 
 	if (of->correlation == 0 || of->share == 0 || of->share == PROBABILITY_ONE)
 		return;
-	chart_unit_format(netems, sizeof(netems), CHART_PERCENT,
+	human_unit_format(netems, sizeof(netems), HUMAN_PERCENT,
 	                  netem_rate(share, share_of(of->correlation)), 3);
-	chart_unit_format(said, sizeof(said), CHART_PERCENT, share, 6);
+	human_unit_format(said, sizeof(said), HUMAN_PERCENT, share, 6);
 	fprintf(maker->remarks,
 	        maker->exact
 	                ? "%s %s %s: netem's recurrence is kept: %s of the packets %s, not %s\n"

@@ -13,7 +13,7 @@
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "service/event_log.h"
 #include "service/recorded_text.h"
 #include "service/snap_reach.h"
@@ -132,7 +132,7 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 {
 	const struct recording *recording = runtime_recording(runtime);
 	struct recording_counts counts;
-	char end[160] = "", size[CHART_UNIT_SIZE];
+	char end[160] = "", size[HUMAN_UNIT_SIZE];
 
 	if (!recording || recording_is_flight(recording))
 		return 0;
@@ -141,7 +141,7 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 		snprintf(end, sizeof(end), "; it ended at +%" PRIu64 ".%03" PRIu64 " s: %s",
 		         counts.until_ns / SIMTIME_S, counts.until_ns % SIMTIME_S / SIMTIME_MS,
 		         counts.error ? strerror(counts.error) : "its limit is reached");
-	chart_unit_format(size, sizeof(size), CHART_BYTES, (double)counts.bytes, 3);
+	human_unit_format(size, sizeof(size), HUMAN_BYTES, (double)counts.bytes, 3);
 	run_log(counts.missed > 0 || counts.ended ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
 	        "recorded in %s: %s%s, %s%s%s", recording_folder(recording),
 	        counts.ended && counts.error ? "at least " : "",

@@ -13,7 +13,7 @@
 #include "link/rate.h"
 #include "replay/replay_table.h"
 #include "report/chart.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/achieved.h"
 #include "text/table.h"
 
@@ -147,11 +147,11 @@ void drawing_choose_units(struct drawing *drawing, const struct track *tracks, u
 	}
 	/* One second and more are shown in s, as on any axis. */
 	drawing->time_unit = drawing->duration_ns >= 1e9
-	                             ? CHART_NS_AS_S
-	                             : chart_unit_one(CHART_NS, drawing->duration_ns);
-	drawing->delay_unit = chart_unit_one(CHART_NS, delay);
-	drawing->rate_unit = chart_unit_one(CHART_BPS, rate);
-	drawing->queue_unit = chart_unit_one(CHART_BYTES, queue);
+	                             ? HUMAN_NS_AS_S
+	                             : human_unit_one(HUMAN_NS, drawing->duration_ns);
+	drawing->delay_unit = human_unit_one(HUMAN_NS, delay);
+	drawing->rate_unit = human_unit_one(HUMAN_BPS, rate);
+	drawing->queue_unit = human_unit_one(HUMAN_BYTES, queue);
 }
 
 static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cloud,
@@ -181,9 +181,9 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 	        .series = series,
 	        .n_series = isfinite(asked) ? 2 : 1,
 	};
-	char caption[PARAGRAPH_SIZE], slot[CHART_UNIT_SIZE];
+	char caption[PARAGRAPH_SIZE], slot[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(slot, sizeof(slot), drawing->time_unit, step_ns, 4);
+	human_unit_format(slot, sizeof(slot), drawing->time_unit, step_ns, 4);
 	snprintf(caption, sizeof(caption),
 	         "%s %s, in bits on the wire; each step is the average over %s.",
 	         track->has_link ? "What was sent on the link of" : "What came through",
@@ -212,7 +212,7 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	};
 	const struct chart chart = {
 	        .x = {.label = "Delay", .unit = drawing->delay_unit},
-	        .y = {.label = "Share of packets", .unit = CHART_PERCENT},
+	        .y = {.label = "Share of packets", .unit = HUMAN_PERCENT},
 	        .series = series,
 	        .n_series = isfinite(asked) ? 2 : 1,
 	};
@@ -259,7 +259,7 @@ static void draw_times(struct drawing *drawing, uint32_t cloud)
 	struct table *table = table_headed("llllll", "", NULL);
 	uint32_t n = achieved_times(drawing->scenario->clouds[cloud],
 	                            &drawing->result->clouds[cloud], times);
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
 	for (uint32_t k = 0; table && k < ACHIEVED_TIMES_COLUMNS; k++)
 		table_text(table, achieved_times_head[k]);

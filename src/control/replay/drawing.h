@@ -31,8 +31,8 @@ struct drawing {
 	const struct scenario *scenario;
 	const struct replay_result *result;
 	double duration_ns;
-	/* One unit for each quantity, in every chart and table of the page (chart_unit_one). */
-	enum chart_unit time_unit, delay_unit, rate_unit, queue_unit;
+	/* One unit for each quantity, in every chart and table of the page (human_unit_one). */
+	enum human_unit time_unit, delay_unit, rate_unit, queue_unit;
 };
 
 /* Called first: chooses the units, by the greatest values of all clouds. */

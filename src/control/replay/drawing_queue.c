@@ -148,7 +148,7 @@ static void draw_probability(struct drawing *drawing, const struct cloud_conf *c
 	};
 	const struct chart chart = {
 	        .x = {.label = "Average queue", .unit = drawing->queue_unit, .from_zero = true},
-	        .y = {.label = "Probability", .unit = CHART_PERCENT, .from_zero = true},
+	        .y = {.label = "Probability", .unit = HUMAN_PERCENT, .from_zero = true},
 	        .series = series,
 	        .n_series = setup.selection == RED_NS2 ? 1 : 2,
 	};

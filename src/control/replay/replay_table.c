@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "text/table.h"
 #include "show/view.h"
 #include "account/count.h"
@@ -51,7 +51,7 @@ static void print_statements(FILE *out, const struct achieved_row *rows, uint32_
 static void print_times(FILE *out, const struct achieved_times *times, uint32_t n)
 {
 	struct table *table = n > 0 ? table_make("lrrrrr") : NULL;
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
 	if (!table)
 		return;
@@ -62,7 +62,7 @@ static void print_times(FILE *out, const struct achieved_times *times, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		table_text(table, times[i].what);
 		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
-			achieved_times_cell(&times[i], k, CHART_NS, text);
+			achieved_times_cell(&times[i], k, HUMAN_NS, text);
 			table_text(table, text);
 		}
 	}
@@ -114,14 +114,14 @@ void replay_table_print_books(FILE *out, const struct scenario *scenario,
 void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result)
 {
-	char span[CHART_UNIT_SIZE], memory[CHART_UNIT_SIZE];
+	char span[HUMAN_UNIT_SIZE], memory[HUMAN_UNIT_SIZE];
 	const uint64_t read = replay_packets_read(result);
 	const uint64_t written = replay_packets_written(result);
 	char count_out[COUNT_SIZE];
 
-	chart_unit_format(span, sizeof(span), CHART_NS,
+	human_unit_format(span, sizeof(span), HUMAN_NS,
 	                  (double)(result->last_ns - result->first_ns), 6);
-	chart_unit_format(memory, sizeof(memory), CHART_BYTES, (double)result->memory_bytes, 3);
+	human_unit_format(memory, sizeof(memory), HUMAN_BYTES, (double)result->memory_bytes, 3);
 	fprintf(out, "seed %" PRIu64 ": %s, %s written, %s of virtual time", scenario->seed,
 	        count_of(read, "packet read").text, count_text(count_out, written), span);
 	/* A recording does not say how much memory its packets took. */

@@ -77,7 +77,7 @@ static void add_loss(struct achieved_filler *filler, const struct conf *conf)
 	}
 	if (share >= 0)
 		snprintf(row->asked + strlen(row->asked), sizeof(row->asked) - strlen(row->asked),
-		         ": %s", filler_unit(CHART_PERCENT, share).text);
+		         ": %s", filler_unit(HUMAN_PERCENT, share).text);
 	got_share(filler, conf, row);
 }
 
@@ -91,7 +91,7 @@ static void asked_queue(const struct achieved_filler *filler, const struct rate_
 	if (rate->queue.unit != LIMIT_NONE || class_confs(filler->cloud, classes) > 0)
 		return;
 	snprintf(row->asked + at, sizeof(row->asked) - at, " queue %s (default)",
-	         filler_unit(CHART_BYTES, (double)rate_queue(rate, filler->cloud).value).text);
+	         filler_unit(HUMAN_BYTES, (double)rate_queue(rate, filler->cloud).value).text);
 }
 
 static void add_rate(struct achieved_filler *filler, const struct conf *conf)
@@ -130,7 +130,7 @@ static void add_other(struct achieved_filler *filler, const struct conf *conf)
 
 	filler_asked(row, conf);
 	achieved_counts(filler->cloud, filler->report,
-	                filler->run->time_unit ? filler->run->time_unit : CHART_NS, conf, row->got,
+	                filler->run->time_unit ? filler->run->time_unit : HUMAN_NS, conf, row->got,
 	                sizeof(row->got));
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(filler, row, &filler->report->observed);

@@ -9,7 +9,7 @@
 #define WEIR_ACHIEVED_H
 
 #include "account/histogram.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "scenario/scenario.h"
 
 struct cloud_report;
@@ -29,9 +29,9 @@ struct achieved_run {
 	uint64_t busiest_second_bytes;
 	/* How late packets left at its port, in a live run; or NULL. */
 	const struct histogram *late;
-	/* The units for all times and rates (chart_unit_one), but for those that would be a small
+	/* The units for all times and rates (human_unit_one), but for those that would be a small
 	 * fraction of it; 0: a suitable unit for each value. */
-	enum chart_unit time_unit, rate_unit;
+	enum human_unit time_unit, rate_unit;
 };
 
 /* Fills in rows[0 .. ACHIEVED_ROWS_MAX) and returns their number: packets, one or two rows for each
@@ -42,9 +42,9 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 /* Formats what the counters say of a statement: of the management of a queue, of what modifies one
  * (`ecn`, `becn`) and of a class also their share of the packets that came to it, and how long
  * packets took through queue and link. If `conf` belongs to a class, of that class. Of a statement
- * without counters, `text` becomes "". `time_unit`: CHART_NS, or one unit for all times. */
+ * without counters, `text` becomes "". `time_unit`: HUMAN_NS, or one unit for all times. */
 void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *report,
-                     enum chart_unit time_unit, const struct conf *conf, char *text, size_t room);
+                     enum human_unit time_unit, const struct conf *conf, char *text, size_t room);
 /* Returns true if the statement is one of these that belong to a queue. */
 bool achieved_is_of_queue(const struct statement *statement);
 
@@ -67,7 +67,7 @@ uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_repor
 /* Fills in the figures of a histogram. */
 void achieved_times_of(struct achieved_times *row, const struct histogram *h);
 /* Formats one of them, `-` if it is not known. `unit` as in struct achieved_run. */
-void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum chart_unit unit,
-                         char text[CHART_UNIT_SIZE]);
+void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum human_unit unit,
+                         char text[HUMAN_UNIT_SIZE]);
 
 #endif

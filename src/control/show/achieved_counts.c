@@ -8,7 +8,7 @@
 #include "engine/engine_report.h"
 #include "text/alloc_failure.h"
 #include "line/delay.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/line_delay.h"
 #include "show/share.h"
 #include "text/table.h"
@@ -86,11 +86,11 @@ static void say_count(struct sentence *sentence, uint64_t count, const char *wor
  * dropped, if they waited when counting began. */
 static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
 {
-	char share[CHART_UNIT_SIZE], text[COUNT_SIZE];
+	char share[HUMAN_UNIT_SIZE], text[COUNT_SIZE];
 
 	if (offered == 0 || sum > offered)
 		return;
-	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)sum / (double)offered,
+	human_unit_format(share, sizeof(share), HUMAN_PERCENT, (double)sum / (double)offered,
 	                  DIGITS);
 	say(sentence, ": %s of %s packets", share, count_text(text, offered));
 }
@@ -183,10 +183,10 @@ bool achieved_is_of_queue(const struct statement *statement)
 }
 
 void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *report,
-                     enum chart_unit time_unit, const struct conf *conf, char *text, size_t room)
+                     enum human_unit time_unit, const struct conf *conf, char *text, size_t room)
 {
 	struct sentence sentence = {.text = text, .room = room};
-	char time[CHART_UNIT_SIZE];
+	char time[HUMAN_UNIT_SIZE];
 	double ns;
 
 	text[0] = '\0';
@@ -199,7 +199,7 @@ void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *
 	}
 	say_in_flights(&sentence, cloud, report, conf);
 	if (conf->statement->role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
-		chart_unit_format(time, sizeof(time), time_unit, ns, 4);
+		human_unit_format(time, sizeof(time), time_unit, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);
 	}
 }

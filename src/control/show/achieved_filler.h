@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/achieved.h"
 
 #define ACHIEVED_DIGITS 5
@@ -26,34 +26,34 @@ struct achieved_filler {
 
 /* Text by value, so that one printf can have several. */
 struct quantity {
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 };
 
-static inline struct quantity filler_unit(enum chart_unit kind, double value)
+static inline struct quantity filler_unit(enum human_unit kind, double value)
 {
 	struct quantity q;
 
-	chart_unit_format(q.text, sizeof(q.text), kind, value, ACHIEVED_DIGITS);
+	human_unit_format(q.text, sizeof(q.text), kind, value, ACHIEVED_DIGITS);
 	return q;
 }
 
 /* Formats a value in the unit of its page, unless that would be a small fraction: 34 kbit/s beside
  * a link of 10 Mbit/s. */
-static inline struct quantity filler_one(enum chart_unit one, enum chart_unit kind, double value)
+static inline struct quantity filler_one(enum human_unit one, enum human_unit kind, double value)
 {
-	if (!one || (value > 0 && value < 0.1 * chart_unit_prefix(one, value, 5)->factor))
+	if (!one || (value > 0 && value < 0.1 * human_unit_prefix(one, value, 5)->factor))
 		return filler_unit(kind, value);
 	return filler_unit(one, value);
 }
 
 static inline struct quantity filler_time(const struct achieved_filler *filler, double ns)
 {
-	return filler_one(filler->run->time_unit, CHART_NS, ns);
+	return filler_one(filler->run->time_unit, HUMAN_NS, ns);
 }
 
 static inline struct quantity filler_rate(const struct achieved_filler *filler, double bps)
 {
-	return filler_one(filler->run->rate_unit, CHART_BPS, bps);
+	return filler_one(filler->run->rate_unit, HUMAN_BPS, bps);
 }
 
 static inline struct achieved_row *filler_add(struct achieved_filler *filler, const char *what)

@@ -261,16 +261,16 @@ void achieved_times_of(struct achieved_times *row, const struct histogram *h)
 	row->ns[4] = (double)h->max;
 }
 
-void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum chart_unit unit,
-                         char text[CHART_UNIT_SIZE])
+void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum human_unit unit,
+                         char text[HUMAN_UNIT_SIZE])
 {
 	const bool is_percentile = column == 2 || column == 3;
 	const int digits =
 	        is_percentile && row->digits < ACHIEVED_DIGITS ? row->digits : ACHIEVED_DIGITS;
 
 	if (column == 0 ? row->known : row->spread)
-		chart_unit_format(text, CHART_UNIT_SIZE, unit ? unit : CHART_NS, row->ns[column],
+		human_unit_format(text, HUMAN_UNIT_SIZE, unit ? unit : HUMAN_NS, row->ns[column],
 		                  digits);
 	else
-		snprintf(text, CHART_UNIT_SIZE, "-");
+		snprintf(text, HUMAN_UNIT_SIZE, "-");
 }

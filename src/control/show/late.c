@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/late.h"
 
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "text/table.h"
 
 #define DIGITS 3
 
 void late_text(const struct histogram *late, char *text, size_t size)
 {
-	char p50[CHART_UNIT_SIZE], p99[CHART_UNIT_SIZE], max[CHART_UNIT_SIZE];
+	char p50[HUMAN_UNIT_SIZE], p99[HUMAN_UNIT_SIZE], max[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(p50, sizeof(p50), CHART_NS, (double)histogram_percentile(late, 500000),
+	human_unit_format(p50, sizeof(p50), HUMAN_NS, (double)histogram_percentile(late, 500000),
 	                  DIGITS);
-	chart_unit_format(p99, sizeof(p99), CHART_NS, (double)histogram_percentile(late, 990000),
+	human_unit_format(p99, sizeof(p99), HUMAN_NS, (double)histogram_percentile(late, 990000),
 	                  DIGITS);
-	chart_unit_format(max, sizeof(max), CHART_NS, (double)late->max, DIGITS);
+	human_unit_format(max, sizeof(max), HUMAN_NS, (double)late->max, DIGITS);
 	snprintf(text, size, "p50 %s, p99 %s, max %s", p50, p99, max);
 }
 
@@ -29,12 +29,12 @@ bool late_warn(FILE *out, const char *before, const char *port, const struct his
                simtime from_ns, const char *remedy)
 {
 	const uint64_t p99_ns = histogram_percentile(late, 990000);
-	char p99[CHART_UNIT_SIZE], max[CHART_UNIT_SIZE];
+	char p99[HUMAN_UNIT_SIZE], max[HUMAN_UNIT_SIZE];
 
 	if (late->count == 0 || p99_ns <= from_ns)
 		return false;
-	chart_unit_format(p99, sizeof(p99), CHART_NS, (double)p99_ns, DIGITS);
-	chart_unit_format(max, sizeof(max), CHART_NS, (double)late->max, DIGITS);
+	human_unit_format(p99, sizeof(p99), HUMAN_NS, (double)p99_ns, DIGITS);
+	human_unit_format(max, sizeof(max), HUMAN_NS, (double)late->max, DIGITS);
 	fprintf(out,
 	        "%swarning: one packet in a hundred leaves port %s %s late or more, the latest %s; "
 	        "%s\n",

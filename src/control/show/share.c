@@ -7,7 +7,7 @@
 
 #include "engine/engine_report.h"
 #include "random/draw.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "scenario/tallied.h"
 #include "show/line_delay.h"
 #include "statements.h"
@@ -153,7 +153,7 @@ uint32_t shares_within(const struct cloud_conf *cloud, const struct cloud_report
 void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
                   const char *words)
 {
-	char percent[CHART_UNIT_SIZE], spread[CHART_UNIT_SIZE], acted[COUNT_SIZE];
+	char percent[HUMAN_UNIT_SIZE], spread[HUMAN_UNIT_SIZE], acted[COUNT_SIZE];
 	const char *gap = words[0] ? " " : "";
 	int n;
 
@@ -166,12 +166,12 @@ void share_format(char text[SHARE_SIZE], const struct share *share, const char *
 		snprintf(text, SHARE_SIZE, "%s", none);
 		return;
 	}
-	chart_unit_format(percent, sizeof(percent), CHART_PERCENT,
+	human_unit_format(percent, sizeof(percent), HUMAN_PERCENT,
 	                  (double)share->acted / (double)share->came, DIGITS);
 	n = snprintf(text, SHARE_SIZE, "%s, %s of %s%s%s", percent, count_text(acted, share->acted),
 	             count_of(share->came, "packet").text, gap, words);
 	if (share->spread <= 0 || n < 0 || n >= SHARE_SIZE)
 		return;
-	chart_unit_format(spread, sizeof(spread), CHART_PERCENT, share->spread, SPREAD_DIGITS);
+	human_unit_format(spread, sizeof(spread), HUMAN_PERCENT, share->spread, SPREAD_DIGITS);
 	snprintf(text + n, SHARE_SIZE - (size_t)n, " (±%s expected)", spread);
 }

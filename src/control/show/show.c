@@ -21,9 +21,9 @@
 
 static void table_port(struct table *table, const struct port_report *port)
 {
-	char link[CHART_UNIT_SIZE];
+	char link[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(link, sizeof(link), CHART_BPS, (double)port->link_bps, 4);
+	human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
 	table_text(table, port->name);
 	table_text(table, port->device != NULL ? port->device : "");
 	table_text(table, port->driver != NULL ? port->driver : "");
@@ -48,7 +48,7 @@ static void table_port_losses(struct table *table, const struct port_report *por
 static void warn_port(FILE *out, const struct port_report *port)
 {
 	const uint64_t known = port->too_large + port->not_ip + port->chained;
-	char span[CHART_UNIT_SIZE];
+	char span[HUMAN_UNIT_SIZE];
 
 	if (port->early > 0)
 		fprintf(out, "port %s: %s before weir had started, and %s dropped\n", port->name,
@@ -87,7 +87,7 @@ static void warn_port(FILE *out, const struct port_report *port)
 		                       "time stamps of the device were")
 		                .text);
 	if (port->oldest_ns >= AGED_NS) {
-		chart_unit_format(span, sizeof(span), CHART_NS, (double)port->oldest_ns, 3);
+		human_unit_format(span, sizeof(span), HUMAN_NS, (double)port->oldest_ns, 3);
 		fprintf(out,
 		        "warning: port %s: %s could be received only after weir had passed "
 		        "the instant of %s time stamp, by %s at most: %s left later than "
@@ -208,7 +208,7 @@ static void table_worker(struct table *table, uint32_t index, const struct worke
 /* Warns of a worker that was away, with the causes and remedies of weir bench machine. */
 static void warn_away(FILE *out, uint32_t index, const struct worker_report *worker)
 {
-	char away[CHART_UNIT_SIZE];
+	char away[HUMAN_UNIT_SIZE];
 	struct bench_machine machine;
 	struct doctor doctor;
 
@@ -216,7 +216,7 @@ static void warn_away(FILE *out, uint32_t index, const struct worker_report *wor
 		return;
 	bench_machine_read("", worker->cpu, &machine);
 	doctor_examine("", &machine, NULL, 0, &doctor);
-	chart_unit_format(away, sizeof(away), CHART_NS, (double)worker->longest_poll_ns, 3);
+	human_unit_format(away, sizeof(away), HUMAN_NS, (double)worker->longest_poll_ns, 3);
 	fprintf(out,
 	        "warning: worker %u did not poll for %s, and packets that were due meanwhile left "
 	        "late; `weir bench machine` says of processor %u:\n",

@@ -6,7 +6,7 @@
 #include "figures/figures.h"
 #include "link/class.h"
 #include "link/rate.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/class_text.h"
 #include "show/line_delay.h"
 #include "show/show.h"
@@ -21,13 +21,13 @@
 static void view_print_queue(const struct view *view, FILE *out)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
-	char size[CHART_UNIT_SIZE];
+	char size[HUMAN_UNIT_SIZE];
 
 	const struct class_conf *classes[CLASSES_MAX];
 
 	if (rate == NULL || rate->queue.unit != LIMIT_NONE || class_confs(view->conf, classes) > 0)
 		return;
-	chart_unit_format(size, sizeof(size), CHART_BYTES,
+	human_unit_format(size, sizeof(size), HUMAN_BYTES,
 	                  (double)rate_queue(rate, view->conf).value, 4);
 	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n", size,
 	        (unsigned long long)(RATE_QUEUE_BYTES_MIN / 1000));
@@ -106,10 +106,10 @@ static void view_print_classes(const struct view *view, FILE *out)
 /* Prints the management of a class's queue; `class` NULL: of the link's. */
 static void view_print_management(const struct aqm_report *aqm, const char *class, FILE *out)
 {
-	static const enum chart_unit units[] = {[AQM_COUNT] = CHART_COUNT,
-	                                        [AQM_BYTES] = CHART_BYTES,
-	                                        [AQM_NS] = CHART_NS,
-	                                        [AQM_FRACTION] = CHART_PERCENT};
+	static const enum human_unit units[] = {[AQM_COUNT] = HUMAN_COUNT,
+	                                        [AQM_BYTES] = HUMAN_BYTES,
+	                                        [AQM_NS] = HUMAN_NS,
+	                                        [AQM_FRACTION] = HUMAN_PERCENT};
 	struct table *table = aqm->n_figures > 0 ? table_make("lr") : NULL;
 
 	if (table == NULL)
@@ -264,7 +264,7 @@ static void table_cloud(struct table *table, const struct view *view)
 
 	table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
 	figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
-	table_unit(table, CHART_BPS, view_bps(bytes, from_ns, view->now_ns));
+	table_unit(table, HUMAN_BPS, view_bps(bytes, from_ns, view->now_ns));
 	table_percentile(table, delay, 500000);
 	table_percentile(table, delay, 990000);
 }

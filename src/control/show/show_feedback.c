@@ -13,23 +13,23 @@
 void show_meter_text(FILE *out, const struct meter_reading *reading)
 {
 	struct table *table = table_make("lr");
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
 	if (table == NULL)
 		return;
-	chart_unit_format(text, sizeof(text), CHART_NS, (double)reading->window_ns, 4);
+	human_unit_format(text, sizeof(text), HUMAN_NS, (double)reading->window_ns, 4);
 	table_format(table, "meter, %s", text);
 	table_text(table, reading->measured ? "" : "nothing measured yet");
 	table_text(table, "link");
 	if (reading->link_bps == OBSERVED_NO_LIMIT)
 		table_text(table, "no limit");
 	else
-		table_unit(table, CHART_BPS, (double)reading->link_bps);
+		table_unit(table, HUMAN_BPS, (double)reading->link_bps);
 	table_text(table, "sent");
-	table_unit(table, CHART_BPS, (double)reading->sent_bps);
+	table_unit(table, HUMAN_BPS, (double)reading->sent_bps);
 	if (reading->link_bps != OBSERVED_NO_LIMIT) {
 		table_text(table, "available");
-		table_unit(table, CHART_BPS, (double)reading->available_bps);
+		table_unit(table, HUMAN_BPS, (double)reading->available_bps);
 		table_text(table, "utilisation");
 		table_share(table, reading->utilisation_ppm, 1000000);
 	}
@@ -42,7 +42,7 @@ void show_meter_text(FILE *out, const struct meter_reading *reading)
 	table_text(table, "queue, most");
 	table_count(table, reading->queue_packets_max);
 	table_text(table, "queuing delay");
-	table_unit(table, CHART_NS, (double)reading->delay_ns);
+	table_unit(table, HUMAN_NS, (double)reading->delay_ns);
 	table_print(table, out);
 	table_free(table);
 }
@@ -71,23 +71,23 @@ void show_xcp_text(FILE *out, const struct xcp_reading *reading)
 {
 	const struct {
 		const char *name;
-		enum chart_unit unit;
+		enum human_unit unit;
 		double value;
 	} rows[] = {
-	        {"capacity", CHART_BPS, reading->capacity * 8},
-	        {"input", CHART_BPS, reading->input * 8},
-	        {"to share out", CHART_BPS, reading->aggregate * 8},
-	        {"left to give", CHART_BPS, reading->positive * 8},
-	        {"left to take", CHART_BPS, reading->negative * 8},
-	        {"queue, least", CHART_BYTES, (double)reading->queue_bytes},
-	        {"mean round trip", CHART_NS, (double)reading->rtt_ns},
+	        {"capacity", HUMAN_BPS, reading->capacity * 8},
+	        {"input", HUMAN_BPS, reading->input * 8},
+	        {"to share out", HUMAN_BPS, reading->aggregate * 8},
+	        {"left to give", HUMAN_BPS, reading->positive * 8},
+	        {"left to take", HUMAN_BPS, reading->negative * 8},
+	        {"queue, least", HUMAN_BYTES, (double)reading->queue_bytes},
+	        {"mean round trip", HUMAN_NS, (double)reading->rtt_ns},
 	};
 	struct table *table = table_make("lr");
 
 	if (table == NULL)
 		return;
 	table_text(table, "XCP");
-	table_unit(table, CHART_NS, (double)reading->interval_ns);
+	table_unit(table, HUMAN_NS, (double)reading->interval_ns);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		table_text(table, rows[i].name);
 		table_unit(table, rows[i].unit, rows[i].value);
@@ -165,7 +165,7 @@ json_t *json_path(const struct observed *observed)
 }
 
 static void table_said(struct table *table, const struct observed_hop *hop,
-                       enum observed_probe probe, int i, enum chart_unit unit, double factor)
+                       enum observed_probe probe, int i, enum human_unit unit, double factor)
 {
 	if (!hop->probe[probe].heard)
 		table_text(table, "?");
@@ -180,16 +180,16 @@ static void table_hop(struct table *table, const struct observed *observed,
 {
 	table_format(table, "%u", hop->hop);
 	table_format(table, "%u", hop->ttl);
-	table_said(table, hop, OBSERVED_LINK, 0, CHART_BPS, 1e3);
-	table_said(table, hop, OBSERVED_LINK, 1, CHART_BPS, 1e3);
-	table_said(table, hop, OBSERVED_LOSS, 0, CHART_PERCENT, 1e-9);
-	table_said(table, hop, OBSERVED_LOSS, 1, CHART_PERCENT, 1e-9);
+	table_said(table, hop, OBSERVED_LINK, 0, HUMAN_BPS, 1e3);
+	table_said(table, hop, OBSERVED_LINK, 1, HUMAN_BPS, 1e3);
+	table_said(table, hop, OBSERVED_LOSS, 0, HUMAN_PERCENT, 1e-9);
+	table_said(table, hop, OBSERVED_LOSS, 1, HUMAN_PERCENT, 1e-9);
 	if (is_said(hop, OBSERVED_QUEUE, 0))
 		table_format(table, "%u pkt", hop->probe[OBSERVED_QUEUE].value[0]);
 	else
 		table_text(table, hop->probe[OBSERVED_QUEUE].heard ? "no limit" : "?");
-	table_said(table, hop, OBSERVED_QUEUE, 1, CHART_NS, 1e3);
-	table_unit(table, CHART_NS, (double)hop_age_ns(observed, hop));
+	table_said(table, hop, OBSERVED_QUEUE, 1, HUMAN_NS, 1e3);
+	table_unit(table, HUMAN_NS, (double)hop_age_ns(observed, hop));
 }
 
 void show_path_table(FILE *out, const struct observed *observed)

@@ -4,7 +4,7 @@
 #include "line/delay.h"
 #include "account/count.h"
 #include "link/rate.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/achieved.h"
 #include "show/late.h"
 #include "show/line_delay.h"
@@ -25,9 +25,9 @@ void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES])
 
 void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES])
 {
-	char span[CHART_UNIT_SIZE];
+	char span[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->since_ns), 3);
+	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->since_ns), 3);
 	snprintf(text, VIEW_PERIOD_BYTES, "since %s%s%s%s", since[view->began], ago ? ", " : "",
 	         ago ? span : "", ago ? " ago" : "");
 }
@@ -114,20 +114,20 @@ static void achieved_within(const struct view *view, const struct conf *schedule
 static void achieved_rate(const struct view *view, char *text, size_t size)
 {
 	const struct counters *c = &view->since.counters;
-	char rate[CHART_UNIT_SIZE], span[CHART_UNIT_SIZE], mean[CHART_UNIT_SIZE];
+	char rate[HUMAN_UNIT_SIZE], span[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(mean, sizeof(mean), CHART_BPS,
+	human_unit_format(mean, sizeof(mean), HUMAN_BPS,
 	                  view_bps(c->tx_bytes, view->since_ns, view->now_ns), 4);
-	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->since_ns), 3);
+	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->since_ns), 3);
 	if (!view->looked) {
 		snprintf(text, size, "%s on average in %s", mean, span);
 		return;
 	}
-	chart_unit_format(rate, sizeof(rate), CHART_BPS,
+	human_unit_format(rate, sizeof(rate), HUMAN_BPS,
 	                  view_bps(view->report.counters.tx_bytes - view->look.tx_bytes,
 	                           view->look.now_ns, view->now_ns),
 	                  4);
-	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->look.now_ns),
+	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->look.now_ns),
 	                  3);
 	snprintf(text, size, "%s in the last %s, %s on average", rate, span, mean);
 }
@@ -138,20 +138,20 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 	const struct cloud_report *report = &view->since;
 	const struct histogram *h = &report->delay_ns;
 	struct line_delay line = line_delay_of(view->conf, report);
-	char mean[CHART_UNIT_SIZE], deviation[CHART_UNIT_SIZE];
+	char mean[HUMAN_UNIT_SIZE], deviation[HUMAN_UNIT_SIZE];
 
 	if (h->count == 0) {
 		snprintf(text, size, "no packet yet");
 		return;
 	}
-	chart_unit_format(mean, sizeof(mean), CHART_NS,
+	human_unit_format(mean, sizeof(mean), HUMAN_NS,
 	                  line.known ? line.mean_ns : (double)h->sum / (double)h->count, 6);
 	if (!line.known) {
 		snprintf(text, size, "%s on average%s, queueing included", mean,
 		         line_delay_of_all(view->conf, report) ? " of all clouds" : "");
 	} else if (report->line_packets > 0) {
-		chart_unit_format(mean, sizeof(mean), CHART_NS, report->line_mean_ns, 6);
-		chart_unit_format(deviation, sizeof(deviation), CHART_NS, report->line_deviation_ns,
+		human_unit_format(mean, sizeof(mean), HUMAN_NS, report->line_mean_ns, 6);
+		human_unit_format(deviation, sizeof(deviation), HUMAN_NS, report->line_deviation_ns,
 		                  4);
 		snprintf(text, size, "%s on the line on average, standard deviation %s%s", mean,
 		         deviation, report->order_waits > 0 ? ", order made packets wait" : "");
@@ -190,7 +190,7 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
 	else if (achieved_is_of_queue(conf->statement))
-		achieved_counts(view->conf, &view->since, CHART_NS, conf, text, size);
+		achieved_counts(view->conf, &view->since, HUMAN_NS, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)
@@ -198,7 +198,7 @@ static void warn_queue(const struct view *view, FILE *out)
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
 	const struct delay_conf *delay =
 	        (const struct delay_conf *)cloud_conf_get(view->conf, "delay");
-	char size[CHART_UNIT_SIZE], needed[CHART_UNIT_SIZE];
+	char size[HUMAN_UNIT_SIZE], needed[HUMAN_UNIT_SIZE];
 	struct limit queue;
 	double bytes, product;
 
@@ -212,8 +212,8 @@ static void warn_queue(const struct view *view, FILE *out)
 	else
 		bytes = (double)queue.value * FRAME_BYTES;
 	product = delay != NULL ? (double)rate->rate_bps * (double)delay->delay_ns / 8e9 : 0;
-	chart_unit_format(size, sizeof(size), CHART_BYTES, bytes, 4);
-	chart_unit_format(needed, sizeof(needed), CHART_BYTES, product, 4);
+	human_unit_format(size, sizeof(size), HUMAN_BYTES, bytes, 4);
+	human_unit_format(needed, sizeof(needed), HUMAN_BYTES, product, 4);
 	if (bytes < FRAME_BYTES)
 		fprintf(out,
 		        "warning: the queue of %s cannot hold one frame of %d B; make it %d B or "

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "account/count.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "service/event_log.h"
 #include "show/json.h"
 #include "socket/session.h"
@@ -49,14 +49,14 @@ static void answer_json(struct output *output, struct control *control, bool rea
 void hello_answer(struct output *output, struct control *control, bool read_only)
 {
 	const struct scenario *scenario = *control->scenario;
-	char text[1024], up[CHART_UNIT_SIZE];
+	char text[1024], up[HUMAN_UNIT_SIZE];
 	int n;
 
 	if (output->json) {
 		answer_json(output, control, read_only);
 		return;
 	}
-	chart_unit_format(up, sizeof(up), CHART_NS, (double)control->ops->now_ns(control->context),
+	human_unit_format(up, sizeof(up), HUMAN_NS, (double)control->ops->now_ns(control->context),
 	                  3);
 	n = snprintf(text, sizeof(text),
 	             "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"

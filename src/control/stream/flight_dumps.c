@@ -14,7 +14,7 @@
 
 #include "account/count.h"
 #include "machine/run_log.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "service/control.h"
 #include "service/executor.h"
 #include "stream/event.h"
@@ -178,9 +178,9 @@ static struct dump_job *dump_make(const struct flight_dumps *dumps)
 
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES])
 {
-	char size[CHART_UNIT_SIZE];
+	char size[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(size, sizeof(size), CHART_BYTES, (double)dump->bytes, 3);
+	human_unit_format(size, sizeof(size), HUMAN_BYTES, (double)dump->bytes, 3);
 	snprintf(text, FLIGHT_TEXT_BYTES,
 	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %s, %s",
 	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "show/view.h"
 #include "stream/sampler.h"
 
@@ -260,9 +260,9 @@ static double number(const json_t *object, const char *key)
 /* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
 static void put_rate(FILE *out, const char *what, double bps, double pps)
 {
-	char rate[CHART_UNIT_SIZE];
+	char rate[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(rate, sizeof(rate), CHART_BPS, bps, 3);
+	human_unit_format(rate, sizeof(rate), HUMAN_BPS, bps, 3);
 	fprintf(out, " %s %s %.0f/s", what, rate, pps);
 }
 
@@ -276,9 +276,9 @@ static void put_rates(FILE *out, const json_t *object, double seconds)
 
 static void put_time(FILE *out, const char *what, double ns)
 {
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(text, sizeof(text), CHART_NS, ns, 3);
+	human_unit_format(text, sizeof(text), HUMAN_NS, ns, 3);
 	fprintf(out, " %s %s", what, text);
 }
 
@@ -298,11 +298,11 @@ static void print_port(FILE *out, const json_t *port, double seconds)
 static void print_cloud(FILE *out, const char *what, const json_t *cloud, double seconds)
 {
 	const json_t *delay = json_object_get(cloud, "delay_ns");
-	char queue[CHART_UNIT_SIZE];
+	char queue[HUMAN_UNIT_SIZE];
 
 	fprintf(out, "sample %s %s", what, json_string_value(json_object_get(cloud, "cloud")));
 	put_rates(out, cloud, seconds);
-	chart_unit_format(queue, sizeof(queue), CHART_BYTES, number(cloud, "queue_bytes"), 3);
+	human_unit_format(queue, sizeof(queue), HUMAN_BYTES, number(cloud, "queue_bytes"), 3);
 	fprintf(out, " drops emulated %.0f congestion %.0f real %.0f queue %s",
 	        number(cloud, "emulated"), number(cloud, "congestion"), number(cloud, "real"),
 	        queue);
@@ -316,10 +316,10 @@ static void print_cloud(FILE *out, const char *what, const json_t *cloud, double
 static void print_worker(FILE *out, const json_t *worker)
 {
 	double polls = number(worker, "polls");
-	char used[CHART_UNIT_SIZE], room[CHART_UNIT_SIZE];
+	char used[HUMAN_UNIT_SIZE], room[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(used, sizeof(used), CHART_BYTES, number(worker, "memory_used_bytes"), 3);
-	chart_unit_format(room, sizeof(room), CHART_BYTES, number(worker, "memory_bytes"), 3);
+	human_unit_format(used, sizeof(used), HUMAN_BYTES, number(worker, "memory_used_bytes"), 3);
+	human_unit_format(room, sizeof(room), HUMAN_BYTES, number(worker, "memory_bytes"), 3);
 	fprintf(out, "sample worker %.0f %s busy %.1f%% holds %.0f memory %s of %s\n",
 	        number(worker, "worker"), json_string_value(json_object_get(worker, "role")),
 	        polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,

@@ -130,29 +130,29 @@ void table_count(struct table *table, uint64_t count)
 	table_text(table, count_text(text, count));
 }
 
-void table_unit(struct table *table, enum chart_unit unit, double value)
+void table_unit(struct table *table, enum human_unit unit, double value)
 {
-	char text[CHART_UNIT_SIZE];
+	char text[HUMAN_UNIT_SIZE];
 
-	chart_unit_format(text, sizeof(text), unit, value, TABLE_DIGITS);
+	human_unit_format(text, sizeof(text), unit, value, TABLE_DIGITS);
 	table_text(table, text);
 }
 
 void table_time(struct table *table, bool known, double ns)
 {
-	char text[CHART_UNIT_SIZE] = "-";
+	char text[HUMAN_UNIT_SIZE] = "-";
 
 	if (known)
-		chart_unit_format(text, sizeof(text), CHART_NS, ns, TABLE_TIME_DIGITS);
+		human_unit_format(text, sizeof(text), HUMAN_NS, ns, TABLE_TIME_DIGITS);
 	table_text(table, text);
 }
 
 void table_percentile(struct table *table, const struct histogram *h, uint32_t per_million)
 {
-	char text[CHART_UNIT_SIZE] = "-";
+	char text[HUMAN_UNIT_SIZE] = "-";
 
 	if (h->count > 0)
-		chart_unit_format(text, sizeof(text), CHART_NS,
+		human_unit_format(text, sizeof(text), HUMAN_NS,
 		                  (double)histogram_percentile(h, per_million),
 		                  histogram_digits(h));
 	table_text(table, text);
@@ -160,10 +160,10 @@ void table_percentile(struct table *table, const struct histogram *h, uint32_t p
 
 void table_share(struct table *table, uint64_t part, uint64_t whole)
 {
-	char text[CHART_UNIT_SIZE] = "";
+	char text[HUMAN_UNIT_SIZE] = "";
 
 	if (whole > 0)
-		chart_unit_format(text, sizeof(text), CHART_PERCENT, (double)part / (double)whole,
+		human_unit_format(text, sizeof(text), HUMAN_PERCENT, (double)part / (double)whole,
 		                  4);
 	table_text(table, text);
 }

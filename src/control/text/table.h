@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "account/histogram.h"
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 #include "account/count.h"
 
 #define TABLE_WIDTH 80
@@ -43,7 +43,7 @@ void table_texts(struct table *table, ...) __attribute__((sentinel));
 void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void table_count(struct table *table, uint64_t count); /* 1,234,567 */
-void table_unit(struct table *table, enum chart_unit unit, double value);
+void table_unit(struct table *table, enum human_unit unit, double value);
 /* A time, or `-` if it is not known. */
 void table_time(struct table *table, bool known, double ns);
 /* A percentile (histogram_percentile), with the digits that it has; `-` if nothing was counted. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The units of the numbers in a report, and how they are written: 1500000 as CHART_NS is "1.5 ms".
- * Prefixes are decimal, as in the scenario language; text is independent of the locale.
+ * Numbers and their units, rounded, as people read them: 1500000 as HUMAN_NS is "1.5 ms". Tables,
+ * messages and charts use them; what the scenario language says exactly is a quantity
+ * (control/text/quantity.h). Prefixes are decimal, as in the language; text is independent of the
+ * locale.
  */
-#ifndef WEIR_CHART_UNIT_H
-#define WEIR_CHART_UNIT_H
+#ifndef WEIR_HUMAN_UNIT_H
+#define WEIR_HUMAN_UNIT_H
 
 #include <stddef.h>
 
@@ -31,27 +33,27 @@ void decimal_short(char *buf, size_t size, double value, unsigned digits);
  * 10⁶. */
 void decimal_scientific(char *buf, size_t size, double value, unsigned digits);
 
-enum chart_unit {
-	CHART_PLAIN,   /* 0.25, 120000, 3×10⁸ */
-	CHART_NS,      /* nanoseconds: 250 ns, 1.5 µs, 40 ms, 12 s */
-	CHART_BPS,     /* bits per second: 9.6 kbit/s ... 10 Gbit/s */
-	CHART_PPS,     /* packets per second: 14.88 Mpps */
-	CHART_BYTES,   /* 64 B, 1.5 kB */
-	CHART_COUNT,   /* 950, 20k, 1.5M */
-	CHART_PERCENT, /* a fraction: 0.001 is written 0.1% */
-	/* Nanoseconds, bits per second and bytes in one fixed unit (chart_unit_one). */
-	CHART_NS_AS_US,
-	CHART_NS_AS_MS,
-	CHART_NS_AS_S,
-	CHART_BPS_AS_KBPS,
-	CHART_BPS_AS_MBPS,
-	CHART_BPS_AS_GBPS,
-	CHART_BYTES_AS_KB,
-	CHART_BYTES_AS_MB,
-	CHART_UNITS /* their number */
+enum human_unit {
+	HUMAN_PLAIN,   /* 0.25, 120000, 3×10⁸ */
+	HUMAN_NS,      /* nanoseconds: 250 ns, 1.5 µs, 40 ms, 12 s */
+	HUMAN_BPS,     /* bits per second: 9.6 kbit/s ... 10 Gbit/s */
+	HUMAN_PPS,     /* packets per second: 14.88 Mpps */
+	HUMAN_BYTES,   /* 64 B, 1.5 kB */
+	HUMAN_COUNT,   /* 950, 20k, 1.5M */
+	HUMAN_PERCENT, /* a fraction: 0.001 is written 0.1% */
+	/* Nanoseconds, bits per second and bytes in one fixed unit (human_unit_one). */
+	HUMAN_NS_AS_US,
+	HUMAN_NS_AS_MS,
+	HUMAN_NS_AS_S,
+	HUMAN_BPS_AS_KBPS,
+	HUMAN_BPS_AS_MBPS,
+	HUMAN_BPS_AS_GBPS,
+	HUMAN_BYTES_AS_KB,
+	HUMAN_BYTES_AS_MB,
+	HUMAN_UNITS /* their number */
 };
 
-struct chart_prefix {
+struct human_prefix {
 	double factor;    /* base units in one of these: 1e6 */
 	const char *name; /* "ms" */
 	const char *gap;  /* between number and name: " " or "" */
@@ -59,17 +61,17 @@ struct chart_prefix {
 
 /* Returns the prefix in which a value of this magnitude reads best with `digits` significant
  * digits. Static storage. */
-const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
+const struct human_prefix *human_unit_prefix(enum human_unit unit, double magnitude,
                                              unsigned digits);
 
-/* Returns the one unit for all values up to `most` of CHART_NS, CHART_BPS or CHART_BYTES that a
+/* Returns the one unit for all values up to `most` of HUMAN_NS, HUMAN_BPS or HUMAN_BYTES that a
  * reader compares. Seconds are used from 10 s on, so delays are in ms beside those of a satellite.
  * If there is no such unit, returns `unit` itself. */
-enum chart_unit chart_unit_one(enum chart_unit unit, double most);
+enum human_unit human_unit_one(enum human_unit unit, double most);
 
-/* Writes value with its unit, up to `digits` significant digits. CHART_UNIT_SIZE bytes always
+/* Writes value with its unit, up to `digits` significant digits. HUMAN_UNIT_SIZE bytes always
  * suffice. */
-#define CHART_UNIT_SIZE 64
-void chart_unit_format(char *buf, size_t size, enum chart_unit unit, double value, unsigned digits);
+#define HUMAN_UNIT_SIZE 64
+void human_unit_format(char *buf, size_t size, enum human_unit unit, double value, unsigned digits);
 
 #endif

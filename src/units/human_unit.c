@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/chart_unit.h"
+#include "units/human_unit.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -114,48 +114,48 @@ void decimal_scientific(char *buf, size_t size, double value, unsigned digits)
 
 /* Ascending; the first is also used for anything smaller. A row ends at its first nameless entry.
  */
-static const struct chart_prefix prefixes[][PREFIXES_MAX] = {
-        [CHART_PLAIN] = {{1, "", ""}},
-        [CHART_NS] = {{1, "ns", " "}, {1e3, "µs", " "}, {1e6, "ms", " "}, {1e9, "s", " "}},
-        [CHART_BPS] = {{1, "bit/s", " "},
+static const struct human_prefix prefixes[][PREFIXES_MAX] = {
+        [HUMAN_PLAIN] = {{1, "", ""}},
+        [HUMAN_NS] = {{1, "ns", " "}, {1e3, "µs", " "}, {1e6, "ms", " "}, {1e9, "s", " "}},
+        [HUMAN_BPS] = {{1, "bit/s", " "},
                        {1e3, "kbit/s", " "},
                        {1e6, "Mbit/s", " "},
                        {1e9, "Gbit/s", " "},
                        {1e12, "Tbit/s", " "}},
-        [CHART_PPS] = {{1, "pps", " "}, {1e3, "kpps", " "}, {1e6, "Mpps", " "}, {1e9, "Gpps", " "}},
-        [CHART_BYTES] = {{1, "B", " "},
+        [HUMAN_PPS] = {{1, "pps", " "}, {1e3, "kpps", " "}, {1e6, "Mpps", " "}, {1e9, "Gpps", " "}},
+        [HUMAN_BYTES] = {{1, "B", " "},
                          {1e3, "kB", " "},
                          {1e6, "MB", " "},
                          {1e9, "GB", " "},
                          {1e12, "TB", " "}},
-        [CHART_COUNT] =
+        [HUMAN_COUNT] =
                 {{1, "", ""}, {1e3, "k", ""}, {1e6, "M", ""}, {1e9, "G", ""}, {1e12, "T", ""}},
-        [CHART_PERCENT] = {{0.01, "%", ""}},
-        [CHART_NS_AS_US] = {{1e3, "µs", " "}},
-        [CHART_NS_AS_MS] = {{1e6, "ms", " "}},
-        [CHART_NS_AS_S] = {{1e9, "s", " "}},
-        [CHART_BPS_AS_KBPS] = {{1e3, "kbit/s", " "}},
-        [CHART_BPS_AS_MBPS] = {{1e6, "Mbit/s", " "}},
-        [CHART_BPS_AS_GBPS] = {{1e9, "Gbit/s", " "}},
-        [CHART_BYTES_AS_KB] = {{1e3, "kB", " "}},
-        [CHART_BYTES_AS_MB] = {{1e6, "MB", " "}},
+        [HUMAN_PERCENT] = {{0.01, "%", ""}},
+        [HUMAN_NS_AS_US] = {{1e3, "µs", " "}},
+        [HUMAN_NS_AS_MS] = {{1e6, "ms", " "}},
+        [HUMAN_NS_AS_S] = {{1e9, "s", " "}},
+        [HUMAN_BPS_AS_KBPS] = {{1e3, "kbit/s", " "}},
+        [HUMAN_BPS_AS_MBPS] = {{1e6, "Mbit/s", " "}},
+        [HUMAN_BPS_AS_GBPS] = {{1e9, "Gbit/s", " "}},
+        [HUMAN_BYTES_AS_KB] = {{1e3, "kB", " "}},
+        [HUMAN_BYTES_AS_MB] = {{1e6, "MB", " "}},
 };
 
 /* Ascending for each unit; `one` is used from the value `from` on. */
 static const struct {
-	enum chart_unit unit, one;
+	enum human_unit unit, one;
 	double from;
 } ones[] = {
-        {CHART_NS, CHART_NS_AS_US, 1e3},       {CHART_NS, CHART_NS_AS_MS, 1e6},
-        {CHART_NS, CHART_NS_AS_S, 1e10},       {CHART_BPS, CHART_BPS_AS_KBPS, 1e3},
-        {CHART_BPS, CHART_BPS_AS_MBPS, 1e6},   {CHART_BPS, CHART_BPS_AS_GBPS, 1e9},
-        {CHART_BYTES, CHART_BYTES_AS_KB, 1e3}, {CHART_BYTES, CHART_BYTES_AS_MB, 1e6},
+        {HUMAN_NS, HUMAN_NS_AS_US, 1e3},       {HUMAN_NS, HUMAN_NS_AS_MS, 1e6},
+        {HUMAN_NS, HUMAN_NS_AS_S, 1e10},       {HUMAN_BPS, HUMAN_BPS_AS_KBPS, 1e3},
+        {HUMAN_BPS, HUMAN_BPS_AS_MBPS, 1e6},   {HUMAN_BPS, HUMAN_BPS_AS_GBPS, 1e9},
+        {HUMAN_BYTES, HUMAN_BYTES_AS_KB, 1e3}, {HUMAN_BYTES, HUMAN_BYTES_AS_MB, 1e6},
 };
 
-const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
+const struct human_prefix *human_unit_prefix(enum human_unit unit, double magnitude,
                                              unsigned digits)
 {
-	const struct chart_prefix *row = prefixes[unit], *best = row;
+	const struct human_prefix *row = prefixes[unit], *best = row;
 	/* 999.96 rounded to three digits is 1000, which belongs to the next prefix. */
 	double rounded = fabs(magnitude) * (1 + 0.5 * pow(10, -(double)digits));
 	for (size_t i = 1; i < PREFIXES_MAX && row[i].name != NULL; i++)
@@ -164,9 +164,9 @@ const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnit
 	return best;
 }
 
-enum chart_unit chart_unit_one(enum chart_unit unit, double most)
+enum human_unit human_unit_one(enum human_unit unit, double most)
 {
-	enum chart_unit one = unit;
+	enum human_unit one = unit;
 
 	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
 		if (ones[i].unit == unit && most >= ones[i].from)
@@ -175,12 +175,12 @@ enum chart_unit chart_unit_one(enum chart_unit unit, double most)
 	return one;
 }
 
-void chart_unit_format(char *buf, size_t size, enum chart_unit unit, double value, unsigned digits)
+void human_unit_format(char *buf, size_t size, enum human_unit unit, double value, unsigned digits)
 {
-	const struct chart_prefix *prefix = chart_unit_prefix(unit, value, digits);
+	const struct human_prefix *prefix = human_unit_prefix(unit, value, digits);
 	char number[DECIMAL_SIZE];
 	double magnitude = fabs(value);
-	if (unit == CHART_PLAIN && magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4))
+	if (unit == HUMAN_PLAIN && magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4))
 		decimal_scientific(number, sizeof(number), value, digits);
 	else
 		decimal_short(number, sizeof(number), value / prefix->factor, digits);
