@@ -94,6 +94,33 @@ static void the_earliest_fires_first_and_of_one_instant_the_one_that_was_set_fir
 	timers_free(&bench.timers);
 }
 
+/* It is set again, or unset, afterwards. */
+static void a_timer_that_fires_does_not_count_meanwhile(void **state)
+{
+	static struct bench bench;
+
+	(void)state;
+	open(&bench, 0);
+	for (uint32_t slot = 0; slot < SLOTS; slot++)
+		set(&bench, slot, 1000 + dice(500));
+	for (uint32_t i = 0; i < 5000 && bench.timers.n > 1; i++) {
+		const uint32_t slot = first(&bench);
+		simtime fires_ns = bench.t_ns[slot], next;
+
+		bench.timers.firing = true;
+		next = timers_next(&bench.timers);
+		bench.timers.firing = false;
+		assert_true(next >= fires_ns);
+		if (dice(16) > 0)
+			set(&bench, slot, fires_ns + dice(500));
+		else
+			unset(&bench, slot);
+		assert_true(bench.t_ns[slot] < next || timers_next(&bench.timers) == next);
+		first(&bench);
+	}
+	timers_free(&bench.timers);
+}
+
 static void more_room_keeps_all_timers(void **state)
 {
 	static struct bench bench;
@@ -132,6 +159,7 @@ GROUP(timers)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(
 	                the_earliest_fires_first_and_of_one_instant_the_one_that_was_set_first),
+	        cmocka_unit_test(a_timer_that_fires_does_not_count_meanwhile),
 	        cmocka_unit_test(more_room_keeps_all_timers),
 	        cmocka_unit_test(a_timer_stands_among_packets_by_its_number),
 	};

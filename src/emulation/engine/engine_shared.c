@@ -136,7 +136,7 @@ static void timer_fires(struct engine *engine, simtime limit)
 	const uint32_t before = outlet->n;
 	simtime now = cloud->wake;
 
-	timers_unset(timers, cloud->index);
+	timers->firing = true;
 	cloud->wake = SIMTIME_NEVER;
 	wheel_finds_nothing(engine->events.wheel, now); /* updates `quiet` */
 	if (unlikely(cloud->exit->classifier || engine->draining))
@@ -150,7 +150,11 @@ static void timer_fires(struct engine *engine, simtime limit)
 	         wheel_finds_nothing(engine->events.wheel, now));
 	port->sent += port->outlet.n - before;
 	engine->left += port->outlet.n - before;
-	engine_set_timer(engine, cloud);
+	timers->firing = false;
+	if (now == SIMTIME_NEVER)
+		timers_unset(timers, cloud->index);
+	else
+		engine_set_timer(engine, cloud);
 }
 
 /* Lets out the most common packets, which leave at a port, as long as one follows the other before

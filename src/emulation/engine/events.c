@@ -8,12 +8,10 @@
 #include "holding/hold_snapshot.h"
 #include "snapshot/snapshot.h"
 
-#define CHILDREN 4u
-
 int timers_make(struct timers *timers, uint32_t slots)
 {
 	/* The children of a node begin at a multiple of four, and one place. */
-	const size_t bytes = RTE_ALIGN_CEIL((slots + CHILDREN) * sizeof(struct timer), 64u);
+	const size_t bytes = RTE_ALIGN_CEIL((slots + TIMERS_CHILDREN) * sizeof(struct timer), 64u);
 	uint8_t *heap = aligned_alloc(64, bytes);
 
 	*timers = (struct timers){.at = calloc(slots, sizeof(*timers->at)), .room = slots};
@@ -23,14 +21,14 @@ int timers_make(struct timers *timers, uint32_t slots)
 		*timers = (struct timers){.n = 0};
 		return -ENOMEM;
 	}
-	timers->heap = (struct timer *)(void *)heap + CHILDREN - 1;
+	timers->heap = (struct timer *)(void *)heap + TIMERS_CHILDREN - 1;
 	return 0;
 }
 
 void timers_free(struct timers *timers)
 {
 	if (timers->heap)
-		free(timers->heap - (CHILDREN - 1));
+		free(timers->heap - (TIMERS_CHILDREN - 1));
 	free(timers->at);
 	*timers = (struct timers){.n = 0};
 }
@@ -50,7 +48,7 @@ static void put(struct timers *timers, uint32_t i, const struct timer *timer)
 static void rise(struct timers *timers, uint32_t i, const struct timer *timer)
 {
 	while (i > 0) {
-		const uint32_t parent = (i - 1) / CHILDREN;
+		const uint32_t parent = (i - 1) / TIMERS_CHILDREN;
 
 		if (!is_before(timer, &timers->heap[parent]))
 			break;
@@ -64,8 +62,8 @@ static void rise(struct timers *timers, uint32_t i, const struct timer *timer)
 static void sink(struct timers *timers, uint32_t i, const struct timer *timer)
 {
 	for (;;) {
-		uint32_t child = CHILDREN * i + 1, first = child;
-		const uint32_t end = RTE_MIN(child + CHILDREN, timers->n);
+		uint32_t child = TIMERS_CHILDREN * i + 1, first = child;
+		const uint32_t end = RTE_MIN(child + TIMERS_CHILDREN, timers->n);
 
 		if (child >= timers->n)
 			break;

@@ -21,6 +21,7 @@ struct timer {
 	uint32_t slot;
 };
 
+#define TIMERS_CHILDREN 4u
 /* The memory that control takes for each slot of a larger table. */
 #define TIMERS_SLOT_BYTES (2 * (sizeof(struct timer) + sizeof(uint32_t)))
 
@@ -28,6 +29,7 @@ struct timers {
 	struct timer *heap; /* aligned so that four children share a cache line */
 	uint32_t *at;       /* by slot: the place in the heap, from 1 on; 0: not set */
 	uint32_t n, room;
+	bool firing; /* the first one fires: it does not count until it is set again, or unset */
 };
 
 struct events {
@@ -47,7 +49,15 @@ void timers_unset(struct timers *timers, uint32_t slot);
 
 static inline simtime timers_next(const struct timers *timers)
 {
-	return timers->n > 0 ? timers->heap[0].t_ns : SIMTIME_NEVER;
+	simtime next = SIMTIME_NEVER;
+
+	if (unlikely(timers->n == 0))
+		return SIMTIME_NEVER;
+	if (likely(!timers->firing))
+		return timers->heap[0].t_ns;
+	for (uint32_t i = 1; i < RTE_MIN(timers->n, TIMERS_CHILDREN + 1); i++)
+		next = simtime_min(next, timers->heap[i].t_ns);
+	return next;
 }
 
 /* Returns true if the first timer fires before a packet that is due then, or at the same instant
