@@ -1110,6 +1110,30 @@ static void a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes(void 
 	scenario_free(constant);
 }
 
+/* 300 packets are due, and an outlet full leaves in each poll. */
+static void what_a_message_lets_out_is_handed_over_in_the_same_poll(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct message message = {.kind = MESSAGE_CLEAR};
+	static struct departures out[PORTS];
+	(void)state;
+
+	tx_queues_to_ports(bench);
+	send_frames(bench, 0, 300);
+	for (simtime now = 0; now < 10; now++)
+		worker_poll(worker, now);
+	assert_int_equal(mailbox_post(&worker->mailbox, &message), 0);
+	assert_true(worker_poll(worker, 2 * SIMTIME_MS));
+	assert_int_equal(bench->tx_queues[1].outlet->n, 0);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 300);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
 static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 {
 	struct scenario *constant = scenario_constant();
@@ -1900,6 +1924,7 @@ GROUP(worker)
 	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
 	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
 	        cmocka_unit_test(a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes),
+	        cmocka_unit_test(what_a_message_lets_out_is_handed_over_in_the_same_poll),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(what_waits_for_a_device_stays_in_order_and_keeps_its_name),
 	        cmocka_unit_test(what_waits_for_a_device_at_the_end_is_given_back),

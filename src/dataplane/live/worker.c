@@ -50,10 +50,12 @@ void worker_record_end(struct worker *worker)
 
 	if (!worker->tape || !worker->engine)
 		return;
-	/* What is due may not have reached the ways out yet. */
+	/* What is due may not have reached the ways out yet, or a message that was obeyed after the
+	 * last poll has let it out. */
 	settled = engine_next(worker->engine) > worker->now;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
-		settled &= tx_queue_waiting(&worker->tx_queues[i]) == 0;
+		settled &= worker->tx_queues[i].outlet->n == 0 &&
+		           tx_queue_waiting(&worker->tx_queues[i]) == 0;
 	tape_end(worker->tape, worker->now, settled);
 }
 
@@ -220,8 +222,12 @@ bool worker_poll(struct worker *worker, simtime now)
 		break;
 	}
 	message = mailbox_take(&worker->mailbox);
-	if (unlikely(message != NULL))
+	if (unlikely(message != NULL)) {
 		obey(worker, message, worker->now);
+		/* What it has let out waits for no sleep, and is in no snapshot. */
+		if (worker->engine && engine_has_left(worker->engine))
+			busy |= worker_send(worker, worker->now);
+	}
 	if (unlikely(worker->tape && worker->engine && tape_wants_snapshot(worker->tape, now)))
 		record_snapshot(worker);
 	worker->busy_polls += busy;
