@@ -184,39 +184,43 @@ static void an_ideal_repetition_goes_on_and_compares_up_to_there(void **state)
 
 /* ---- what is lost or delayed ---- */
 
-/* Two clouds meet at port 1, and the pool has no mbufs. */
-static void what_is_due_and_gets_no_mbuf_is_lost(void **state)
-{
-	simtime lacked_ns = SIMTIME_NEVER;
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
-	struct rte_mbuf *taken[RIG_MBUFS + 1];
-	uint32_t n = 0;
-	(void)state;
-
-	rig_cloud(rig, "x", 0, 1);
-	rig_cloud(rig, "y", 2, 1);
-	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
-	rig_apply(rig, 0);
-	rig_send(rig, 0, 100, 10);
-	hold_give_back(&rig->engine->holder, 0);
-	while ((taken[n] = rte_pktmbuf_alloc(rig->pool)))
-		n++;
-	rig_advance(rig, 1500);
-	assert_int_equal(rig->n_departures, 0);
-	assert_int_equal(lacked_ns, 1010);
-	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER], 1);
-	rte_pktmbuf_free_bulk(taken, n);
-	rig_close(rig);
-}
-
 static struct rte_mbuf *borrowed[RIG_MBUFS + 1];
 static uint32_t n_borrowed;
+
+/* Sends a packet, and then takes all mbufs from the pool. */
+static void send_and_borrow(struct rig *rig)
+{
+	rig_send(rig, 0, 100, 10);
+	hold_give_back(&rig->engine->holder, 0);
+	while ((borrowed[n_borrowed] = rte_pktmbuf_alloc(rig->pool)))
+		n_borrowed++;
+}
 
 static void give_back(struct rig *rig)
 {
 	rte_pktmbuf_free_bulk(borrowed, n_borrowed);
 	n_borrowed = 0;
 	rig_collect(rig);
+}
+
+/* Two clouds meet at port 1, and the pool has no mbufs. */
+static void what_is_due_and_gets_no_mbuf_is_lost(void **state)
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_cloud(rig, "y", 2, 1);
+	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	send_and_borrow(rig);
+	rig_advance(rig, 1500);
+	assert_int_equal(rig->n_departures, 0);
+	assert_int_equal(lacked_ns, 1010);
+	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER], 1);
+	give_back(rig);
+	rig_close(rig);
 }
 
 /* The driver is asked for mbufs before a packet is lost. */
@@ -230,10 +234,7 @@ static void what_is_due_gets_an_mbuf_that_make_room_provides(void **state)
 	rig_cloud(rig, "y", 2, 1);
 	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
-	rig_send(rig, 0, 100, 10);
-	hold_give_back(&rig->engine->holder, 0);
-	while ((borrowed[n_borrowed] = rte_pktmbuf_alloc(rig->pool)))
-		n_borrowed++;
+	send_and_borrow(rig);
 	rig_advance(rig, 1500);
 	assert_int_equal(rig->n_departures, 1);
 	assert_int_equal(n_borrowed, 0);
@@ -245,22 +246,17 @@ static void what_is_settled_without_mbufs_waits_and_is_said(void **state)
 {
 	simtime lacked_ns = SIMTIME_NEVER;
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
-	struct rte_mbuf *taken[RIG_MBUFS + 1];
-	uint32_t n = 0;
 	(void)state;
 
 	rig_cloud(rig, "x", 0, 1);
 	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
-	rig_send(rig, 0, 100, 10);
-	hold_give_back(&rig->engine->holder, 0);
-	while ((taken[n] = rte_pktmbuf_alloc(rig->pool)))
-		n++;
+	send_and_borrow(rig);
 	rig_advance(rig, 1500);
 	assert_int_equal(lacked_ns, SIMTIME_NEVER);
 	engine_settle(rig->engine, 1500);
 	assert_int_equal(lacked_ns, 1010);
-	rte_pktmbuf_free_bulk(taken, n);
+	give_back(rig);
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 1);
 	rig_close(rig);
