@@ -107,13 +107,14 @@ umount "$work/disk"
 
 # A file size limit, whose signal would kill weir by default.
 sed -i "s,$work/disk,$work," "$work/scenario.weir"
-(
+with_small_files()
+{
 	ulimit -f 200 # of 512 bytes or of 1,024
-	exec "$WEIR" run -c "$work/scenario.weir" -s "$socket" \
-		--cores "${WEIR_CPU:-$(($(nproc) - 1))}"
-) >"$work/weir.out" 2>"$work/weir.err" &
-weir_pid=$!
-weir_runs
+	exec "$@"
+}
+weir_by=with_small_files
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+weir_by=
 flood 1.5
 is_said 'port b: .*back.pcap cannot be written: File too large' 1
 weir_stop

@@ -187,9 +187,7 @@ export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
 sed -i 's/^port b .*/port b device net_af_xdp0,iface=wb/' "$work/scenario.weir"
 ip -n A link set eth0 mtu 9000
 ip link set wa mtu 9000
-: >"$work/weir.err"
-"$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/weir.out" 2>"$work/weir.err" &
-weir_pid=$!
+weir_launch
 until_true weir_runs_or_died || fail "with net_af_xdp it neither runs nor ends"
 if weir_alive; then
 	ping_crosses || fail "no ping through net_af_xdp"

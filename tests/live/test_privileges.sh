@@ -151,8 +151,7 @@ export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
 # This driver, or what it needs in the kernel, may be missing: then weir refuses with status 2.
 clouds net_af_xdp0,iface=wa net_af_xdp1,iface=wb >"$work/scenario.weir"
 status=0
-"$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/weir.out" 2>"$work/weir.err" &
-weir_pid=$!
+weir_launch
 until_true weir_runs_or_died || fail "with net_af_xdp it neither runs nor ends"
 kill -TERM "$weir_pid" 2>/dev/null || true
 wait "$weir_pid" || status=$?

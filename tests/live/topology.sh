@@ -210,13 +210,19 @@ scenario()
 # For tests that judge no timing: an idle worker leaves its processor to others.
 resting="--sleep 100us"
 
-weir_start() # further arguments of weir run
+weir_launch() # further arguments of weir run
 {
-	# Discards the messages of the previous weir.
+	# Discards the messages of the previous weir: the new one has not started when it is waited
+	# for, and a signal would reach the shell that starts it.
 	: >"$work/weir.err"
 	${weir_by:-} "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &
 	weir_pid=$!
+}
+
+weir_start() # further arguments of weir run
+{
+	weir_launch "$@"
 	weir_runs
 }
 
