@@ -6,8 +6,10 @@
 [ -z "${WEIR_HOST_MISSING:-}" ] || skip "weir-host was not built: $WEIR_HOST_MISSING"
 [ -n "${WEIR_HOST:-}" ] || fail "WEIR_HOST is not set: the path of weir-host"
 
-# Congestion controls belong to the kernel, not to a namespace: another weir-host may have
-# registered this one.
+# Congestion controls belong to the kernel, not to a namespace. Tests of several trees take turns.
+exec 9>/run/weir-host-tests.lock
+flock 9
+# Another weir-host may have registered this one.
 host_can() # response
 {
 	"$WEIR_HOST" "$1" --check >"$work/check" 2>&1 || skip "$(cat "$work/check")"
