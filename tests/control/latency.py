@@ -8,8 +8,8 @@ A weir runs between two ports at which nothing arrives. A sends each line of a c
 Meanwhile B sends `show workers` and changes of a delay, in turns. Two quantities are measured for
 each line:
 
-  the processor time that control's thread took for it, from /proc: what holds B up, however busy
-  the machine is;
+  the processor time that weir's main thread took for it, from /proc: it accepts clients and takes
+  signals, so no line may hold it up;
   B's longest wait, by the clock, without what the machine took: the time that threads of weir
   and B itself were ready to run and did not, from /proc.
 
@@ -21,7 +21,7 @@ measured right afterwards: the processor time of a fixed piece of work, relative
 
 Lines that are large changes themselves (files, thousands of clouds) are an exception: changes come
 into force one after the other, so B's change waits as long as A's takes. For these lines only B's
-`show` and control's processor time count.
+`show` and the main thread's processor time count.
 """
 
 import os
@@ -303,8 +303,9 @@ class Test:
         if max(least) > BOUND_S:
             if len(self.wrong) == WRONG_MAX:
                 raise TooMuch()
-            self.wrong.append(f"{name}: control's processor time {least[0] * 1e3:.0f} ms, B's show "
-                              f"{least[1] * 1e3:.0f} ms, B's change {least[2] * 1e3:.0f} ms")
+            self.wrong.append(f"{name}: the main thread's processor time {least[0] * 1e3:.0f} ms, "
+                              f"B's show {least[1] * 1e3:.0f} ms, "
+                              f"B's change {least[2] * 1e3:.0f} ms")
 
     def run(self):
         client = Client(self.weir.path)

@@ -40,7 +40,7 @@ static void take(struct session *session, struct transcript *transcript)
 	memcpy(transcript->text + transcript->n, output, n);
 	transcript->n += n;
 	transcript->text[transcript->n] = '\0';
-	session_taken(session, n, 0);
+	session_taken(session, n);
 }
 
 /* Returns how many complete lines were taken. */
@@ -54,19 +54,17 @@ static size_t converse(const uint8_t *data, size_t size, size_t piece,
 
 	assert(fake_start(&fake, "port a\nport b\ncloud x from a to b\ncloud y from b to a\n"));
 	strcpy(fake.control.run, "0"); /* equal in both conversations, because hello prints it */
-	session = session_make(&fake.control, 0);
+	session = session_make(&fake.control);
 	assert(session != NULL);
 	for (size_t at = 0; at < size && !session_over(session);) {
 		size_t n = size - at < piece ? size - at : piece;
-		size_t taken = session_feed(session, data + at, n, 0);
+		size_t taken = session_feed(session, data + at, n);
 
 		assert(taken <= n);
 		for (size_t i = 0; i < taken; i++)
 			lines += data[at + i] == '\n';
 		at += taken;
-		/* The fake returns no packets, so a probe is answered when its time is up. */
-		fake.now_ns += session_pending(session) ? 50 * SIMTIME_S : 0;
-		session_poll(session, 0);
+		session_poll(session);
 		take(session, transcript);
 	}
 	assert(scenario_check(fake.scenario, &problem) == 0);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "engine/engine_report.h"
@@ -27,6 +28,7 @@ struct fake {
 	uint8_t inserted_first[128]; /* the first bytes of the first packet */
 	bool refuse;
 	bool stands_still;  /* the worker does not take what is posted */
+	bool holds;         /* atomic; no change is prepared before this is false */
 	uint32_t under_way; /* transactions not finished yet */
 	uint64_t now_ns;
 	struct cloud_report report; /* reported for every cloud */
@@ -35,7 +37,17 @@ struct fake {
 	struct port_report port;     /* reported for every port, except its name */
 	struct worker_report worker; /* reported for the only worker */
 	struct tap *tap;             /* the tap that has begun */
+	/* Called while a thread waits, after the clock has advanced by that time; not while it is
+	 * called already. NULL: nothing happens meanwhile. */
+	void (*meanwhile)(void *argument);
+	void *argument;
+	bool in_meanwhile;
 };
+
+static struct fake *fake_of(const struct runtime *context)
+{
+	return (struct fake *)(uintptr_t)context;
+}
 
 /* The fake's transaction: what it does when it is posted. */
 struct transaction {
@@ -52,12 +64,14 @@ static int fake_transaction(struct fake *fake, int kind, struct transaction **tr
 	return 0;
 }
 
-static int fake_change(void *context, const struct scenario *next, struct transaction **transaction,
-                       struct problem *problem)
+static int fake_change(struct runtime *context, const struct scenario *next,
+                       struct transaction **transaction, struct problem *problem)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	(void)next;
+	while (__atomic_load_n(&fake->holds, __ATOMIC_RELAXED))
+		usleep(1000);
 	if (fake->refuse) {
 		problem_set(problem, -1, "the memory would not do: 3 GB of 1 GB");
 		return -ENOMEM;
@@ -65,15 +79,15 @@ static int fake_change(void *context, const struct scenario *next, struct transa
 	return fake_transaction(fake, FAKE_CHANGE, transaction);
 }
 
-static int fake_clear(void *context, struct transaction **transaction)
+static int fake_clear(struct runtime *context, struct transaction **transaction)
 {
-	return fake_transaction(context, FAKE_CLEAR, transaction);
+	return fake_transaction(fake_of(context), FAKE_CLEAR, transaction);
 }
 
-static int fake_insert(void *context, const struct insertion *insertion,
+static int fake_insert(struct runtime *context, const struct insertion *insertion,
                        struct transaction **transaction, struct problem *problem)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	if (fake->refuse) {
 		problem_set(problem, -1, "a worker stands still");
@@ -85,9 +99,9 @@ static int fake_insert(void *context, const struct insertion *insertion,
 	return fake_transaction(fake, FAKE_INSERTION, transaction);
 }
 
-static void fake_post(void *context, struct transaction *transaction)
+static void fake_post(struct runtime *context, struct transaction *transaction)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	fake->changes += transaction->kind == FAKE_CHANGE;
 	fake->clears += transaction->kind == FAKE_CLEAR;
@@ -95,13 +109,13 @@ static void fake_post(void *context, struct transaction *transaction)
 		memset(&fake->report, 0, sizeof(fake->report));
 }
 
-static bool fake_taken(void *context, const struct transaction *transaction)
+static bool fake_taken(struct runtime *context, const struct transaction *transaction)
 {
 	(void)transaction;
-	return !((struct fake *)context)->stands_still;
+	return !fake_of(context)->stands_still;
 }
 
-static void fake_missing(void *context, const struct transaction *transaction, char *text,
+static void fake_missing(struct runtime *context, const struct transaction *transaction, char *text,
                          size_t size)
 {
 	(void)context;
@@ -109,16 +123,16 @@ static void fake_missing(void *context, const struct transaction *transaction, c
 	snprintf(text, size, "worker 1 on processor 3");
 }
 
-static void fake_finish(void *context, struct transaction *transaction)
+static void fake_finish(struct runtime *context, struct transaction *transaction)
 {
-	__atomic_sub_fetch(&((struct fake *)context)->under_way, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&fake_of(context)->under_way, 1, __ATOMIC_RELAXED);
 	free(transaction);
 }
 
 /* Taps of the fake: no worker puts anything into them. */
-static int fake_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
+static int fake_tap_begin(struct runtime *context, struct tap *tap, int64_t wall_ns)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	(void)wall_ns;
 	if (fake->tap)
@@ -127,22 +141,22 @@ static int fake_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
 	return 0;
 }
 
-static bool fake_tap_is_on(void *context, const struct tap *tap)
+static bool fake_tap_is_on(struct runtime *context, const struct tap *tap)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	return fake->tap == tap && !fake->stands_still;
 }
 
-static void fake_tap_end(void *context, struct tap *tap)
+static void fake_tap_end(struct runtime *context, struct tap *tap)
 {
-	((struct fake *)context)->tap = NULL;
+	fake_of(context)->tap = NULL;
 	tap_free(tap);
 }
 
-static bool fake_cloud(void *context, const char *name, struct cloud_report *report)
+static bool fake_cloud(const struct runtime *context, const char *name, struct cloud_report *report)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	if (fake->one && strcmp(name, fake->one) == 0) {
 		*report = fake->one_report;
@@ -153,10 +167,10 @@ static bool fake_cloud(void *context, const char *name, struct cloud_report *rep
 }
 
 /* Every cloud has one brief; `one` is the only cloud of its template. */
-static uint32_t fake_briefs(void *context, const char *name, uint32_t from, uint32_t n,
-                            struct cloud_brief *briefs)
+static uint32_t fake_briefs(const struct runtime *context, const char *name, uint32_t from,
+                            uint32_t n, struct cloud_brief *briefs)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 	int index = scenario_find_cloud(fake->scenario, name);
 	const struct cloud_report *report = &fake->report;
 
@@ -171,10 +185,10 @@ static uint32_t fake_briefs(void *context, const char *name, uint32_t from, uint
 	return 1;
 }
 
-static bool fake_brief_name(void *context, const char *name, uint32_t index, char *text,
-                            size_t room)
+static bool fake_brief_name(const struct runtime *context, const char *name, uint32_t index,
+                            char *text, size_t room)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 	int cloud = scenario_find_cloud(fake->scenario, name);
 
 	if (cloud < 0 || index > 0)
@@ -184,17 +198,17 @@ static bool fake_brief_name(void *context, const char *name, uint32_t index, cha
 	return true;
 }
 
-static bool fake_delays(void *context, const char *name, struct histogram *delays)
+static bool fake_delays(const struct runtime *context, const char *name, struct histogram *delays)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	*delays = fake->report.delay_ns;
 	return scenario_find_cloud(fake->scenario, name) >= 0;
 }
 
-static bool fake_port(void *context, uint32_t port, struct port_report *report)
+static bool fake_port(const struct runtime *context, uint32_t port, struct port_report *report)
 {
-	struct fake *fake = context;
+	struct fake *fake = fake_of(context);
 
 	*report = fake->port;
 	if (port >= fake->scenario->n_ports)
@@ -204,29 +218,44 @@ static bool fake_port(void *context, uint32_t port, struct port_report *report)
 	return true;
 }
 
-static bool fake_worker(void *context, uint32_t worker, struct worker_report *report)
+static bool fake_worker(const struct runtime *context, uint32_t worker,
+                        struct worker_report *report)
 {
-	*report = ((struct fake *)context)->worker;
+	*report = fake_of(context)->worker;
 	return worker == 0;
 }
 
-static uint32_t fake_ports(void *context)
+static uint32_t fake_ports(const struct runtime *context)
 {
-	return ((struct fake *)context)->scenario->n_ports;
+	return fake_of(context)->scenario->n_ports;
 }
 
-static uint32_t fake_workers(void *context)
+static uint32_t fake_workers(const struct runtime *context)
 {
 	(void)context;
 	return 1;
 }
 
-static uint64_t fake_now_ns(void *context)
+static uint64_t fake_now_ns(const struct runtime *context)
 {
 	/* Another thread may read it while the test advances the time. */
-	return __atomic_load_n(&((struct fake *)context)->now_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&fake_of(context)->now_ns, __ATOMIC_RELAXED);
 }
 
+/* Waiting takes no time of the machine: the clock of the fake goes on. */
+static void fake_wait(struct runtime *context, uint64_t ns)
+{
+	struct fake *fake = fake_of(context);
+
+	__atomic_add_fetch(&fake->now_ns, ns, __ATOMIC_RELAXED);
+	if (fake->meanwhile == NULL || fake->in_meanwhile)
+		return;
+	fake->in_meanwhile = true;
+	fake->meanwhile(fake->argument);
+	fake->in_meanwhile = false;
+}
+
+/* For tests with one thread. */
 static const struct control_ops fake_ops = {
         .change = fake_change,
         .clear = fake_clear,
@@ -247,6 +276,7 @@ static const struct control_ops fake_ops = {
         .ports = fake_ports,
         .workers = fake_workers,
         .now_ns = fake_now_ns,
+        .wait = fake_wait,
 };
 
 /* Returns false if the text is no scenario. */
@@ -262,15 +292,30 @@ static inline bool fake_start(struct fake *fake, const char *text)
 	fake->port.link_up = true;
 	fake->port.link_bps = UINT64_C(10000000000);
 	fake->worker.role = "run-to-completion";
-	control_init(&fake->control, &fake_ops, fake, &fake->scenario);
+	control_init(&fake->control, &fake_ops, (struct runtime *)fake, &fake->scenario);
 	return true;
+}
+
+/* Lets threads wait in fact, for tests with several. */
+static inline void fake_use_threads(struct fake *fake)
+{
+	static struct control_ops ops;
+
+	ops = fake_ops;
+	ops.wait = NULL;
+	fake->control.ops = &ops;
 }
 
 static inline void fake_stop(struct fake *fake)
 {
-	control_close(&fake->control, SIMTIME_S);
-	if (fake->control.transaction != NULL)
-		fake_finish(fake, fake->control.transaction);
+	struct transaction *transaction;
+
+	control_end(&fake->control, SIMTIME_S);
+	control_join(&fake->control, 60 * SIMTIME_S);
+	transaction = fake->control.transaction;
+	control_close(&fake->control);
+	if (transaction != NULL)
+		fake_finish((struct runtime *)fake, transaction);
 	scenario_free(fake->scenario);
 }
 

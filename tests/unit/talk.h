@@ -11,13 +11,21 @@ struct talk {
 	struct session *session;
 };
 
+/* A client that is there when its change is posted, and gone when that is waited for. */
+static inline bool talk_leaves(void *argument)
+{
+	uint32_t *asked = argument;
+
+	return (*asked)++ == 0;
+}
+
 static int talk_begin(void **state, const char *scenario)
 {
 	struct talk *talk = calloc(1, sizeof(*talk));
 
 	if (talk == NULL || !fake_start(&talk->fake, scenario))
 		return -1;
-	talk->session = session_make(&talk->fake.control, 0);
+	talk->session = session_make(&talk->fake.control);
 	*state = talk;
 	return talk->session != NULL ? 0 : -1;
 }

@@ -91,11 +91,11 @@ static int on_socket(struct talk *talk, const char *line, char *text)
 	const char *output;
 	size_t waiting;
 
-	session_feed(talk->session, line, strlen(line), 0);
-	session_feed(talk->session, "\n", 1, 0);
+	session_feed(talk->session, line, strlen(line));
+	session_feed(talk->session, "\n", 1);
 	output = session_output(talk->session, &waiting);
 	snprintf(text, TEXT_MAX, "%.*s", (int)waiting, output);
-	session_taken(talk->session, waiting, 0);
+	session_taken(talk->session, waiting);
 	return strncmp(text, "err", 3) == 0 ? 2 : 0;
 }
 

@@ -14,7 +14,6 @@
 
 #include "fake_control.h"
 #include "runner/group.h"
-#include "service/executor.h"
 #include "socket/keep.h"
 
 #define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
@@ -91,21 +90,17 @@ static bool goes_on(const struct place *place)
 static void what_is_still_being_written_at_the_end_becomes_no_file(void **state)
 {
 	struct place *place = *state;
-	struct executor *executor;
 	struct keep keep;
 
+	fake_use_threads(&place->fake);
 	for (int i = 0; i < 200; i++) {
-		executor = executor_make();
-		assert_non_null(executor);
-		place->fake.control.executor = executor;
 		keep_init(&keep, &place->fake.control, &place->file);
-		keep_poll(&keep, false);
-		assert_non_null(keep.write);
+		assert_int_equal(keep_start(&keep), 0);
 		keep_end(&keep, true);
-		executor_close(executor, 60 * SIMTIME_S);
+		control_wake(&place->fake.control);
+		assert_true(control_join(&place->fake.control, 60 * SIMTIME_S));
 		assert_int_equal(access(place->kept, F_OK), -1);
 	}
-	place->fake.control.executor = NULL;
 }
 
 static void without_an_orderly_end_it_stays(void **state)
@@ -114,7 +109,8 @@ static void without_an_orderly_end_it_stays(void **state)
 	struct keep keep;
 
 	keep_init(&keep, &place->fake.control, &place->file);
-	keep_poll(&keep, false);
+	assert_true(keep_write(&keep));
+	assert_false(keep_write(&keep));
 	keep_end(&keep, false);
 	assert_true(goes_on(place));
 }
@@ -126,19 +122,17 @@ static void while_the_scenario_file_is_read_again_what_was_in_force_is_not_its(v
 	struct keep keep;
 
 	keep_init(&keep, &place->fake.control, &place->file);
-	keep_poll(&keep, false);
-	keep_poll(&keep, false);
+	keep_write(&keep);
 	assert_true(goes_on(place));
 	put(place->config, SCENARIO "cloud up delay 5ms\n", 2000);
 	keep_read(&keep);
-	keep_poll(&keep, true);
-	keep_poll(&keep, true);
+	assert_false(keep_write(&keep));
 	assert_false(goes_on(place));
 	/* The file is in force now, or was wrong: the scenario in force belongs to it either
 	 * way. */
-	keep_poll(&keep, false);
+	keep_was_read(&keep);
+	assert_true(keep_write(&keep));
 	assert_true(goes_on(place));
-	keep_poll(&keep, false);
 	keep_end(&keep, true);
 	assert_false(goes_on(place));
 }
@@ -148,10 +142,10 @@ static void a_scenario_file_that_is_written_after_it_was_read_counts(void **stat
 	struct place *place = *state;
 	struct keep keep;
 
-	/* Between reading the file and the first poll, weir starts DPDK and its ports. */
+	/* Between reading the file and the first write, weir starts DPDK and its ports. */
 	put(place->config, SCENARIO "cloud up delay 5ms\n", 2000);
 	keep_init(&keep, &place->fake.control, &place->file);
-	keep_poll(&keep, false);
+	keep_write(&keep);
 	assert_int_equal(access(place->kept, F_OK), 0);
 	assert_false(goes_on(place));
 	keep_end(&keep, true);

@@ -200,12 +200,12 @@ static void expect_begins(struct talk *talk, const char *expected)
 	if (n < strlen(expected) || strncmp(output, expected, strlen(expected)) != 0 ||
 	    (n > 0 && expected[0] == 0))
 		fail_msg("expected %s...\nheard    %.*s", expected, (int)n, output);
-	session_taken(talk->session, n, 0);
+	session_taken(talk->session, n);
 }
 
 static size_t say(struct talk *talk, const char *text)
 {
-	return session_feed(talk->session, text, strlen(text), 0);
+	return session_feed(talk->session, text, strlen(text));
 }
 
 static void refused(struct talk *talk, const char *line, const char *why)
@@ -213,7 +213,6 @@ static void refused(struct talk *talk, const char *line, const char *why)
 	assert_int_equal(say(talk, line), strlen(line));
 	expect_begins(talk, why);
 	assert_int_equal(talk->fake.inserted, 0);
-	assert_false(session_pending(talk->session));
 }
 
 static void what_cannot_be_asked_is_refused_with_what_would_be_right(void **state)
@@ -246,29 +245,34 @@ static void come(struct talk *talk, uint32_t n, uint32_t ttl, simtime t)
 	observed->n_hops++;
 }
 
+/* Nothing is answered until the last request has come. */
+static void the_rest_comes(void *argument)
+{
+	struct talk *talk = argument;
+
+	expect_begins(talk, "");
+	if (talk->fake.report.counters.drops[REASON_PROBE] == 3)
+		come(talk, 5, 63, talk->fake.now_ns);
+	else
+		talk->fake.report.counters.drops[REASON_PROBE]++;
+}
+
 static void it_is_answered_when_all_have_come_and_other_lines_wait(void **state)
 {
 	struct talk *talk = *state;
 
 	come(talk, 3, 64, 100); /* an answer from before */
 	talk->fake.now_ns = 1000;
-	assert_int_equal(say(talk, "probe x\nshow config\n"), strlen("probe x\n"));
-	assert_true(session_pending(talk->session));
-	assert_false(session_ready(talk->session));
+	talk->fake.meanwhile = the_rest_comes;
+	talk->fake.argument = talk;
+	say(talk, "probe x\nshow config\n");
 	assert_int_equal(talk->fake.inserted, 6);
 	assert_string_equal(talk->fake.inserted_into, "x");
-	expect_begins(talk, "");
-	come(talk, 5, 63, 200);
-	session_poll(talk->session, 0);
-	assert_true(session_pending(talk->session));
-	talk->fake.report.counters.drops[REASON_PROBE]++;
-	session_poll(talk->session, 0);
-	assert_false(session_pending(talk->session));
 	/* The router of the answer from before is not listed. */
 	expect_begins(talk, "  hop  ttl       link  available  loss  errors  queue  delay   age\n"
 	                    "    2   63  20 Mbit/s  15 Mbit/s     ?       ?      ?      ?  0 ns\n"
-	                    "6 requests entered cloud x, and all came out at cloud y\nok\n");
-	assert_true(session_ready(talk->session));
+	                    "6 requests entered cloud x, and all came out at cloud y\nok\n"
+	                    "port a\n");
 }
 
 static void it_is_answered_when_it_is_time(void **state)
@@ -278,13 +282,17 @@ static void it_is_answered_when_it_is_time(void **state)
 	say(talk, "probe x to 2001:db8::7 within 20ms\n");
 	assert_int_equal(talk->fake.inserted_first[12], 0x86);
 	assert_int_equal(talk->fake.inserted_first[14 + 39], 7);
-	talk->fake.now_ns = 20 * SIMTIME_MS - 1;
-	session_poll(talk->session, 0);
-	assert_true(session_pending(talk->session));
-	talk->fake.now_ns++;
-	session_poll(talk->session, 0);
+	assert_in_range(talk->fake.now_ns, 20 * SIMTIME_MS, 25 * SIMTIME_MS);
 	expect_begins(talk, "no router has answered\n6 requests entered cloud x, 0 came out at "
 	                    "cloud y within 20ms: the others are lost, or still under way\nok\n");
+}
+
+static void four_come(void *argument)
+{
+	struct talk *talk = argument;
+
+	if (talk->fake.report.counters.drops[REASON_PROBE] == 0)
+		come(talk, 4, 64, 77);
 }
 
 static void in_json_it_is_one_object(void **state)
@@ -296,10 +304,9 @@ static void in_json_it_is_one_object(void **state)
 
 	say(talk, "json on\n");
 	expect_begins(talk, "{\"ok\":true}");
+	talk->fake.meanwhile = four_come;
+	talk->fake.argument = talk;
 	say(talk, "probe x within 1ms\n");
-	come(talk, 4, 64, 77);
-	talk->fake.now_ns = SIMTIME_MS;
-	session_poll(talk->session, 0);
 	text = session_output(talk->session, &n);
 	object = json_loadb(text, n, 0, NULL);
 	assert_non_null(object);
@@ -312,18 +319,33 @@ static void in_json_it_is_one_object(void **state)
 	json_decref(object);
 }
 
+static void another_probes(void *argument)
+{
+	struct talk *talk = argument;
+	struct session *other = session_make(&talk->fake.control);
+	size_t n;
+
+	session_feed(other, "probe x\n", 8);
+	assert_non_null(strstr(session_output(other, &n), "err x: another probe is under way"));
+	session_free(other);
+}
+
 static void one_at_a_time_and_who_leaves_makes_room(void **state)
 {
 	struct talk *talk = *state;
-	struct session *other = session_make(&talk->fake.control, 0);
+	uint32_t asked = 0;
+	struct asker gone = {talk_leaves, &asked};
+	struct session *other = session_make(&talk->fake.control);
 
-	session_feed(other, "probe x\n", 8, 0);
-	assert_true(session_pending(other));
-	say(talk, "probe x\n");
-	expect_begins(talk, "err x: another probe is under way");
+	talk->fake.meanwhile = another_probes;
+	talk->fake.argument = talk;
+	session_attend(other, &gone, -1);
+	session_feed(other, "probe x\n", 8);
+	assert_true(session_over(other));
+	assert_in_range(talk->fake.now_ns, 1, SIMTIME_S - 1);
 	session_free(other);
 	say(talk, "probe x\n");
-	assert_true(session_pending(talk->session));
+	expect_begins(talk, "no router has answered\n6 requests entered cloud x, ");
 }
 
 GROUP(probe)

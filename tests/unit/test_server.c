@@ -24,6 +24,7 @@
 #include "runner/group.h"
 #include "unable.h"
 #include "text/file_read.h"
+#include "socket/connection.h"
 #include "socket/server.h"
 #include "socket/session.h"
 #include "socket/socket.h"
@@ -45,6 +46,7 @@ static int bench_start(void **state)
 	strcpy(bench->directory, "/tmp/weir-test-XXXXXX");
 	if (mkdtemp(bench->directory) == NULL || !fake_start(&bench->fake, SCENARIO))
 		return -1;
+	fake_use_threads(&bench->fake);
 	snprintf(bench->path, sizeof(bench->path), "%s/socket", bench->directory);
 	*state = bench;
 	return server_open(&(struct server_paths){.control = bench->path}, &bench->server,
@@ -73,29 +75,68 @@ static int bench_connect(const struct bench *bench)
 	return fd;
 }
 
-/* Runs rounds until nothing is left to do. */
-static void bench_settle(struct bench *bench)
+#define PATIENCE 60000 /* rounds of a millisecond, for a busy machine */
+
+static void rounds(struct bench *bench, int n)
 {
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < n; i++)
 		assert_int_equal(
-		        server_round(bench->server, &bench->fake.control, bench->now_ns, 0), 0);
+		        server_round(bench->server, &bench->fake.control, bench->now_ns, -1, 1), 0);
 }
 
-static void expect_answer(int fd, const char *expected)
+static void until_clients(struct bench *bench, uint32_t n)
+{
+	for (int i = 0; i < PATIENCE && server_clients(bench->server) != n; i++)
+		rounds(bench, 1);
+	assert_int_equal(server_clients(bench->server), n);
+}
+
+/* Returns the number of answers, or of their beginnings. */
+static int answers_in(const char *text)
+{
+	int n = 0;
+
+	for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1)
+		n += strncmp(text, "ok\n", 3) == 0 || strncmp(text, "err ", 4) == 0 || *text == '{';
+	return n;
+}
+
+/* Runs rounds until n answers have come, or the server has hung up. */
+static void hear(struct bench *bench, int fd, int n, char answer[4096])
+{
+	size_t bytes = 0;
+
+	answer[0] = '\0';
+	for (int i = 0; i < PATIENCE && answers_in(answer) < n; i++) {
+		ssize_t more;
+
+		rounds(bench, 1);
+		more = recv(fd, answer + bytes, 4095 - bytes, MSG_DONTWAIT);
+		if (more == 0)
+			return;
+		bytes += more > 0 ? (size_t)more : 0;
+		answer[bytes] = '\0';
+	}
+}
+
+static void expect_answer(struct bench *bench, int fd, const char *expected)
 {
 	char answer[4096];
-	ssize_t n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
 
-	assert_true(n >= 0);
-	answer[n] = '\0';
+	hear(bench, fd, answers_in(expected), answer);
 	assert_string_equal(without_was(answer), expected);
 }
 
-static void expect_closed(int fd)
+static void expect_closed(struct bench *bench, int fd)
 {
+	ssize_t n = -1;
 	char byte;
 
-	assert_true(recv(fd, &byte, 1, MSG_DONTWAIT) == 0);
+	for (int i = 0; i < PATIENCE && n < 0; i++) {
+		rounds(bench, 1);
+		n = recv(fd, &byte, 1, MSG_DONTWAIT);
+	}
+	assert_int_equal(n, 0);
 }
 
 static void send_text(int fd, const char *text)
@@ -108,20 +149,16 @@ static void commands_are_answered_to_the_client_that_gave_them(void **state)
 	struct bench *bench = *state;
 	int one = bench_connect(bench), two = bench_connect(bench);
 
-	bench_settle(bench);
 	send_text(one, "cloud down delay 10ms\nclear coun");
 	send_text(two, "json on\nclear counters\n");
-	bench_settle(bench);
-	expect_answer(one, "ok\n");
-	expect_answer(two, "{\"ok\":true}\n{\"ok\":true}\n");
+	expect_answer(bench, one, "ok\n");
+	expect_answer(bench, two, "{\"ok\":true}\n{\"ok\":true}\n");
 	send_text(one, "ters\n");
-	bench_settle(bench);
-	expect_answer(one, "ok\n");
+	expect_answer(bench, one, "ok\n");
 	assert_int_equal(bench->fake.clears, 2);
 	close(one);
 	close(two);
-	bench_settle(bench);
-	assert_int_equal(server_clients(bench->server), 0);
+	until_clients(bench, 0);
 }
 
 static void a_client_that_only_writes_and_shuts_down_gets_its_answers(void **state)
@@ -131,9 +168,8 @@ static void a_client_that_only_writes_and_shuts_down_gets_its_answers(void **sta
 
 	send_text(fd, "clear counters\ncloud up delay 1ms\n");
 	shutdown(fd, SHUT_WR);
-	bench_settle(bench);
-	expect_answer(fd, "ok\nok\n");
-	expect_closed(fd);
+	expect_answer(bench, fd, "ok\nok\n");
+	expect_closed(bench, fd);
 	close(fd);
 	assert_int_equal(bench->fake.changes, 1);
 }
@@ -160,22 +196,23 @@ static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void *
 
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect(bench);
-	bench_settle(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
 	bench->now_ns = SIMTIME_S;
+	rounds(bench, 1);
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
-		if (i != 5)
-			send_text(fds[i], "clear counters\n");
+		if (i == 5)
+			continue;
+		send_text(fds[i], "clear counters\n");
+		expect_answer(bench, fds[i], "ok\n");
 	}
-	bench_settle(bench);
 	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
-	bench_settle(bench);
+	expect_answer(bench, fds[5],
+	              "err server: this client was silent for longest, and another client "
+	              "needs its place; connect again\n");
+	expect_closed(bench, fds[5]);
 	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
-	expect_answer(fds[5], "err server: this client was silent for longest, and another client "
-	                      "needs its place; connect again\n");
-	expect_closed(fds[5]);
 	send_text(fds[SERVER_CLIENTS_MAX], "clear counters\n");
-	bench_settle(bench);
-	expect_answer(fds[SERVER_CLIENTS_MAX], "ok\n");
+	expect_answer(bench, fds[SERVER_CLIENTS_MAX], "ok\n");
 	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
 		close(fds[i]);
 }
@@ -189,15 +226,77 @@ static void clients_beyond_the_sixteenth_wait_until_one_leaves(void **state)
 	for (int i = 0; i < 60; i++) {
 		fds[i] = bench_connect(bench);
 		send_text(fds[i], "clear counters\n");
-		bench_settle(bench);
+		rounds(bench, 1);
 	}
-	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
+	until_clients(bench, SERVER_CLIENTS_MAX);
 	for (int i = 0; i < 60; i++) {
-		expect_answer(fds[i], "ok\n");
+		expect_answer(bench, fds[i], "ok\n");
 		close(fds[i]);
-		bench_settle(bench);
 	}
-	assert_int_equal(server_clients(bench->server), 0);
+	until_clients(bench, 0);
+}
+
+static void hold(struct bench *bench, bool holds)
+{
+	__atomic_store_n(&bench->fake.holds, holds, __ATOMIC_RELAXED);
+}
+
+/* One change is being prepared, fifteen wait for their turn. */
+static void a_client_that_waits_for_an_answer_keeps_its_place(void **state)
+{
+	struct bench *bench = *state;
+	int fds[SERVER_CLIENTS_MAX + 1];
+
+	hold(bench, true);
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		fds[i] = bench_connect(bench);
+		send_text(fds[i], "cloud up delay 1ms\n");
+	}
+	until_clients(bench, SERVER_CLIENTS_MAX);
+	bench->now_ns = 5 * SIMTIME_S;
+	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
+	send_text(fds[SERVER_CLIENTS_MAX], "clear counters\n");
+	rounds(bench, 100);
+	hold(bench, false);
+	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++) {
+		expect_answer(bench, fds[i], "ok\n");
+		close(fds[i]);
+	}
+}
+
+static void a_line_that_does_not_end_is_given_up_and_changes_nothing(void **state)
+{
+	static const char *const modes[] = {"ok\n", "{\"ok\":true}\n"};
+	static const char *const errors[] = {
+	        "err line: this takes longer than 20 s and was given up; nothing is changed; "
+	        "split it into smaller steps\n",
+	        "{\"ok\":false,\"error\":{\"name\":\"line\",\"code\":\"refused\",\"column\":0,"
+	        "\"message\":\"this takes longer than 20 s and was given up; nothing is changed; "
+	        "split it into smaller steps\"}}\n"};
+	struct bench *bench = *state;
+
+	for (int json = 0; json < 2; json++) {
+		int fd = bench_connect(bench), other = bench_connect(bench);
+
+		send_text(fd, json ? "json on\n" : "json off\n");
+		expect_answer(bench, fd, modes[json]);
+		hold(bench, true);
+		send_text(fd, "cloud up delay 1ms\n");
+		rounds(bench, 100);
+		for (uint64_t end_ns = bench->now_ns + CONNECTION_WORK_NS; bench->now_ns < end_ns;
+		     bench->now_ns += 50 * SIMTIME_MS)
+			rounds(bench, 1);
+		expect_answer(bench, fd, errors[json]);
+		expect_closed(bench, fd);
+		assert_int_equal(server_clients(bench->server), 1);
+		hold(bench, false);
+		send_text(other, "clear counters\n"); /* after the turn of the other */
+		expect_answer(bench, other, "ok\n");
+		assert_int_equal(bench->fake.changes, 0);
+		close(fd);
+		close(other);
+		until_clients(bench, 0);
+	}
 }
 
 /* However many other clients there are, and however much they send. */
@@ -210,19 +309,18 @@ static void others_cannot_lock_root_out(void **state)
 		UNABLE("only root can take the part of another user");
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect_as(bench, NOBODY);
-	bench_settle(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
 	root = bench_connect(bench);
-	bench_settle(bench);
+	send_text(root, "clear counters\n");
+	expect_answer(bench, root, "ok\n");
 	bench->now_ns = SIMTIME_S;
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		send(fds[i], "clear counters\n", 15, MSG_NOSIGNAL);
-	bench_settle(bench);
 	one_more = bench_connect_as(bench, NOBODY);
-	bench_settle(bench);
+	rounds(bench, 5);
 	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
 	send_text(root, "cloud up delay 1ms\n");
-	bench_settle(bench);
-	expect_answer(root, "ok\n");
+	expect_answer(bench, root, "ok\n");
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		close(fds[i]);
 	close(one_more);
@@ -239,15 +337,15 @@ static void where_only_root_is_connected_another_user_is_told_so(void **state)
 		UNABLE("only root can take the part of another user");
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect(bench);
-	bench_settle(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
 	other = bench_connect_as(bench, NOBODY);
-	bench_settle(bench);
+	rounds(bench, 5);
 	assert_int_equal(recv(other, &byte, 1, MSG_DONTWAIT), -1);
 	bench->now_ns += SERVER_WAIT_NS;
-	bench_settle(bench);
-	expect_answer(other, "err server: 16 clients of root or of the user that runs weir are "
-	                     "connected, which is the maximum; try again when one has left\n");
-	expect_closed(other);
+	expect_answer(bench, other,
+	              "err server: 16 clients of root or of the user that runs weir are "
+	              "connected, which is the maximum; try again when one has left\n");
+	expect_closed(bench, other);
 	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		close(fds[i]);
 	close(other);
@@ -292,7 +390,7 @@ static void a_client_reads_no_file_of_roots(void **state)
 	        "cloud down netem delay 10ms 1ms distribution",
 	};
 	struct bench *bench = *state;
-	char path[120], line[300], answer[2048];
+	char path[120], line[300], answer[4096];
 	int fd;
 
 	if (geteuid() != 0)
@@ -301,14 +399,9 @@ static void a_client_reads_no_file_of_roots(void **state)
 	write_secret(path, "hush-hush\n");
 	fd = bench_connect_as(bench, NOBODY);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		ssize_t n;
-
 		snprintf(line, sizeof(line), "%s %s\n", lines[i], path);
 		send_text(fd, line);
-		bench_settle(bench);
-		n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
-		assert_true(n > 4);
-		answer[n] = '\0';
+		hear(bench, fd, 1, answer);
 		if (memcmp(answer, "err ", 4) != 0 || strstr(answer, "hush") != NULL)
 			fail_msg("%s is answered: %s", line, answer);
 	}
@@ -319,9 +412,8 @@ static void a_client_reads_no_file_of_roots(void **state)
 static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 {
 	struct bench *bench = *state;
-	char path[120], answer[2048];
+	char path[120], answer[4096];
 	int fd, file;
-	ssize_t n;
 
 	if (geteuid() != 0)
 		UNABLE("only root can take the part of another user");
@@ -330,12 +422,9 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 	file = open(path, O_RDONLY);
 	fd = bench_connect_as(bench, NOBODY);
 	send_with(fd, "file mine\n", file);
-	bench_settle(bench);
-	expect_answer(fd, "ok\n");
+	expect_answer(bench, fd, "ok\n");
 	send_text(fd, "cloud down loss list mine\nshow config\ncloud up loss list mine\n");
-	bench_settle(bench);
-	n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
-	answer[n > 0 ? n : 0] = '\0';
+	hear(bench, fd, 3, answer);
 	assert_non_null(strstr(answer, "cloud down loss list mine\n"));
 	/* the file was handed over for one line */
 	assert_non_null(strstr(answer, "err mine: the file `mine` did not come with the line"));
@@ -343,17 +432,15 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 	send_text(fd, "begin\n");
 	send_with(fd, "file mine\n", file);
 	send_text(fd, "cloud up loss list mine\nshow config\ncommit\n");
-	bench_settle(bench);
-	n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
-	answer[n > 0 ? n : 0] = '\0';
+	hear(bench, fd, 5, answer);
 	assert_memory_equal(answer, "ok\nok\nok\n", 9);
 	assert_non_null(strstr(answer, "\nok\nerr up: line 1: "));
 	assert_non_null(strstr(answer, ":1: `...` is not the number of a packet"));
 	assert_null(strstr(answer, "hush"));
 	send_text(fd, "file mine\n");
-	bench_settle(bench);
-	expect_answer(fd, "err file: no descriptor came with the line; send one with it, by "
-	                  "SCM_RIGHTS\n");
+	expect_answer(bench, fd,
+	              "err file: no descriptor came with the line; send one with it, by "
+	              "SCM_RIGHTS\n");
 	close(file);
 	close(fd);
 	unlink(path);
@@ -363,10 +450,9 @@ static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
 static void files_in_force_are_bounded_in_all(void **state)
 {
 	struct bench *bench = *state;
-	char path[120], line[300], answer[2048];
+	char path[120], line[300], answer[4096];
 	int fd = bench_connect(bench);
 	FILE *file;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "%s.list", bench->path);
 	file = fopen(path, "w");
@@ -381,9 +467,7 @@ static void files_in_force_are_bounded_in_all(void **state)
 		         "%s\ncommit\n",
 		         i, i, i, path);
 		send_text(fd, line);
-		bench_settle(bench);
-		n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
-		answer[n > 0 ? n : 0] = '\0';
+		hear(bench, fd, 4, answer);
 		if (i < 8)
 			assert_string_equal(answer, "ok\nok\nok\nok\n");
 		else
@@ -400,16 +484,16 @@ static void an_idle_client_is_told_and_closed_after_10_minutes(void **state)
 	struct bench *bench = *state;
 	int idle = bench_connect(bench), busy = bench_connect(bench);
 
-	bench_settle(bench);
-	bench->now_ns = SERVER_IDLE_NS - 1;
+	until_clients(bench, 2);
+	bench->now_ns = CONNECTION_IDLE_NS - 1;
+	rounds(bench, 1);
 	send_text(busy, "clear counters\n");
-	bench_settle(bench);
-	expect_answer(busy, "ok\n");
+	expect_answer(bench, busy, "ok\n");
 	assert_int_equal(server_clients(bench->server), 2);
-	bench->now_ns = SERVER_IDLE_NS;
-	bench_settle(bench);
-	expect_answer(idle, "err session: idle for 10 minutes, so it is closed; connect again\n");
-	expect_closed(idle);
+	bench->now_ns = CONNECTION_IDLE_NS;
+	expect_answer(bench, idle,
+	              "err session: idle for 10 minutes, so it is closed; connect again\n");
+	expect_closed(bench, idle);
 	assert_int_equal(server_clients(bench->server), 1);
 	close(idle);
 	close(busy);
@@ -419,24 +503,23 @@ static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_sec
 {
 	struct bench *bench = *state;
 	int slow = bench_connect(bench), other = bench_connect(bench);
-	size_t sent = 0;
+	int refused = 0, sent = 0;
 
-	for (int i = 0; i < 100000; i++) {
-		ssize_t n = send(slow, "help\n", 5, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* Refused for a second: the client is not read from any more. */
+	for (; sent < 100000 && refused < 1000; rounds(bench, refused > 0)) {
+		bool is = send(slow, "help\n", 5, MSG_DONTWAIT | MSG_NOSIGNAL) == 5;
 
-		sent += n > 0 ? (size_t)n : 0;
-		server_round(bench->server, &bench->fake.control, bench->now_ns, 0);
+		sent += is;
+		refused = is ? 0 : refused + 1;
 	}
-	assert_true(sent < 100000 * 5); /* the client is not read from any more */
+	assert_true(sent < 100000);
 	send_text(other, "clear counters\n");
-	bench_settle(bench);
-	expect_answer(other, "ok\n"); /* other clients are not affected */
-	bench->now_ns += SERVER_STALL_NS - 1;
-	bench_settle(bench);
+	expect_answer(bench, other, "ok\n"); /* other clients are not affected */
+	bench->now_ns += CONNECTION_STALL_NS - 1;
+	rounds(bench, 5);
 	assert_int_equal(server_clients(bench->server), 2);
 	bench->now_ns += 1;
-	bench_settle(bench);
-	assert_int_equal(server_clients(bench->server), 1);
+	until_clients(bench, 1);
 	close(slow);
 	close(other);
 }
@@ -444,25 +527,31 @@ static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_sec
 static void answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read(void **state)
 {
 	struct bench *bench = *state;
-	int fd = bench_connect(bench);
+	int fd = bench_connect(bench), patience = PATIENCE;
 	size_t received = 0, once = 0;
 	char bytes[65536];
 
 	send_text(fd, "help\n");
-	bench_settle(bench);
-	once = (size_t)recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	while (once < 4 || memcmp(bytes + once - 4, "\nok\n", 4) != 0) {
+		ssize_t n;
+
+		rounds(bench, 1);
+		n = recv(fd, bytes + once, sizeof(bytes) - once, MSG_DONTWAIT);
+		once += n > 0 ? (size_t)n : 0;
+		assert_true(patience-- > 0);
+	}
 	for (int i = 0; i < 2000; i++)
 		memcpy(bytes + 5 * (size_t)i, "help\n", 6);
 	send_text(fd, bytes);
-	for (int quiet = 0; quiet < 100;) {
-		ssize_t n;
+	while (received < 2000 * once && patience-- > 0) {
+		ssize_t n = recv(fd, bytes, 1000, MSG_DONTWAIT);
 
-		server_round(bench->server, &bench->fake.control, bench->now_ns, 0);
-		n = recv(fd, bytes, 1000, MSG_DONTWAIT);
-		quiet = n > 0 ? 0 : quiet + 1;
 		received += n > 0 ? (size_t)n : 0;
+		patience += n > 0;
+		rounds(bench, n <= 0);
 	}
 	assert_int_equal(received, 2000 * once);
+	assert_true(recv(fd, bytes, 1, MSG_DONTWAIT) < 0);
 	close(fd);
 }
 
@@ -477,7 +566,6 @@ static void a_live_socket_is_not_taken_and_the_error_says_whose_it_is(void **sta
 	snprintf(pid, sizeof(pid), "in use by pid %d (", (int)getpid());
 	assert_non_null(strstr(problem.text, pid));
 	assert_int_equal(access(bench->path, F_OK), 0);
-	bench_settle(bench);
 }
 
 static void the_read_only_socket_is_another_one(void **state)
@@ -495,7 +583,6 @@ static void the_read_only_socket_is_another_one(void **state)
 	                       ".one: it is the control socket and the read-only one at "
 	                       "once; give another path with --socket-readonly"));
 	assert_int_equal(access(path, F_OK), -1);
-	bench_settle(bench);
 }
 
 static void a_stale_socket_is_replaced(void **state)
@@ -594,10 +681,9 @@ static void a_signal_ends_the_round_with_its_number(void **state)
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		raise(signals[i]);
-		assert_int_equal(server_round(bench->server, &bench->fake.control, 0, 60000),
+		assert_int_equal(server_round(bench->server, &bench->fake.control, 0, -1, 60000),
 		                 signals[i]);
 	}
-	bench_settle(bench);
 }
 
 static void a_fourth_signal_that_nobody_takes_ends_the_process(void **state)
@@ -610,7 +696,7 @@ static void a_fourth_signal_that_nobody_takes_ends_the_process(void **state)
 		for (int i = 0; i < 3; i++)
 			raise(SIGTERM);
 		if (server_round(((struct bench *)*state)->server,
-		                 &((struct bench *)*state)->fake.control, 0, 0) != SIGTERM)
+		                 &((struct bench *)*state)->fake.control, 0, -1, 0) != SIGTERM)
 			_exit(1);
 		for (int i = 0; i < 4; i++)
 			raise(SIGTERM);
@@ -678,6 +764,8 @@ GROUP(server)
 	        TEST(a_client_that_only_writes_and_shuts_down_gets_its_answers),
 	        TEST(clients_beyond_the_sixteenth_wait_until_one_leaves),
 	        TEST(of_seventeen_clients_the_one_goes_that_was_silent_for_longest),
+	        TEST(a_client_that_waits_for_an_answer_keeps_its_place),
+	        TEST(a_line_that_does_not_end_is_given_up_and_changes_nothing),
 	        TEST(others_cannot_lock_root_out),
 	        TEST(where_only_root_is_connected_another_user_is_told_so),
 	        TEST(a_client_reads_no_file_of_roots),

@@ -31,10 +31,10 @@ static char *say_bytes(struct talk *talk, const void *bytes, size_t n)
 	char *answer;
 	size_t waiting;
 
-	assert_int_equal(session_feed(talk->session, bytes, n, 0), n);
+	assert_int_equal(session_feed(talk->session, bytes, n), n);
 	output = session_output(talk->session, &waiting);
 	answer = strndup(output, waiting);
-	session_taken(talk->session, waiting, 0);
+	session_taken(talk->session, waiting);
 	return answer;
 }
 
@@ -253,7 +253,7 @@ static void a_line_that_is_cut_off_is_not_executed(void **state)
 	size_t n;
 
 	expect(talk, "cloud down loss every 10", ""); /* ... 00 never came */
-	session_end(talk->session, 0);
+	session_end(talk->session);
 	output = session_output(talk->session, &n);
 	assert_memory_equal(output, "err line: not ended by a newline", 32);
 	assert_true(session_over(talk->session));
@@ -343,7 +343,7 @@ static void a_refused_change_leaves_the_scenario_as_it_was(void **state)
 static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
 {
 	struct talk *talk = *state;
-	struct talk other = {.session = session_make(&talk->fake.control, 0)};
+	struct talk other = {.session = session_make(&talk->fake.control)};
 
 	expect(talk, "begin\ncloud up delay 1ms\n", "ok\nok\n");
 	expect(&other, "cloud down loss random 5%\ncloud up loss random 2%\n",
@@ -435,7 +435,7 @@ static void of_very_many_things_that_cannot_change_the_first_are_named(void **st
 static void a_whole_batch_does_not_keep_what_another_client_changed_meanwhile(void **state)
 {
 	struct talk *talk = *state;
-	struct talk other = {.session = session_make(&talk->fake.control, 0)};
+	struct talk other = {.session = session_make(&talk->fake.control)};
 
 	expect(talk, "begin whole\nport a\nport b\n", "ok\nok\nok\n");
 	expect(&other, "cloud down loss random 5%\n", "was: loss random 0.1%\nok\n");
@@ -499,9 +499,7 @@ static void a_file_is_read_again_whole_or_not_at_all(void **state)
 			write_file(path, rows[i].text);
 		else
 			unlink(path);
-		reload_ask(&reload, 0);
-		while (reload_poll(&reload, 0))
-			usleep(1000);
+		reload_now(&reload);
 		assert_int_equal(heard.lines, i + 1);
 		assert_non_null(strstr(heard.text, path));
 		if (strstr(heard.text, rows[i].said) == NULL)
@@ -509,14 +507,15 @@ static void a_file_is_read_again_whole_or_not_at_all(void **state)
 		assert_true((talk->fake.scenario == before) == (i >= 2));
 	}
 	assert_int_equal(talk->fake.changes, 2);
-	reload_release(&reload);
 	rmdir(folder);
 }
 
-/* If a reload is requested while another is in progress, one more follows. */
+/* If a reload is requested while another is in progress, one more follows. The worker takes nothing
+ * until all were requested. */
 static void what_is_asked_for_meanwhile_is_done_afterwards(void **state)
 {
 	struct talk *talk = *state;
+	struct control *control = &talk->fake.control;
 	char path[] = "/tmp/weir-reload-XXXXXX";
 	struct heard heard = {.lines = 0};
 	struct reload reload;
@@ -525,18 +524,20 @@ static void what_is_asked_for_meanwhile_is_done_afterwards(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	write_file(path, "port a\nport b\n");
-	reload_init(&reload, &talk->fake.control, path, hear, &heard);
+	fake_use_threads(&talk->fake);
+	reload_init(&reload, control, path, hear, &heard);
+	control_lock(control);
 	talk->fake.stands_still = true;
+	control_unlock(control);
 	for (int i = 0; i < 5; i++)
-		reload_ask(&reload, 0);
-	assert_true(reload_poll(&reload, 0));
+		reload_ask(&reload);
+	control_lock(control);
 	assert_int_equal(heard.lines, 0);
 	talk->fake.stands_still = false;
-	while (reload_poll(&reload, 0))
-		usleep(1000);
+	control_unlock(control);
+	assert_true(control_join(control, 60 * SIMTIME_S));
 	assert_int_equal(heard.lines, 2);
 	assert_int_equal(talk->fake.changes, 2);
-	reload_release(&reload);
 	unlink(path);
 }
 
@@ -548,7 +549,7 @@ static void show_config_loads_again_to_the_same_text(void **state)
 	assert_string_equal(first + strlen(first) - 4, "\nok\n");
 	first[strlen(first) - 3] = '\0';
 	assert_true(fake_start(&again.fake, first));
-	again.session = session_make(&again.fake.control, 0);
+	again.session = session_make(&again.fake.control);
 	second = say(&again, "show config\n");
 	second[strlen(second) - 3] = '\0';
 	assert_string_equal(first, second);
@@ -631,17 +632,16 @@ static void answers_that_are_not_taken_stop_the_execution(void **state)
 	size_t n = strlen(line), waiting;
 	unsigned answered = 0;
 
-	while (session_feed(talk->session, line, n, 5) == n)
+	while (session_feed(talk->session, line, n) == n)
 		assert_true(++answered < 1000000);
 	assert_false(session_ready(talk->session));
 	session_output(talk->session, &waiting);
 	assert_true(waiting >= SESSION_OUTPUT_MAX && waiting < SESSION_OUTPUT_MAX + 65536);
-	assert_int_equal(session_waiting_ns(talk->session), 5);
-	session_taken(talk->session, 65536, 9);
-	assert_int_equal(session_waiting_ns(talk->session), 9);
+	session_taken(talk->session, 65536);
 	assert_true(session_ready(talk->session));
-	session_taken(talk->session, waiting - 65536, 9);
-	assert_int_equal(session_waiting_ns(talk->session), UINT64_MAX);
+	session_taken(talk->session, waiting - 65536);
+	session_output(talk->session, &waiting);
+	assert_int_equal(waiting, 0);
 }
 
 static void quit_ends_the_conversation_and_what_follows_is_not_executed(void **state)
@@ -649,7 +649,7 @@ static void quit_ends_the_conversation_and_what_follows_is_not_executed(void **s
 	struct talk *talk = *state;
 	const char *text = "quit\nclear counters\n";
 
-	assert_int_equal(session_feed(talk->session, text, strlen(text), 0), 5);
+	assert_int_equal(session_feed(talk->session, text, strlen(text)), 5);
 	assert_true(session_over(talk->session));
 	assert_int_equal(talk->fake.clears, 0);
 }

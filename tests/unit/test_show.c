@@ -743,13 +743,13 @@ static void without_a_jitter_the_queue_is_none(void **state)
 
 static void change(struct scene *scene, const char *line)
 {
-	struct session *session = session_make(&scene->fake.control, 0);
+	struct session *session = session_make(&scene->fake.control);
 	const char *output;
 	char *answer;
 	size_t n;
 
 	assert_non_null(session);
-	assert_int_equal(session_feed(session, line, strlen(line), 0), strlen(line));
+	assert_int_equal(session_feed(session, line, strlen(line)), strlen(line));
 	output = session_output(session, &n);
 	answer = without_was(strndup(output, n));
 	if (strcmp(answer, "ok\n") != 0)
@@ -843,7 +843,7 @@ static void a_change_is_the_clouds_own(void **state)
 static void marks_stay_with_their_clouds(void **state)
 {
 	struct scene *scene = *state;
-	struct session *session = session_make(&scene->fake.control, 0);
+	struct session *session = session_make(&scene->fake.control);
 	const char *load = "begin whole\nport a\nport b\ncloud up from b to a\n"
 	                   "cloud down from a to b\ncloud down delay 40ms\n"
 	                   "cloud down loss random 5%\ncloud down rate 10mbit queue 20kB\n"
@@ -852,7 +852,7 @@ static void marks_stay_with_their_clouds(void **state)
 
 	change(scene, "cloud down loss random 5%\n");
 	scene->fake.now_ns += SIMTIME_S;
-	assert_int_equal(session_feed(session, load, strlen(load), 0), strlen(load));
+	assert_int_equal(session_feed(session, load, strlen(load)), strlen(load));
 	scene->fake.now_ns += SIMTIME_S;
 	text = strdup(shown(scene, SHOW_CLOUD)); /* of `up`, which is the first now */
 	expect_line(text, "cloud up from b to a\n");

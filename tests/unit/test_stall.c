@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers, or the whole machine, that stand still during a change. The emulator is a fake whose
- * worker accepts nothing until the test lets it; the test sets the clock. */
+ * worker accepts nothing until the test lets it. Waiting takes no time of the machine: the fake's
+ * clock goes on, and the test may do something meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +13,9 @@
 
 #include "fake_control.h"
 #include "runner/group.h"
-#include "service/executor.h"
-#include "socket/pending.h"
 #include "socket/session.h"
 
 #define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
-#define POLL_NS  (20 * SIMTIME_MS)
 #define LATE     "accepted, but worker 1 on processor 3 stands still: "
 #define REFUSED                                                                                    \
 	"worker 1 on processor 3 stands still and has not taken the previous change; nothing is "  \
@@ -26,7 +24,8 @@
 struct talk {
 	struct fake fake;
 	struct session *a, *b;
-	uint64_t now_ns;
+	uint64_t at_ns; /* of what happens meanwhile */
+	bool happened;
 };
 
 static int talk_start(void **state)
@@ -35,8 +34,9 @@ static int talk_start(void **state)
 
 	if (talk == NULL || !fake_start(&talk->fake, SCENARIO))
 		return -1;
-	talk->a = session_make(&talk->fake.control, 0);
-	talk->b = session_make(&talk->fake.control, 0);
+	talk->fake.argument = talk;
+	talk->a = session_make(&talk->fake.control);
+	talk->b = session_make(&talk->fake.control);
 	*state = talk;
 	return talk->a != NULL && talk->b != NULL ? 0 : -1;
 }
@@ -44,31 +44,18 @@ static int talk_start(void **state)
 static int talk_stop(void **state)
 {
 	struct talk *talk = *state;
-	struct executor *executor = talk->fake.control.executor;
 
 	session_free(talk->a);
 	session_free(talk->b);
 	fake_stop(&talk->fake);
 	assert_int_equal(talk->fake.under_way, 0);
-	executor_close(executor, SIMTIME_S);
 	free(talk);
 	return 0;
 }
 
-static size_t feed(struct talk *talk, struct session *session, const char *text)
+static void say(struct session *session, const char *text)
 {
-	return session_feed(session, text, strlen(text), talk->now_ns);
-}
-
-/* Lets time pass in steps of control's polls. */
-static void pass(struct talk *talk, uint64_t time_ns)
-{
-	for (uint64_t end_ns = talk->now_ns + time_ns; talk->now_ns < end_ns;) {
-		talk->now_ns += POLL_NS;
-		__atomic_store_n(&talk->fake.now_ns, talk->now_ns, __ATOMIC_RELAXED);
-		session_poll(talk->a, talk->now_ns);
-		session_poll(talk->b, talk->now_ns);
-	}
+	assert_int_equal(session_feed(session, text, strlen(text)), strlen(text));
 }
 
 static void expect(struct session *session, const char *expected)
@@ -80,7 +67,14 @@ static void expect(struct session *session, const char *expected)
 	if (strcmp(heard, expected) != 0)
 		fail_msg("expected %s\nheard    %s", expected, heard);
 	free(heard);
-	session_taken(session, n, 0);
+	session_taken(session, n);
+}
+
+static void settle(struct talk *talk)
+{
+	control_lock(&talk->fake.control);
+	control_settle(&talk->fake.control);
+	control_unlock(&talk->fake.control);
 }
 
 static void what_a_worker_does_not_take_is_accepted_and_comes_into_force_later(void **state)
@@ -88,27 +82,23 @@ static void what_a_worker_does_not_take_is_accepted_and_comes_into_force_later(v
 	struct talk *talk = *state;
 
 	talk->fake.stands_still = true;
-	feed(talk, talk->a, "cloud up delay 5ms\n");
-	assert_true(session_pending(talk->a));
-	pass(talk, PENDING_LATE_NS - 2 * POLL_NS);
-	expect(talk->a, "");
-	pass(talk, 4 * POLL_NS);
+	say(talk->a, "cloud up delay 5ms\n");
+	assert_in_range(talk->fake.now_ns, CONTROL_LATE_NS, CONTROL_LATE_NS + 20 * SIMTIME_MS);
 	expect(talk->a, LATE "the change takes effect there when it polls again\nok\n");
-	feed(talk, talk->a, "show config\n");
+	say(talk->a, "show config\n");
 	expect(talk->a,
 	       "# worker 1 on processor 3 is stalled; the last change takes effect there at its "
 	       "next poll\n" SCENARIO "cloud up delay 5ms\nok\n");
-	feed(talk, talk->a, "json on\nclear counters\n");
-	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
+	say(talk->a, "json on\nclear counters\n");
 	expect(talk->a,
 	       "{\"ok\":true}\n{\"ok\":false,\"error\":{\"name\":\"scenario\",\"code\":"
 	       "\"refused\",\"column\":0,\"message\":\"worker 1 on processor 3 stands still "
 	       "and has not taken the previous change; nothing is changed; try again when it "
 	       "runs again\"}}\n");
 	talk->fake.stands_still = false;
-	pass(talk, POLL_NS);
+	settle(talk);
 	assert_int_equal(talk->fake.under_way, 0);
-	feed(talk, talk->a, "json off\ncloud up delay 6ms\nshow config\n");
+	say(talk->a, "json off\ncloud up delay 6ms\nshow config\n");
 	expect(talk->a, "ok\nok\n" SCENARIO "cloud up delay 6ms\nok\n");
 	assert_int_equal(talk->fake.changes, 2);
 }
@@ -117,38 +107,63 @@ static void in_json_a_late_change_is_ok_and_says_late(void **state)
 {
 	struct talk *talk = *state;
 
-	feed(talk, talk->a, "json on\n");
 	talk->fake.stands_still = true;
-	feed(talk, talk->a, "clear counters\n");
-	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
+	say(talk->a, "json on\nclear counters\n");
 	expect(talk->a, "{\"ok\":true}\n{\"ok\":true,\"late\":\"" LATE
 	                "counters are cleared there when it polls again\"}\n");
+	talk->fake.stands_still = false;
+	settle(talk);
 }
 
 /* From the audit: SIGSTOP for 11 s with changes in the pipe; after that, no change was possible any
- * more. */
+ * more. The clock goes on, but is not read. */
+static void the_machine_stops(void *argument)
+{
+	struct talk *talk = argument;
+
+	talk->fake.stands_still = talk->happened;
+	talk->fake.now_ns += talk->happened ? 11 * SIMTIME_S : 0;
+	talk->happened = !talk->happened;
+}
+
 static void a_stop_of_the_machine_is_no_stall_and_all_goes_on_by_itself(void **state)
 {
 	struct talk *talk = *state;
-	const char *pipe = "cloud up delay 1ms\ncloud up delay 2ms\nclear counters\nbegin\n"
-	                   "cloud up delay 3ms\ncloud down delay 3ms\ncommit\ncloud up delay 4ms\n";
-	size_t at = 0;
+	static const char *const pipe[] = {
+	        "cloud up delay 1ms\n", "cloud up delay 2ms\n", "clear counters\n",
+	        "begin\ncloud up delay 3ms\ncloud down delay 3ms\ncommit\n",
+	        "cloud up delay 4ms\n"};
 
-	while (at < strlen(pipe)) {
+	talk->fake.meanwhile = the_machine_stops;
+	for (size_t i = 0; i < sizeof(pipe) / sizeof(pipe[0]); i++) {
 		talk->fake.stands_still = true;
-		at += feed(talk, talk->a, pipe + at);
-		/* The clock goes on, but is not read. */
-		talk->now_ns += 11 * SIMTIME_S;
-		session_poll(talk->a, talk->now_ns);
-		talk->fake.stands_still = false;
-		session_poll(talk->a, talk->now_ns);
-		session_poll(talk->a, talk->now_ns);
+		talk->happened = true;
+		say(talk->a, pipe[i]);
+		assert_false(talk->fake.stands_still);
 	}
 	expect(talk->a, "ok\nok\nok\nok\nok\nok\nok\nok\n");
-	feed(talk, talk->a, "show config\n");
+	say(talk->a, "show config\n");
 	expect(talk->a, "seed 42\nport a\nport b\ncloud down from a to b\ncloud down delay 3ms\n"
 	                "cloud up from b to a\ncloud up delay 4ms\nok\n");
 	assert_int_equal(talk->fake.changes, 4);
+}
+
+/* After a second, while A waits for the worker, B looks; the worker goes on, and B changes. */
+static void b_looks_and_changes(void *argument)
+{
+	struct talk *talk = argument;
+
+	if (talk->fake.now_ns < SIMTIME_S || talk->happened)
+		return;
+	talk->happened = true;
+	say(talk->b, "show config\n");
+	expect(talk->b,
+	       "# worker 1 on processor 3 is stalled; the last change takes effect there at its "
+	       "next poll\n" SCENARIO "cloud up delay 5ms\nok\n");
+	expect(talk->a, "");
+	talk->fake.stands_still = false;
+	say(talk->b, "cloud up delay 6ms\n");
+	expect(talk->b, "ok\n");
 }
 
 static void others_go_on_looking_and_wait_with_their_changes(void **state)
@@ -156,23 +171,19 @@ static void others_go_on_looking_and_wait_with_their_changes(void **state)
 	struct talk *talk = *state;
 
 	talk->fake.stands_still = true;
-	feed(talk, talk->a, "cloud up delay 5ms\n");
-	feed(talk, talk->b, "show config\n");
-	pass(talk, CONTROL_SETTLES_NS + POLL_NS);
-	assert_false(session_pending(talk->b));
-	session_taken(talk->b,
-	              strlen("# worker 1 on processor 3 is stalled; the last change takes "
-	                     "effect there at its next poll\n" SCENARIO "cloud up delay 5ms\nok\n"),
-	              0);
-	expect(talk->b, "");
-	feed(talk, talk->b, "cloud up delay 6ms\n");
-	pass(talk, SIMTIME_S);
-	assert_true(session_pending(talk->b));
-	talk->fake.stands_still = false;
-	pass(talk, 2 * POLL_NS);
+	talk->fake.meanwhile = b_looks_and_changes;
+	say(talk->a, "cloud up delay 5ms\n");
+	assert_true(talk->happened);
 	expect(talk->a, "ok\n");
-	expect(talk->b, "ok\n");
 	assert_int_equal(talk->fake.changes, 2);
+}
+
+static void b_changes(void *argument)
+{
+	struct talk *talk = argument;
+
+	talk->fake.meanwhile = NULL;
+	say(talk->b, "cloud up delay 6ms\n");
 }
 
 static void who_waits_for_another_in_vain_is_told_that_nothing_is_changed(void **state)
@@ -180,75 +191,165 @@ static void who_waits_for_another_in_vain_is_told_that_nothing_is_changed(void *
 	struct talk *talk = *state;
 
 	talk->fake.stands_still = true;
-	feed(talk, talk->a, "cloud up delay 5ms\n");
-	feed(talk, talk->b, "cloud up delay 6ms\n");
-	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
+	talk->fake.meanwhile = b_changes;
+	say(talk->a, "cloud up delay 5ms\n");
 	expect(talk->a, LATE "the change takes effect there when it polls again\nok\n");
 	expect(talk->b, "err scenario: " REFUSED);
 	assert_int_equal(talk->fake.changes, 1);
+	talk->fake.stands_still = false;
+	settle(talk);
+}
+
+/* It is there when its change is posted. */
+static bool leaves(void *argument)
+{
+	uint32_t *asked = argument;
+
+	return (*asked)++ == 0;
 }
 
 static void of_a_client_that_goes_the_change_stays_and_what_waited_is_forgotten(void **state)
 {
 	struct talk *talk = *state;
+	uint32_t asked = 0;
+	const struct asker gone = {leaves, &asked};
 
+	session_attend(talk->a, &gone, -1);
+	session_attend(talk->b, &gone, -1);
 	talk->fake.stands_still = true;
-	feed(talk, talk->a, "cloud up delay 5ms\n");
-	feed(talk, talk->b, "cloud up delay 6ms\n");
+	say(talk->a, "cloud up delay 5ms\n");
+	say(talk->b, "cloud up delay 6ms\n");
+	assert_true(session_over(talk->a) && session_over(talk->b));
+	assert_in_range(talk->fake.now_ns, 0, SIMTIME_S);
+	expect(talk->a, "");
 	session_free(talk->a);
-	session_free(talk->b);
 	talk->fake.stands_still = false;
-	talk->a = session_make(&talk->fake.control, 0);
-	talk->b = session_make(&talk->fake.control, 0);
-	pass(talk, POLL_NS);
-	feed(talk, talk->a, "show config\ncloud up delay 7ms\n");
+	talk->a = session_make(&talk->fake.control);
+	say(talk->a, "show config\ncloud up delay 7ms\n");
 	expect(talk->a, SCENARIO "cloud up delay 5ms\nok\nok\n");
 }
 
-/* The same with threads: whatever is in progress when clients leave, nothing is lost and nothing
- * leaks. */
+/* ---- with threads ---- */
+
+#define CLIENTS 6
+#define ROUNDS  60
+
+struct client {
+	struct talk *talk;
+	struct asker asker;
+	uint32_t number, patience;
+};
+
+static bool loses_patience(void *argument)
+{
+	struct client *client = argument;
+
+	return client->patience-- > 0;
+}
+
+static void converse(void *argument)
+{
+	static const char *const lines[] = {
+	        "cloud e from a to b match \"port 1 or port 2 or or\"\n",
+	        "cloud up delay 5ms\ncloud up delay 6ms\n",
+	        "begin\nshow config\ncloud down delay 3ms\ncommit\n", "show cloud\n"};
+	struct client *client = argument;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct session *session = session_make(&client->talk->fake.control);
+		const char *line = lines[(client->number + i) % 4];
+
+		client->patience = (client->number + i) % 3;
+		session_attend(session, &client->asker, -1);
+		session_feed(session, line, strlen(line));
+		session_free(session);
+	}
+}
+
+/* Whatever is in progress when clients leave, nothing is lost and nothing leaks. */
 static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 {
 	struct talk *talk = *state;
+	struct control *control = &talk->fake.control;
+	struct client clients[CLIENTS];
 
-	talk->fake.control.executor = executor_make();
-	assert_non_null(talk->fake.control.executor);
-	for (int i = 0; i < 60; i++) {
-		feed(talk, talk->a,
-		     i % 3 == 0   ? "cloud e from a to b match \"port 1 or port 2 or or\"\n"
-		     : i % 3 == 1 ? "cloud up delay 5ms\ncloud up delay 6ms\n"
-		                  : "begin\nshow config\n");
-		feed(talk, talk->b, "show cloud\n");
-		usleep((useconds_t)(i % 7) * 100);
+	fake_use_threads(&talk->fake);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		clients[i] = (struct client){
+		        .talk = talk, .asker = {loses_patience, &clients[i]}, .number = i};
+		assert_int_equal(control_thread(control, converse, &clients[i]), 0);
+	}
+	for (int i = 0; !control_join(control, i % 3 * SIMTIME_MS); i++) {
+		control_lock(control);
 		talk->fake.stands_still = i % 4 == 0;
-		pass(talk, POLL_NS);
-		session_free(talk->a);
-		talk->a = session_make(&talk->fake.control, 0);
-		session_free(talk->b);
-		talk->b = session_make(&talk->fake.control, 0);
+		control_unlock(control);
 	}
 	talk->fake.stands_still = false;
-	feed(talk, talk->a, "cloud up delay 9ms\n");
-	for (int i = 0; i < 60000 && session_pending(talk->a); i++) {
-		session_poll(talk->a, talk->now_ns);
-		usleep(1000);
-	}
+	say(talk->a, "cloud up delay 9ms\n");
 	expect(talk->a, "ok\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
+struct queue {
+	struct control *control;
+	uint32_t asked, n, order[CLIENTS];
+};
+
+static void take_a_turn(void *argument)
+{
+	struct queue *queue = argument;
+	char who[CONTROL_WORKER_BYTES];
+	uint32_t number;
+
+	control_lock(queue->control);
+	number = queue->asked++;
+	control_unlock(queue->control);
+	assert_int_equal(control_turn(queue->control, NULL, who), 0);
+	queue->order[queue->n++] = number; /* nobody else holds the turn */
+	control_give_back(queue->control);
+}
+
+static bool is_asked(struct queue *queue, uint32_t n)
+{
+	uint32_t waiting = 0;
+
+	control_lock(queue->control);
+	for (const struct turn *turn = queue->control->turns; turn != NULL; turn = turn->next)
+		waiting++;
+	control_unlock(queue->control);
+	return waiting == n;
+}
+
+static void turns_come_in_the_order_in_which_they_were_asked_for(void **state)
+{
+	struct talk *talk = *state;
+	struct queue queue = {.control = &talk->fake.control};
+	char who[CONTROL_WORKER_BYTES];
+
+	fake_use_threads(&talk->fake);
+	assert_int_equal(control_turn(queue.control, NULL, who), 0);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		assert_int_equal(control_thread(queue.control, take_a_turn, &queue), 0);
+		while (!is_asked(&queue, i + 1))
+			usleep(1000);
+	}
+	control_give_back(queue.control);
+	assert_true(control_join(queue.control, 60 * SIMTIME_S));
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		assert_int_equal(queue.order[i], i);
+}
 
 static void what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it(void **state)
 {
 	struct control *control = &((struct talk *)*state)->fake.control;
 
 	assert_true(control_look_begin(control));
-	assert_false(control_close(control, 3 * SIMTIME_MS));
+	assert_false(control_end(control, 3 * SIMTIME_MS));
+	assert_false(control_look_begin(control));
 	control_look_end(control);
-	/* Control works as before; fake_stop() closes it. */
-	assert_true(control_look_begin(control));
-	control_look_end(control);
+	assert_true(control_end(control, 3 * SIMTIME_MS));
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
 
 GROUP(stall)
 {
@@ -260,9 +361,8 @@ GROUP(stall)
 	        TEST(who_waits_for_another_in_vain_is_told_that_nothing_is_changed),
 	        TEST(of_a_client_that_goes_the_change_stays_and_what_waited_is_forgotten),
 	        TEST(clients_that_go_at_any_moment_leave_nothing_behind),
-	        cmocka_unit_test_setup_teardown(
-	                what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it,
-	                talk_start, talk_stop),
+	        TEST(turns_come_in_the_order_in_which_they_were_asked_for),
+	        TEST(what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it),
 	};
 
 	return cmocka_run_group_tests_name("stall", tests, NULL, NULL);

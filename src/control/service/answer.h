@@ -3,7 +3,7 @@
  * Formats answers on the control socket, as text or as JSON (session.h has both forms), into a
  * buffer of bytes that wait to be sent.
  *
- * Thread: control.
+ * Thread: any; an output belongs to one.
  */
 #ifndef WEIR_ANSWER_H
 #define WEIR_ANSWER_H

@@ -1,154 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "service/control.h"
+
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine/engine_report.h"
-#include "service/control.h"
 #include "service/event_log.h"
-#include "service/executor.h"
-#include "service/recorded_text.h"
 
-/* The time for which the workers are waited for at once: each polls within microseconds. */
-#define AT_ONCE_NS (50 * SIMTIME_US)
-#define LOOK_NS    SIMTIME_MS
-
-static int runtime_ops_change(void *context, const struct scenario *next,
-                              struct transaction **transaction, struct problem *problem)
-{
-	int rc = transaction_change(context, next, transaction, problem);
-
-	if (rc == 0 && runtime_recording(context)) {
-		recorded_reach(runtime_recording(context), runtime_scenario(context), next);
-		transaction_describe(*transaction, recorded_text(runtime_recording(context), next));
-	}
-	return rc;
-}
-
-static int runtime_ops_clear(void *context, struct transaction **transaction)
-{
-	return transaction_clear(context, transaction);
-}
-
-static int runtime_ops_insert(void *context, const struct insertion *insertion,
-                              struct transaction **transaction, struct problem *problem)
-{
-	return transaction_insertion(context, insertion, transaction, problem);
-}
-
-static void runtime_ops_post(void *context, struct transaction *transaction)
-{
-	(void)context;
-	transaction_post(transaction);
-}
-
-static bool runtime_ops_taken(void *context, const struct transaction *transaction)
-{
-	(void)context;
-	return transaction_taken(transaction, AT_ONCE_NS);
-}
-
-static void runtime_ops_missing(void *context, const struct transaction *transaction, char *text,
-                                size_t size)
-{
-	uint32_t worker = 0, cpu = 0;
-
-	(void)context;
-	transaction_missing(transaction, &worker, &cpu);
-	snprintf(text, size, "worker %u on processor %u", worker, cpu);
-}
-
-static void runtime_ops_finish(void *context, struct transaction *transaction)
-{
-	(void)context;
-	transaction_finish(transaction);
-}
-
-static int runtime_ops_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
-{
-	return runtime_tap_begin(context, tap, wall_ns);
-}
-
-static bool runtime_ops_tap_is_on(void *context, const struct tap *tap)
-{
-	return runtime_tap_is_on(context, tap);
-}
-
-static void runtime_ops_tap_end(void *context, struct tap *tap)
-{
-	runtime_tap_end(context, tap);
-}
-
-static bool runtime_ops_cloud(void *context, const char *name, struct cloud_report *report)
-{
-	return runtime_cloud_report(context, name, report);
-}
-
-static uint32_t runtime_ops_briefs(void *context, const char *name, uint32_t from, uint32_t n,
-                                   struct cloud_brief *briefs)
-{
-	return runtime_briefs(context, name, from, n, briefs);
-}
-
-static bool runtime_ops_brief_name(void *context, const char *name, uint32_t index, char *text,
-                                   size_t room)
-{
-	return runtime_brief_name(context, name, index, text, room);
-}
-
-static bool runtime_ops_delays(void *context, const char *name, struct histogram *delays)
-{
-	return runtime_delays(context, name, delays);
-}
-
-static bool runtime_ops_port(void *context, uint32_t port, struct port_report *report)
-{
-	return runtime_port_report(context, port, report);
-}
-
-static bool runtime_ops_worker(void *context, uint32_t worker, struct worker_report *report)
-{
-	return runtime_worker_report(context, worker, report);
-}
-
-static uint32_t runtime_ops_ports(void *context)
-{
-	return runtime_ports(context);
-}
-
-static uint32_t runtime_ops_workers(void *context)
-{
-	return runtime_workers(context);
-}
-
-static uint64_t runtime_ops_now_ns(void *context)
-{
-	return runtime_now_ns(context);
-}
-
-const struct control_ops control_ops_runtime = {
-        .change = runtime_ops_change,
-        .clear = runtime_ops_clear,
-        .insert = runtime_ops_insert,
-        .post = runtime_ops_post,
-        .taken = runtime_ops_taken,
-        .missing = runtime_ops_missing,
-        .finish = runtime_ops_finish,
-        .tap_begin = runtime_ops_tap_begin,
-        .tap_is_on = runtime_ops_tap_is_on,
-        .tap_end = runtime_ops_tap_end,
-        .cloud = runtime_ops_cloud,
-        .briefs = runtime_ops_briefs,
-        .brief_name = runtime_ops_brief_name,
-        .delays = runtime_ops_delays,
-        .port = runtime_ops_port,
-        .worker = runtime_ops_worker,
-        .ports = runtime_ops_ports,
-        .workers = runtime_ops_workers,
-        .now_ns = runtime_ops_now_ns,
-};
+#define STEP_NS    (20 * SIMTIME_MS)  /* the longest wait without a look at what has changed */
+#define HASTE_NS   (200 * SIMTIME_US) /* between the first looks whether workers have taken it */
+#define MAIN_NS    (10 * SIMTIME_MS)  /* for which the main thread lets others post */
+#define SETTLE_NS  (100 * SIMTIME_MS) /* after which a look settles a change of somebody else */
+#define NICENESS   10
+#define STACK_ROOM (2u << 20) /* for a line's command and errors, some 100 kB */
 
 static void name_run(char run[CONTROL_RUN_BYTES])
 {
@@ -159,248 +30,505 @@ static void name_run(char run[CONTROL_RUN_BYTES])
 	snprintf(run, CONTROL_RUN_BYTES, "%016llx", (unsigned long long)drawn);
 }
 
-void control_init(struct control *control, const struct control_ops *ops, void *context,
+void control_init(struct control *control, const struct control_ops *ops, struct runtime *context,
                   struct scenario **scenario)
 {
+	pthread_condattr_t attributes;
+
 	memset(control, 0, sizeof(*control));
 	control->ops = ops;
 	control->context = context;
 	control->scenario = scenario;
 	control->cleared_ns = ops->now_ns(context);
 	control->events = event_log_make(EVENT_LOG_BYTES, EVENT_LOG_MAX);
+	control->wake = -1;
 	name_run(control->run);
-	pthread_mutex_init(&control->looks_lock, NULL);
+	pthread_mutex_init(&control->lock, NULL);
+	pthread_mutex_init(&control->events_lock, NULL);
+	pthread_mutex_init(&control->marks_lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&control->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
 
-/* ---- turns and looks ---- */
-
-static int control_state(const struct control *control)
+void control_close(struct control *control)
 {
-	return __atomic_load_n(&control->state, __ATOMIC_ACQUIRE);
+	scenario_free(control->replaced);
+	control->replaced = NULL;
+	marks_clear(&control->marks);
+	event_log_free(control->events);
+	control->events = NULL;
+	pthread_cond_destroy(&control->changed);
+	pthread_mutex_destroy(&control->marks_lock);
+	pthread_mutex_destroy(&control->events_lock);
+	pthread_mutex_destroy(&control->lock);
 }
 
-static void control_enter(struct control *control, enum control_state state)
+/* ---- waiting ---- */
+
+void control_lock(struct control *control)
 {
-	__atomic_store_n(&control->state, (int)state, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&control->lock);
 }
 
-static bool control_looked_at(const struct control *control)
+void control_unlock(struct control *control)
 {
-	return __atomic_load_n(&control->looking, __ATOMIC_ACQUIRE) > 0;
+	pthread_mutex_unlock(&control->lock);
 }
 
-bool control_turn(struct control *control, struct turn *turn)
+/* Waits as control_wait does, by the machine's clock. */
+static void wait_for(struct control *control, uint64_t ns)
 {
-	struct turn **place = &control->turns;
+	struct timespec until;
 
-	while (*place != NULL && *place != turn)
-		place = &(*place)->next;
-	if (*place == NULL) {
-		turn->next = NULL;
-		turn->waiting = true;
-		*place = turn;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / SIMTIME_S);
+	until.tv_nsec = (long)(ns % SIMTIME_S);
+	pthread_cond_timedwait(&control->changed, &control->lock, &until);
+}
+
+bool control_wait(struct control *control, const struct asker *asker, uint64_t ns)
+{
+	bool waits = true;
+
+	if (control->ops->wait == NULL) {
+		wait_for(control, ns);
+	} else {
+		control_unlock(control);
+		control->ops->wait(control->context, ns);
+		control_lock(control);
 	}
-	if (control->turns != turn || control_state(control) != CONTROL_FREE ||
-	    control_looked_at(control))
-		return false;
-	control_leave(control, turn);
-	control_enter(control, CONTROL_HELD);
-	return true;
+	if (asker != NULL && asker->waits != NULL) {
+		control_unlock(control);
+		waits = asker->waits(asker->argument);
+		control_lock(control);
+	}
+	return waits && !control->ends;
 }
 
-void control_leave(struct control *control, struct turn *turn)
+/* With `lock`. */
+static void wake(struct control *control)
 {
-	struct turn **place = &control->turns;
+	const uint64_t one = 1;
+	ssize_t ignored;
 
-	while (*place != NULL && *place != turn)
-		place = &(*place)->next;
-	if (*place != NULL)
-		*place = turn->next;
-	turn->waiting = false;
+	pthread_cond_broadcast(&control->changed);
+	if (control->wake >= 0) {
+		ignored = write(control->wake, &one, sizeof(one));
+		(void)ignored;
+	}
 }
 
-void control_give_back(struct control *control)
+void control_wake(struct control *control)
 {
-	__atomic_store_n(&control->posting, false, __ATOMIC_RELAXED);
-	control_enter(control, CONTROL_FREE);
+	control_lock(control);
+	wake(control);
+	control_unlock(control);
 }
 
-bool control_look_begin(struct control *control)
-{
-	int state = control_state(control);
+/* ---- threads ---- */
 
-	if (__atomic_load_n(&control->marking, __ATOMIC_ACQUIRE) ||
-	    (state == CONTROL_FREE && control->turns != NULL) ||
-	    (state == CONTROL_HELD && __atomic_load_n(&control->posting, __ATOMIC_RELAXED)) ||
-	    (state == CONTROL_POSTED && control->patience.waited_ns < CONTROL_SETTLES_NS))
-		return false;
-	__atomic_add_fetch(&control->looking, 1, __ATOMIC_ACQ_REL);
-	return true;
+struct thread {
+	struct control *control;
+	void (*run)(void *argument);
+	void *argument;
+};
+
+/* Uses control for the last time under its lock: it may be closed right after. */
+static void *thread_main(void *argument)
+{
+	struct thread thread = *(struct thread *)argument;
+
+	free(argument);
+	/* On Linux this applies to the thread, not to the process. */
+	setpriority(PRIO_PROCESS, 0, NICENESS);
+	thread.run(thread.argument);
+	control_lock(thread.control);
+	thread.control->threads--;
+	wake(thread.control);
+	control_unlock(thread.control);
+	return NULL;
 }
 
-void control_look_end(struct control *control)
+int control_thread(struct control *control, void (*run)(void *argument), void *argument)
 {
-	__atomic_sub_fetch(&control->looking, 1, __ATOMIC_ACQ_REL);
-}
+	struct thread *thread = malloc(sizeof(*thread));
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t id;
+	int result;
 
-/* ---- transactions ---- */
-
-uint64_t control_post(struct control *control, struct transaction *transaction,
-                      struct scenario *next, uint64_t now_ns)
-{
-	__atomic_store_n(&control->posting, true, __ATOMIC_RELAXED);
-	if (control_looked_at(control))
+	if (thread == NULL || pthread_attr_init(&attributes) != 0) {
+		free(thread);
+		return -EAGAIN;
+	}
+	*thread = (struct thread){control, run, argument};
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_ROOM);
+	control_lock(control);
+	control->threads++;
+	control_unlock(control);
+	sigfillset(&all); /* the main thread handles signals */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&id, &attributes, thread_main, thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (result == 0)
 		return 0;
-	__atomic_store_n(&control->posting, false, __ATOMIC_RELAXED);
-	control->ops->post(control->context, transaction);
-	control->transaction = transaction;
-	control->patience = (struct patience){.last_ns = now_ns};
-	if (next != NULL) {
-		control->replaced = *control->scenario;
-		*control->scenario = next;
-		control->changes++;
-	}
-	control->posted++;
-	control_enter(control, CONTROL_POSTED);
-	control_tick(control, now_ns);
-	return control->posted;
+	control_lock(control);
+	control->threads--;
+	control_unlock(control);
+	free(thread);
+	return -EAGAIN;
 }
 
-bool control_taken(const struct control *control, uint64_t number)
+static uint64_t machine_ns(void)
 {
-	return control->taken >= number;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
-bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+bool control_join(struct control *control, uint64_t patience_ns)
 {
-	if (control_state(control) != CONTROL_POSTED || control->taken == control->posted ||
+	uint64_t end_ns = machine_ns() + patience_ns;
+	bool over;
+
+	control_lock(control);
+	while (control->threads > 0 && machine_ns() < end_ns)
+		wait_for(control, STEP_NS);
+	over = control->threads == 0;
+	control_unlock(control);
+	return over;
+}
+
+/* ---- transactions; all with `lock` ---- */
+
+static bool is_looked_at(const struct control *control)
+{
+	return control->looking > 0 || control->main_looks;
+}
+
+static bool is_taken(const struct control *control)
+{
+	return control->state == CONTROL_POSTED && control->taken == control->posted;
+}
+
+static bool is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+{
+	if (control->state != CONTROL_POSTED || is_taken(control) ||
 	    control->patience.waited_ns < for_ns)
 		return false;
 	control->ops->missing(control->context, control->transaction, text, size);
 	return true;
 }
 
-/* Frees what a transaction has replaced, when all workers have taken it. */
-struct finish {
-	struct job job;
-	struct control *control;
-	const struct control_ops *ops;
-	void *context;
-	struct transaction *transaction;
-	struct scenario *replaced;
-};
+static void tick(struct control *control)
+{
+	if (control->state != CONTROL_POSTED || is_taken(control))
+		return;
+	patience_look(&control->patience, control->ops->now_ns(control->context));
+	if (!control->ops->taken(control->context, control->transaction))
+		return;
+	control->taken = control->posted;
+	control->untold = control->when_taken != NULL;
+	wake(control);
+}
+
+/* Of the main thread. Releases `lock` meanwhile; nothing is settled before. */
+static void tell_taken(struct control *control)
+{
+	if (!control->untold)
+		return;
+	control_unlock(control);
+	control->when_taken(control->when_taken_argument);
+	control_lock(control);
+	control->untold = false;
+	wake(control);
+}
 
 /* The scenario in force does not change while this runs. */
-static void control_mark(struct control *control, const struct scenario *before)
+static void make_marks(struct control *control, const struct scenario *before)
 {
-	pthread_mutex_lock(&control->looks_lock);
+	pthread_mutex_lock(&control->marks_lock);
 	marks_follow(&control->marks, before, *control->scenario, control->ops->cloud,
 	             control->context, control->ops->now_ns(control->context));
-	pthread_mutex_unlock(&control->looks_lock);
-	__atomic_store_n(&control->marking, false, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&control->marks_lock);
 }
 
-static void finish_work(struct job *job)
+void control_settle(struct control *control)
 {
-	struct finish *finish = (struct finish *)job;
+	struct transaction *transaction = control->transaction;
+	struct scenario *replaced = control->replaced;
 
-	if (finish->replaced != NULL)
-		control_mark(finish->control, finish->replaced);
-	finish->ops->finish(finish->context, finish->transaction);
-	scenario_free(finish->replaced);
-}
-
-static void finish_release(struct job *job)
-{
-	free(job);
-}
-
-static void control_finish(struct control *control)
-{
-	struct finish *finish = calloc(1, sizeof(*finish));
-	struct finish here;
-
-	if (finish == NULL)
-		finish = &here;
-	*finish = (struct finish){
-	        .job = {.work = finish_work, .release = finish_release},
-	        .control = control,
-	        .ops = control->ops,
-	        .context = control->context,
-	        .transaction = control->transaction,
-	        .replaced = control->replaced,
-	};
-	__atomic_store_n(&control->marking, control->replaced != NULL, __ATOMIC_RELEASE);
+	tick(control);
+	if (!is_taken(control) || control->untold || is_looked_at(control))
+		return;
 	control->transaction = NULL;
 	control->replaced = NULL;
-	control->finish = finish;
-	control_enter(control, CONTROL_FINISHING);
-	if (finish != &here && job_submit(control->executor, &finish->job) == 0)
-		return;
-	/* Without memory or a thread, it is done here. */
-	finish_work(&finish->job);
-	control->finish = NULL;
-	if (finish != &here)
-		free(finish);
-	control_enter(control, CONTROL_FREE);
+	control->state = CONTROL_FINISHING;
+	control->marking = replaced != NULL;
+	control_unlock(control);
+	if (replaced != NULL)
+		make_marks(control, replaced);
+	control_lock(control);
+	control->marking = false;
+	wake(control);
+	control_unlock(control);
+	control->ops->finish(control->context, transaction);
+	scenario_free(replaced);
+	control_lock(control);
+	control->state = CONTROL_FREE;
+	wake(control);
 }
 
-void control_tick(struct control *control, uint64_t now_ns)
+/* Waits until nobody looks. Returns false if the waiting was ended. */
+static bool wait_for_looks(struct control *control, const struct asker *asker)
 {
-	if (control_state(control) == CONTROL_POSTED) {
-		patience_look(&control->patience, now_ns);
-		if (control->taken < control->posted &&
-		    control->ops->taken(control->context, control->transaction)) {
-			control->taken = control->posted;
-			if (control->when_taken != NULL)
-				control->when_taken(control->when_taken_argument);
+	bool waits = !control->ends;
+
+	control->posting++;
+	while (waits && is_looked_at(control))
+		waits = control_wait(control, asker, STEP_NS);
+	control->posting--;
+	return waits;
+}
+
+static void leave_queue(struct control *control, const struct turn *turn)
+{
+	struct turn **place = &control->turns;
+
+	while (*place != turn)
+		place = &(*place)->next;
+	*place = turn->next;
+}
+
+/* ---- changes ---- */
+
+int control_turn(struct control *control, const struct asker *asker, char who[CONTROL_WORKER_BYTES])
+{
+	struct turn turn = {.next = NULL}, **place = &control->turns;
+	struct patience patience = {0};
+	bool waits = true;
+	int result;
+
+	who[0] = '\0';
+	control_lock(control);
+	while (*place != NULL)
+		place = &(*place)->next;
+	*place = &turn;
+	result = control->ends ? -ECANCELED : 1;
+	if (result == 1)
+		patience.last_ns = control->ops->now_ns(control->context);
+	while (result == 1) {
+		control_settle(control);
+		patience_look(&patience, control->ops->now_ns(control->context));
+		if (!waits || control->ends)
+			result = -ECANCELED;
+		else if (control->turns == &turn && control->state == CONTROL_FREE)
+			result = 0;
+		else if (patience.waited_ns >= CONTROL_TURN_NS)
+			result = -ETIMEDOUT;
+		else if (patience.waited_ns >= CONTROL_LATE_NS &&
+		         is_late(control, CONTROL_LATE_NS, who, CONTROL_WORKER_BYTES))
+			result = -EBUSY;
+		else
+			waits = control_wait(control, asker, STEP_NS);
+	}
+	leave_queue(control, &turn);
+	if (result == 0)
+		control->state = CONTROL_HELD;
+	else
+		wake(control);
+	control_unlock(control);
+	return result;
+}
+
+void control_give_back(struct control *control)
+{
+	control_lock(control);
+	control->state = CONTROL_FREE;
+	wake(control);
+	control_unlock(control);
+}
+
+uint64_t control_post(struct control *control, const struct asker *asker,
+                      struct transaction *transaction, struct scenario *next,
+                      void (*posted)(void *argument), void *argument)
+{
+	/* The preparation may have taken longer than anybody has waited for it. */
+	bool waits = asker == NULL || asker->waits == NULL || asker->waits(asker->argument);
+	uint64_t number = 0;
+
+	control_lock(control);
+	if (waits && wait_for_looks(control, asker)) {
+		control->ops->post(control->context, transaction);
+		control->transaction = transaction;
+		control->patience =
+		        (struct patience){.last_ns = control->ops->now_ns(control->context)};
+		if (next != NULL) {
+			control->replaced = *control->scenario;
+			*control->scenario = next;
+			control->changes++;
 		}
-		/* A look in progress may read what would be freed. */
-		if (control->taken == control->posted && !control_looked_at(control))
-			control_finish(control);
+		control->state = CONTROL_POSTED;
+		number = ++control->posted;
+		posted(argument);
 	}
-	if (control_state(control) == CONTROL_FINISHING && control->finish != NULL &&
-	    job_done(&control->finish->job)) {
-		job_forget(&control->finish->job);
-		control->finish = NULL;
-		control_enter(control, CONTROL_FREE);
-	}
+	wake(control);
+	control_unlock(control);
+	return number;
 }
 
-bool control_close(struct control *control, uint64_t patience_ns)
+int control_taken(struct control *control, const struct asker *asker, uint64_t number,
+                  char who[CONTROL_WORKER_BYTES])
 {
-	const struct timespec pause = {.tv_nsec = LOOK_NS};
-	uint64_t waited_ns = 0;
+	struct patience patience = {.last_ns = control->ops->now_ns(control->context)};
+	uint64_t step_ns = HASTE_NS;
+	bool waits = true;
+	int result = 0;
 
-	for (;; waited_ns += LOOK_NS) {
-		int state = control_state(control);
-
-		control_tick(control, control->patience.last_ns);
-		if (!control_looked_at(control) &&
-		    (state == CONTROL_FREE ||
-		     (state == CONTROL_POSTED && control->taken < control->posted)))
+	control_lock(control);
+	for (;;) {
+		tick(control);
+		patience_look(&patience, control->ops->now_ns(control->context));
+		if (control->taken >= number)
 			break;
-		if (waited_ns >= patience_ns)
-			return false;
-		nanosleep(&pause, NULL);
+		if (!waits)
+			result = -ECANCELED;
+		else if (patience.waited_ns >= CONTROL_LATE_NS &&
+		         is_late(control, 0, who, CONTROL_WORKER_BYTES))
+			result = -EBUSY;
+		if (result != 0)
+			break;
+		waits = control_wait(control, asker, step_ns);
+		step_ns = step_ns < STEP_NS / 4 ? 2 * step_ns : STEP_NS / 4;
 	}
-	scenario_free(control->replaced);
-	control->replaced = NULL;
-	marks_clear(&control->marks);
-	pthread_mutex_destroy(&control->looks_lock);
-	event_log_free(control->events);
-	control->events = NULL;
-	return true;
+	control_unlock(control);
+	return result;
 }
+
+bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+{
+	bool late;
+
+	control_lock(control);
+	tick(control);
+	late = is_late(control, for_ns, text, size);
+	control_unlock(control);
+	return late;
+}
+
+/* ---- the main thread ---- */
+
+void control_tick(struct control *control)
+{
+	control_lock(control);
+	tick(control);
+	control_unlock(control);
+}
+
+void control_main_looks(struct control *control, bool looks)
+{
+	control_lock(control);
+	/* Those that wait to post have their chance, even if the main thread never rests. */
+	if (looks && control->posting > 0 && control->looking == 0)
+		wait_for(control, MAIN_NS);
+	control->main_looks = looks;
+	if (looks)
+		tell_taken(control);
+	if (!looks && (control->posting > 0 || is_taken(control)))
+		pthread_cond_broadcast(&control->changed);
+	control_unlock(control);
+}
+
+bool control_end(struct control *control, uint64_t patience_ns)
+{
+	uint64_t end_ns = machine_ns() + patience_ns;
+	bool over = false;
+
+	control_lock(control);
+	control->ends = true;
+	control->main_looks = false;
+	wake(control);
+	for (;;) {
+		tell_taken(control);
+		control_settle(control);
+		over = control->looking == 0 && control->state != CONTROL_HELD &&
+		       control->state != CONTROL_FINISHING && !is_taken(control);
+		if (over || machine_ns() >= end_ns)
+			break;
+		wait_for(control, SIMTIME_MS);
+	}
+	control_unlock(control);
+	return over;
+}
+
+/* ---- looks ---- */
+
+static bool may_look(const struct control *control)
+{
+	return !control->ends && !control->marking && control->posting == 0 &&
+	       (control->state != CONTROL_POSTED ||
+	        (!is_taken(control) && control->patience.waited_ns >= CONTROL_SETTLES_NS));
+}
+
+bool control_look_begin(struct control *control)
+{
+	bool begins;
+
+	control_lock(control);
+	begins = may_look(control);
+	control->looking += begins;
+	control_unlock(control);
+	return begins;
+}
+
+bool control_look_wait(struct control *control, const struct asker *asker)
+{
+	struct patience patience = {0};
+	bool waits;
+
+	control_lock(control);
+	waits = !control->ends;
+	if (waits)
+		patience.last_ns = control->ops->now_ns(control->context);
+	while (waits && !may_look(control)) {
+		waits = control_wait(control, asker, STEP_NS);
+		if (!waits)
+			break;
+		tick(control);
+		/* Those that have changed something settle it; a look does not wait for that. */
+		if (patience_look(&patience, control->ops->now_ns(control->context)) >= SETTLE_NS)
+			control_settle(control);
+	}
+	control->looking += waits;
+	control_unlock(control);
+	return waits;
+}
+
+void control_look_end(struct control *control)
+{
+	control_lock(control);
+	control->looking--;
+	if (control->looking == 0)
+		pthread_cond_broadcast(&control->changed);
+	control_unlock(control);
+}
+
+/* ---- what was seen of clouds ---- */
 
 void control_cleared(struct control *control)
 {
-	pthread_mutex_lock(&control->looks_lock);
+	pthread_mutex_lock(&control->marks_lock);
 	memset(control->looks, 0, sizeof(control->looks));
 	marks_clear(&control->marks);
 	control->cleared = true;
 	control->cleared_ns = control->ops->now_ns(control->context);
-	pthread_mutex_unlock(&control->looks_lock);
+	pthread_mutex_unlock(&control->marks_lock);
 }
 
 enum control_since control_since(struct control *control, uint32_t index,
@@ -410,9 +538,9 @@ enum control_since control_since(struct control *control, uint32_t index,
 	bool changed;
 
 	*since_ns = control->cleared_ns;
-	pthread_mutex_lock(&control->looks_lock);
+	pthread_mutex_lock(&control->marks_lock);
 	changed = marks_since(&control->marks, index, cloud, report, since_ns);
-	pthread_mutex_unlock(&control->looks_lock);
+	pthread_mutex_unlock(&control->marks_lock);
 	if (changed)
 		return CONTROL_SINCE_CHANGE;
 	return control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
@@ -433,7 +561,7 @@ bool control_look(struct control *control, const char *cloud, const struct cloud
 	struct control_look *look = NULL;
 	bool seen;
 
-	pthread_mutex_lock(&control->looks_lock);
+	pthread_mutex_lock(&control->marks_lock);
 	for (uint32_t i = 0; i < CONTROL_LOOKS && look == NULL; i++)
 		if (strcmp(control->looks[i].cloud, cloud) == 0)
 			look = &control->looks[i];
@@ -450,6 +578,6 @@ bool control_look(struct control *control, const char *cloud, const struct cloud
 	look->now_ns = now_ns;
 	look->rx_bytes = report->counters.rx_bytes;
 	look->tx_bytes = report->counters.tx_bytes;
-	pthread_mutex_unlock(&control->looks_lock);
+	pthread_mutex_unlock(&control->marks_lock);
 	return seen;
 }

@@ -2,8 +2,10 @@
 #include "service/event_log.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const event_log_kinds[] = {
         "started",    "stopped",     "change",          "cleared",       "link",        "interface",
@@ -31,10 +33,12 @@ struct event_log {
 	uint32_t end; /* behind the texts of the latest event */
 	struct place *places;
 	char *text;
+	uint32_t n_listeners;
+	int listeners[EVENT_LOG_LISTENERS];
 };
 
 _Static_assert(sizeof(struct place) == 12, "EVENT_LOG_TAKES counts them");
-_Static_assert(sizeof(struct event_log) <= 64, "and this");
+_Static_assert(sizeof(struct event_log) <= 192, "and this");
 
 struct event_log *event_log_make(uint32_t bytes, uint32_t most)
 {
@@ -118,6 +122,32 @@ void event_log_add(struct event_log *log, const char *json, const char *text)
 	*place_of(log, log->next) = (struct place){at, (uint32_t)json_n, n};
 	log->end = at + n;
 	log->next++;
+	for (uint32_t i = 0; i < log->n_listeners; i++) {
+		const uint64_t one = 1;
+		ssize_t ignored = write(log->listeners[i], &one, sizeof(one));
+
+		(void)ignored;
+	}
+}
+
+int event_log_listen(struct event_log *log, int fd)
+{
+	for (uint32_t i = 0; i < log->n_listeners; i++) {
+		if (log->listeners[i] == fd)
+			return 0;
+	}
+	if (log->n_listeners == EVENT_LOG_LISTENERS)
+		return -ENOSPC;
+	log->listeners[log->n_listeners++] = fd;
+	return 0;
+}
+
+void event_log_ignore(struct event_log *log, int fd)
+{
+	for (uint32_t i = 0; i < log->n_listeners; i++) {
+		if (log->listeners[i] == fd)
+			log->listeners[i] = log->listeners[--log->n_listeners];
+	}
 }
 
 bool event_log_get(const struct event_log *log, uint64_t number, const char **json,

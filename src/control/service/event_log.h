@@ -9,7 +9,7 @@
  * have EVENT_BYTES_MAX at most.
  *
  * Ownership: texts belong to the log, and are valid until the next event is added.
- * Thread: control.
+ * Thread: one at a time (events_lock of control.h).
  */
 #ifndef WEIR_EVENT_LOG_H
 #define WEIR_EVENT_LOG_H
@@ -22,7 +22,9 @@
 #define EVENT_LOG_MAX   UINT32_C(4096)
 #define EVENT_BYTES_MAX UINT32_C(16384)
 /* The memory of a log, in all. */
-#define EVENT_LOG_TAKES (EVENT_LOG_BYTES + EVENT_LOG_MAX * 12 + 64)
+#define EVENT_LOG_TAKES (EVENT_LOG_BYTES + EVENT_LOG_MAX * 12 + 192)
+
+#define EVENT_LOG_LISTENERS 32
 
 /* The kinds of events, ended by NULL. docs/control.md describes them. */
 extern const char *const event_log_kinds[];
@@ -42,6 +44,10 @@ uint64_t event_log_first(const struct event_log *log);
 uint64_t event_log_next(const struct event_log *log);
 /* Adds the event with the number event_log_next. */
 void event_log_add(struct event_log *log, const char *json, const char *text);
+/* An eventfd becomes readable at each event from now on; event_log_ignore ends that. Returns 0, or
+ * -ENOSPC if EVENT_LOG_LISTENERS listen. A repetition changes nothing. */
+int event_log_listen(struct event_log *log, int fd);
+void event_log_ignore(struct event_log *log, int fd);
 /* Gets the texts of an event. Returns false if it is gone, or has not happened yet. */
 bool event_log_get(const struct event_log *log, uint64_t number, const char **json,
                    const char **text);

@@ -116,8 +116,9 @@ static void marks_replace(struct marks *marks, struct mark **mark, uint32_t n)
 	marks->n = n;
 }
 
-static struct mark *mark_new(const char *name, marks_report *report_of, void *context,
-                             uint64_t now_ns, struct cloud_report *report)
+static struct mark *mark_new(const char *name, marks_report *report_of,
+                             const struct runtime *context, uint64_t now_ns,
+                             struct cloud_report *report)
 {
 	return report != NULL && report_of(context, name, report) ? mark_make(name, report, now_ns)
 	                                                          : NULL;
@@ -137,7 +138,7 @@ static struct mark *mark_taken(struct marks *marks, const struct scenario *befor
 }
 
 void marks_follow(struct marks *marks, const struct scenario *before, const struct scenario *next,
-                  marks_report *report_of, void *context, uint64_t now_ns)
+                  marks_report *report_of, const struct runtime *context, uint64_t now_ns)
 {
 	struct cloud_report *report = malloc(sizeof(*report));
 	struct mark **mark = calloc(next->n_clouds + 1, sizeof(struct mark *));

@@ -21,6 +21,7 @@
 
 struct cloud_report;
 struct mark;
+struct runtime;
 
 /* By the index of the cloud in the scenario for which they were made; NULL: unchanged since
  * counting began. All 0: no marks. */
@@ -30,12 +31,13 @@ struct marks {
 };
 
 /* Gets the present report of a cloud. Returns false if there is none. */
-typedef bool marks_report(void *context, const char *cloud, struct cloud_report *report);
+typedef bool marks_report(const struct runtime *context, const char *cloud,
+                          struct cloud_report *report);
 
 /* Updates the marks for a change from `before` to `next`, which all workers have taken: unchanged
  * clouds keep theirs, the others get new ones. If there is no memory, there is no mark. */
 void marks_follow(struct marks *marks, const struct scenario *before, const struct scenario *next,
-                  marks_report *report_of, void *context, uint64_t now_ns);
+                  marks_report *report_of, const struct runtime *context, uint64_t now_ns);
 /* Frees all marks. */
 void marks_clear(struct marks *marks);
 /* Subtracts from the report what was counted before the mark; `at_ns` gets the instant of the mark.

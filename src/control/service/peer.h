@@ -3,7 +3,7 @@
  * The process at the other end of a connection, as the kernel reports it, to show who has changed
  * what. The name of the user is not looked up: that may take long, and control never waits.
  *
- * Thread: control.
+ * Thread: any.
  */
 #ifndef WEIR_PEER_H
 #define WEIR_PEER_H

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,75 +12,13 @@
 #include "capture/atomic_file.h"
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
-#include "service/executor.h"
 #include "socket/lease.h"
 
 /* The last line. It proves that the file is complete: a machine that lost power may have a part of
  * it. */
 #define TAIL "\n# this is all of it\n"
 
-/* A write under way. It owns all that it needs, because it may be forgotten. */
-struct keep_write {
-	struct job job;
-	struct control *control; /* used during the look */
-	struct scenario *undone; /* the scenario without the leases; NULL: there are none */
-	char *path, *head;
-	pthread_mutex_t lock; /* held while the file gets its name */
-	bool unwanted;        /* the file must not get its name; under the lock */
-	int result;
-	struct problem problem;
-};
-
-static void write_release(struct job *job)
-{
-	struct keep_write *write = (struct keep_write *)job;
-
-	pthread_mutex_destroy(&write->lock);
-	scenario_free(write->undone);
-	free(write->path);
-	free(write->head);
-	free(write);
-}
-
-static int publish(struct keep_write *write, struct atomic_file *file)
-{
-	int result = 0;
-
-	pthread_mutex_lock(&write->lock);
-	if (write->unwanted)
-		atomic_file_discard(file);
-	else
-		result = atomic_file_publish(file, &write->problem);
-	pthread_mutex_unlock(&write->lock);
-	return result;
-}
-
-static int put(struct keep_write *write, const char *text)
-{
-	struct atomic_file *file;
-	int result = atomic_file_open(write->path, &file, &write->problem);
-
-	if (result != 0)
-		return result;
-	fprintf(atomic_file_stream(file), "%s\n%s%s", write->head, text, &TAIL[1]);
-	result = atomic_file_finish(file, &write->problem);
-	if (result == 0)
-		return publish(write, file);
-	atomic_file_discard(file);
-	return result;
-}
-
-static void write_work(struct job *job)
-{
-	struct keep_write *write = (struct keep_write *)job;
-	char *text =
-	        scenario_text(write->undone != NULL ? write->undone : *write->control->scenario);
-
-	control_look_end(write->control);
-	problem_set(&write->problem, -1, "no memory");
-	write->result = text != NULL ? put(write, text) : -ENOMEM;
-	free(text);
-}
+#define SLEEP_NS SIMTIME_S
 
 /* Writes the first line: when the scenario file was last written, and its length; zeros if there is
  * no file. */
@@ -116,103 +53,163 @@ void keep_init(struct keep *keep, struct control *control, const struct keep_fil
 	if (file != NULL)
 		keep->file = *file;
 	memcpy(keep->next_head, keep->file.head, sizeof(keep->next_head));
+	pthread_mutex_init(&keep->name, NULL);
 }
 
 void keep_read(struct keep *keep)
 {
-	if (keep->file.path != NULL)
-		head_of(keep->file.config, keep->next_head);
+	if (keep->file.path == NULL)
+		return;
+	control_lock(keep->control);
+	keep->reading = true;
+	head_of(keep->file.config, keep->next_head);
+	control_unlock(keep->control);
 }
 
 /* Adopts the first line of the scenario file that was read, even if reading it changed nothing. */
-static void take_head(struct keep *keep)
+void keep_was_read(struct keep *keep)
 {
-	if (strcmp(keep->file.head, keep->next_head) == 0)
-		return;
-	memcpy(keep->file.head, keep->next_head, sizeof(keep->file.head));
-	keep->begun = false;
-}
-
-static void hear(struct keep *keep)
-{
-	struct keep_write *write = keep->write;
-
-	keep->write = NULL;
-	if (write->result != 0 && !keep->complained)
-		run_log(RUN_LOG_ERROR, "%s: the scenario in force cannot be saved: %s",
-		        keep->file.path, write->problem.text);
-	else if (write->result == 0 && keep->complained)
-		run_log(RUN_LOG_NOTICE, "%s: the scenario in force is saved again",
-		        keep->file.path);
-	keep->complained = write->result != 0;
-	job_forget(&write->job);
-}
-
-static struct keep_write *write_make(const struct keep *keep)
-{
-	struct keep_write *write = calloc(1, sizeof(*write));
-
-	if (write == NULL)
-		return NULL;
-	pthread_mutex_init(&write->lock, NULL);
-	write->job = (struct job){.work = write_work, .release = write_release};
-	write->control = keep->control;
-	write->path = strdup(keep->file.path);
-	write->head = strdup(keep->file.head);
-	if (leases_count(keep->control->leases) > 0)
-		write->undone = leases_undone(keep->control->leases);
-	if (write->path != NULL && write->head != NULL &&
-	    (write->undone != NULL || leases_count(keep->control->leases) == 0))
-		return write;
-	write_release(&write->job);
-	return NULL;
-}
-
-void keep_poll(struct keep *keep, bool reading)
-{
-	struct control *control = keep->control;
-
 	if (keep->file.path == NULL)
 		return;
-	if (keep->write != NULL && job_done(&keep->write->job))
-		hear(keep);
-	if (reading)
-		return;
-	take_head(keep);
-	if (keep->write != NULL || (keep->begun && keep->changes == control->changes &&
-	                            keep->leases == leases_count(control->leases)))
-		return;
-	/* If something is about to change, or there is no memory or no thread, a later poll tries
-	 * again. */
-	if (!control_look_begin(control))
-		return;
-	keep->write = write_make(keep);
-	if (keep->write == NULL || job_submit(control->executor, &keep->write->job) != 0) {
-		if (keep->write != NULL)
-			write_release(&keep->write->job);
-		keep->write = NULL;
-		control_look_end(control);
-		return;
+	control_lock(keep->control);
+	keep->reading = false;
+	if (strcmp(keep->file.head, keep->next_head) != 0)
+		keep->begun = false;
+	memcpy(keep->file.head, keep->next_head, sizeof(keep->file.head));
+	control_unlock(keep->control);
+	control_wake(keep->control);
+}
+
+/* ---- writing ---- */
+
+static int publish(struct keep *keep, struct atomic_file *file, struct problem *problem)
+{
+	int result = 0;
+
+	pthread_mutex_lock(&keep->name);
+	if (keep->unwanted)
+		atomic_file_discard(file);
+	else
+		result = atomic_file_publish(file, problem);
+	pthread_mutex_unlock(&keep->name);
+	return result;
+}
+
+static int put(struct keep *keep, const char *head, const char *text, struct problem *problem)
+{
+	struct atomic_file *file;
+	int result = atomic_file_open(keep->file.path, &file, problem);
+
+	if (result != 0)
+		return result;
+	fprintf(atomic_file_stream(file), "%s\n%s%s", head, text, &TAIL[1]);
+	result = atomic_file_finish(file, problem);
+	if (result == 0)
+		return publish(keep, file, problem);
+	atomic_file_discard(file);
+	return result;
+}
+
+/* Returns the text of the scenario in force without the changes of leases; NULL: no memory. Within
+ * a look. */
+static char *text_of(const struct control *control, uint32_t n_leases)
+{
+	struct scenario *undone;
+	char *text;
+
+	if (n_leases == 0)
+		return scenario_text(*control->scenario);
+	undone = leases_undone(control->leases);
+	text = undone != NULL ? scenario_text(undone) : NULL;
+	scenario_free(undone);
+	return text;
+}
+
+static void complain(struct keep *keep, int result, const struct problem *problem)
+{
+	if (result != 0 && !keep->complained)
+		run_log(RUN_LOG_ERROR, "%s: the scenario in force cannot be saved: %s",
+		        keep->file.path, problem->text);
+	else if (result == 0 && keep->complained)
+		run_log(RUN_LOG_NOTICE, "%s: the scenario in force is saved again",
+		        keep->file.path);
+	keep->complained = result != 0;
+}
+
+/* With the lock. */
+static bool is_kept(const struct keep *keep)
+{
+	const struct control *control = keep->control;
+
+	return keep->ends || keep->reading ||
+	       (keep->begun && keep->changes == control->changes &&
+	        keep->leases == leases_count(control->leases));
+}
+
+bool keep_write(struct keep *keep)
+{
+	struct control *control = keep->control;
+	struct problem problem;
+	char head[KEEP_HEAD_BYTES], *text;
+	bool kept;
+	int result;
+
+	if (keep->file.path == NULL || !control_look_wait(control, NULL))
+		return false;
+	control_lock(control);
+	kept = is_kept(keep);
+	if (!kept) {
+		memcpy(head, keep->file.head, sizeof(head));
+		keep->begun = true;
+		keep->changes = control->changes;
+		keep->leases = leases_count(control->leases);
 	}
-	keep->begun = true;
-	keep->changes = control->changes;
-	keep->leases = leases_count(control->leases);
+	control_unlock(control);
+	text = kept ? NULL : text_of(control, keep->leases);
+	control_look_end(control);
+	if (kept)
+		return false;
+	problem_set(&problem, -1, "no memory");
+	result = text != NULL ? put(keep, head, text, &problem) : -ENOMEM;
+	free(text);
+	complain(keep, result, &problem);
+	return true;
+}
+
+static void run(void *argument)
+{
+	struct keep *keep = argument;
+	struct control *control = keep->control;
+
+	control_lock(control);
+	while (!control->ends && !keep->ends) {
+		if (is_kept(keep)) {
+			control_wait(control, NULL, SLEEP_NS);
+			continue;
+		}
+		control_unlock(control);
+		keep_write(keep);
+		control_lock(control);
+	}
+	control_unlock(control);
+}
+
+int keep_start(struct keep *keep)
+{
+	return keep->file.path != NULL ? control_thread(keep->control, run, keep) : 0;
 }
 
 void keep_end(struct keep *keep, bool remove)
 {
-	struct keep_write *write = keep->write;
-
-	keep->write = NULL;
-	if (remove && write != NULL) {
-		pthread_mutex_lock(&write->lock);
-		write->unwanted = true;
-		pthread_mutex_unlock(&write->lock);
-	}
-	if (remove && keep->file.path != NULL)
-		unlink(keep->file.path);
-	if (write != NULL)
-		job_forget(&write->job);
+	control_lock(keep->control);
+	keep->ends = true;
+	control_unlock(keep->control);
+	if (!remove || keep->file.path == NULL)
+		return;
+	pthread_mutex_lock(&keep->name);
+	keep->unwanted = true;
+	unlink(keep->file.path);
+	pthread_mutex_unlock(&keep->name);
 }
 
 static bool is_whole(FILE *file)

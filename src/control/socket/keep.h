@@ -2,20 +2,21 @@
 /*
  * Keeps the scenario in force in a file, so that a weir that is started after a crash continues
  * with the latest scenario. The file is written anew after each change, whole or not at all
- * (atomic_file.h), in a thread of its own: control waits for no disk. The change of a lease is not
- * in it, because the connection that holds the lease ends with weir.
+ * (atomic_file.h), by a thread that does nothing else: nobody waits for the disk. The change of a
+ * lease is not in it, because the connection that holds the lease ends with weir.
  *
  * The first line of the file names the scenario file and says when that was last written. If
  * somebody has written the scenario file since, that person wants the new version, and what was
  * kept does not count. The line therefore describes the file as it was before it was read, and
  * nothing is written while the file is read again (SIGHUP). An orderly end removes the kept file.
  *
- * Thread: control's.
+ * Thread: main. The thread of keep_start writes; control->lock guards what both use.
  */
 #ifndef WEIR_KEEP_H
 #define WEIR_KEEP_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,10 +35,14 @@ struct keep {
 	struct control *control;
 	struct keep_file file;
 	char next_head[KEEP_HEAD_BYTES]; /* of the scenario file that is being read */
+	bool reading;                    /* the scenario file is being read */
+	bool begun;                      /* something was kept */
 	uint64_t changes;                /* those that are kept, or are being written */
 	uint32_t leases;                 /* the number of leases undone in it */
-	bool begun, complained;
-	struct keep_write *write; /* under way; or NULL */
+	bool complained;
+	bool ends;            /* nothing more is written */
+	bool unwanted;        /* the file must not get its name; with the next */
+	pthread_mutex_t name; /* held while the file gets its name */
 };
 
 /* Notes the state of the scenario file before it is read. If `path` is NULL, nothing is kept. Both
@@ -50,14 +55,16 @@ int keep_load(const struct keep_file *kept, struct scenario **scenario, char *me
 
 /* `file`: noted before the scenario in force was read; NULL: nothing is kept. */
 void keep_init(struct keep *keep, struct control *control, const struct keep_file *file);
-/* Notes that the scenario file is about to be read again. */
+/* Starts the thread, if something is to be kept. Returns 0 or -EAGAIN. */
+int keep_start(struct keep *keep);
+/* Writes what is not kept yet. Returns false if there was nothing to write. For that thread, and
+ * for tests. */
+bool keep_write(struct keep *keep);
+/* Notes that the scenario file is about to be read again, and that it was read. */
 void keep_read(struct keep *keep);
-/* Writes what is not kept yet. `reading`: the reading that keep_read has announced is still under
- * way. To be called often; when a write is done, the executor's descriptor becomes readable. */
-void keep_poll(struct keep *keep, bool reading);
-/* Writes nothing more. To be called before the executor is closed, which waits for what is under
- * way. With `remove`, at an orderly end, the file is removed, and a write under way does not
- * replace it, however long that write takes. */
+void keep_was_read(struct keep *keep);
+/* Writes nothing more. With `remove`, at an orderly end, the file is removed, and a write under way
+ * does not replace it, however long that write takes. */
 void keep_end(struct keep *keep, bool remove);
 
 #endif

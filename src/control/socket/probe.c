@@ -11,7 +11,10 @@
 #include "header/feedback_probe.h"
 #include "language/language.h"
 #include "show/show_feedback.h"
+#include "socket/commit.h"
 #include "text/value.h"
+
+#define LOOK_NS (5 * SIMTIME_MS) /* between two looks whether all have come */
 
 /* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */
 enum { WORD_CLOUD = 1, WORD_KEY = 2 };
@@ -21,6 +24,18 @@ struct request {
 	bool six;
 	uint8_t address[16];
 	uint64_t within_ns;
+};
+
+/* A probe that is under way. */
+struct probe {
+	struct commit commit; /* must be first: begin */
+	const struct words *words;
+	bool has_right; /* to probe */
+	char cloud[SCENARIO_NAME_BYTES], strip[SCENARIO_NAME_BYTES];
+	uint32_t asked;
+	uint64_t ended_before; /* requests that had come out at the strip */
+	uint64_t heard_before; /* the latest instant that the strip had observed */
+	uint64_t within_ns, deadline_ns;
 };
 
 static const struct field within_field = {.name = "within",
@@ -169,22 +184,45 @@ static int send_requests(struct control *control, const struct request *request,
 	return result;
 }
 
-int probe_begin(struct control *control, const struct words *words, struct probe *probe,
-                struct transaction **transaction, struct language_error *error)
+/* Takes the right to probe, which one conversation has at a time. */
+static bool take_right(struct probe *probe)
 {
+	struct control *control = probe->commit.control;
+
+	control_lock(control);
+	probe->has_right = !control->probing;
+	control->probing = true;
+	control_unlock(control);
+	return probe->has_right;
+}
+
+static void release(struct probe *probe)
+{
+	struct control *control = probe->commit.control;
+
+	if (probe->has_right) {
+		control_lock(control);
+		control->probing = false;
+		control_unlock(control);
+	}
+	commit_release(&probe->commit);
+}
+
+/* Makes the transaction that sends the requests. */
+static int make(struct probe *probe, struct transaction **transaction, struct language_error *error)
+{
+	struct control *control = probe->commit.control;
 	const struct feedback_proxy_conf *insert = NULL;
 	struct cloud_report *report;
 	struct request request;
-	int result;
+	int result = parse(probe->words, &request, error);
 
-	memset(probe, 0, sizeof(*probe));
-	result = parse(words, &request, error);
 	if (result == 0)
-		result = find(control, words, &insert, probe, error);
+		result = find(control, probe->words, &insert, probe, error);
 	if (result != 0)
 		return result;
 	error->column = 0;
-	if (control->probing)
+	if (!take_right(probe))
 		return language_error_set(error, ERROR_CONFLICT,
 		                          "another probe is under way; try again when it is over");
 	report = malloc(sizeof(*report));
@@ -195,12 +233,18 @@ int probe_begin(struct control *control, const struct words *words, struct probe
 	probe->heard_before = report->observed.now_ns;
 	free(report);
 	probe->within_ns = request.within_ns;
-	result = send_requests(control, &request, insert, probe, transaction, error);
-	if (result != 0)
-		return result;
 	probe->deadline_ns = control->ops->now_ns(control->context) + request.within_ns;
-	probe->active = control->probing = true;
-	return 0;
+	return send_requests(control, &request, insert, probe, transaction, error);
+}
+
+static int begin(struct commit *commit, struct transaction **transaction)
+{
+	struct language_error wrong = {.column = 0};
+	int result = make((struct probe *)commit, transaction, &wrong);
+
+	if (result != 0)
+		batch_error_language(&commit->error, commit->line, &wrong);
+	return result;
 }
 
 /* Removes answers that precede the probe. */
@@ -253,51 +297,83 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 	free(text);
 }
 
-bool probe_answer(struct control *control, struct probe *probe, struct output *output)
+static void answer(const struct probe *probe, struct cloud_report *report, struct output *output)
 {
-	struct cloud_report *report = malloc(sizeof(*report));
-	bool there = report != NULL && look(control, probe, report);
-	uint32_t came = there ? arrived(probe, report) : 0;
+	uint32_t came = arrived(probe, report);
 
-	if (there && came < probe->asked &&
-	    control->ops->now_ns(control->context) < probe->deadline_ns) {
-		free(report);
-		return false;
-	}
-	if (!there) {
-		answer_error(output, &(struct answer_error){
-		                             .name = probe->strip,
-		                             .code = ERROR_CONFLICT,
-		                             .message = "the cloud was removed while routers were "
-		                                        "asked; probe again"});
-	} else if (!control_taken(control, probe->number)) {
-		answer_error(
-		        output,
-		        &(struct answer_error){
-		                .name = probe->cloud,
-		                .code = ERROR_CONFLICT,
-		                .message =
-		                        "a worker stands still, so the requests are not sent yet: "
-		                        "see show workers; probe again when it runs again"});
-	} else {
-		keep_new(&report->observed, probe->heard_before);
-		if (output->json)
-			answer_object(output,
-			              json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud",
-			                        probe->cloud, "strip", probe->strip, "asked",
-			                        (int)probe->asked, "arrived", (int)came, "path",
-			                        json_path(&report->observed)));
-		else
-			answer_as_text(probe, &report->observed, came, output);
-	}
-	free(report);
-	probe_forget(control, probe);
-	return true;
+	keep_new(&report->observed, probe->heard_before);
+	if (output->json)
+		answer_object(output, json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud",
+		                                probe->cloud, "strip", probe->strip, "asked",
+		                                (int)probe->asked, "arrived", (int)came, "path",
+		                                json_path(&report->observed)));
+	else
+		answer_as_text(probe, &report->observed, came, output);
 }
 
-void probe_forget(struct control *control, struct probe *probe)
+static void answer_wrong(const char *name, const char *message, struct output *output)
 {
-	if (probe->active)
-		control->probing = false;
-	probe->active = false;
+	answer_error(output, &(struct answer_error){
+	                             .name = name, .code = ERROR_CONFLICT, .message = message});
+}
+
+/* Waits until all requests have come out, or the time is up. Returns whether the strip is still
+ * there; or -ECANCELED. */
+static int await(const struct probe *probe, struct cloud_report *report)
+{
+	struct control *control = probe->commit.control;
+
+	control_lock(control);
+	control_settle(control);
+	control_unlock(control);
+	for (;;) {
+		bool there, waits;
+
+		if (!control_look_wait(control, probe->commit.asker))
+			return -ECANCELED;
+		there = look(control, probe, report);
+		control_look_end(control);
+		if (!there || arrived(probe, report) == probe->asked ||
+		    control->ops->now_ns(control->context) >= probe->deadline_ns)
+			return there;
+		control_lock(control);
+		waits = control_wait(control, probe->commit.asker, LOOK_NS);
+		control_unlock(control);
+		if (!waits)
+			return -ECANCELED;
+	}
+}
+
+static int hear(const struct probe *probe, struct output *output)
+{
+	struct cloud_report *report = malloc(sizeof(*report));
+	int result = report != NULL ? await(probe, report) : 0;
+
+	if (result == 0)
+		answer_wrong(probe->strip,
+		             "the cloud was removed while routers were asked; probe again", output);
+	else if (result > 0 && probe->commit.late[0] != '\0')
+		answer_wrong(probe->cloud,
+		             "a worker stands still, so the requests are not sent yet: see show "
+		             "workers; probe again when it runs again",
+		             output);
+	else if (result > 0)
+		answer(probe, report, output);
+	free(report);
+	return result < 0 ? result : 0;
+}
+
+int probe_line(struct control *control, const struct asker *asker, const char *line,
+               const struct words *words, struct output *output, struct batch_error *error)
+{
+	struct probe probe = {.commit = {.control = control, .asker = asker, .line = line},
+	                      .words = words};
+	int result = commit_other(&probe.commit, begin);
+
+	if (result == 0)
+		result = hear(&probe, output);
+	else
+		*error = probe.commit.error;
+	release(&probe);
+	return result;
 }

@@ -12,40 +12,23 @@
  *          that says how many of the requests came through
  *   JSON   {"ok":true,"cloud":NAME,"strip":NAME,"asked":N,"arrived":N,"path":[...]}
  *
- * The conversation waits meanwhile: dialogue.h.
- * Thread: control's.
+ * Thread: the conversation's, which waits meanwhile.
  */
 #ifndef WEIR_PROBE_H
 #define WEIR_PROBE_H
 
-#include "text/language_error.h"
-#include "text/word.h"
 #include "service/answer.h"
 #include "service/control.h"
+#include "socket/batch.h"
+#include "text/word.h"
 
 #define PROBE_WITHIN_DEFAULT SIMTIME_S
 #define PROBE_WITHIN_MIN     SIMTIME_MS
 #define PROBE_WITHIN_MAX     (50 * SIMTIME_S)
 
-/* A probe that is under way. All zero: none is. */
-struct probe {
-	bool active;
-	char cloud[SCENARIO_NAME_BYTES], strip[SCENARIO_NAME_BYTES];
-	uint32_t asked;
-	uint64_t ended_before; /* requests that had come out at the strip */
-	uint64_t heard_before; /* the latest instant that the strip had observed */
-	uint64_t within_ns, deadline_ns;
-	uint64_t number; /* of the transaction that sends the requests */
-};
-
-/* Makes the transaction that sends the requests; the caller posts it, and stores its number in
- * `number`. Returns 0, or -errno with error; then no probe is under way. */
-int probe_begin(struct control *control, const struct words *words, struct probe *probe,
-                struct transaction **transaction, struct language_error *error);
-/* Returns true if all requests have come out, or the time is up: then the probe is answered, and
- * over. */
-bool probe_answer(struct control *control, struct probe *probe, struct output *output);
-/* Ends the probe without an answer. */
-void probe_forget(struct control *control, struct probe *probe);
+/* Probes, and answers. Returns 0; -ECANCELED if the waiting was ended; or another -errno with
+ * error, and nothing was sent. */
+int probe_line(struct control *control, const struct asker *asker, const char *line,
+               const struct words *words, struct output *output, struct batch_error *error);
 
 #endif

@@ -1,86 +1,96 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/reload.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <jansson.h>
+#include "service/peer.h"
+#include "socket/commit.h"
+#include "socket/keep.h"
 
 void reload_init(struct reload *reload, struct control *control, const char *path,
                  reload_tell *tell, void *argument)
 {
-	memset(reload, 0, sizeof(*reload));
-	reload->dialogue.control = control;
-	reload->dialogue.output.json = true;
-	snprintf(reload->dialogue.who.name, sizeof(reload->dialogue.who.name), "SIGHUP");
-	reload->path = path;
-	reload->tell = tell;
-	reload->argument = argument;
+	*reload = (struct reload){
+	        .control = control, .path = path, .tell = tell, .argument = argument};
 }
 
 /* `FILE:LINE:COLUMN: what is wrong, and what would be right` */
-static void reload_tell_error(struct reload *reload, const json_t *error)
+static void tell_error(struct reload *reload, const struct batch_error *error)
 {
-	json_int_t line = json_integer_value(json_object_get(error, "line"));
-	json_int_t column = json_integer_value(json_object_get(error, "column"));
-	const char *message = json_string_value(json_object_get(error, "message"));
 	char text[1200], at[64] = "";
 
-	if (line > 0)
-		snprintf(at, sizeof(at), ":%lld:%lld", (long long)line,
-		         (long long)(column > 0 ? column : 1));
+	if (error->line > 0)
+		snprintf(at, sizeof(at), ":%u:%u", error->line,
+		         error->column > 0 ? error->column : 1);
 	snprintf(text, sizeof(text), "%.300s%s: %s (the scenario in force stays)", reload->path, at,
-	         message != NULL ? message : "cannot be reloaded");
+	         error->message);
 	reload->tell(reload->argument, RUN_LOG_ERROR, text);
 }
 
-static void reload_answered(struct reload *reload)
+void reload_now(struct reload *reload)
 {
-	struct output *output = &reload->dialogue.output;
-	json_t *object = json_loadb(output->bytes + output->head, output->n, 0, NULL);
-	const char *late = json_string_value(json_object_get(object, "late"));
+	const struct peer who = {.name = "SIGHUP"};
+	struct commit commit = {.control = reload->control, .who = &who};
+	int result = batch_of_file(&commit.batch, reload->path, &commit.error);
 	char text[700];
 
-	if (json_is_true(json_object_get(object, "ok"))) {
+	if (result == 0)
+		result = commit_batch(&commit);
+	if (result == 0) {
 		snprintf(text, sizeof(text), "%.300s: reloaded, and in force%s%.300s", reload->path,
-		         late != NULL ? ": " : "", late != NULL ? late : "");
+		         commit.late[0] != '\0' ? ": " : "", commit.late);
 		reload->tell(reload->argument, RUN_LOG_NOTICE, text);
-	} else {
-		reload_tell_error(reload, json_object_get(object, "error"));
+	} else if (result != -ECANCELED) {
+		tell_error(reload, &commit.error);
 	}
-	json_decref(object);
-	output_taken(output, output->n);
+	commit_release(&commit);
 }
 
-void reload_ask(struct reload *reload, uint64_t now_ns)
+/* Returns true if another reload was requested meanwhile; otherwise none is under way any more. */
+static bool goes_on(struct reload *reload)
 {
+	bool again;
+
+	if (reload->keep != NULL)
+		keep_was_read(reload->keep);
+	control_lock(reload->control);
+	again = reload->running = reload->again && !reload->control->ends;
+	reload->again = false;
+	control_unlock(reload->control);
+	if (again && reload->keep != NULL)
+		keep_read(reload->keep);
+	return again;
+}
+
+static void run(void *argument)
+{
+	struct reload *reload = argument;
+
+	do {
+		reload_now(reload);
+	} while (goes_on(reload));
+}
+
+void reload_ask(struct reload *reload)
+{
+	bool begins;
+
 	if (reload->path == NULL)
 		return;
-	reload->again = dialogue_pending(&reload->dialogue);
-	if (reload->again)
+	control_lock(reload->control);
+	begins = !reload->running;
+	reload->running = true;
+	reload->again = !begins;
+	control_unlock(reload->control);
+	if (!begins)
 		return;
-	reload->dialogue.now_ns = now_ns;
-	dialogue_load(&reload->dialogue, reload->path);
-	reload_poll(reload, now_ns);
-}
-
-bool reload_poll(struct reload *reload, uint64_t now_ns)
-{
-	reload->dialogue.now_ns = now_ns;
-	dialogue_poll(&reload->dialogue);
-	if (reload->dialogue.output.n > 0 || reload->dialogue.output.failed)
-		reload_answered(reload);
-	reload->dialogue.output.failed = false;
-	if (dialogue_pending(&reload->dialogue))
-		return true;
-	if (!reload->again)
-		return false;
-	reload->again = false;
-	reload_ask(reload, now_ns);
-	return dialogue_pending(&reload->dialogue);
-}
-
-void reload_release(struct reload *reload)
-{
-	dialogue_release(&reload->dialogue);
+	if (reload->keep != NULL)
+		keep_read(reload->keep);
+	if (control_thread(reload->control, run, reload) == 0)
+		return;
+	reload->tell(reload->argument, RUN_LOG_ERROR,
+	             "no thread can be started to read the scenario file again; it stays as it is");
+	goes_on(reload);
 }

@@ -3,10 +3,9 @@
  * The control socket of a live emulator: a UNIX stream socket that takes lines of the scenario
  * language and answers each (session.h has the protocol).
  *
- * One thread, one poll(): control's, which waits for nothing else. Work that takes long runs in
- * other threads (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients, lines of
- * SESSION_LINE_MAX bytes, SERVER_IDLE_NS without input, answers that a client does not read.
- * Between polls the thread does the housekeeping of the runtime, about every SERVER_TICK_NS.
+ * The main thread accepts clients, and serves none: each has a thread of its own (connection.h).
+ * Everything is bounded: SERVER_CLIENTS_MAX clients, lines of SESSION_LINE_MAX bytes, the time
+ * without input, answers that a client does not read.
  *
  * One more client waits for a place, unanswered: until a client leaves, or has been silent for
  * SERVER_SILENT_NS and gives way. A client whose line is under way keeps its place among its
@@ -21,6 +20,8 @@
  * server_begin, SIGINT and SIGTERM also interrupt the opening of a pipe whose other end nobody has
  * opened. Up to three signals that end server_serve wait until it takes them; a fourth ends the
  * process by its default action.
+ *
+ * Thread: main.
  */
 #ifndef WEIR_SERVER_H
 #define WEIR_SERVER_H
@@ -28,16 +29,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stream/flight_dumps.h"
-#include "scenario/scenario.h"
 #include "scenario/problem.h"
+#include "scenario/scenario.h"
+#include "stream/flight_dumps.h"
 
 #define SERVER_CLIENTS_MAX 16
 #define SERVER_WAITING_MAX 64 /* further ones wait in the queue of the listener */
 #define SERVER_SILENT_NS   SIMTIME_S
 #define SERVER_WAIT_NS     (10 * SIMTIME_S)
-#define SERVER_IDLE_NS     (600 * SIMTIME_S)
-#define SERVER_STALL_NS    (30 * SIMTIME_S) /* an answer waits, and nothing of it is read */
 #define SERVER_TICK_NS     (100 * SIMTIME_MS)
 
 struct control;
@@ -59,6 +58,9 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 /* Return the path of a socket; NULL if there is no read-only one. */
 const char *server_path(const struct server *server);
 const char *server_path_read_only(const struct server *server);
+
+/* ---- serving.c ---- */
+
 /* Serves until a signal arrives. Returns its number, or -errno. `config`: the scenario file, for
  * SIGHUP. `kept`: the file that keeps the scenario in force (keep.h); NULL: none. `scenario` is the
  * one in force; every change replaces it by its successor, and the caller owns it again afterwards.
@@ -66,14 +68,15 @@ const char *server_path_read_only(const struct server *server);
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
                  const char *config, const struct keep_file *kept);
 
-/* server_serve in parts, for a command that also waits for other things. */
+/* server_serve in parts, for a command that also waits for other things. Between two steps the
+ * caller may read the scenario and the runtime: nothing is posted meanwhile (control.h). */
 struct serving;
 
 /* Sets when a flight is dumped, and where; to be called before server_begin. The strings in `wish`
  * remain the caller's. */
 void server_flight(struct server *server, const struct flight_wish *wish);
 
-/* Returns 0, -ENOMEM, or -errno if the executor cannot be made. */
+/* Returns 0, -ENOMEM, or -errno if no thread can be started. */
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
                  const char *config, const struct keep_file *kept, struct serving **serving);
 /* From now on calls `taken`, in the thread of server_step, when all workers have taken a change;
@@ -88,15 +91,26 @@ void server_dump_flight(struct serving *serving);
 /* Halts the runtime, and frees everything. `why`: the result of the last step. */
 void server_end(struct serving *serving, int why);
 
+/* ---- server.c: what server_serve consists of; tests call it with a clock of their own ---- */
+
+/* Does one round: waits up to `timeout_ms` for something to happen, or until `also` is readable;
+ * then accepts clients, gives them places, and times them out. `now_ns` is the instant of the round
+ * on any monotone clock. Returns the number of a signal that arrived, 0, or -errno. */
+int server_round(struct server *server, struct control *control, uint64_t now_ns, int also,
+                 int timeout_ms);
+uint32_t server_clients(const struct server *server);
+/* Lets all clients end when their lines are answered, and the last events are sent. */
+void server_quit(struct server *server);
+/* Ends what is left of them. */
+void server_empty(struct server *server);
+
+/* From now on, SIGINT and SIGTERM interrupt no system call. */
+void server_handles_signals(const struct server *server);
+/* Returns true if weir had a controlling terminal when it was started, and has it no more. */
+bool server_lost_terminal(const struct server *server);
+const struct flight_wish *server_flight_wish(const struct server *server);
+
 /* Closes the clients, removes the sockets, restores the signal handlers. NULL is allowed. */
 void server_close(struct server *server);
-
-/* ---- what server_serve consists of; tests call it with a clock of their own ---- */
-
-/* Does one round: waits up to timeout_ms for something to happen, then accepts, reads, executes,
- * answers and times out. `now_ns` is the instant of the round on any monotone clock. Returns the
- * number of a signal that arrived, 0, or -errno. */
-int server_round(struct server *server, struct control *control, uint64_t now_ns, int timeout_ms);
-uint32_t server_clients(const struct server *server);
 
 #endif

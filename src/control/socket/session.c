@@ -1,56 +1,259 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "socket/session.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "text/language_error.h"
 #include "service/event_log.h"
-#include "socket/dialogue.h"
-#include "socket/session.h"
+#include "socket/session_state.h"
+#include "text/alloc_failure.h"
+#include "text/language_error.h"
 
-struct session {
-	struct dialogue dialogue;
-	bool over;
-	uint64_t active_ns, waiting_ns;
-	uint64_t late_ns; /* since when a push waits for room; UINT64_MAX: none does */
-	bool skipping;    /* skips the rest of a line that was too long */
-	size_t line_n;
-	char line[SESSION_LINE_MAX + 2]; /* with a CR, and a 0 */
-};
+/* ---- errors ---- */
 
-struct session *session_make(struct control *control, uint64_t now_ns)
+bool session_word_is(const struct words *words, uint32_t at, const char *text)
 {
-	struct session *session = calloc(1, sizeof(*session));
-
-	if (session == NULL)
-		return NULL;
-	session->dialogue.control = control;
-	session->active_ns = now_ns;
-	session->waiting_ns = UINT64_MAX;
-	session->late_ns = UINT64_MAX;
-	return session;
+	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
 }
 
-void session_free(struct session *session)
+void session_error(struct session *session, const char *name, const char *code, const char *message)
 {
-	if (session == NULL)
+	answer_error(&session->output,
+	             &(struct answer_error){.name = name, .code = code, .message = message});
+}
+
+void session_batch_error(struct session *session, const struct batch_error *error)
+{
+	uint32_t line = session->in_batch ? session->batch.lines : error->line;
+
+	answer_error(&session->output, &(struct answer_error){.name = error->name,
+	                                                      .code = error->code,
+	                                                      .line = line,
+	                                                      .column = error->column,
+	                                                      .message = error->message});
+	if (session->in_batch && session->batch.wrong_line == 0)
+		session->batch.wrong_line = session->batch.lines;
+}
+
+void session_language_error(struct session *session, const char *line,
+                            const struct language_error *wrong)
+{
+	struct batch_error error;
+
+	batch_error_language(&error, line, wrong);
+	session_batch_error(session, &error);
+}
+
+void session_no_answer(struct session *session)
+{
+	session_error(session, "answer", ERROR_NO_MEMORY,
+	              "no memory for the answer; `show config` says what is in force");
+}
+
+/* Answers an error to a line that could not be taken. The line counts in a batch. */
+static void bad_line(struct session *session, const char *code, const char *message)
+{
+	struct batch_error error = {.name = "line", .code = code};
+
+	snprintf(error.message, sizeof(error.message), "%s", message);
+	session->batch.lines += session->in_batch;
+	session_batch_error(session, &error);
+}
+
+/* ---- whoever waits for a line ---- */
+
+static bool waits(void *argument)
+{
+	struct session *session = argument;
+	bool lacks = alloc_failure_taken(), waits = true;
+
+	__atomic_add_fetch(&session->progress, 1, __ATOMIC_RELAXED);
+	if (session->outer.waits != NULL)
+		waits = session->outer.waits(session->outer.argument);
+	/* What is pushed meanwhile is no part of the answer. */
+	alloc_failure_taken();
+	if (lacks)
+		alloc_failure_note();
+	session->answer_at = session->output.n;
+	return waits;
+}
+
+void session_line_note(struct session *session, bool flight)
+{
+	uint64_t now = (session->output.json ? SESSION_LINE_JSON : 0) |
+	               (flight ? SESSION_LINE_FLIGHT : 0) |
+	               (uint64_t)(session->in_batch ? session->batch.lines : 0)
+	                       << SESSION_LINE_NUMBER;
+
+	__atomic_store_n(&session->line_now, now, __ATOMIC_RELAXED);
+}
+
+uint64_t session_progress(const struct session *session)
+{
+	return __atomic_load_n(&session->progress, __ATOMIC_RELAXED);
+}
+
+void session_give_up(const struct session *session, const char *name, const char *why,
+                     struct output *output)
+{
+	uint64_t line = __atomic_load_n(&session->line_now, __ATOMIC_RELAXED);
+	struct answer_error error = {.name = name, .code = "dismissed", .message = why};
+
+	if (name == NULL && line & SESSION_LINE_FLIGHT)
+		error = (struct answer_error){
+		        .name = "flight",
+		        .code = ERROR_CONFLICT,
+		        .message = "the dump takes longer than 20 s and continues; the folder is "
+		                   "complete when it contains recording.json"};
+	else if (name == NULL)
+		error = (struct answer_error){
+		        .name = "line",
+		        .code = "refused",
+		        .line = (uint32_t)(line >> SESSION_LINE_NUMBER),
+		        .message = "this takes longer than 20 s and was given up; nothing is "
+		                   "changed; split it into smaller steps"};
+	output->json = line & SESSION_LINE_JSON;
+	answer_error(output, &error);
+}
+
+/* ---- lines ---- */
+
+/* Executes a line of the language. */
+static void language_line(struct session *session, const char *line)
+{
+	struct language_error wrong = {.column = 0};
+	struct command command;
+	int result;
+
+	session->batch.lines += session->in_batch;
+	session_line_note(session, false);
+	client_files_use(&session->client_files);
+	result = language_parse(line, &command, &wrong);
+	client_files_use(NULL);
+	if (result != 0) {
+		session_language_error(session, line, &wrong);
 		return;
-	dialogue_release(&session->dialogue);
-	free(session);
+	}
+	switch (command.kind) {
+	case COMMAND_NOTHING:
+		answer_ok(&session->output);
+		break;
+	case COMMAND_SHOW_CLOUD:
+	case COMMAND_SHOW_PATH:
+	case COMMAND_SHOW_CONFIG:
+	case COMMAND_SHOW_PORTS:
+	case COMMAND_SHOW_WORKERS:
+	case COMMAND_SHOW_TOTALS:
+		session_show(session, line, &command);
+		break;
+	case COMMAND_PROBE:
+		session_probe(session, line, &command);
+		break;
+	case COMMAND_CLEAR_COUNTERS:
+		session_clear(session, line, &command);
+		break;
+	case COMMAND_HELP:
+		session_help(session, line, &command);
+		break;
+	default:
+		session_edit(session, line, &command);
+	}
+	language_release(&command);
 }
 
-static void session_too_long(struct session *session)
+/* Executes a command to the session, not to the emulator. Returns false if the line is none. */
+static bool own_line(struct session *session, const char *line, const struct words *words)
+{
+	if (session_change_words(session, words) || session_look_words(session, line, words))
+		return true;
+	if (session_word_is(words, 0, "events")) {
+		subscription_events(&session->subscription, session->control, words,
+		                    &session->output, session->wake);
+	} else if (words->n > 1 && session_word_is(words, 0, "sample")) {
+		subscription_sample(&session->subscription, session->control, words,
+		                    &session->output);
+	} else if (words->n == 2 && session_word_is(words, 0, "json") &&
+	           (session_word_is(words, 1, "on") || session_word_is(words, 1, "off"))) {
+		session->output.json = session_word_is(words, 1, "on");
+		answer_ok(&session->output);
+	} else if (words->n == 1 &&
+	           (session_word_is(words, 0, "quit") || session_word_is(words, 0, "exit"))) {
+		answer_ok(&session->output);
+		session->over = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* On a read-only socket, refuses all commands but those that change nothing, before they are
+ * parsed. Returns true if the line is refused. */
+static bool refuses(struct session *session, const struct words *words)
+{
+	static const char *const looks[] = {"show", "help", "hello", "events", "sample",
+	                                    "json", "quit", "exit",  "capture"};
+
+	if (!session->read_only || words->n == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		if (session_word_is(words, 0, looks[i]))
+			return false;
+	session_error(session, word_is_name(words->word[0].text) ? words->word[0].text : "line",
+	              "read-only",
+	              "this socket is read-only: it takes show, help, hello, events, sample and "
+	              "capture; send changes to the control socket of this weir");
+	return true;
+}
+
+static void execute(struct session *session, const char *line)
+{
+	struct language_error wrong = {.column = 0};
+	struct words words;
+
+	__atomic_add_fetch(&session->progress, 1, __ATOMIC_RELAXED);
+	session_line_note(session, false);
+	session->answer_at = session->output.n;
+	session->hands_over = false;
+	alloc_failure_taken();
+	if (words_split(line, &words, &wrong) != 0 ||
+	    (!refuses(session, &words) && !own_line(session, line, &words)))
+		language_line(session, line);
+	/* An answer that is incomplete for lack of memory is retracted. */
+	if (alloc_failure_taken()) {
+		output_shorten(&session->output, session->answer_at);
+		session_no_answer(session);
+	}
+	/* A file that was handed over serves one line, or all lines of a batch. */
+	if (!session->in_batch && !session->hands_over)
+		client_files_clear(&session->client_files);
+	session->over |= session->output.failed;
+	if (session->in_batch)
+		return;
+	/* The answer first; what a change has replaced may take long to free. */
+	session->over |= !waits(session);
+	control_lock(session->control);
+	session->over |= session->control->ends;
+	if (!session->control->ends)
+		control_settle(session->control);
+	control_unlock(session->control);
+}
+
+/* ---- bytes ---- */
+
+static void too_long(struct session *session)
 {
 	char message[96];
 
 	snprintf(message, sizeof(message),
 	         "longer than %d bytes, skipped up to its end; send one command per line",
 	         SESSION_LINE_MAX);
-	dialogue_bad_line(&session->dialogue, ERROR_TOO_LONG, message);
+	bad_line(session, ERROR_TOO_LONG, message);
 }
 
 /* Executes the line, which is complete. */
-static void session_line_end(struct session *session)
+static void line_end(struct session *session)
 {
 	size_t n = session->line_n;
 
@@ -59,16 +262,16 @@ static void session_line_end(struct session *session)
 		n--;
 	session->line[n] = '\0';
 	if (n > SESSION_LINE_MAX)
-		session_too_long(session);
+		too_long(session);
 	else if (memchr(session->line, '\0', n) != NULL)
-		dialogue_bad_line(&session->dialogue, ERROR_BAD_CHARACTER,
-		                  "not a line of text: it contains a zero byte; send UTF-8 text");
+		bad_line(session, ERROR_BAD_CHARACTER,
+		         "not a line of text: it contains a zero byte; send UTF-8 text");
 	else
-		dialogue_line(&session->dialogue, session->line);
+		execute(session, session->line);
 }
 
 /* Takes bytes up to and including the first line end. Returns how many. */
-static size_t session_take(struct session *session, const char *bytes, size_t n)
+static size_t take(struct session *session, const char *bytes, size_t n)
 {
 	const char *end = memchr(bytes, '\n', n);
 	size_t length = end != NULL ? (size_t)(end - bytes) : n;
@@ -77,7 +280,7 @@ static size_t session_take(struct session *session, const char *bytes, size_t n)
 	if (!session->skipping && length > room) {
 		session->skipping = true;
 		session->line_n = 0;
-		session_too_long(session);
+		too_long(session);
 	}
 	if (!session->skipping) {
 		memcpy(session->line + session->line_n, bytes, length);
@@ -86,179 +289,177 @@ static size_t session_take(struct session *session, const char *bytes, size_t n)
 	if (end == NULL)
 		return n;
 	if (!session->skipping)
-		session_line_end(session);
+		line_end(session);
 	session->skipping = false;
 	return length + 1;
 }
 
-bool session_ready(const struct session *session)
-{
-	return !session->over && !session_pending(session) &&
-	       session->dialogue.output.n < SESSION_OUTPUT_MAX;
-}
-
-bool session_pending(const struct session *session)
-{
-	return dialogue_pending(&session->dialogue);
-}
-
-void session_poll(struct session *session, uint64_t now_ns)
-{
-	session->dialogue.now_ns = now_ns;
-	dialogue_poll(&session->dialogue);
-	session->over |= session->dialogue.output.failed;
-	if (!session_wants_push(session))
-		session->late_ns = UINT64_MAX;
-	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
-		session->waiting_ns = now_ns;
-}
-
-size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns)
+size_t session_feed(struct session *session, const void *bytes, size_t n)
 {
 	size_t taken = 0;
 
-	session->active_ns = session->dialogue.now_ns = now_ns;
 	while (taken < n && session_ready(session)) {
-		taken += session_take(session, (const char *)bytes + taken, n - taken);
-		session->over = session->dialogue.over || session->dialogue.output.failed;
+		taken += take(session, (const char *)bytes + taken, n - taken);
+		session->over |= session->output.failed;
 	}
-	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
-		session->waiting_ns = now_ns;
 	return taken;
 }
 
-void session_end(struct session *session, uint64_t now_ns)
+bool session_ready(const struct session *session)
+{
+	return !session->over && session->output.n < SESSION_OUTPUT_MAX;
+}
+
+void session_end(struct session *session)
 {
 	if (!session->over && session->line_n > 0)
-		dialogue_bad_line(
-		        &session->dialogue, "unfinished",
-		        "not ended by a newline, so not executed: it may be cut off; end it "
-		        "with one");
-	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
-		session->waiting_ns = now_ns;
+		bad_line(session, "unfinished",
+		         "not ended by a newline, so not executed: it may be cut off; end it with "
+		         "one");
 	session->over = true;
 }
 
-void session_dismiss(struct session *session, const char *name, const char *message)
+void session_descriptor(struct session *session, int fd)
 {
-	if (session->over)
-		return;
-	answer_error(&session->dialogue.output,
-	             &(struct answer_error){.name = name, .code = "dismissed", .message = message});
-	session->over = true;
+	if (session->n_descriptors == SESSION_DESCRIPTORS)
+		close(fd);
+	else
+		session->descriptors[session->n_descriptors++] = fd;
+}
+
+int session_descriptor_take(struct session *session)
+{
+	int fd = session->n_descriptors > 0 ? session->descriptors[0] : -1;
+
+	if (fd >= 0) {
+		session->n_descriptors--;
+		memmove(session->descriptors, session->descriptors + 1,
+		        session->n_descriptors * sizeof(int));
+	}
+	return fd;
 }
 
 const char *session_output(const struct session *session, size_t *n)
 {
-	*n = session->dialogue.output.n;
-	return *n > 0 ? session->dialogue.output.bytes + session->dialogue.output.head : "";
+	*n = session->output.n;
+	return *n > 0 ? session->output.bytes + session->output.head : "";
 }
 
-void session_taken(struct session *session, size_t n, uint64_t now_ns)
+void session_taken(struct session *session, size_t n)
 {
-	output_taken(&session->dialogue.output, n);
-	session->waiting_ns = session->dialogue.output.n > 0 ? now_ns : UINT64_MAX;
-	if (session_streams(session)) /* a client that listens is not idle */
-		session->active_ns = now_ns;
+	output_taken(&session->output, n);
 }
 
 /* ---- subscriptions ---- */
 
 bool session_streams(const struct session *session)
 {
-	return subscription_is_on(&session->dialogue.subscription) ||
-	       session->dialogue.capture.tap != NULL;
+	return subscription_is_on(&session->subscription) || session->tap != NULL;
 }
 
-bool session_wants_push(const struct session *session)
+void session_poll(struct session *session)
 {
-	const struct dialogue *dialogue = &session->dialogue;
-
-	return !session->over && dialogue->output.n == 0 &&
-	       subscription_wants(&dialogue->subscription, dialogue->control);
-}
-
-static void session_dismiss_slow(struct session *session, const char *why)
-{
-	const struct dialogue *dialogue = &session->dialogue;
-	uint64_t resume = 0;
-	char message[200];
-
-	if (dialogue->subscription.events) {
-		uint64_t first = event_log_first(dialogue->control->events);
-
-		resume = dialogue->subscription.next;
-		resume = resume < first ? first : resume;
-		snprintf(message, sizeof(message), "%s; resume with `events from %llu`", why,
-		         (unsigned long long)resume);
-	} else {
-		snprintf(message, sizeof(message), "%s; connect again", why);
-	}
-	answer_error(&session->dialogue.output, &(struct answer_error){.name = "events",
-	                                                               .code = "dismissed",
-	                                                               .message = message,
-	                                                               .resume = resume});
-	session->over = true;
-}
-
-void session_push(struct session *session, uint64_t now_ns)
-{
-	struct dialogue *dialogue = &session->dialogue;
-
-	session->late_ns = UINT64_MAX;
-	if (subscription_has_lost(&dialogue->subscription, dialogue->control))
-		session_dismiss_slow(session,
-		                     "the client read too slowly, and the next events are gone");
-	else
-		subscription_push(&dialogue->subscription, dialogue->control, &dialogue->output);
-	session->over |= dialogue->output.failed;
-	if (dialogue->output.n > 0 && session->waiting_ns == UINT64_MAX)
-		session->waiting_ns = now_ns;
-}
-
-void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_ns)
-{
-	if (session->late_ns == UINT64_MAX)
-		session->late_ns = now_ns;
-	if (subscription_has_lost(&session->dialogue.subscription, session->dialogue.control))
-		session_dismiss_slow(session,
-		                     "the client read too slowly, and the next events are gone");
-	else if (now_ns - session->late_ns >= most_ns)
-		session_dismiss_slow(session, "nothing was read for 30 s");
+	subscription_poll(&session->subscription, session->control);
 }
 
 uint64_t session_next_ns(const struct session *session)
 {
-	return subscription_next_ns(&session->dialogue.subscription);
+	return subscription_next_ns(&session->subscription);
+}
+
+bool session_wants_push(const struct session *session)
+{
+	return !session->over && session->output.n == 0 &&
+	       subscription_wants(&session->subscription, session->control);
+}
+
+void session_dismiss_slow(struct session *session, const char *why)
+{
+	uint64_t resume = subscription_resume(&session->subscription, session->control);
+	char message[200];
+
+	if (resume != 0)
+		snprintf(message, sizeof(message), "%s; resume with `events from %llu`", why,
+		         (unsigned long long)resume);
+	else
+		snprintf(message, sizeof(message), "%s; connect again", why);
+	answer_error(&session->output, &(struct answer_error){.name = "events",
+	                                                      .code = "dismissed",
+	                                                      .message = message,
+	                                                      .resume = resume});
+	session->over = true;
+}
+
+void session_push_late(struct session *session)
+{
+	if (subscription_has_lost(&session->subscription, session->control))
+		session_dismiss_slow(session,
+		                     "the client read too slowly, and the next events are gone");
+}
+
+void session_push(struct session *session)
+{
+	session_push_late(session);
+	if (!session->over)
+		subscription_push(&session->subscription, session->control, &session->output);
+	session->over |= session->output.failed;
+}
+
+/* ---- beginning and end ---- */
+
+struct session *session_make(struct control *control)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (session == NULL)
+		return NULL;
+	session->control = control;
+	session->asker = (struct asker){waits, session};
+	session->wake = -1;
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (session == NULL)
+		return;
+	session_change_end(session);
+	session_capture_end(session);
+	subscription_end(&session->subscription, session->control, session->wake);
+	client_files_clear(&session->client_files);
+	while (session->n_descriptors > 0)
+		close(session->descriptors[--session->n_descriptors]);
+	output_release(&session->output);
+	free(session);
 }
 
 void session_introduce(struct session *session, const struct peer *who, bool read_only)
 {
-	session->dialogue.who = *who;
-	session->dialogue.read_only = read_only;
+	session->who = *who;
+	session->read_only = read_only;
 }
 
-void session_descriptor(struct session *session, int fd)
+void session_attend(struct session *session, const struct asker *asker, int wake)
 {
-	dialogue_descriptor(&session->dialogue, fd);
+	session->outer = *asker;
+	session->wake = wake;
 }
 
 void session_trust(struct session *session)
 {
-	session->dialogue.client_files.may_open = true;
+	session->client_files.may_open = true;
+}
+
+void session_dismiss(struct session *session, const char *name, const char *message)
+{
+	if (session->over)
+		return;
+	answer_error(&session->output,
+	             &(struct answer_error){.name = name, .code = "dismissed", .message = message});
+	session->over = true;
 }
 
 bool session_over(const struct session *session)
 {
 	return session->over;
-}
-
-uint64_t session_active_ns(const struct session *session)
-{
-	return session->active_ns;
-}
-
-uint64_t session_waiting_ns(const struct session *session)
-{
-	return session->waiting_ns;
 }

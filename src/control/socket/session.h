@@ -21,8 +21,8 @@
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
- * `probe` when routers have answered: meanwhile no other line of this conversation is taken, and
- * other conversations continue (pending.h).
+ * `probe` when routers have answered: meanwhile no other line of this conversation is taken. Each
+ * conversation has a thread of its own (connection.h), so the others continue.
  *
  * Files. A client names only files that it may read itself. It opens them, and sends a line `file
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or
@@ -30,7 +30,7 @@
  * this: weir opens the files that such a client names and did not hand over, a relative name from
  * its own working directory. client_files.h has the limits.
  *
- * If a worker has not taken a change within PENDING_LATE_NS, the answer is `ok`, after a line that
+ * If a worker has not taken a change within CONTROL_LATE_NS, the answer is `ok`, after a line that
  * names the worker that stands still (in JSON as "late"): the change is accepted, `show config`
  * contains it, and it comes into force there when that worker polls again. Until then another
  * change is refused.
@@ -43,8 +43,8 @@
  * A change edits a copy of the scenario, the copy is checked as a whole, every worker takes it, and
  * only then is the change answered.
  *
- * Time is an argument.
- * Thread: control's.
+ * Thread: one, which executes each line to its end, and waits for whatever that takes. The clock is
+ * that of control->ops.
  */
 #ifndef WEIR_SESSION_H
 #define WEIR_SESSION_H
@@ -55,64 +55,72 @@
 
 #include "service/control.h"
 
+#define SESSION_PROTOCOL   1                  /* docs/control.md: what is stable */
 #define SESSION_LINE_MAX   65536              /* bytes, without the line's end */
 #define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not sent yet */
 #define SESSION_WAS        "was: "            /* begins a line about what a change has replaced */
 #define SESSION_BATCH_MAX  (16 * 1024 * 1024) /* bytes of the lines of a batch */
 
+struct asker;
+struct output;
 struct peer;
 struct session;
 
 /* Returns NULL if there is no memory. */
-struct session *session_make(struct control *control, uint64_t now_ns);
+struct session *session_make(struct control *control);
 void session_free(struct session *session);
 
 /* Takes bytes, executes the commands that they complete, and appends the answers to the output.
- * Returns how many bytes it took: less than n if SESSION_OUTPUT_MAX bytes of answers wait or a line
- * is pending (the caller offers the rest again later), or if the conversation is over. */
-size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns);
+ * Returns how many bytes it took: less than n if SESSION_OUTPUT_MAX bytes of answers wait (the
+ * caller offers the rest again later), or if the conversation is over. */
+size_t session_feed(struct session *session, const void *bytes, size_t n);
 /* Takes ownership of a descriptor that came with the bytes that are fed next. */
 void session_descriptor(struct session *session, int fd);
 /* Permits the client to name files of weir's own. */
 void session_trust(struct session *session);
 /* Sets the peer of the conversation, and whether it may change anything. */
 void session_introduce(struct session *session, const struct peer *who, bool read_only);
-/* Continues what is under way, and answers it when it is done. */
-void session_poll(struct session *session, uint64_t now_ns);
-/* Returns true while a line is pending: then the session is not ready, and must be polled again
- * soon. */
-bool session_pending(const struct session *session);
+/* Sets who waits for a line that takes long (control.h), and an eventfd that becomes readable when
+ * there is something to push; -1: none. */
+void session_attend(struct session *session, const struct asker *asker, int wake);
 /* Ends the input. A last line without an end is answered with an error, and is not executed. */
-void session_end(struct session *session, uint64_t now_ns);
+void session_end(struct session *session);
 
 /* The answers that wait. After the first n bytes of them are sent, the caller calls
  * session_taken. */
 const char *session_output(const struct session *session, size_t *n);
-void session_taken(struct session *session, size_t n, uint64_t now_ns);
+void session_taken(struct session *session, size_t n);
 /* Returns true if the session may be fed. */
 bool session_ready(const struct session *session);
 
 /* Subscriptions (subscription.h). session_streams returns true if there is any, or a capture.
- * session_wants_push returns true if something is to be pushed, and no answer waits; the caller
- * calls session_push when the client's socket has room. session_next_ns returns when the session
- * must be polled. */
+ * session_poll continues a sample; session_next_ns returns when that is due. session_wants_push
+ * returns true if something is to be pushed, and no answer waits; the caller calls session_push
+ * when the client's socket has room. */
 bool session_streams(const struct session *session);
-bool session_wants_push(const struct session *session);
-void session_push(struct session *session, uint64_t now_ns);
-/* Replaces session_push while the socket has no room: dismisses the client if this has lasted for
- * `most_ns`, or if the next event has gone from the log. */
-void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_ns);
+void session_poll(struct session *session);
 uint64_t session_next_ns(const struct session *session);
+bool session_wants_push(const struct session *session);
+void session_push(struct session *session);
+/* Dismisses a client that has not read for so long that the next event has gone from the log. */
+void session_push_late(struct session *session);
 
 /* Returns true after `quit`, session_end, a dismissal, or a lack of memory. The caller sends what
  * waits, then frees the session. */
 bool session_over(const struct session *session);
-/* For timeouts: the instant of the last input (of a subscription also of the last bytes sent), and
- * the instant at which the oldest waiting answer began to wait (UINT64_MAX: none waits). */
-uint64_t session_active_ns(const struct session *session);
-uint64_t session_waiting_ns(const struct session *session);
 
 /* Ends the conversation from this side, and answers the reason, in the mode of the conversation. */
 void session_dismiss(struct session *session, const char *name, const char *message);
+/* Does the same for a client that does not read what is pushed to it. */
+void session_dismiss_slow(struct session *session, const char *why);
+
+/* ---- for another thread, while the session's executes a line ---- */
+
+/* Returns a number that grows with each line, and while a line waits for others. */
+uint64_t session_progress(const struct session *session);
+/* Formats the error by which the line under way is given up: why the client is dismissed, or, if
+ * `name` is NULL, that the line takes too long. */
+void session_give_up(const struct session *session, const char *name, const char *why,
+                     struct output *output);
 
 #endif

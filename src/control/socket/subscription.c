@@ -25,9 +25,27 @@ static bool word_is(const struct words *words, uint32_t at, const char *text)
 
 /* ---- events ---- */
 
-static void no_such_event(const struct control *control, struct output *output, uint64_t number)
+/* The numbers of the oldest event that is kept, and of the next one to come; 0: there is no log. */
+struct kept {
+	uint64_t first, next;
+};
+
+static struct kept kept_of(struct control *control)
 {
-	uint64_t first = event_log_first(control->events), next = event_log_next(control->events);
+	struct kept kept = {0, 0};
+
+	if (control->events == NULL)
+		return kept;
+	pthread_mutex_lock(&control->events_lock);
+	kept.first = event_log_first(control->events);
+	kept.next = event_log_next(control->events);
+	pthread_mutex_unlock(&control->events_lock);
+	return kept;
+}
+
+static void no_such_event(const struct kept *kept, struct output *output, uint64_t number)
+{
+	uint64_t first = kept->first, next = kept->next;
 	char message[240];
 	bool gone = number < first;
 
@@ -48,12 +66,13 @@ static void no_such_event(const struct control *control, struct output *output, 
 }
 
 /* Determines the first event. If that is impossible, answers an error and returns false. */
-static bool events_from(const struct control *control, const struct words *words,
-                        struct output *output, uint64_t *from)
+static bool events_from(struct control *control, const struct words *words, struct output *output,
+                        uint64_t *from)
 {
+	const struct kept kept = kept_of(control);
 	struct language_error error = {.column = 0};
 
-	*from = event_log_next(control->events);
+	*from = kept.next;
 	if (words->n == 1)
 		return true;
 	if (words->n != 3 || !word_is(words, 1, "from")) {
@@ -63,21 +82,37 @@ static bool events_from(const struct control *control, const struct words *words
 		return false;
 	}
 	if (word_is(words, 2, "oldest")) {
-		*from = event_log_first(control->events);
+		*from = kept.first;
 		return true;
 	}
 	if (value_parse_count(words->word[2].text, 0, INT64_MAX, "event", from, &error) != 0) {
 		wrong(output, "events", error.name, words->word[2].column, error.text);
 		return false;
 	}
-	if (*from >= event_log_first(control->events) && *from <= event_log_next(control->events))
+	if (*from >= kept.first && *from <= kept.next)
 		return true;
-	no_such_event(control, output, *from);
+	no_such_event(&kept, output, *from);
 	return false;
 }
 
-void subscription_events(struct subscription *subscription, const struct control *control,
-                         const struct words *words, struct output *output)
+/* Begins or ends to be woken at each event. */
+static bool listen_to(struct control *control, int wake, bool listens)
+{
+	int result = 0;
+
+	if (wake < 0 || control->events == NULL)
+		return true;
+	pthread_mutex_lock(&control->events_lock);
+	if (listens)
+		result = event_log_listen(control->events, wake);
+	else
+		event_log_ignore(control->events, wake);
+	pthread_mutex_unlock(&control->events_lock);
+	return result == 0;
+}
+
+void subscription_events(struct subscription *subscription, struct control *control,
+                         const struct words *words, struct output *output, int wake)
 {
 	char text[120];
 	uint64_t from;
@@ -85,6 +120,7 @@ void subscription_events(struct subscription *subscription, const struct control
 
 	if (words->n == 2 && word_is(words, 1, "off")) {
 		subscription->events = false;
+		listen_to(control, wake, false);
 		answer_ok(output);
 		return;
 	}
@@ -95,6 +131,10 @@ void subscription_events(struct subscription *subscription, const struct control
 	}
 	if (!events_from(control, words, output, &from))
 		return;
+	if (!listen_to(control, wake, true)) {
+		wrong(output, "events", ERROR_FULL, 0, "too many clients have asked for events");
+		return;
+	}
 	subscription->events = true;
 	subscription->next = from;
 	n = snprintf(text, sizeof(text), "events from %" PRIu64 " of run %s\n", from, control->run);
@@ -137,8 +177,8 @@ static bool sample_words(const struct words *words, struct output *output, simti
 	return result == 0;
 }
 
-void subscription_sample(struct subscription *subscription, const struct words *words,
-                         struct output *output, uint64_t now_ns)
+void subscription_sample(struct subscription *subscription, struct control *control,
+                         const struct words *words, struct output *output)
 {
 	simtime interval_ns;
 	uint64_t rows;
@@ -148,7 +188,8 @@ void subscription_sample(struct subscription *subscription, const struct words *
 
 		if (!sample_words(words, output, &interval_ns, &rows))
 			return;
-		sampler = sampler_make(interval_ns, (uint32_t)rows, now_ns);
+		sampler = sampler_make(interval_ns, (uint32_t)rows,
+		                       control->ops->now_ns(control->context));
 		if (sampler == NULL) {
 			wrong(output, "sample", ERROR_NO_MEMORY, 0, "no memory for samples");
 			return;
@@ -164,8 +205,10 @@ void subscription_sample(struct subscription *subscription, const struct words *
 
 /* ---- pushing ---- */
 
-void subscription_end(struct subscription *subscription)
+void subscription_end(struct subscription *subscription, struct control *control, int wake)
 {
+	if (subscription->events)
+		listen_to(control, wake, false);
 	sampler_free(subscription->sampler);
 	*subscription = (struct subscription){.events = false};
 }
@@ -175,10 +218,11 @@ bool subscription_is_on(const struct subscription *subscription)
 	return subscription->events || subscription->sampler != NULL;
 }
 
-void subscription_poll(struct subscription *subscription, struct control *control, uint64_t now_ns)
+void subscription_poll(struct subscription *subscription, struct control *control)
 {
 	if (subscription->sampler != NULL)
-		sampler_step(subscription->sampler, control, now_ns);
+		sampler_step(subscription->sampler, control,
+		             control->ops->now_ns(control->context));
 }
 
 uint64_t subscription_next_ns(const struct subscription *subscription)
@@ -186,24 +230,34 @@ uint64_t subscription_next_ns(const struct subscription *subscription)
 	return subscription->sampler != NULL ? sampler_next_ns(subscription->sampler) : UINT64_MAX;
 }
 
-bool subscription_wants(const struct subscription *subscription, const struct control *control)
+bool subscription_wants(const struct subscription *subscription, struct control *control)
 {
-	return (subscription->events && subscription->next < event_log_next(control->events)) ||
+	return (subscription->events && subscription->next < kept_of(control).next) ||
 	       (subscription->sampler != NULL && sampler_ready(subscription->sampler));
 }
 
-bool subscription_has_lost(const struct subscription *subscription, const struct control *control)
+bool subscription_has_lost(const struct subscription *subscription, struct control *control)
 {
-	return subscription->events && subscription->next < event_log_first(control->events);
+	return subscription->events && subscription->next < kept_of(control).first;
 }
 
-void subscription_push(struct subscription *subscription, const struct control *control,
-                       struct output *output)
+uint64_t subscription_resume(const struct subscription *subscription, struct control *control)
+{
+	uint64_t first = kept_of(control).first;
+
+	if (!subscription->events)
+		return 0;
+	return subscription->next < first ? first : subscription->next;
+}
+
+static void push_events(struct subscription *subscription, struct control *control,
+                        struct output *output)
 {
 	const char *json, *text;
 	size_t before = output->n;
 
-	while (subscription->events && output->n - before < SUBSCRIPTION_AT_ONCE &&
+	pthread_mutex_lock(&control->events_lock);
+	while (output->n - before < SUBSCRIPTION_AT_ONCE && !output->failed &&
 	       event_log_get(control->events, subscription->next, &json, &text)) {
 		const char *line = output->json ? json : text;
 
@@ -211,6 +265,14 @@ void subscription_push(struct subscription *subscription, const struct control *
 		output_append(output, "\n", 1);
 		subscription->next++;
 	}
+	pthread_mutex_unlock(&control->events_lock);
+}
+
+void subscription_push(struct subscription *subscription, struct control *control,
+                       struct output *output)
+{
+	if (subscription->events)
+		push_events(subscription, control, output);
 	if (subscription->sampler != NULL && sampler_ready(subscription->sampler))
 		sampler_put(subscription->sampler, output);
 }

@@ -118,34 +118,17 @@ static void log_line(enum run_log_level level, const char *kind, json_t *members
 	run_log_with(level, fields, n, "%s", sentence);
 }
 
-void event_tell(struct control *control, enum run_log_level level, const char *kind,
-                json_t *members, const char *format, ...)
+/* Adds it in any case: a missing number would look like a missing event. With events_lock, so that
+ * numbers and instants have one order. */
+static void add(struct control *control, const char *kind, json_t *members, const char *sentence)
 {
-	char sentence[SENTENCE_BYTES], head[HEAD_BYTES], plain[HEAD_BYTES + 160];
-	char text[SENTENCE_BYTES + HEAD_BYTES + 64];
+	char head[HEAD_BYTES], plain[HEAD_BYTES + 160], text[SENTENCE_BYTES + HEAD_BYTES + 64];
 	struct stamp stamp;
-	va_list arguments;
 	char *line;
 
-	assert(event_log_is_kind(kind, strlen(kind)));
-	va_start(arguments, format);
-	vsnprintf(sentence, sizeof(sentence), format, arguments);
-	va_end(arguments);
-	/* An event is one line. */
-	for (char *c = sentence; *c != '\0'; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7F)
-			*c = '?';
-	log_line(level, kind, members, sentence);
-	if (control->flight != NULL)
-		flight_dumps_event(control->flight, kind);
-	if (control->events == NULL) {
-		json_decref(members);
-		return;
-	}
 	stamp_take(&stamp, control);
 	stamp_text(&stamp, head);
 	line = event_json(kind, &stamp, members, sentence);
-	/* It is added in any case: a missing number would look like a missing event. */
 	if (line == NULL)
 		snprintf(plain, sizeof(plain),
 		         "{\"event\":\"%.32s\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64
@@ -156,6 +139,29 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 	if (control->recording != NULL)
 		recording_note(control->recording, strdup(line != NULL ? line : plain));
 	free(line);
+}
+
+void event_tell(struct control *control, enum run_log_level level, const char *kind,
+                json_t *members, const char *format, ...)
+{
+	char sentence[SENTENCE_BYTES];
+	va_list arguments;
+
+	assert(event_log_is_kind(kind, strlen(kind)));
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	/* An event is one line. */
+	for (char *c = sentence; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7F)
+			*c = '?';
+	log_line(level, kind, members, sentence);
+	pthread_mutex_lock(&control->events_lock);
+	if (control->flight != NULL)
+		flight_dumps_event(control->flight, kind);
+	if (control->events != NULL)
+		add(control, kind, members, sentence);
+	pthread_mutex_unlock(&control->events_lock);
 	json_decref(members);
 }
 

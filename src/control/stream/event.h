@@ -12,7 +12,7 @@
  * An event is also written to the log of weir (run_log.h), with the kind as WEIR_EVENT, and each
  * member that is a text, an integer or a boolean under its name: WEIR_CLOUD, WEIR_REASON.
  *
- * Thread: control.
+ * Thread: any.
  */
 #ifndef WEIR_EVENT_H
 #define WEIR_EVENT_H

@@ -16,7 +16,6 @@
 #include "machine/run_log.h"
 #include "units/human_unit.h"
 #include "service/control.h"
-#include "service/executor.h"
 #include "stream/event.h"
 
 #define BETWEEN_NS (10 * SIMTIME_S)
@@ -25,7 +24,8 @@
 
 /* A dump in progress; it may outlive the flight_dumps. */
 struct dump_job {
-	struct job job;
+	struct control *control;
+	const char *why;
 	struct recording *recording;
 	char folder[PATH_MAX];
 	int result;
@@ -37,7 +37,7 @@ struct flight_dumps {
 	struct control *control;
 	struct flight_wish wish;
 	const char *why; /* cause of a dump that is to begin; or NULL */
-	struct dump_job *under_way;
+	bool under_way;
 	uint32_t by_events;
 	uint64_t last_ns; /* of the last dump that an event has caused */
 };
@@ -84,14 +84,15 @@ struct flight_dumps *flight_dumps_make(struct control *control, const struct fli
 	return dumps;
 }
 
-void flight_dumps_free(struct flight_dumps *dumps)
+void flight_dumps_free(struct control *control)
 {
-	if (dumps == NULL)
+	if (control->flight == NULL)
 		return;
 	crashes_take(SIG_DFL);
-	if (dumps->under_way != NULL)
-		job_forget(&dumps->under_way->job);
-	free(dumps);
+	pthread_mutex_lock(&control->events_lock);
+	free(control->flight);
+	control->flight = NULL;
+	pthread_mutex_unlock(&control->events_lock);
 }
 
 static bool listed(const char *list, const char *kind)
@@ -123,23 +124,14 @@ void flight_dumps_event(struct flight_dumps *dumps, const char *kind)
 
 void flight_dumps_signal(struct control *control)
 {
-	if (control->flight == NULL)
+	if (control->flight == NULL) {
 		run_log(RUN_LOG_WARNING,
 		        "SIGUSR1 dumps the flight, but there is none: start with --flight 10s");
-	else
-		control->flight->why = "SIGUSR1";
-}
-
-static void dump_work(struct job *job)
-{
-	struct dump_job *dump = (struct dump_job *)job;
-
-	dump->result = recording_dump(dump->recording, dump->folder, &dump->dump, &dump->problem);
-}
-
-static void dump_release(struct job *job)
-{
-	free(job);
+		return;
+	}
+	pthread_mutex_lock(&control->events_lock);
+	control->flight->why = "SIGUSR1";
+	pthread_mutex_unlock(&control->events_lock);
 }
 
 void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, char folder[PATH_MAX])
@@ -170,9 +162,8 @@ static struct dump_job *dump_make(const struct flight_dumps *dumps)
 	if (dump == NULL)
 		return NULL;
 	flight_dumps_folder(dumps, NULL, dump->folder);
+	dump->control = dumps->control;
 	dump->recording = dumps->control->recording;
-	dump->job.work = dump_work;
-	dump->job.release = dump_release;
 	return dump;
 }
 
@@ -193,20 +184,35 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 		         dump->without == 1 ? "has" : "have");
 }
 
-static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)
+static void dump_write(struct dump_job *dump)
 {
 	char text[FLIGHT_TEXT_BYTES];
 
+	dump->result = recording_dump(dump->recording, dump->folder, &dump->dump, &dump->problem);
 	if (dump->result != 0) {
-		event_tell(dumps->control, RUN_LOG_WARNING, "flight-lost", json_object(),
+		event_tell(dump->control, RUN_LOG_WARNING, "flight-lost", json_object(),
 		           "the flight could not be dumped: %s", dump->problem.text);
 		return;
 	}
 	flight_dump_text(&dump->dump, text);
-	event_tell(dumps->control, RUN_LOG_NOTICE, "flight-dumped",
+	event_tell(dump->control, RUN_LOG_NOTICE, "flight-dumped",
 	           json_pack("{s:s,s:I}", "folder", dump->folder, "packets",
 	                     (json_int_t)dump->dump.packets),
 	           "flight dumped in %s: %s", dump->folder, text);
+}
+
+static void dump_run(void *argument)
+{
+	struct dump_job *dump = argument;
+	struct control *control = dump->control;
+
+	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dump->why, dump->folder);
+	dump_write(dump);
+	free(dump);
+	pthread_mutex_lock(&control->events_lock);
+	if (control->flight != NULL)
+		control->flight->under_way = false;
+	pthread_mutex_unlock(&control->events_lock);
 }
 
 /* Dumps the flight, then ends the process. */
@@ -215,37 +221,50 @@ static void end_crashed(struct flight_dumps *dumps)
 	struct dump_job *dump = dump_make(dumps);
 	const int number = crashed;
 
-	if (dump != NULL) {
-		dump_work(&dump->job);
-		dump_tell(dumps, dump);
-	}
+	if (dump != NULL)
+		dump_write(dump);
 	run_log(RUN_LOG_ERROR, "a worker has crashed: %s", strsignal(number));
 	signal(number, SIG_DFL);
 	kill(getpid(), number);
 	pause();
 }
 
+/* Takes the cause of a dump that is to begin. Returns NULL if there is none, or a dump is in
+ * progress. */
+static const char *dump_due(struct flight_dumps *dumps)
+{
+	const char *why = NULL;
+
+	pthread_mutex_lock(&dumps->control->events_lock);
+	if (!dumps->under_way) {
+		why = dumps->why;
+		dumps->why = NULL;
+		dumps->under_way = why != NULL;
+	}
+	pthread_mutex_unlock(&dumps->control->events_lock);
+	return why;
+}
+
 void flight_dumps_poll(struct flight_dumps *dumps)
 {
-	struct dump_job *dump = dumps->under_way;
+	struct dump_job *dump;
+	const char *why;
 
 	if (crashed)
 		end_crashed(dumps);
-	if (dump != NULL && job_done(&dump->job)) {
-		dump_tell(dumps, dump);
-		dumps->under_way = NULL;
-		job_forget(&dump->job);
-	}
-	if (dumps->why == NULL || dumps->under_way != NULL)
+	why = dump_due(dumps);
+	if (why == NULL)
 		return;
 	dump = dump_make(dumps);
-	if (dump == NULL)
-		return;
-	if (job_submit(dumps->control->executor, &dump->job) < 0) {
+	if (dump != NULL) {
+		dump->why = why;
+		if (control_thread(dumps->control, dump_run, dump) == 0)
+			return;
 		free(dump);
-		return;
 	}
-	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dumps->why, dump->folder);
-	dumps->why = NULL;
-	dumps->under_way = dump;
+	/* Without memory or a thread, a later poll tries again. */
+	pthread_mutex_lock(&dumps->control->events_lock);
+	dumps->why = why;
+	dumps->under_way = false;
+	pthread_mutex_unlock(&dumps->control->events_lock);
 }

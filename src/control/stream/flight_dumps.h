@@ -7,7 +7,8 @@
  * for ten seconds. Events cause FLIGHT_DUMPS_MAX in a run at most, so that they do not fill the
  * disk. A dump that a person requests is not limited.
  *
- * Thread: control. Dumps are written in a thread of the executor.
+ * Thread: main, but flight_dumps_event: any, with events_lock (control.h). Dumps are written in a
+ * thread of their own.
  */
 #ifndef WEIR_FLIGHT_DUMPS_H
 #define WEIR_FLIGHT_DUMPS_H
@@ -30,13 +31,13 @@ struct flight_wish {
 /* From now on, a worker that crashes waits until the flight is dumped; then the process ends with
  * its signal. Returns NULL if there is no memory; then only recording_dump dumps. */
 struct flight_dumps *flight_dumps_make(struct control *control, const struct flight_wish *wish);
-/* Does not wait; NULL is allowed. */
-void flight_dumps_free(struct flight_dumps *dumps);
+/* Frees control->flight, if there is one. Does not wait for a dump. */
+void flight_dumps_free(struct control *control);
 /* To be called for each event: dumps if its kind was requested. */
 void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
 /* To be called after SIGUSR1; control->flight may be NULL. */
 void flight_dumps_signal(struct control *control);
-/* Begins a dump that is due, and reports one that is written. */
+/* Begins a dump that is due. */
 void flight_dumps_poll(struct flight_dumps *dumps);
 /* Gets the absolute path of the folder for a dump: that of `asked`, or if that is NULL, DIR-DATE,
  * with a number appended if that exists. */

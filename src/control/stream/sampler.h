@@ -18,7 +18,7 @@
  * If the scenario changes in the middle of a pass, which happens with many clouds only, the pass
  * begins again: what was read already is in the sums, and not in the rows.
  *
- * Thread: control.
+ * Thread: that of its client.
  */
 #ifndef WEIR_SAMPLER_H
 #define WEIR_SAMPLER_H

@@ -22,10 +22,10 @@
  *
  * If threads allocate at the same time, glibc gives each a heap of its own, up to eight a
  * processor, and a heap keeps the memory that it has once taken. And once a large block (a table of
- * TCP flows, 1.4 MB) has been freed, the next such block comes from a heap, and stays there. The
- * parts of a change are made by threads (executor.h), so the memory of a weir that runs for hours
- * grew whenever more threads allocated at once than ever before. With these settings, blocks of
- * SHARED_HEAP_LARGE bytes and more are mapped, and go back to the kernel when they are freed.
+ * TCP flows, 1.4 MB) has been freed, the next such block comes from a heap, and stays there. Each
+ * client of control makes its changes in a thread of its own, so the memory of a weir that runs for
+ * hours grew whenever more threads allocated at once than ever before. With these settings, blocks
+ * of SHARED_HEAP_LARGE bytes and more are mapped, and go back to the kernel when they are freed.
  * Workers allocate nothing, so no time-critical thread waits for the one heap.
  *
  * Source: mallopt(3), M_ARENA_MAX and M_MMAP_THRESHOLD. Other C libraries are left as they are.

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "socket/commit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "service/difference_text.h"
+#include "service/peer.h"
+#include "socket/session.h"
+#include "stream/event.h"
+
+#define TOLD_CLOUDS 32 /* the most clouds of a change that an event names */
+
+typedef int commit_make(struct commit *commit, struct transaction **transaction);
+typedef void commit_posted(void *commit);
+
+static int fail(struct commit *commit, int error, const char *name, const char *code,
+                const char *message)
+{
+	commit->error = (struct batch_error){.code = code};
+	snprintf(commit->error.name, sizeof(commit->error.name), "%s", name);
+	snprintf(commit->error.message, sizeof(commit->error.message), "%s", message);
+	return error;
+}
+
+static int turn_refused(struct commit *commit, int result, const char *who)
+{
+	char message[160];
+
+	snprintf(message, sizeof(message),
+	         result == -EBUSY ? "%s stands still and has not taken the previous change; "
+	                            "nothing is changed; try again when it runs again"
+	                          : "others keep changing the scenario%s; nothing is changed; try "
+	                            "again",
+	         who);
+	return fail(commit, result, "scenario", "refused", message);
+}
+
+static int run(struct commit *commit, commit_make *make, commit_posted *posted, const char *effect)
+{
+	struct control *control = commit->control;
+	struct transaction *transaction = NULL;
+	char who[CONTROL_WORKER_BYTES];
+	int result = control_turn(control, commit->asker, who);
+
+	if (result != 0)
+		return turn_refused(commit, result, who);
+	client_files_use(commit->files);
+	result = make(commit, &transaction);
+	client_files_use(NULL);
+	if (result == 0 && transaction != NULL) {
+		commit->number = control_post(control, commit->asker, transaction,
+		                              commit->batch.draft, posted, commit);
+		result = commit->number != 0 ? 0 : -ECANCELED;
+	}
+	if (commit->number == 0) {
+		if (transaction != NULL)
+			control->ops->finish(control->context, transaction);
+		control_give_back(control);
+		return result;
+	}
+	commit->batch.draft = NULL;
+	result = control_taken(control, commit->asker, commit->number, who);
+	if (result != -EBUSY)
+		return result;
+	snprintf(commit->late, sizeof(commit->late),
+	         "accepted, but %s stands still: %s there when it polls again", who, effect);
+	return 0;
+}
+
+void commit_release(struct commit *commit)
+{
+	batch_abort(&commit->batch);
+	difference_release(&commit->difference);
+	free(commit->was);
+}
+
+/* ---- lines and batches ---- */
+
+/* Computes what the change makes different: a lease undoes that, the event of the change names it,
+ * and the answer to a single line says what was there before. */
+static int find_difference(struct commit *commit)
+{
+	int result = difference_make(&commit->difference, *commit->control->scenario,
+	                             commit->batch.draft);
+
+	if (result == 0 && commit->line != NULL) {
+		commit->was = difference_before(&commit->difference);
+		result = commit->was != NULL ? 0 : -ENOMEM;
+	}
+	if (result != 0)
+		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		            "no memory to record what it changes; nothing is changed");
+	if (commit->lease_ns > 0 && commit->difference.n > LEASE_CLOUDS_MAX)
+		return fail(commit, -ENOSPC, "lease", ERROR_FULL,
+		            "a lease can change at most 1,024 clouds, where a template counts as "
+		            "one; nothing is changed; change fewer, or without a lease");
+	return 0;
+}
+
+static int prepare(struct commit *commit, struct transaction **transaction)
+{
+	int result = batch_prepare(&commit->batch, commit->control, transaction, &commit->error);
+
+	if (result == 0 && *transaction != NULL &&
+	    (commit->lease_ns > 0 || commit->batch.whole || commit->line != NULL))
+		result = find_difference(commit);
+	return result;
+}
+
+static int make_line(struct commit *commit, struct transaction **transaction)
+{
+	int result = batch_begin(&commit->batch, commit->control);
+
+	if (result != 0)
+		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		            "no memory for a copy of the scenario; nothing is changed");
+	result = batch_edit(&commit->batch, commit->line, commit->command, SESSION_BATCH_MAX,
+	                    &commit->error);
+	if (result == 0)
+		result = prepare(commit, transaction);
+	commit->error.line = 0; /* the batch has one line only */
+	return result;
+}
+
+static int make_batch(struct commit *commit, struct transaction **transaction)
+{
+	const char *full = commit->lease_ns > 0 ? leases_refuse(commit->control->leases) : NULL;
+
+	if (full != NULL)
+		return fail(commit, -ENOSPC, "lease", ERROR_FULL, full);
+	if (commit->lease_ns > 0)
+		commit->lease = lease_make(commit->who, commit->lease_ns);
+	if (commit->lease_ns > 0 && commit->lease == NULL)
+		return fail(commit, -ENOMEM, "lease", ERROR_NO_MEMORY,
+		            "no memory for a lease; nothing is changed");
+	return prepare(commit, transaction);
+}
+
+static void changed(void *argument)
+{
+	struct commit *commit = argument;
+	const char *clouds[TOLD_CLOUDS];
+	struct event_change change = {.who = commit->who,
+	                              .how = commit->lease_ns > 0   ? "lease"
+	                                     : commit->line != NULL ? "line"
+	                                     : commit->batch.whole  ? "load"
+	                                                            : "batch",
+	                              .lines = commit->batch.text,
+	                              .lines_n = commit->batch.text_n,
+	                              .clouds = clouds,
+	                              .n_clouds = commit->difference.n,
+	                              .lease_ns = commit->lease_ns};
+
+	for (uint32_t i = 0; i < commit->difference.n && i < TOLD_CLOUDS; i++)
+		clouds[i] = commit->difference.clouds[i].name;
+	if (commit->lease_ns > 0) {
+		/* The clouds' names are the lease's from here on, and stay where they are. */
+		change.lease = commit->lease_number =
+		        lease_begin(commit->control->leases, commit->lease, &commit->difference);
+		commit->lease = NULL;
+	}
+	event_change(commit->control, &change);
+	if (commit->lease_ns > 0)
+		lease_time_begins(commit->control->leases, commit->lease_number);
+}
+
+int commit_line(struct commit *commit)
+{
+	return run(commit, make_line, changed, "the change takes effect");
+}
+
+int commit_batch(struct commit *commit)
+{
+	int result = run(commit, make_batch, changed, "the change takes effect");
+
+	lease_free(commit->lease);
+	commit->lease = NULL;
+	return result;
+}
+
+/* ---- the end of a lease ---- */
+
+static int make_revert(struct commit *commit, struct transaction **transaction)
+{
+	struct lease *lease = commit->lease;
+	int result = lease_hand_down(commit->control->leases, lease);
+
+	if (result == 0)
+		result = batch_begin(&commit->batch, commit->control);
+	if (result == 0)
+		result = difference_undo(&lease->difference, commit->batch.draft, lease->kept);
+	if (result == -ENOSPC)
+		return fail(commit, result, "lease", ERROR_FULL,
+		            "a cloud has no room for what it had before");
+	if (result != 0)
+		return fail(commit, result, "lease", ERROR_NO_MEMORY,
+		            "no memory to undo the change");
+	commit->batch.edited = true;
+	return prepare(commit, transaction);
+}
+
+static void reverted(void *argument)
+{
+	struct commit *commit = argument;
+	const struct lease *lease = commit->lease;
+	json_t *clouds = json_array(), *kept = json_array();
+	char whom[PEER_TEXT_BYTES];
+	uint32_t n_kept = 0;
+
+	for (uint32_t i = 0; i < lease->difference.n; i++) {
+		const struct difference_cloud *cloud = &lease->difference.clouds[i];
+
+		n_kept += lease->kept[i];
+		if (i < TOLD_CLOUDS)
+			json_array_append_new(clouds, json_string(cloud->name));
+		if (lease->kept[i] && n_kept <= TOLD_CLOUDS)
+			json_array_append_new(kept, json_string(cloud->name));
+	}
+	peer_text(&lease->who, whom);
+	event_tell(commit->control, RUN_LOG_NOTICE, "change",
+	           json_pack("{s:o,s:s,s:I,s:s,s:o,s:i,s:o}", "who", peer_json(&lease->who), "how",
+	                     "revert", "lease", (json_int_t)lease->number, "why", lease_why(lease),
+	                     "clouds", clouds, "clouds_in_all", (int)lease->difference.n, "kept",
+	                     kept),
+	           "lease %" PRIu64 " of %s is undone: %s%s", lease->number, whom,
+	           lease->end == LEASE_ASKED              ? "its owner asked for it"
+	           : lease->end == LEASE_CONNECTION_ENDED ? "its connection ended"
+	                                                  : "it was not renewed",
+	           n_kept > 0 ? "; later changes by others stay" : "");
+}
+
+int commit_revert(struct commit *commit)
+{
+	return run(commit, make_revert, reverted, "the change takes effect");
+}
+
+/* ---- what changes no scenario ---- */
+
+static int make_clear(struct commit *commit, struct transaction **transaction)
+{
+	struct control *control = commit->control;
+
+	if (control->ops->clear(control->context, transaction) == 0)
+		return 0;
+	return fail(commit, -ENOMEM, "counters", ERROR_NO_MEMORY,
+	            "no memory to clear the counters");
+}
+
+static void cleared(void *argument)
+{
+	struct commit *commit = argument;
+
+	control_cleared(commit->control);
+	event_cleared(commit->control, commit->who);
+}
+
+int commit_clear(struct commit *commit)
+{
+	return run(commit, make_clear, cleared, "counters are cleared");
+}
+
+static void nothing_to_tell(void *argument)
+{
+	(void)argument;
+}
+
+int commit_other(struct commit *commit, commit_make *make)
+{
+	return run(commit, make, nothing_to_tell, "it takes effect");
+}

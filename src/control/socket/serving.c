@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A live run that serves its control socket: the server, the leases, the housekeeping, what is
+ * watched for events, the scenario file at SIGHUP, and the file that keeps the scenario. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine/supervisor.h"
+#include "record/recording.h"
+#include "service/control.h"
+#include "socket/keep.h"
+#include "socket/lease.h"
+#include "socket/reload.h"
+#include "socket/server.h"
+#include "stream/event.h"
+#include "stream/loss_watch.h"
+#include "stream/schedule_watch.h"
+
+/* At the end, the time allowed for a change that is being prepared, and for files that do not
+ * arrive. */
+#define CONTROL_PATIENCE_NS (20 * SIMTIME_S)
+#define THREADS_PATIENCE_NS SIMTIME_S
+
+struct serving {
+	struct server *server;
+	struct runtime *runtime;
+	struct control control;
+	struct reload reload;
+	struct keep keep;
+	/* What is watched besides the clients. */
+	struct loss_watch losses;
+	struct schedule_watch schedules;
+	/* How often a service manager is told that all is well: control runs, and every worker has
+	 * polled since the last time. 0: no manager watches. */
+	uint64_t vouch_every_ns, vouch_ns;
+	uint64_t tick_ns;
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
+}
+
+static void tell_reload(void *argument, enum run_log_level level, const char *line)
+{
+	(void)argument;
+	run_log(level, "%s", line);
+}
+
+static void free_serving(struct serving *serving)
+{
+	if (serving->control.wake >= 0)
+		close(serving->control.wake);
+	leases_free(serving->control.leases);
+	flight_dumps_free(&serving->control);
+	control_close(&serving->control);
+	free(serving);
+}
+
+/* Starts the threads that serve no client. */
+static int start_threads(struct serving *serving)
+{
+	struct control *control = &serving->control;
+	int result = 0;
+
+	if (control->leases != NULL)
+		result = control_thread(control, leases_run, control->leases);
+	if (result == 0)
+		result = keep_start(&serving->keep);
+	return result;
+}
+
+int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config, const struct keep_file *kept, struct serving **result)
+{
+	struct serving *serving = calloc(1, sizeof(*serving));
+	struct control *control;
+	int error;
+
+	if (serving == NULL)
+		return -ENOMEM;
+	control = &serving->control;
+	server_handles_signals(server);
+	serving->server = server;
+	serving->runtime = runtime;
+	control_init(control, &control_ops_runtime, runtime, scenario);
+	control->main_looks = true;
+	control->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	error = control->wake < 0 ? -errno : 0;
+	control->recording = runtime_recording(runtime);
+	if (control->recording != NULL && recording_is_flight(control->recording))
+		control->flight = flight_dumps_make(control, server_flight_wish(server));
+	control->leases = leases_make(control);
+	serving->vouch_every_ns = supervisor_watchdog_ns();
+	keep_init(&serving->keep, control, kept);
+	reload_init(&serving->reload, control, config, tell_reload, NULL);
+	serving->reload.keep = &serving->keep;
+	if (error == 0)
+		error = start_threads(serving);
+	if (error != 0) {
+		control_end(control, CONTROL_PATIENCE_NS);
+		if (control_join(control, THREADS_PATIENCE_NS))
+			free_serving(serving);
+		return error;
+	}
+	event_started(control);
+	*result = serving;
+	return 0;
+}
+
+void server_when_taken(struct serving *serving, void (*taken)(void *argument), void *argument)
+{
+	control_lock(&serving->control);
+	serving->control.when_taken = taken;
+	serving->control.when_taken_argument = argument;
+	control_unlock(&serving->control);
+}
+
+void server_dump_flight(struct serving *serving)
+{
+	flight_dumps_signal(&serving->control);
+}
+
+static void tell_event(void *argument, const struct runtime_event *event)
+{
+	event_of_runtime(argument, event);
+}
+
+static void vouch(struct serving *serving, uint64_t now_ns)
+{
+	if (serving->vouch_every_ns == 0 || now_ns < serving->vouch_ns ||
+	    !runtime_came_round(serving->runtime))
+		return;
+	supervisor_tell("WATCHDOG=1");
+	serving->vouch_ns = now_ns + serving->vouch_every_ns;
+}
+
+static void tick(struct serving *serving, uint64_t now_ns)
+{
+	struct control *control = &serving->control;
+
+	/* The lock, because taps are begun and ended meanwhile. */
+	control_lock(control);
+	runtime_tick(serving->runtime, tell_event, control);
+	control_unlock(control);
+	loss_watch_step(&serving->losses, control);
+	schedule_watch_step(&serving->schedules, control);
+	vouch(serving, now_ns);
+	if (control->recording != NULL)
+		event_of_recording(control);
+	serving->tick_ns = now_ns + SERVER_TICK_NS;
+}
+
+/* Returns true if the signal is a request to read the file again. The kernel sends SIGHUP, too,
+ * when a terminal is closed. */
+static bool asks_to_reload(const struct server *server, int number)
+{
+	return number == SIGHUP && !server_lost_terminal(server);
+}
+
+int server_step(struct serving *serving, int also, int wait_ms)
+{
+	struct control *control = &serving->control;
+	uint64_t now_ns = clock_ns();
+	int own_ms, result;
+
+	if (now_ns >= serving->tick_ns)
+		tick(serving, now_ns);
+	own_ms = (int)((serving->tick_ns - now_ns) / SIMTIME_MS) + 1;
+	if (control->flight != NULL)
+		flight_dumps_poll(control->flight);
+	result = server_round(serving->server, control, now_ns, also,
+	                      wait_ms >= 0 && wait_ms < own_ms ? wait_ms : own_ms);
+	if (asks_to_reload(serving->server, result))
+		reload_ask(&serving->reload);
+	else if (result == SIGUSR1)
+		server_dump_flight(serving);
+	else
+		return result;
+	return 0;
+}
+
+static const char *reason_of(int why)
+{
+	if (why < 0)
+		return "poll() failed";
+	return why == 0 ? "the command has ended" : strsignal(why);
+}
+
+void server_end(struct serving *serving, int why)
+{
+	struct server *server = serving->server;
+	struct control *control = &serving->control;
+
+	/* That its command has ended, a user sees without the log. */
+	event_stopped(control, why == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE, reason_of(why));
+	server_quit(server);
+	/* The threads have a low priority; now they have the workers' processors to themselves. */
+	control_lock(control);
+	runtime_halt(serving->runtime);
+	control_unlock(control);
+	if (!control_end(control, CONTROL_PATIENCE_NS)) {
+		/* A thread waits for a file on a disk that does not answer. Nothing that it uses
+		 * may be freed. */
+		run_log(RUN_LOG_ERROR, "a change under way does not finish: weir ends without it, "
+		                       "and without the final accounts");
+		server_close(server);
+		_exit(1);
+	}
+	server_empty(server); /* the sessions refer to `control`, which ends here */
+	keep_end(&serving->keep, why > 0);
+	loss_watch_release(&serving->losses);
+	schedule_watch_release(&serving->schedules);
+	if (control_join(control, THREADS_PATIENCE_NS))
+		free_serving(serving);
+}
+
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config, const struct keep_file *kept)
+{
+	struct serving *serving;
+	int result = server_begin(server, runtime, scenario, config, kept, &serving);
+
+	if (result != 0)
+		return result;
+	while (result == 0)
+		result = server_step(serving, -1, -1);
+	server_end(serving, result);
+	return result;
+}

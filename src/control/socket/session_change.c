@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of a conversation that change something: edits, batches, leases, files. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "netem/netem_become.h"
+#include "socket/commit.h"
+#include "socket/session_state.h"
+#include "text/alloc_failure.h"
+#include "text/value.h"
+
+static struct commit commit_of(struct session *session)
+{
+	return (struct commit){.control = session->control,
+	                       .asker = &session->asker,
+	                       .who = &session->who,
+	                       .files = &session->client_files};
+}
+
+/* ---- the answer to a change ---- */
+
+/* What the answer to a change says besides `ok`. */
+struct done {
+	const char *late; /* the message about workers that stand still, or NULL */
+	const char *was;  /* the lines that it has replaced (difference_text.h), or NULL */
+	char *statements; /* that a netem line has become, or NULL */
+};
+
+/* Returns the statements that a netem line has become, to be freed; NULL: no memory. */
+static char *became(const struct command *command)
+{
+	const struct word *word = command->words.word;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = alloc_failure_stream(&text, &n);
+
+	if (out == NULL)
+		return NULL;
+	netem_print(out, command->netem, word[0].text, word[1].text);
+	alloc_failure_close(out);
+	return text;
+}
+
+static void done_json(struct session *session, const struct done *done)
+{
+	json_t *object = json_pack("{s:b}", "ok", 1);
+
+	if (object != NULL && done->late != NULL)
+		json_object_set_new(object, "late", json_string(done->late));
+	if (object != NULL && done->was != NULL)
+		json_object_set_new(object, "was", answer_string(done->was, strlen(done->was) - 1));
+	if (object != NULL && done->statements != NULL)
+		json_object_set_new(object, "became",
+		                    answer_string(done->statements, strlen(done->statements)));
+	answer_object(&session->output, object);
+}
+
+/* In text, each of these is lines before the `ok`. Beside the statements of a netem line, which may
+ * become a file, the rest is comments. */
+static void done_text(struct session *session, const struct done *done)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = alloc_failure_stream(&text, &n);
+
+	if (out != NULL) {
+		if (done->late != NULL)
+			fprintf(out, "%s\n", done->late);
+		for (const char *line = done->was; line != NULL && *line != '\0';
+		     line = strchr(line, '\n') + 1)
+			fprintf(out, "%s" SESSION_WAS "%.*s\n",
+			        done->statements != NULL ? "# " : "", (int)strcspn(line, "\n"),
+			        line);
+		fputs(done->statements != NULL ? done->statements : "", out);
+		alloc_failure_close(out);
+	}
+	answer_text(&session->output, "", text != NULL ? text : "", n);
+	free(text);
+}
+
+/* Answers a change that is done; `command`: NULL, or the line. */
+static void answer_done(struct session *session, const struct commit *commit,
+                        const struct command *command)
+{
+	bool netem = command != NULL && command->kind == COMMAND_NETEM;
+	struct done done = {.late = commit != NULL && commit->late[0] != '\0' ? commit->late : NULL,
+	                    .was = commit != NULL && commit->was != NULL && commit->was[0] != '\0'
+	                                   ? commit->was
+	                                   : NULL};
+
+	/* A change that is late is answered without them. */
+	if (netem && done.late == NULL)
+		done.statements = became(command);
+	if (done.late == NULL && done.was == NULL && done.statements == NULL)
+		answer_ok(&session->output);
+	else if (session->output.json)
+		done_json(session, &done);
+	else
+		done_text(session, &done);
+	free(done.statements);
+}
+
+/* Answers a change, unless it has succeeded. Returns whether it has. */
+static bool succeeded(struct session *session, int result, const struct commit *commit)
+{
+	/* What lacked memory until now says so itself: an error, an event. */
+	alloc_failure_taken();
+	if (result == -ECANCELED)
+		session->over = true;
+	else if (result != 0)
+		session_batch_error(session, &commit->error);
+	return result == 0;
+}
+
+/* ---- single lines ---- */
+
+void session_edit(struct session *session, const char *line, const struct command *command)
+{
+	struct commit commit = commit_of(session);
+	struct batch_error error;
+
+	if (session->in_batch) {
+		if (batch_edit(&session->batch, line, command, SESSION_BATCH_MAX, &error) != 0)
+			session_batch_error(session, &error);
+		else
+			answer_done(session, NULL, command);
+		return;
+	}
+	if (session->not_begun) {
+		session_error(session, "begin", ERROR_CONFLICT,
+		              "this batch was refused at its beginning; say abort, and begin "
+		              "again");
+		return;
+	}
+	commit.line = line;
+	commit.command = command;
+	if (succeeded(session, commit_line(&commit), &commit))
+		answer_done(session, &commit, command);
+	commit_release(&commit);
+}
+
+void session_clear(struct session *session, const char *line, const struct command *command)
+{
+	struct language_error wrong = {.column = command->words.word[0].column};
+	struct commit commit = commit_of(session);
+
+	if (session->in_batch) {
+		language_error_set(&wrong, ERROR_NOT_HERE,
+		                   "`clear counters` takes effect at once, so it cannot be part of "
+		                   "a batch; commit or abort it first");
+		session_language_error(session, line, &wrong);
+		return;
+	}
+	if (succeeded(session, commit_clear(&commit), &commit))
+		answer_done(session, &commit, NULL);
+	commit_release(&commit);
+}
+
+/* ---- leases ---- */
+
+static bool take_time(struct session *session, const struct words *words, uint32_t at, uint64_t *ns)
+{
+	const struct field field = {
+	        .name = "lease", .type = FIELD_TIME, .min = LEASE_LEAST_NS, .max = LEASE_MOST_NS};
+	struct language_error error = {.column = 0};
+
+	if (value_parse(&field, words->word[at].text, ns, &error) == 0)
+		return true;
+	answer_error(&session->output, &(struct answer_error){.name = "lease",
+	                                                      .code = error.name,
+	                                                      .column = words->word[at].column,
+	                                                      .message = error.text});
+	return false;
+}
+
+static void answer_time(struct session *session, uint64_t lease_ns)
+{
+	char text[120];
+	int n = snprintf(text, sizeof(text),
+	                 "lease %" PRIu64 ": undone in %.3f s, unless renewed\n", session->lease,
+	                 (double)lease_ns / 1e9);
+
+	if (session->output.json)
+		answer_object(&session->output, json_pack("{s:b,s:I,s:I}", "ok", 1, "lease",
+		                                          (json_int_t)session->lease, "lease_ns",
+		                                          (json_int_t)lease_ns));
+	else
+		answer_text(&session->output, "lease", text, (size_t)n);
+}
+
+/* Answers an error about the lease of this conversation: -ENOENT or -EALREADY. */
+static void no_lease(struct session *session, const char *word, int error)
+{
+	const char *why = "the lease has ended, and its change is being undone";
+
+	if (error == -ENOENT && session->lease != 0)
+		why = "the lease of this conversation has ended, and its change is undone";
+	else if (error == -ENOENT)
+		why = "this conversation has no lease; say begin lease TIME first";
+	session_error(session, word, ERROR_CONFLICT, why);
+}
+
+static void renew(struct session *session, const struct words *words)
+{
+	uint64_t lease_ns = 0;
+	int result = -ENOENT;
+
+	if (words->n > 1 && !take_time(session, words, 1, &lease_ns))
+		return;
+	if (session->lease != 0)
+		result = lease_renew(session->control->leases, session->lease, &lease_ns);
+	if (result == 0)
+		answer_time(session, lease_ns);
+	else
+		no_lease(session, "renew", result);
+}
+
+static void keep(struct session *session)
+{
+	int result = -ENOENT;
+
+	if (session->lease != 0)
+		result = lease_keep(session->control->leases, session->lease);
+	if (result != 0) {
+		no_lease(session, "keep", result);
+		return;
+	}
+	session->lease = 0;
+	answer_ok(&session->output);
+}
+
+static void revert(struct session *session)
+{
+	char why[LEASE_WHY_BYTES] = "";
+	int result = -ENOENT;
+
+	if (session->lease != 0)
+		result = lease_revert(session->control->leases, session->lease, &session->asker,
+		                      why);
+	if (result == -ECANCELED) {
+		session->over = true;
+	} else if (result == -ENOENT) {
+		no_lease(session, "revert", result);
+	} else if (result != 0) {
+		session_error(session, "revert", "refused", why);
+	} else {
+		session->lease = 0;
+		alloc_failure_taken();
+		answer_ok(&session->output);
+	}
+}
+
+/* ---- batches ---- */
+
+static void begin_copy(struct session *session)
+{
+	/* Until it has begun. A client may have sent the lines of the change already; they are no
+	 * single changes. */
+	session->not_begun = true;
+	if (!control_look_wait(session->control, &session->asker)) {
+		session->over = true;
+		return;
+	}
+	session->not_begun = batch_begin(&session->batch, session->control) != 0;
+	control_look_end(session->control);
+	session->in_batch = !session->not_begun;
+	if (session->in_batch)
+		answer_ok(&session->output);
+	else
+		session_error(session, "begin", ERROR_NO_MEMORY,
+		              "no memory for a copy of the scenario; try a smaller one");
+}
+
+static void begin_whole(struct session *session)
+{
+	session->not_begun = batch_begin_whole(&session->batch) != 0;
+	session->in_batch = !session->not_begun;
+	if (session->in_batch)
+		answer_ok(&session->output);
+	else
+		session_error(session, "begin", ERROR_NO_MEMORY,
+		              "no memory for another scenario; try later");
+}
+
+static void begin_lease(struct session *session, const struct words *words)
+{
+	struct leases *leases = session->control->leases;
+	const char *full = leases_refuse(leases);
+	uint64_t lease_ns;
+
+	session->not_begun = !session->in_batch; /* as in begin_copy */
+	if (words->n != 3) {
+		session_error(session, "lease", ERROR_UNKNOWN_WORD,
+		              "write begin lease TIME: `begin lease 5s`");
+		return;
+	}
+	if (!take_time(session, words, 2, &lease_ns))
+		return;
+	if (session->lease != 0 && lease_is(leases, session->lease)) {
+		session_error(session, "lease", ERROR_CONFLICT,
+		              "this conversation has a lease: say keep or revert first, or begin "
+		              "another in a conversation of its own");
+	} else if (full != NULL) {
+		session_error(session, "lease", ERROR_FULL, full);
+	} else if (session->in_batch) {
+		session_error(session, "begin", ERROR_CONFLICT,
+		              "a batch has begun already; commit or abort it first");
+	} else {
+		session->lease_ns = lease_ns;
+		begin_copy(session);
+	}
+}
+
+static void begin(struct session *session, bool whole)
+{
+	if (session->in_batch) {
+		session_error(session, "begin", ERROR_CONFLICT,
+		              "a batch has begun already; commit or abort it first");
+		return;
+	}
+	session->lease_ns = 0;
+	if (whole)
+		begin_whole(session);
+	else
+		begin_copy(session);
+}
+
+static void batch_end(struct session *session)
+{
+	batch_abort(&session->batch);
+	session->in_batch = false;
+}
+
+/* Returns true if there is a batch; otherwise answers an error. */
+static bool has_begun(struct session *session, const char *word)
+{
+	session->not_begun = false;
+	if (!session->in_batch)
+		session_error(session, word, ERROR_CONFLICT, "no batch has begun; say begin first");
+	return session->in_batch;
+}
+
+static void commit_all(struct session *session)
+{
+	struct commit commit = commit_of(session);
+	uint32_t wrong = session->batch.wrong_line;
+
+	if (!has_begun(session, "commit"))
+		return;
+	if (wrong != 0) {
+		batch_end(session);
+		answer_error(&session->output,
+		             &(struct answer_error){
+		                     .name = "commit",
+		                     .code = ERROR_CONFLICT,
+		                     .line = wrong,
+		                     .message = "this line was wrong, so the batch was not "
+		                                "applied; correct it and begin again"});
+		return;
+	}
+	commit.batch = session->batch;
+	commit.lease_ns = session->lease_ns;
+	memset(&session->batch, 0, sizeof(session->batch));
+	session->in_batch = false;
+	if (succeeded(session, commit_batch(&commit), &commit)) {
+		session->lease = commit.lease_number != 0 ? commit.lease_number : session->lease;
+		if (commit.lease_number != 0 && commit.late[0] == '\0')
+			answer_time(session, commit.lease_ns);
+		else
+			answer_done(session, &commit, NULL);
+	} else if (commit.lease_number != 0) {
+		session->lease = commit.lease_number; /* to let it go */
+	}
+	commit_release(&commit);
+}
+
+static void abort_all(struct session *session)
+{
+	if (!has_begun(session, "abort"))
+		return;
+	batch_end(session);
+	answer_ok(&session->output);
+}
+
+void session_change_end(struct session *session)
+{
+	if (session->in_batch)
+		batch_end(session);
+	if (session->lease != 0)
+		lease_let_go(session->control->leases, session->lease);
+	session->lease = 0;
+}
+
+/* ---- files ---- */
+
+/* Reads the file that was handed over. */
+static void take_file(struct session *session, const char *name)
+{
+	struct language_error wrong = {.column = 0};
+	int fd = session_descriptor_take(session), result;
+	struct file *file = NULL;
+
+	session->hands_over = true;
+	if (fd < 0) {
+		session_error(session, "file", ERROR_BAD_FILE,
+		              "no descriptor came with the line; send one with it, by SCM_RIGHTS");
+		return;
+	}
+	result = file_read_open(fd, name, FILE_CLIENT_BYTES_MAX, &file, &wrong);
+	close(fd);
+	if (result != 0) {
+		session_error(session, "file", wrong.name, wrong.text);
+		return;
+	}
+	file->secret = true;
+	if (client_files_put(&session->client_files, file) != 0)
+		session_error(session, "file", ERROR_FULL,
+		              "more than 64 files, or 16 MiB of them, were handed over; use fewer "
+		              "or smaller ones");
+	else
+		answer_ok(&session->output);
+}
+
+bool session_change_words(struct session *session, const struct words *words)
+{
+	const uint32_t n = words->n;
+
+	if (session_word_is(words, 0, "begin") && session_word_is(words, 1, "lease"))
+		begin_lease(session, words);
+	else if (session_word_is(words, 0, "renew") && n <= 2)
+		renew(session, words);
+	else if (session_word_is(words, 0, "keep") && n == 1)
+		keep(session);
+	else if (session_word_is(words, 0, "revert") && n == 1)
+		revert(session);
+	else if (session_word_is(words, 0, "begin") &&
+	         (n == 1 || (n == 2 && session_word_is(words, 1, "whole"))))
+		begin(session, n == 2);
+	else if (session_word_is(words, 0, "commit") && n == 1)
+		commit_all(session);
+	else if (session_word_is(words, 0, "abort") && n == 1)
+		abort_all(session);
+	else if (session_word_is(words, 0, "file") && n == 2)
+		take_file(session, words->word[1].text);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of a conversation that change nothing: what weir is, what is in force and what it does,
+ * packets as they pass, probes, and dumps of the flight. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "account/count.h"
+#include "fates/capture_words.h"
+#include "language/explain.h"
+#include "live/tap.h"
+#include "record/recording.h"
+#include "units/human_unit.h"
+#include "service/event_log.h"
+#include "show/json.h"
+#include "show/show.h"
+#include "show/totals.h"
+#include "socket/probe.h"
+#include "socket/session_state.h"
+#include "stream/flight_dumps.h"
+#include "stream/sampler.h"
+#include "text/alloc_failure.h"
+
+#define TAP_NS (5 * SIMTIME_MS) /* between looks whether workers have a tap */
+
+/* ---- hello ---- */
+
+/* In alphabetical order. */
+static const char *const capabilities[] = {
+        "batch", "capture", "events",           "files",  "flight", "json",
+        "lease", "probe",   "read-only-socket", "sample", "totals", "whole"};
+#define CAPABILITIES (sizeof(capabilities) / sizeof(capabilities[0]))
+
+static void hello_json(struct session *session, const struct scenario *now, uint64_t up_ns)
+{
+	struct control *control = session->control;
+	json_t *words = json_array(), *object;
+
+	for (size_t i = 0; i < CAPABILITIES; i++)
+		json_array_append_new(words, json_string(capabilities[i]));
+	object = json_pack("{s:s,s:i,s:b,s:s,s:I,s:o,s:I,s:b,s:i,s:i,s:i,s:o}", "weir",
+	                   WEIR_VERSION, "protocol", SESSION_PROTOCOL, "ok", 1, "run", control->run,
+	                   "pid", (json_int_t)getpid(), "seed", json_seed(now->seed), "uptime_ns",
+	                   (json_int_t)up_ns, "read_only", session->read_only, "ports",
+	                   (int)now->n_ports, "clouds", (int)now->n_clouds, "workers",
+	                   (int)control->ops->workers(control->context), "capabilities", words);
+	if (object != NULL && control->events != NULL) {
+		pthread_mutex_lock(&control->events_lock);
+		json_object_set_new(object, "events",
+		                    json_pack("{s:I,s:I}", "first",
+		                              (json_int_t)event_log_first(control->events), "next",
+		                              (json_int_t)event_log_next(control->events)));
+		pthread_mutex_unlock(&control->events_lock);
+	}
+	if (object != NULL)
+		json_object_set_new(object, "limits",
+		                    json_pack("{s:i,s:I,s:I,s:i}", "line_bytes", SESSION_LINE_MAX,
+		                              "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS,
+		                              "sample_max_ns", (json_int_t)SAMPLER_MOST_NS,
+		                              "sample_clouds", SAMPLER_ROWS_MOST));
+	answer_object(&session->output, object);
+}
+
+static void hello_text(struct session *session, const struct scenario *now, uint64_t up_ns)
+{
+	struct control *control = session->control;
+	char text[1024], up[HUMAN_UNIT_SIZE];
+	int n;
+
+	human_unit_format(up, sizeof(up), HUMAN_NS, (double)up_ns, 3);
+	n = snprintf(text, sizeof(text),
+	             "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
+	             "%s, %s, %s\n%s\ncapabilities:",
+	             WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(), up, now->seed, control->run,
+	             count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
+	             count_of(control->ops->workers(control->context), "worker").text,
+	             session->read_only ? "this socket is read-only"
+	                                : "this conversation may change everything");
+	for (size_t i = 0; i < CAPABILITIES; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", capabilities[i]);
+	n += snprintf(text + n, sizeof(text) - (size_t)n, "\n");
+	answer_text(&session->output, "hello", text, (size_t)n);
+}
+
+/* Answers what a client must know first. It does not wait for looks: it needs three numbers. */
+static void hello(struct session *session)
+{
+	struct control *control = session->control;
+	uint64_t up_ns = control->ops->now_ns(control->context);
+
+	control_lock(control);
+	if (session->output.json)
+		hello_json(session, *control->scenario, up_ns);
+	else
+		hello_text(session, *control->scenario, up_ns);
+	control_unlock(control);
+}
+
+/* ---- show and help ---- */
+
+static enum show_what what_of(const struct command *command)
+{
+	switch (command->kind) {
+	case COMMAND_SHOW_CONFIG:
+		return SHOW_CONFIG;
+	case COMMAND_SHOW_PORTS:
+		return SHOW_PORTS;
+	case COMMAND_SHOW_WORKERS:
+		return SHOW_WORKERS;
+	case COMMAND_SHOW_TOTALS:
+		return SHOW_TOTALS;
+	case COMMAND_SHOW_PATH:
+		return SHOW_PATH;
+	default:
+		if (command->words.n < 3)
+			return SHOW_CLOUDS;
+		return command->words.n > 3 && strcmp(command->words.word[3].text, "all") == 0
+		               ? SHOW_CLOUD_ALL
+		               : SHOW_CLOUD;
+	}
+}
+
+/* Answers with one cloud of a template. */
+static void show_one(struct session *session, const char *line, const struct words *words,
+                     uint32_t cloud)
+{
+	struct language_error wrong = {.column = words->word[3].column};
+	struct control *control = session->control;
+
+	if (show_answer_one(&session->output, control, cloud, words->word[3].text))
+		return;
+	if ((*control->scenario)->clouds[cloud]->many)
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` has no cloud `%.80s`: no packet of it has arrived yet, or "
+		                   "the template does not cover this address",
+		                   words->word[2].text, words->word[3].text);
+	else
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` is a single cloud, not a template: leave `%.80s` out",
+		                   words->word[2].text, words->word[3].text);
+	session_language_error(session, line, &wrong);
+}
+
+/* Within a look. */
+static void show(struct session *session, const char *line, const struct command *command,
+                 enum show_what what)
+{
+	struct control *control = session->control;
+	const struct words *words = &command->words;
+	struct language_error wrong = {.column = 0};
+	char late[CONTROL_WORKER_BYTES] = "";
+	int cloud = (int)command->number;
+
+	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL || what == SHOW_PATH) {
+		cloud = scenario_find_cloud(*control->scenario, words->word[2].text);
+		if (cloud < 0) {
+			language_unknown_cloud(*control->scenario, &words->word[2], &wrong);
+			session_language_error(session, line, &wrong);
+			return;
+		}
+	}
+	if (!control_is_late(control, CONTROL_SETTLES_NS, late, sizeof(late)))
+		late[0] = '\0';
+	if (what == SHOW_CLOUD && words->n > 3)
+		show_one(session, line, words, (uint32_t)cloud);
+	else
+		show_answer(&session->output, control, what, (uint32_t)cloud, late);
+}
+
+void session_show(struct session *session, const char *line, const struct command *command)
+{
+	struct language_error wrong = {.column = 0};
+
+	if (command->kind == COMMAND_SHOW_TOTALS && command->number > TOTALS_CLOUDS_MOST) {
+		wrong.column = command->words.word[2].column;
+		language_error_set(&wrong, ERROR_BAD_VALUE,
+		                   "at most %d clouds; `rest` has the others' sums",
+		                   TOTALS_CLOUDS_MOST);
+		session_language_error(session, line, &wrong);
+		return;
+	}
+	if (!control_look_wait(session->control, &session->asker)) {
+		session->over = true;
+		return;
+	}
+	show(session, line, command, what_of(command));
+	control_look_end(session->control);
+}
+
+void session_help(struct session *session, const char *line, const struct command *command)
+{
+	struct language_error wrong;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	int result = -ENOMEM;
+
+	if (out != NULL) {
+		result = explain(out, &command->words, 1, &wrong);
+		if (result == 0 && command->words.n == 1)
+			show_session_help(out);
+		alloc_failure_close(out);
+	}
+	if (out == NULL)
+		session_error(session, "help", ERROR_NO_MEMORY, "no memory for the answer");
+	else if (result != 0)
+		session_language_error(session, line, &wrong);
+	else
+		answer_text(&session->output, "help", text, n);
+	free(text);
+}
+
+void session_probe(struct session *session, const char *line, const struct command *command)
+{
+	struct batch_error error;
+	int result = probe_line(session->control, &session->asker, line, &command->words,
+	                        &session->output, &error);
+
+	if (result == -ECANCELED)
+		session->over = true;
+	else if (result != 0)
+		session_batch_error(session, &error);
+}
+
+/* ---- capture ---- */
+
+/* Determines the target: a cloud, else a port of this name, else `all`. Returns false if it is none
+ * of these. */
+static bool find_target(struct control *control, const char *name, struct tap_plan *plan)
+{
+	const struct scenario *scenario;
+	int cloud, port;
+
+	control_lock(control);
+	scenario = *control->scenario;
+	cloud = scenario_find_cloud(scenario, name);
+	port = scenario_find_port(scenario, name);
+	control_unlock(control);
+	if (cloud < 0 && port < 0)
+		return strcmp(name, CAPTURE_ALL) == 0;
+	strcpy(plan->target, name);
+	plan->port = cloud < 0;
+	plan->port_index = plan->port ? (uint32_t)port : 0;
+	return true;
+}
+
+static void capture_wrong(struct session *session, const char *line, const char *name,
+                          uint32_t column, const char *text)
+{
+	struct language_error wrong = {.column = column};
+
+	language_error_set(&wrong, name, "%s", text);
+	session_language_error(session, line, &wrong);
+}
+
+/* Returns the offset from the clock of the run to the wall clock. */
+static int64_t wall_of(struct control *control)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)((uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec -
+	                 control->ops->now_ns(control->context));
+}
+
+/* Begins the capture with the tap, and waits until every worker has it. */
+static void capture_tap(struct session *session, struct tap *tap)
+{
+	struct control *control = session->control;
+	bool waits = true;
+	char text[100];
+	int result;
+
+	control_lock(control);
+	result = control->ops->tap_begin(control->context, tap, wall_of(control));
+	while (result == 0 && waits && !control->ops->tap_is_on(control->context, tap))
+		waits = control_wait(control, &session->asker, TAP_NS);
+	control_unlock(control);
+	if (result != 0) {
+		snprintf(text, sizeof(text),
+		         "%d captures are under way, which is the maximum; end one first",
+		         TAPS_MAX);
+		session_error(session, "capture", ERROR_FULL, text);
+		tap_free(tap);
+		return;
+	}
+	session->tap = tap;
+	session->over |= !waits;
+	if (waits)
+		answer_ok(&session->output);
+}
+
+static void capture_begin(struct session *session, const char *line,
+                          const struct capture_words *words)
+{
+	struct tap_plan plan = {.kinds = points_kinds(words->points), .snap = words->snap};
+	struct control *control = session->control;
+	struct problem problem = {.text = ""};
+	struct tap *tap = NULL;
+	char text[200];
+	int fd, result;
+
+	if (!find_target(control, words->target, &plan)) {
+		snprintf(text, sizeof(text),
+		         "there is no cloud or port `%s`; `show cloud` and `show ports` list them, "
+		         "and `all` means all of them",
+		         words->target);
+		capture_wrong(session, line, ERROR_UNKNOWN_CLOUD, words->target_column, text);
+		return;
+	}
+	if (words->points & (1u << POINT_SENT) && plan.target[0] && !plan.port) {
+		snprintf(text, sizeof(text),
+		         "`sent` is a point of ports, and `%s` is a cloud; `capture PORT sent` "
+		         "shows when its device took the packets",
+		         words->target);
+		capture_wrong(session, line, ERROR_BAD_VALUE, words->target_column, text);
+		return;
+	}
+	fd = session_descriptor_take(session);
+	if (fd < 0) {
+		capture_wrong(session, line, ERROR_BAD_FILE, 0,
+		              "no descriptor came with the line: it must carry the memory for the "
+		              "packets, as `weir ctl capture` sends it");
+		return;
+	}
+	plan.match = words->matches ? (char *)(uintptr_t)words->match : NULL;
+	result = tap_make(&plan, control->ops->workers(control->context), fd, &tap, &problem);
+	close(fd);
+	if (result == 0)
+		capture_tap(session, tap);
+	else
+		session_error(session, "capture",
+		              result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_BAD_VALUE, problem.text);
+}
+
+/* `capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]`, with the descriptor of a memory.
+ * Workers put the fates of packets into this memory (capture/fate_ring.h) from the answer on, until
+ * the conversation ends or receives `capture off`. A conversation has one capture at a time. weir
+ * reads nothing of the memory, and sends nothing: a slow client loses packets of its own capture,
+ * which are counted in that memory. */
+static void capture(struct session *session, const char *line, const struct words *words)
+{
+	struct language_error wrong = {.column = 0};
+	struct capture_words capture;
+
+	if (words->n == 2 && session_word_is(words, 1, "off")) {
+		session_capture_end(session);
+		answer_ok(&session->output);
+	} else if (session->tap != NULL) {
+		capture_wrong(session, line, ERROR_CONFLICT, 0,
+		              "this conversation has a capture already; say `capture off` first");
+	} else if (capture_words_parse(words, false, &capture, &wrong) != 0) {
+		session_language_error(session, line, &wrong);
+	} else {
+		capture_begin(session, line, &capture);
+	}
+}
+
+void session_capture_end(struct session *session)
+{
+	struct control *control = session->control;
+
+	if (session->tap == NULL)
+		return;
+	control_lock(control);
+	if (!control->ends) /* else the runtime frees it with its own end */
+		control->ops->tap_end(control->context, session->tap);
+	control_unlock(control);
+	session->tap = NULL;
+}
+
+/* ---- flight ---- */
+
+/* Dumps the flight into a folder. NULL: flight_dumps_folder chooses it. */
+static void flight_dump(struct session *session, const char *asked)
+{
+	struct control *control = session->control;
+	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES + 4];
+	struct problem problem = {.text = ""};
+	struct recording_dump dump;
+	int result;
+
+	if (control->flight == NULL) {
+		session_error(session, "flight", ERROR_CONFLICT,
+		              "there is no flight: start weir with --flight 10s");
+		return;
+	}
+	flight_dumps_folder(control->flight, asked, folder);
+	session_line_note(session, true);
+	result = recording_dump(control->recording, folder, &dump, &problem);
+	if (result != 0) {
+		session_error(session, "flight",
+		              result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_CONFLICT, problem.text);
+		return;
+	}
+	flight_dump_text(&dump, text);
+	if (session->output.json) {
+		answer_object(&session->output, json_pack("{s:b,s:s,s:s}", "ok", 1, "folder",
+		                                          folder, "flight", text));
+		return;
+	}
+	snprintf(line, sizeof(line), "%s: %s\n", folder, text);
+	answer_text(&session->output, "flight", line, strlen(line));
+}
+
+bool session_look_words(struct session *session, const char *line, const struct words *words)
+{
+	const uint32_t n = words->n;
+
+	if (session_word_is(words, 0, "hello") && n == 1)
+		hello(session);
+	else if (session_word_is(words, 0, "capture"))
+		capture(session, line, words);
+	else if (session_word_is(words, 0, "flight") && (n == 2 || n == 3) &&
+	         strcmp(words->word[1].text, "dump") == 0)
+		flight_dump(session, n == 3 ? words->word[2].text : NULL);
+	else
+		return false;
+	return true;
+}

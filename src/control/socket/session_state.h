@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of a conversation, for the files that execute its lines: session.c (bytes, lines, and
+ * what is pushed), session_change.c (changes, batches, leases, files) and session_look.c (what is
+ * shown).
+ *
+ * Thread: the session's.
+ */
+#ifndef WEIR_SESSION_STATE_H
+#define WEIR_SESSION_STATE_H
+
+#include "service/answer.h"
+#include "service/peer.h"
+#include "socket/batch.h"
+#include "socket/client_files.h"
+#include "socket/session.h"
+#include "socket/subscription.h"
+
+#define SESSION_DESCRIPTORS 16
+
+struct tap;
+
+/* Bits of `line_now`; from SESSION_LINE_NUMBER on, the number of the line in its batch. */
+#define SESSION_LINE_JSON   1u
+#define SESSION_LINE_FLIGHT 2u
+#define SESSION_LINE_NUMBER 2
+
+struct session {
+	struct control *control;
+	struct asker asker; /* passed to whatever waits; calls `outer` */
+	struct asker outer; /* who waits for the lines */
+	int wake;
+	struct output output; /* answers are appended */
+	size_t answer_at;     /* in the output: where the answer to this line begins */
+	bool over;
+	bool read_only; /* it may change nothing */
+	struct peer who;
+	struct subscription subscription;
+	uint64_t progress; /* atomic, like the next */
+	uint64_t line_now; /* what another thread may have to know: SESSION_LINE_... */
+	/* changes */
+	bool in_batch;
+	bool not_begun; /* `begin` was refused: its lines are no single changes */
+	struct batch batch;
+	uint64_t lease_ns; /* of the batch that has begun; 0: its change is permanent */
+	uint64_t lease;    /* the number of this conversation's lease; 0: none */
+	struct client_files client_files;
+	bool hands_over; /* the line was `file`: the files handed over are kept for the next line */
+	uint32_t n_descriptors;
+	int descriptors[SESSION_DESCRIPTORS]; /* received, and not taken by a line yet */
+	struct tap *tap;                      /* of the capture; NULL: there is none */
+	/* bytes */
+	bool skipping; /* skips the rest of a line that was too long */
+	size_t line_n;
+	char line[SESSION_LINE_MAX + 2]; /* with a CR, and a 0 */
+};
+
+/* Returns true if the word at `at` is this one, and not quoted: a quoted word is a value. */
+bool session_word_is(const struct words *words, uint32_t at, const char *text);
+void session_error(struct session *session, const char *name, const char *code,
+                   const char *message);
+/* Answers an error. It makes the batch wrong if one has begun. */
+void session_batch_error(struct session *session, const struct batch_error *error);
+void session_language_error(struct session *session, const char *line,
+                            const struct language_error *wrong);
+/* Answers that there was no memory for the whole answer. */
+void session_no_answer(struct session *session);
+/* Notes which line is under way. */
+void session_line_note(struct session *session, bool flight);
+/* Returns the oldest descriptor that was received, and its ownership; -1 if there is none. */
+int session_descriptor_take(struct session *session);
+
+/* ---- session_change.c ---- */
+
+/* Executes `begin`, `commit`, `abort`, `renew`, `keep`, `revert` and `file`. Returns false if the
+ * line is none of these. */
+bool session_change_words(struct session *session, const struct words *words);
+/* Executes an edit, or adds it to the batch. */
+void session_edit(struct session *session, const char *line, const struct command *command);
+void session_clear(struct session *session, const char *line, const struct command *command);
+/* Ends the batch and the lease of a conversation that is over. */
+void session_change_end(struct session *session);
+
+/* ---- session_look.c ---- */
+
+/* Executes `hello`, `capture` and `flight`. Returns false if the line is none of these. */
+bool session_look_words(struct session *session, const char *line, const struct words *words);
+/* Executes `show` and `help`. */
+void session_show(struct session *session, const char *line, const struct command *command);
+void session_help(struct session *session, const char *line, const struct command *command);
+void session_probe(struct session *session, const char *line, const struct command *command);
+/* Ends the capture, if there is one. */
+void session_capture_end(struct session *session);
+
+#endif
