@@ -20,7 +20,7 @@ dir=${1:-build/tsan}
 mkdir -p "$(dirname "$dir")"
 
 programs="worker bell io_thread runtime reading fate-queue frame-queue tap server session \
-	stall load"
+	stall load keep events probe"
 [ -e "$dir/build.ninja" ] ||
 	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
 		-Db_lundef=false -Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
