@@ -653,6 +653,23 @@ static void a_lease_that_cannot_be_undone_is_told_once_and_tried_again(void **st
 	json_decref(events);
 }
 
+/* The lease ends with the request, not when its time is up. */
+static void a_revert_that_is_refused_is_tried_again_after_a_second(void **state)
+{
+	struct talk *talk = *state;
+
+	free(say(talk->session, "begin lease 1h\ncloud down delay 80ms\ncommit\n"));
+	talk->fake.refuse = true;
+	expect_begins(talk->session, "revert\n", "err revert: the memory would not do");
+	expect_begins(talk->session, "renew\n", "err renew: the lease has ended, and its change");
+	poll_leases(talk, 500 * SIMTIME_MS);
+	talk->fake.refuse = false;
+	poll_leases(talk, 900 * SIMTIME_MS);
+	assert_string_equal(delay_of(talk, "down"), "80ms");
+	poll_leases(talk, 1100 * SIMTIME_MS);
+	assert_string_equal(delay_of(talk, "down"), "40ms");
+}
+
 /* ---- watches ---- */
 
 static void the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_second(void **state)
@@ -852,6 +869,7 @@ GROUP(events)
 	        TALK(a_renewal_counts_though_weir_was_away_while_it_waited),
 	        TALK(a_lease_whose_client_goes_before_it_is_answered_is_undone_or_never_made),
 	        TALK(a_lease_that_cannot_be_undone_is_told_once_and_tried_again),
+	        TALK(a_revert_that_is_refused_is_tried_again_after_a_second),
 	        TALK(the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_second),
 	        TALK(the_points_of_schedules_are_told_with_their_instants),
 	        TALK(of_many_schedules_each_has_its_turn_and_no_point_is_lost),

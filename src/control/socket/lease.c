@@ -341,8 +341,10 @@ int lease_revert(struct leases *leases, uint64_t number, const struct asker *ask
 		result = 0; /* its time was up; if it is gone now, it is undone */
 	}
 	if (lease != NULL) {
-		if (!lease->due)
+		if (!lease->due) {
 			lease->end = LEASE_ASKED;
+			lease->until_ns = 0; /* from now on it is due, even if this fails */
+		}
 		result = waits ? undo(leases, lease, asker) : -ECANCELED;
 		lease = find(leases, number);
 		snprintf(why, LEASE_WHY_BYTES, "%s", lease != NULL ? lease->stuck : "");
