@@ -33,17 +33,11 @@ void client_files_clear(struct client_files *client_files)
 		file_release(client_files->file[--client_files->n]);
 }
 
-void client_files_copy(struct client_files *to, const struct client_files *from)
-{
-	to->may_open = from->may_open;
-	for (to->n = 0; to->n < from->n; to->n++)
-		to->file[to->n] = file_hold(from->file[to->n]);
-}
-
 static int client_files_read(const struct file_source *source, const char *name, struct file **file,
                              struct language_error *error)
 {
-	const struct client_files *client_files = (const struct client_files *)source;
+	struct client_files *client_files = (struct client_files *)(uintptr_t)source;
+	const struct asker *asker = client_files->asker;
 	int result;
 
 	for (uint32_t i = 0; i < client_files->n; i++) {
@@ -58,10 +52,14 @@ static int client_files_read(const struct file_source *source, const char *name,
 		        "the file `%.*s` did not come with the line: weir opens none for you; "
 		        "`weir ctl` hands over what you may read, other clients by `file NAME`",
 		        language_error_shown(name), name);
+	if (asker != NULL && !asker->waits(asker->argument))
+		return language_error_set(error, ERROR_BAD_FILE, "nobody waits for it");
 	result = file_read_own(name, FILE_CLIENT_BYTES_MAX, file, error);
-	if (result == 0)
-		(*file)->secret = true;
-	return result;
+	if (result != 0)
+		return result;
+	(*file)->secret = true;
+	client_files_put(client_files, file_hold(*file)); /* if there is room */
+	return 0;
 }
 
 void client_files_use(struct client_files *client_files)

@@ -9,6 +9,9 @@
  * conversation together have CLIENT_FILES_BYTES_MAX, and no answer contains anything of their
  * content.
  *
+ * A file that weir has opened stays with the others, as long as there is room: the lines of a batch
+ * may be executed again while others wait for their turn, and a disk may not answer then.
+ *
  * Ownership: holds references to the files.
  * Thread: one at a time.
  */
@@ -17,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include "service/control.h"
 #include "text/file_read.h"
 
 #define CLIENT_FILES_MAX       64
@@ -25,6 +29,7 @@
 struct client_files {
 	struct file_source source; /* must be first: client_files_use */
 	bool may_open;             /* this process opens a file that is not in the array */
+	const struct asker *asker; /* asked before that, which may take long; or NULL */
 	uint32_t n;
 	struct file *file[CLIENT_FILES_MAX];
 };
@@ -33,8 +38,6 @@ struct client_files {
  * many files or they are too large; then the reference is released. */
 int client_files_put(struct client_files *client_files, struct file *file);
 void client_files_clear(struct client_files *client_files);
-/* Copies the references. `to` must be empty. */
-void client_files_copy(struct client_files *to, const struct client_files *from);
 /* Makes `client_files` the source of this thread's files. NULL: this process opens them again. */
 void client_files_use(struct client_files *client_files);
 

@@ -415,6 +415,7 @@ struct session *session_make(struct control *control)
 		return NULL;
 	session->control = control;
 	session->asker = (struct asker){waits, session};
+	session->client_files.asker = &session->asker;
 	session->wake = -1;
 	return session;
 }
