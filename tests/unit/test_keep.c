@@ -103,6 +103,20 @@ static void what_is_still_being_written_at_the_end_becomes_no_file(void **state)
 	}
 }
 
+/* Only the thread touches the disk. Here it does not come to that. */
+static void the_end_waits_for_no_disk(void **state)
+{
+	struct place *place = *state;
+	struct keep keep;
+
+	keep_init(&keep, &place->fake.control, &place->file);
+	keep_write(&keep);
+	keep.runs = true;
+	keep_end(&keep, true);
+	assert_int_equal(access(place->kept, F_OK), 0);
+	assert_false(keep_write(&keep));
+}
+
 static void without_an_orderly_end_it_stays(void **state)
 {
 	struct place *place = *state;
@@ -157,6 +171,7 @@ GROUP(keep)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(what_is_still_being_written_at_the_end_becomes_no_file),
+	        TEST(the_end_waits_for_no_disk),
 	        TEST(without_an_orderly_end_it_stays),
 	        TEST(while_the_scenario_file_is_read_again_what_was_in_force_is_not_its),
 	        TEST(a_scenario_file_that_is_written_after_it_was_read_counts),

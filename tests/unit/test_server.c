@@ -28,6 +28,7 @@
 #include "socket/server.h"
 #include "socket/session.h"
 #include "socket/socket.h"
+#include "stream/event.h"
 
 #define SCENARIO "port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
 
@@ -524,6 +525,43 @@ static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_sec
 	close(other);
 }
 
+/* Events, and no answer, wait for a client that does not read. They are fewer than the log keeps. */
+static void a_client_that_reads_no_events_is_told_after_30_seconds_and_closed(void **state)
+{
+	static char pushed[400 * 1000];
+	struct bench *bench = *state;
+	int slow = bench_connect(bench);
+	char answer[4096], text[1001] = "";
+	const char *end;
+	size_t n = 0;
+
+	send_text(slow, "events\n");
+	hear(bench, slow, 1, answer);
+	memset(text, 'x', sizeof(text) - 1);
+	for (int i = 0; i < 400; i++)
+		event_tell(&bench->fake.control, RUN_LOG_DEBUG, "remark", json_object(), "%s",
+		           text);
+	rounds(bench, 20);
+	bench->now_ns = CONNECTION_STALL_NS - 1;
+	rounds(bench, 20);
+	assert_int_equal(server_clients(bench->server), 1);
+	/* On a busy machine its thread may have noticed only now. */
+	for (int i = 0; i < PATIENCE && server_clients(bench->server) > 0; i++) {
+		bench->now_ns += SIMTIME_S;
+		rounds(bench, 1);
+	}
+	assert_int_equal(server_clients(bench->server), 0);
+	for (ssize_t more = 1; more > 0; n += (size_t)more) {
+		more = recv(slow, pushed + n, sizeof(pushed) - 1 - n, 0);
+		assert_true(more >= 0);
+	}
+	end = strstr(pushed, "\nerr events: ");
+	assert_non_null(end);
+	assert_memory_equal(
+	        end, "\nerr events: nothing was read for 30 s; resume with `events from ", 65);
+	close(slow);
+}
+
 static void answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read(void **state)
 {
 	struct bench *bench = *state;
@@ -773,6 +811,7 @@ GROUP(server)
 	        TEST(what_a_client_has_opened_himself_is_read_and_not_shown),
 	        TEST(an_idle_client_is_told_and_closed_after_10_minutes),
 	        TEST(a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_seconds),
+	        TEST(a_client_that_reads_no_events_is_told_after_30_seconds_and_closed),
 	        TEST(answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read),
 	        TEST(a_live_socket_is_not_taken_and_the_error_says_whose_it_is),
 	        TEST(the_read_only_socket_is_another_one),

@@ -357,6 +357,50 @@ static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
 	session_free(other.session);
 }
 
+struct answered {
+	struct talk *talk;
+	uint32_t asked;
+	size_t waiting;
+};
+
+static bool note_what_waits(void *argument)
+{
+	struct answered *answered = argument;
+
+	answered->asked++;
+	session_output(answered->talk->session, &answered->waiting);
+	return true;
+}
+
+/* A file that weir opens may be on a disk that does not answer. So what was answered before is sent
+ * first, and a batch that is executed again in its turn opens nothing. */
+static void a_file_of_a_batch_is_opened_once_and_outside_of_its_turn(void **state)
+{
+	struct talk *talk = *state;
+	struct talk other = {.session = session_make(&talk->fake.control)};
+	struct answered answered = {.talk = talk};
+	char path[] = "/tmp/weir-batch-XXXXXX", line[100];
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, "3\n8\n", 4), 4);
+	close(fd);
+	session_trust(talk->session);
+	expect(talk, "begin\n", "ok\n");
+	session_attend(talk->session, &(struct asker){note_what_waits, &answered}, -1);
+	snprintf(line, sizeof(line), "cloud up delay 1ms\ncloud up loss list %s\n", path);
+	expect(talk, line, "ok\nok\n");
+	assert_int_equal(answered.asked, 1);
+	assert_int_equal(answered.waiting, 3);
+	expect(&other, "cloud down delay 5ms\n", "was: delay 40ms jitter 2ms\nok\n");
+	assert_int_equal(unlink(path), 0);
+	expect(talk, "commit\n", "ok\n");
+	assert_int_equal(statements_of(talk, "up"), 2);
+	/* The next line opens it anew. */
+	snprintf(line, sizeof(line), "cloud down loss list %s\n", path);
+	expect_begins(talk, line, "err ");
+	session_free(other.session);
+}
+
 /* ---- a whole scenario ---- */
 
 static void a_whole_batch_takes_the_place_of_what_is_in_force(void **state)
@@ -541,6 +585,35 @@ static void what_is_asked_for_meanwhile_is_done_afterwards(void **state)
 	unlink(path);
 }
 
+static void a_reload_that_does_not_end_is_told(void **state)
+{
+	struct talk *talk = *state;
+	struct control *control = &talk->fake.control;
+	char path[] = "/tmp/weir-reload-XXXXXX";
+	struct heard heard = {.lines = 0};
+	struct reload reload;
+
+	close(mkstemp(path));
+	write_file(path, "port a\nport b\n");
+	fake_use_threads(&talk->fake);
+	reload_init(&reload, control, path, hear, &heard);
+	__atomic_store_n(&talk->fake.holds, true, __ATOMIC_RELAXED);
+	reload_watch(&reload, 60 * SIMTIME_S);
+	reload_ask(&reload);
+	for (uint64_t ms = 0; ms < 30000; ms += 100) {
+		reload_watch(&reload, 60 * SIMTIME_S + ms * SIMTIME_MS);
+		assert_int_equal(heard.lines, ms >= 20000);
+	}
+	assert_non_null(strstr(heard.text, ": not reloaded after 20 s: its disk does not answer"));
+	__atomic_store_n(&talk->fake.holds, false, __ATOMIC_RELAXED);
+	assert_true(control_join(control, 60 * SIMTIME_S));
+	assert_non_null(strstr(heard.text, ": reloaded, and in force"));
+	for (uint64_t ms = 0; ms < 30000; ms += 100)
+		reload_watch(&reload, 100 * SIMTIME_S + ms * SIMTIME_MS);
+	assert_int_equal(heard.lines, 2);
+	unlink(path);
+}
+
 static void show_config_loads_again_to_the_same_text(void **state)
 {
 	struct talk *talk = *state, again = {.session = NULL};
@@ -675,6 +748,7 @@ GROUP(session)
 	        TEST(counters_are_not_cleared_in_a_batch),
 	        TEST(a_refused_change_leaves_the_scenario_as_it_was),
 	        TEST(a_batch_keeps_what_another_client_changed_meanwhile),
+	        TEST(a_file_of_a_batch_is_opened_once_and_outside_of_its_turn),
 	        TEST(show_config_loads_again_to_the_same_text),
 	        TEST(a_whole_batch_takes_the_place_of_what_is_in_force),
 	        TEST(a_whole_batch_with_one_wrong_line_changes_nothing),
@@ -683,6 +757,7 @@ GROUP(session)
 	        TEST(a_whole_batch_does_not_keep_what_another_client_changed_meanwhile),
 	        TEST(a_file_is_read_again_whole_or_not_at_all),
 	        TEST(what_is_asked_for_meanwhile_is_done_afterwards),
+	        TEST(a_reload_that_does_not_end_is_told),
 	        TEST(in_json_mode_every_answer_is_one_object_on_a_line),
 	        TEST(a_json_error_has_name_column_and_message),
 	        TEST(answers_that_are_not_taken_stop_the_execution),

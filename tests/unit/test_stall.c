@@ -14,6 +14,7 @@
 #include "fake_control.h"
 #include "runner/group.h"
 #include "socket/session.h"
+#include "stream/event.h"
 
 #define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
 #define LATE     "accepted, but worker 1 on processor 3 stands still: "
@@ -349,6 +350,32 @@ static void what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_i
 	assert_true(control_end(control, 3 * SIMTIME_MS));
 }
 
+/* What a thread does that comes back, from a disk that did not answer, while weir ends. */
+static void what_comes_after_the_end_finds_no_emulator(void **state)
+{
+	static const char *const lines[] = {
+	        "hello\n",          "json on\nhello\n", "show cloud\n",
+	        "capture all\n",    "capture down\n",   "cloud up delay 5ms\n",
+	        "clear counters\n", "sample 1s\n",      "probe down\n",
+	        "flight dump\n",    "events\n",         "begin\nhello\ncommit\n"};
+	struct talk *talk = *state;
+	struct control *control = &talk->fake.control;
+
+	assert_true(control_end(control, SIMTIME_S));
+	control_cut_off(control);
+	assert_null(control->context);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct session *session = session_make(control);
+
+		session_feed(session, lines[i], strlen(lines[i]));
+		session_poll(session);
+		assert_true(session_over(session));
+		session_free(session);
+	}
+	event_stopped(control, RUN_LOG_INFO, "test");
+	assert_int_equal(talk->fake.changes, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
 
 GROUP(stall)
@@ -363,6 +390,7 @@ GROUP(stall)
 	        TEST(clients_that_go_at_any_moment_leave_nothing_behind),
 	        TEST(turns_come_in_the_order_in_which_they_were_asked_for),
 	        TEST(what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it),
+	        TEST(what_comes_after_the_end_finds_no_emulator),
 	};
 
 	return cmocka_run_group_tests_name("stall", tests, NULL, NULL);

@@ -205,6 +205,34 @@ bool control_join(struct control *control, uint64_t patience_ns)
 	return over;
 }
 
+static uint64_t gone_now_ns(const struct runtime *context)
+{
+	(void)context;
+	return 0;
+}
+
+static bool gone_taken(struct runtime *context, const struct transaction *transaction)
+{
+	(void)context;
+	(void)transaction;
+	return false;
+}
+
+/* Nothing else is called after control_end. */
+static const struct control_ops gone = {.now_ns = gone_now_ns, .taken = gone_taken};
+
+void control_cut_off(struct control *control)
+{
+	control_lock(control);
+	pthread_mutex_lock(&control->events_lock);
+	__atomic_store_n(&control->ops, &gone, __ATOMIC_RELEASE);
+	control->context = NULL;
+	control->scenario = NULL;
+	control->recording = NULL;
+	pthread_mutex_unlock(&control->events_lock);
+	control_unlock(control);
+}
+
 /* ---- transactions; all with `lock` ---- */
 
 static bool is_looked_at(const struct control *control)

@@ -173,9 +173,12 @@ void control_init(struct control *control, const struct control_ops *ops, struct
  * holds the turn or looks. Returns false if somebody still does: then nothing that they use may be
  * freed. Thread: main. */
 bool control_end(struct control *control, uint64_t patience_ns);
-/* Waits up to `patience_ns` for the threads. Returns false if some have not ended; they touch the
- * emulator no more, but control must stay. Thread: main. */
+/* Waits up to `patience_ns` for the threads. Returns false if some have not ended: then control must
+ * stay, and control_cut_off is to be called. Thread: main. */
 bool control_join(struct control *control, uint64_t patience_ns);
+/* For threads that have not ended: from now on they find no emulator, which may be freed. Thread:
+ * main. */
+void control_cut_off(struct control *control);
 /* Frees what control owns. What workers have not taken belongs to the context. */
 void control_close(struct control *control);
 

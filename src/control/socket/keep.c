@@ -53,7 +53,6 @@ void keep_init(struct keep *keep, struct control *control, const struct keep_fil
 	if (file != NULL)
 		keep->file = *file;
 	memcpy(keep->next_head, keep->file.head, sizeof(keep->next_head));
-	pthread_mutex_init(&keep->name, NULL);
 }
 
 void keep_read(struct keep *keep)
@@ -62,8 +61,8 @@ void keep_read(struct keep *keep)
 		return;
 	control_lock(keep->control);
 	keep->reading = true;
-	head_of(keep->file.config, keep->next_head);
 	control_unlock(keep->control);
+	head_of(keep->file.config, keep->next_head);
 }
 
 /* Adopts the first line of the scenario file that was read, even if reading it changed nothing. */
@@ -82,17 +81,14 @@ void keep_was_read(struct keep *keep)
 
 /* ---- writing ---- */
 
-static int publish(struct keep *keep, struct atomic_file *file, struct problem *problem)
+static bool is_unwanted(struct keep *keep)
 {
-	int result = 0;
+	bool unwanted;
 
-	pthread_mutex_lock(&keep->name);
-	if (keep->unwanted)
-		atomic_file_discard(file);
-	else
-		result = atomic_file_publish(file, problem);
-	pthread_mutex_unlock(&keep->name);
-	return result;
+	control_lock(keep->control);
+	unwanted = keep->unwanted;
+	control_unlock(keep->control);
+	return unwanted;
 }
 
 static int put(struct keep *keep, const char *head, const char *text, struct problem *problem)
@@ -104,8 +100,8 @@ static int put(struct keep *keep, const char *head, const char *text, struct pro
 		return result;
 	fprintf(atomic_file_stream(file), "%s\n%s%s", head, text, &TAIL[1]);
 	result = atomic_file_finish(file, problem);
-	if (result == 0)
-		return publish(keep, file, problem);
+	if (result == 0 && !is_unwanted(keep))
+		return atomic_file_publish(file, problem);
 	atomic_file_discard(file);
 	return result;
 }
@@ -192,24 +188,49 @@ static void run(void *argument)
 		control_lock(control);
 	}
 	control_unlock(control);
+	if (is_unwanted(keep))
+		unlink(keep->file.path);
+	control_lock(control);
+	keep->runs = false;
+	control_unlock(control);
 }
 
 int keep_start(struct keep *keep)
 {
-	return keep->file.path != NULL ? control_thread(keep->control, run, keep) : 0;
+	if (keep->file.path == NULL)
+		return 0;
+	keep->runs = true;
+	if (control_thread(keep->control, run, keep) == 0)
+		return 0;
+	keep->runs = false;
+	return -EAGAIN;
 }
 
 void keep_end(struct keep *keep, bool remove)
 {
+	bool runs;
+
+	if (keep->file.path == NULL)
+		return;
 	control_lock(keep->control);
 	keep->ends = true;
+	keep->unwanted = remove;
+	runs = keep->runs;
 	control_unlock(keep->control);
-	if (!remove || keep->file.path == NULL)
-		return;
-	pthread_mutex_lock(&keep->name);
-	keep->unwanted = true;
-	unlink(keep->file.path);
-	pthread_mutex_unlock(&keep->name);
+	control_wake(keep->control);
+	if (remove && !runs)
+		unlink(keep->file.path);
+}
+
+void keep_complain(struct keep *keep)
+{
+	control_lock(keep->control);
+	if (keep->runs && keep->unwanted)
+		run_log(RUN_LOG_WARNING,
+		        "%s: its disk does not answer, so it could not be removed; remove it, or "
+		        "the next weir continues with it",
+		        keep->file.path);
+	control_unlock(keep->control);
 }
 
 static bool is_whole(FILE *file)

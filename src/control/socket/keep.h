@@ -16,7 +16,6 @@
 #define WEIR_KEEP_H
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,9 +39,9 @@ struct keep {
 	uint64_t changes;                /* those that are kept, or are being written */
 	uint32_t leases;                 /* the number of leases undone in it */
 	bool complained;
-	bool ends;            /* nothing more is written */
-	bool unwanted;        /* the file must not get its name; with the next */
-	pthread_mutex_t name; /* held while the file gets its name */
+	bool ends;     /* nothing more is written */
+	bool unwanted; /* the file is to be removed */
+	bool runs;     /* the thread */
 };
 
 /* Notes the state of the scenario file before it is read. If `path` is NULL, nothing is kept. Both
@@ -60,11 +59,13 @@ int keep_start(struct keep *keep);
 /* Writes what is not kept yet. Returns false if there was nothing to write. For that thread, and
  * for tests. */
 bool keep_write(struct keep *keep);
-/* Notes that the scenario file is about to be read again, and that it was read. */
+/* Notes that the scenario file is about to be read again, and that it was read. For one thread. */
 void keep_read(struct keep *keep);
 void keep_was_read(struct keep *keep);
-/* Writes nothing more. With `remove`, at an orderly end, the file is removed, and a write under way
- * does not replace it, however long that write takes. */
+/* Writes nothing more. With `remove`, at an orderly end, the thread then removes the file: nobody
+ * waits for the disk here, either. */
 void keep_end(struct keep *keep, bool remove);
+/* Logs that the file stays, if the thread has not removed it. */
+void keep_complain(struct keep *keep);
 
 #endif

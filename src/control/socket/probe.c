@@ -347,8 +347,13 @@ static int await(const struct probe *probe, struct cloud_report *report)
 static int hear(const struct probe *probe, struct output *output)
 {
 	struct cloud_report *report = malloc(sizeof(*report));
-	int result = report != NULL ? await(probe, report) : 0;
+	int result;
 
+	if (report == NULL) {
+		answer_object(output, NULL);
+		return 0;
+	}
+	result = await(probe, report);
 	if (result == 0)
 		answer_wrong(probe->strip,
 		             "the cloud was removed while routers were asked; probe again", output);

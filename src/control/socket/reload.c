@@ -48,29 +48,23 @@ void reload_now(struct reload *reload)
 	commit_release(&commit);
 }
 
-/* Returns true if another reload was requested meanwhile; otherwise none is under way any more. */
-static bool goes_on(struct reload *reload)
-{
-	bool again;
-
-	if (reload->keep != NULL)
-		keep_was_read(reload->keep);
-	control_lock(reload->control);
-	again = reload->running = reload->again && !reload->control->ends;
-	reload->again = false;
-	control_unlock(reload->control);
-	if (again && reload->keep != NULL)
-		keep_read(reload->keep);
-	return again;
-}
-
 static void run(void *argument)
 {
 	struct reload *reload = argument;
+	bool goes_on = true;
 
-	do {
+	while (goes_on) {
+		if (reload->keep != NULL)
+			keep_read(reload->keep);
 		reload_now(reload);
-	} while (goes_on(reload));
+		if (reload->keep != NULL)
+			keep_was_read(reload->keep);
+		control_lock(reload->control);
+		goes_on = reload->running = reload->again && !reload->control->ends;
+		reload->again = reload->told = false;
+		reload->patience.waited_ns = 0;
+		control_unlock(reload->control);
+	}
 }
 
 void reload_ask(struct reload *reload)
@@ -84,13 +78,32 @@ void reload_ask(struct reload *reload)
 	reload->running = true;
 	reload->again = !begins;
 	control_unlock(reload->control);
-	if (!begins)
-		return;
-	if (reload->keep != NULL)
-		keep_read(reload->keep);
-	if (control_thread(reload->control, run, reload) == 0)
+	if (!begins || control_thread(reload->control, run, reload) == 0)
 		return;
 	reload->tell(reload->argument, RUN_LOG_ERROR,
 	             "no thread can be started to read the scenario file again; it stays as it is");
-	goes_on(reload);
+	control_lock(reload->control);
+	reload->running = false;
+	control_unlock(reload->control);
+}
+
+void reload_watch(struct reload *reload, uint64_t now_ns)
+{
+	char text[500];
+	bool late;
+
+	control_lock(reload->control);
+	late = patience_look(&reload->patience, now_ns) >= RELOAD_LATE_NS && reload->running &&
+	       !reload->told;
+	if (!reload->running)
+		reload->patience.waited_ns = 0;
+	reload->told |= late;
+	control_unlock(reload->control);
+	if (!late)
+		return;
+	snprintf(text, sizeof(text),
+	         "%.300s: not reloaded after 20 s: its disk does not answer, or that of a file "
+	         "which it names; the scenario in force stays until they do",
+	         reload->path);
+	reload->tell(reload->argument, RUN_LOG_WARNING, text);
 }

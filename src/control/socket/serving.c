@@ -64,6 +64,18 @@ static void free_serving(struct serving *serving)
 	free(serving);
 }
 
+/* Waits for the threads, and frees everything. What a thread uses that does not end, because a disk
+ * does not answer, stays until the process ends. */
+static void end_threads(struct serving *serving)
+{
+	if (control_join(&serving->control, THREADS_PATIENCE_NS)) {
+		free_serving(serving);
+		return;
+	}
+	control_cut_off(&serving->control);
+	keep_complain(&serving->keep);
+}
+
 /* Starts the threads that serve no client. */
 static int start_threads(struct serving *serving)
 {
@@ -106,8 +118,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 		error = start_threads(serving);
 	if (error != 0) {
 		control_end(control, CONTROL_PATIENCE_NS);
-		if (control_join(control, THREADS_PATIENCE_NS))
-			free_serving(serving);
+		end_threads(serving);
 		return error;
 	}
 	event_started(control);
@@ -152,6 +163,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 	control_unlock(control);
 	loss_watch_step(&serving->losses, control);
 	schedule_watch_step(&serving->schedules, control);
+	reload_watch(&serving->reload, now_ns);
 	vouch(serving, now_ns);
 	if (control->recording != NULL)
 		event_of_recording(control);
@@ -202,6 +214,7 @@ void server_end(struct serving *serving, int why)
 	/* That its command has ended, a user sees without the log. */
 	event_stopped(control, why == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE, reason_of(why));
 	server_quit(server);
+	keep_end(&serving->keep, why > 0);
 	/* The threads have a low priority; now they have the workers' processors to themselves. */
 	control_lock(control);
 	runtime_halt(serving->runtime);
@@ -215,11 +228,9 @@ void server_end(struct serving *serving, int why)
 		_exit(1);
 	}
 	server_empty(server); /* the sessions refer to `control`, which ends here */
-	keep_end(&serving->keep, why > 0);
 	loss_watch_release(&serving->losses);
 	schedule_watch_release(&serving->schedules);
-	if (control_join(control, THREADS_PATIENCE_NS))
-		free_serving(serving);
+	end_threads(serving);
 }
 
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,

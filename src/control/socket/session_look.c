@@ -93,7 +93,9 @@ static void hello(struct session *session)
 	uint64_t up_ns = control->ops->now_ns(control->context);
 
 	control_lock(control);
-	if (session->output.json)
+	if (control->ends)
+		session->over = true;
+	else if (session->output.json)
 		hello_json(session, *control->scenario, up_ns);
 	else
 		hello_text(session, *control->scenario, up_ns);
@@ -228,24 +230,28 @@ void session_probe(struct session *session, const char *line, const struct comma
 
 /* ---- capture ---- */
 
-/* Determines the target: a cloud, else a port of this name, else `all`. Returns false if it is none
- * of these. */
-static bool find_target(struct control *control, const char *name, struct tap_plan *plan)
+/* Determines the target: a cloud, else a port of this name, else `all`; and the number of workers.
+ * Returns 0; -ENOENT if it is none of these; -ECANCELED if control has ended. */
+static int find_target(struct control *control, const char *name, struct tap_plan *plan,
+                       uint32_t *workers)
 {
-	const struct scenario *scenario;
-	int cloud, port;
+	int cloud = -1, port = -1;
 
 	control_lock(control);
-	scenario = *control->scenario;
-	cloud = scenario_find_cloud(scenario, name);
-	port = scenario_find_port(scenario, name);
+	if (control->ends) {
+		control_unlock(control);
+		return -ECANCELED;
+	}
+	cloud = scenario_find_cloud(*control->scenario, name);
+	port = scenario_find_port(*control->scenario, name);
+	*workers = control->ops->workers(control->context);
 	control_unlock(control);
 	if (cloud < 0 && port < 0)
-		return strcmp(name, CAPTURE_ALL) == 0;
+		return strcmp(name, CAPTURE_ALL) == 0 ? 0 : -ENOENT;
 	strcpy(plan->target, name);
 	plan->port = cloud < 0;
 	plan->port_index = plan->port ? (uint32_t)port : 0;
-	return true;
+	return 0;
 }
 
 static void capture_wrong(struct session *session, const char *line, const char *name,
@@ -271,15 +277,22 @@ static int64_t wall_of(struct control *control)
 static void capture_tap(struct session *session, struct tap *tap)
 {
 	struct control *control = session->control;
-	bool waits = true;
 	char text[100];
+	bool waits;
 	int result;
 
 	control_lock(control);
-	result = control->ops->tap_begin(control->context, tap, wall_of(control));
+	waits = !control->ends;
+	result = waits ? control->ops->tap_begin(control->context, tap, wall_of(control))
+	               : -ECANCELED;
 	while (result == 0 && waits && !control->ops->tap_is_on(control->context, tap))
 		waits = control_wait(control, &session->asker, TAP_NS);
 	control_unlock(control);
+	session->over |= !waits;
+	if (result == -ECANCELED) {
+		tap_free(tap);
+		return;
+	}
 	if (result != 0) {
 		snprintf(text, sizeof(text),
 		         "%d captures are under way, which is the maximum; end one first",
@@ -289,7 +302,6 @@ static void capture_tap(struct session *session, struct tap *tap)
 		return;
 	}
 	session->tap = tap;
-	session->over |= !waits;
 	if (waits)
 		answer_ok(&session->output);
 }
@@ -302,9 +314,14 @@ static void capture_begin(struct session *session, const char *line,
 	struct problem problem = {.text = ""};
 	struct tap *tap = NULL;
 	char text[200];
-	int fd, result;
+	uint32_t workers;
+	int fd, result = find_target(control, words->target, &plan, &workers);
 
-	if (!find_target(control, words->target, &plan)) {
+	if (result == -ECANCELED) {
+		session->over = true;
+		return;
+	}
+	if (result != 0) {
 		snprintf(text, sizeof(text),
 		         "there is no cloud or port `%s`; `show cloud` and `show ports` list them, "
 		         "and `all` means all of them",
@@ -328,7 +345,7 @@ static void capture_begin(struct session *session, const char *line,
 		return;
 	}
 	plan.match = words->matches ? (char *)(uintptr_t)words->match : NULL;
-	result = tap_make(&plan, control->ops->workers(control->context), fd, &tap, &problem);
+	result = tap_make(&plan, workers, fd, &tap, &problem);
 	close(fd);
 	if (result == 0)
 		capture_tap(session, tap);
