@@ -11,7 +11,7 @@
 #include "language/scenario_file.h"
 #include "rig.h"
 #include "runner/group.h"
-#include "service/succession.h"
+#include "socket/batch.h"
 
 #define ORIGIN (10 * SIMTIME_S) /* live, no change comes at 0 */
 
@@ -56,9 +56,10 @@ static struct rig *rig_of(const struct rig_setup *setup, struct scenario *scenar
 /* Does what `load` does. */
 static void load_over(struct rig *rig, struct scenario *next, simtime now)
 {
-	struct succession_refusal refusals[SUCCESSION_REFUSALS_MAX];
+	struct batch batch = {.draft = next, .whole = true};
+	struct batch_error error;
 
-	assert_int_equal(succession_make(next, rig->scenario, refusals), 0);
+	assert_int_equal(batch_succeed(&batch, rig->scenario, &error), 0);
 	scenario_free(rig->scenario);
 	rig->scenario = next;
 	rig_apply(rig, now);
@@ -294,47 +295,69 @@ static void what_is_on_its_way_arrives_when_it_would_have(void **state)
 
 /* ---- changes that are refused ---- */
 
+/* The batch that `begin whole` and these lines make. */
+static void batch_of(struct batch *batch, const char *text)
+{
+	struct language_error wrong;
+	struct batch_error error;
+	struct command command;
+	char line[100];
+
+	assert_int_equal(batch_begin_whole(batch), 0);
+	for (; *text != '\0'; text += strlen(line) + 1) {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
+		batch->lines++;
+		assert_int_equal(language_parse(line, &command, &wrong), 0);
+		assert_int_equal(batch_edit(batch, line, &command, 1000, &error), 0);
+		language_release(&command);
+	}
+}
+
 static void ports_and_the_seed_are_refused_and_nothing_is_changed(void **state)
 {
 	static const struct {
-		const char *text;
-		int n;
-		enum succession_fault fault[4];
+		const char *text, *refusals; /* NULL: none */
 	} rows[] = {
-	        {"port a\nport b\n", 0, {0}},
-	        {"port b\nport a\n", 0, {0}},
+	        {"port a\nport b\n", NULL},
+	        {"port b\nport a\n", NULL},
 	        {"seed 42\nport a device net_null0\nport b device net_null1 rx-latency 5us\n",
-	         0,
-	         {0}},
-	        {"seed 43\nport a\nport b\n", 1, {SUCCESSION_SEED}},
-	        {"port a\nport b\nport c\n", 1, {SUCCESSION_PORT_NEW}},
-	        {"port a\n", 1, {SUCCESSION_PORT_GONE}},
-	        {"port a device net_null1\nport b\n", 1, {SUCCESSION_PORT_DIFFERS}},
-	        {"port a\nport b device net_null1\n", 1, {SUCCESSION_PORT_DIFFERS}},
-	        {"port a\nport b device net_null1 rx-latency 6us\n", 1, {SUCCESSION_PORT_DIFFERS}},
+	         NULL},
+	        {"seed 43\nport a\nport b\n", "line 1, seed 43 (it runs with 42); "},
+	        {"port a\nport b\nport c\n", "line 3, port c (a new one); "},
+	        {"port a\n", "port b, which is in use, has no line; "},
+	        {"port a device net_null1\nport b\n",
+	         "line 1, port a (differs from the running one); "},
+	        {"port a\nport b device net_null1\n",
+	         "line 2, port b (differs from the running one); "},
+	        {"port a\nport b device net_null1 rx-latency 6us\n",
+	         "line 2, port b (differs from the running one); "},
 	        {"seed 1\nport b interface eth1\nport c\n",
-	         4,
-	         {SUCCESSION_SEED, SUCCESSION_PORT_DIFFERS, SUCCESSION_PORT_NEW,
-	          SUCCESSION_PORT_GONE}},
+	         "line 1, seed 1 (it runs with 42); line 2, port b (differs from the running "
+	         "one); line 3, port c (a new one); port a, which is in use, has no line; "},
 	};
 	struct scenario *now = of_text(
 	        "seed 42\nport a device net_null0\nport b device net_null1 rx-latency 5us\n");
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct succession_refusal refusals[SUCCESSION_REFUSALS_MAX];
-		struct scenario *next = of_text(rows[i].text);
-		char *before = scenario_text(next), *after, *in_force = scenario_text(now);
+		char *before, *after, *in_force = scenario_text(now), said[760];
+		struct batch_error error;
+		struct batch batch;
 
-		assert_int_equal(succession_make(next, now, refusals), rows[i].n);
-		for (int k = 0; k < rows[i].n; k++)
-			assert_int_equal(refusals[k].fault, rows[i].fault[k]);
-		after = scenario_text(next);
-		assert_string_equal(after, rows[i].n ? before : in_force);
+		batch_of(&batch, rows[i].text);
+		before = scenario_text(batch.draft);
+		assert_int_equal(batch_succeed(&batch, now, &error),
+		                 rows[i].refusals ? -EINVAL : 0);
+		snprintf(said, sizeof(said), "while packets flow this cannot change: %snothing is ",
+		         rows[i].refusals ? rows[i].refusals : "");
+		if (rows[i].refusals)
+			assert_memory_equal(error.message, said, strlen(said));
+		after = scenario_text(batch.draft);
+		assert_string_equal(after, rows[i].refusals ? before : in_force);
 		free(before);
 		free(after);
 		free(in_force);
-		scenario_free(next);
+		batch_abort(&batch);
 	}
 	scenario_free(now);
 }

@@ -9,7 +9,6 @@
 #include "check/budget.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
-#include "service/succession.h"
 #include "socket/batch.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
@@ -146,144 +145,158 @@ int batch_edit(struct batch *batch, const char *line, const struct command *comm
 	return result;
 }
 
-/* Calls `visit` for each line kept; stops when that returns non-zero. */
-static int batch_each(const struct batch *batch,
-                      int (*visit)(void *argument, uint32_t number, const char *line),
-                      void *argument)
-{
-	for (size_t at = 0; at < batch->text_n;) {
-		const char *number = batch->text + at, *line = number + strlen(number) + 1;
-		int result = visit(argument, (uint32_t)strtoul(number, NULL, 10), line);
-
-		if (result != 0)
-			return result;
-		at = (size_t)(line - batch->text) + strlen(line) + 1;
-	}
-	return 0;
-}
-
-struct batch_again {
-	struct scenario *draft;
-	struct batch_error *error;
+/* A line that was kept. All 0: before the first. */
+struct line {
+	uint32_t number;
+	const char *text;
 };
 
-static int batch_edit_again(void *argument, uint32_t number, const char *line)
+static bool line_next(const struct batch *batch, struct line *line)
 {
-	struct batch_again *again = argument;
-	struct language_error wrong;
-	struct command command;
-	int result = language_parse(line, &command, &wrong);
+	const char *at = line->text != NULL ? line->text + strlen(line->text) + 1 : batch->text;
 
-	if (result == 0) {
-		result = language_edit(again->draft, &command, &wrong);
-		language_release(&command);
-	}
-	if (result != 0) {
-		batch_error_language(again->error, line, &wrong);
-		again->error->line = number;
-	}
-	return result;
+	if (batch->text_n == 0 || at == batch->text + batch->text_n)
+		return false;
+	line->number = (uint32_t)strtoul(at, NULL, 10);
+	line->text = at + strlen(at) + 1;
+	return true;
 }
 
 /* Executes the lines again on a new copy, because the scenario has changed since the copy was
  * made. */
 static int batch_renew(struct batch *batch, struct control *control, struct batch_error *error)
 {
-	struct batch_again again = {.draft = scenario_copy(*control->scenario), .error = error};
+	struct scenario *draft = scenario_copy(*control->scenario);
+	int result = 0;
 
-	if (again.draft == NULL)
+	if (draft == NULL)
 		return batch_no_memory(error);
 	scenario_free(batch->draft);
-	batch->draft = again.draft;
+	batch->draft = draft;
 	batch->changes = control->changes;
-	return batch_each(batch, batch_edit_again, &again);
+	for (struct line line = {0}; result == 0 && line_next(batch, &line);) {
+		struct language_error wrong;
+		struct command command;
+
+		result = language_parse(line.text, &command, &wrong);
+		if (result == 0) {
+			result = language_edit(draft, &command, &wrong);
+			language_release(&command);
+		}
+		if (result != 0) {
+			batch_error_language(error, line.text, &wrong);
+			error->line = line.number;
+		}
+	}
+	return result;
 }
 
 /* ---- whole batches ---- */
 
-struct batch_refusals {
-	const struct scenario *now;
-	struct succession_refusal refusal[SUCCESSION_REFUSALS_MAX];
-	int n;
-	char *text;
-	size_t room, used;
-	int listed;
-};
-
+#define REFUSAL_BYTES   100
 #define REFUSALS_LISTED 8
 
-static void refusal_add(struct batch_refusals *refusals, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void refusal_add(struct batch_refusals *refusals, const char *format, ...)
+static bool port_is(const struct port_conf *next, const struct port_conf *now)
 {
-	va_list arguments;
-	int n;
+	const struct conf *a = next->setting, *b = now->setting;
 
-	if (refusals->listed++ >= REFUSALS_LISTED || refusals->used >= refusals->room)
-		return;
-	va_start(arguments, format);
-	n = vsnprintf(refusals->text + refusals->used, refusals->room - refusals->used, format,
-	              arguments);
-	va_end(arguments);
-	refusals->used += n > 0 ? (size_t)n : 0;
+	if (next->device == NULL && a == NULL)
+		return true;
+	if (next->device == NULL || now->device == NULL ? next->device != now->device
+	                                                : strcmp(next->device, now->device) != 0)
+		return false;
+	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
 }
 
-/* Adds the line to the refusals if it concerns something that cannot change. */
-static int batch_refuse_line(void *argument, uint32_t number, const char *line)
+/* Formats what the line wants, if that cannot change while packets flow; or "". */
+static void refusal_of(const struct scenario *next, const struct scenario *now, const char *line,
+                       char text[REFUSAL_BYTES])
 {
-	struct batch_refusals *refusals = argument;
 	struct language_error ignored;
 	struct words words;
+	const char *name;
+	int there, here;
 
+	text[0] = '\0';
 	if (words_split(line, &words, &ignored) != 0 || words.n < 2)
-		return 0;
-	for (int i = 0; i < refusals->n; i++) {
-		const struct succession_refusal *refusal = &refusals->refusal[i];
-		const char *name = words.word[1].text;
-
-		if (refusal->fault == SUCCESSION_SEED && strcmp(words.word[0].text, "seed") == 0)
-			refusal_add(refusals, "line %u, seed %.20s (it runs with %" PRIu64 "); ",
-			            number, name, refusals->now->seed);
-		else if (refusal->port == NULL || strcmp(words.word[0].text, "port") != 0 ||
-		         strcmp(name, refusal->port->name) != 0)
-			continue;
-		else if (refusal->fault == SUCCESSION_PORT_NEW)
-			refusal_add(refusals, "line %u, port %s (a new one); ", number, name);
-		else if (refusal->fault == SUCCESSION_PORT_DIFFERS)
-			refusal_add(refusals, "line %u, port %s (differs from the running one); ",
-			            number, name);
-	}
-	return 0;
+		return;
+	name = words.word[1].text;
+	if (strcmp(words.word[0].text, "seed") == 0 && next->seed != now->seed)
+		snprintf(text, REFUSAL_BYTES, "seed %.20s (it runs with %" PRIu64 ")", name,
+		         now->seed);
+	if (strcmp(words.word[0].text, "port") != 0)
+		return;
+	there = scenario_find_port(next, name);
+	here = scenario_find_port(now, name);
+	if (here < 0)
+		snprintf(text, REFUSAL_BYTES, "port %s (a new one)", name);
+	else if (there >= 0 && !port_is(&next->ports[there], &now->ports[here]))
+		snprintf(text, REFUSAL_BYTES, "port %s (differs from the running one)", name);
 }
 
-static int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error)
-{
-	struct batch_refusals refusals = {
-	        .now = now, .text = error->message, .room = sizeof(error->message)};
+static void message_add(struct batch_error *error, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 
-	refusals.n = succession_make(batch->draft, now, refusals.refusal);
-	if (refusals.n == -ENOMEM)
-		return batch_no_memory(error);
-	if (refusals.n == 0)
-		return 0;
+static void message_add(struct batch_error *error, const char *format, ...)
+{
+	size_t used = strlen(error->message);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->message + used, sizeof(error->message) - used, format, arguments);
+	va_end(arguments);
+}
+
+/* Lists what prevents the batch from being the successor; of much, the first. Returns how much that
+ * is. */
+static int list_refusals(const struct batch *batch, const struct scenario *now,
+                         struct batch_error *error)
+{
+	const struct scenario *next = batch->draft;
+	char text[REFUSAL_BYTES];
+	int n = 0;
+
 	batch_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
-	refusals.used = strlen(error->message);
-	batch_each(batch, batch_refuse_line, &refusals);
-	for (int i = 0; i < refusals.n; i++) {
-		if (refusals.refusal[i].fault == SUCCESSION_PORT_GONE)
-			refusal_add(&refusals, "port %s, which is in use, has no line; ",
-			            refusals.refusal[i].port->name);
+	for (struct line line = {0}; line_next(batch, &line);) {
+		refusal_of(next, now, line.text, text);
+		if (text[0] != '\0' && n++ < REFUSALS_LISTED)
+			message_add(error, "line %u, %s; ", line.number, text);
 	}
-	if (refusals.listed > REFUSALS_LISTED && refusals.used < refusals.room)
-		refusals.used += (size_t)snprintf(refusals.text + refusals.used,
-		                                  refusals.room - refusals.used, "and %d more; ",
-		                                  refusals.listed - REFUSALS_LISTED);
-	if (refusals.used < refusals.room)
-		snprintf(refusals.text + refusals.used, refusals.room - refusals.used,
-		         "nothing is changed: leave these as they run, or restart weir with the "
-		         "file");
-	return -EINVAL;
+	for (uint32_t i = 0; i < now->n_ports; i++)
+		if (scenario_find_port(next, now->ports[i].name) < 0 && n++ < REFUSALS_LISTED)
+			message_add(error, "port %s, which is in use, has no line; ",
+			            now->ports[i].name);
+	if (n > REFUSALS_LISTED)
+		message_add(error, "and %d more; ", n - REFUSALS_LISTED);
+	message_add(error, "nothing is changed: leave these as they run, or restart weir with the "
+	                   "file");
+	return n;
+}
+
+int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error)
+{
+	struct scenario *next = batch->draft, *running;
+	struct port_conf ports[SCENARIO_PORTS_MAX];
+	int result = 0;
+
+	if (list_refusals(batch, now, error) > 0)
+		return -EINVAL;
+	running = scenario_make();
+	for (uint32_t i = 0; running != NULL && result == 0 && i < now->n_ports; i++)
+		result = scenario_add_port(running, now->ports[i].name, now->ports[i].device,
+		                           now->ports[i].setting);
+	if (running == NULL || result != 0) {
+		scenario_free(running);
+		return batch_no_memory(error);
+	}
+	/* The ports agree but for their order, and what the lines leave open. */
+	memcpy(ports, next->ports, sizeof(ports));
+	memcpy(next->ports, running->ports, sizeof(ports));
+	memcpy(running->ports, ports, sizeof(ports));
+	scenario_free(running);
+	next->seed = now->seed;
+	next->seed_given = now->seed_given;
+	return 0;
 }
 
 /* Executes the next line of the file, which it copies into `line`. Returns 0, or -errno with
@@ -354,38 +367,34 @@ err_abort:
 	return result;
 }
 
-struct batch_search {
-	const struct scenario_place *place;
-	uint32_t line, column;
-};
-
-/* Finds the last line that concerns the cloud, or preferably its statement. */
-static int batch_match(void *argument, uint32_t number, const char *line)
+/* Finds the last line that concerns the place: a statement, or else the definition of the cloud. */
+static void find_place(const struct batch *batch, const struct scenario_place *place,
+                       struct batch_error *error)
 {
-	struct batch_search *search = argument;
-	const struct scenario_place *place = search->place;
-	struct language_error ignored;
-	struct command command;
+	for (struct line line = {0}; line_next(batch, &line);) {
+		struct language_error ignored;
+		struct command command;
+		const struct words *words = &command.words;
+		bool found = true;
 
-	if (language_parse(line, &command, &ignored) != 0)
-		return 0;
-	if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
-	    strcmp(command.words.word[1].text, place->cloud) == 0 &&
-	    scenario_place_is(place, command.conf)) {
-		search->line = number;
-		search->column = statement_column(&command.words, 2, place->field, place->letter);
-	} else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
-	           strcmp(command.words.word[1].text, place->cloud) == 0 &&
-	           netem_column(command.netem, place->statement) != 0) {
-		search->line = number;
-		search->column = netem_column(command.netem, place->statement);
-	} else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
-	           search->line == 0 && strcmp(command.words.word[1].text, place->cloud) == 0) {
-		search->line = number;
-		search->column = command.words.word[place->word].column;
+		if (language_parse(line.text, &command, &ignored) != 0)
+			continue;
+		if (words->n < 2 || strcmp(words->word[1].text, place->cloud) != 0)
+			found = false;
+		else if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
+		         scenario_place_is(place, command.conf))
+			error->column = statement_column(words, 2, place->field, place->letter);
+		else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
+		         netem_column(command.netem, place->statement) != 0)
+			error->column = netem_column(command.netem, place->statement);
+		else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
+		         error->line == 0)
+			error->column = words->word[place->word].column;
+		else
+			found = false;
+		error->line = found ? line.number : error->line;
+		language_release(&command);
 	}
-	language_release(&command);
-	return 0;
 }
 
 static bool leads_from_nowhere(const struct scenario *scenario, const struct scenario_place *place)
@@ -399,7 +408,6 @@ static int batch_check(struct batch *batch, const struct scenario *before,
                        struct batch_error *error)
 {
 	struct scenario_place place = {.field = -1};
-	struct batch_search search = {.place = &place};
 	struct problem problem;
 	int result = scenario_check_since(batch->draft, before, &place, &problem);
 
@@ -410,9 +418,7 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 	                                                         : ERROR_CONFLICT,
 	                "%s", problem.text);
 	if (place.cloud != NULL)
-		batch_each(batch, batch_match, &search);
-	error->line = search.line;
-	error->column = search.column;
+		find_place(batch, &place, error);
 	return result;
 }
 
@@ -433,32 +439,35 @@ static int batch_check_files(const struct batch *batch, const struct scenario *b
 	return -ENOSPC;
 }
 
-/* Finds the subject of a refusal by the emulator: the cloud that all lines concern, if there is
- * exactly one. */
-static int batch_subject(void *argument, uint32_t number, const char *line)
+/* Finds the subject of a refusal by the emulator: what all lines concern, if that is one cloud or
+ * port; else `scenario`. */
+static void find_subject(const struct batch *batch, char name[64])
 {
 	struct language_error ignored;
-	const char *concerned;
 	struct words words;
-	char *name = argument;
 
-	(void)number;
-	if (words_split(line, &words, &ignored) != 0)
-		return 0;
-	concerned = words_concerned(&words, UINT32_MAX);
-	if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
-		name[0] = '\0';
-		return -ENOENT;
+	name[0] = '\0';
+	for (struct line line = {0}; line_next(batch, &line);) {
+		const char *concerned;
+
+		if (words_split(line.text, &words, &ignored) != 0)
+			continue;
+		concerned = words_concerned(&words, UINT32_MAX);
+		if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
+			name[0] = '\0';
+			break;
+		}
+		snprintf(name, 64, "%s", concerned);
 	}
-	strcpy(name, concerned); /* word_is_plain and word_is_name bound it to 60 bytes */
-	return 0;
+	if (name[0] == '\0')
+		strcpy(name, "scenario");
 }
 
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
                   struct batch_error *error)
 {
 	struct problem problem = {.field = -1};
-	char name[64] = "";
+	char name[64];
 	int result = 0;
 
 	*transaction = NULL;
@@ -477,9 +486,9 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	result = control->ops->change(control->context, batch->draft, transaction, &problem);
 	if (result == 0)
 		return 0;
-	batch_each(batch, batch_subject, name);
-	batch_error_set(error, name[0] != '\0' ? name : "scenario",
-	                result == -ENOMEM ? ERROR_NO_MEMORY : "refused", "%s; nothing is changed",
+	find_subject(batch, name);
+	batch_error_set(error, name, result == -ENOMEM ? ERROR_NO_MEMORY : "refused",
+	                "%s; nothing is changed",
 	                problem.text[0] != '\0' ? problem.text : strerror(-result));
 	return result;
 }

@@ -7,8 +7,11 @@
  * transaction of it. If the scenario in force has changed since the copy was made, batch_prepare
  * first executes the lines again on a new copy.
  *
- * A whole batch is a complete scenario: its lines are executed on an empty one, which replaces the
- * scenario in force (succession.h).
+ * A whole batch is a complete scenario, such as the content of a file: its lines are executed on an
+ * empty one, which replaces the scenario in force. Clouds and all that belongs to them may differ.
+ * Ports and the seed cannot change while packets flow. What the lines leave open stays as it is:
+ * without `seed` the seed of the run; for a port without a device (as in the files of configs/) its
+ * device and its settings. Ports keep the order in which weir was started with them.
  *
  * Thread: any, one at a time; a function that reads `control` needs the turn or a look
  * (control_turn, control_look_begin).
@@ -65,6 +68,10 @@ int batch_edit(struct batch *batch, const char *line, const struct command *comm
  * transaction is NULL if the batch changes nothing. Returns 0, or -errno with error. */
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
                   struct batch_error *error);
+
+/* Makes the draft of a whole batch the successor of `now`. Returns 0, or -errno with error, which
+ * names the lines that prevent it; then the draft is as it was. */
+int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error);
 
 /* Turns an error of the language into one of a batch: adds the word that it concerns. */
 void batch_error_language(struct batch_error *error, const char *line,

@@ -17,7 +17,7 @@
  *                     returns to text. The answer to a change of the mode is in the new mode.
  *
  * After `begin whole` the lines of the batch are a whole scenario, like those of a file: at
- * `commit` it replaces the scenario in force (succession.h).
+ * `commit` it replaces the scenario in force (batch.h).
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
