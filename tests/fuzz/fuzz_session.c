@@ -64,7 +64,7 @@ static size_t converse(const uint8_t *data, size_t size, size_t piece,
 		for (size_t i = 0; i < taken; i++)
 			lines += data[at + i] == '\n';
 		at += taken;
-		session_poll(session);
+		session_wants_push(session);
 		take(session, transcript);
 	}
 	assert(scenario_check(fake.scenario, &problem) == 0);

@@ -265,7 +265,7 @@ static char *heard(struct session *session)
 static char *say(struct session *session, const char *line)
 {
 	assert_int_equal(session_feed(session, line, strlen(line)), strlen(line));
-	session_poll(session);
+	session_wants_push(session);
 	return heard(session);
 }
 
@@ -286,7 +286,7 @@ static json_t *pushed(struct session *session)
 	while (session_wants_push(session)) {
 		char *text, *at, *end;
 
-		session_push(session);
+		session_push(session, true);
 		text = heard(session);
 		for (at = text; (end = strchr(at, '\n')) != NULL; at = end + 1) {
 			json_t *object = json_loadb(at, (size_t)(end - at), 0, NULL);
@@ -377,7 +377,7 @@ static void a_reader_that_lags_behind_the_ring_is_told_from_where_it_may_resume(
 	free(say(talk->session, "events\n"));
 	for (uint32_t i = 0; i < 2 * EVENT_LOG_MAX; i++)
 		event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "x");
-	session_push(talk->session);
+	session_push(talk->session, true);
 	text = heard(talk->session);
 	snprintf(expected, sizeof(expected),
 	         "err events: the client read too slowly, and the next events are gone; resume "
@@ -826,7 +826,7 @@ static void differences_of_samples_add_up_to_the_counters(void **state)
 		c->rx_packets += i;
 		c->tx_bytes += i * i;
 		talk->fake.now_ns = i * 100 * SIMTIME_MS;
-		session_poll(talk->session);
+		session_wants_push(talk->session);
 		if (i % 3 == 0) /* a slow reader: its next sample covers a longer time */
 			continue;
 		samples = pushed(talk->session);

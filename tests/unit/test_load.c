@@ -11,7 +11,7 @@
 #include "language/scenario_file.h"
 #include "rig.h"
 #include "runner/group.h"
-#include "socket/batch.h"
+#include "socket/change.h"
 
 #define ORIGIN (10 * SIMTIME_S) /* live, no change comes at 0 */
 

@@ -368,7 +368,7 @@ static void what_comes_after_the_end_finds_no_emulator(void **state)
 		struct session *session = session_make(control);
 
 		session_feed(session, lines[i], strlen(lines[i]));
-		session_poll(session);
+		session_wants_push(session);
 		assert_true(session_over(session));
 		session_free(session);
 	}

@@ -29,8 +29,7 @@
 
 struct difference_cloud {
 	char name[SCENARIO_NAME_BYTES];
-	char behind
-	        [SCENARIO_NAME_BYTES]; /* the cloud before it in the order; "": it was the first */
+	char behind[SCENARIO_NAME_BYTES];  /* the cloud before it in the order; "": it was first */
 	struct cloud_conf *before, *after; /* NULL: there was no cloud */
 };
 
@@ -56,5 +55,19 @@ int difference_undo(const struct difference *difference, struct scenario *scenar
  * it. A repetition changes nothing. Returns 0, -ENOMEM or -ENOSPC; on failure each cloud is handed
  * down completely or not at all. */
 int difference_hand_down(struct difference *earlier, struct difference *later);
+
+/* Returns, in the words of the language, what the change has replaced (difference_text.c), as lines
+ * that end with LF; to be freed. A statement that is different or gone stands there as it was; for
+ * one that was not there, `no STATEMENT`:
+ *
+ *   cloud down delay 80ms          delay 40ms
+ *   cloud down rate 1mbit          no rate
+ *   no cloud down delay            delay 80ms
+ *   no cloud down                  cloud down from a to b
+ *                                  cloud down loss random 1%
+ *   cloud new from a to b          no cloud new
+ *
+ * An `at` or `every` beside others replaces none of them, so it has no line. NULL: no memory. */
+char *difference_before(const struct difference *difference);
 
 #endif

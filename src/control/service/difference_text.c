@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "service/difference_text.h"
+#include "service/difference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "check/budget.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
-#include "socket/batch.h"
+#include "socket/change.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
 

@@ -125,17 +125,15 @@ static void push(struct connection *connection)
 {
 	struct pollfd polled = {.fd = connection->fd, .events = POLLOUT};
 
-	session_poll(connection->session);
-	if (!session_wants_push(connection->session)) {
+	bool wants = session_wants_push(connection->session);
+	bool room = wants && poll(&polled, 1, 0) == 1 && polled.revents & POLLOUT;
+
+	if (wants)
+		session_push(connection->session, room);
+	if (!wants || room)
 		connection->late_ns = NEVER;
-	} else if (poll(&polled, 1, 0) == 1 && polled.revents & POLLOUT) {
-		connection->late_ns = NEVER;
-		session_push(connection->session);
-	} else {
-		session_push_late(connection->session);
-		if (connection->late_ns == NEVER)
-			connection->late_ns = now_of(connection);
-	}
+	else if (connection->late_ns == NEVER)
+		connection->late_ns = now_of(connection);
 }
 
 /* ---- the thread: its rounds ---- */

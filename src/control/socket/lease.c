@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "socket/commit.h"
+#include "socket/change.h"
 #include "stream/event.h"
 
 #define AGAIN_NS      SIMTIME_S

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "socket/probe.h"
-
+/*
+ * `probe CLOUD [to ADDRESS] [within TIME]`: queries the routers of a path now, and prints their
+ * answers.
+ *
+ * The cloud has `feedback proxy insert`, whose words select the queries. A cloud behind it has
+ * `feedback proxy strip` of the same protocol, which reads the answers; feedback_probe.h has the
+ * packets. The command is answered when all packets have come out at the strip, or when `within`
+ * has passed. One probe at a time.
+ *
+ *   text   the table of `show path`, of the routers that have answered these requests, and a line
+ *          that says how many of the requests came through
+ *   JSON   {"ok":true,"cloud":NAME,"strip":NAME,"asked":N,"arrived":N,"path":[...]}
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,65 +20,60 @@
 #include "engine/engine.h"
 #include "engine/engine_report.h"
 #include "header/feedback_probe.h"
-#include "language/language.h"
 #include "show/show_feedback.h"
-#include "socket/commit.h"
+#include "socket/session_state.h"
+#include "text/alloc_failure.h"
 #include "text/value.h"
 
 #define LOOK_NS (5 * SIMTIME_MS) /* between two looks whether all have come */
-
-/* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */
-enum { WORD_CLOUD = 1, WORD_KEY = 2 };
-
-struct request {
-	const char *to; /* or NULL */
-	bool six;
-	uint8_t address[16];
-	uint64_t within_ns;
-};
 
 /* A probe that is under way. */
 struct probe {
 	struct commit commit; /* must be first: begin */
 	const struct words *words;
 	bool has_right; /* to probe */
+	bool six, to;   /* to: an address is given */
+	uint8_t address[16];
+	uint64_t within_ns, deadline_ns;
 	char cloud[SCENARIO_NAME_BYTES], strip[SCENARIO_NAME_BYTES];
 	uint32_t asked;
 	uint64_t ended_before; /* requests that had come out at the strip */
 	uint64_t heard_before; /* the latest instant that the strip had observed */
-	uint64_t within_ns, deadline_ns;
 };
 
 static const struct field within_field = {.name = "within",
                                           .type = FIELD_TIME,
-                                          .offset = offsetof(struct request, within_ns),
-                                          .min = PROBE_WITHIN_MIN,
-                                          .max = PROBE_WITHIN_MAX,
-                                          .initial = PROBE_WITHIN_DEFAULT,
+                                          .offset = offsetof(struct probe, within_ns),
+                                          .min = SIMTIME_MS,
+                                          .max = 50 * SIMTIME_S,
+                                          .initial = SIMTIME_S,
                                           .help = "how long to wait for the answers"};
 
-static int parse(const struct words *words, struct request *request, struct language_error *error)
-{
-	const struct word *word = words->word;
-	uint32_t at = WORD_KEY;
+/* ---- sending the requests ---- */
 
-	*request = (struct request){.within_ns = PROBE_WITHIN_DEFAULT};
-	if (at + 1 < words->n && strcmp(word[at].text, "to") == 0) {
-		request->to = word[at + 1].text;
-		request->six = strchr(request->to, ':') != NULL;
-		error->column = word[at + 1].column;
-		if (inet_pton(request->six ? AF_INET6 : AF_INET, request->to, request->address) !=
-		    1)
+static int parse(struct probe *probe, struct language_error *error)
+{
+	const struct word *word = &probe->words->word[2];
+	const struct word *end = &probe->words->word[probe->words->n];
+
+	probe->within_ns = within_field.initial;
+	if (word + 1 < end && strcmp(word[0].text, "to") == 0) {
+		const char *to = word[1].text;
+
+		probe->to = true;
+		probe->six = strchr(to, ':') != NULL;
+		error->column = word[1].column;
+		if (inet_pton(probe->six ? AF_INET6 : AF_INET, to, probe->address) != 1)
 			return language_error_set(
 			        error, ERROR_BAD_VALUE,
 			        "`%.*s` is not an address; write one like 192.0.2.1 or 2001:db8::1",
-			        language_error_shown(request->to), request->to);
-		at += 2;
+			        language_error_shown(to), to);
+		word += 2;
 	}
-	if (at + 1 >= words->n)
+	if (word + 1 >= end)
 		return 0;
-	error->column = word[at + 1].column;
-	return value_parse(&within_field, word[at + 1].text, request, error);
+	error->column = word[1].column;
+	return value_parse(&within_field, word[1].text, probe, error);
 }
 
 static const struct feedback_proxy_conf *proxy_of(const struct cloud_conf *cloud,
@@ -113,12 +119,12 @@ static const struct cloud_conf *strip_behind(const struct scenario *scenario,
 	return NULL;
 }
 
-static int find(struct control *control, const struct words *words,
-                const struct feedback_proxy_conf **insert, struct probe *probe,
+/* Finds the clouds that send the requests and read the answers. */
+static int find(struct probe *probe, const struct feedback_proxy_conf **insert,
                 struct language_error *error)
 {
-	const struct scenario *scenario = *control->scenario;
-	const struct word *word = &words->word[WORD_CLOUD];
+	const struct scenario *scenario = *probe->commit.control->scenario;
+	const struct word *word = &probe->words->word[1];
 	int index = scenario_find_cloud(scenario, word->text);
 	const struct cloud_conf *cloud, *strip;
 
@@ -139,17 +145,80 @@ static int find(struct control *control, const struct words *words,
 		                          "leave weir; write `feedback proxy strip`, of the same "
 		                          "protocol, for one that comes from `%s`",
 		                          cloud->name, cloud->name);
+	error->column = 0;
 	strcpy(probe->cloud, cloud->name);
 	strcpy(probe->strip, strip->name);
 	return 0;
 }
 
 /* Reads the report of the strip. Returns false if that cloud is gone. */
-static bool look(struct control *control, const struct probe *probe, struct cloud_report *report)
+static bool look(const struct probe *probe, struct cloud_report *report)
 {
+	struct control *control = probe->commit.control;
+
 	memset(report, 0, sizeof(*report));
 	return control->ops->cloud(control->context, probe->strip, report);
 }
+
+/* Makes the transaction that sends the requests. */
+static int send_requests(struct probe *probe, const struct feedback_proxy_conf *insert,
+                         struct transaction **transaction, struct language_error *error)
+{
+	struct control *control = probe->commit.control;
+	struct cloud_report *report = malloc(sizeof(*report));
+	struct feedback_probe *made = malloc(sizeof(*made));
+	struct insertion insertion = {.cloud = probe->cloud};
+	struct problem problem = {.field = -1};
+	int result = -ENOMEM;
+
+	if (report == NULL || made == NULL) {
+		language_error_set(error, ERROR_NO_MEMORY, "no memory for the requests");
+		goto out;
+	}
+	look(probe, report);
+	probe->ended_before = report->counters.drops[REASON_PROBE];
+	probe->heard_before = report->observed.now_ns;
+	probe->deadline_ns = control->ops->now_ns(control->context) + probe->within_ns;
+	feedback_probe_make(made, insert, probe->six, probe->to ? probe->address : NULL);
+	insertion.n = probe->asked = made->n;
+	insertion.frame_bytes = made->frame_bytes;
+	insertion.frames = made->frames;
+	result = control->ops->insert(control->context, &insertion, transaction, &problem);
+	if (result != 0)
+		language_error_set(error, ERROR_CONFLICT, "%s", problem.text);
+out:
+	free(report);
+	free(made);
+	return result;
+}
+
+static int begin(struct commit *commit, struct transaction **transaction)
+{
+	struct probe *probe = (struct probe *)commit;
+	const struct feedback_proxy_conf *insert = NULL;
+	struct language_error wrong = {.column = 0};
+	int result = parse(probe, &wrong);
+
+	if (result == 0)
+		result = find(probe, &insert, &wrong);
+	if (result == 0) {
+		control_lock(commit->control);
+		probe->has_right = !commit->control->probing;
+		commit->control->probing = true;
+		control_unlock(commit->control);
+		if (!probe->has_right)
+			result = language_error_set(
+			        &wrong, ERROR_CONFLICT,
+			        "another probe is under way; try again when it is over");
+	}
+	if (result == 0)
+		result = send_requests(probe, insert, transaction, &wrong);
+	if (result != 0)
+		batch_error_language(&commit->error, commit->line, &wrong);
+	return result;
+}
+
+/* ---- the answers ---- */
 
 static uint32_t arrived(const struct probe *probe, const struct cloud_report *report)
 {
@@ -159,92 +228,6 @@ static uint32_t arrived(const struct probe *probe, const struct cloud_report *re
 	if (ended >= probe->ended_before)
 		ended -= probe->ended_before;
 	return ended < probe->asked ? (uint32_t)ended : probe->asked;
-}
-
-static int send_requests(struct control *control, const struct request *request,
-                         const struct feedback_proxy_conf *insert, struct probe *probe,
-                         struct transaction **transaction, struct language_error *error)
-{
-	struct feedback_probe *made = malloc(sizeof(*made));
-	struct insertion insertion = {.cloud = probe->cloud};
-	struct problem problem = {.field = -1};
-	int result;
-
-	if (made == NULL)
-		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the requests");
-	feedback_probe_make(made, insert, request->six, request->to ? request->address : NULL);
-	insertion.n = made->n;
-	insertion.frame_bytes = made->frame_bytes;
-	insertion.frames = made->frames;
-	probe->asked = made->n;
-	result = control->ops->insert(control->context, &insertion, transaction, &problem);
-	free(made);
-	if (result != 0)
-		language_error_set(error, ERROR_CONFLICT, "%s", problem.text);
-	return result;
-}
-
-/* Takes the right to probe, which one conversation has at a time. */
-static bool take_right(struct probe *probe)
-{
-	struct control *control = probe->commit.control;
-
-	control_lock(control);
-	probe->has_right = !control->probing;
-	control->probing = true;
-	control_unlock(control);
-	return probe->has_right;
-}
-
-static void release(struct probe *probe)
-{
-	struct control *control = probe->commit.control;
-
-	if (probe->has_right) {
-		control_lock(control);
-		control->probing = false;
-		control_unlock(control);
-	}
-	commit_release(&probe->commit);
-}
-
-/* Makes the transaction that sends the requests. */
-static int make(struct probe *probe, struct transaction **transaction, struct language_error *error)
-{
-	struct control *control = probe->commit.control;
-	const struct feedback_proxy_conf *insert = NULL;
-	struct cloud_report *report;
-	struct request request;
-	int result = parse(probe->words, &request, error);
-
-	if (result == 0)
-		result = find(control, probe->words, &insert, probe, error);
-	if (result != 0)
-		return result;
-	error->column = 0;
-	if (!take_right(probe))
-		return language_error_set(error, ERROR_CONFLICT,
-		                          "another probe is under way; try again when it is over");
-	report = malloc(sizeof(*report));
-	if (report == NULL)
-		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the answer");
-	look(control, probe, report);
-	probe->ended_before = report->counters.drops[REASON_PROBE];
-	probe->heard_before = report->observed.now_ns;
-	free(report);
-	probe->within_ns = request.within_ns;
-	probe->deadline_ns = control->ops->now_ns(control->context) + request.within_ns;
-	return send_requests(control, &request, insert, probe, transaction, error);
-}
-
-static int begin(struct commit *commit, struct transaction **transaction)
-{
-	struct language_error wrong = {.column = 0};
-	int result = make((struct probe *)commit, transaction, &wrong);
-
-	if (result != 0)
-		batch_error_language(&commit->error, commit->line, &wrong);
-	return result;
 }
 
 /* Removes answers that precede the probe. */
@@ -271,12 +254,10 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 {
 	char *text = NULL, within[48];
 	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	FILE *out = alloc_failure_stream(&text, &n);
 
-	if (out == NULL) {
-		answer_object(output, NULL);
+	if (out == NULL)
 		return;
-	}
 	if (observed->n_hops == 0)
 		fprintf(out, "no router has answered\n");
 	else
@@ -290,31 +271,9 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 		        "%u came out at cloud %s within %s: the others are lost, or still under "
 		        "way\n",
 		        came, probe->strip, within);
-	if (fclose(out) == 0)
+	if (alloc_failure_close(out) == 0)
 		answer_text(output, "probe", text, n);
-	else
-		answer_object(output, NULL);
 	free(text);
-}
-
-static void answer(const struct probe *probe, struct cloud_report *report, struct output *output)
-{
-	uint32_t came = arrived(probe, report);
-
-	keep_new(&report->observed, probe->heard_before);
-	if (output->json)
-		answer_object(output, json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud",
-		                                probe->cloud, "strip", probe->strip, "asked",
-		                                (int)probe->asked, "arrived", (int)came, "path",
-		                                json_path(&report->observed)));
-	else
-		answer_as_text(probe, &report->observed, came, output);
-}
-
-static void answer_wrong(const char *name, const char *message, struct output *output)
-{
-	answer_error(output, &(struct answer_error){
-	                             .name = name, .code = ERROR_CONFLICT, .message = message});
 }
 
 /* Waits until all requests have come out, or the time is up. Returns whether the strip is still
@@ -331,7 +290,7 @@ static int await(const struct probe *probe, struct cloud_report *report)
 
 		if (!control_look_wait(control, probe->commit.asker))
 			return -ECANCELED;
-		there = look(control, probe, report);
+		there = look(probe, report);
 		control_look_end(control);
 		if (!there || arrived(probe, report) == probe->asked ||
 		    control->ops->now_ns(control->context) >= probe->deadline_ns)
@@ -344,41 +303,49 @@ static int await(const struct probe *probe, struct cloud_report *report)
 	}
 }
 
-static int hear(const struct probe *probe, struct output *output)
+static void answer(struct session *session, const struct probe *probe, struct cloud_report *report)
 {
-	struct cloud_report *report = malloc(sizeof(*report));
-	int result;
+	uint32_t came = arrived(probe, report);
 
-	if (report == NULL) {
-		answer_object(output, NULL);
-		return 0;
-	}
-	result = await(probe, report);
-	if (result == 0)
-		answer_wrong(probe->strip,
-		             "the cloud was removed while routers were asked; probe again", output);
-	else if (result > 0 && probe->commit.late[0] != '\0')
-		answer_wrong(probe->cloud,
-		             "a worker stands still, so the requests are not sent yet: see show "
-		             "workers; probe again when it runs again",
-		             output);
-	else if (result > 0)
-		answer(probe, report, output);
-	free(report);
-	return result < 0 ? result : 0;
+	keep_new(&report->observed, probe->heard_before);
+	if (session->output.json)
+		answer_object(&session->output,
+		              json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud", probe->cloud,
+		                        "strip", probe->strip, "asked", (int)probe->asked,
+		                        "arrived", (int)came, "path",
+		                        json_path(&report->observed)));
+	else
+		answer_as_text(probe, &report->observed, came, &session->output);
 }
 
-int probe_line(struct control *control, const struct asker *asker, const char *line,
-               const struct words *words, struct output *output, struct batch_error *error)
+void session_probe(struct session *session, const char *line, const struct command *command)
 {
-	struct probe probe = {.commit = {.control = control, .asker = asker, .line = line},
-	                      .words = words};
-	int result = commit_other(&probe.commit, begin);
+	struct probe probe = {
+	        .commit = {.control = session->control, .asker = &session->asker, .line = line},
+	        .words = &command->words};
+	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
+	int result = report != NULL ? commit_other(&probe.commit, begin) : 0;
 
-	if (result == 0)
-		result = hear(&probe, output);
-	else
-		*error = probe.commit.error;
-	release(&probe);
-	return result;
+	if (result != 0 && result != -ECANCELED)
+		session_batch_error(session, &probe.commit.error);
+	else if (result == 0 && report != NULL)
+		result = await(&probe, report);
+	if (result == -ECANCELED)
+		session->over = true;
+	else if (probe.commit.number != 0 && result == 0)
+		session_error(session, probe.strip, ERROR_CONFLICT,
+		              "the cloud was removed while routers were asked; probe again");
+	else if (probe.commit.number != 0 && probe.commit.late[0] != '\0')
+		session_error(session, probe.cloud, ERROR_CONFLICT,
+		              "a worker stands still, so the requests are not sent yet: see show "
+		              "workers; probe again when it runs again");
+	else if (probe.commit.number != 0)
+		answer(session, &probe, report);
+	free(report);
+	if (probe.has_right) {
+		control_lock(session->control);
+		session->control->probing = false;
+		control_unlock(session->control);
+	}
+	commit_release(&probe.commit);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "service/peer.h"
-#include "socket/commit.h"
+#include "socket/change.h"
 #include "socket/keep.h"
 
 void reload_init(struct reload *reload, struct control *control, const char *path,

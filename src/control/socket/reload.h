@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads the scenario file that weir was started with again: its present content replaces the
- * scenario in force, as one transaction (commit.h, batch_of_file). weir opens the file, and the
+ * scenario in force, as one transaction (change.h). weir opens the file, and the
  * files that it names, with its own rights. A thread does that, and reports the result in one line;
  * an error changes nothing. If there is no result after RELOAD_LATE_NS, that is reported, too.
  *

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "service/event_log.h"
 #include "socket/session_state.h"
 #include "text/alloc_failure.h"
 #include "text/language_error.h"
@@ -166,16 +165,11 @@ static void language_line(struct session *session, const char *line)
 /* Executes a command to the session, not to the emulator. Returns false if the line is none. */
 static bool own_line(struct session *session, const char *line, const struct words *words)
 {
-	if (session_change_words(session, words) || session_look_words(session, line, words))
+	if (session_change_words(session, words) || session_look_words(session, line, words) ||
+	    session_push_words(session, words))
 		return true;
-	if (session_word_is(words, 0, "events")) {
-		subscription_events(&session->subscription, session->control, words,
-		                    &session->output, session->wake);
-	} else if (words->n > 1 && session_word_is(words, 0, "sample")) {
-		subscription_sample(&session->subscription, session->control, words,
-		                    &session->output);
-	} else if (words->n == 2 && session_word_is(words, 0, "json") &&
-	           (session_word_is(words, 1, "on") || session_word_is(words, 1, "off"))) {
+	if (words->n == 2 && session_word_is(words, 0, "json") &&
+	    (session_word_is(words, 1, "on") || session_word_is(words, 1, "off"))) {
 		session->output.json = session_word_is(words, 1, "on");
 		answer_ok(&session->output);
 	} else if (words->n == 1 &&
@@ -350,61 +344,6 @@ void session_taken(struct session *session, size_t n)
 	output_taken(&session->output, n);
 }
 
-/* ---- subscriptions ---- */
-
-bool session_streams(const struct session *session)
-{
-	return subscription_is_on(&session->subscription) || session->tap != NULL;
-}
-
-void session_poll(struct session *session)
-{
-	subscription_poll(&session->subscription, session->control);
-}
-
-uint64_t session_next_ns(const struct session *session)
-{
-	return subscription_next_ns(&session->subscription);
-}
-
-bool session_wants_push(const struct session *session)
-{
-	return !session->over && session->output.n == 0 &&
-	       subscription_wants(&session->subscription, session->control);
-}
-
-void session_dismiss_slow(struct session *session, const char *why)
-{
-	uint64_t resume = subscription_resume(&session->subscription, session->control);
-	char message[200];
-
-	if (resume != 0)
-		snprintf(message, sizeof(message), "%s; resume with `events from %llu`", why,
-		         (unsigned long long)resume);
-	else
-		snprintf(message, sizeof(message), "%s; connect again", why);
-	answer_error(&session->output, &(struct answer_error){.name = "events",
-	                                                      .code = "dismissed",
-	                                                      .message = message,
-	                                                      .resume = resume});
-	session->over = true;
-}
-
-void session_push_late(struct session *session)
-{
-	if (subscription_has_lost(&session->subscription, session->control))
-		session_dismiss_slow(session,
-		                     "the client read too slowly, and the next events are gone");
-}
-
-void session_push(struct session *session)
-{
-	session_push_late(session);
-	if (!session->over)
-		subscription_push(&session->subscription, session->control, &session->output);
-	session->over |= session->output.failed;
-}
-
 /* ---- beginning and end ---- */
 
 struct session *session_make(struct control *control)
@@ -426,7 +365,7 @@ void session_free(struct session *session)
 		return;
 	session_change_end(session);
 	session_capture_end(session);
-	subscription_end(&session->subscription, session->control, session->wake);
+	session_push_end(session);
 	client_files_clear(&session->client_files);
 	while (session->n_descriptors > 0)
 		close(session->descriptors[--session->n_descriptors]);

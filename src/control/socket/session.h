@@ -17,7 +17,7 @@
  *                     returns to text. The answer to a change of the mode is in the new mode.
  *
  * After `begin whole` the lines of the batch are a whole scenario, like those of a file: at
- * `commit` it replaces the scenario in force (batch.h).
+ * `commit` it replaces the scenario in force (change.h).
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
@@ -28,7 +28,7 @@
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or
  * of the batch, that name NAME get its content. Root, and the user that weir runs as, may omit
  * this: weir opens the files that such a client names and did not hand over, a relative name from
- * its own working directory. client_files.h has the limits.
+ * its own working directory. change.h has the limits.
  *
  * If a worker has not taken a change within CONTROL_LATE_NS, the answer is `ok`, after a line that
  * names the worker that stands still (in JSON as "late"): the change is accepted, `show config`
@@ -93,17 +93,15 @@ void session_taken(struct session *session, size_t n);
 /* Returns true if the session may be fed. */
 bool session_ready(const struct session *session);
 
-/* Subscriptions (subscription.h). session_streams returns true if there is any, or a capture.
- * session_poll continues a sample; session_next_ns returns when that is due. session_wants_push
- * returns true if something is to be pushed, and no answer waits; the caller calls session_push
- * when the client's socket has room. */
+/* What is pushed (session_push.c). session_streams returns true if the client has asked for that, or
+ * for a capture. session_wants_push continues a sample, and returns true if something is to be
+ * pushed, and no answer waits; session_next_ns returns when it must be called again at the latest,
+ * on the clock of control->ops. session_push pushes it if the client's socket has room; it dismisses
+ * a client that has not read for so long that the next event has gone from the log. */
 bool session_streams(const struct session *session);
-void session_poll(struct session *session);
+bool session_wants_push(struct session *session);
 uint64_t session_next_ns(const struct session *session);
-bool session_wants_push(const struct session *session);
-void session_push(struct session *session);
-/* Dismisses a client that has not read for so long that the next event has gone from the log. */
-void session_push_late(struct session *session);
+void session_push(struct session *session, bool room);
 
 /* Returns true after `quit`, session_end, a dismissal, or a lack of memory. The caller sends what
  * waits, then frees the session. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "netem/netem_become.h"
-#include "socket/commit.h"
+#include "socket/lease.h"
 #include "socket/session_state.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"
@@ -26,7 +26,7 @@ static struct commit commit_of(struct session *session)
 /* What the answer to a change says besides `ok`. */
 struct done {
 	const char *late; /* the message about workers that stand still, or NULL */
-	const char *was;  /* the lines that it has replaced (difference_text.h), or NULL */
+	const char *was;  /* the lines that it has replaced (difference_before), or NULL */
 	char *statements; /* that a netem line has become, or NULL */
 };
 

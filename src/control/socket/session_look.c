@@ -19,7 +19,6 @@
 #include "show/json.h"
 #include "show/show.h"
 #include "show/totals.h"
-#include "socket/probe.h"
 #include "socket/session_state.h"
 #include "stream/flight_dumps.h"
 #include "stream/sampler.h"
@@ -214,18 +213,6 @@ void session_help(struct session *session, const char *line, const struct comman
 	else
 		answer_text(&session->output, "help", text, n);
 	free(text);
-}
-
-void session_probe(struct session *session, const char *line, const struct command *command)
-{
-	struct batch_error error;
-	int result = probe_line(session->control, &session->asker, line, &command->words,
-	                        &session->output, &error);
-
-	if (result == -ECANCELED)
-		session->over = true;
-	else if (result != 0)
-		session_batch_error(session, &error);
 }
 
 /* ---- capture ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of a conversation, for the files that execute its lines: session.c (bytes, lines, and
- * what is pushed), session_change.c (changes, batches, leases, files) and session_look.c (what is
- * shown).
+ * The state of a conversation, for the files that execute its lines: session.c (bytes and lines),
+ * session_change.c (changes, batches, leases, files), session_look.c and probe.c (what is shown),
+ * and session_push.c (what is pushed).
  *
  * Thread: the session's.
  */
@@ -10,14 +10,12 @@
 #define WEIR_SESSION_STATE_H
 
 #include "service/answer.h"
-#include "service/peer.h"
-#include "socket/batch.h"
-#include "socket/client_files.h"
+#include "socket/change.h"
 #include "socket/session.h"
-#include "socket/subscription.h"
 
 #define SESSION_DESCRIPTORS 16
 
+struct sampler;
 struct tap;
 
 /* Bits of `line_now`; from SESSION_LINE_NUMBER on, the number of the line in its batch. */
@@ -35,9 +33,11 @@ struct session {
 	bool over;
 	bool read_only; /* it may change nothing */
 	struct peer who;
-	struct subscription subscription;
-	uint64_t progress; /* atomic, like the next */
-	uint64_t line_now; /* what another thread may have to know: SESSION_LINE_... */
+	bool listens; /* to events */
+	uint64_t next_event;
+	struct sampler *sampler; /* NULL: no samples */
+	uint64_t progress;       /* atomic, like the next */
+	uint64_t line_now;       /* what another thread may have to know: SESSION_LINE_... */
 	/* changes */
 	bool in_batch;
 	bool not_begun; /* `begin` was refused: its lines are no single changes */
@@ -88,8 +88,17 @@ bool session_look_words(struct session *session, const char *line, const struct 
 /* Executes `show` and `help`. */
 void session_show(struct session *session, const char *line, const struct command *command);
 void session_help(struct session *session, const char *line, const struct command *command);
-void session_probe(struct session *session, const char *line, const struct command *command);
 /* Ends the capture, if there is one. */
 void session_capture_end(struct session *session);
+
+/* ---- session_push.c ---- */
+
+/* Executes `events` and `sample`. Returns false if the line is none of these. */
+bool session_push_words(struct session *session, const struct words *words);
+void session_push_end(struct session *session);
+
+/* ---- probe.c ---- */
+
+void session_probe(struct session *session, const char *line, const struct command *command);
 
 #endif

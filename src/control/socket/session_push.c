@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a conversation receives without a further request: events, and samples.
+ *
+ * A line is pushed between answers, never within one. It begins with `event ` or `sample `; in the
+ * mode JSON its object begins with the key `event` or `sample`, which no answer has. Events wait in
+ * the log, not here: a slow reader costs AT_ONCE bytes, and delays nobody. If the next event for the
+ * client has gone from the log, or if the client reads nothing for CONNECTION_STALL_NS, it is
+ * dismissed with an error that says from which event it may resume. A sample that is not read delays
+ * the next one, which then covers a longer time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service/event_log.h"
+#include "socket/session_state.h"
+#include "stream/sampler.h"
+#include "text/value.h"
+
+#define AT_ONCE 16384 /* bytes of events */
+
+static void wrong(struct session *session, const char *name, const char *code, uint32_t column,
+                  const char *message)
+{
+	answer_error(&session->output,
+	             &(struct answer_error){
+	                     .name = name, .code = code, .column = column, .message = message});
+}
+
+/* ---- events ---- */
+
+/* The numbers of the oldest event that is kept, and of the next one to come; 0: there is no log. */
+struct kept {
+	uint64_t first, next;
+};
+
+static struct kept kept_of(struct control *control)
+{
+	struct kept kept = {0, 0};
+
+	if (control->events == NULL)
+		return kept;
+	pthread_mutex_lock(&control->events_lock);
+	kept.first = event_log_first(control->events);
+	kept.next = event_log_next(control->events);
+	pthread_mutex_unlock(&control->events_lock);
+	return kept;
+}
+
+/* Answers that there is no such event. */
+static void no_such_event(struct session *session, const struct kept *kept, uint64_t number)
+{
+	bool gone = number < kept->first;
+	char message[240];
+
+	if (gone)
+		snprintf(message, sizeof(message),
+		         "event %" PRIu64 " is gone: weir keeps only the latest events; resume "
+		         "with `events from %" PRIu64 "`",
+		         number, kept->first);
+	else
+		snprintf(message, sizeof(message),
+		         "event %" PRIu64 " is ahead of this run, whose next event is %" PRIu64
+		         ": was weir restarted? say `events from %" PRIu64 "`",
+		         number, kept->next, kept->first);
+	answer_error(&session->output, &(struct answer_error){.name = "events",
+	                                                      .code = gone ? "gone" : "ahead",
+	                                                      .message = message,
+	                                                      .resume = kept->first});
+}
+
+/* Determines the first event. If that is impossible, answers an error and returns false. */
+static bool events_from(struct session *session, const struct words *words, uint64_t *from)
+{
+	const struct kept kept = kept_of(session->control);
+	struct language_error error = {.column = 0};
+
+	*from = kept.next;
+	if (words->n == 1)
+		return true;
+	if (words->n != 3 || !session_word_is(words, 1, "from")) {
+		wrong(session, "events", ERROR_UNKNOWN_WORD,
+		      words->word[words->n > 3 ? 3 : 1].column,
+		      "write `events`, `events from SEQ`, `events from oldest` or `events off`");
+		return false;
+	}
+	if (session_word_is(words, 2, "oldest")) {
+		*from = kept.first;
+		return true;
+	}
+	if (value_parse_count(words->word[2].text, 0, INT64_MAX, "event", from, &error) != 0) {
+		wrong(session, "events", error.name, words->word[2].column, error.text);
+		return false;
+	}
+	if (*from >= kept.first && *from <= kept.next)
+		return true;
+	no_such_event(session, &kept, *from);
+	return false;
+}
+
+/* Begins or ends to be woken at each event. Returns false if too many are. */
+static bool listen_to_events(struct session *session, bool listens)
+{
+	struct control *control = session->control;
+	int result = 0;
+
+	if (session->wake < 0 || control->events == NULL)
+		return true;
+	pthread_mutex_lock(&control->events_lock);
+	if (listens)
+		result = event_log_listen(control->events, session->wake);
+	else
+		event_log_ignore(control->events, session->wake);
+	pthread_mutex_unlock(&control->events_lock);
+	return result == 0;
+}
+
+static void events(struct session *session, const struct words *words)
+{
+	const char *run = session->control->run;
+	char text[120];
+	uint64_t from;
+	int n;
+
+	if (words->n == 2 && session_word_is(words, 1, "off")) {
+		session->listens = false;
+		listen_to_events(session, false);
+		answer_ok(&session->output);
+		return;
+	}
+	if (session->control->events == NULL) {
+		session_error(session, "events", ERROR_NO_MEMORY,
+		              "there was no memory to keep events when weir was started");
+		return;
+	}
+	if (!events_from(session, words, &from))
+		return;
+	if (!listen_to_events(session, true)) {
+		session_error(session, "events", ERROR_FULL,
+		              "too many clients have asked for events");
+		return;
+	}
+	session->listens = true;
+	session->next_event = from;
+	n = snprintf(text, sizeof(text), "events from %" PRIu64 " of run %s\n", from, run);
+	if (session->output.json)
+		answer_object(&session->output, json_pack("{s:b,s:s,s:I}", "ok", 1, "run", run,
+		                                          "from", (json_int_t)from));
+	else
+		answer_text(&session->output, "events", text, (size_t)n);
+}
+
+/* ---- samples ---- */
+
+static void sample(struct session *session, const struct words *words)
+{
+	const struct field field = {.name = "interval",
+	                            .type = FIELD_TIME,
+	                            .min = SAMPLER_LEAST_NS,
+	                            .max = SAMPLER_MOST_NS};
+	const struct control *control = session->control;
+	struct language_error error = {.column = 0};
+	uint64_t rows = SAMPLER_ROWS;
+	struct sampler *sampler = NULL;
+	uint32_t column = words->word[1].column;
+	simtime interval_ns;
+	int result = 0;
+
+	if (words->n != 2 || !session_word_is(words, 1, "off")) {
+		if (words->n != 2 && !(words->n == 4 && session_word_is(words, 2, "clouds"))) {
+			wrong(session, "sample", ERROR_UNKNOWN_WORD,
+			      words->n > 2 ? words->word[2].column : 0,
+			      "write `sample 1s`, `sample 1s clouds 20`, or `sample off`");
+			return;
+		}
+		result = value_parse(&field, words->word[1].text, &interval_ns, &error);
+		if (result == 0 && words->n == 4) {
+			column = words->word[3].column;
+			result = value_parse_count(words->word[3].text, 1, SAMPLER_ROWS_MOST,
+			                           "clouds", &rows, &error);
+		}
+		if (result != 0) {
+			wrong(session, "sample", error.name, column, error.text);
+			return;
+		}
+		sampler = sampler_make(interval_ns, (uint32_t)rows,
+		                       control->ops->now_ns(control->context));
+		if (sampler == NULL) {
+			session_error(session, "sample", ERROR_NO_MEMORY, "no memory for samples");
+			return;
+		}
+	}
+	sampler_free(session->sampler);
+	session->sampler = sampler;
+	answer_ok(&session->output);
+}
+
+bool session_push_words(struct session *session, const struct words *words)
+{
+	if (session_word_is(words, 0, "events"))
+		events(session, words);
+	else if (words->n > 1 && session_word_is(words, 0, "sample"))
+		sample(session, words);
+	else
+		return false;
+	return true;
+}
+
+/* ---- pushing ---- */
+
+void session_push_end(struct session *session)
+{
+	if (session->listens)
+		listen_to_events(session, false);
+	sampler_free(session->sampler);
+}
+
+bool session_streams(const struct session *session)
+{
+	return session->listens || session->sampler != NULL || session->tap != NULL;
+}
+
+uint64_t session_next_ns(const struct session *session)
+{
+	return session->sampler != NULL ? sampler_next_ns(session->sampler) : UINT64_MAX;
+}
+
+bool session_wants_push(struct session *session)
+{
+	struct control *control = session->control;
+
+	if (session->sampler != NULL)
+		sampler_step(session->sampler, control, control->ops->now_ns(control->context));
+	return !session->over && session->output.n == 0 &&
+	       ((session->listens && session->next_event < kept_of(control).next) ||
+	        (session->sampler != NULL && sampler_ready(session->sampler)));
+}
+
+void session_dismiss_slow(struct session *session, const char *why)
+{
+	uint64_t first = kept_of(session->control).first, resume = 0;
+	char message[200];
+
+	if (session->listens)
+		resume = session->next_event < first ? first : session->next_event;
+	if (resume != 0)
+		snprintf(message, sizeof(message), "%s; resume with `events from %" PRIu64 "`", why,
+		         resume);
+	else
+		snprintf(message, sizeof(message), "%s; connect again", why);
+	answer_error(&session->output, &(struct answer_error){.name = "events",
+	                                                      .code = "dismissed",
+	                                                      .message = message,
+	                                                      .resume = resume});
+	session->over = true;
+}
+
+static void push_events(struct session *session)
+{
+	struct control *control = session->control;
+	struct output *output = &session->output;
+	const char *json, *text;
+	size_t before = output->n;
+
+	pthread_mutex_lock(&control->events_lock);
+	while (output->n - before < AT_ONCE && !output->failed &&
+	       event_log_get(control->events, session->next_event, &json, &text)) {
+		const char *line = output->json ? json : text;
+
+		output_append(output, line, strlen(line));
+		output_append(output, "\n", 1);
+		session->next_event++;
+	}
+	pthread_mutex_unlock(&control->events_lock);
+}
+
+void session_push(struct session *session, bool room)
+{
+	if (session->listens && session->next_event < kept_of(session->control).first)
+		session_dismiss_slow(session,
+		                     "the client read too slowly, and the next events are gone");
+	if (session->over || !room)
+		return;
+	if (session->listens)
+		push_events(session);
+	if (session->sampler != NULL && sampler_ready(session->sampler))
+		sampler_put(session->sampler, &session->output);
+	session->over |= session->output.failed;
+}
