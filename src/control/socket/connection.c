@@ -190,6 +190,7 @@ static void wait_for_client(struct connection *connection)
 {
 	struct session *session = connection->session;
 	bool reads = session_ready(session) && !connection->ended;
+	bool pushes = session_wants_push(session);
 	struct pollfd polled[2] = {{.fd = connection->fd},
 	                           {.fd = connection->wake, .events = POLLIN}};
 	int timeout_ms = sleep_ms(connection);
@@ -198,8 +199,10 @@ static void wait_for_client(struct connection *connection)
 	ssize_t ignored;
 
 	session_output(session, &waiting);
-	polled[0].events = (short)((reads ? POLLIN : 0) |
-	                           (waiting > 0 || session_wants_push(session) ? POLLOUT : 0));
+	polled[0].events = (short)((reads ? POLLIN : 0) | (waiting > 0 || pushes ? POLLOUT : 0));
+	/* After a push, nothing wakes the thread but room for the next one. */
+	if (pushes && connection->late_ns == NEVER)
+		connection->late_ns = now_of(connection);
 	/* A descriptor without events is not polled: poll() would report its hang-up again and
 	 * again. */
 	if (polled[0].events == 0)
