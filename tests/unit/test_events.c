@@ -236,19 +236,17 @@ static int talk_start(void **state)
 	if (talk_begin(state, SCENARIO) != 0)
 		return -1;
 	talk = *state;
-	talk->fake.control.leases = leases_make(&talk->fake.control);
 	session_introduce(
 	        talk->session,
 	        &(struct peer){.known = true, .uid = 7, .gid = 8, .pid = 9, .name = "test"}, false);
-	return talk->fake.control.leases != NULL ? 0 : -1;
+	return 0;
 }
 
 static int talk_end(void **state)
 {
 	struct talk *talk = *state;
 
-	leases_free(talk->fake.control.leases);
-	talk->fake.control.leases = NULL;
+	leases_free(&talk->fake.control);
 	return talk_stop(state);
 }
 
@@ -438,7 +436,7 @@ static const char *delay_of(const struct talk *talk, const char *cloud)
 static void poll_leases(struct talk *talk, uint64_t now_ns)
 {
 	talk->fake.now_ns = now_ns;
-	leases_undo_due(talk->fake.control.leases);
+	leases_undo_due(&talk->fake.control);
 	control_lock(&talk->fake.control);
 	control_settle(&talk->fake.control);
 	control_unlock(&talk->fake.control);

@@ -51,7 +51,7 @@ struct cloud_report;
 struct event_log;
 struct flight_dumps;
 struct insertion;
-struct leases;
+struct lease;
 struct recording;
 struct tap;
 
@@ -118,6 +118,14 @@ struct asker {
 	void *argument;
 };
 
+/* Temporary changes (lease.h), in the order in which they came into force. */
+#define LEASES_MAX 64
+struct leases {
+	struct lease *lease[LEASES_MAX];
+	uint32_t n;
+	uint64_t latest; /* number of the latest one */
+};
+
 /* A place in the queue of those that want to make a change. */
 struct turn {
 	struct turn *next;
@@ -128,7 +136,6 @@ struct control {
 	struct runtime *context; /* a fake casts it */
 	struct scenario **scenario;
 	struct event_log *events;    /* of the run, with events_lock; NULL: there was no memory */
-	struct leases *leases;       /* temporary changes (lease.h), owned by the server; or NULL */
 	char run[CONTROL_RUN_BYTES]; /* name of this run: another weir at this socket has another */
 	struct recording *recording; /* also gets the events; or NULL */
 	struct flight_dumps *flight; /* if the recording is a flight (flight_dumps.h); or NULL */
@@ -142,6 +149,7 @@ struct control {
 	uint32_t threads;       /* started by control_thread */
 	uint32_t given_up;      /* atomic; of these, that nobody waits for (connection.h) */
 	enum control_state state;
+	struct leases leases;
 	struct turn *turns; /* those that wait, the first is the next one */
 	uint32_t looking;   /* number of looks, without the main thread's */
 	bool main_looks;

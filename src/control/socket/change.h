@@ -130,11 +130,9 @@ struct commit {
 	struct client_files *files; /* that the lines name; NULL: this process opens them */
 	const char *line;           /* of commit_line */
 	const struct command *command;
-	struct batch batch; /* of commit_batch */
-	uint64_t lease_ns;  /* of commit_batch: the duration of the change; 0: it is permanent */
-	/* Of commit_revert: the lease that is undone, and the leases' own. Of commit_batch with
-	 * `lease_ns`: the lease that then begins. */
-	struct lease *lease;
+	struct batch batch;  /* of commit_batch */
+	uint64_t lease_ns;   /* of commit_batch: the duration of the change; 0: it is permanent */
+	struct lease *lease; /* that is to begin with the change; or that is undone (lease.c) */
 	/* What came of it. */
 	struct batch_error error;     /* if it failed */
 	uint64_t number;              /* of the transaction; 0: nothing was posted */
@@ -148,13 +146,15 @@ struct commit {
  * waiting was ended; or another -errno, with error, and nothing is changed. */
 int commit_line(struct commit *commit);
 int commit_batch(struct commit *commit);
-/* Undoes the change of a lease. */
-int commit_revert(struct commit *commit);
 /* Sets the counters to zero. */
 int commit_clear(struct commit *commit);
-/* Posts what `make` makes, in its turn. `make` returns 0 or -errno with error. */
-int commit_other(struct commit *commit,
-                 int (*make)(struct commit *commit, struct transaction **transaction));
+/* Posts what `make` makes, in its turn. `make` returns 0, or -errno with error (commit_fail).
+ * `posted` is called as by control_post. */
+int commit_run(struct commit *commit,
+               int (*make)(struct commit *commit, struct transaction **transaction),
+               void (*posted)(void *commit));
+int commit_fail(struct commit *commit, int error, const char *name, const char *code,
+                const char *message);
 void commit_release(struct commit *commit);
 
 #endif

@@ -14,8 +14,6 @@
 #include "socket/session.h"
 #include "stream/event.h"
 
-#define TOLD_CLOUDS 32 /* the most clouds of a change that an event names */
-
 /* ---- files ---- */
 
 int client_files_put(struct client_files *client_files, struct file *file)
@@ -88,7 +86,7 @@ void client_files_use(struct client_files *client_files)
 typedef int commit_make(struct commit *commit, struct transaction **transaction);
 typedef void commit_posted(void *commit);
 
-static int fail(struct commit *commit, int error, const char *name, const char *code,
+int commit_fail(struct commit *commit, int error, const char *name, const char *code,
                 const char *message)
 {
 	commit->error = (struct batch_error){.code = code};
@@ -107,7 +105,7 @@ static int turn_refused(struct commit *commit, int result, const char *who)
 	                          : "others keep changing the scenario%s; nothing is changed; try "
 	                            "again",
 	         who);
-	return fail(commit, result, "scenario", "refused", message);
+	return commit_fail(commit, result, "scenario", "refused", message);
 }
 
 static int run(struct commit *commit, commit_make *make, commit_posted *posted, const char *effect)
@@ -163,12 +161,13 @@ static int find_difference(struct commit *commit)
 		result = commit->was != NULL ? 0 : -ENOMEM;
 	}
 	if (result != 0)
-		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
-		            "no memory to record what it changes; nothing is changed");
+		return commit_fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		                   "no memory to record what it changes; nothing is changed");
 	if (commit->lease_ns > 0 && commit->difference.n > LEASE_CLOUDS_MAX)
-		return fail(commit, -ENOSPC, "lease", ERROR_FULL,
-		            "a lease can change at most 1,024 clouds, where a template counts as "
-		            "one; nothing is changed; change fewer, or without a lease");
+		return commit_fail(
+		        commit, -ENOSPC, "lease", ERROR_FULL,
+		        "a lease can change at most 1,024 clouds, where a template counts as "
+		        "one; nothing is changed; change fewer, or without a lease");
 	return 0;
 }
 
@@ -187,8 +186,8 @@ static int make_line(struct commit *commit, struct transaction **transaction)
 	int result = batch_begin(&commit->batch, commit->control);
 
 	if (result != 0)
-		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
-		            "no memory for a copy of the scenario; nothing is changed");
+		return commit_fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		                   "no memory for a copy of the scenario; nothing is changed");
 	result = batch_edit(&commit->batch, commit->line, commit->command, SESSION_BATCH_MAX,
 	                    &commit->error);
 	if (result == 0)
@@ -199,22 +198,27 @@ static int make_line(struct commit *commit, struct transaction **transaction)
 
 static int make_batch(struct commit *commit, struct transaction **transaction)
 {
-	const char *full = commit->lease_ns > 0 ? leases_refuse(commit->control->leases) : NULL;
+	const char *full = commit->lease_ns > 0 ? leases_refuse(commit->control) : NULL;
 
 	if (full != NULL)
-		return fail(commit, -ENOSPC, "lease", ERROR_FULL, full);
-	if (commit->lease_ns > 0)
-		commit->lease = lease_make(commit->who, commit->lease_ns);
-	if (commit->lease_ns > 0 && commit->lease == NULL)
-		return fail(commit, -ENOMEM, "lease", ERROR_NO_MEMORY,
-		            "no memory for a lease; nothing is changed");
+		return commit_fail(commit, -ENOSPC, "lease", ERROR_FULL, full);
+	if (commit->lease_ns > 0) {
+		commit->lease = calloc(1, sizeof(*commit->lease));
+		if (commit->lease == NULL)
+			return commit_fail(commit, -ENOMEM, "lease", ERROR_NO_MEMORY,
+			                   "no memory for a lease; nothing is changed");
+		commit->lease->who = *commit->who;
+		commit->lease->for_ns = commit->lease_ns;
+	}
 	return prepare(commit, transaction);
 }
 
 static void changed(void *argument)
 {
 	struct commit *commit = argument;
-	const char *clouds[TOLD_CLOUDS];
+	struct control *control = commit->control;
+	struct lease *lease = commit->lease;
+	const char *clouds[EVENT_CLOUDS_MAX];
 	struct event_change change = {.who = commit->who,
 	                              .how = commit->lease_ns > 0   ? "lease"
 	                                     : commit->line != NULL ? "line"
@@ -226,17 +230,17 @@ static void changed(void *argument)
 	                              .n_clouds = commit->difference.n,
 	                              .lease_ns = commit->lease_ns};
 
-	for (uint32_t i = 0; i < commit->difference.n && i < TOLD_CLOUDS; i++)
+	for (uint32_t i = 0; i < commit->difference.n && i < EVENT_CLOUDS_MAX; i++)
 		clouds[i] = commit->difference.clouds[i].name;
-	if (commit->lease_ns > 0) {
+	if (lease != NULL) {
 		/* The clouds' names are the lease's from here on, and stay where they are. */
-		change.lease = commit->lease_number =
-		        lease_begin(commit->control->leases, commit->lease, &commit->difference);
+		lease_begin(control, lease, &commit->difference);
 		commit->lease = NULL;
+		change.lease = commit->lease_number = lease->number;
 	}
-	event_change(commit->control, &change);
-	if (commit->lease_ns > 0)
-		lease_time_begins(commit->control->leases, commit->lease_number);
+	event_change(control, &change);
+	if (lease != NULL)
+		lease->until_ns = control->ops->now_ns(control->context) + lease->for_ns;
 }
 
 int commit_line(struct commit *commit)
@@ -253,62 +257,6 @@ int commit_batch(struct commit *commit)
 	return result;
 }
 
-/* ---- the end of a lease ---- */
-
-static int make_revert(struct commit *commit, struct transaction **transaction)
-{
-	struct lease *lease = commit->lease;
-	int result = lease_hand_down(commit->control->leases, lease);
-
-	if (result == 0)
-		result = batch_begin(&commit->batch, commit->control);
-	if (result == 0)
-		result = difference_undo(&lease->difference, commit->batch.draft, lease->kept);
-	if (result == -ENOSPC)
-		return fail(commit, result, "lease", ERROR_FULL,
-		            "a cloud has no room for what it had before");
-	if (result != 0)
-		return fail(commit, result, "lease", ERROR_NO_MEMORY,
-		            "no memory to undo the change");
-	commit->batch.edited = true;
-	return prepare(commit, transaction);
-}
-
-static void reverted(void *argument)
-{
-	struct commit *commit = argument;
-	const struct lease *lease = commit->lease;
-	json_t *clouds = json_array(), *kept = json_array();
-	char whom[PEER_TEXT_BYTES];
-	uint32_t n_kept = 0;
-
-	for (uint32_t i = 0; i < lease->difference.n; i++) {
-		const struct difference_cloud *cloud = &lease->difference.clouds[i];
-
-		n_kept += lease->kept[i];
-		if (i < TOLD_CLOUDS)
-			json_array_append_new(clouds, json_string(cloud->name));
-		if (lease->kept[i] && n_kept <= TOLD_CLOUDS)
-			json_array_append_new(kept, json_string(cloud->name));
-	}
-	peer_text(&lease->who, whom);
-	event_tell(commit->control, RUN_LOG_NOTICE, "change",
-	           json_pack("{s:o,s:s,s:I,s:s,s:o,s:i,s:o}", "who", peer_json(&lease->who), "how",
-	                     "revert", "lease", (json_int_t)lease->number, "why", lease_why(lease),
-	                     "clouds", clouds, "clouds_in_all", (int)lease->difference.n, "kept",
-	                     kept),
-	           "lease %" PRIu64 " of %s is undone: %s%s", lease->number, whom,
-	           lease->end == LEASE_ASKED              ? "its owner asked for it"
-	           : lease->end == LEASE_CONNECTION_ENDED ? "its connection ended"
-	                                                  : "it was not renewed",
-	           n_kept > 0 ? "; later changes by others stay" : "");
-}
-
-int commit_revert(struct commit *commit)
-{
-	return run(commit, make_revert, reverted, "the change takes effect");
-}
-
 /* ---- what changes no scenario ---- */
 
 static int make_clear(struct commit *commit, struct transaction **transaction)
@@ -317,8 +265,8 @@ static int make_clear(struct commit *commit, struct transaction **transaction)
 
 	if (control->ops->clear(control->context, transaction) == 0)
 		return 0;
-	return fail(commit, -ENOMEM, "counters", ERROR_NO_MEMORY,
-	            "no memory to clear the counters");
+	return commit_fail(commit, -ENOMEM, "counters", ERROR_NO_MEMORY,
+	                   "no memory to clear the counters");
 }
 
 static void cleared(void *argument)
@@ -334,12 +282,7 @@ int commit_clear(struct commit *commit)
 	return run(commit, make_clear, cleared, "counters are cleared");
 }
 
-static void nothing_to_tell(void *argument)
+int commit_run(struct commit *commit, commit_make *make, commit_posted *posted)
 {
-	(void)argument;
-}
-
-int commit_other(struct commit *commit, commit_make *make)
-{
-	return run(commit, make, nothing_to_tell, "it takes effect");
+	return run(commit, make, posted, "the change takes effect");
 }

@@ -108,14 +108,14 @@ static int put(struct keep *keep, const char *head, const char *text, struct pro
 
 /* Returns the text of the scenario in force without the changes of leases; NULL: no memory. Within
  * a look. */
-static char *text_of(const struct control *control, uint32_t n_leases)
+static char *text_of(struct control *control, uint32_t n_leases)
 {
 	struct scenario *undone;
 	char *text;
 
 	if (n_leases == 0)
 		return scenario_text(*control->scenario);
-	undone = leases_undone(control->leases);
+	undone = leases_undone(control);
 	text = undone != NULL ? scenario_text(undone) : NULL;
 	scenario_free(undone);
 	return text;
@@ -139,7 +139,7 @@ static bool is_kept(const struct keep *keep)
 
 	return keep->ends || keep->reading ||
 	       (keep->begun && keep->changes == control->changes &&
-	        keep->leases == leases_count(control->leases));
+	        keep->leases == control->leases.n);
 }
 
 bool keep_write(struct keep *keep)
@@ -158,7 +158,7 @@ bool keep_write(struct keep *keep)
 		memcpy(head, keep->file.head, sizeof(head));
 		keep->begun = true;
 		keep->changes = control->changes;
-		keep->leases = leases_count(control->leases);
+		keep->leases = control->leases.n;
 	}
 	control_unlock(control);
 	text = kept ? NULL : text_of(control, keep->leases);

@@ -15,43 +15,52 @@
 #define AGAIN_MOST_NS (60 * SIMTIME_S)
 #define SLEEP_NS      SIMTIME_S
 
-struct leases {
-	struct control *control;
-	struct lease *lease[LEASES_MAX]; /* in the order in which they came into force */
-	uint32_t n;
-	uint64_t latest;
-};
+/* ---- all with the lock ---- */
 
-uint32_t leases_count(const struct leases *leases)
+/* Returns the time on the clock of the run. */
+static uint64_t run_ns(const struct control *control)
 {
-	return leases != NULL ? leases->n : 0;
+	return control->ops->now_ns(control->context);
 }
 
-struct scenario *leases_undone(const struct leases *leases)
+static uint32_t index_of(const struct leases *leases, uint64_t number)
 {
-	struct scenario *scenario = scenario_copy(*leases->control->scenario);
-	int error = 0;
+	uint32_t i = 0;
 
-	control_lock(leases->control);
-	/* The latest first, so that no lease lies below another. */
-	for (uint32_t i = leases->n; scenario != NULL && error == 0 && i-- > 0;)
-		error = difference_undo(&leases->lease[i]->difference, scenario, NULL);
-	control_unlock(leases->control);
-	if (error == 0)
-		return scenario;
-	scenario_free(scenario);
-	return NULL;
+	while (i < leases->n && leases->lease[i]->number != number)
+		i++;
+	return i;
 }
 
-struct leases *leases_make(struct control *control)
+static struct lease *find(const struct control *control, uint64_t number)
 {
-	struct leases *leases = calloc(1, sizeof(*leases));
+	uint32_t i = index_of(&control->leases, number);
 
-	if (leases == NULL)
-		return NULL;
-	leases->control = control;
-	return leases;
+	return i < control->leases.n ? control->leases.lease[i] : NULL;
 }
+
+static void take_out(struct leases *leases, uint64_t number)
+{
+	uint32_t i = index_of(leases, number);
+
+	lease_free(leases->lease[i]);
+	leases->n--;
+	memmove(&leases->lease[i], &leases->lease[i + 1],
+	        (leases->n - i) * sizeof(leases->lease[0]));
+}
+
+void lease_begin(struct control *control, struct lease *lease, struct difference *difference)
+{
+	struct leases *leases = &control->leases;
+
+	assert(leases->n < LEASES_MAX);
+	lease->number = ++leases->latest;
+	lease->difference = *difference;
+	*difference = (struct difference){NULL, 0};
+	leases->lease[leases->n++] = lease;
+}
+
+/* ---- */
 
 void lease_free(struct lease *lease)
 {
@@ -61,176 +70,158 @@ void lease_free(struct lease *lease)
 	free(lease);
 }
 
-void leases_free(struct leases *leases)
+void leases_free(struct control *control)
 {
-	if (leases == NULL)
-		return;
-	while (leases->n > 0)
-		lease_free(leases->lease[--leases->n]);
-	free(leases);
+	while (control->leases.n > 0)
+		lease_free(control->leases.lease[--control->leases.n]);
 }
 
-static uint32_t index_of(const struct leases *leases, uint64_t number)
+struct scenario *leases_undone(struct control *control)
 {
-	uint32_t i = 0;
+	struct scenario *scenario = scenario_copy(*control->scenario);
+	int error = 0;
 
-	while (leases != NULL && i < leases->n && leases->lease[i]->number != number)
-		i++;
-	return i;
+	control_lock(control);
+	/* The latest first, so that no lease lies below another. */
+	for (uint32_t i = control->leases.n; scenario != NULL && error == 0 && i-- > 0;)
+		error = difference_undo(&control->leases.lease[i]->difference, scenario, NULL);
+	control_unlock(control);
+	if (error == 0)
+		return scenario;
+	scenario_free(scenario);
+	return NULL;
 }
 
-static struct lease *find(const struct leases *leases, uint64_t number)
-{
-	uint32_t i = index_of(leases, number);
-
-	return leases != NULL && i < leases->n ? leases->lease[i] : NULL;
-}
-
-static void take_out(struct leases *leases, uint64_t number)
-{
-	uint32_t i = index_of(leases, number);
-
-	if (i == leases->n)
-		return;
-	lease_free(leases->lease[i]);
-	leases->n--;
-	memmove(&leases->lease[i], &leases->lease[i + 1],
-	        (leases->n - i) * sizeof(leases->lease[0]));
-}
-
-const char *leases_refuse(const struct leases *leases)
+const char *leases_refuse(struct control *control)
 {
 	bool full;
 
-	if (leases == NULL)
-		return "there was no memory for leases when weir was started";
-	control_lock(leases->control);
-	full = leases->n == LEASES_MAX;
-	control_unlock(leases->control);
+	control_lock(control);
+	full = control->leases.n == LEASES_MAX;
+	control_unlock(control);
 	return full ? "64 leases are under way, which is the maximum; nothing is changed; try "
 	              "again when one has ended"
 	            : NULL;
 }
 
-struct lease *lease_make(const struct peer *who, uint64_t for_ns)
-{
-	struct lease *lease = calloc(1, sizeof(*lease));
-
-	if (lease == NULL)
-		return NULL;
-	lease->who = *who;
-	lease->for_ns = for_ns;
-	return lease;
-}
-
-/* Returns the time on the clock of the run. */
-static uint64_t run_ns(const struct leases *leases)
-{
-	return leases->control->ops->now_ns(leases->control->context);
-}
-
-uint64_t lease_begin(struct leases *leases, struct lease *lease, struct difference *difference)
-{
-	assert(leases->n < LEASES_MAX);
-	lease->number = ++leases->latest;
-	lease->difference = *difference;
-	*difference = (struct difference){NULL, 0};
-	leases->lease[leases->n++] = lease;
-	return lease->number;
-}
-
-void lease_time_begins(struct leases *leases, uint64_t number)
-{
-	struct lease *lease = find(leases, number);
-
-	lease->until_ns = run_ns(leases) + lease->for_ns;
-}
-
-bool lease_is(struct leases *leases, uint64_t number)
+bool lease_is(struct control *control, uint64_t number)
 {
 	bool is;
 
-	if (leases == NULL || number == 0)
-		return false;
-	control_lock(leases->control);
-	is = find(leases, number) != NULL;
-	control_unlock(leases->control);
+	control_lock(control);
+	is = find(control, number) != NULL;
+	control_unlock(control);
 	return is;
 }
 
-int lease_renew(struct leases *leases, uint64_t number, uint64_t *for_ns)
+int lease_renew(struct control *control, uint64_t number, uint64_t *for_ns)
 {
 	struct lease *lease;
-	int result = -ENOENT;
+	int result;
 
-	control_lock(leases->control);
-	lease = find(leases, number);
-	if (lease != NULL)
-		result = lease->due ? -EALREADY : 0;
+	control_lock(control);
+	lease = find(control, number);
+	result = lease == NULL ? -ENOENT : lease->due ? -EALREADY : 0;
 	if (result == 0) {
 		lease->for_ns = *for_ns != 0 ? *for_ns : lease->for_ns;
-		lease->until_ns = run_ns(leases) + lease->for_ns;
+		lease->until_ns = run_ns(control) + lease->for_ns;
 		*for_ns = lease->for_ns;
 	}
-	control_unlock(leases->control);
+	control_unlock(control);
 	return result;
 }
 
-int lease_keep(struct leases *leases, uint64_t number)
+int lease_keep(struct control *control, uint64_t number)
 {
 	struct lease *lease;
-	int result = -ENOENT;
+	int result;
 
-	control_lock(leases->control);
-	lease = find(leases, number);
-	if (lease != NULL)
-		result = lease->due ? -EALREADY : 0;
+	control_lock(control);
+	lease = find(control, number);
+	result = lease == NULL ? -ENOENT : lease->due ? -EALREADY : 0;
 	if (result == 0) {
-		event_tell(leases->control, RUN_LOG_INFO, "lease-kept",
+		event_tell(control, RUN_LOG_INFO, "lease-kept",
 		           json_pack("{s:I}", "lease", (json_int_t)number),
 		           "lease %" PRIu64 " was ended by keep; its change stays", number);
-		take_out(leases, number);
+		take_out(&control->leases, number);
 	}
-	control_unlock(leases->control);
+	control_unlock(control);
 	return result;
 }
 
-void lease_let_go(struct leases *leases, uint64_t number)
+void lease_let_go(struct control *control, uint64_t number)
 {
 	struct lease *lease;
 
-	if (leases == NULL)
-		return;
-	control_lock(leases->control);
-	lease = find(leases, number);
+	control_lock(control);
+	lease = find(control, number);
 	if (lease != NULL && lease->end == LEASE_NOT_RENEWED)
 		lease->end = LEASE_CONNECTION_ENDED;
-	control_unlock(leases->control);
+	control_unlock(control);
 }
 
-const char *lease_why(const struct lease *lease)
+/* ---- undoing: the change, in its turn ---- */
+
+static int make(struct commit *commit, struct transaction **transaction)
 {
-	static const char *const words[] = {[LEASE_NOT_RENEWED] = "not-renewed",
-	                                    [LEASE_CONNECTION_ENDED] = "connection-ended",
-	                                    [LEASE_ASKED] = "asked"};
+	struct leases *leases = &commit->control->leases;
+	struct lease *lease = commit->lease;
+	int result = 0;
 
-	return words[lease->end];
+	/* Later leases get the values that lie below theirs. If that fails, it is done again. */
+	control_lock(commit->control);
+	for (uint32_t i = index_of(leases, lease->number) + 1; i < leases->n && result == 0; i++)
+		result = difference_hand_down(&lease->difference, &leases->lease[i]->difference);
+	control_unlock(commit->control);
+	if (result == 0)
+		result = batch_begin(&commit->batch, commit->control);
+	if (result == 0)
+		result = difference_undo(&lease->difference, commit->batch.draft, lease->kept);
+	if (result == -ENOSPC)
+		return commit_fail(commit, result, "lease", ERROR_FULL,
+		                   "a cloud has no room for what it had before");
+	if (result != 0)
+		return commit_fail(commit, result, "lease", ERROR_NO_MEMORY,
+		                   "no memory to undo the change");
+	commit->batch.edited = true;
+	return batch_prepare(&commit->batch, commit->control, transaction, &commit->error);
 }
 
-int lease_hand_down(struct leases *leases, struct lease *lease)
+static void posted(void *argument)
 {
-	int error = 0;
+	static const struct {
+		const char *word, *sentence;
+	} ends[] = {[LEASE_NOT_RENEWED] = {"not-renewed", "it was not renewed"},
+	            [LEASE_CONNECTION_ENDED] = {"connection-ended", "its connection ended"},
+	            [LEASE_ASKED] = {"asked", "its owner asked for it"}};
+	const struct commit *commit = argument;
+	const struct lease *lease = commit->lease;
+	json_t *clouds = json_array(), *kept = json_array();
+	char whom[PEER_TEXT_BYTES];
+	uint32_t n_kept = 0;
 
-	control_lock(leases->control);
-	for (uint32_t i = index_of(leases, lease->number) + 1; i < leases->n && error == 0; i++)
-		error = difference_hand_down(&lease->difference, &leases->lease[i]->difference);
-	control_unlock(leases->control);
-	return error;
+	for (uint32_t i = 0; i < lease->difference.n; i++) {
+		const struct difference_cloud *cloud = &lease->difference.clouds[i];
+
+		n_kept += lease->kept[i];
+		if (i < EVENT_CLOUDS_MAX)
+			json_array_append_new(clouds, json_string(cloud->name));
+		if (lease->kept[i] && n_kept <= EVENT_CLOUDS_MAX)
+			json_array_append_new(kept, json_string(cloud->name));
+	}
+	peer_text(&lease->who, whom);
+	event_tell(commit->control, RUN_LOG_NOTICE, "change",
+	           json_pack("{s:o,s:s,s:I,s:s,s:o,s:i,s:o}", "who", peer_json(&lease->who), "how",
+	                     "revert", "lease", (json_int_t)lease->number, "why",
+	                     ends[lease->end].word, "clouds", clouds, "clouds_in_all",
+	                     (int)lease->difference.n, "kept", kept),
+	           "lease %" PRIu64 " of %s is undone: %s%s", lease->number, whom,
+	           ends[lease->end].sentence, n_kept > 0 ? "; later changes by others stay" : "");
 }
 
-/* ---- undoing; all with the lock ---- */
+/* ---- undoing: all with the lock ---- */
 
-static void stuck(struct leases *leases, struct lease *lease, const char *why)
+static void stuck(struct control *control, struct lease *lease, const char *why)
 {
 	bool told = lease->stuck[0] != '\0';
 
@@ -238,106 +229,94 @@ static void stuck(struct leases *leases, struct lease *lease, const char *why)
 	lease->pause_ns = lease->pause_ns == 0 ? AGAIN_NS : 2 * lease->pause_ns;
 	if (lease->pause_ns > AGAIN_MOST_NS)
 		lease->pause_ns = AGAIN_MOST_NS;
-	lease->again_ns = run_ns(leases) + lease->pause_ns;
+	lease->again_ns = run_ns(control) + lease->pause_ns;
 	if (told)
 		return;
-	event_tell(leases->control, RUN_LOG_WARNING, "lease-stuck",
+	event_tell(control, RUN_LOG_WARNING, "lease-stuck",
 	           json_pack("{s:I,s:s}", "lease", (json_int_t)lease->number, "message", why),
 	           "lease %" PRIu64 " has ended, but cannot be undone yet; weir keeps trying: %s",
 	           lease->number, why);
 }
 
 /* Releases the lock meanwhile; the lease is gone if this returns 0. */
-static int undo(struct leases *leases, struct lease *lease, const struct asker *asker)
+static int undo(struct control *control, struct lease *lease, const struct asker *asker)
 {
 	struct commit commit = {
-	        .control = leases->control, .asker = asker, .who = &lease->who, .lease = lease};
+	        .control = control, .asker = asker, .who = &lease->who, .lease = lease};
 	int result;
 
 	lease->due = lease->undoing = true;
-	control_unlock(leases->control);
-	result = commit_revert(&commit);
-	control_lock(leases->control);
+	control_unlock(control);
+	result = commit_run(&commit, make, posted);
+	control_lock(control);
 	lease->undoing = false;
 	if (commit.number != 0)
-		take_out(leases, lease->number);
+		take_out(&control->leases, lease->number);
 	else if (result != -ECANCELED)
-		stuck(leases, lease, commit.error.message);
-	pthread_cond_broadcast(&leases->control->changed);
+		stuck(control, lease, commit.error.message);
+	pthread_cond_broadcast(&control->changed);
 	commit_release(&commit);
 	return result;
 }
 
-/* Returns the lease that is due next, and when; NULL if there is none. */
-static struct lease *next_due(const struct leases *leases, uint64_t *at_ns)
-{
-	struct lease *next = NULL;
-
-	*at_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < leases->n; i++) {
-		struct lease *lease = leases->lease[i];
-		uint64_t due_ns =
-		        lease->until_ns > lease->again_ns ? lease->until_ns : lease->again_ns;
-
-		if (lease->undoing || due_ns >= *at_ns)
-			continue;
-		next = lease;
-		*at_ns = due_ns;
-	}
-	return next;
-}
-
 /* Undoes what is due. Returns how long nothing more is; the lock was not released since that was
  * found. */
-static uint64_t undo_due(struct leases *leases)
+static uint64_t undo_due(struct control *control)
 {
-	struct lease *lease;
-	uint64_t now_ns, at_ns;
-
 	for (;;) {
-		lease = next_due(leases, &at_ns);
-		now_ns = run_ns(leases);
-		if (lease == NULL || now_ns < at_ns || leases->control->ends)
+		struct lease *next = NULL;
+		uint64_t at_ns = UINT64_MAX, now_ns;
+
+		for (uint32_t i = 0; i < control->leases.n; i++) {
+			struct lease *lease = control->leases.lease[i];
+			uint64_t due_ns = simtime_max(lease->until_ns, lease->again_ns);
+
+			if (lease->undoing || due_ns >= at_ns)
+				continue;
+			next = lease;
+			at_ns = due_ns;
+		}
+		now_ns = run_ns(control);
+		if (next == NULL || now_ns < at_ns || control->ends)
 			return at_ns > now_ns ? at_ns - now_ns : 0;
-		if (undo(leases, lease, NULL) == -ECANCELED)
+		if (undo(control, next, NULL) == -ECANCELED)
 			return SLEEP_NS;
 	}
 }
 
-void leases_undo_due(struct leases *leases)
+void leases_undo_due(struct control *control)
 {
-	control_lock(leases->control);
-	undo_due(leases);
-	control_unlock(leases->control);
+	control_lock(control);
+	undo_due(control);
+	control_unlock(control);
 }
 
 void leases_run(void *argument)
 {
-	struct leases *leases = argument;
-	struct control *control = leases->control;
+	struct control *control = argument;
 
 	control_lock(control);
 	while (!control->ends) {
 		uint64_t sleep_ns;
 
 		control_settle(control);
-		sleep_ns = undo_due(leases);
+		sleep_ns = undo_due(control);
 		if (!control->ends)
 			control_wait(control, NULL, sleep_ns < SLEEP_NS ? sleep_ns : SLEEP_NS);
 	}
 	control_unlock(control);
 }
 
-int lease_revert(struct leases *leases, uint64_t number, const struct asker *asker,
+int lease_revert(struct control *control, uint64_t number, const struct asker *asker,
                  char why[LEASE_WHY_BYTES])
 {
 	struct lease *lease;
 	int result = -ENOENT;
 	bool waits = true;
 
-	control_lock(leases->control);
-	while ((lease = find(leases, number)) != NULL && lease->undoing && waits) {
-		waits = control_wait(leases->control, asker, SLEEP_NS / 50);
+	control_lock(control);
+	while ((lease = find(control, number)) != NULL && lease->undoing && waits) {
+		waits = control_wait(control, asker, SLEEP_NS / 50);
 		result = 0; /* its time was up; if it is gone now, it is undone */
 	}
 	if (lease != NULL) {
@@ -345,10 +324,10 @@ int lease_revert(struct leases *leases, uint64_t number, const struct asker *ask
 			lease->end = LEASE_ASKED;
 			lease->until_ns = 0; /* from now on it is due, even if this fails */
 		}
-		result = waits ? undo(leases, lease, asker) : -ECANCELED;
-		lease = find(leases, number);
+		result = waits ? undo(control, lease, asker) : -ECANCELED;
+		lease = find(control, number);
 		snprintf(why, LEASE_WHY_BYTES, "%s", lease != NULL ? lease->stuck : "");
 	}
-	control_unlock(leases->control);
+	control_unlock(control);
 	return result;
 }

@@ -58,7 +58,7 @@ static void free_serving(struct serving *serving)
 {
 	if (serving->control.wake >= 0)
 		close(serving->control.wake);
-	leases_free(serving->control.leases);
+	leases_free(&serving->control);
 	flight_dumps_free(&serving->control);
 	control_close(&serving->control);
 	free(serving);
@@ -80,13 +80,9 @@ static void end_threads(struct serving *serving)
 static int start_threads(struct serving *serving)
 {
 	struct control *control = &serving->control;
-	int result = 0;
+	int result = control_thread(control, leases_run, control);
 
-	if (control->leases != NULL)
-		result = control_thread(control, leases_run, control->leases);
-	if (result == 0)
-		result = keep_start(&serving->keep);
-	return result;
+	return result == 0 ? keep_start(&serving->keep) : result;
 }
 
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
@@ -109,7 +105,6 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	control->recording = runtime_recording(runtime);
 	if (control->recording != NULL && recording_is_flight(control->recording))
 		control->flight = flight_dumps_make(control, server_flight_wish(server));
-	control->leases = leases_make(control);
 	serving->vouch_every_ns = supervisor_watchdog_ns();
 	keep_init(&serving->keep, control, kept);
 	reload_init(&serving->reload, control, config, tell_reload, NULL);

@@ -212,7 +212,7 @@ static void renew(struct session *session, const struct words *words)
 	if (words->n > 1 && !take_time(session, words, 1, &lease_ns))
 		return;
 	if (session->lease != 0)
-		result = lease_renew(session->control->leases, session->lease, &lease_ns);
+		result = lease_renew(session->control, session->lease, &lease_ns);
 	if (result == 0)
 		answer_time(session, lease_ns);
 	else
@@ -224,7 +224,7 @@ static void keep(struct session *session)
 	int result = -ENOENT;
 
 	if (session->lease != 0)
-		result = lease_keep(session->control->leases, session->lease);
+		result = lease_keep(session->control, session->lease);
 	if (result != 0) {
 		no_lease(session, "keep", result);
 		return;
@@ -239,8 +239,7 @@ static void revert(struct session *session)
 	int result = -ENOENT;
 
 	if (session->lease != 0)
-		result = lease_revert(session->control->leases, session->lease, &session->asker,
-		                      why);
+		result = lease_revert(session->control, session->lease, &session->asker, why);
 	if (result == -ECANCELED) {
 		session->over = true;
 	} else if (result == -ENOENT) {
@@ -288,8 +287,8 @@ static void begin_whole(struct session *session)
 
 static void begin_lease(struct session *session, const struct words *words)
 {
-	struct leases *leases = session->control->leases;
-	const char *full = leases_refuse(leases);
+	struct control *control = session->control;
+	const char *full = leases_refuse(control);
 	uint64_t lease_ns;
 
 	session->not_begun = !session->in_batch; /* as in begin_copy */
@@ -300,7 +299,7 @@ static void begin_lease(struct session *session, const struct words *words)
 	}
 	if (!take_time(session, words, 2, &lease_ns))
 		return;
-	if (session->lease != 0 && lease_is(leases, session->lease)) {
+	if (session->lease != 0 && lease_is(control, session->lease)) {
 		session_error(session, "lease", ERROR_CONFLICT,
 		              "this conversation has a lease: say keep or revert first, or begin "
 		              "another in a conversation of its own");
@@ -391,7 +390,7 @@ void session_change_end(struct session *session)
 	if (session->in_batch)
 		batch_end(session);
 	if (session->lease != 0)
-		lease_let_go(session->control->leases, session->lease);
+		lease_let_go(session->control, session->lease);
 	session->lease = 0;
 }
 

@@ -20,7 +20,6 @@
 #define HEAD_BYTES     120
 #define LINES_MAX      32 /* of a change, in one event */
 #define LINES_BYTES    2048
-#define CLOUDS_MAX     32
 
 struct stamp {
 	uint64_t number, t_ns, wall_ns;
@@ -266,14 +265,14 @@ static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE
 
 static void put_clouds(const struct event_change *change, json_t *clouds, FILE *out)
 {
-	for (uint32_t i = 0; i < change->n_clouds && i < CLOUDS_MAX; i++) {
+	for (uint32_t i = 0; i < change->n_clouds && i < EVENT_CLOUDS_MAX; i++) {
 		json_array_append_new(clouds, json_string(change->clouds[i]));
 		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", change->clouds[i]);
 	}
 	if (change->n_clouds == 0)
 		fputs("nothing changes", out);
-	else if (change->n_clouds > CLOUDS_MAX)
-		fprintf(out, " and %" PRIu32 " more", change->n_clouds - CLOUDS_MAX);
+	else if (change->n_clouds > EVENT_CLOUDS_MAX)
+		fprintf(out, " and %" PRIu32 " more", change->n_clouds - EVENT_CLOUDS_MAX);
 }
 
 void event_change(struct control *control, const struct event_change *change)

@@ -37,6 +37,8 @@ void event_of_runtime(struct control *control, const struct runtime_event *event
 void event_of_recording(struct control *control);
 void event_cleared(struct control *control, const struct peer *who);
 
+#define EVENT_CLOUDS_MAX 32 /* the most clouds that an event names */
+
 /* A change that has been posted. */
 struct event_change {
 	const struct peer *who;
