@@ -65,9 +65,7 @@ static bool has_terminal(void)
 	return fd >= 0;
 }
 
-/* Installs the handler. If `starting`, SIGINT and SIGTERM interrupt system calls: opening a pipe
- * may wait for its other end. */
-static void handle_signals(const struct server *server, bool starting)
+void server_handle_signals(const struct server *server, bool starting)
 {
 	struct sigaction action = {.sa_handler = server_signal};
 
@@ -79,31 +77,6 @@ static void handle_signals(const struct server *server, bool starting)
 		if (signals[i] != SIGHUP || server->before[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
-}
-
-static int server_signals_take(struct server *server)
-{
-	if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
-		return -errno;
-	signals_waiting = 0;
-	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], NULL, &server->before[i]);
-	handle_signals(server, true);
-	return 0;
-}
-
-static void server_signals_give_back(const struct server *server)
-{
-	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &server->before[i], NULL);
-	close(signal_pipe[0]);
-	close(signal_pipe[1]);
-	signal_pipe[0] = signal_pipe[1] = -1;
-}
-
-void server_handles_signals(const struct server *server)
-{
-	handle_signals(server, false);
 }
 
 bool server_lost_terminal(const struct server *server)
@@ -161,11 +134,15 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 	result = read_only_open(made, paths, problem);
 	if (result != 0)
 		goto err_unlisten;
-	result = server_signals_take(made);
-	if (result != 0) {
+	if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0) {
+		result = -errno;
 		problem_set(problem, -1, "no pipe for signals: %s", strerror(-result));
 		goto err_unlisten;
 	}
+	signals_waiting = 0;
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], NULL, &made->before[i]);
+	server_handle_signals(made, true);
 	made->from_terminal = has_terminal();
 	*server = made;
 	return 0;
@@ -245,16 +222,12 @@ void server_close(struct server *server)
 	server_empty(server);
 	socket_unlisten(&server->read_only);
 	socket_unlisten(&server->listener);
-	server_signals_give_back(server);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &server->before[i], NULL);
+	close(signal_pipe[0]);
+	close(signal_pipe[1]);
+	signal_pipe[0] = signal_pipe[1] = -1;
 	free(server);
-}
-
-/* Returns true if `one` gives way before `other`. */
-static bool goes_before(struct connection *one, struct connection *other)
-{
-	if (connection_rank(one) != connection_rank(other))
-		return connection_rank(one) < connection_rank(other);
-	return connection_silent_ns(one) < connection_silent_ns(other);
 }
 
 /* Returns the index of the client that gives way to a new one of this rank: among the clients of
@@ -264,17 +237,21 @@ static bool goes_before(struct connection *one, struct connection *other)
 static uint32_t silent_one(const struct server *server, int rank)
 {
 	uint32_t found = server->n_clients;
+	uint64_t found_ns = 0;
+	int found_rank = rank + 1;
 
 	for (uint32_t i = 0; i < server->n_clients; i++) {
-		struct connection *client = server->clients[i];
-		uint64_t silent_ns = connection_silent_ns(client);
+		uint64_t silent_ns = connection_silent_ns(server->clients[i]);
+		int its = connection_rank(server->clients[i]);
 
-		if (connection_rank(client) > rank ||
-		    (connection_rank(client) == rank &&
-		     (silent_ns == UINT64_MAX || server->now_ns < silent_ns + SERVER_SILENT_NS)))
+		if (its == rank &&
+		    (silent_ns == UINT64_MAX || server->now_ns < silent_ns + SERVER_SILENT_NS))
 			continue;
-		if (found == server->n_clients || goes_before(client, server->clients[found]))
+		if (its < found_rank || (its == found_rank && silent_ns < found_ns)) {
 			found = i;
+			found_ns = silent_ns;
+			found_rank = its;
+		}
 	}
 	return found;
 }
@@ -366,38 +343,30 @@ static bool takes_more(const struct server *server)
 	       connection_rank(server->waiting[last_one(server)]) < CONNECTION_RANK_MAX;
 }
 
-/* Returns false if there is nobody to accept. */
-static bool accept_one(struct server *server, const struct socket_listener *listener,
-                       struct control *control)
-{
-	struct connection *client;
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd < 0) {
-		/* Out of descriptors or memory. The listener stays readable, so it is not polled
-		 * for a while. */
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-			server->no_accept_until_ns = server->now_ns + SIMTIME_S;
-		return false;
-	}
-	client = connection_make(fd, control, listener == &server->read_only);
-	if (client == NULL) {
-		close(fd);
-		return true;
-	}
-	if (server->n_waiting == SERVER_WAITING_MAX)
-		send_away(server, last_one(server));
-	server->waiting[server->n_waiting++] = client;
-	return true;
-}
-
 /* Accepts those that wait in the queue of the listener, which is shorter than a crowd. */
 static void accept_all(struct server *server, const struct socket_listener *listener,
                        struct control *control)
 {
 	for (int n = 0; n < SERVER_WAITING_MAX && takes_more(server); n++) {
-		if (!accept_one(server, listener, control))
+		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct connection *client;
+
+		if (fd < 0) {
+			/* Out of descriptors or memory. The listener stays readable, so it is not
+			 * polled for a while. */
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			    errno == ENOMEM)
+				server->no_accept_until_ns = server->now_ns + SIMTIME_S;
 			return;
+		}
+		client = connection_make(fd, control, listener == &server->read_only);
+		if (client == NULL) {
+			close(fd);
+			continue;
+		}
+		if (server->n_waiting == SERVER_WAITING_MAX)
+			send_away(server, last_one(server));
+		server->waiting[server->n_waiting++] = client;
 	}
 }
 
@@ -414,41 +383,19 @@ static int signalled(void)
 	return errno == EAGAIN || errno == EINTR ? 0 : SIGTERM;
 }
 
-enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_READ_ONLY, POLLED_WAKE, POLLED_ALSO, POLLED };
-
-static void serve_round(struct server *server, struct control *control,
-                        const struct pollfd polled[POLLED])
-{
-	uint64_t count;
-	ssize_t ignored;
-
-	if (polled[POLLED_WAKE].revents & POLLIN) {
-		ignored = read(control->wake, &count, sizeof(count));
-		(void)ignored;
-	}
-	control_tick(control);
-	free_those_that_are_over(server);
-	for (uint32_t i = server->n_clients; i-- > 0;) {
-		if (connection_time_out(server->clients[i], server->now_ns))
-			forget(server, i);
-	}
-	if (polled[POLLED_LISTENER].revents & POLLIN)
-		accept_all(server, &server->listener, control);
-	if (polled[POLLED_READ_ONLY].revents & POLLIN)
-		accept_all(server, &server->read_only, control);
-	seat(server);
-}
-
 int server_round(struct server *server, struct control *control, uint64_t now_ns, int also,
                  int timeout_ms)
 {
+	enum { SIGNAL, LISTENER, READ_ONLY, WAKE, ALSO, POLLED };
 	const bool takes = now_ns >= server->no_accept_until_ns && takes_more(server);
 	struct pollfd polled[POLLED] = {
-	        [POLLED_SIGNALS] = {.fd = signal_pipe[0], .events = POLLIN},
-	        [POLLED_LISTENER] = {.fd = takes ? server->listener.fd : -1, .events = POLLIN},
-	        [POLLED_READ_ONLY] = {.fd = takes ? server->read_only.fd : -1, .events = POLLIN},
-	        [POLLED_WAKE] = {.fd = control->wake, .events = POLLIN},
-	        [POLLED_ALSO] = {.fd = also, .events = POLLIN}};
+	        [SIGNAL] = {.fd = signal_pipe[0], .events = POLLIN},
+	        [LISTENER] = {.fd = takes ? server->listener.fd : -1, .events = POLLIN},
+	        [READ_ONLY] = {.fd = takes ? server->read_only.fd : -1, .events = POLLIN},
+	        [WAKE] = {.fd = control->wake, .events = POLLIN},
+	        [ALSO] = {.fd = also, .events = POLLIN}};
+	uint64_t count;
+	ssize_t ignored;
 	int error;
 
 	server->now_ns = now_ns;
@@ -458,6 +405,18 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 	control_main_looks(control, true);
 	if (error != 0)
 		return error == EINTR ? signalled() : -error;
-	serve_round(server, control, polled);
-	return polled[POLLED_SIGNALS].revents & POLLIN ? signalled() : 0;
+	ignored = polled[WAKE].revents & POLLIN ? read(control->wake, &count, sizeof(count)) : 0;
+	(void)ignored;
+	control_tick(control);
+	free_those_that_are_over(server);
+	for (uint32_t i = server->n_clients; i-- > 0;) {
+		if (connection_time_out(server->clients[i], server->now_ns))
+			forget(server, i);
+	}
+	if (polled[LISTENER].revents & POLLIN)
+		accept_all(server, &server->listener, control);
+	if (polled[READ_ONLY].revents & POLLIN)
+		accept_all(server, &server->read_only, control);
+	seat(server);
+	return polled[SIGNAL].revents & POLLIN ? signalled() : 0;
 }

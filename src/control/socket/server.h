@@ -104,8 +104,9 @@ void server_quit(struct server *server);
 /* Ends what is left of them. */
 void server_empty(struct server *server);
 
-/* From now on, SIGINT and SIGTERM interrupt no system call. */
-void server_handles_signals(const struct server *server);
+/* Installs the handlers. If `starting`, SIGINT and SIGTERM interrupt system calls: opening a pipe
+ * may wait for its other end. */
+void server_handle_signals(const struct server *server, bool starting);
 /* Returns true if weir had a controlling terminal when it was started, and has it no more. */
 bool server_lost_terminal(const struct server *server);
 const struct flight_wish *server_flight_wish(const struct server *server);

@@ -95,7 +95,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	if (serving == NULL)
 		return -ENOMEM;
 	control = &serving->control;
-	server_handles_signals(server);
+	server_handle_signals(server, false);
 	serving->server = server;
 	serving->runtime = runtime;
 	control_init(control, &control_ops_runtime, runtime, scenario);
