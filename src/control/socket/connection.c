@@ -34,7 +34,6 @@ struct connection {
 	bool taken;         /* by the main thread; the thread frees the connection */
 	bool was_at_work;   /* when it was taken */
 	bool served;        /* the thread needs nothing of it any more but to free it */
-	bool ended;         /* the client has closed its side: no more input will come */
 	bool gone;          /* the client is not there any more */
 	uint64_t active_ns; /* of the last input, or answer; of a subscription, of the last bytes */
 	uint64_t unsent_ns; /* since when answers wait, and nothing is read */
@@ -54,7 +53,7 @@ static uint64_t now_of(const struct connection *connection)
 /* ---- the thread: the socket ---- */
 
 /* Reads what has arrived, and the descriptors with it, one for each line `file`. */
-static ssize_t receive(struct connection *connection)
+static void take_input(struct connection *connection)
 {
 	union {
 		struct cmsghdr header;
@@ -67,7 +66,11 @@ static ssize_t receive(struct connection *connection)
 	                         .msg_controllen = sizeof(room)};
 	ssize_t n = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	for (struct cmsghdr *header = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL; header != NULL;
+	if (n < 0) {
+		connection->gone = errno != EAGAIN && errno != EINTR;
+		return;
+	}
+	for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL;
 	     header = CMSG_NXTHDR(&message, header)) {
 		size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -80,22 +83,11 @@ static ssize_t receive(struct connection *connection)
 			session_descriptor(connection->session, fd);
 		}
 	}
-	return n;
-}
-
-static void take_input(struct connection *connection)
-{
-	ssize_t n = receive(connection);
-
-	if (n > 0) {
-		connection->held = (size_t)n;
-		connection->active_ns = now_of(connection);
-	} else if (n == 0) {
-		connection->ended = true;
+	connection->held = (size_t)n;
+	if (n == 0)
 		session_end(connection->session);
-	} else if (errno != EAGAIN && errno != EINTR) {
-		connection->gone = true;
-	}
+	else
+		connection->active_ns = now_of(connection);
 }
 
 /* Sends what the socket takes at once. */
@@ -124,7 +116,6 @@ static void send_output(struct connection *connection)
 static void push(struct connection *connection)
 {
 	struct pollfd polled = {.fd = connection->fd, .events = POLLOUT};
-
 	bool wants = session_wants_push(connection->session);
 	bool room = wants && poll(&polled, 1, 0) == 1 && polled.revents & POLLOUT;
 
@@ -171,17 +162,15 @@ static void execute(struct connection *connection)
 }
 
 /* Returns how long to wait for the client at most, in ms. */
-static int sleep_ms(struct connection *connection)
+static int sleep_ms(const struct connection *connection)
 {
-	struct control *control = connection->control;
+	const struct control *control = connection->control;
 	uint64_t now_ns, next_ns = session_next_ns(connection->session);
 
 	if (next_ns == NEVER)
 		return -1;
 	now_ns = control->ops->now_ns(control->context);
-	if (next_ns <= now_ns)
-		return 0;
-	next_ns = (next_ns - now_ns + SIMTIME_MS - 1) / SIMTIME_MS;
+	next_ns = next_ns > now_ns ? (next_ns - now_ns + SIMTIME_MS - 1) / SIMTIME_MS : 0;
 	return next_ns < SLEEP_MS ? (int)next_ns : SLEEP_MS;
 }
 
@@ -189,8 +178,7 @@ static int sleep_ms(struct connection *connection)
 static void wait_for_client(struct connection *connection)
 {
 	struct session *session = connection->session;
-	bool reads = session_ready(session) && !connection->ended;
-	bool pushes = session_wants_push(session);
+	bool reads = session_ready(session), pushes = session_wants_push(session);
 	struct pollfd polled[2] = {{.fd = connection->fd},
 	                           {.fd = connection->wake, .events = POLLIN}};
 	int timeout_ms = sleep_ms(connection);
@@ -216,35 +204,25 @@ static void wait_for_client(struct connection *connection)
 		take_input(connection);
 }
 
-/* Returns true if there is something to do before the thread waits for its client. */
-static bool has_lines(const struct connection *connection)
-{
-	return connection->held > 0 && session_ready(connection->session) && !connection->ended;
-}
-
-static bool is_done(const struct connection *connection)
-{
-	size_t waiting;
-
-	session_output(connection->session, &waiting);
-	return connection->gone || (session_over(connection->session) && waiting == 0);
-}
-
 static void serve(struct connection *connection)
 {
 	while (!connection->taken) {
+		size_t waiting;
+
 		push(connection);
 		send_output(connection);
-		if (is_done(connection) || __atomic_load_n(&connection->quits, __ATOMIC_ACQUIRE))
+		session_output(connection->session, &waiting);
+		if (connection->gone || (session_over(connection->session) && waiting == 0) ||
+		    __atomic_load_n(&connection->quits, __ATOMIC_ACQUIRE))
 			return;
-		if (has_lines(connection))
+		if (connection->held > 0 && session_ready(connection->session))
 			execute(connection);
 		else
 			wait_for_client(connection);
 	}
 }
 
-static void release(struct connection *connection)
+void connection_free(struct connection *connection)
 {
 	session_free(connection->session);
 	pthread_mutex_destroy(&connection->lock);
@@ -267,7 +245,7 @@ static void run(void *argument)
 	if (taken) {
 		bool was_at_work = connection->was_at_work;
 
-		release(connection);
+		connection_free(connection);
 		__atomic_sub_fetch(&control->given_up, was_at_work, __ATOMIC_RELAXED);
 		return;
 	}
@@ -281,18 +259,10 @@ static void run(void *argument)
 
 /* ---- the main thread ---- */
 
-/* Returns true if the client may read anything that weir may: root may read everything, the user
- * that runs weir the same as weir. Weir reveals nothing to such a client that it could not read
- * itself. */
-static bool has_our_rights(const struct peer *peer)
-{
-	return peer->known && (peer->uid == 0 || peer->uid == geteuid());
-}
-
 struct connection *connection_make(int fd, struct control *control, bool read_only)
 {
 	struct connection *connection = calloc(1, sizeof(*connection));
-	struct asker asker = {waits, connection};
+	const struct asker asker = {waits, connection};
 	struct peer peer;
 
 	if (connection == NULL)
@@ -315,7 +285,9 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	session_introduce(connection->session, &peer, read_only);
 	session_attend(connection->session, &asker, connection->wake);
 	connection->read_only = read_only;
-	connection->trusted = !read_only && has_our_rights(&peer);
+	/* Root may read everything, the user that runs weir the same as weir. Weir reveals nothing to
+	 * such a client that it could not read itself. */
+	connection->trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
 	if (connection->trusted)
 		session_trust(connection->session);
 	return connection;
@@ -334,11 +306,6 @@ int connection_start(struct connection *connection)
 bool connection_is_over(const struct connection *connection)
 {
 	return __atomic_load_n(&connection->over, __ATOMIC_ACQUIRE);
-}
-
-void connection_free(struct connection *connection)
-{
-	release(connection);
 }
 
 int connection_rank(const struct connection *connection)
@@ -383,59 +350,46 @@ uint64_t connection_silent_ns(struct connection *connection)
 
 /* ---- taking a connection away; with its lock, which is released ---- */
 
-static void say(struct connection *connection, const char *bytes, size_t n)
+/* The thread notices that its socket is shut down. */
+static void let_go(struct connection *connection)
 {
+	connection->taken = true;
+	connection->was_at_work = connection->at_work;
+	shutdown(connection->fd, SHUT_RDWR);
+	__atomic_add_fetch(&connection->control->given_up, connection->at_work, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&connection->lock);
+}
+
+/* Sends what waits, as far as the socket takes that at once. */
+static void say_last(struct connection *connection)
+{
+	size_t n;
+	const char *bytes = session_output(connection->session, &n);
 	ssize_t ignored = send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	(void)ignored;
 }
 
-/* Sends the last answer of the session. */
-static void say_last(struct connection *connection)
-{
-	size_t n;
-	const char *bytes = session_output(connection->session, &n);
-
-	say(connection, bytes, n);
-}
-
-/* Sends the reason to a client whose line is under way, unless part of an answer waits. */
-static void say_to_busy(struct connection *connection, const char *name, const char *why)
-{
-	struct output output = {.bytes = NULL};
-
-	if (connection->unsent_ns != NEVER)
-		return;
-	session_give_up(connection->session, name, why, &output);
-	say(connection, output.bytes + output.head, output.n);
-	output_release(&output);
-}
-
-static void let_go(struct connection *connection)
-{
-	connection->taken = true;
-	connection->was_at_work = connection->at_work;
-	shutdown(connection->fd, SHUT_RDWR); /* the thread notices */
-	__atomic_add_fetch(&connection->control->given_up, connection->at_work, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&connection->lock);
-}
-
-/* Tells the client why: `name` NULL: the line takes too long. Returns false if nothing can be taken
- * away, because too many lines were given up already. */
+/* Tells the client why; `name` NULL: the line takes too long. Returns false if the line under way
+ * cannot be given up, because too many were. */
 static bool dismiss(struct connection *connection, const char *name, const char *why)
 {
-	const uint32_t *given_up = &connection->control->given_up;
+	struct output output = {.bytes = NULL};
+	ssize_t ignored;
 
-	if (connection->at_work &&
-	    __atomic_load_n(given_up, __ATOMIC_RELAXED) >= CONNECTION_GIVEN_UP_MAX) {
-		pthread_mutex_unlock(&connection->lock);
-		return false;
-	}
-	if (connection->at_work) {
-		say_to_busy(connection, name, why);
-	} else {
+	if (!connection->at_work) {
 		session_dismiss(connection->session, name, why);
 		say_last(connection);
+	} else if (__atomic_load_n(&connection->control->given_up, __ATOMIC_RELAXED) >=
+	           CONNECTION_GIVEN_UP_MAX) {
+		pthread_mutex_unlock(&connection->lock);
+		return false;
+	} else if (connection->unsent_ns == NEVER) { /* no part of an answer waits */
+		session_give_up(connection->session, name, why, &output);
+		ignored = send(connection->fd, output.bytes + output.head, output.n,
+		               MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)ignored;
+		output_release(&output);
 	}
 	let_go(connection);
 	return true;

@@ -23,13 +23,6 @@ static struct commit commit_of(struct session *session)
 
 /* ---- the answer to a change ---- */
 
-/* What the answer to a change says besides `ok`. */
-struct done {
-	const char *late; /* the message about workers that stand still, or NULL */
-	const char *was;  /* the lines that it has replaced (difference_before), or NULL */
-	char *statements; /* that a netem line has become, or NULL */
-};
-
 /* Returns the statements that a netem line has become, to be freed; NULL: no memory. */
 static char *became(const struct command *command)
 {
@@ -45,63 +38,63 @@ static char *became(const struct command *command)
 	return text;
 }
 
-static void done_json(struct session *session, const struct done *done)
+static void done_json(struct session *session, const char *late, const char *was,
+                      const char *statements)
 {
 	json_t *object = json_pack("{s:b}", "ok", 1);
 
-	if (object != NULL && done->late != NULL)
-		json_object_set_new(object, "late", json_string(done->late));
-	if (object != NULL && done->was != NULL)
-		json_object_set_new(object, "was", answer_string(done->was, strlen(done->was) - 1));
-	if (object != NULL && done->statements != NULL)
+	if (late != NULL)
+		json_object_set_new(object, "late", json_string(late));
+	if (was != NULL)
+		json_object_set_new(object, "was", answer_string(was, strlen(was) - 1));
+	if (statements != NULL)
 		json_object_set_new(object, "became",
-		                    answer_string(done->statements, strlen(done->statements)));
+		                    answer_string(statements, strlen(statements)));
 	answer_object(&session->output, object);
 }
 
 /* In text, each of these is lines before the `ok`. Beside the statements of a netem line, which may
  * become a file, the rest is comments. */
-static void done_text(struct session *session, const struct done *done)
+static void done_text(struct session *session, const char *late, const char *was,
+                      const char *statements)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = alloc_failure_stream(&text, &n);
 
-	if (out != NULL) {
-		if (done->late != NULL)
-			fprintf(out, "%s\n", done->late);
-		for (const char *line = done->was; line != NULL && *line != '\0';
-		     line = strchr(line, '\n') + 1)
-			fprintf(out, "%s" SESSION_WAS "%.*s\n",
-			        done->statements != NULL ? "# " : "", (int)strcspn(line, "\n"),
-			        line);
-		fputs(done->statements != NULL ? done->statements : "", out);
-		alloc_failure_close(out);
-	}
-	answer_text(&session->output, "", text != NULL ? text : "", n);
+	if (out == NULL)
+		return;
+	if (late != NULL)
+		fprintf(out, "%s\n", late);
+	for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
+		fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
+		        (int)strcspn(was, "\n"), was);
+	fputs(statements != NULL ? statements : "", out);
+	alloc_failure_close(out);
+	answer_text(&session->output, "", text, n);
 	free(text);
 }
 
-/* Answers a change that is done; `command`: NULL, or the line. */
+/* Answers a change that is done; `commit` NULL: in a batch; `command`: NULL, or the line. */
 static void answer_done(struct session *session, const struct commit *commit,
                         const struct command *command)
 {
-	bool netem = command != NULL && command->kind == COMMAND_NETEM;
-	struct done done = {.late = commit != NULL && commit->late[0] != '\0' ? commit->late : NULL,
-	                    .was = commit != NULL && commit->was != NULL && commit->was[0] != '\0'
-	                                   ? commit->was
-	                                   : NULL};
+	const char *late = commit != NULL && commit->late[0] != '\0' ? commit->late : NULL;
+	const char *was = commit != NULL && commit->was != NULL && commit->was[0] != '\0'
+	                          ? commit->was
+	                          : NULL;
+	char *statements = NULL;
 
 	/* A change that is late is answered without them. */
-	if (netem && done.late == NULL)
-		done.statements = became(command);
-	if (done.late == NULL && done.was == NULL && done.statements == NULL)
+	if (command != NULL && command->kind == COMMAND_NETEM && late == NULL)
+		statements = became(command);
+	if (late == NULL && was == NULL && statements == NULL)
 		answer_ok(&session->output);
 	else if (session->output.json)
-		done_json(session, &done);
+		done_json(session, late, was, statements);
 	else
-		done_text(session, &done);
-	free(done.statements);
+		done_text(session, late, was, statements);
+	free(statements);
 }
 
 /* Answers a change, unless it has succeeded. Returns whether it has. */
@@ -255,34 +248,35 @@ static void revert(struct session *session)
 
 /* ---- batches ---- */
 
-static void begin_copy(struct session *session)
+/* Begins a batch on a copy of the scenario, or of a whole one. */
+static void begin_batch(struct session *session, bool whole, uint64_t lease_ns)
 {
 	/* Until it has begun. A client may have sent the lines of the change already; they are no
 	 * single changes. */
 	session->not_begun = true;
-	if (!control_look_wait(session->control, &session->asker)) {
+	session->lease_ns = lease_ns;
+	if (whole) {
+		session->not_begun = batch_begin_whole(&session->batch) != 0;
+	} else if (control_look_wait(session->control, &session->asker)) {
+		session->not_begun = batch_begin(&session->batch, session->control) != 0;
+		control_look_end(session->control);
+	} else {
 		session->over = true;
 		return;
 	}
-	session->not_begun = batch_begin(&session->batch, session->control) != 0;
-	control_look_end(session->control);
 	session->in_batch = !session->not_begun;
 	if (session->in_batch)
 		answer_ok(&session->output);
 	else
 		session_error(session, "begin", ERROR_NO_MEMORY,
-		              "no memory for a copy of the scenario; try a smaller one");
+		              whole ? "no memory for another scenario; try later"
+		                    : "no memory for a copy of the scenario; try a smaller one");
 }
 
-static void begin_whole(struct session *session)
+static void begin_twice(struct session *session)
 {
-	session->not_begun = batch_begin_whole(&session->batch) != 0;
-	session->in_batch = !session->not_begun;
-	if (session->in_batch)
-		answer_ok(&session->output);
-	else
-		session_error(session, "begin", ERROR_NO_MEMORY,
-		              "no memory for another scenario; try later");
+	session_error(session, "begin", ERROR_CONFLICT,
+	              "a batch has begun already; commit or abort it first");
 }
 
 static void begin_lease(struct session *session, const struct words *words)
@@ -291,41 +285,22 @@ static void begin_lease(struct session *session, const struct words *words)
 	const char *full = leases_refuse(control);
 	uint64_t lease_ns;
 
-	session->not_begun = !session->in_batch; /* as in begin_copy */
-	if (words->n != 3) {
+	session->not_begun = !session->in_batch; /* as in begin_batch */
+	if (words->n != 3)
 		session_error(session, "lease", ERROR_UNKNOWN_WORD,
 		              "write begin lease TIME: `begin lease 5s`");
+	else if (!take_time(session, words, 2, &lease_ns))
 		return;
-	}
-	if (!take_time(session, words, 2, &lease_ns))
-		return;
-	if (session->lease != 0 && lease_is(control, session->lease)) {
+	else if (session->lease != 0 && lease_is(control, session->lease))
 		session_error(session, "lease", ERROR_CONFLICT,
 		              "this conversation has a lease: say keep or revert first, or begin "
 		              "another in a conversation of its own");
-	} else if (full != NULL) {
+	else if (full != NULL)
 		session_error(session, "lease", ERROR_FULL, full);
-	} else if (session->in_batch) {
-		session_error(session, "begin", ERROR_CONFLICT,
-		              "a batch has begun already; commit or abort it first");
-	} else {
-		session->lease_ns = lease_ns;
-		begin_copy(session);
-	}
-}
-
-static void begin(struct session *session, bool whole)
-{
-	if (session->in_batch) {
-		session_error(session, "begin", ERROR_CONFLICT,
-		              "a batch has begun already; commit or abort it first");
-		return;
-	}
-	session->lease_ns = 0;
-	if (whole)
-		begin_whole(session);
+	else if (session->in_batch)
+		begin_twice(session);
 	else
-		begin_copy(session);
+		begin_batch(session, false, lease_ns);
 }
 
 static void batch_end(struct session *session)
@@ -437,9 +412,12 @@ bool session_change_words(struct session *session, const struct words *words)
 	else if (session_word_is(words, 0, "revert") && n == 1)
 		revert(session);
 	else if (session_word_is(words, 0, "begin") &&
-	         (n == 1 || (n == 2 && session_word_is(words, 1, "whole"))))
-		begin(session, n == 2);
-	else if (session_word_is(words, 0, "commit") && n == 1)
+	         (n == 1 || (n == 2 && session_word_is(words, 1, "whole")))) {
+		if (session->in_batch)
+			begin_twice(session);
+		else
+			begin_batch(session, n == 2, 0);
+	} else if (session_word_is(words, 0, "commit") && n == 1)
 		commit_all(session);
 	else if (session_word_is(words, 0, "abort") && n == 1)
 		abort_all(session);
