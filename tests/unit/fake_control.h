@@ -51,6 +51,7 @@ static struct fake *fake_of(const struct runtime *context)
 
 /* The fake's transaction: what it does when it is posted. */
 struct transaction {
+	struct fake *fake;
 	enum { FAKE_CHANGE, FAKE_CLEAR, FAKE_INSERTION } kind;
 };
 
@@ -59,6 +60,7 @@ static int fake_transaction(struct fake *fake, int kind, struct transaction **tr
 	*transaction = calloc(1, sizeof(**transaction));
 	if (*transaction == NULL)
 		return -ENOMEM;
+	(*transaction)->fake = fake;
 	(*transaction)->kind = kind;
 	fake->under_way++;
 	return 0;
@@ -99,9 +101,9 @@ static int fake_insert(struct runtime *context, const struct insertion *insertio
 	return fake_transaction(fake, FAKE_INSERTION, transaction);
 }
 
-static void fake_post(struct runtime *context, struct transaction *transaction)
+static void fake_post(struct transaction *transaction)
 {
-	struct fake *fake = fake_of(context);
+	struct fake *fake = transaction->fake;
 
 	fake->changes += transaction->kind == FAKE_CHANGE;
 	fake->clears += transaction->kind == FAKE_CLEAR;
@@ -109,23 +111,22 @@ static void fake_post(struct runtime *context, struct transaction *transaction)
 		memset(&fake->report, 0, sizeof(fake->report));
 }
 
-static bool fake_taken(struct runtime *context, const struct transaction *transaction)
+static bool fake_taken(const struct transaction *transaction, uint64_t wait_ns)
 {
-	(void)transaction;
-	return !fake_of(context)->stands_still;
+	(void)wait_ns;
+	return !transaction->fake->stands_still;
 }
 
-static void fake_missing(struct runtime *context, const struct transaction *transaction, char *text,
-                         size_t size)
+static bool fake_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu)
 {
-	(void)context;
-	(void)transaction;
-	snprintf(text, size, "worker 1 on processor 3");
+	*worker = 1;
+	*cpu = 3;
+	return transaction->fake->stands_still;
 }
 
-static void fake_finish(struct runtime *context, struct transaction *transaction)
+static void fake_finish(struct transaction *transaction)
 {
-	__atomic_sub_fetch(&fake_of(context)->under_way, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&transaction->fake->under_way, 1, __ATOMIC_RELAXED);
 	free(transaction);
 }
 
@@ -315,7 +316,7 @@ static inline void fake_stop(struct fake *fake)
 	transaction = fake->control.transaction;
 	control_close(&fake->control);
 	if (transaction != NULL)
-		fake_finish((struct runtime *)fake, transaction);
+		fake_finish(transaction);
 	scenario_free(fake->scenario);
 }
 

@@ -13,7 +13,10 @@
 
 #include "engine/engine_report.h"
 #include "service/event_log.h"
+#include "service/recorded_text.h"
 
+/* The time for which the workers are waited for at once: each polls within microseconds. */
+#define AT_ONCE_NS (50 * SIMTIME_US)
 #define STEP_NS    (20 * SIMTIME_MS)  /* the longest wait without a look at what has changed */
 #define HASTE_NS   (200 * SIMTIME_US) /* between the first looks whether workers have taken it */
 #define MAIN_NS    (10 * SIMTIME_MS)  /* for which the main thread lets others post */
@@ -211,10 +214,10 @@ static uint64_t gone_now_ns(const struct runtime *context)
 	return 0;
 }
 
-static bool gone_taken(struct runtime *context, const struct transaction *transaction)
+static bool gone_taken(const struct transaction *transaction, uint64_t wait_ns)
 {
-	(void)context;
 	(void)transaction;
+	(void)wait_ns;
 	return false;
 }
 
@@ -247,10 +250,13 @@ static bool is_taken(const struct control *control)
 
 static bool is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
 {
+	uint32_t worker = 0, cpu = 0;
+
 	if (control->state != CONTROL_POSTED || is_taken(control) ||
 	    control->patience.waited_ns < for_ns)
 		return false;
-	control->ops->missing(control->context, control->transaction, text, size);
+	control->ops->missing(control->transaction, &worker, &cpu);
+	snprintf(text, size, "worker %u on processor %u", worker, cpu);
 	return true;
 }
 
@@ -259,7 +265,7 @@ static void tick(struct control *control)
 	if (control->state != CONTROL_POSTED || is_taken(control))
 		return;
 	patience_look(&control->patience, control->ops->now_ns(control->context));
-	if (!control->ops->taken(control->context, control->transaction))
+	if (!control->ops->taken(control->transaction, AT_ONCE_NS))
 		return;
 	control->taken = control->posted;
 	control->untold = control->when_taken != NULL;
@@ -306,7 +312,7 @@ void control_settle(struct control *control)
 	control->marking = false;
 	wake(control);
 	control_unlock(control);
-	control->ops->finish(control->context, transaction);
+	control->ops->finish(transaction);
 	scenario_free(replaced);
 	control_lock(control);
 	control->state = CONTROL_FREE;
@@ -393,7 +399,7 @@ uint64_t control_post(struct control *control, const struct asker *asker,
 
 	control_lock(control);
 	if (waits && wait_for_looks(control, asker)) {
-		control->ops->post(control->context, transaction);
+		control->ops->post(transaction);
 		control->transaction = transaction;
 		control->patience =
 		        (struct patience){.last_ns = control->ops->now_ns(control->context)};
@@ -609,3 +615,39 @@ bool control_look(struct control *control, const char *cloud, const struct cloud
 	pthread_mutex_unlock(&control->marks_lock);
 	return seen;
 }
+
+/* ---- the runtime behind control ---- */
+
+static int change(struct runtime *runtime, const struct scenario *next,
+                  struct transaction **transaction, struct problem *problem)
+{
+	int rc = transaction_change(runtime, next, transaction, problem);
+
+	if (rc == 0 && runtime_recording(runtime)) {
+		recorded_reach(runtime_recording(runtime), runtime_scenario(runtime), next);
+		transaction_describe(*transaction, recorded_text(runtime_recording(runtime), next));
+	}
+	return rc;
+}
+
+const struct control_ops control_ops_runtime = {
+        .change = change,
+        .clear = transaction_clear,
+        .insert = transaction_insertion,
+        .post = transaction_post,
+        .taken = transaction_taken,
+        .missing = transaction_missing,
+        .finish = transaction_finish,
+        .tap_begin = runtime_tap_begin,
+        .tap_is_on = runtime_tap_is_on,
+        .tap_end = runtime_tap_end,
+        .cloud = runtime_cloud_report,
+        .briefs = runtime_briefs,
+        .brief_name = runtime_brief_name,
+        .delays = runtime_delays,
+        .port = runtime_port_report,
+        .worker = runtime_worker_report,
+        .ports = runtime_ports,
+        .workers = runtime_workers,
+        .now_ns = runtime_now_ns,
+};

@@ -63,12 +63,10 @@ struct control_ops {
 	int (*clear)(struct runtime *context, struct transaction **transaction);
 	int (*insert)(struct runtime *context, const struct insertion *insertion,
 	              struct transaction **transaction, struct problem *problem);
-	void (*post)(struct runtime *context, struct transaction *transaction);
-	bool (*taken)(struct runtime *context, const struct transaction *transaction);
-	/* Names a worker that has not taken it: `worker 1 on processor 3`. */
-	void (*missing)(struct runtime *context, const struct transaction *transaction, char *text,
-	                size_t size);
-	void (*finish)(struct runtime *context, struct transaction *transaction);
+	void (*post)(struct transaction *transaction);
+	bool (*taken)(const struct transaction *transaction, uint64_t wait_ns);
+	bool (*missing)(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu);
+	void (*finish)(struct transaction *transaction);
 	/* As in runtime.h; called with `lock`. */
 	int (*tap_begin)(struct runtime *context, struct tap *tap, int64_t wall_ns);
 	bool (*tap_is_on)(struct runtime *context, const struct tap *tap);
@@ -109,7 +107,7 @@ struct control_look {
 
 enum control_state { CONTROL_FREE, CONTROL_HELD, CONTROL_POSTED, CONTROL_FINISHING };
 
-#define CONTROL_WORKER_BYTES 64 /* of the text that names a worker */
+#define CONTROL_WORKER_BYTES 64 /* of the text that names a worker: `worker 1 on processor 3` */
 
 /* On whose behalf a thread waits. `waits` is called some 50 times a second, without a lock; when it
  * returns false, nobody waits for the result any more, and the waiting ends. NULL: it goes on. */

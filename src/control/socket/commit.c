@@ -127,7 +127,7 @@ static int run(struct commit *commit, commit_make *make, commit_posted *posted, 
 	}
 	if (commit->number == 0) {
 		if (transaction != NULL)
-			control->ops->finish(control->context, transaction);
+			control->ops->finish(transaction);
 		control_give_back(control);
 		return result;
 	}
