@@ -600,7 +600,7 @@ static void a_live_socket_is_not_taken_and_the_error_says_whose_it_is(void **sta
 	struct problem problem;
 	char pid[32];
 
-	assert_int_equal(socket_listen(bench->path, &second, &problem), -EADDRINUSE);
+	assert_int_equal(socket_listen(bench->path, NULL, &second, &problem), -EADDRINUSE);
 	snprintf(pid, sizeof(pid), "in use by pid %d (", (int)getpid());
 	assert_non_null(strstr(problem.text, pid));
 	assert_int_equal(access(bench->path, F_OK), 0);
@@ -636,7 +636,7 @@ static void a_stale_socket_is_replaced(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd); /* the file stays, as after a kill -9 */
 	assert_true(socket_connect(path, &problem) == -ECONNREFUSED);
-	assert_int_equal(socket_listen(path, &listener, &problem), 0);
+	assert_int_equal(socket_listen(path, NULL, &listener, &problem), 0);
 	fd = socket_connect(path, &problem);
 	assert_true(fd >= 0);
 	close(fd);
@@ -653,7 +653,7 @@ static void a_file_that_is_no_socket_is_left_alone(void **state)
 
 	snprintf(path, sizeof(path), "%s.file", bench->path);
 	fclose(fopen(path, "w"));
-	assert_int_equal(socket_listen(path, &listener, &problem), -EEXIST);
+	assert_int_equal(socket_listen(path, NULL, &listener, &problem), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -666,10 +666,10 @@ static void a_path_that_is_too_long_or_not_there_is_refused(void **state)
 	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	assert_int_equal(socket_listen(path, &listener, &problem), -ENAMETOOLONG);
+	assert_int_equal(socket_listen(path, NULL, &listener, &problem), -ENAMETOOLONG);
 	assert_non_null(strstr(problem.text, "199 bytes long; a socket's may be 1 to 107"));
 	assert_int_equal(socket_connect(path, &problem), -ENAMETOOLONG);
-	assert_int_equal(socket_listen("/nowhere/weir.sock", &listener, &problem), -ENOENT);
+	assert_int_equal(socket_listen("/nowhere/weir.sock", NULL, &listener, &problem), -ENOENT);
 	assert_int_equal(socket_connect("/nowhere/weir.sock", &problem), -ENOENT);
 	assert_non_null(strstr(problem.text, "weir run"));
 }
@@ -687,7 +687,7 @@ static void the_socket_has_mode_0660_whatever_the_umask(void **state)
 	for (size_t i = 0; i < sizeof(umasks) / sizeof(umasks[0]); i++) {
 		mode_t before = umask(umasks[i]);
 
-		assert_int_equal(socket_listen(path, &listener, &problem), 0);
+		assert_int_equal(socket_listen(path, NULL, &listener, &problem), 0);
 		umask(before);
 		assert_int_equal(stat(path, &status), 0);
 		assert_int_equal(status.st_mode & 07777, 0660);
@@ -703,9 +703,9 @@ static void at_exit_only_the_own_socket_is_removed(void **state)
 	char path[110];
 
 	snprintf(path, sizeof(path), "%s.own", bench->path);
-	assert_int_equal(socket_listen(path, &first, &problem), 0);
+	assert_int_equal(socket_listen(path, NULL, &first, &problem), 0);
 	assert_int_equal(unlink(path), 0); /* somebody removed the file, and another weir started */
-	assert_int_equal(socket_listen(path, &second, &problem), 0);
+	assert_int_equal(socket_listen(path, NULL, &second, &problem), 0);
 	socket_unlisten(&first);
 	assert_int_equal(access(path, F_OK), 0);
 	socket_unlisten(&second);

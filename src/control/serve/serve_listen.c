@@ -81,7 +81,7 @@ static void name_place(struct serve_listen *listen)
 
 static int open_unix(struct serve_listen *listen, const char *path, struct problem *problem)
 {
-	int result = socket_listen(path, &listen->listener, problem);
+	int result = socket_listen(path, NULL, &listen->listener, problem);
 
 	if (result != 0)
 		return result;

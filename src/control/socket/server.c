@@ -111,7 +111,7 @@ static int read_only_open(struct server *server, const struct server_paths *path
 		        paths->read_only);
 		return -EADDRINUSE;
 	}
-	return socket_listen_as(paths->read_only, paths->group, &server->read_only, problem);
+	return socket_listen(paths->read_only, paths->group, &server->read_only, problem);
 }
 
 int server_open(const struct server_paths *paths, struct server **server, struct problem *problem)
@@ -127,7 +127,7 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 	made->listener.fd = made->read_only.fd = -1;
 	result = 0;
 	if (paths->control == NULL || paths->control[0] != '\0')
-		result = socket_listen(paths->control != NULL ? paths->control : usual,
+		result = socket_listen(paths->control != NULL ? paths->control : usual, NULL,
 		                       &made->listener, problem);
 	if (result != 0)
 		goto err_free;

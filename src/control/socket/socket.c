@@ -14,6 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "service/peer.h"
 #include "socket/socket.h"
 
 #define SOCKET_MODE 0660
@@ -59,29 +60,6 @@ static int socket_address(const char *path, struct sockaddr_un *address, struct 
 	return 0;
 }
 
-/* Writes "pid 812 (weir)" for the process that listens at the other end of fd. */
-static void socket_peer(int fd, char *text, size_t size)
-{
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
-	char file[64], name[32] = "";
-	FILE *comm;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0) {
-		snprintf(text, size, "another process");
-		return;
-	}
-	snprintf(file, sizeof(file), "/proc/%d/comm", (int)peer.pid);
-	comm = fopen(file, "re");
-	if (comm != NULL) {
-		if (fgets(name, sizeof(name), comm) == NULL)
-			name[0] = '\0';
-		name[strcspn(name, "\n")] = '\0';
-		fclose(comm);
-	}
-	snprintf(text, size, name[0] != '\0' ? "pid %d (%s)" : "pid %d", (int)peer.pid, name);
-}
-
 /* Writes "mode 0660, owner root, group lab". */
 static void socket_owners(const char *path, char *text, size_t size)
 {
@@ -108,6 +86,7 @@ static void socket_owners(const char *path, char *text, size_t size)
 static int socket_probe(const struct sockaddr_un *address, struct problem *problem)
 {
 	struct stat status;
+	struct peer peer;
 	char text[160];
 	int fd, result;
 
@@ -128,7 +107,12 @@ static int socket_probe(const struct sockaddr_un *address, struct problem *probl
 		return result;
 	}
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0) {
-		socket_peer(fd, text, sizeof(text));
+		peer_of(fd, &peer);
+		snprintf(text, sizeof(text),
+		         peer.pid == 0          ? "another process"
+		         : peer.name[0] != '\0' ? "pid %u (%s)"
+		                                : "pid %u",
+		         peer.pid, peer.name);
 		problem_set(problem, -1,
 		            "socket %s: in use by %s; stop it, or give another path with -s",
 		            address->sun_path, text);
@@ -242,13 +226,8 @@ err:
 	return result;
 }
 
-int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem)
-{
-	return socket_listen_as(path, NULL, listener, problem);
-}
-
-int socket_listen_as(const char *path, const char *group, struct socket_listener *listener,
-                     struct problem *problem)
+int socket_listen(const char *path, const char *group, struct socket_listener *listener,
+                  struct problem *problem)
 {
 	struct sockaddr_un address;
 	gid_t gid;
@@ -286,29 +265,23 @@ static void socket_connect_problem(const char *path, int error, struct problem *
 {
 	char text[120];
 
-	switch (error) {
-	case EACCES:
-	case EPERM:
+	if (error == EACCES || error == EPERM) {
 		socket_owners(path, text, sizeof(text));
 		problem_set(
 		        problem, -1,
 		        "%s: permission denied (%s); be its owner or in its group, as with sudo or "
 		        "sg",
 		        path, text);
-		break;
-	case ENOENT:
-	case ECONNREFUSED:
+	} else if (error == ENOENT || error == ECONNREFUSED) {
 		problem_set(
 		        problem, -1,
 		        "%s: no weir %s; start one with `weir run -c FILE -s %.60s`, or name the "
 		        "socket of another with -s",
 		        path, error == ENOENT ? "listens there" : "answers there any more", path);
-		break;
-	case EAGAIN:
+	} else if (error == EAGAIN) {
 		problem_set(problem, -1, "%s: weir does not accept connections; try again later",
 		            path);
-		break;
-	default:
+	} else {
 		problem_set(problem, -1, "%s: %s; give the path of weir's control socket with -s",
 		            path, strerror(error));
 	}
@@ -317,14 +290,12 @@ static void socket_connect_problem(const char *path, int error, struct problem *
 /* `flags`: SOCK_NONBLOCK, or 0. */
 static int connect_with(const char *path, int flags, struct problem *problem)
 {
-	struct sockaddr_un address;
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
 	struct timeval timeout = {.tv_sec = 5};
 	char usual[SOCKET_PATH_BYTES];
-	int result, fd;
+	struct sockaddr_un address;
+	struct peer peer;
+	int result = socket_address(path, &address, problem), fd;
 
-	result = socket_address(path, &address, problem);
 	if (result != 0)
 		return result;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
@@ -342,12 +313,12 @@ static int connect_with(const char *path, int flags, struct problem *problem)
 	}
 	/* Anybody may make a socket in /tmp with the name that is another user's default. */
 	socket_default_path(usual);
-	if (strcmp(path, usual) == 0 && strncmp(path, "/tmp/", 5) == 0 &&
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid != geteuid() &&
-	    peer.uid != 0 && geteuid() != 0) {
+	peer_of(fd, &peer);
+	if (strcmp(path, usual) == 0 && strncmp(path, "/tmp/", 5) == 0 && peer.known &&
+	    peer.uid != geteuid() && peer.uid != 0 && geteuid() != 0) {
 		problem_set(problem, -1,
 		            "%s: listened on by user %u, who is neither you nor root; not trusted",
-		            path, (unsigned)peer.uid);
+		            path, peer.uid);
 		close(fd);
 		return -EPERM;
 	}

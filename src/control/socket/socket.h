@@ -33,11 +33,10 @@ void socket_client_path(char path[SOCKET_PATH_BYTES]);
 
 /* Listens at `path`. Replaces a socket at which no process answers. If a process answers:
  * -EADDRINUSE, and `problem` has its pid. The file never has a wider mode, and nobody can connect
- * before it has its mode and group. Returns 0, or -errno with problem. */
-int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem);
-/* The same; the file gets the group `group`, a name or a number. NULL: weir's own. */
-int socket_listen_as(const char *path, const char *group, struct socket_listener *listener,
-                     struct problem *problem);
+ * before it has its mode and group: `group`, a name or a number; NULL: weir's own. Returns 0, or
+ * -errno with problem. */
+int socket_listen(const char *path, const char *group, struct socket_listener *listener,
+                  struct problem *problem);
 /* Stops listening and removes the file, if it is still the one that socket_listen made. */
 void socket_unlisten(struct socket_listener *listener);
 

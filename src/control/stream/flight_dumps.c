@@ -23,14 +23,10 @@
 #define DATE_MOST  100 /* folders with the date of one second */
 
 /* A dump in progress; it may outlive the flight_dumps. */
-struct dump_job {
+struct dump {
 	struct control *control;
 	const char *why;
-	struct recording *recording;
 	char folder[PATH_MAX];
-	int result;
-	struct recording_dump dump;
-	struct problem problem;
 };
 
 struct flight_dumps {
@@ -155,18 +151,6 @@ void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, ch
 		snprintf(folder + n, PATH_MAX - (size_t)n, "-%d", i);
 }
 
-static struct dump_job *dump_make(const struct flight_dumps *dumps)
-{
-	struct dump_job *dump = calloc(1, sizeof(*dump));
-
-	if (dump == NULL)
-		return NULL;
-	flight_dumps_folder(dumps, NULL, dump->folder);
-	dump->control = dumps->control;
-	dump->recording = dumps->control->recording;
-	return dump;
-}
-
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES])
 {
 	char size[HUMAN_UNIT_SIZE];
@@ -184,29 +168,39 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 		         dump->without == 1 ? "has" : "have");
 }
 
-static void dump_write(struct dump_job *dump)
+/* May take long, and wait for the disk. */
+static void dump_write(struct dump *dump)
 {
+	struct control *control = dump->control;
+	struct problem problem = {.text = ""};
 	char text[FLIGHT_TEXT_BYTES];
+	struct recording *recording;
+	struct recording_dump dumped;
 
-	dump->result = recording_dump(dump->recording, dump->folder, &dump->dump, &dump->problem);
-	if (dump->result != 0) {
-		event_tell(dump->control, RUN_LOG_WARNING, "flight-lost", json_object(),
-		           "the flight could not be dumped: %s", dump->problem.text);
+	pthread_mutex_lock(&control->events_lock);
+	recording = control->recording;
+	pthread_mutex_unlock(&control->events_lock);
+	if (recording == NULL) /* weir has ended meanwhile */
+		return;
+	flight_dumps_folder(control->flight, NULL, dump->folder);
+	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dump->why, dump->folder);
+	if (recording_dump(recording, dump->folder, &dumped, &problem) != 0) {
+		event_tell(control, RUN_LOG_WARNING, "flight-lost", json_object(),
+		           "the flight could not be dumped: %s", problem.text);
 		return;
 	}
-	flight_dump_text(&dump->dump, text);
-	event_tell(dump->control, RUN_LOG_NOTICE, "flight-dumped",
+	flight_dump_text(&dumped, text);
+	event_tell(control, RUN_LOG_NOTICE, "flight-dumped",
 	           json_pack("{s:s,s:I}", "folder", dump->folder, "packets",
-	                     (json_int_t)dump->dump.packets),
+	                     (json_int_t)dumped.packets),
 	           "flight dumped in %s: %s", dump->folder, text);
 }
 
 static void dump_run(void *argument)
 {
-	struct dump_job *dump = argument;
+	struct dump *dump = argument;
 	struct control *control = dump->control;
 
-	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dump->why, dump->folder);
 	dump_write(dump);
 	free(dump);
 	pthread_mutex_lock(&control->events_lock);
@@ -218,53 +212,43 @@ static void dump_run(void *argument)
 /* Dumps the flight, then ends the process. */
 static void end_crashed(struct flight_dumps *dumps)
 {
-	struct dump_job *dump = dump_make(dumps);
 	const int number = crashed;
+	struct dump dump = {.control = dumps->control, .why = strsignal(number)};
 
-	if (dump != NULL)
-		dump_write(dump);
+	dump_write(&dump);
 	run_log(RUN_LOG_ERROR, "a worker has crashed: %s", strsignal(number));
 	signal(number, SIG_DFL);
 	kill(getpid(), number);
 	pause();
 }
 
-/* Takes the cause of a dump that is to begin. Returns NULL if there is none, or a dump is in
- * progress. */
-static const char *dump_due(struct flight_dumps *dumps)
+void flight_dumps_poll(struct flight_dumps *dumps)
 {
+	struct control *control = dumps->control;
 	const char *why = NULL;
+	struct dump *dump;
 
-	pthread_mutex_lock(&dumps->control->events_lock);
+	if (crashed)
+		end_crashed(dumps);
+	pthread_mutex_lock(&control->events_lock);
 	if (!dumps->under_way) {
 		why = dumps->why;
 		dumps->why = NULL;
 		dumps->under_way = why != NULL;
 	}
-	pthread_mutex_unlock(&dumps->control->events_lock);
-	return why;
-}
-
-void flight_dumps_poll(struct flight_dumps *dumps)
-{
-	struct dump_job *dump;
-	const char *why;
-
-	if (crashed)
-		end_crashed(dumps);
-	why = dump_due(dumps);
+	pthread_mutex_unlock(&control->events_lock);
 	if (why == NULL)
 		return;
-	dump = dump_make(dumps);
+	dump = malloc(sizeof(*dump));
 	if (dump != NULL) {
-		dump->why = why;
-		if (control_thread(dumps->control, dump_run, dump) == 0)
+		*dump = (struct dump){.control = control, .why = why};
+		if (control_thread(control, dump_run, dump) == 0)
 			return;
 		free(dump);
 	}
 	/* Without memory or a thread, a later poll tries again. */
-	pthread_mutex_lock(&dumps->control->events_lock);
+	pthread_mutex_lock(&control->events_lock);
 	dumps->why = why;
 	dumps->under_way = false;
-	pthread_mutex_unlock(&dumps->control->events_lock);
+	pthread_mutex_unlock(&control->events_lock);
 }
