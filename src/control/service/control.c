@@ -553,7 +553,19 @@ void control_look_end(struct control *control)
 	control_unlock(control);
 }
 
-/* ---- what was seen of clouds ---- */
+/* ---- what was seen ---- */
+
+bool control_events(struct control *control, uint64_t *first, uint64_t *next)
+{
+	*first = *next = 0;
+	if (control->events == NULL)
+		return false;
+	pthread_mutex_lock(&control->events_lock);
+	*first = event_log_first(control->events);
+	*next = event_log_next(control->events);
+	pthread_mutex_unlock(&control->events_lock);
+	return true;
+}
 
 void control_cleared(struct control *control)
 {

@@ -3,6 +3,7 @@
  * packets as they pass, probes, and dumps of the flight. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "live/tap.h"
 #include "record/recording.h"
 #include "units/human_unit.h"
-#include "service/event_log.h"
 #include "show/json.h"
 #include "show/show.h"
 #include "show/totals.h"
@@ -38,6 +38,7 @@ static void hello_json(struct session *session, const struct scenario *now, uint
 {
 	struct control *control = session->control;
 	json_t *words = json_array(), *object;
+	uint64_t first = 0, next = 0;
 
 	for (size_t i = 0; i < CAPABILITIES; i++)
 		json_array_append_new(words, json_string(capabilities[i]));
@@ -47,20 +48,15 @@ static void hello_json(struct session *session, const struct scenario *now, uint
 	                   (json_int_t)up_ns, "read_only", session->read_only, "ports",
 	                   (int)now->n_ports, "clouds", (int)now->n_clouds, "workers",
 	                   (int)control->ops->workers(control->context), "capabilities", words);
-	if (object != NULL && control->events != NULL) {
-		pthread_mutex_lock(&control->events_lock);
+	if (control_events(control, &first, &next))
 		json_object_set_new(object, "events",
-		                    json_pack("{s:I,s:I}", "first",
-		                              (json_int_t)event_log_first(control->events), "next",
-		                              (json_int_t)event_log_next(control->events)));
-		pthread_mutex_unlock(&control->events_lock);
-	}
-	if (object != NULL)
-		json_object_set_new(object, "limits",
-		                    json_pack("{s:i,s:I,s:I,s:i}", "line_bytes", SESSION_LINE_MAX,
-		                              "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS,
-		                              "sample_max_ns", (json_int_t)SAMPLER_MOST_NS,
-		                              "sample_clouds", SAMPLER_ROWS_MOST));
+		                    json_pack("{s:I,s:I}", "first", (json_int_t)first, "next",
+		                              (json_int_t)next));
+	json_object_set_new(object, "limits",
+	                    json_pack("{s:i,s:I,s:I,s:i}", "line_bytes", SESSION_LINE_MAX,
+	                              "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS,
+	                              "sample_max_ns", (json_int_t)SAMPLER_MOST_NS, "sample_clouds",
+	                              SAMPLER_ROWS_MOST));
 	answer_object(&session->output, object);
 }
 
@@ -81,7 +77,6 @@ static void hello_text(struct session *session, const struct scenario *now, uint
 	                                : "this conversation may change everything");
 	for (size_t i = 0; i < CAPABILITIES; i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", capabilities[i]);
-	n += snprintf(text + n, sizeof(text) - (size_t)n, "\n");
 	answer_text(&session->output, "hello", text, (size_t)n);
 }
 
@@ -217,12 +212,30 @@ void session_help(struct session *session, const char *line, const struct comman
 
 /* ---- capture ---- */
 
+static void capture_wrong(struct session *session, const char *line, const char *name,
+                          uint32_t column, const char *format, ...)
+        __attribute__((format(printf, 5, 6)));
+
+static void capture_wrong(struct session *session, const char *line, const char *name,
+                          uint32_t column, const char *format, ...)
+{
+	struct language_error wrong = {.column = column};
+	char text[200];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	language_error_set(&wrong, name, "%s", text);
+	session_language_error(session, line, &wrong);
+}
+
 /* Determines the target: a cloud, else a port of this name, else `all`; and the number of workers.
  * Returns 0; -ENOENT if it is none of these; -ECANCELED if control has ended. */
 static int find_target(struct control *control, const char *name, struct tap_plan *plan,
                        uint32_t *workers)
 {
-	int cloud = -1, port = -1;
+	int cloud, port;
 
 	control_lock(control);
 	if (control->ends) {
@@ -241,104 +254,76 @@ static int find_target(struct control *control, const char *name, struct tap_pla
 	return 0;
 }
 
-static void capture_wrong(struct session *session, const char *line, const char *name,
-                          uint32_t column, const char *text)
-{
-	struct language_error wrong = {.column = column};
-
-	language_error_set(&wrong, name, "%s", text);
-	session_language_error(session, line, &wrong);
-}
-
-/* Returns the offset from the clock of the run to the wall clock. */
-static int64_t wall_of(struct control *control)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)((uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec -
-	                 control->ops->now_ns(control->context));
-}
-
 /* Begins the capture with the tap, and waits until every worker has it. */
 static void capture_tap(struct session *session, struct tap *tap)
 {
 	struct control *control = session->control;
-	char text[100];
+	struct timespec wall;
 	bool waits;
-	int result;
+	int result = 0;
 
 	control_lock(control);
 	waits = !control->ends;
-	result = waits ? control->ops->tap_begin(control->context, tap, wall_of(control))
-	               : -ECANCELED;
-	while (result == 0 && waits && !control->ops->tap_is_on(control->context, tap))
+	clock_gettime(CLOCK_REALTIME, &wall);
+	if (waits)
+		result = control->ops->tap_begin(control->context, tap,
+		                                 (int64_t)((uint64_t)wall.tv_sec * SIMTIME_S +
+		                                           (uint64_t)wall.tv_nsec -
+		                                           control->ops->now_ns(control->context)));
+	if (waits && result == 0)
+		session->tap = tap;
+	while (session->tap != NULL && waits && !control->ops->tap_is_on(control->context, tap))
 		waits = control_wait(control, &session->asker, TAP_NS);
 	control_unlock(control);
 	session->over |= !waits;
-	if (result == -ECANCELED) {
+	if (session->tap == NULL)
 		tap_free(tap);
-		return;
-	}
-	if (result != 0) {
-		snprintf(text, sizeof(text),
-		         "%d captures are under way, which is the maximum; end one first",
-		         TAPS_MAX);
-		session_error(session, "capture", ERROR_FULL, text);
-		tap_free(tap);
-		return;
-	}
-	session->tap = tap;
-	if (waits)
+	if (result != 0)
+		session_error(session, "capture", ERROR_FULL,
+		              "8 captures are under way, which is the maximum; end one first");
+	else if (waits)
 		answer_ok(&session->output);
 }
+
+_Static_assert(TAPS_MAX == 8, "the error says so");
 
 static void capture_begin(struct session *session, const char *line,
                           const struct capture_words *words)
 {
-	struct tap_plan plan = {.kinds = points_kinds(words->points), .snap = words->snap};
-	struct control *control = session->control;
+	struct tap_plan plan = {.kinds = points_kinds(words->points),
+	                        .snap = words->snap,
+	                        .match = words->matches ? (char *)(uintptr_t)words->match : NULL};
 	struct problem problem = {.text = ""};
 	struct tap *tap = NULL;
-	char text[200];
 	uint32_t workers;
-	int fd, result = find_target(control, words->target, &plan, &workers);
+	int fd, result = find_target(session->control, words->target, &plan, &workers);
 
 	if (result == -ECANCELED) {
 		session->over = true;
-		return;
-	}
-	if (result != 0) {
-		snprintf(text, sizeof(text),
-		         "there is no cloud or port `%s`; `show cloud` and `show ports` list them, "
-		         "and `all` means all of them",
-		         words->target);
-		capture_wrong(session, line, ERROR_UNKNOWN_CLOUD, words->target_column, text);
-		return;
-	}
-	if (words->points & (1u << POINT_SENT) && plan.target[0] && !plan.port) {
-		snprintf(text, sizeof(text),
-		         "`sent` is a point of ports, and `%s` is a cloud; `capture PORT sent` "
-		         "shows when its device took the packets",
-		         words->target);
-		capture_wrong(session, line, ERROR_BAD_VALUE, words->target_column, text);
-		return;
-	}
-	fd = session_descriptor_take(session);
-	if (fd < 0) {
+	} else if (result != 0) {
+		capture_wrong(session, line, ERROR_UNKNOWN_CLOUD, words->target_column,
+		              "there is no cloud or port `%s`; `show cloud` and `show ports` list "
+		              "them, and `all` means all of them",
+		              words->target);
+	} else if (words->points & (1u << POINT_SENT) && plan.target[0] && !plan.port) {
+		capture_wrong(session, line, ERROR_BAD_VALUE, words->target_column,
+		              "`sent` is a point of ports, and `%s` is a cloud; `capture PORT "
+		              "sent` shows when its device took the packets",
+		              words->target);
+	} else if ((fd = session_descriptor_take(session)) < 0) {
 		capture_wrong(session, line, ERROR_BAD_FILE, 0,
 		              "no descriptor came with the line: it must carry the memory for the "
 		              "packets, as `weir ctl capture` sends it");
-		return;
+	} else {
+		result = tap_make(&plan, workers, fd, &tap, &problem);
+		close(fd);
+		if (result == 0)
+			capture_tap(session, tap);
+		else
+			session_error(session, "capture",
+			              result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_BAD_VALUE,
+			              problem.text);
 	}
-	plan.match = words->matches ? (char *)(uintptr_t)words->match : NULL;
-	result = tap_make(&plan, workers, fd, &tap, &problem);
-	close(fd);
-	if (result == 0)
-		capture_tap(session, tap);
-	else
-		session_error(session, "capture",
-		              result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_BAD_VALUE, problem.text);
 }
 
 /* `capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]`, with the descriptor of a memory.

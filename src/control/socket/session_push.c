@@ -30,53 +30,36 @@ static void wrong(struct session *session, const char *name, const char *code, u
 
 /* ---- events ---- */
 
-/* The numbers of the oldest event that is kept, and of the next one to come; 0: there is no log. */
-struct kept {
-	uint64_t first, next;
-};
-
-static struct kept kept_of(struct control *control)
-{
-	struct kept kept = {0, 0};
-
-	if (control->events == NULL)
-		return kept;
-	pthread_mutex_lock(&control->events_lock);
-	kept.first = event_log_first(control->events);
-	kept.next = event_log_next(control->events);
-	pthread_mutex_unlock(&control->events_lock);
-	return kept;
-}
-
 /* Answers that there is no such event. */
-static void no_such_event(struct session *session, const struct kept *kept, uint64_t number)
+static void no_such_event(struct session *session, uint64_t first, uint64_t next, uint64_t number)
 {
-	bool gone = number < kept->first;
+	bool gone = number < first;
 	char message[240];
 
 	if (gone)
 		snprintf(message, sizeof(message),
 		         "event %" PRIu64 " is gone: weir keeps only the latest events; resume "
 		         "with `events from %" PRIu64 "`",
-		         number, kept->first);
+		         number, first);
 	else
 		snprintf(message, sizeof(message),
 		         "event %" PRIu64 " is ahead of this run, whose next event is %" PRIu64
 		         ": was weir restarted? say `events from %" PRIu64 "`",
-		         number, kept->next, kept->first);
+		         number, next, first);
 	answer_error(&session->output, &(struct answer_error){.name = "events",
 	                                                      .code = gone ? "gone" : "ahead",
 	                                                      .message = message,
-	                                                      .resume = kept->first});
+	                                                      .resume = first});
 }
 
 /* Determines the first event. If that is impossible, answers an error and returns false. */
 static bool events_from(struct session *session, const struct words *words, uint64_t *from)
 {
-	const struct kept kept = kept_of(session->control);
 	struct language_error error = {.column = 0};
+	uint64_t first, next;
 
-	*from = kept.next;
+	control_events(session->control, &first, &next);
+	*from = next;
 	if (words->n == 1)
 		return true;
 	if (words->n != 3 || !session_word_is(words, 1, "from")) {
@@ -86,16 +69,16 @@ static bool events_from(struct session *session, const struct words *words, uint
 		return false;
 	}
 	if (session_word_is(words, 2, "oldest")) {
-		*from = kept.first;
+		*from = first;
 		return true;
 	}
 	if (value_parse_count(words->word[2].text, 0, INT64_MAX, "event", from, &error) != 0) {
 		wrong(session, "events", error.name, words->word[2].column, error.text);
 		return false;
 	}
-	if (*from >= kept.first && *from <= kept.next)
+	if (*from >= first && *from <= next)
 		return true;
-	no_such_event(session, &kept, *from);
+	no_such_event(session, first, next, *from);
 	return false;
 }
 
@@ -229,21 +212,23 @@ uint64_t session_next_ns(const struct session *session)
 bool session_wants_push(struct session *session)
 {
 	struct control *control = session->control;
+	uint64_t first, next;
 
 	if (session->sampler != NULL)
 		sampler_step(session->sampler, control, control->ops->now_ns(control->context));
 	return !session->over && session->output.n == 0 &&
-	       ((session->listens && session->next_event < kept_of(control).next) ||
+	       ((session->listens && control_events(control, &first, &next) &&
+	         session->next_event < next) ||
 	        (session->sampler != NULL && sampler_ready(session->sampler)));
 }
 
 void session_dismiss_slow(struct session *session, const char *why)
 {
-	uint64_t first = kept_of(session->control).first, resume = 0;
+	uint64_t first, next, resume = 0;
 	char message[200];
 
-	if (session->listens)
-		resume = session->next_event < first ? first : session->next_event;
+	if (session->listens && control_events(session->control, &first, &next))
+		resume = simtime_max(session->next_event, first);
 	if (resume != 0)
 		snprintf(message, sizeof(message), "%s; resume with `events from %" PRIu64 "`", why,
 		         resume);
@@ -277,7 +262,10 @@ static void push_events(struct session *session)
 
 void session_push(struct session *session, bool room)
 {
-	if (session->listens && session->next_event < kept_of(session->control).first)
+	uint64_t first, next;
+
+	if (session->listens && control_events(session->control, &first, &next) &&
+	    session->next_event < first)
 		session_dismiss_slow(session,
 		                     "the client read too slowly, and the next events are gone");
 	if (session->over || !room)
