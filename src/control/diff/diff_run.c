@@ -10,7 +10,6 @@
 #include "diff/fate_differences.h"
 #include "packet/packet.h"
 #include "record/recording_reach.h"
-#include "service/snap_reach.h"
 
 /* The state of one run while it runs. */
 struct runner {
@@ -195,9 +194,9 @@ int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, stru
 		if (strcmp(plans[0].folder, plans[1].folder) != 0)
 			recording_reach(other, true, warn, (void *)(uintptr_t)plans[1].folder);
 		else
-			snap_reach_more(recording_folder_about(other)->snap,
-			                recording_folder_first(one), recording_folder_first(other),
-			                warn, (char[]){"the changed rerun"});
+			recording_reach_more(
+			        recording_folder_about(other)->snap, recording_folder_first(one),
+			        recording_folder_first(other), warn, (char[]){"the changed rerun"});
 	}
 	for (uint32_t i = 0; i < 2 && rc == 0; i++)
 		rc = open_run(&runners[i], &plans[i], problem);

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <rte_common.h>
 
 #include "account/count.h"
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
+#include "record/recording_reach.h"
 #include "units/human_unit.h"
+#include "scenario/file.h"
 #include "service/event_log.h"
-#include "service/recorded_text.h"
-#include "service/snap_reach.h"
 
 static bool has_flight(const struct recording_arguments *arguments)
 {
@@ -104,6 +105,53 @@ bool recording_plan_of(const struct recording_arguments *arguments, struct recor
 	return arguments->folder || has_flight(arguments);
 }
 
+static int put_files(struct recording *recording, const struct conf *conf)
+{
+	const struct field *field = conf->statement->fields;
+	int rc = 0;
+
+	for (; field && field->name && rc == 0; field++) {
+		const struct file *file;
+
+		if (field->type != FIELD_FILE)
+			continue;
+		file = *(struct file *const *)(const void *)((const char *)conf + field->offset);
+		if (file)
+			rc = recording_file(recording, file->name, file->text, file->bytes);
+	}
+	return rc;
+}
+
+/* Stores the content of all files that the scenario names in the recording. Returns 0 or -errno. */
+static int put_all_files(struct recording *recording, const struct scenario *scenario)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+
+		for (uint32_t k = 0; k < cloud->n_confs && rc == 0; k++)
+			rc = put_files(recording, cloud->confs[k]);
+	}
+	return rc;
+}
+
+static void tell(void *recording, const char *line)
+{
+	json_t *row = json_pack("{s:s}", "warning", line);
+
+	run_log(RUN_LOG_WARNING, "--snap: %s", line);
+	recording_note(recording, row ? json_dumps(row, JSON_COMPACT) : NULL);
+	json_decref(row);
+}
+
+char *recording_run_change(struct recording *recording, const struct scenario *before,
+                           const struct scenario *next)
+{
+	recording_reach_more(recording_snap(recording), before, next, tell, recording);
+	return put_all_files(recording, next) == 0 ? scenario_text(next) : NULL;
+}
+
 int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,
                         struct problem *problem)
@@ -115,11 +163,11 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	*recording = NULL;
 	if (!recording_plan_of(arguments, &plan))
 		return 0;
-	snap_reach((uint32_t)arguments->snap, scenario, warn, NULL);
+	recording_reach_of((uint32_t)arguments->snap, scenario, warn, NULL);
 	text = scenario_text(scenario);
 	rc = text ? recording_open(&plan, scenario, text, recording, problem) : -ENOMEM;
 	free(text);
-	if (rc == 0 && recorded_files(*recording, scenario) < 0) {
+	if (rc == 0 && put_all_files(*recording, scenario) < 0) {
 		problem_set(problem, -1, "%s: the files that the scenario names cannot be stored",
 		            arguments->folder ? arguments->folder : "--flight");
 		rc = -EIO;

@@ -73,6 +73,12 @@ bool recording_plan_of(const struct recording_arguments *arguments, struct recor
 int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,
                         struct problem *problem);
+/* To be called before a change is posted: stores the files that the scenario names, and reports, in
+ * the log and in changes.jsonl ahead of the change, what it adds that needs more than the snap.
+ * Returns the text of the scenario, to be freed; NULL if a file could not be written, or there is
+ * no memory. Thread: any. */
+char *recording_run_change(struct recording *recording, const struct scenario *before,
+                           const struct scenario *next);
 /* Logs the size of a recording, and writes its outcome. Returns 0, or -errno with problem. */
 int recording_run_end(const struct runtime *runtime, const struct scenario *scenario,
                       struct problem *problem);

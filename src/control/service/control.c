@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "engine/engine_report.h"
+#include "record/recording_run.h"
 #include "service/event_log.h"
-#include "service/recorded_text.h"
 
 /* The time for which the workers are waited for at once: each polls within microseconds. */
 #define AT_ONCE_NS (50 * SIMTIME_US)
@@ -635,10 +635,10 @@ static int change(struct runtime *runtime, const struct scenario *next,
 {
 	int rc = transaction_change(runtime, next, transaction, problem);
 
-	if (rc == 0 && runtime_recording(runtime)) {
-		recorded_reach(runtime_recording(runtime), runtime_scenario(runtime), next);
-		transaction_describe(*transaction, recorded_text(runtime_recording(runtime), next));
-	}
+	if (rc == 0 && runtime_recording(runtime))
+		transaction_describe(*transaction,
+		                     recording_run_change(runtime_recording(runtime),
+		                                          runtime_scenario(runtime), next));
 	return rc;
 }
 
