@@ -16,8 +16,7 @@
 #include "service/event_log.h"
 #include "socket/lease.h"
 #include "stream/event.h"
-#include "stream/loss_watch.h"
-#include "stream/schedule_watch.h"
+#include "stream/watch.h"
 #include "talk.h"
 
 #define SCENARIO                                                                                   \

@@ -12,7 +12,7 @@
 #include "machine/pool.h"
 #include "port/port.h"
 #include "service/event_log.h"
-#include "stream/loss_watch.h"
+#include "stream/watch.h"
 
 #define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; also the minimum of --memory */
 #define ROOM_BYTES  (UINT64_C(64) << 20) /* a second at 100 Mbit/s */

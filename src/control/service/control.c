@@ -59,7 +59,7 @@ void control_close(struct control *control)
 {
 	scenario_free(control->replaced);
 	control->replaced = NULL;
-	marks_clear(&control->marks);
+	control_unmark(control);
 	event_log_free(control->events);
 	control->events = NULL;
 	pthread_cond_destroy(&control->changed);
@@ -284,15 +284,6 @@ static void tell_taken(struct control *control)
 	wake(control);
 }
 
-/* The scenario in force does not change while this runs. */
-static void make_marks(struct control *control, const struct scenario *before)
-{
-	pthread_mutex_lock(&control->marks_lock);
-	marks_follow(&control->marks, before, *control->scenario, control->ops->cloud,
-	             control->context, control->ops->now_ns(control->context));
-	pthread_mutex_unlock(&control->marks_lock);
-}
-
 void control_settle(struct control *control)
 {
 	struct transaction *transaction = control->transaction;
@@ -307,7 +298,7 @@ void control_settle(struct control *control)
 	control->marking = replaced != NULL;
 	control_unlock(control);
 	if (replaced != NULL)
-		make_marks(control, replaced);
+		control_mark(control, replaced);
 	control_lock(control);
 	control->marking = false;
 	wake(control);
@@ -565,67 +556,6 @@ bool control_events(struct control *control, uint64_t *first, uint64_t *next)
 	*next = event_log_next(control->events);
 	pthread_mutex_unlock(&control->events_lock);
 	return true;
-}
-
-void control_cleared(struct control *control)
-{
-	pthread_mutex_lock(&control->marks_lock);
-	memset(control->looks, 0, sizeof(control->looks));
-	marks_clear(&control->marks);
-	control->cleared = true;
-	control->cleared_ns = control->ops->now_ns(control->context);
-	pthread_mutex_unlock(&control->marks_lock);
-}
-
-enum control_since control_since(struct control *control, uint32_t index,
-                                 struct cloud_report *report, uint64_t *since_ns)
-{
-	const char *cloud = (*control->scenario)->clouds[index]->name;
-	bool changed;
-
-	*since_ns = control->cleared_ns;
-	pthread_mutex_lock(&control->marks_lock);
-	changed = marks_since(&control->marks, index, cloud, report, since_ns);
-	pthread_mutex_unlock(&control->marks_lock);
-	if (changed)
-		return CONTROL_SINCE_CHANGE;
-	return control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
-}
-
-bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report)
-{
-	if (!control->ops->cloud(control->context, cloud, report))
-		return false;
-	report->observed.now_ns =
-	        simtime_max(report->observed.now_ns, control->ops->now_ns(control->context));
-	return true;
-}
-
-bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,
-                  uint64_t now_ns, struct control_look *before)
-{
-	struct control_look *look = NULL;
-	bool seen;
-
-	pthread_mutex_lock(&control->marks_lock);
-	for (uint32_t i = 0; i < CONTROL_LOOKS && look == NULL; i++)
-		if (strcmp(control->looks[i].cloud, cloud) == 0)
-			look = &control->looks[i];
-	seen = look != NULL && now_ns > look->now_ns &&
-	       report->counters.rx_bytes >= look->rx_bytes &&
-	       report->counters.tx_bytes >= look->tx_bytes;
-	if (seen)
-		*before = *look;
-	if (look == NULL) {
-		look = &control->looks[control->next_look];
-		control->next_look = (control->next_look + 1) % CONTROL_LOOKS;
-	}
-	strncpy(look->cloud, cloud, sizeof(look->cloud) - 1);
-	look->now_ns = now_ns;
-	look->rx_bytes = report->counters.rx_bytes;
-	look->tx_bytes = report->counters.tx_bytes;
-	pthread_mutex_unlock(&control->marks_lock);
-	return seen;
 }
 
 /* ---- the runtime behind control ---- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "service/marks.h"
-
+/* What was seen of clouds (control.h): the counters at their last change, and at the last look. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "service/control.h"
 
 struct mark_class {
 	char name[SCENARIO_NAME_BYTES];
@@ -108,22 +108,6 @@ static struct mark *mark_make(const char *name, const struct cloud_report *repor
 	return mark;
 }
 
-/* Replaces the marks, and frees those that were not taken over. */
-static void marks_replace(struct marks *marks, struct mark **mark, uint32_t n)
-{
-	marks_clear(marks);
-	marks->mark = mark;
-	marks->n = n;
-}
-
-static struct mark *mark_new(const char *name, marks_report *report_of,
-                             const struct runtime *context, uint64_t now_ns,
-                             struct cloud_report *report)
-{
-	return report != NULL && report_of(context, name, report) ? mark_make(name, report, now_ns)
-	                                                          : NULL;
-}
-
 /* Takes out the mark of a cloud that stays as it is; NULL if there is none. */
 static struct mark *mark_taken(struct marks *marks, const struct scenario *before, const char *name)
 {
@@ -137,29 +121,42 @@ static struct mark *mark_taken(struct marks *marks, const struct scenario *befor
 	return mark;
 }
 
-void marks_follow(struct marks *marks, const struct scenario *before, const struct scenario *next,
-                  marks_report *report_of, const struct runtime *context, uint64_t now_ns)
-{
-	struct cloud_report *report = malloc(sizeof(*report));
-	struct mark **mark = calloc(next->n_clouds + 1, sizeof(struct mark *));
-
-	for (uint32_t i = 0; mark != NULL && i < next->n_clouds; i++) {
-		const struct cloud_conf *cloud = next->clouds[i];
-
-		mark[i] = is_new(cloud, before)
-		                  ? mark_new(cloud->name, report_of, context, now_ns, report)
-		                  : mark_taken(marks, before, cloud->name);
-	}
-	marks_replace(marks, mark, mark != NULL ? next->n_clouds : 0);
-	free(report);
-}
-
-void marks_clear(struct marks *marks)
+/* With marks_lock. */
+static void marks_clear(struct marks *marks)
 {
 	for (uint32_t i = 0; i < marks->n; i++)
 		mark_free(marks->mark[i]);
 	free(marks->mark);
 	*marks = (struct marks){.mark = NULL};
+}
+
+void control_mark(struct control *control, const struct scenario *before)
+{
+	const struct scenario *next = *control->scenario;
+	struct cloud_report *report = malloc(sizeof(*report));
+	struct mark **mark = calloc(next->n_clouds + 1, sizeof(struct mark *));
+	uint64_t now_ns = control->ops->now_ns(control->context);
+
+	pthread_mutex_lock(&control->marks_lock);
+	for (uint32_t i = 0; mark != NULL && i < next->n_clouds; i++) {
+		const char *name = next->clouds[i]->name;
+
+		if (!is_new(next->clouds[i], before))
+			mark[i] = mark_taken(&control->marks, before, name);
+		else if (report != NULL && control->ops->cloud(control->context, name, report))
+			mark[i] = mark_make(name, report, now_ns);
+	}
+	marks_clear(&control->marks);
+	control->marks = (struct marks){mark, mark != NULL ? next->n_clouds : 0};
+	pthread_mutex_unlock(&control->marks_lock);
+	free(report);
+}
+
+void control_unmark(struct control *control)
+{
+	pthread_mutex_lock(&control->marks_lock);
+	marks_clear(&control->marks);
+	pthread_mutex_unlock(&control->marks_lock);
 }
 
 /* ---- since ---- */
@@ -228,13 +225,9 @@ static void tallies_less(struct cloud_report *report, const struct mark *mark)
 	}
 }
 
-bool marks_since(const struct marks *marks, uint32_t index, const char *cloud,
-                 struct cloud_report *report, uint64_t *at_ns)
+/* Subtracts from the report what was counted before the mark. */
+static void subtract(struct cloud_report *report, const struct mark *mark)
 {
-	const struct mark *mark = index < marks->n ? marks->mark[index] : NULL;
-
-	if (mark == NULL || strcmp(mark->name, cloud) != 0)
-		return false;
 	counters_less(&report->counters, &mark->counters);
 	for (uint32_t i = 0; i < report->n_classes; i++)
 		class_less(&report->classes[i], mark);
@@ -243,6 +236,73 @@ bool marks_since(const struct marks *marks, uint32_t index, const char *cloud,
 	report->order_waits -= least(mark->order_waits, report->order_waits);
 	report->order_waited_ns -= least(mark->order_waited_ns, report->order_waited_ns);
 	histogram_less(&report->delay_ns, &mark->delay_ns);
-	*at_ns = mark->at_ns;
+}
+
+enum control_since control_since(struct control *control, uint32_t index,
+                                 struct cloud_report *report, uint64_t *since_ns)
+{
+	const char *cloud = (*control->scenario)->clouds[index]->name;
+	const struct mark *mark;
+	enum control_since since;
+
+	pthread_mutex_lock(&control->marks_lock);
+	mark = index < control->marks.n ? control->marks.mark[index] : NULL;
+	if (mark != NULL && strcmp(mark->name, cloud) == 0) {
+		subtract(report, mark);
+		*since_ns = mark->at_ns;
+		since = CONTROL_SINCE_CHANGE;
+	} else {
+		*since_ns = control->cleared_ns;
+		since = control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
+	}
+	pthread_mutex_unlock(&control->marks_lock);
+	return since;
+}
+
+/* ---- looks ---- */
+
+void control_cleared(struct control *control)
+{
+	pthread_mutex_lock(&control->marks_lock);
+	memset(control->looks, 0, sizeof(control->looks));
+	marks_clear(&control->marks);
+	control->cleared = true;
+	control->cleared_ns = control->ops->now_ns(control->context);
+	pthread_mutex_unlock(&control->marks_lock);
+}
+
+bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report)
+{
+	if (!control->ops->cloud(control->context, cloud, report))
+		return false;
+	report->observed.now_ns =
+	        simtime_max(report->observed.now_ns, control->ops->now_ns(control->context));
 	return true;
+}
+
+bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,
+                  uint64_t now_ns, struct control_look *before)
+{
+	struct control_look *look = NULL;
+	bool seen;
+
+	pthread_mutex_lock(&control->marks_lock);
+	for (uint32_t i = 0; i < CONTROL_LOOKS && look == NULL; i++)
+		if (strcmp(control->looks[i].cloud, cloud) == 0)
+			look = &control->looks[i];
+	seen = look != NULL && now_ns > look->now_ns &&
+	       report->counters.rx_bytes >= look->rx_bytes &&
+	       report->counters.tx_bytes >= look->tx_bytes;
+	if (seen)
+		*before = *look;
+	if (look == NULL) {
+		look = &control->looks[control->next_look];
+		control->next_look = (control->next_look + 1) % CONTROL_LOOKS;
+	}
+	strncpy(look->cloud, cloud, sizeof(look->cloud) - 1);
+	look->now_ns = now_ns;
+	look->rx_bytes = report->counters.rx_bytes;
+	look->tx_bytes = report->counters.tx_bytes;
+	pthread_mutex_unlock(&control->marks_lock);
+	return seen;
 }

@@ -17,8 +17,7 @@
 #include "socket/reload.h"
 #include "socket/server.h"
 #include "stream/event.h"
-#include "stream/loss_watch.h"
-#include "stream/schedule_watch.h"
+#include "stream/watch.h"
 
 /* At the end, the time allowed for a change that is being prepared, and for files that do not
  * arrive. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream/loss_watch.h"
+#include "stream/watch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
