@@ -237,7 +237,8 @@ static int talk_start(void **state)
 	talk = *state;
 	session_introduce(
 	        talk->session,
-	        &(struct peer){.known = true, .uid = 7, .gid = 8, .pid = 9, .name = "test"}, false);
+	        &(struct peer){.known = true, .uid = 7, .gid = 8, .pid = 9, .name = "test"}, false,
+	        false);
 	return 0;
 }
 
@@ -404,7 +405,7 @@ static void a_read_only_conversation_changes_nothing(void **state)
 	};
 	struct talk *talk = *state;
 
-	session_introduce(talk->session, &(struct peer){.known = false}, true);
+	session_introduce(talk->session, &(struct peer){.known = false}, true, false);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		char *text = say(talk->session, lines[i]);
 

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "runner/group.h"
+#include "service/peer.h"
 #include "socket/reload.h"
 #include "talk.h"
 
@@ -384,7 +385,7 @@ static void a_file_of_a_batch_is_opened_once_and_outside_of_its_turn(void **stat
 
 	assert_int_equal(write(fd, "3\n8\n", 4), 4);
 	close(fd);
-	session_trust(talk->session);
+	session_introduce(talk->session, &(struct peer){.known = false}, false, true);
 	expect(talk, "begin\n", "ok\n");
 	session_attend(talk->session, &(struct asker){note_what_waits, &answered}, -1);
 	snprintf(line, sizeof(line), "cloud up delay 1ms\ncloud up loss list %s\n", path);

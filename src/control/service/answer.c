@@ -38,11 +38,6 @@ void output_append(struct output *output, const void *bytes, size_t n)
 	output->n += n;
 }
 
-void output_shorten(struct output *output, size_t n)
-{
-	output->n = n;
-}
-
 void output_taken(struct output *output, size_t n)
 {
 	output->head += n;
@@ -55,23 +50,6 @@ void output_taken(struct output *output, size_t n)
 		output->bytes = NULL;
 		output->room = 0;
 	}
-}
-
-void output_adopt(struct output *output, struct output *from)
-{
-	bool json = output->json;
-
-	output->failed |= from->failed;
-	if (output->n > 0 || output->failed) {
-		output_append(output, from->bytes + from->head, from->n);
-		output_release(from);
-		return;
-	}
-	/* A large answer is moved, not copied. */
-	free(output->bytes);
-	*output = *from;
-	output->json = json;
-	memset(from, 0, sizeof(*from));
 }
 
 static void output_string(struct output *output, const char *text)

@@ -24,11 +24,7 @@ struct output {
 
 void output_release(struct output *output);
 void output_append(struct output *output, const void *bytes, size_t n);
-/* Removes what follows the first n bytes that wait. */
-void output_shorten(struct output *output, size_t n);
 void output_taken(struct output *output, size_t n);
-/* Moves what waits in `from` to the end of `output`; `from` is then empty. */
-void output_adopt(struct output *output, struct output *from);
 
 struct answer_error {
 	const char *name;    /* the word, cloud or port concerned; one word */

@@ -75,15 +75,6 @@ static void end_threads(struct serving *serving)
 	keep_complain(&serving->keep);
 }
 
-/* Starts the threads that serve no client. */
-static int start_threads(struct serving *serving)
-{
-	struct control *control = &serving->control;
-	int result = control_thread(control, leases_run, control);
-
-	return result == 0 ? keep_start(&serving->keep) : result;
-}
-
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
                  const char *config, const struct keep_file *kept, struct serving **result)
 {
@@ -109,7 +100,9 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	reload_init(&serving->reload, control, config, tell_reload, NULL);
 	serving->reload.keep = &serving->keep;
 	if (error == 0)
-		error = start_threads(serving);
+		error = control_thread(control, leases_run, control);
+	if (error == 0)
+		error = keep_start(&serving->keep);
 	if (error != 0) {
 		control_end(control, CONTROL_PATIENCE_NS);
 		end_threads(serving);
@@ -164,13 +157,6 @@ static void tick(struct serving *serving, uint64_t now_ns)
 	serving->tick_ns = now_ns + SERVER_TICK_NS;
 }
 
-/* Returns true if the signal is a request to read the file again. The kernel sends SIGHUP, too,
- * when a terminal is closed. */
-static bool asks_to_reload(const struct server *server, int number)
-{
-	return number == SIGHUP && !server_lost_terminal(server);
-}
-
 int server_step(struct serving *serving, int also, int wait_ms)
 {
 	struct control *control = &serving->control;
@@ -184,7 +170,8 @@ int server_step(struct serving *serving, int also, int wait_ms)
 		flight_dumps_poll(control->flight);
 	result = server_round(serving->server, control, now_ns, also,
 	                      wait_ms >= 0 && wait_ms < own_ms ? wait_ms : own_ms);
-	if (asks_to_reload(serving->server, result))
+	/* The kernel sends SIGHUP, too, when a terminal is closed. */
+	if (result == SIGHUP && !server_lost_terminal(serving->server))
 		reload_ask(&serving->reload);
 	else if (result == SIGUSR1)
 		server_dump_flight(serving);
@@ -193,20 +180,16 @@ int server_step(struct serving *serving, int also, int wait_ms)
 	return 0;
 }
 
-static const char *reason_of(int why)
-{
-	if (why < 0)
-		return "poll() failed";
-	return why == 0 ? "the command has ended" : strsignal(why);
-}
-
 void server_end(struct serving *serving, int why)
 {
 	struct server *server = serving->server;
 	struct control *control = &serving->control;
 
 	/* That its command has ended, a user sees without the log. */
-	event_stopped(control, why == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE, reason_of(why));
+	event_stopped(control, why == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE,
+	              why < 0    ? "poll() failed"
+	              : why == 0 ? "the command has ended"
+	                         : strsignal(why));
 	server_quit(server);
 	keep_end(&serving->keep, why > 0);
 	/* The threads have a low priority; now they have the workers' processors to themselves. */

@@ -45,12 +45,6 @@ void session_language_error(struct session *session, const char *line,
 	session_batch_error(session, &error);
 }
 
-void session_no_answer(struct session *session)
-{
-	session_error(session, "answer", ERROR_NO_MEMORY,
-	              "no memory for the answer; `show config` says what is in force");
-}
-
 /* Answers an error to a line that could not be taken. The line counts in a batch. */
 static void bad_line(struct session *session, const char *code, const char *message)
 {
@@ -216,8 +210,9 @@ static void execute(struct session *session, const char *line)
 		language_line(session, line);
 	/* An answer that is incomplete for lack of memory is retracted. */
 	if (alloc_failure_taken()) {
-		output_shorten(&session->output, session->answer_at);
-		session_no_answer(session);
+		session->output.n = session->answer_at;
+		session_error(session, "answer", ERROR_NO_MEMORY,
+		              "no memory for the answer; `show config` says what is in force");
 	}
 	/* A file that was handed over serves one line, or all lines of a batch. */
 	if (!session->in_batch && !session->hands_over)
@@ -236,15 +231,8 @@ static void execute(struct session *session, const char *line)
 
 /* ---- bytes ---- */
 
-static void too_long(struct session *session)
-{
-	char message[96];
-
-	snprintf(message, sizeof(message),
-	         "longer than %d bytes, skipped up to its end; send one command per line",
-	         SESSION_LINE_MAX);
-	bad_line(session, ERROR_TOO_LONG, message);
-}
+#define TOO_LONG "longer than 65536 bytes, skipped up to its end; send one command per line"
+_Static_assert(SESSION_LINE_MAX == 65536, "TOO_LONG says so");
 
 /* Executes the line, which is complete. */
 static void line_end(struct session *session)
@@ -256,7 +244,7 @@ static void line_end(struct session *session)
 		n--;
 	session->line[n] = '\0';
 	if (n > SESSION_LINE_MAX)
-		too_long(session);
+		bad_line(session, ERROR_TOO_LONG, TOO_LONG);
 	else if (memchr(session->line, '\0', n) != NULL)
 		bad_line(session, ERROR_BAD_CHARACTER,
 		         "not a line of text: it contains a zero byte; send UTF-8 text");
@@ -274,7 +262,7 @@ static size_t take(struct session *session, const char *bytes, size_t n)
 	if (!session->skipping && length > room) {
 		session->skipping = true;
 		session->line_n = 0;
-		too_long(session);
+		bad_line(session, ERROR_TOO_LONG, TOO_LONG);
 	}
 	if (!session->skipping) {
 		memcpy(session->line + session->line_n, bytes, length);
@@ -373,21 +361,18 @@ void session_free(struct session *session)
 	free(session);
 }
 
-void session_introduce(struct session *session, const struct peer *who, bool read_only)
+void session_introduce(struct session *session, const struct peer *who, bool read_only,
+                       bool trusted)
 {
 	session->who = *who;
 	session->read_only = read_only;
+	session->client_files.may_open = trusted;
 }
 
 void session_attend(struct session *session, const struct asker *asker, int wake)
 {
 	session->outer = *asker;
 	session->wake = wake;
-}
-
-void session_trust(struct session *session)
-{
-	session->client_files.may_open = true;
 }
 
 void session_dismiss(struct session *session, const char *name, const char *message)

@@ -76,10 +76,10 @@ void session_free(struct session *session);
 size_t session_feed(struct session *session, const void *bytes, size_t n);
 /* Takes ownership of a descriptor that came with the bytes that are fed next. */
 void session_descriptor(struct session *session, int fd);
-/* Permits the client to name files of weir's own. */
-void session_trust(struct session *session);
-/* Sets the peer of the conversation, and whether it may change anything. */
-void session_introduce(struct session *session, const struct peer *who, bool read_only);
+/* Sets the peer of the conversation; whether it may change nothing; and whether it may name files
+ * of weir's own. */
+void session_introduce(struct session *session, const struct peer *who, bool read_only,
+                       bool trusted);
 /* Sets who waits for a line that takes long (control.h), and an eventfd that becomes readable when
  * there is something to push; -1: none. */
 void session_attend(struct session *session, const struct asker *asker, int wake);

@@ -63,8 +63,6 @@ void session_error(struct session *session, const char *name, const char *code,
 void session_batch_error(struct session *session, const struct batch_error *error);
 void session_language_error(struct session *session, const char *line,
                             const struct language_error *wrong);
-/* Answers that there was no memory for the whole answer. */
-void session_no_answer(struct session *session);
 /* Notes which line is under way. */
 void session_line_note(struct session *session, bool flight);
 /* Returns the oldest descriptor that was received, and its ownership; -1 if there is none. */
