@@ -187,7 +187,7 @@ int control_thread(struct control *control, void (*run)(void *argument), void *a
 	return -EAGAIN;
 }
 
-static uint64_t machine_ns(void)
+uint64_t control_machine_ns(void)
 {
 	struct timespec now;
 
@@ -197,11 +197,11 @@ static uint64_t machine_ns(void)
 
 bool control_join(struct control *control, uint64_t patience_ns)
 {
-	uint64_t end_ns = machine_ns() + patience_ns;
+	uint64_t end_ns = control_machine_ns() + patience_ns;
 	bool over;
 
 	control_lock(control);
-	while (control->threads > 0 && machine_ns() < end_ns)
+	while (control->threads > 0 && control_machine_ns() < end_ns)
 		wait_for(control, STEP_NS);
 	over = control->threads == 0;
 	control_unlock(control);
@@ -472,7 +472,7 @@ void control_main_looks(struct control *control, bool looks)
 
 bool control_end(struct control *control, uint64_t patience_ns)
 {
-	uint64_t end_ns = machine_ns() + patience_ns;
+	uint64_t end_ns = control_machine_ns() + patience_ns;
 	bool over = false;
 
 	control_lock(control);
@@ -484,7 +484,7 @@ bool control_end(struct control *control, uint64_t patience_ns)
 		control_settle(control);
 		over = control->looking == 0 && control->state != CONTROL_HELD &&
 		       control->state != CONTROL_FINISHING && !is_taken(control);
-		if (over || machine_ns() >= end_ns)
+		if (over || control_machine_ns() >= end_ns)
 			break;
 		wait_for(control, SIMTIME_MS);
 	}

@@ -56,7 +56,7 @@ int difference_undo(const struct difference *difference, struct scenario *scenar
  * down completely or not at all. */
 int difference_hand_down(struct difference *earlier, struct difference *later);
 
-/* Returns, in the words of the language, what the change has replaced (difference_text.c), as lines
+/* Returns, in the words of the language, what the change has replaced, as lines
  * that end with LF; to be freed. A statement that is different or gone stands there as it was; for
  * one that was not there, `no STATEMENT`:
  *

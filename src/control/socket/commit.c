@@ -95,28 +95,23 @@ int commit_fail(struct commit *commit, int error, const char *name, const char *
 	return error;
 }
 
-static int turn_refused(struct commit *commit, int result, const char *who)
-{
-	char message[160];
-
-	snprintf(message, sizeof(message),
-	         result == -EBUSY ? "%s stands still and has not taken the previous change; "
-	                            "nothing is changed; try again when it runs again"
-	                          : "others keep changing the scenario%s; nothing is changed; try "
-	                            "again",
-	         who);
-	return commit_fail(commit, result, "scenario", "refused", message);
-}
-
 static int run(struct commit *commit, commit_make *make, commit_posted *posted, const char *effect)
 {
 	struct control *control = commit->control;
 	struct transaction *transaction = NULL;
-	char who[CONTROL_WORKER_BYTES];
+	char who[CONTROL_WORKER_BYTES], message[160];
 	int result = control_turn(control, commit->asker, who);
 
-	if (result != 0)
-		return turn_refused(commit, result, who);
+	if (result != 0) {
+		snprintf(message, sizeof(message),
+		         result == -EBUSY
+		                 ? "%s stands still and has not taken the previous change; "
+		                   "nothing is changed; try again when it runs again"
+		                 : "others keep changing the scenario%s; nothing is changed; try "
+		                   "again",
+		         who);
+		return commit_fail(commit, result, "scenario", "refused", message);
+	}
 	client_files_use(commit->files);
 	result = make(commit, &transaction);
 	client_files_use(NULL);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "machine/supervisor.h"
@@ -38,14 +37,6 @@ struct serving {
 	uint64_t vouch_every_ns, vouch_ns;
 	uint64_t tick_ns;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
-}
 
 static void tell_reload(void *argument, enum run_log_level level, const char *line)
 {
@@ -160,7 +151,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 int server_step(struct serving *serving, int also, int wait_ms)
 {
 	struct control *control = &serving->control;
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = control_machine_ns();
 	int own_ms, result;
 
 	if (now_ns >= serving->tick_ns)

@@ -100,24 +100,19 @@ static void hello(struct session *session)
 
 static enum show_what what_of(const struct command *command)
 {
-	switch (command->kind) {
-	case COMMAND_SHOW_CONFIG:
-		return SHOW_CONFIG;
-	case COMMAND_SHOW_PORTS:
-		return SHOW_PORTS;
-	case COMMAND_SHOW_WORKERS:
-		return SHOW_WORKERS;
-	case COMMAND_SHOW_TOTALS:
-		return SHOW_TOTALS;
-	case COMMAND_SHOW_PATH:
-		return SHOW_PATH;
-	default:
-		if (command->words.n < 3)
-			return SHOW_CLOUDS;
-		return command->words.n > 3 && strcmp(command->words.word[3].text, "all") == 0
-		               ? SHOW_CLOUD_ALL
-		               : SHOW_CLOUD;
-	}
+	static const enum show_what whats[] = {[COMMAND_SHOW_CONFIG] = SHOW_CONFIG,
+	                                       [COMMAND_SHOW_PORTS] = SHOW_PORTS,
+	                                       [COMMAND_SHOW_WORKERS] = SHOW_WORKERS,
+	                                       [COMMAND_SHOW_TOTALS] = SHOW_TOTALS,
+	                                       [COMMAND_SHOW_PATH] = SHOW_PATH};
+	const struct words *words = &command->words;
+
+	if (command->kind != COMMAND_SHOW_CLOUD)
+		return whats[command->kind];
+	if (words->n < 3)
+		return SHOW_CLOUDS;
+	return words->n > 3 && strcmp(words->word[3].text, "all") == 0 ? SHOW_CLOUD_ALL
+	                                                               : SHOW_CLOUD;
 }
 
 /* Answers with one cloud of a template. */
@@ -129,15 +124,12 @@ static void show_one(struct session *session, const char *line, const struct wor
 
 	if (show_answer_one(&session->output, control, cloud, words->word[3].text))
 		return;
-	if ((*control->scenario)->clouds[cloud]->many)
-		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` has no cloud `%.80s`: no packet of it has arrived yet, or "
-		                   "the template does not cover this address",
-		                   words->word[2].text, words->word[3].text);
-	else
-		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` is a single cloud, not a template: leave `%.80s` out",
-		                   words->word[2].text, words->word[3].text);
+	language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+	                   (*control->scenario)->clouds[cloud]->many
+	                           ? "`%s` has no cloud `%.80s`: no packet of it has arrived yet, "
+	                             "or the template does not cover this address"
+	                           : "`%s` is a single cloud, not a template: leave `%.80s` out",
+	                   words->word[2].text, words->word[3].text);
 	session_language_error(session, line, &wrong);
 }
 

@@ -8,7 +8,8 @@
 
 #include "engine/engine_report.h"
 #include "service/roll.h"
-#include "stream/sample_row.h"
+#include "show/show_sample.h"
+#include "stream/sampler_state.h"
 
 #define BRIEFS 64
 

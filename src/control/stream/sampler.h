@@ -49,7 +49,4 @@ void sampler_put(struct sampler *sampler, struct output *output);
 /* Returns when the next step is due, at the earliest. */
 uint64_t sampler_next_ns(const struct sampler *sampler);
 
-/* Prints a sample as lines for people; each begins with `sample ` (sample_row.c). */
-void sample_print(FILE *out, const json_t *sample);
-
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of a sample (sampler.h): the busiest of all clouds, and the templates.
+ * The rows of a sample (sampler.h), for sampler.c and sample_row.c: the busiest of all clouds, and
+ * the templates.
  *
- * Thread: control.
+ * Thread: that of the sampler.
  */
-#ifndef WEIR_SAMPLE_ROW_H
-#define WEIR_SAMPLE_ROW_H
+#ifndef WEIR_SAMPLER_STATE_H
+#define WEIR_SAMPLER_STATE_H
 
 #include <jansson.h>
 
