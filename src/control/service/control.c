@@ -401,7 +401,8 @@ uint64_t control_post(struct control *control, const struct asker *asker,
 		}
 		control->state = CONTROL_POSTED;
 		number = ++control->posted;
-		posted(argument);
+		if (posted != NULL)
+			posted(argument);
 	}
 	wake(control);
 	control_unlock(control);
@@ -449,13 +450,6 @@ bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_
 
 /* ---- the main thread ---- */
 
-void control_tick(struct control *control)
-{
-	control_lock(control);
-	tick(control);
-	control_unlock(control);
-}
-
 void control_main_looks(struct control *control, bool looks)
 {
 	control_lock(control);
@@ -463,8 +457,10 @@ void control_main_looks(struct control *control, bool looks)
 	if (looks && control->posting > 0 && control->looking == 0)
 		wait_for(control, MAIN_NS);
 	control->main_looks = looks;
-	if (looks)
+	if (looks) {
+		tick(control);
 		tell_taken(control);
+	}
 	if (!looks && (control->posting > 0 || is_taken(control)))
 		pthread_cond_broadcast(&control->changed);
 	control_unlock(control);

@@ -225,8 +225,8 @@ int control_turn(struct control *control, const struct asker *asker,
                  char who[CONTROL_WORKER_BYTES]);
 void control_give_back(struct control *control);
 /* Posts the transaction of the holder of the turn, as soon as nobody looks, and puts `next` in
- * force (NULL: no other scenario). Takes ownership of both. `posted` is called with `lock`, before
- * anybody can look at what is in force then. Returns the number of the transaction; or 0 if the
+ * force (NULL: no other scenario). Takes ownership of both. `posted`, unless NULL, is called with
+ * `lock`, before anybody can look at what is in force then. Returns the number of the transaction; or 0 if the
  * waiting was ended: then nothing was posted, and the caller owns both, and holds the turn. */
 uint64_t control_post(struct control *control, const struct asker *asker,
                       struct transaction *transaction, struct scenario *next,
@@ -248,9 +248,8 @@ void control_cleared(struct control *control);
 
 /* ---- the main thread ---- */
 
-/* Checks whether workers have taken what was posted; to be called regularly. */
-void control_tick(struct control *control);
-/* The main thread looks, or ceases to. */
+/* The main thread looks, or ceases to; to be called regularly. When it looks again, it checks
+ * whether workers have taken what was posted. */
 void control_main_looks(struct control *control, bool looks);
 
 /* ---- looks ---- */

@@ -397,26 +397,20 @@ static void find_place(const struct batch *batch, const struct scenario_place *p
 	}
 }
 
-static bool leads_from_nowhere(const struct scenario *scenario, const struct scenario_place *place)
-{
-	int cloud = place->cloud != NULL ? scenario_find_cloud(scenario, place->cloud) : -1;
-
-	return cloud >= 0 && scenario_root(scenario, scenario->clouds[cloud]) == -ENOENT;
-}
-
 static int batch_check(struct batch *batch, const struct scenario *before,
                        struct batch_error *error)
 {
 	struct scenario_place place = {.field = -1};
 	struct problem problem;
-	int result = scenario_check_since(batch->draft, before, &place, &problem);
+	int result = scenario_check_since(batch->draft, before, &place, &problem), cloud;
+	bool nowhere; /* the cloud leads from there */
 
 	if (result == 0)
 		return 0;
+	cloud = place.cloud != NULL ? scenario_find_cloud(batch->draft, place.cloud) : -1;
+	nowhere = cloud >= 0 && scenario_root(batch->draft, batch->draft->clouds[cloud]) == -ENOENT;
 	batch_error_set(error, place.cloud != NULL ? place.cloud : "scenario",
-	                leads_from_nowhere(batch->draft, &place) ? ERROR_UNKNOWN_PORT
-	                                                         : ERROR_CONFLICT,
-	                "%s", problem.text);
+	                nowhere ? ERROR_UNKNOWN_PORT : ERROR_CONFLICT, "%s", problem.text);
 	if (place.cloud != NULL)
 		find_place(batch, &place, error);
 	return result;

@@ -257,14 +257,12 @@ int keep_load(const struct keep_file *kept, struct scenario **scenario, char *me
 	if (fgets(found, sizeof(found), file) == NULL)
 		found[0] = '\0';
 	found[strcspn(found, "\n")] = '\0';
-	result = strcmp(found, kept->head) == 0 && !is_whole(file) ? -EINVAL : 0;
+	result = strcmp(found, kept->head) != 0 ? 0 : is_whole(file) ? 1 : -EINVAL;
 	fclose(file);
-	if (result != 0) {
+	if (result < 0)
 		snprintf(message, room, "%s: its end is missing", kept->path);
+	if (result <= 0)
 		return result;
-	}
-	if (strcmp(found, kept->head) != 0)
-		return 0;
 	result = scenario_file_load_beside(kept->path, kept->config, scenario, message, room);
 	return result == 0 ? 1 : result;
 }

@@ -218,11 +218,6 @@ static int begin(struct commit *commit, struct transaction **transaction)
 	return result;
 }
 
-static void nothing_to_tell(void *commit)
-{
-	(void)commit;
-}
-
 /* ---- the answers ---- */
 
 static uint32_t arrived(const struct probe *probe, const struct cloud_report *report)
@@ -329,7 +324,7 @@ void session_probe(struct session *session, const char *line, const struct comma
 	        .commit = {.control = session->control, .asker = &session->asker, .line = line},
 	        .words = &command->words};
 	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
-	int result = report != NULL ? commit_run(&probe.commit, begin, nothing_to_tell) : 0;
+	int result = report != NULL ? commit_run(&probe.commit, begin, NULL) : 0;
 
 	if (result != 0 && result != -ECANCELED)
 		session_batch_error(session, &probe.commit.error);

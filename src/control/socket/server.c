@@ -407,7 +407,6 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 		return error == EINTR ? signalled() : -error;
 	ignored = polled[WAKE].revents & POLLIN ? read(control->wake, &count, sizeof(count)) : 0;
 	(void)ignored;
-	control_tick(control);
 	free_those_that_are_over(server);
 	for (uint32_t i = server->n_clients; i-- > 0;) {
 		if (connection_time_out(server->clients[i], server->now_ns))
