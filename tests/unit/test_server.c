@@ -78,8 +78,8 @@ static int bench_connect(const struct bench *bench)
 
 #define PATIENCE 60000 /* rounds of a millisecond, for a busy machine */
 
-/* The clock of the run goes on: a look that waits for a change to be settled settles it itself after
- * a while. */
+/* The clock of the run goes on: a look that waits for a change to be settled settles it itself
+ * after a while. */
 static void rounds(struct bench *bench, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -529,7 +529,8 @@ static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_sec
 	close(other);
 }
 
-/* Events, and no answer, wait for a client that does not read. They are fewer than the log keeps. */
+/* Events, and no answer, wait for a client that does not read. They are fewer than the log
+ * keeps. */
 static void a_client_that_reads_no_events_is_told_after_30_seconds_and_closed(void **state)
 {
 	static char pushed[400 * 1000];

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "engine/engine_report.h"
-#include "record/recording_run.h"
 #include "service/event_log.h"
 
 /* The time for which the workers are waited for at once: each polls within microseconds. */
@@ -553,39 +552,3 @@ bool control_events(struct control *control, uint64_t *first, uint64_t *next)
 	pthread_mutex_unlock(&control->events_lock);
 	return true;
 }
-
-/* ---- the runtime behind control ---- */
-
-static int change(struct runtime *runtime, const struct scenario *next,
-                  struct transaction **transaction, struct problem *problem)
-{
-	int rc = transaction_change(runtime, next, transaction, problem);
-
-	if (rc == 0 && runtime_recording(runtime))
-		transaction_describe(*transaction,
-		                     recording_run_change(runtime_recording(runtime),
-		                                          runtime_scenario(runtime), next));
-	return rc;
-}
-
-const struct control_ops control_ops_runtime = {
-        .change = change,
-        .clear = transaction_clear,
-        .insert = transaction_insertion,
-        .post = transaction_post,
-        .taken = transaction_taken,
-        .missing = transaction_missing,
-        .finish = transaction_finish,
-        .tap_begin = runtime_tap_begin,
-        .tap_is_on = runtime_tap_is_on,
-        .tap_end = runtime_tap_end,
-        .cloud = runtime_cloud_report,
-        .briefs = runtime_briefs,
-        .brief_name = runtime_brief_name,
-        .delays = runtime_delays,
-        .port = runtime_port_report,
-        .worker = runtime_worker_report,
-        .ports = runtime_ports,
-        .workers = runtime_workers,
-        .now_ns = runtime_now_ns,
-};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the control socket controls: the scenario in force and, behind a table of functions, the
- * emulator that runs it. A live server binds them to the runtime (control_ops_runtime); tests bind
- * them to a fake.
+ * emulator that runs it. A live server binds them to the runtime (serving.c); tests bind them to a
+ * fake.
  *
  * Many threads use it: one for each client, one for leases, the main thread. A change goes through
  * four states:
@@ -87,8 +87,6 @@ struct control_ops {
 	/* Replaces the waiting of threads, for tests that set the clock; NULL: they wait. */
 	void (*wait)(struct runtime *context, uint64_t ns);
 };
-
-extern const struct control_ops control_ops_runtime;
 
 /*
  * The counters of clouds at their last change; what they have achieved since is the difference. A
@@ -194,8 +192,8 @@ void control_init(struct control *control, const struct control_ops *ops, struct
  * holds the turn or looks. Returns false if somebody still does: then nothing that they use may be
  * freed. Thread: main. */
 bool control_end(struct control *control, uint64_t patience_ns);
-/* Waits up to `patience_ns` for the threads. Returns false if some have not ended: then control must
- * stay, and control_cut_off is to be called. Thread: main. */
+/* Waits up to `patience_ns` for the threads. Returns false if some have not ended: then control
+ * must stay, and control_cut_off is to be called. Thread: main. */
 bool control_join(struct control *control, uint64_t patience_ns);
 /* For threads that have not ended: from now on they find no emulator, which may be freed. Thread:
  * main. */
@@ -226,8 +224,9 @@ int control_turn(struct control *control, const struct asker *asker,
 void control_give_back(struct control *control);
 /* Posts the transaction of the holder of the turn, as soon as nobody looks, and puts `next` in
  * force (NULL: no other scenario). Takes ownership of both. `posted`, unless NULL, is called with
- * `lock`, before anybody can look at what is in force then. Returns the number of the transaction; or 0 if the
- * waiting was ended: then nothing was posted, and the caller owns both, and holds the turn. */
+ * `lock`, before anybody can look at what is in force then. Returns the number of the transaction;
+ * or 0 if the waiting was ended: then nothing was posted, and the caller owns both, and holds the
+ * turn. */
 uint64_t control_post(struct control *control, const struct asker *asker,
                       struct transaction *transaction, struct scenario *next,
                       void (*posted)(void *argument), void *argument);
@@ -240,8 +239,8 @@ int control_taken(struct control *control, const struct asker *asker, uint64_t n
 void control_settle(struct control *control);
 /* Returns true if not all workers have taken what was posted, after `for_ns`; names one of them. */
 bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size);
-/* Gets the numbers of the oldest event that is kept, and of the next one to come. Returns false, and
- * zeros, if no events are kept. */
+/* Gets the numbers of the oldest event that is kept, and of the next one to come. Returns false,
+ * and zeros, if no events are kept. */
 bool control_events(struct control *control, uint64_t *first, uint64_t *next);
 /* Notes that the counters were cleared. */
 void control_cleared(struct control *control);
@@ -262,8 +261,8 @@ void control_look_end(struct control *control);
 
 /* ---- what was seen of clouds (marks.c) ---- */
 
-/* Updates the marks for a change of `before` to the scenario in force, which all workers have taken,
- * and which does not change meanwhile. */
+/* Updates the marks for a change of `before` to the scenario in force, which all workers have
+ * taken, and which does not change meanwhile. */
 void control_mark(struct control *control, const struct scenario *before);
 void control_unmark(struct control *control);
 /* Gets the report of a cloud from ops->cloud. The ages in a path last until now, however long ago

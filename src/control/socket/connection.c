@@ -284,8 +284,8 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	peer_of(fd, &peer);
 	session_attend(connection->session, &asker, connection->wake);
 	connection->read_only = read_only;
-	/* Root may read everything, the user that runs weir the same as weir. Weir reveals nothing to
-	 * such a client that it could not read itself. */
+	/* Root may read everything, the user that runs weir the same as weir. Weir reveals nothing
+	 * to such a client that it could not read itself. */
 	connection->trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
 	session_introduce(connection->session, &peer, read_only, connection->trusted);
 	return connection;

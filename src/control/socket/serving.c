@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "machine/supervisor.h"
-#include "record/recording.h"
+#include "record/recording_run.h"
 #include "service/control.h"
 #include "socket/keep.h"
 #include "socket/lease.h"
@@ -37,6 +37,44 @@ struct serving {
 	uint64_t vouch_every_ns, vouch_ns;
 	uint64_t tick_ns;
 };
+
+/* ---- the runtime behind control ---- */
+
+static int change(struct runtime *runtime, const struct scenario *next,
+                  struct transaction **transaction, struct problem *problem)
+{
+	int rc = transaction_change(runtime, next, transaction, problem);
+
+	if (rc == 0 && runtime_recording(runtime))
+		transaction_describe(*transaction,
+		                     recording_run_change(runtime_recording(runtime),
+		                                          runtime_scenario(runtime), next));
+	return rc;
+}
+
+static const struct control_ops runtime_ops = {
+        .change = change,
+        .clear = transaction_clear,
+        .insert = transaction_insertion,
+        .post = transaction_post,
+        .taken = transaction_taken,
+        .missing = transaction_missing,
+        .finish = transaction_finish,
+        .tap_begin = runtime_tap_begin,
+        .tap_is_on = runtime_tap_is_on,
+        .tap_end = runtime_tap_end,
+        .cloud = runtime_cloud_report,
+        .briefs = runtime_briefs,
+        .brief_name = runtime_brief_name,
+        .delays = runtime_delays,
+        .port = runtime_port_report,
+        .worker = runtime_worker_report,
+        .ports = runtime_ports,
+        .workers = runtime_workers,
+        .now_ns = runtime_now_ns,
+};
+
+/* ---- beginning ---- */
 
 static void tell_reload(void *argument, enum run_log_level level, const char *line)
 {
@@ -79,7 +117,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	server_handle_signals(server, false);
 	serving->server = server;
 	serving->runtime = runtime;
-	control_init(control, &control_ops_runtime, runtime, scenario);
+	control_init(control, &runtime_ops, runtime, scenario);
 	control->main_looks = true;
 	control->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	error = control->wake < 0 ? -errno : 0;

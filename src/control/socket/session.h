@@ -93,11 +93,11 @@ void session_taken(struct session *session, size_t n);
 /* Returns true if the session may be fed. */
 bool session_ready(const struct session *session);
 
-/* What is pushed (session_push.c). session_streams returns true if the client has asked for that, or
- * for a capture. session_wants_push continues a sample, and returns true if something is to be
+/* What is pushed (session_push.c). session_streams returns true if the client has asked for that,
+ * or for a capture. session_wants_push continues a sample, and returns true if something is to be
  * pushed, and no answer waits; session_next_ns returns when it must be called again at the latest,
- * on the clock of control->ops. session_push pushes it if the client's socket has room; it dismisses
- * a client that has not read for so long that the next event has gone from the log. */
+ * on the clock of control->ops. session_push pushes it if the client's socket has room; it
+ * dismisses a client that has not read for so long that the next event has gone from the log. */
 bool session_streams(const struct session *session);
 bool session_wants_push(struct session *session);
 uint64_t session_next_ns(const struct session *session);

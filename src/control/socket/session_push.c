@@ -4,11 +4,10 @@
  *
  * A line is pushed between answers, never within one. It begins with `event ` or `sample `; in the
  * mode JSON its object begins with the key `event` or `sample`, which no answer has. Events wait in
- * the log, not here: a slow reader costs AT_ONCE bytes, and delays nobody. If the next event for the
- * client has gone from the log, or if the client reads nothing for CONNECTION_STALL_NS, it is
- * dismissed with an error that says from which event it may resume. A sample that is not read delays
- * the next one, which then covers a longer time.
- */
+ * the log, not here: a slow reader costs AT_ONCE bytes, and delays nobody. If the next event for
+ * the client has gone from the log, or if the client reads nothing for CONNECTION_STALL_NS, it is
+ * dismissed with an error that says from which event it may resume. A sample that is not read
+ * delays the next one, which then covers a longer time. / */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

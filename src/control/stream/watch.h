@@ -52,11 +52,12 @@ void loss_watch_release(struct loss_watch *watch);
 
 /*
  * The points of schedules: of `at`, and the beginnings and ends of the windows of `every` and
- * `flap`. They follow from the scenario and virtual time alone, so their instants are exact; an idle
- * cloud may act on one later, when it makes a difference (timeline.h). A schedule has one event a
- * second at most: it gives the latest point, and how many there were since the last one reported. A
- * change of the scenario loses none of them. A step reports at most SCHEDULE_WATCH_EVENTS, and the
- * next one goes on from there, so each of many schedules has its turn.
+ * `flap`. They follow from the scenario and virtual time alone, so their instants are exact; an
+ * idle cloud may act on one later, when it makes a difference (timeline.h). A schedule has one
+ * event a second at most: it gives the latest point, and how many there were since the last one
+ * reported. A change of the scenario loses none of them. A step reports at most
+ * SCHEDULE_WATCH_EVENTS, and the next one goes on from there, so each of many schedules has its
+ * turn.
  *
  * `wave`, `trace` and `markov` change at too many points, and are not reported.
  */
