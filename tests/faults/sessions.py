@@ -100,7 +100,7 @@ def end_all():
 
 
 class Weir:
-    def __init__(self, given, folder, page, layout, config="session.weir"):
+    def __init__(self, given, folder, page, layout, config="session.weir", options=()):
         self.path = os.path.join(folder, "socket")
         # "a": reading moves the offset, which weir shares.
         self.errors = open(os.path.join(folder, "run-stderr"), "a+", encoding="utf-8")
@@ -108,7 +108,7 @@ class Weir:
         self.errors.truncate(0)
         self.says.truncate(0)
         self.child = subprocess.Popen(
-            [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB",
+            [given.program, "run", "-c", config, "-s", self.path, "--memory", "64MiB", *options,
              *(["--sleep", "1ms"] if layout != "pipeline" else []), "--layout", layout,
              "--cores", ",".join([CPU] * 3)], cwd=folder, stdout=self.says, stderr=self.errors,
             env=environment(page))

@@ -9,12 +9,14 @@ usage: stalls.py WEIR HOLD MAKE-CAPTURE [--all]
 
 A thread is stopped by tracing it (hold.c), if this is permitted.
 """
+import ctypes
 import filecmp
 import os
 import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -55,6 +57,37 @@ class Held:
         self.child.stderr.close()
 
 
+class SilentDisk:
+    """A mounted disk that answers nothing inside the `with` block. A program of the kernel's FUSE
+    protocol reads its first request and no more; afterwards, requests that wait get an error."""
+
+    HEAD = struct.Struct("<IIQQIIII")  # struct fuse_in_header
+    FOLDER = 0o40000
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __enter__(self):
+        os.makedirs(self.folder)
+        try:
+            self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+        except OSError as reason:
+            raise tap.Skip(f"no FUSE here: {reason}") from None
+        options = f"fd={self.device},rootmode={self.FOLDER:o},user_id=0,group_id=0,allow_other"
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        if self.libc.mount(b"silent", self.folder.encode(), b"fuse", 0, options.encode()) != 0:
+            os.close(self.device)
+            raise tap.Skip(f"nothing may be mounted: {os.strerror(ctypes.get_errno())}")
+        unique = self.HEAD.unpack_from(os.read(self.device, 1 << 16))[2]
+        init = struct.pack("<IIII", 7, 31, 0, 0) + struct.pack("<HHI", 0, 0, 4096) + bytes(40)
+        os.write(self.device, struct.pack("<IiQ", 16 + len(init), 0, unique) + init)
+        return self
+
+    def __exit__(self, *error):
+        os.close(self.device)
+        self.libc.umount2(self.folder.encode(), 2)  # MNT_DETACH
+
+
 def threads(process, name):
     found = []
     for task in os.listdir(f"/proc/{process}/task"):
@@ -67,8 +100,8 @@ def threads(process, name):
     return sorted(found)
 
 
-def weir(folder, config="session.weir"):
-    made = sessions.Weir(Given, folder, None, "run-to-completion", config)
+def weir(folder, config="session.weir", options=()):
+    made = sessions.Weir(Given, folder, None, "run-to-completion", config, options)
     # DPDK names it rte-worker-N, since 23.11 dpdk-workerN.
     made.worker = threads(made.child.pid, "-worker")[0]
     return made
@@ -179,6 +212,29 @@ def a_change_that_does_not_end_does_not_keep_weir_from_ending(folder):
     assert status == (1 if words in running.said() else 0), (status, running.said())
 
 
+def a_disk_that_does_not_answer_keeps_nobody_waiting(folder):
+    """The disk of the scenario file, at SIGHUP, and of the kept file, after each change."""
+    os.makedirs(os.path.join(folder, "real"))
+    shutil.copy(os.path.join(folder, "session.weir"), os.path.join(folder, "real"))
+    disk = os.path.join(folder, "disk")
+    os.symlink("real", disk)
+    running = weir(folder, "disk/session.weir", ["--keep", "disk/kept"])
+    assert running.ask("cloud down delay 2ms")[-1] == "ok"
+    with SilentDisk(os.path.join(folder, "silent")):
+        os.symlink("silent", disk + "-new")
+        os.rename(disk + "-new", disk)
+        running.child.send_signal(signal.SIGHUP)
+        for delay in ("3ms", "4ms"):
+            assert running.ask(f"cloud down delay {delay}")[-1] == "ok"
+            assert sessions.Client(running.path).ask("show workers")[-1] == "ok"
+        assert "cloud down delay 4ms" in running.config(), running.config()
+        if "--all" in sys.argv:
+            says(running, "disk/session.weir: not reloaded after 20 s: its disk does not answer")
+        running.child.send_signal(signal.SIGTERM)
+        assert running.child.wait(PATIENCE_S) == 0, running.said()
+    assert "disk/kept: its disk does not answer, so it could not be removed" in running.said()
+
+
 def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
     words = [WEIR, "replay", "-q", "-c", "lossy.weir", "--seed", "3", "--in"]
     subprocess.run([*words, "a=in", "--out", "b=reference"], cwd=folder, check=True)
@@ -217,6 +273,7 @@ def a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still(f
 CLAIMS = [a_worker_that_stands_still_is_told_and_answers_come_meanwhile,
           a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on,
           another_client_is_answered_while_a_change_waits_for_a_worker,
+          a_disk_that_does_not_answer_keeps_nobody_waiting,
           packets_flow_while_control_stands_still,
           a_replay_whose_reading_thread_stands_still_gives_the_same_bytes,
           a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still]
