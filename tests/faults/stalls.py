@@ -235,6 +235,32 @@ def a_disk_that_does_not_answer_keeps_nobody_waiting(folder):
     assert "disk/kept: its disk does not answer, so it could not be removed" in running.said()
 
 
+def a_recording_whose_disk_does_not_answer_holds_up_one_change(folder):
+    """The change names a file, which becomes a part of the recording. Meanwhile there are events,
+    of a schedule, and new clients."""
+    os.makedirs(os.path.join(folder, "real"))
+    disk = os.path.join(folder, "disk")
+    os.symlink("real", disk)
+    with open(os.path.join(folder, "session.weir"), "a", encoding="utf-8") as config:
+        config.write("cloud up every 200ms for 100ms loss random 1%\n")
+    with open(os.path.join(folder, "list"), "w", encoding="utf-8") as data:
+        data.write("7\n")
+    running = weir(folder, options=["--record", "disk/recording"])
+    running.connect()
+    with SilentDisk(os.path.join(folder, "silent")):
+        os.symlink("silent", disk + "-new")
+        os.rename(disk + "-new", disk)
+        running.client.sendall(b"cloud down loss list list\n")
+        events = sessions.Client(running.path)
+        events.ask("events")
+        for _ in range(2):
+            while " schedule: " not in events.line():
+                pass
+            assert sessions.Client(running.path).ask("show config")[-1] == "ok"
+        assert not select.select([running.client.client], [], [], 0)[0]
+    assert running.lines(1)[0]  # it has succeeded, or not
+
+
 def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
     words = [WEIR, "replay", "-q", "-c", "lossy.weir", "--seed", "3", "--in"]
     subprocess.run([*words, "a=in", "--out", "b=reference"], cwd=folder, check=True)
@@ -274,6 +300,7 @@ CLAIMS = [a_worker_that_stands_still_is_told_and_answers_come_meanwhile,
           a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on,
           another_client_is_answered_while_a_change_waits_for_a_worker,
           a_disk_that_does_not_answer_keeps_nobody_waiting,
+          a_recording_whose_disk_does_not_answer_holds_up_one_change,
           packets_flow_while_control_stands_still,
           a_replay_whose_reading_thread_stands_still_gives_the_same_bytes,
           a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still]

@@ -122,37 +122,40 @@ int recording_file(struct recording *recording, const char *name, const void *co
 {
 	struct known_file *file;
 	struct problem problem;
-	char *line = NULL;
 	int rc = 0;
 
-	pthread_mutex_lock(&recording->lock);
-	for (file = recording->files; file; file = file->next) {
-		if (strcmp(file->name, name) == 0)
-			break;
-	}
+	/* Only this function adds files, for one caller at a time. The lock is not held while the
+	 * file is written: notes do not wait for the disk. */
+	for (file = recording->files; file && strcmp(file->name, name) != 0;)
+		file = file->next;
 	/* The latest content of that name counts. */
 	if (file && file->bytes == bytes && memcmp(file->content, content, bytes) == 0)
-		goto out;
+		return 0;
 	file = calloc(1, sizeof(*file));
 	if (!file || !(file->name = strdup(name)) || !(file->content = malloc(bytes + 1))) {
-		if (file)
-			free(file->name);
-		free(file);
 		rc = -ENOMEM;
-		goto out;
+		goto err_free;
 	}
 	memcpy(file->content, content, bytes);
 	file->bytes = bytes;
-	file->next = recording->files;
-	recording->files = file;
 	snprintf(file->at, sizeof(file->at), "files/%" PRIu32, ++recording->n_files);
 	if (!recording_is_flight(recording))
 		rc = folder_text_put(&recording->folder, file->at, content, bytes, &problem);
-	if (rc == 0)
-		line = scenario_file_line(name, file->at);
-out:
+	if (rc != 0)
+		goto err_free;
+	file->next = recording->files;
+	pthread_mutex_lock(&recording->lock);
+	recording->files = file;
 	pthread_mutex_unlock(&recording->lock);
-	recording_note(recording, line);
+	recording_note(recording, scenario_file_line(name, file->at));
+	return 0;
+
+err_free:
+	if (file) {
+		free(file->name);
+		free(file->content);
+		free(file);
+	}
 	return rc;
 }
 

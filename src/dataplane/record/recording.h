@@ -16,7 +16,8 @@
  *
  * Ownership: recording_free or recording_discard ends every recording; the tapes must outlive the
  * workers.
- * Thread: control, but recording_change, recording_note and recording_file: any.
+ * Thread: control, but recording_change and recording_note: any; recording_file: any, one at a
+ * time.
  */
 #ifndef WEIR_RECORDING_H
 #define WEIR_RECORDING_H
