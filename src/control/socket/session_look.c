@@ -356,7 +356,7 @@ void session_capture_end(struct session *session)
 
 /* ---- flight ---- */
 
-/* Dumps the flight into a folder. NULL: flight_dumps_folder chooses it. */
+/* Dumps the flight into a folder. NULL: DIR-DATE. */
 static void flight_dump(struct session *session, const char *asked)
 {
 	struct control *control = session->control;
@@ -370,9 +370,8 @@ static void flight_dump(struct session *session, const char *asked)
 		              "there is no flight: start weir with --flight 10s");
 		return;
 	}
-	flight_dumps_folder(control->flight, asked, folder);
 	session_line_note(session, true);
-	result = recording_dump(control->recording, folder, &dump, &problem);
+	result = flight_dumps_write(control, asked, NULL, folder, &dump, &problem);
 	if (result != 0) {
 		session_error(session, "flight",
 		              result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_CONFLICT, problem.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/flight_dumps.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -21,13 +22,6 @@
 #define BETWEEN_NS (10 * SIMTIME_S)
 #define ON         "real-loss,stall"
 #define DATE_MOST  100 /* folders with the date of one second */
-
-/* A dump in progress; it may outlive the flight_dumps. */
-struct dump {
-	struct control *control;
-	const char *why;
-	char folder[PATH_MAX];
-};
 
 struct flight_dumps {
 	struct control *control;
@@ -130,7 +124,9 @@ void flight_dumps_signal(struct control *control)
 	pthread_mutex_unlock(&control->events_lock);
 }
 
-void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, char folder[PATH_MAX])
+/* Gets the absolute path of the folder for a dump: that of `asked`, or if that is NULL, DIR-DATE,
+ * with a number appended if that exists. */
+static void name_folder(const struct flight_dumps *dumps, const char *asked, char folder[PATH_MAX])
 {
 	const char *name = asked != NULL ? asked : dumps->wish.to;
 	char here[PATH_MAX / 2] = "", date[40] = "";
@@ -168,44 +164,52 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 		         dump->without == 1 ? "has" : "have");
 }
 
-/* May take long, and wait for the disk. */
-static void dump_write(struct dump *dump)
+int flight_dumps_write(struct control *control, const char *asked, const char *why,
+                       char folder[PATH_MAX], struct recording_dump *dump, struct problem *problem)
 {
-	struct control *control = dump->control;
-	struct problem problem = {.text = ""};
-	char text[FLIGHT_TEXT_BYTES];
 	struct recording *recording;
-	struct recording_dump dumped;
 
+	name_folder(control->flight, asked, folder);
+	if (why != NULL)
+		run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", why, folder);
 	pthread_mutex_lock(&control->events_lock);
 	recording = control->recording;
 	pthread_mutex_unlock(&control->events_lock);
-	if (recording == NULL) /* weir has ended meanwhile */
-		return;
-	flight_dumps_folder(control->flight, NULL, dump->folder);
-	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dump->why, dump->folder);
-	if (recording_dump(recording, dump->folder, &dumped, &problem) != 0) {
+	if (recording != NULL)
+		return recording_dump(recording, folder, dump, problem);
+	problem_set(problem, -1, "weir ends");
+	return -ECANCELED;
+}
+
+static void dump_write(struct control *control, const char *why)
+{
+	struct problem problem = {.text = ""};
+	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES];
+	struct recording_dump dump;
+
+	if (flight_dumps_write(control, NULL, why, folder, &dump, &problem) != 0) {
 		event_tell(control, RUN_LOG_WARNING, "flight-lost", json_object(),
 		           "the flight could not be dumped: %s", problem.text);
 		return;
 	}
-	flight_dump_text(&dumped, text);
+	flight_dump_text(&dump, text);
 	event_tell(control, RUN_LOG_NOTICE, "flight-dumped",
-	           json_pack("{s:s,s:I}", "folder", dump->folder, "packets",
-	                     (json_int_t)dumped.packets),
-	           "flight dumped in %s: %s", dump->folder, text);
+	           json_pack("{s:s,s:I}", "folder", folder, "packets", (json_int_t)dump.packets),
+	           "flight dumped in %s: %s", folder, text);
 }
 
 static void dump_run(void *argument)
 {
-	struct dump *dump = argument;
-	struct control *control = dump->control;
+	struct control *control = argument;
+	const char *why;
 
-	dump_write(dump);
-	free(dump);
 	pthread_mutex_lock(&control->events_lock);
-	if (control->flight != NULL)
-		control->flight->under_way = false;
+	why = control->flight->why;
+	control->flight->why = NULL;
+	pthread_mutex_unlock(&control->events_lock);
+	dump_write(control, why);
+	pthread_mutex_lock(&control->events_lock);
+	control->flight->under_way = false;
 	pthread_mutex_unlock(&control->events_lock);
 }
 
@@ -213,9 +217,8 @@ static void dump_run(void *argument)
 static void end_crashed(struct flight_dumps *dumps)
 {
 	const int number = crashed;
-	struct dump dump = {.control = dumps->control, .why = strsignal(number)};
 
-	dump_write(&dump);
+	dump_write(dumps->control, strsignal(number));
 	run_log(RUN_LOG_ERROR, "a worker has crashed: %s", strsignal(number));
 	signal(number, SIG_DFL);
 	kill(getpid(), number);
@@ -225,30 +228,18 @@ static void end_crashed(struct flight_dumps *dumps)
 void flight_dumps_poll(struct flight_dumps *dumps)
 {
 	struct control *control = dumps->control;
-	const char *why = NULL;
-	struct dump *dump;
+	bool begins;
 
 	if (crashed)
 		end_crashed(dumps);
 	pthread_mutex_lock(&control->events_lock);
-	if (!dumps->under_way) {
-		why = dumps->why;
-		dumps->why = NULL;
-		dumps->under_way = why != NULL;
-	}
+	begins = dumps->why != NULL && !dumps->under_way;
+	dumps->under_way |= begins;
 	pthread_mutex_unlock(&control->events_lock);
-	if (why == NULL)
+	if (!begins || control_thread(control, dump_run, control) == 0)
 		return;
-	dump = malloc(sizeof(*dump));
-	if (dump != NULL) {
-		*dump = (struct dump){.control = control, .why = why};
-		if (control_thread(control, dump_run, dump) == 0)
-			return;
-		free(dump);
-	}
-	/* Without memory or a thread, a later poll tries again. */
+	/* Without a thread, a later poll tries again. */
 	pthread_mutex_lock(&control->events_lock);
-	dumps->why = why;
 	dumps->under_way = false;
 	pthread_mutex_unlock(&control->events_lock);
 }

@@ -8,7 +8,7 @@
  * disk. A dump that a person requests is not limited.
  *
  * Thread: main, but flight_dumps_event: any, with events_lock (control.h). Dumps are written in a
- * thread of their own.
+ * thread of their own, which ends before flight_dumps_free.
  */
 #ifndef WEIR_FLIGHT_DUMPS_H
 #define WEIR_FLIGHT_DUMPS_H
@@ -31,7 +31,7 @@ struct flight_wish {
 /* From now on, a worker that crashes waits until the flight is dumped; then the process ends with
  * its signal. Returns NULL if there is no memory; then only recording_dump dumps. */
 struct flight_dumps *flight_dumps_make(struct control *control, const struct flight_wish *wish);
-/* Frees control->flight, if there is one. Does not wait for a dump. */
+/* Frees control->flight, if there is one. */
 void flight_dumps_free(struct control *control);
 /* To be called for each event: dumps if its kind was requested. */
 void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
@@ -39,10 +39,11 @@ void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
 void flight_dumps_signal(struct control *control);
 /* Begins a dump that is due. */
 void flight_dumps_poll(struct flight_dumps *dumps);
-/* Gets the absolute path of the folder for a dump: that of `asked`, or if that is NULL, DIR-DATE,
- * with a number appended if that exists. */
-void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked,
-                         char folder[PATH_MAX]);
+/* Dumps the flight into the folder `asked`, or if that is NULL, DIR-DATE, and gets the path. `why`,
+ * unless NULL, is logged. Returns as recording_dump. May take long, and wait for the disk. Thread:
+ * any. */
+int flight_dumps_write(struct control *control, const char *asked, const char *why,
+                       char folder[PATH_MAX], struct recording_dump *dump, struct problem *problem);
 /* Formats `+1.5 s to +11.7 s: 4711 packets, 3.2 MB`. */
 #define FLIGHT_TEXT_BYTES 320
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES]);
