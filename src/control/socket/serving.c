@@ -17,6 +17,7 @@
 #include "socket/server.h"
 #include "stream/event.h"
 #include "stream/watch.h"
+#include "text/alloc_failure.h"
 
 /* At the end, the time allowed for a change that is being prepared, and for files that do not
  * arrive. */
@@ -108,6 +109,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
                  const char *config, const struct keep_file *kept, struct serving **result)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
+	bool noted = alloc_failure_taken();
 	struct control *control;
 	int error;
 
@@ -138,6 +140,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 		return error;
 	}
 	event_started(control);
+	alloc_failure_restore(noted);
 	*result = serving;
 	return 0;
 }
@@ -172,6 +175,7 @@ static void vouch(struct serving *serving, uint64_t now_ns)
 static void tick(struct serving *serving, uint64_t now_ns)
 {
 	struct control *control = &serving->control;
+	bool noted = alloc_failure_taken();
 
 	/* The lock, because taps are begun and ended meanwhile. */
 	control_lock(control);
@@ -183,6 +187,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 	vouch(serving, now_ns);
 	if (control->recording != NULL)
 		event_of_recording(control);
+	alloc_failure_restore(noted); /* an event says itself that it is incomplete */
 	serving->tick_ns = now_ns + SERVER_TICK_NS;
 }
 
@@ -213,12 +218,14 @@ void server_end(struct serving *serving, int why)
 {
 	struct server *server = serving->server;
 	struct control *control = &serving->control;
+	bool noted = alloc_failure_taken();
 
 	/* That its command has ended, a user sees without the log. */
 	event_stopped(control, why == 0 ? RUN_LOG_INFO : RUN_LOG_NOTICE,
 	              why < 0    ? "poll() failed"
 	              : why == 0 ? "the command has ended"
 	                         : strsignal(why));
+	alloc_failure_restore(noted);
 	server_quit(server);
 	keep_end(&serving->keep, why > 0);
 	/* The threads have a low priority; now they have the workers' processors to themselves. */

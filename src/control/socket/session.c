@@ -65,10 +65,7 @@ static bool waits(void *argument)
 	__atomic_add_fetch(&session->progress, 1, __ATOMIC_RELAXED);
 	if (session->outer.waits != NULL)
 		waits = session->outer.waits(session->outer.argument);
-	/* What is pushed meanwhile is no part of the answer. */
-	alloc_failure_taken();
-	if (lacks)
-		alloc_failure_note();
+	alloc_failure_restore(lacks); /* what is pushed meanwhile is no part of the answer */
 	session->answer_at = session->output.n;
 	return waits;
 }

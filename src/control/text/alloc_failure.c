@@ -20,6 +20,11 @@ bool alloc_failure_taken(void)
 	return taken;
 }
 
+void alloc_failure_restore(bool before)
+{
+	noted = before;
+}
+
 void *alloc_failure_calloc(size_t bytes)
 {
 	void *memory = calloc(1, bytes);

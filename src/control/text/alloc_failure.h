@@ -23,6 +23,9 @@
 void alloc_failure_note(void);
 /* Returns true if a failure was noted since the last call in this thread, and clears the note. */
 bool alloc_failure_taken(void);
+/* Forgets what was noted since that returned `noted`, for output that is marked as incomplete by
+ * other means. */
+void alloc_failure_restore(bool noted);
 /* Returns zeroed memory, like calloc. If there is none, notes that and returns NULL. */
 void *alloc_failure_calloc(size_t bytes);
 /* Calls open_memstream, and notes a failure. */
