@@ -223,6 +223,29 @@ static void what_is_due_and_gets_no_mbuf_is_lost(void **state)
 	rig_close(rig);
 }
 
+/* The same if the other cloud comes when the packet is on its line already. */
+static void what_was_on_a_line_before_it_was_shared_and_gets_no_mbuf_is_lost(void **state)
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3, .lacked_ns = &lacked_ns});
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 1000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	send_and_borrow(rig);
+	rig_cloud(rig, "y", 2, 1);
+	rig_apply(rig, 500);
+	rig_advance(rig, 1009);
+	assert_int_equal(lacked_ns, SIMTIME_NEVER);
+	rig_advance(rig, 1010);
+	assert_int_equal(lacked_ns, 1010);
+	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER], 1);
+	assert_int_equal(engine_next(rig->engine), SIMTIME_NEVER);
+	give_back(rig);
+	rig_close(rig);
+}
+
 /* The driver is asked for mbufs before a packet is lost. */
 static void what_is_due_gets_an_mbuf_that_make_room_provides(void **state)
 {
@@ -490,6 +513,9 @@ GROUP(shortage)
 	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(what_is_due_and_gets_no_mbuf_is_lost,
 	                                        rig_group_setup, rig_group_teardown),
+	        cmocka_unit_test_setup_teardown(
+	                what_was_on_a_line_before_it_was_shared_and_gets_no_mbuf_is_lost,
+	                rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test_setup_teardown(
 	                a_packet_that_drop_head_cannot_push_out_counts_from_there, rig_group_setup,
 	                rig_group_teardown),

@@ -304,6 +304,32 @@ static void what_is_shared_with_a_cloud_that_is_gone_stays_so(void **state)
 	rig_close(other);
 }
 
+/* Another cloud comes to the port while packets are on the line. */
+static void what_was_on_a_line_before_it_was_shared_goes_on_in_another(void **state)
+{
+	static const char *const lines[] = {"delay 30ms", "delay 30ms jitter 9ms order allow"};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(lines); i++) {
+		struct rig *rig = engine_open(lines[i]), *other = engine_open(lines[i]);
+
+		traffic_come(rig, 1, BEFORE, SIMTIME_MS);
+		other->now = rig->now;
+		rig_cloud(rig, "y", 2, 1);
+		rig_apply(rig, rig->now);
+		rig_cloud(other, "y", 2, 1);
+		rig_apply(other, rig->now);
+		assert_true(cloud_of(rig)->line.drains);
+		take_over(rig, other, lines[i]);
+		assert_true(cloud_of(other)->line.drains);
+		assert_go_on_alike(rig, other, lines[i]);
+		rig_run_out(other);
+		assert_false(cloud_of(other)->line.drains);
+		rig_close(rig);
+		rig_close(other);
+	}
+}
+
 /* Opens a template with a cloud for each source. `behind_another`: its clouds have other slots in
  * the engine, since a cloud that was removed meanwhile came before them. */
 static struct rig *template_open(bool behind_another, const char *words)
@@ -465,6 +491,7 @@ GROUP(takeover)
 	        cmocka_unit_test(
 	                packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32),
 	        cmocka_unit_test(what_is_shared_with_a_cloud_that_is_gone_stays_so),
+	        cmocka_unit_test(what_was_on_a_line_before_it_was_shared_goes_on_in_another),
 	        cmocka_unit_test(clouds_of_a_template_go_on_where_another_engine_has_them),
 	        cmocka_unit_test(a_template_behind_a_snapshot_knows_since_when_its_clouds_exist),
 	        cmocka_unit_test(what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away),

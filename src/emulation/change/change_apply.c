@@ -6,17 +6,6 @@
 #include "engine/tallies.h"
 #include "engine/timeline.h"
 
-/* Inserts a cloud in the order of indices. */
-static void draining_add(struct engine *engine, struct cloud *cloud)
-{
-	struct cloud **place = &engine->draining;
-
-	while (*place && (*place)->index < cloud->index)
-		place = &(*place)->next_draining;
-	cloud->next_draining = *place;
-	*place = cloud;
-}
-
 static void cloud_apply(struct engine *engine, const struct cloud_change *item, simtime now)
 {
 	struct cloud *cloud = item->cloud;
@@ -25,7 +14,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	cloud->closing |= item->closing;
 	cloud->generates |= item->generates;
 	/* What is due by now leaves by the old exit. */
-	if (item->classifier && !cloud->line.shared && !item->added)
+	if ((item->classifier || item->line_shared) && !cloud->line.shared && !item->added)
 		engine_advance_own(engine, cloud, now);
 	cloud->exit->classifier = item->classifier;
 	cloud->exit->back = item->back;
@@ -38,8 +27,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 		cloud->events = &engine->events;
 	if (item->line_shared && !cloud->line.shared) {
 		cloud->line.shared = engine->events.wheel;
-		if (!line_is_empty(&cloud->line))
-			draining_add(engine, cloud);
+		cloud->line.drains = !line_is_empty(&cloud->line);
 	}
 }
 
@@ -81,19 +69,6 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud, struct clou
 	settle_burst_safe(engine, cloud);
 }
 
-/* Removes a cloud from the lists of the engine, which does not look at it any more. Its chunks
- * return here, because the arena is the worker's. */
-static void cloud_retire(struct engine *engine, struct cloud *cloud)
-{
-	struct cloud **place = &engine->draining;
-
-	while (*place && *place != cloud)
-		place = &(*place)->next_draining;
-	if (*place)
-		*place = cloud->next_draining;
-	cloud_clear(cloud);
-}
-
 static void templates_apply(struct engine *engine, const struct change *change, simtime now,
                             struct cloud **woken)
 {
@@ -122,7 +97,7 @@ static void template_retire(struct engine *engine, struct template *template)
 	if (*place)
 		*place = template->next_unsettled;
 	for (uint32_t i = 0; i < template->used; i++)
-		cloud_retire(engine, &template->clouds[i]);
+		cloud_clear(&template->clouds[i]);
 	template_clear(template);
 }
 
@@ -181,7 +156,7 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		if (change->gone[i]->of)
 			template_retire(engine, change->gone[i]->of);
 		else
-			cloud_retire(engine, change->gone[i]);
+			cloud_clear(change->gone[i]);
 	}
 	engine_follow_again(engine);
 	change->applied = true;

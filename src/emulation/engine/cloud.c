@@ -222,7 +222,7 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	hold_lacked(cloud->holder, t_ns);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_unmade(cloud, t_ns, number);
+		cloud_tell_lost(cloud, t_ns, number, 0, PACKET_GENERATED);
 }
 
 static void enter(struct cloud *cloud, struct burst *burst)

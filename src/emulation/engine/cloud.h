@@ -76,7 +76,7 @@ struct cloud {
 	/* of stages, begun and ended: odd while one is in progress (cloud_stages) */
 	uint32_t exchanges;
 	uint64_t drawn_most; /* most draws of a stage or an AQM that was replaced or removed */
-	struct cloud *next_draining, *next_woken;
+	struct cloud *next_woken;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it belongs to; or NULL */
 	const char *meets;   /* for a witness: statement of the stage that is running; or NULL */

@@ -64,15 +64,17 @@ void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime
 	tell(cloud, &fate);
 }
 
-void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number)
+void cloud_tell_lost(const struct cloud *cloud, simtime now, uint64_t number, uint32_t wire_bytes,
+                     uint8_t flags)
 {
 	struct fate fate = {.kind = FATE_DROPPED,
 	                    .reason = REASON_NO_BUFFER,
 	                    .packet = number,
 	                    .port = cloud->from_port,
+	                    .wire_bytes = wire_bytes,
 	                    .at_ns = now,
 	                    .t_in_ns = now,
-	                    .flags = PACKET_GENERATED};
+	                    .flags = flags};
 
 	tell(cloud, &fate);
 }

@@ -25,8 +25,10 @@ void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i
  * cloud. */
 void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime now,
                      struct fate fate);
-/* Reports a generated packet for which there was no mbuf as dropped. */
-void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number);
+/* Reports a packet without a frame as dropped, because there was no mbuf: one that was to be
+ * generated, or to leave the line. */
+void cloud_tell_lost(const struct cloud *cloud, simtime now, uint64_t number, uint32_t wire_bytes,
+                     uint8_t flags);
 
 static inline struct fate fate_dropped(enum reason reason)
 {

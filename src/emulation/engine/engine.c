@@ -181,21 +181,16 @@ void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now)
 	} while (line_first(&cloud->line, now) <= now && hold_provide(&engine->holder) > 0);
 }
 
-void engine_note_overdue(struct engine *engine, simtime now)
-{
-	const simtime next = engine_next(engine);
-
-	if (next <= now)
-		hold_lacked(&engine->holder, next);
-}
-
 void engine_settle(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
+	simtime next;
 
 	for (uint32_t i = 0; i < cloud_table->n_own; i++)
 		engine_advance_own(engine, cloud_table->own[i], now);
-	engine_note_overdue(engine, now);
+	next = engine_next(engine);
+	if (next <= now)
+		hold_lacked(&engine->holder, next);
 }
 
 /* A few clouds at a time: 65,536 clouds take a thousand polls to make a change, and nothing waits
@@ -304,11 +299,7 @@ simtime engine_next(const struct engine *engine)
 	}
 	if (engine->events.wheel)
 		next = simtime_min(next, wheel_next(engine->events.wheel));
-	next = simtime_min(next, timers_next(&engine->events.timers));
-	for (const struct cloud *cloud = engine->draining; unlikely(cloud != NULL);
-	     cloud = cloud->next_draining)
-		next = simtime_min(next, line_next(&cloud->line));
-	return next;
+	return simtime_min(next, timers_next(&engine->events.timers));
 }
 
 /* ---- ingress ---- */

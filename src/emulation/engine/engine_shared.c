@@ -124,32 +124,79 @@ static void cloud_ahead_fetch(const struct engine *engine)
 	rte_prefetch0(&cloud->counters);
 }
 
-/* Advances the link of the cloud with the first timer, and goes on up to and including `limit` as
- * long as this cloud has the next event of all. The result equals that of timers. A packet that
- * leaves its line at once need not take the wheel, unless a cloud may take it. */
-static void timer_fires(struct engine *engine, simtime limit)
+/* Advances the link of a cloud at `now`, and goes on up to and including `limit` as long as this
+ * cloud has the next event of all. The result equals that of timers. A packet that leaves its line
+ * at once need not take the wheel, unless a cloud may take it. Returns when the cloud has something
+ * to do next. */
+static simtime link_advances(struct engine *engine, struct cloud *cloud, simtime now, simtime limit)
 {
 	struct timers *timers = &engine->events.timers;
-	struct cloud *cloud = engine->cloud_table->slots[timers->heap[0].slot];
 	struct engine_port *port = &engine->ports[cloud->exit->port];
-	struct outlet *outlet = &port->outlet;
-	const uint32_t before = outlet->n;
-	simtime now = cloud->wake;
+	const uint32_t before = port->outlet.n;
 
-	timers->firing = true;
-	cloud->wake = SIMTIME_NEVER;
 	wheel_finds_nothing(engine->events.wheel, now); /* updates `quiet` */
-	if (unlikely(cloud->exit->classifier || engine->draining))
-		outlet = NULL;
-	if (unlikely(engine->draining))
-		limit = now;
 	do {
-		cloud_run_link(cloud, now, limit, outlet);
+		cloud_run_link(cloud, now, limit, cloud->exit->classifier ? NULL : &port->outlet);
 		now = cloud_next(cloud);
 	} while (now <= limit && now < timers_next(timers) &&
 	         wheel_finds_nothing(engine->events.wheel, now));
 	port->sent += port->outlet.n - before;
 	engine->left += port->outlet.n - before;
+	return now;
+}
+
+static void lose(struct cloud *cloud, const struct held *head, simtime now)
+{
+	cloud->counters.drops[REASON_NO_BUFFER]++;
+	hold_lacked(cloud->holder, now);
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_lost(cloud, now, cloud_number(cloud, head->flags, head->number),
+		                head->wire_bytes, (uint8_t)head->flags);
+}
+
+/* Lets the first packet leave of those that were on the line before it was shared, if it is due;
+ * else advances the link. */
+static __attribute__((noinline)) void line_drains(struct engine *engine, struct cloud *cloud,
+                                                  simtime now)
+{
+	struct line *line = &cloud->line;
+	struct rte_mbuf *mbuf;
+	struct held head;
+
+	if (line_first(line, now) > now) {
+		cloud_advance_link(cloud, now);
+		return;
+	}
+	mbuf = line_pop_one(line, &engine->holder, now, &head);
+	if (unlikely(!mbuf)) {
+		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
+		mbuf = line_pop_one(line, &engine->holder, now, &head);
+	}
+	if (unlikely(!mbuf))
+		line_drop_one(line, &engine->holder, now);
+	line->drains = !line_is_empty(line);
+	if (likely(mbuf != NULL))
+		leave(engine, cloud, mbuf, &head);
+	else
+		lose(cloud, &head, now);
+}
+
+/* The first timer fires. */
+static void timer_fires(struct engine *engine, simtime limit)
+{
+	struct timers *timers = &engine->events.timers;
+	struct cloud *cloud = engine->cloud_table->slots[timers->heap[0].slot];
+	simtime now = cloud->wake;
+
+	cloud->wake = SIMTIME_NEVER;
+	if (unlikely(cloud->line.drains)) {
+		timers_unset(timers, cloud->index);
+		line_drains(engine, cloud, now);
+		engine_set_timer(engine, cloud);
+		return;
+	}
+	timers->firing = true;
+	now = link_advances(engine, cloud, now, limit);
 	timers->firing = false;
 	if (now == SIMTIME_NEVER)
 		timers_unset(timers, cloud->index);
@@ -209,82 +256,34 @@ static void packet_leaves(struct engine *engine, struct held *held, simtime due)
 		leave(engine, cloud, mbuf, &head);
 }
 
-/* Returns the cloud with the earliest packet due by `now`, and its due time, among the clouds whose
- * line is shared but whose own line still has packets; NULL if none is due. Removes clouds whose
- * own line is empty from the list. */
-static struct cloud *draining_first(struct engine *engine, simtime now, simtime *due)
-{
-	struct cloud **place = &engine->draining;
-	struct cloud *first = NULL;
-
-	while (*place) {
-		struct cloud *cloud = *place;
-		simtime next;
-
-		if (line_is_empty(&cloud->line)) {
-			*place = cloud->next_draining;
-			continue;
-		}
-		place = &cloud->next_draining;
-		next = line_first(&cloud->line, now);
-		if (next <= now && (!first || next < *due)) {
-			first = cloud;
-			*due = next;
-		}
-	}
-	return first;
-}
-
-/* Lets one packet leave a draining cloud. Returns false if it gets no mbuf. */
-static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime now)
-{
-	struct rte_mbuf *mbuf;
-	struct held head;
-
-	mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
-	if (!mbuf)
-		return false;
-	leave(engine, cloud, mbuf, &head);
-	return true;
-}
-
 /* Executes one event after the other, in the order of time, because an event may cause another. */
-bool engine_advance_shared(struct engine *engine, simtime now)
+void engine_advance_shared(struct engine *engine, simtime now)
 {
 	for (;;) {
 		const simtime wakes = timers_next(&engine->events.timers);
-		const simtime until = simtime_min(now, wakes);
-		struct cloud *draining = NULL;
-		simtime drains = SIMTIME_NEVER, due;
 		struct held *held;
+		simtime due;
 
-		if (unlikely(engine->draining))
-			draining = draining_first(engine, until, &drains);
-		else if (likely(!engine->tells))
+		if (likely(!engine->tells))
 			leave_straight(engine, simtime_min(now + 1, wakes));
-		held = wheel_front(engine->events.wheel, until, &due);
-		if (draining && (!held || drains <= due)) {
-			if (!draining_execute(engine, draining, drains))
-				return false;
-		} else if (held && !timers_precede(&engine->events.timers, due, held->t_ns)) {
+		held = wheel_front(engine->events.wheel, simtime_min(now, wakes), &due);
+		if (held && !timers_precede(&engine->events.timers, due, held->t_ns))
 			packet_leaves(engine, held, due);
-		} else if (wakes <= now) {
+		else if (wakes <= now)
 			timer_fires(engine, now);
-		} else {
-			return true;
-		}
+		else
+			return;
 	}
 }
 
 /* Returns how many packets, beginning with `from`, pass the stages of their cloud together: those
  * of one instant that will not be answered, and at least one. */
-static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud,
-                          struct burst *burst, uint16_t from)
+static uint16_t may_go_on(const struct cloud *cloud, struct burst *burst, uint16_t from)
 {
 	simtime now = burst_t(burst, from);
 	uint16_t n = burst->n - from, same = 1;
 
-	if (n == 1 || !cloud->burst_safe || unlikely(engine->draining != NULL))
+	if (n == 1 || !cloud->burst_safe)
 		return 1;
 	/* The packets are in order of arrival. */
 	if (likely(burst_t(burst, burst->n - 1) == now))
@@ -296,22 +295,15 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 	return RTE_MAX(same, 1);
 }
 
-/* Executes what is due before something arrives. */
-static void catch_up(struct engine *engine, simtime now)
-{
-	if (unlikely(!engine_advance_shared(engine, now)))
-		engine_note_overdue(engine, now);
-}
-
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
 	for (uint16_t done = 0, n; done < burst->n; done += n) {
 		simtime now = burst_t(burst, done);
 		struct burst part;
 
-		if (!events_are_quiet(&engine->events, now) || engine->draining)
-			catch_up(engine, now);
-		n = may_go_on(engine, cloud, burst, done);
+		if (!events_are_quiet(&engine->events, now))
+			engine_advance_shared(engine, now);
+		n = may_go_on(cloud, burst, done);
 		if (likely(n == burst->n)) {
 			cloud_arrive(cloud, burst);
 			engine_set_timer(engine, cloud);
@@ -326,7 +318,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now)
 {
-	catch_up(engine, now);
+	engine_advance_shared(engine, now);
 	cloud_insert(cloud, mbuf, now);
 	engine_set_timer(engine, cloud);
 }

@@ -16,8 +16,6 @@ const char *engine_snapshot_waits(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 
-	if (engine->draining)
-		return "packets are still on a line that has been replaced";
 	if (engine->unsettled)
 		return "clouds of a template have yet to make a change";
 	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {

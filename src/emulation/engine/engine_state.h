@@ -72,7 +72,6 @@ struct engine {
 	struct holder holder;
 	struct cloud_table *cloud_table;
 	struct events events;         /* of the shared clouds */
-	struct cloud *draining;       /* clouds whose shared line replaces one that has packets */
 	struct template *unsettled;   /* templates with clouds that have not made a change yet */
 	struct template_change *owed; /* control's: these changes, to be freed when they are done */
 	/* Clouds of templates have a change to make, or clouds get a witness from the follower: a
@@ -104,9 +103,8 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* Begins to call the follower for all clouds anew, after a change or with a new follower. */
 void engine_follow_again(struct engine *engine);
-/* Executes the events of shared clouds up to and including `now`, one after the other. Returns
- * false if one of them has to wait for memory. */
-bool engine_advance_shared(struct engine *engine, simtime now);
+/* Executes the events of shared clouds up to and including `now`, one after the other. */
+void engine_advance_shared(struct engine *engine, simtime now);
 /* Hands packets to a shared cloud, executing the events up to and including each instant first.
  * Other clouds may interact with each packet, and the result of a burst must equal that of single
  * packets: only packets for which this is certain go together (cloud->burst_safe). */
@@ -114,9 +112,6 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 /* Does the same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now);
-/* If an event that was due by `now` still has to wait for memory, notes its instant as one at which
- * memory was short. To be called before something else happens at `now`. */
-void engine_note_overdue(struct engine *engine, simtime now);
 
 /* Returns the outlet of a port, with room for a packet at least. */
 static inline struct outlet *engine_room(struct engine *engine, uint32_t port)
@@ -131,16 +126,28 @@ static inline struct outlet *engine_room(struct engine *engine, uint32_t port)
 /* Lets all packets that are due leave a cloud with a line of its own, as far as there are mbufs. */
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now);
 
-/* Sets the timer of a shared cloud, if it needs an earlier one. A timer that fires too early does
- * nothing but set the next one. */
-static inline void engine_set_timer(struct engine *engine, struct cloud *cloud)
+/* Returns when a shared cloud next has something to do: at its link, or, while its line drains, on
+ * the line. */
+static inline simtime cloud_wakes(const struct cloud *cloud)
 {
 	const simtime next = cloud_next(cloud);
+
+	return likely(!cloud->line.drains) ? next : simtime_min(next, line_next(&cloud->line));
+}
+
+/* Sets the timer of a shared cloud, if it needs an earlier one. A timer that fires too early does
+ * nothing but set the next one. What was on a line before it was shared precedes all else that is
+ * due at its instant. */
+static inline void engine_set_timer(struct engine *engine, struct cloud *cloud)
+{
+	const simtime next = cloud_wakes(cloud);
+	const bool drains = unlikely(cloud->line.drains) && next < cloud_next(cloud);
 
 	if (cloud->wake <= next)
 		return;
 	cloud->wake = next;
-	timers_set(&engine->events.timers, cloud->index, next, engine->events.wheel->inserted++);
+	timers_set(&engine->events.timers, cloud->index, next,
+	           drains ? TIMERS_FIRST : engine->events.wheel->inserted++);
 }
 
 #endif

@@ -35,7 +35,11 @@ void timers_free(struct timers *timers)
 
 static bool is_before(const struct timer *a, const struct timer *b)
 {
-	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : (int32_t)(a->set - b->set) < 0;
+	if (a->t_ns != b->t_ns)
+		return a->t_ns < b->t_ns;
+	if (unlikely(a->first || b->first))
+		return a->first && (!b->first || a->slot < b->slot);
+	return (int32_t)(a->set - b->set) < 0;
 }
 
 static void put(struct timers *timers, uint32_t i, const struct timer *timer)
@@ -80,7 +84,10 @@ static void sink(struct timers *timers, uint32_t i, const struct timer *timer)
 
 void timers_set(struct timers *timers, uint32_t slot, simtime t_ns, uint64_t number)
 {
-	const struct timer timer = {.t_ns = t_ns, .set = (uint32_t)number, .slot = slot};
+	const struct timer timer = {.t_ns = t_ns,
+	                            .set = (uint32_t)number,
+	                            .slot = slot & INT32_MAX,
+	                            .first = number == TIMERS_FIRST};
 	uint32_t at = timers->at[slot];
 
 	if (at == 0)
@@ -131,14 +138,19 @@ void timers_snapshot(struct timers *timers, const struct snapshot_clouds *clouds
 		struct timer timer =
 		        snapshot->restores ? (struct timer){.t_ns = 0} : timers->heap[i];
 
+		uint32_t slot = timer.slot | (uint32_t)timer.first << 31;
+
 		snapshot_value(snapshot, timer.t_ns);
 		snapshot_value(snapshot, timer.set);
-		snapshot_value(snapshot, timer.slot);
+		snapshot_value(snapshot, slot);
 		if (!snapshot->restores)
 			continue;
-		timer.slot = timer.slot < clouds->n ? clouds->index[timer.slot] : UINT32_MAX;
-		if (snapshot_holds(snapshot,
-		                   timer.slot < timers->room && timers->at[timer.slot] == 0))
-			rise(timers, timers->n++, &timer);
+		timer.first = slot >> 31;
+		slot &= INT32_MAX;
+		slot = slot < clouds->n ? clouds->index[slot] : UINT32_MAX;
+		if (!snapshot_holds(snapshot, slot < timers->room && timers->at[slot] == 0))
+			continue;
+		timer.slot = slot & INT32_MAX;
+		rise(timers, timers->n++, &timer);
 	}
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The events of shared clouds, in one order: packets that are due, on a wheel, and timers. A cloud
- * has one timer at most, for the instant when its link has to be advanced next.
+ * has one timer at most, for the instant when its link has to be advanced next, or when the next
+ * packet leaves of those that were on its line before the line was shared.
  *
- * At one instant, they come in the order in which packets were inserted and timers were set.
+ * At one instant, packets of such lines come first, in the order of the clouds; then, in the order
+ * in which packets were inserted and timers were set, all others.
  *
  * A timer cannot lack memory, because control makes room for one for each slot of the cloud table.
  * They are a heap with four children a node, so that the children of a node share a cache line.
@@ -18,8 +20,11 @@
 struct timer {
 	simtime t_ns;
 	uint32_t set; /* the number that a packet inserted at that moment would have had */
-	uint32_t slot;
+	uint32_t slot : 31;
+	uint32_t first : 1; /* precedes all that is due at its instant, but those of lower slots */
 };
+
+#define TIMERS_FIRST UINT64_MAX /* in place of a number */
 
 #define TIMERS_CHILDREN 4u
 /* The memory that control takes for each slot of a larger table. */
@@ -42,7 +47,8 @@ int timers_make(struct timers *timers, uint32_t slots);
 void timers_free(struct timers *timers);
 /* Moves all timers of `from` to `timers`, which has as much room at least. */
 void timers_take_over(struct timers *timers, const struct timers *from);
-/* Sets the timer of this slot, or sets it to another instant. */
+/* Sets the timer of this slot, or sets it to another instant; `number`: as in struct timer, or
+ * TIMERS_FIRST. */
 void timers_set(struct timers *timers, uint32_t slot, simtime t_ns, uint64_t number);
 /* Removes the timer of this slot, if it is set. */
 void timers_unset(struct timers *timers, uint32_t slot);
@@ -66,9 +72,9 @@ static inline bool timers_precede(const struct timers *timers, simtime due, uint
 {
 	const struct timer *first = timers->heap;
 
-	return timers->n > 0 &&
-	       (first->t_ns < due ||
-	        (first->t_ns == due && (int32_t)(first->set - (uint32_t)number) < 0));
+	return timers->n > 0 && (first->t_ns < due ||
+	                         (first->t_ns == due &&
+	                          (first->first || (int32_t)(first->set - (uint32_t)number) < 0)));
 }
 
 /* Returns an instant before which nothing happens, without a search. */

@@ -299,6 +299,11 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
 	return mbuf;
 }
 
+void train_drop_one(struct log *log, struct holder *holder)
+{
+	gone(log, holder, train_front(log), 1);
+}
+
 uint32_t train_drop(struct log *log, struct holder *holder)
 {
 	const struct train *train = train_front(log);

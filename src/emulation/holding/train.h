@@ -78,6 +78,8 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
  * or there is no mbuf. */
 struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
                                struct held *head);
+/* Drops the first packet of the oldest train, whose frame was copied. */
+void train_drop_one(struct log *log, struct holder *holder);
 /* Drops the oldest train; returns how many packets it had. */
 uint32_t train_drop(struct log *log, struct holder *holder);
 

@@ -238,6 +238,20 @@ struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime 
 	return mbuf;
 }
 
+void line_drop_one(struct line *line, struct holder *holder, simtime now)
+{
+	simtime due;
+	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
+
+	if (held && due < train_next(&line->log)) {
+		hold_drop(holder, held);
+		wheel_pop(line->wheel);
+	} else {
+		train_drop_one(&line->log, holder);
+	}
+	line->held--;
+}
+
 uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet)
 {
 	const uint32_t before = outlet->n;
@@ -290,6 +304,7 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 		wheel_pop(line->wheel);
 		cleared++;
 	}
+	line->drains = false;
 	line->held -= cleared;
 	return cleared;
 }

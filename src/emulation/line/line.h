@@ -64,10 +64,12 @@ struct line {
 	struct wheel *shared;
 	struct wheel *wheel; /* its own; NULL until it is needed */
 	uint32_t cloud;      /* index, written into the records */
-	bool reorders;       /* conf has a rule that reorders */
-	bool limited;        /* conf has a limit: due times are noted in `in_flight` */
-	simtime last_due;    /* latest due time so far; with order keep, none is below it */
-	uint64_t held;       /* packets on this line, in whatever structure */
+	/* packets from before the line was shared are still in its log, or on its own wheel */
+	bool drains;
+	bool reorders;    /* conf has a rule that reorders */
+	bool limited;     /* conf has a limit: due times are noted in `in_flight` */
+	simtime last_due; /* latest due time so far; with order keep, none is below it */
+	uint64_t held;    /* packets on this line, in whatever structure */
 	/* when the oldest packet of `back` leaves at the latest; SIMTIME_NEVER: there is none */
 	simtime back_deadline;
 	struct line_conf conf;
@@ -173,9 +175,11 @@ static inline bool line_is_empty(const struct line *line)
  * packets on a shared wheel. */
 uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet);
 /* The same for one packet; copies the fields of its record to *head. Returns NULL if none is due,
- * or there is no mbuf. */
+ * or there is no mbuf: then the packet stays. */
 struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
                               struct held *head);
+/* Drops the packet that line_pop_one has just described, and found no mbuf for. */
+void line_drop_one(struct line *line, struct holder *holder, simtime now);
 
 /* Writes or reads the state of the line and its packets, except those on the shared wheel
  * (snapshot.h). All packets that are due by `now` have left. */

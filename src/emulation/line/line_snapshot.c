@@ -95,5 +95,6 @@ void line_snapshot(struct line *line, struct holder *holder, simtime now, struct
 	train_snapshot(&line->log, holder, snapshot);
 	if (snapshot_flag(snapshot, line->wheel != NULL) && has_wheel(line, holder, snapshot))
 		wheel_snapshot(line->wheel, holder, line->cloud, now, NULL, snapshot);
+	line->drains = line->shared && !line_is_empty(line);
 	snapshot_holds(snapshot, line->last_due < SIMTIME_NEVER / 2);
 }
