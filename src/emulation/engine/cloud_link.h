@@ -16,7 +16,7 @@
  * in the queue, or in the chunk that the log writes, one that stays in its mbuf, one that the
  * management marks or drops. That packet meets the link by itself.
  *
- * A *run* (cloud_run.c): heads that leave a plain link one after the other, with no event in
+ * A *run* (cloud_serve.c): heads that leave a plain link one after the other, with no event in
  * between. They go from the queue onto the line together, or, if the line has no effect, straight
  * into the outlet. Groups and runs have the same outcome as single packets.
  *
@@ -48,12 +48,7 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t from,
                             struct aqm_verdict *verdict, bool *decided);
 
-struct outlet;
-
-/* Lets heads depart up to and including `until`; in a shared cloud only as long as the shared wheel
- * is known to have no earlier event, and only as far as the outlet, if there is one, has room. More
- * heads may be due when it returns. Returns false if none has left, and the next one has to leave
- * alone. */
-bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet);
+/* Lets the idle link take its next head, if there is one. */
+void cloud_take_head(struct cloud *cloud, simtime now);
 
 #endif
