@@ -11,7 +11,6 @@
 #include <jansson.h>
 
 #include "runner/group.h"
-#include "serve/serve_exposition.h"
 #include "serve/serve_metrics.h"
 #include "serve/serve_request.h"
 

@@ -20,7 +20,7 @@
 
 struct serve_options {
 	const char *socket;     /* of weir; NULL: the default */
-	const char *listen;     /* serve_listen.h */
+	const char *listen;     /* serve.c */
 	const char *name;       /* a name accepted in Host, besides addresses; or NULL */
 	bool allow_changes;     /* otherwise only queries are sent to weir */
 	const char *token_file; /* NULL: a random token is generated */

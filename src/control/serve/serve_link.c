@@ -2,6 +2,7 @@
 #include "serve/serve_link.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -120,4 +121,137 @@ int serve_link_read(struct serve_link *link, void (*take)(void *argument, char *
 		link->in_n += (size_t)n;
 		take_lines(link, before, take, argument);
 	}
+}
+
+/* More than weir itself takes: 53 s for its turn, its work and the workers (pending.h). */
+#define PATIENCE_MS  60000
+#define ANSWER_BYTES ((size_t)1 << 20)
+
+struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms,
+                                  void (*ready)(void *argument), void *argument)
+{
+	struct serve_ask *ask = NULL, **last = &asks->first;
+
+	if (asks->n < SERVE_ASKS_MOST)
+		ask = calloc(1, sizeof(*ask));
+	if (ask == NULL) {
+		free(lines);
+		return NULL;
+	}
+	ask->among = asks;
+	ask->lines = lines;
+	ask->link.fd = -1;
+	ask->until_ms = now_ms + PATIENCE_MS;
+	ask->ready = ready;
+	ask->argument = argument;
+	while (*last != NULL)
+		last = &(*last)->next;
+	*last = ask;
+	asks->n++;
+	return ask;
+}
+
+void serve_ask_end(struct serve_ask *ask)
+{
+	if (ask == NULL)
+		return;
+	for (struct serve_ask **at = &ask->among->first; *at != NULL; at = &(*at)->next) {
+		if (*at == ask) {
+			*at = ask->next;
+			ask->among->n--;
+			break;
+		}
+	}
+	serve_link_close(&ask->link);
+	free(ask->lines);
+	free(ask->answer);
+	free(ask);
+}
+
+static void take_line(void *argument, char *line, size_t n)
+{
+	struct serve_ask *ask = argument;
+	char *grown = NULL;
+
+	if (ask->why[0] != '\0')
+		return;
+	if (ask->answer_n + n + 2 <= ANSWER_BYTES)
+		grown = realloc(ask->answer, ask->answer_n + n + 2);
+	if (grown == NULL) {
+		snprintf(ask->why, sizeof(ask->why), "the answer of weir is too long");
+		return;
+	}
+	memcpy(grown + ask->answer_n, line, n);
+	ask->answer = grown;
+	ask->answer_n += n + 1;
+	grown[ask->answer_n - 1] = '\n';
+	grown[ask->answer_n] = '\0';
+}
+
+static void ask_done(struct serve_ask *ask, const char *why)
+{
+	if (why != NULL)
+		snprintf(ask->why, sizeof(ask->why), "%.*s", (int)sizeof(ask->why) - 1, why);
+	else if (ask->answer == NULL && ask->why[0] == '\0')
+		snprintf(ask->why, sizeof(ask->why), "weir hung up without an answer");
+	serve_link_close(&ask->link);
+	ask->done = true;
+	ask->ready(ask->argument);
+}
+
+static void ask_start(struct serve_ask *ask)
+{
+	struct problem problem;
+
+	ask->begun = true;
+	if (serve_link_open(&ask->link, ask->among->path, &problem) != 0)
+		ask_done(ask, problem.text);
+	else if (serve_link_send(&ask->link, ask->lines, strlen(ask->lines)) != 0 ||
+	         serve_link_send(&ask->link, "quit\n", 5) != 0)
+		ask_done(ask, "weir hung up");
+}
+
+static void ask_go_on(struct serve_ask *ask, uint64_t now_ms)
+{
+	int result = serve_link_write(&ask->link);
+
+	if (result == 0)
+		result = serve_link_read(&ask->link, take_line, ask);
+	if (result == -ECONNRESET)
+		ask_done(ask, NULL); /* after `quit` it hangs up */
+	else if (result != 0)
+		ask_done(ask, strerror(-result));
+	else if (now_ms > ask->until_ms)
+		ask_done(ask, "weir does not answer");
+}
+
+void serve_asks_tick(struct serve_asks *asks, uint64_t now_ms)
+{
+	uint32_t under_way = 0;
+
+	for (struct serve_ask *ask = asks->first, *next; ask != NULL; ask = next) {
+		next = ask->next;
+		if (ask->done)
+			continue;
+		if (!ask->begun && under_way < SERVE_ASKS)
+			ask_start(ask);
+		else if (ask->begun)
+			ask_go_on(ask, now_ms);
+		under_way += ask->begun && !ask->done;
+	}
+}
+
+uint32_t serve_asks_poll(const struct serve_asks *asks, struct pollfd *polled)
+{
+	uint32_t n = 0;
+
+	for (const struct serve_ask *ask = asks->first; ask != NULL && n < SERVE_ASKS;
+	     ask = ask->next)
+		if (ask->begun && !ask->done)
+			polled[n++] = (struct pollfd){
+			        .fd = ask->link.fd,
+			        .events = (short)(POLLIN |
+			                          (serve_link_wants_to_write(&ask->link) ? POLLOUT
+			                                                                 : 0))};
+	return n;
 }

@@ -18,11 +18,16 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* `totals`, `hello`: the answers of weir; NULL: weir is not connected. The caller frees the text;
  * NULL: no memory. */
 char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmetrics, size_t *n);
 /* Returns the Content-Type. */
 const char *serve_metrics_type(bool openmetrics);
+
+/* Appends `name="value"` to `labels`, a buffer of `room` bytes, preceded by a comma if it is not
+ * the first. */
+void exposition_label(char *labels, size_t room, const char *name, const char *value);
 
 #endif
