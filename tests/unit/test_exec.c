@@ -15,8 +15,6 @@
 
 #include "exec/exec_options.h"
 #include "exec/exec_place.h"
-#include "exec/exec_resolver.h"
-#include "exec/exec_scenario.h"
 #include "language/scenario_file.h"
 
 #define WORDS_MAX 24

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "ctl/shell.h"
-#include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
 #include "runner/group.h"
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "ctl/ctl_link.h"
-#include "ctl/shell_complete.h"
+#include "ctl/shell.h"
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"

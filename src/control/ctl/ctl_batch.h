@@ -8,6 +8,7 @@
 #ifndef WEIR_CTL_BATCH_H
 #define WEIR_CTL_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -34,5 +35,14 @@ void ctl_batch_free(struct ctl_batch *batch);
  * that of the first, with the file's name in it. Otherwise errors go to stderr as FILE:LINE:COLUMN.
  * The mode of the link is restored. Returns 0 or -errno. */
 int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json);
+
+/*
+ * `load FILE` and `save [FILE]` of weir ctl: load the scenario in force from a file, and save it
+ * into one. The client opens the files, with the rights of its user.
+ */
+
+/* Returns true if the line is one of these commands. Then it has been executed, and *result is as
+ * above. */
+bool ctl_scenario_line(struct ctl_link *link, const char *line, int *result);
 
 #endif

@@ -11,8 +11,6 @@
 #include "ctl/ctl_batch.h"
 #include "ctl/ctl_capture.h"
 #include "ctl/ctl_link.h"
-#include "ctl/ctl_scenario.h"
-#include "ctl/ctl_stream.h"
 #include "ctl/shell.h"
 #include "options/options.h"
 #include "socket/session.h"

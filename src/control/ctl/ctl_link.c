@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/ctl_link.h"
+
 #include <errno.h>
+#include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +12,95 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
-#include "ctl/ctl_files.h"
-#include "ctl/ctl_link.h"
-#include "text/word.h"
+#include "language/language.h"
 #include "socket/socket.h"
+#include "text/blocking.h"
+#include "text/file_read.h"
+#include "text/word.h"
+
+/*
+ * Opens the files that a line names, with the rights of the user who typed it; a relative name
+ * begins at that user's working directory.
+ */
+
+#define CTL_FILES_MAX 16 /* of one line */
+
+struct ctl_files {
+	uint32_t n;
+	char *name[CTL_FILES_MAX];
+	int fd[CTL_FILES_MAX];
+};
+
+/* A source of files that collects those that a line names while it is parsed. */
+struct collector {
+	struct file_source source;
+	const char *path;
+	struct ctl_files *files;
+};
+
+static int collect(const struct file_source *source, const char *name, struct file **file,
+                   struct language_error *error)
+{
+	const struct collector *collector = (const struct collector *)source;
+	struct ctl_files *files = collector->files;
+	int fd = file_beside_open(collector->path, name), result;
+
+	if (fd < 0)
+		return language_error_set(error, ERROR_BAD_FILE, "%s", strerror(-fd));
+	result = file_read_open(fd, name, FILE_CLIENT_BYTES_MAX, file, error);
+	if (result == 0 && files->n < CTL_FILES_MAX &&
+	    (files->name[files->n] = strdup(name)) != NULL)
+		files->fd[files->n++] = fd;
+	else
+		close(fd);
+	return result;
+}
+
+static void parse(const char *line)
+{
+	struct language_error ignored;
+	struct command command;
+
+	if (language_parse(line, &command, &ignored) == 0)
+		language_release(&command);
+}
+
+static bool names_none(const char *line)
+{
+	struct language_error error = {.name = ""};
+	struct command command;
+	int result;
+
+	blocking_allow(false);
+	result = language_parse(line, &command, &error);
+	blocking_allow(true);
+	if (result == 0)
+		language_release(&command);
+	return result == 0 || strcmp(error.name, ERROR_WOULD_BLOCK) != 0;
+}
+
+/* Opens the files that `line` names. `path`: the file that contains the line, whose folder is
+ * searched first; or NULL. A file that cannot be opened is left out: weir reports why. */
+static void ctl_files_open(struct ctl_files *files, const char *path, const char *line)
+{
+	struct collector collector = {.source = {.read = collect}, .path = path, .files = files};
+
+	files->n = 0;
+	if (names_none(line))
+		return;
+	file_source_use(&collector.source);
+	parse(line);
+	file_source_use(NULL);
+}
+
+static void ctl_files_close(struct ctl_files *files)
+{
+	while (files->n > 0) {
+		files->n--;
+		close(files->fd[files->n]);
+		free(files->name[files->n]);
+	}
+}
 
 #define RECEIVE_BYTES 65536
 
@@ -325,4 +412,90 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 	int sent = link_send_line(link, line, fd);
 
 	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
+}
+
+bool ctl_stream_line(const char *line)
+{
+	struct language_error ignored;
+	struct words words;
+	bool streams;
+
+	if (words_split(line, &words, &ignored) != 0 || words.n == 0 || words.word[0].quoted)
+		return false;
+	streams = strcmp(words.word[0].text, "events") == 0 ||
+	          strcmp(words.word[0].text, "sample") == 0;
+	return streams && (words.n != 2 || strcmp(words.word[1].text, "off") != 0);
+}
+
+/* The state of the stream. */
+struct stream {
+	bool stopped; /* weir has announced its end */
+	bool told;    /* weir has sent the reason why it closes */
+};
+
+static void print_line(const struct ctl_link *link, struct stream *stream, const char *line,
+                       size_t n)
+{
+	static const char stopped[] = "{\"event\":\"stopped\"";
+
+	if (!link->json && n >= 4 && memcmp(line, "err ", 4) == 0) {
+		fprintf(stderr, "weir ctl: %.*s\n", (int)(n - 4), line + 4);
+		stream->told = true;
+		return;
+	}
+	stream->told |= n > 11 && memcmp(line, "{\"ok\":false", 11) == 0;
+	stream->stopped |=
+	        link->json ? n > sizeof(stopped) && memcmp(line, stopped, sizeof(stopped) - 1) == 0
+	                   : memmem(line, n, " stopped: ", 10) != NULL && n > 6 &&
+	                             memcmp(line, "event ", 6) == 0;
+	fwrite(line, 1, n, stdout);
+	putchar('\n');
+}
+
+/* Prints the complete lines among the bytes received. */
+static void print_lines(struct ctl_link *link, struct stream *stream)
+{
+	size_t at = 0;
+	const char *end;
+
+	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
+		size_t n = (size_t)(end - link->bytes) - at;
+
+		print_line(link, stream, link->bytes + at, n);
+		at += n + 1;
+	}
+	link->n -= at;
+	memmove(link->bytes, link->bytes + at, link->n);
+	fflush(stdout);
+}
+
+int ctl_stream_print(struct ctl_link *link)
+{
+	struct stream stream = {.stopped = false};
+	/* POLLERR of stdout: `weir ctl events | head -1` ends when head does, not only at the next
+	 * event. */
+	struct pollfd polled[2] = {{.fd = link->fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
+
+	print_lines(link, &stream);
+	for (;;) {
+		int result;
+
+		if (poll(polled, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (polled[1].revents & POLLERR || ferror(stdout))
+			return -EPIPE;
+		if (!(polled[0].revents & (POLLIN | POLLHUP | POLLERR)))
+			continue;
+		result = ctl_link_receive(link);
+		if (result == -ECONNRESET)
+			break;
+		if (result != 0)
+			return result;
+		print_lines(link, &stream);
+	}
+	if (stream.stopped)
+		return 0;
+	if (!stream.told)
+		fputs("weir ctl: weir hung up; is it still running?\n", stderr);
+	return -ECONNRESET;
 }

@@ -18,7 +18,7 @@
 struct ctl_link {
 	int fd;
 	bool json; /* the mode of the server */
-	/* the file that contains the lines (ctl_files.h); or NULL */
+	/* the file that contains the lines; or NULL */
 	const char *path;
 	char *bytes; /* received, not consumed yet */
 	size_t n, room;
@@ -42,7 +42,7 @@ struct ctl_answer {
 int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
 void ctl_link_close(struct ctl_link *link);
 
-/* Sends a line (without its end), preceded by the files that it names (ctl_files.h), whose answers
+/* Sends a line (without its end), preceded by the files that it names, whose answers
  * the caller does not see. A line `json on` or `json off` changes the mode. Returns 0 or -errno; if
  * the server has hung up, there may still be an answer that says why. */
 int ctl_link_send(struct ctl_link *link, const char *line);
@@ -60,5 +60,17 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 /* Sends a line and waits for its answer. If sending fails, waits for the answer that says why, if
  * there is one. */
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
+
+/*
+ * `weir ctl events` and `weir ctl sample 1s`: print what weir pushes as it arrives, until weir ends
+ * or the user ends it.
+ */
+
+/* Returns true if lines are pushed after the answer to this line. */
+bool ctl_stream_line(const char *line);
+/* Prints until the other end closes. Returns 0 if it announced its end (`stopped`); -EPIPE if
+ * nobody reads the output; -ECONNRESET if it hung up, with the reason on stderr, or in JSON on
+ * stdout. */
+int ctl_stream_print(struct ctl_link *link);
 
 #endif

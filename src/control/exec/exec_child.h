@@ -68,4 +68,13 @@ void exec_child_end(struct exec_child *child);
  * helper was killed. */
 void exec_children_end(void);
 
+/*
+ * Whether a process has begun to serve: whether a TCP socket listens, or a UDP socket is bound, in
+ * its network namespace.
+ *
+ * Thread: control.
+ */
+
+bool exec_is_listening(pid_t process);
+
 #endif

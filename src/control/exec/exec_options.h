@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exec/exec_path.h"
 #include "options/options.h"
 #include "record/recording_run.h"
 #include "run/rest_options.h"
+#include "scenario/scenario.h"
 #include "text/word.h"
 
 #define EXEC_COMMANDS_MAX 2
@@ -38,5 +40,23 @@ struct exec_arguments {
 /* Returns OPTIONS_RUN, or another value if everything was printed (options.h). Pointers point into
  * argv and into `arguments`. */
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments);
+
+/*
+ * The scenario of `weir exec`: that of a file, or one of a path without impairments,
+ *
+ *   port world
+ *   port command
+ *   cloud down from world to command
+ *   cloud up from command to world
+ *
+ * followed by the statements of the command line (short_form.h): `down` is for packets to the
+ * command. With --between the ports are A and B.
+ */
+
+/* Makes the scenario. Returns 0, and the scenario is the caller's; or -errno, with a line that
+ * describes the error. `ports` receives the indices of the far and the near port. May move the
+ * first word of `both` to `config`: the name of a scenario. */
+int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
+                       uint32_t ports[EXEC_ENDS], char *message, size_t room);
 
 #endif

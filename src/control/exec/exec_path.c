@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "exec/exec_place.h"
-#include "exec/exec_resolver.h"
 #include "namespace/namespace.h"
 #include "namespace/netlink.h"
 #include "port/tap_port.h"

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gateway/gateway.h"
 #include "namespace/netlink.h"
 #include "scenario/problem.h"
 
@@ -39,5 +40,26 @@ int exec_place_choose(int family, struct address *network, struct problem *probl
 /* The same for given uses, for tests. */
 int exec_place_free(int family, const struct exec_use *uses, size_t n, struct address *network,
                     struct problem *problem);
+
+/*
+ * Name resolution inside `weir exec`. A resolver of this machine at a loopback address
+ * (systemd-resolved, dnsmasq) or a link-local one cannot be reached from another network namespace.
+ * Then the command gets a resolv.conf in which such a server has an address of the gateway, which
+ * passes the queries on (gateway.h). All servers stay, in their order, with all other lines: which
+ * of them is asked, and for how long, is the business of the command's resolver, as it is outside.
+ *
+ * Without any server, the C library asks 127.0.0.1.
+ */
+
+/* Reads /etc/resolv.conf. Sets `text` to what the command is to read instead, and `resolvers` to
+ * the servers that the gateway passes on, at its address and those behind that of the command.
+ * Returns how many. If the command may read the same file, `text` is "", and there are none. */
+uint32_t exec_resolver_choose(const struct address *gateway,
+                              struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX], char *text,
+                              size_t room);
+/* The same for a given text, for tests. `here`: a server listens at 127.0.0.1. */
+uint32_t exec_resolver_read(const char *conf, bool here, const struct address *gateway,
+                            struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX], char *text,
+                            size_t room);
 
 #endif

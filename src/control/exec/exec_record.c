@@ -3,15 +3,168 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "exec/exec_capture.h"
+#include "capture/frame_queue.h"
+#include "capture/pcapng.h"
+#include "engine/engine_report.h"
+#include "exec/exec_path.h"
 #include "fates/departures.h"
+#include "fates/fate_order.h"
+#include "figures/figures.h"
 #include "live/fate_queue.h"
 #include "machine/run_log.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
+#include "replay/replay_table.h"
+#include "show/late.h"
+#include "units/human_unit.h"
+
+/*
+ * The capture of a run of `weir exec`: the packets at both ends of the path, as the hosts there see
+ * them. Each end is an interface of the capture, named like its port; outbound is what the host at
+ * that end sent. A packet from the command is outbound at the command's end, at the instant when
+ * the kernel sent it to weir, and inbound at the far end, at the instant when weir handed it over.
+ *
+ * Instants are of weir's own clock, which runs evenly, shifted to the time of day once, at the
+ * start: differences between two packets are as exact as weir's timing.
+ *
+ * Ownership: exec_capture_close frees it.
+ * Thread: control; the workers put frames into the queue.
+ */
+
+/* How often exec_capture_take must be called: the queue then keeps up with 50 Gbit/s. */
+#define EXEC_CAPTURE_PACE_MS 10
+
+struct exec_capture;
+
+/* Called when no worker is left. `capture` may be NULL. */
+static void exec_capture_close(struct exec_capture *capture);
+
+struct exec_capture {
+	struct pcapng *pcapng;
+	struct frame_queue *frames;
+	struct fate_order *order;
+	uint64_t missing[EXEC_ENDS]; /* for lack of memory */
+	uint64_t epoch_ns;           /* the time of day when the clock of the run read 0 */
+};
+
+/* Opens a capture; `near` is the command's port. Returns 0; -EINVAL with problem if the file cannot
+ * be created; -ENOMEM. */
+static int exec_capture_open(const char *path, const struct scenario *scenario, uint32_t near,
+                             struct exec_capture **result, struct problem *problem)
+{
+	struct exec_capture *capture = calloc(1, sizeof(*capture));
+	struct pcapng_interface interfaces[EXEC_ENDS];
+	char comment[80];
+	int rc;
+
+	if (capture) {
+		capture->frames = frame_queue_make();
+		capture->order = fate_order_make(FRAME_QUEUE_FRAME_MAX);
+	}
+	if (!capture || !capture->frames || !capture->order) {
+		exec_capture_close(capture);
+		problem_set(problem, -1, "no memory for the capture");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < EXEC_ENDS; i++)
+		interfaces[i] = (struct pcapng_interface){
+		        .name = scenario->ports[i].name,
+		        .description = i == near ? "the command's end of the path"
+		                                 : "the far end of the path"};
+	snprintf(comment, sizeof(comment), "weir exec, seed %" PRIu64, scenario->seed);
+	rc = pcapng_open(path, comment, interfaces, EXEC_ENDS, &capture->pcapng, problem);
+	if (rc == 0)
+		*result = capture;
+	else
+		exec_capture_close(capture);
+	return rc;
+}
+
+static struct frame_queue *exec_capture_frames(struct exec_capture *capture)
+{
+	return capture->frames;
+}
+
+/* Begins. `now_ns`: what the clock of the run reads now. */
+static void exec_capture_begin(struct exec_capture *capture, uint64_t now_ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	capture->epoch_ns = (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
+}
+
+/* A frame that was sent is put into the order as a packet that has left. */
+static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
+{
+	struct exec_capture *capture = argument;
+	(void)lost;
+
+	pcapng_write(capture->pcapng,
+	             &(struct pcapng_frame){.interface = (uint16_t)fate->port,
+	                                    .way = fate->kind == FATE_LEFT ? PCAPNG_INBOUND
+	                                                                   : PCAPNG_OUTBOUND,
+	                                    .t_ns = capture->epoch_ns + fate->at_ns,
+	                                    .data = fate->frame.data,
+	                                    .bytes = fate->frame.bytes,
+	                                    .wire_bytes = fate->wire_bytes});
+}
+
+/* Takes the frames that are in the queue, and writes those up to `until`, in the order of time. */
+static void exec_capture_take(struct exec_capture *capture, simtime until)
+{
+	struct queued_frame frame;
+
+	while (frame_queue_take(capture->frames, &frame)) {
+		const struct fate fate = {.kind = frame.sent ? FATE_LEFT : FATE_ARRIVED,
+		                          .port = frame.port,
+		                          .at_ns = frame.t_ns,
+		                          .wire_bytes = frame.wire_bytes,
+		                          .frame = {.data = frame.data, .bytes = frame.bytes}};
+
+		if (!fate_order_put(capture->order, &fate, 0))
+			capture->missing[frame.port]++;
+	}
+	fate_order_until(capture->order, until, write_frame, capture);
+}
+
+/* Returns 0, or -errno with problem. Reports on standard error how many frames are missing. */
+static int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
+{
+	uint64_t missing[EXEC_ENDS], all = 0;
+
+	for (uint16_t i = 0; i < EXEC_ENDS; i++) {
+		missing[i] = frame_queue_missed(capture->frames, i) + capture->missing[i];
+		all += missing[i];
+	}
+	if (all > 0)
+		run_log(RUN_LOG_WARNING,
+		        "%" PRIu64
+		        " frames came faster than they could be written: the capture lacks them",
+		        all);
+	return pcapng_finish(capture->pcapng, missing, problem);
+}
+
+static int exec_capture_publish(struct exec_capture *capture, struct problem *problem)
+{
+	int rc = pcapng_publish(capture->pcapng, problem);
+
+	capture->pcapng = NULL;
+	return rc;
+}
+
+static void exec_capture_close(struct exec_capture *capture)
+{
+	if (!capture)
+		return;
+	pcapng_discard(capture->pcapng);
+	fate_order_free(capture->order);
+	frame_queue_free(capture->frames);
+	free(capture);
+}
 
 struct exec_record {
 	struct witness both;      /* forwards fates to the log and the picture, if there are any */
@@ -177,4 +330,56 @@ void exec_record_close(struct exec_record *record)
 	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);
+}
+
+#define REMEDY                                                                                     \
+	"other programs had weir's processor: run fewer beside it, or give it one of its own "     \
+	"(--cores)"
+
+int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
+                     uint64_t start_ns, struct replay_result *result)
+{
+	struct port_report *port = malloc(sizeof(*port));
+
+	result->clouds = calloc(scenario->n_clouds + 1, sizeof(*result->clouds));
+	if (!port || !result->clouds) {
+		free(port);
+		return -ENOMEM;
+	}
+	result->first_ns = start_ns;
+	result->last_ns = runtime_now_ns(runtime);
+	result->n_clouds = scenario->n_clouds;
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		runtime_cloud_report(runtime, scenario->clouds[i]->name, &result->clouds[i]);
+	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
+		figures_copy(FIGURE_REPLAY_PORT, &result->ports[i], FIGURE_PORT, port);
+		result->ports[i].lateness_ns = malloc(sizeof(struct histogram));
+		if (!result->ports[i].lateness_ns) {
+			free(port);
+			return -ENOMEM;
+		}
+		*result->ports[i].lateness_ns = port->lateness_ns;
+	}
+	free(port);
+	return 0;
+}
+
+void exec_result_print(FILE *out, const struct scenario *scenario,
+                       const struct replay_result *result)
+{
+	char span[HUMAN_UNIT_SIZE];
+	const char *before = "\n";
+
+	human_unit_format(span, sizeof(span), HUMAN_NS,
+	                  (double)(result->last_ns - result->first_ns), 3);
+	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
+	replay_table_print_clouds(out, scenario, result);
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const struct histogram *late = result->ports[i].lateness_ns;
+
+		if (late && late_warn(out, before, scenario->ports[i].name, late,
+		                      LATE_WARN_SHARED_NS, REMEDY))
+			before = "";
+	}
+	replay_table_print_books(out, scenario, result);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a run of `weir exec` records: the log and the picture, as in a replay (decision_log.h,
- * picture.h), and the capture (exec_capture.h). If neither log nor picture is requested, the engine
+ * picture.h), and the capture. If neither log nor picture is requested, the engine
  * has no witness, and a packet costs no more.
  *
  * Thread: control.
@@ -9,6 +9,9 @@
 #ifndef WEIR_EXEC_RECORD_H
 #define WEIR_EXEC_RECORD_H
 
+#include <stdio.h>
+
+#include "live/runtime.h"
 #include "offline/replay.h"
 #include "scenario/scenario.h"
 
@@ -43,5 +46,19 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 /* Removes files that were not published. Always the last call, when no worker is left. `record` may
  * be NULL, here and above. */
 void exec_record_close(struct exec_record *record);
+
+/*
+ * The result of `weir exec`: what was configured and achieved, as a table on standard error and as
+ * JSON, both as in a replay (replay_table.h, json.h).
+ *
+ * Thread: control; the workers stand still.
+ */
+
+/* Reads the result from the runtime. `start_ns` is on its clock. `result` must be all zero, and is
+ * freed by replay_result_free. Returns 0 or -ENOMEM. */
+int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
+                     uint64_t start_ns, struct replay_result *result);
+void exec_result_print(FILE *out, const struct scenario *scenario,
+                       const struct replay_result *result);
 
 #endif

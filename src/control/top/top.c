@@ -13,8 +13,6 @@
 #include <curses.h>
 
 #include "top/top_feed.h"
-#include "top/top_flight.h"
-#include "top/top_lease.h"
 #include "top/top_model.h"
 #include "top/top_screen.h"
 

@@ -39,4 +39,50 @@ void top_feed_read(struct top_feed *feed, uint64_t now_ms,
  * there is no memory. */
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
 
+/*
+ * A change by `weir top` that lasts as long as top runs: made under a lease (docs/control.md),
+ * which is renewed over a connection of its own three times within its time. When top has ended, in
+ * whatever way, weir undoes the change when the time is up. One at a time: a new lease replaces the
+ * one before, which ends when its time is up.
+ */
+
+struct top_lease {
+	struct ctl_link link; /* fd -1: no lease is held */
+	uint64_t every_ms, next_ms;
+	char said[300]; /* for the status line: the lease was lost; "": nothing new */
+};
+
+void top_lease_begin(struct top_lease *lease);
+/* Stops renewing the lease. */
+void top_lease_end(struct top_lease *lease);
+bool top_lease_is_held(const struct top_lease *lease);
+/* `words`: `TIME LINE`. Returns NULL, or an error message, which the caller frees; then nothing was
+ * changed. */
+char *top_lease_make(struct top_lease *lease, const char *path, const char *words, uint64_t now_ms);
+/* Sends `keep` or `revert` for the lease that is held. Returns NULL, or an error message, which the
+ * caller frees. */
+char *top_lease_say(struct top_lease *lease, const char *line, uint64_t now_ms);
+/* Renews the lease if the time has come. To be called often. */
+void top_lease_poll(struct top_lease *lease, uint64_t now_ms);
+/* Returns the time until top_lease_poll has something to do, but at most `most_ms`. */
+int top_lease_wait_ms(const struct top_lease *lease, uint64_t now_ms, int most_ms);
+
+/*
+ * The key of `weir top` that dumps the flight (docs/record.md) into the default folder. It has a
+ * connection of its own, because writing to a disk takes time, and the picture continues meanwhile.
+ */
+
+struct top_flight {
+	struct ctl_link link; /* fd -1: no dump is under way */
+	char said[300];       /* for the status line; "": nothing new */
+};
+
+void top_flight_begin(struct top_flight *flight);
+/* Closes the connection. A dump that weir has begun continues. */
+void top_flight_end(struct top_flight *flight);
+/* `path`: the control socket; NULL: the default. */
+void top_flight_dump(struct top_flight *flight, const char *path);
+/* To be called when the descriptor of `link` is readable: reads the result. */
+void top_flight_read(struct top_flight *flight);
+
 #endif

@@ -14,7 +14,6 @@
 
 #include "figures/figures.h"
 #include "top/top_page.h"
-#include "top/top_text.h"
 
 enum { PAIR_REAL = 1, PAIR_CONGESTION, PAIR_HEAD, PAIR_GOOD };
 
