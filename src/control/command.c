@@ -12,7 +12,7 @@
 #include "machine/cpu_level.h"
 #include "text/alloc_failure.h"
 #include "text/foreign_word.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/statement_text.h"
 
 static int command_help(int argc, char **argv);

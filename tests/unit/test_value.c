@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/value.h"
 #include "random/draw.h"
 #include "runner/group.h"

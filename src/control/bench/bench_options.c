@@ -8,7 +8,7 @@
 #include "command.h"
 #include "measure/bench_tester.h"
 #include "record/recording_run.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 #define FRAME_MIN    64
 #define FRAME_MAX    9600

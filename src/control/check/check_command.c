@@ -18,7 +18,7 @@
 #include "machine/eal.h"
 #include "options/options.h"
 #include "port/port.h"
-#include "show/class_text.h"
+#include "show/show.h"
 #include "text/alloc_failure.h"
 #include "text/table.h"
 #include "text/value.h"

@@ -14,7 +14,6 @@
 
 #include "language/language.h"
 #include "socket/socket.h"
-#include "text/blocking.h"
 #include "text/file_read.h"
 #include "text/word.h"
 

@@ -18,7 +18,7 @@
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_table.h"
-#include "show/late.h"
+#include "show/times.h"
 #include "units/human_unit.h"
 
 /*

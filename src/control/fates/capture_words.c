@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "capture/fate_ring.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/value.h"
 
 /* Bytes of a frame that a trace needs to describe it. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 /* ---- --set ---- */
 

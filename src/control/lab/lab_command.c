@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "lab/lab_campaign.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 static volatile sig_atomic_t stop;
 

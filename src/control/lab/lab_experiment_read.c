@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lab/lab_experiment.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/word.h"
 
 struct reader {

@@ -14,7 +14,7 @@
 #include "statements.h"
 #include "text/alloc_failure.h"
 #include "text/foreign_word.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/quantity.h"
 #include "text/statement_text.h"
 #include "text/value.h"

@@ -6,7 +6,7 @@
 
 #include "language/language.h"
 #include "link/class.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 static int no_memory(struct language_error *error)
 {

@@ -7,7 +7,7 @@
 
 #include "match/selection.h"
 #include "text/alloc_failure.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 /* Indices of the words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };

@@ -16,7 +16,6 @@
 
 #include "scenario/field.h"
 #include "text/language_error.h"
-#include "text/nearest.h"
 
 /* Gets the path of the scenario with this name, or with the only name that begins so. Returns false
  * if there is none. */

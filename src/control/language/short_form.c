@@ -15,7 +15,7 @@
 #include "language/scenario_name.h"
 #include "statements.h"
 #include "text/foreign_word.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 #define NETEM "netem"
 

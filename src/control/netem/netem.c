@@ -9,7 +9,7 @@
 
 #include "netem/netem_value.h"
 #include "text/foreign_word.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 /*
  * The parameters of a netem line (netem.h), one by one: the values behind each word, in tc's units.

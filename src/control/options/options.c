@@ -8,7 +8,7 @@
 
 #include "language/explain.h"
 #include "text/alloc_failure.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/value.h"
 
 #define LONG_FIRST 256 /* getopt's value for the first row; -h and letters are below */

@@ -27,7 +27,6 @@
 #include "machine/run_log.h"
 #include "scenario/field.h"
 #include "text/language_error.h"
-#include "text/nearest.h"
 
 #define OPTIONS_MAX 32
 

@@ -12,7 +12,7 @@
 #include "capture/atomic_file.h"
 #include "packet/packet.h"
 #include "replay/drawing.h"
-#include "show/line_delay.h"
+#include "show/times.h"
 
 #define SUBTITLE_SIZE 200
 #define DATE_SIZE     64

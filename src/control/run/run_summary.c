@@ -8,7 +8,7 @@
 #include "account/count.h"
 #include "engine/engine_report.h"
 #include "figures/figures.h"
-#include "show/late.h"
+#include "show/times.h"
 #include "text/table.h"
 
 #define CLOUDS_SHOWN 32

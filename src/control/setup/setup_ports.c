@@ -15,7 +15,7 @@
 #include "port/interface.h"
 #include "port/port.h"
 #include "setup/setup_step.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 
 #define PCI       "/sys/bus/pci/devices"
 #define CLASS_NET 0x02 /* class of a PCI device: network */

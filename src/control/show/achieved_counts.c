@@ -9,7 +9,7 @@
 #include "text/alloc_failure.h"
 #include "line/delay.h"
 #include "units/human_unit.h"
-#include "show/line_delay.h"
+#include "show/times.h"
 #include "show/share.h"
 #include "text/table.h"
 

@@ -4,8 +4,7 @@
 
 #include "line/delay.h"
 #include "show/achieved_filler.h"
-#include "show/late.h"
-#include "show/line_delay.h"
+#include "show/times.h"
 #include "show/share.h"
 #include "text/alloc_failure.h"
 #include "account/count.h"

@@ -6,8 +6,8 @@
 
 #include "engine/engine_report.h"
 #include "figures/figures.h"
-#include "show/line_delay.h"
 #include "show/show_feedback.h"
+#include "show/times.h"
 
 json_t *json_cloud(const char *name, const struct cloud_report *report)
 {

@@ -9,7 +9,7 @@
 #include "random/draw.h"
 #include "units/human_unit.h"
 #include "scenario/tallied.h"
-#include "show/line_delay.h"
+#include "show/times.h"
 #include "statements.h"
 #include "account/count.h"
 

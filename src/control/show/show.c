@@ -7,7 +7,7 @@
 #include "figures/figures.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
-#include "show/late.h"
+#include "show/times.h"
 #include "show/show.h"
 #include "show/doctor.h"
 #include "show/show_feedback.h"

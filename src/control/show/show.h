@@ -53,5 +53,9 @@ json_t *show_workers_array(struct control *control);
 void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address,
                      bool all);
 void show_clouds_text(FILE *out, struct control *control);
+/* Prints a line for each class of a cloud in effect, behind `indent`: shares, and queues where none
+ * were given; nothing if there are none. Reports weights that do not sum to 1 and were
+ * normalised. */
+void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cloud);
 
 #endif

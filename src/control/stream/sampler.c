@@ -8,8 +8,7 @@
 
 #include "engine/engine_report.h"
 #include "service/roll.h"
-#include "show/show_sample.h"
-#include "stream/sampler_state.h"
+#include "stream/sample_row.h"
 
 #define BRIEFS 64
 

@@ -4,14 +4,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text/blocking.h"
 #include "text/word.h"
+
+static _Thread_local bool refused;
+
+void blocking_allow(bool allowed)
+{
+	refused = !allowed;
+}
+
+int blocking_begin(struct language_error *error)
+{
+	if (!refused)
+		return 0;
+	return language_error_set(error, ERROR_WOULD_BLOCK, "this takes long");
+}
 
 static int unreadable(const char *name, const char *why, struct language_error *error)
 {

@@ -14,9 +14,25 @@
 #define WEIR_FILE_READ_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "scenario/file.h"
 #include "text/language_error.h"
+
+/*
+ * Work in a line that may take long: reading the files that it names, and filters. A thread that
+ * must not wait, such as control, declares this with blocking_allow(false). Such a line is then
+ * refused with ERROR_WOULD_BLOCK before the work begins, and a thread that may wait parses it
+ * again.
+ *
+ * Thread: each thread has its own setting; initially, blocking is allowed.
+ */
+
+#define ERROR_WOULD_BLOCK "would-block" /* is never shown to a user */
+
+void blocking_allow(bool allowed);
+/* Returns 0 if the thread may block, else -EINVAL with error. */
+int blocking_begin(struct language_error *error);
 
 #define FILE_BYTES_MAX        (UINT64_C(1) << 30)
 #define FILE_CLIENT_BYTES_MAX (UINT64_C(8) << 20) /* of a file that a client names */

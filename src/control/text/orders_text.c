@@ -8,7 +8,7 @@
 #include "scenario/scenario.h"
 #include "statements.h"
 #include "text/foreign_word.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/statement_text.h"
 #include "text/value.h"
 

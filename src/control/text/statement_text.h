@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "scenario/statement.h"
-#include "text/nearest.h"
+#include "text/language_error.h"
 #include "text/word.h"
 
 /* Parses words[at...], which begin with the statement's name. On success the caller owns `conf`

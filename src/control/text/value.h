@@ -96,18 +96,6 @@ enum limit_unit value_limit_unit(int index);
  * code that splits a line into words must join the parts of a list first (value_list_goes_on).
  */
 
-/* Like value_parse, for one type each. The old list of `numbers` is freed. */
-int value_parse_range(const struct field *field, const char *text, struct range *range,
-                      struct language_error *error);
-/* Parses two values with two dots between, of a type that value_span_of takes. */
-int value_parse_span(const struct field *field, const char *text, struct range *range,
-                     struct language_error *error);
-int value_parse_numbers(const struct field *field, const char *text, struct numbers *numbers,
-                        struct language_error *error);
-/* Refuses a word that is given twice. */
-int value_parse_words(const struct field *field, const char *text, uint32_t *given,
-                      struct language_error *error);
-
 /* Returns true if a value that has `text` so far continues in the next word. */
 bool value_list_goes_on(const struct field *field, const char *text);
 

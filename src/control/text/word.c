@@ -166,13 +166,6 @@ static int take_word(struct splitter *s)
 	return 0;
 }
 
-void words_copy(struct words *to, const struct words *from)
-{
-	*to = *from;
-	for (uint32_t i = 0; i < from->n; i++)
-		to->word[i].text = to->text + (from->word[i].text - from->text);
-}
-
 int words_split(const char *line, struct words *words, struct language_error *error)
 {
 	struct splitter s = {

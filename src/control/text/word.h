@@ -43,9 +43,6 @@ struct words {
 /* Splits a line. Returns 0, or -EINVAL with error and column. */
 int words_split(const char *line, struct words *words, struct language_error *error);
 
-/* Copies the words, and makes their pointers point into the copy. */
-void words_copy(struct words *to, const struct words *from);
-
 /* Prints a text as one word, such that words_split returns it: quoted if it must be, or if
  * `quote`. */
 void word_print(FILE *out, const char *text, bool quote);

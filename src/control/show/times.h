@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of packets on the line of a cloud, without that in its queue, as far as a report allows.
+ * Times of packets, as far as a report allows. First that on the line of a cloud, without its
+ * queue:
  *
  *   no link                           the measured delay: the line is all there is
  *   a link, and a constant delay      that delay: each packet has it
@@ -10,12 +11,16 @@
  *
  * Thread: pure functions, any.
  */
-#ifndef WEIR_LINE_DELAY_H
-#define WEIR_LINE_DELAY_H
+#ifndef WEIR_TIMES_H
+#define WEIR_TIMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
+#include "account/histogram.h"
 #include "scenario/scenario.h"
+#include "simtime.h"
 
 struct cloud_report;
 
@@ -33,5 +38,26 @@ bool line_delay_is_scheduled(const struct cloud_conf *cloud);
 /* Returns true if packets may wait before the line. */
 bool line_delay_has_link(const struct cloud_conf *cloud);
 struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
+
+/*
+ * How late packets have left at a port: after the instant at which they were to be handed to its
+ * device. Only a live run is late.
+ */
+
+struct table;
+
+/* The 99th percentile from which on lateness is warned of: of a worker that has a processor, and of
+ * one that sleeps and shares it. */
+#define LATE_WARN_NS        (100 * SIMTIME_US)
+#define LATE_WARN_SHARED_NS SIMTIME_MS
+
+/* Formats `p50 48 µs, p99 8.1 ms, max 346 ms`. */
+void late_text(const struct histogram *late, char *text, size_t size);
+/* Adds three cells: p50, p99, max; `-` if no packet has left. */
+void late_cells(struct table *table, const struct histogram *late);
+/* Prints a line `warning: one packet in a hundred ...` if that is later than `from_ns`. `before`
+ * stands before it, `remedy` at its end. Returns true if it did. */
+bool late_warn(FILE *out, const char *before, const char *port, const struct histogram *late,
+               simtime from_ns, const char *remedy);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of a sample (sampler.h), for sampler.c and sample_row.c: the busiest of all clouds, and
- * the templates.
+ * The rows of a sample (sampler.h): the busiest of all clouds, and the templates; and a sample as
+ * lines for people.
  *
  * Thread: that of the sampler.
  */
-#ifndef WEIR_SAMPLER_STATE_H
-#define WEIR_SAMPLER_STATE_H
+#ifndef WEIR_SAMPLE_ROW_H
+#define WEIR_SAMPLE_ROW_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "figures/figures.h"
 #include "service/control.h"
@@ -71,5 +72,8 @@ void sample_row_put(const struct sample_figures *figures, json_t *object,
                     const struct sample_row *row, uint32_t n);
 /* Returns {"count":..,"p50":..,"p99":..,"max":..}. */
 json_t *sample_percentiles(const struct histogram *histogram);
+
+/* Prints a sample as lines, each of which begins with `sample `. */
+void sample_print(FILE *out, const json_t *sample);
 
 #endif
