@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fates/departures.h"
+#include "fates/fate_order.h"
 #include "packet/packet.h"
 #include "random/draw.h"
 #include "runner/group.h"

@@ -216,9 +216,6 @@ void bench_changes_prepare(struct bench_changes *changes);
 int bench_changes_begin(struct bench_changes *changes, struct problem *problem);
 /* Returns true if all of `most` are made, or one was refused. */
 bool bench_changes_ended(const struct bench_changes *changes);
-/* Ends the thread; the server must still answer meanwhile. Returns 0, or -EIO with `problem` set if
- * a line was refused. */
-int bench_changes_end(struct bench_changes *changes, struct problem *problem);
 /* Does so while it answers clients. Returns `rc`, or, if that is 0, what bench_changes_end
  * returns. */
 int bench_changes_end_live(struct bench_changes *changes, struct bench_live *live, int rc,

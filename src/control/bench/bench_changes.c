@@ -181,7 +181,9 @@ bool bench_changes_ended(const struct bench_changes *changes)
 	return __atomic_load_n(&changes->ended, __ATOMIC_ACQUIRE);
 }
 
-int bench_changes_end(struct bench_changes *changes, struct problem *problem)
+/* Ends the thread; the server must still answer meanwhile. Returns 0, or -EIO with `problem` set if
+ * a line was refused. */
+static int bench_changes_end(struct bench_changes *changes, struct problem *problem)
 {
 	__atomic_store_n(&changes->stop, true, __ATOMIC_RELEASE);
 	pthread_join(changes->thread, NULL);

@@ -46,14 +46,4 @@ int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome,
              struct problem *problem);
 void diff_outcome_release(struct diff_outcome *outcome);
 
-/*
- * The output of `weir diff`: as text, and as one JSON object.
- *
- * Thread: pure functions, any.
- */
-
-void diff_text_print(FILE *out, const struct diff_outcome *outcome);
-/* Returns 0 or -ENOMEM. */
-int diff_json_print(FILE *out, const struct diff_outcome *outcome);
-
 #endif

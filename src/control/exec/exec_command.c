@@ -29,7 +29,7 @@
 #include "machine/run_log.h"
 #include "namespace/namespace.h"
 #include "record/recording_run.h"
-#include "replay/report_file.h"
+#include "replay/replay_report.h"
 #include "run/run_prepare.h"
 #include "socket/server.h"
 #include "text/alloc_failure.h"

@@ -49,7 +49,7 @@ void exec_record_close(struct exec_record *record);
 
 /*
  * The result of `weir exec`: what was configured and achieved, as a table on standard error and as
- * JSON, both as in a replay (replay_table.h, json.h).
+ * JSON, both as in a replay (replay_report.h, json.h).
  *
  * Thread: control; the workers stand still.
  */

@@ -14,7 +14,7 @@
  *   fate     delivered or dropped; reason: why it was dropped (reason.h), else empty
  *   detail   `copy` (of a duplicator) or `generated` (by weir itself), and `marked`; or empty
  *   late_ns  live only: how long after it was to leave the device has taken it; empty: dropped, or
- *            not known (fates/departures.h)
+ *            not known (fates/fate_order.h)
  *
  * The file appears when it is complete (atomic_file.h). Errors of writing are kept and reported at
  * the end.

@@ -10,7 +10,6 @@
 
 #include "offline/replay.h"
 #include "replay/samples.h"
-#include "replay/throughput.h"
 #include "report/page.h"
 #include "scenario/scenario.h"
 
@@ -42,16 +41,5 @@ void drawing_choose_units(struct drawing *drawing, const struct track *tracks, u
  * the start of the replay, those of the queue are sorted. */
 void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
 void drawing_scenario(struct drawing *drawing);
-
-/* Draws the queue and, for RED, its average, its thresholds, and its probability.
- * drawing_queue.c. */
-void drawing_queue(struct drawing *drawing, const struct cloud_conf *cloud,
-                   const struct track *track);
-/* Returns the greatest number of bytes that drawing_queue shows. */
-double drawing_queue_most(const struct cloud_conf *cloud, const struct track *track);
-struct axis drawing_time_axis(const struct drawing *drawing);
-
-/* Returns the configured delay in ns, or NAN if that is not one number. */
-double drawing_asked_delay(const struct cloud_conf *cloud);
 
 #endif

@@ -28,7 +28,9 @@ static uint32_t item_next(const struct cloud_conf *cloud, const struct conf *ite
 	return at;
 }
 
-bool difference_same_value(const struct conf *a, const struct conf *b)
+/* Compares two configurations without the number of a class or an `at`, which depends on what else
+ * the cloud has. */
+static bool difference_same_value(const struct conf *a, const struct conf *b)
 {
 	struct conf *copy;
 	bool equal;

@@ -39,9 +39,6 @@ struct difference {
 	uint32_t n;
 };
 
-/* Compares two configurations without the number of a class or an `at`, which depends on what else
- * the cloud has. */
-bool difference_same_value(const struct conf *a, const struct conf *b);
 /* Compares two scenarios, except ports and seed. Returns 0 or -ENOMEM. */
 int difference_make(struct difference *difference, const struct scenario *before,
                     const struct scenario *after);

@@ -46,7 +46,9 @@ void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
 	va_end(arguments);
 }
 
-void making_say_all(struct making *making, struct setup_finding *row, const char *format, ...)
+/* Says what was found, however long it is. */
+static void making_say_all(struct making *making, struct setup_finding *row, const char *format,
+                           ...)
 {
 	va_list arguments;
 

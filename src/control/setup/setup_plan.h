@@ -70,9 +70,6 @@ struct setup_finding *making_finding(struct making *making, const char *subject,
                                      enum doctor_state state);
 void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* Says what was found, however long it is. */
-void making_say_all(struct making *making, struct setup_finding *row, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
 /* Adds a change that remedies the last finding. `path` is complete; `format` is that of the
  * value. */
 struct step *making_step(struct making *making, enum step_kind kind, const char *path,

@@ -64,8 +64,6 @@ extern const char *const achieved_times_head[ACHIEVED_TIMES_COLUMNS];
  * the delay, and with a link, that on the line and that with the queue. */
 uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_report *report,
                         struct achieved_times *times);
-/* Fills in the figures of a histogram. */
-void achieved_times_of(struct achieved_times *row, const struct histogram *h);
 /* Formats one of them, `-` if it is not known. `unit` as in struct achieved_run. */
 void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum human_unit unit,
                          char text[HUMAN_UNIT_SIZE]);

@@ -9,6 +9,9 @@
 #include "text/alloc_failure.h"
 #include "account/count.h"
 
+/* Fills in the figures of a histogram. */
+static void achieved_times_of(struct achieved_times *row, const struct histogram *h);
+
 /* Returns the standard deviation in ns, to the width of the buckets. */
 static double achieved_deviation_ns(const struct histogram *h)
 {
@@ -249,7 +252,7 @@ uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_repor
 	return n;
 }
 
-void achieved_times_of(struct achieved_times *row, const struct histogram *h)
+static void achieved_times_of(struct achieved_times *row, const struct histogram *h)
 {
 	row->known = row->spread = h->count > 0;
 	row->digits = histogram_digits(h);

@@ -76,7 +76,7 @@ struct fate {
 	const char *stage;  /* statement of the stage that passes, drops or marks it; or NULL */
 	bool changed;       /* FATE_PASSED: the stage has changed it */
 	/* Live: the device has taken it, late_ns after it was to leave; else that is not known
-	 * (control/fates/departures.h). */
+	 * (control/fates/fate_order.h). */
 	bool sent;
 	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* waiting in the queues of the link at the decision */

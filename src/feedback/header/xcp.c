@@ -127,7 +127,8 @@ int32_t xcp_control_allot(struct xcp_control *control, uint32_t bytes, uint32_t 
 /* No link has more bytes waiting. */
 #define QUEUE_BYTES_MAX (UINT64_C(1) << 48)
 
-void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot)
+/* Writes or reads its state (snapshot.h). */
+static void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot)
 {
 	snapshot_value(snapshot, control->bytes);
 	snapshot_value(snapshot, control->sum_x);

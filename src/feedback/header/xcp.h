@@ -92,8 +92,6 @@ struct xcp_control {
 };
 
 void xcp_control_init(struct xcp_control *control);
-/* Writes or reads its state (snapshot.h). */
-void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot);
 /* Counts a packet of so many bytes. x and rtt are 0 if it is no packet of XCP, or does not state
  * them. */
 void xcp_control_arrival(struct xcp_control *control, uint32_t bytes, uint32_t x, uint32_t rtt);

@@ -5,11 +5,12 @@
  *
  * Thread: control.
  */
-#ifndef WEIR_REPLAY_TABLE_H
-#define WEIR_REPLAY_TABLE_H
+#ifndef WEIR_REPLAY_REPORT_H
+#define WEIR_REPLAY_REPORT_H
 
 #include <stdio.h>
 
+#include "capture/atomic_file.h"
 #include "offline/replay.h"
 #include "show/achieved.h"
 
@@ -32,5 +33,19 @@ void replay_warnings_print(FILE *out, const struct scenario *scenario,
  * own if no other cloud leads there. */
 struct achieved_run replay_achieved_run(const struct scenario *scenario,
                                         const struct replay_result *result, uint32_t cloud);
+
+/*
+ * The report of a run as a file: all figures of its clouds and ports, in JSON (docs/replay.md), or
+ * a line each if the name of the file ends in `.csv`.
+ *
+ *   {"seed":..,"duration_ns":..,"clouds":[..],"ports":[..]}
+ *
+ * A seed above 2^63 - 1 is a string. If captures were split, also
+ * "splits":[{"capture":..,"rule":..,"ports":[..],"packets":[..]}].
+ */
+
+/* Writes the report and finishes the file, which the caller publishes. Returns 0 or -errno. */
+int report_file_write(struct atomic_file *file, const struct scenario *scenario,
+                      const struct replay_result *result, struct problem *problem);
 
 #endif
