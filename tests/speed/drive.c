@@ -26,7 +26,7 @@
 
 #include <rte_mbuf.h>
 
-#include "bench/bench_scenarios.h"
+#include "bench/bench.h"
 #include "change/change.h"
 #include "engine/engine.h"
 #include "packet/burst.h"

@@ -11,7 +11,6 @@
 #include <rte_ip.h>
 
 #include "bench/bench.h"
-#include "bench/bench_scenarios.h"
 #include "header/oq_header.h"
 #include "line/delay.h"
 #include "match/selection.h"

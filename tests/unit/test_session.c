@@ -12,7 +12,7 @@
 
 #include "runner/group.h"
 #include "service/peer.h"
-#include "socket/reload.h"
+#include "socket/keep.h"
 #include "talk.h"
 
 #define SCENARIO                                                                                   \

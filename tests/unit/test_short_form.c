@@ -14,7 +14,6 @@
 
 #include "folder.h"
 #include "language/scenario_file.h"
-#include "language/scenario_name.h"
 #include "language/short_form.h"
 #include "runner/group.h"
 

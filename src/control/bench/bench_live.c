@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/bench_scenarios.h"
 #include "engine/engine_report.h"
 #include "live/runtime_state.h"
 #include "machine/run_log.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/bench_scenarios.h"
 #include "command.h"
 #include "measure/bench_tester.h"
 #include "record/recording_run.h"

@@ -10,7 +10,6 @@
 #include <rte_lcore.h>
 
 #include "bench/bench.h"
-#include "bench/bench_scenarios.h"
 
 #define IMIX        0
 #define FRAME_SIZES (sizeof(frame_sizes) / sizeof(frame_sizes[0]))

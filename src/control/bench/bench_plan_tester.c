@@ -11,7 +11,6 @@
 #include <rte_lcore.h>
 
 #include "bench/bench.h"
-#include "bench/bench_scenarios.h"
 #include "live/runtime_state.h"
 #include "machine/clock.h"
 #include "measure/bench_tester.h"

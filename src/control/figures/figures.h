@@ -125,7 +125,7 @@ extern const char *const figure_scope_names[], *const figure_unit_names[],
 void figures_copy(enum figure_scope scope, void *to, enum figure_scope from_scope,
                   const void *from);
 
-/* ---- text: figures_text.c ---- */
+/* ---- text: figures_write.c ---- */
 
 /* Add cells to a row of a table: headings, and values. */
 void figures_headings(struct table *table, enum figure_scope scope, unsigned in);
@@ -133,7 +133,7 @@ void figures_cells(struct table *table, enum figure_scope scope, unsigned in, co
 /* Adds lines to a table of three columns: name, packets, bytes. `in`: FIGURE_LINE, FIGURE_FOOT. */
 void figures_lines(struct table *table, enum figure_scope scope, unsigned in, const void *record);
 
-/* ---- JSON: figures_json.c ----
+/* ---- JSON: figures_write.c ----
  *
  * Counters have 64 bits; readers of JSON expect 63, which no count exceeds. A value that is not a
  * whole number of its unit (an average) is a real. If there is no memory for a member, the whole
@@ -160,7 +160,7 @@ struct figures_rate {
 };
 struct figures_rate figures_rate(const json_t *row, double seconds);
 
-/* ---- CSV: figures_csv.c ---- */
+/* ---- CSV: figures_write.c ---- */
 
 #define FIGURES_CSV_HEAD "scope,name,figure,value,unit,kind\n"
 /* Prints a line for each figure that the JSON object has. */

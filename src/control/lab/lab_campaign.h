@@ -53,9 +53,6 @@ struct lab_arguments {
 /* Returns how many processes run at once if --jobs is not given; `processors` may be -1:
  * unknown. */
 uint64_t lab_jobs_of(long processors);
-/* Returns OPTIONS_RUN; otherwise everything has been printed, and the result is the exit status.
- * Splits `NAME=VALUE` in argv. */
-int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
 
 /*
  * Runs points of experiments side by side, in as many processes, forked from this one, as are to
@@ -212,10 +209,6 @@ int lab_folder_check(const char *folder, char message[EXPERIMENT_MESSAGE]);
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
                      char message[EXPERIMENT_MESSAGE]);
 #define LAB_NOT_OURS "not what `weir lab run --out` writes"
-/* Reads results.json. If it is not required, and not there, *parts is NULL. Returns 0, or -EINVAL
- * with message. */
-int lab_results_read(const char *folder, bool required, json_t **parts,
-                     char message[EXPERIMENT_MESSAGE]);
 /* Reads the results in the folder, which may be none, into the campaigns' jobs. Returns 0 and how
  * many runs, or -EINVAL with message if the file was not written by lab_folder_write. */
 int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,

@@ -52,15 +52,9 @@ void scenario_warn(const struct scenario *scenario, FILE *out);
  * that every cloud can get packets. Warns of clouds that compete for packets.
  */
 
-/* Returns 0; -EINVAL with problem, and `place` gets the cloud and the word that it is about; or
- * -ENOMEM. */
-int path_check(const struct scenario *scenario, struct scenario_place *place,
-               struct problem *problem);
-
 /* Prints a line `warning: ...` for each two clouds from one place that have the same priority and
  * match the same packets, up to PATH_WARNINGS_MAX. What a filter matches is unknown; then the
  * warning says so. */
 #define PATH_WARNINGS_MAX 10
-void path_warn(const struct scenario *scenario, FILE *out);
 
 #endif

@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup/setup_plan.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct setup_finding *making_add(struct making *making, const struct finding *finding)
+/*
+ * How a plan is made: findings with the changes that remedy them, and helpers for both. Each of the
+ * examine functions looks at one part of the machine.
+ */
+struct making {
+	const struct setup_request *request;
+	struct setup_plan *plan;
+	bool no_memory;
+	bool iommu;
+	const char *driver; /* the driver for NICs */
+	/* For the kernel's command line. Three lists of CPU_LIST_MAX processors fit. */
+	char kernel_words[2048];
+};
+
+/* setup_plan.c: findings of the doctor for each processor with a worker. */
+static void setup_examine_processors(struct making *making);
+
+/* setup_plan.c: drivers of NICs, and whether an IOMMU keeps them off other memory. */
+static void setup_examine_nics(struct making *making, bool intel);
+
+/* Adds a copy of the finding, without changes yet. It is valid until the next is added. */
+static struct setup_finding *making_add(struct making *making, const struct finding *finding)
 {
 	static struct setup_finding nowhere;
 	struct setup_plan *plan = making->plan;
@@ -29,15 +52,15 @@ struct setup_finding *making_add(struct making *making, const struct finding *fi
 	return row;
 }
 
-struct setup_finding *making_finding(struct making *making, const char *subject,
-                                     enum doctor_state state)
+static struct setup_finding *making_finding(struct making *making, const char *subject,
+                                            enum doctor_state state)
 {
 	const struct finding finding = {.subject = subject, .state = state};
 
 	return making_add(making, &finding);
 }
 
-void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
+static void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
 {
 	va_list arguments;
 
@@ -60,8 +83,10 @@ static void making_say_all(struct making *making, struct setup_finding *row, con
 	va_end(arguments);
 }
 
-struct step *making_step(struct making *making, enum step_kind kind, const char *path,
-                         const char *format, ...)
+/* Adds a change that remedies the last finding. `path` is complete; `format` is that of the
+ * value. */
+static struct step *making_step(struct making *making, enum step_kind kind, const char *path,
+                                const char *format, ...)
 {
 	static struct step nowhere;
 	struct setup_plan *plan = making->plan;
@@ -92,7 +117,7 @@ struct step *making_step(struct making *making, enum step_kind kind, const char 
 	return steps;
 }
 
-bool making_has(const struct making *making, const char *path)
+static bool making_has(const struct making *making, const char *path)
 {
 	char whole[PATH_MAX];
 
@@ -101,7 +126,8 @@ bool making_has(const struct making *making, const char *path)
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void making_line(const struct making *making, const char *path, char *text, size_t room)
+/* Gets the first line of a file; "" if there is none. */
+static void making_line(const struct making *making, const char *path, char *text, size_t room)
 {
 	char whole[PATH_MAX];
 	FILE *file;
@@ -115,7 +141,7 @@ void making_line(const struct making *making, const char *path, char *text, size
 		fclose(file);
 }
 
-void making_kernel_word(struct making *making, const char *format, ...)
+static void making_kernel_word(struct making *making, const char *format, ...)
 {
 	size_t at = strlen(making->kernel_words);
 	va_list arguments;
@@ -315,4 +341,284 @@ json_t *setup_plan_json(const struct setup_plan *plan)
 		                         "commands", commands_json(plan, row)));
 	}
 	return array;
+}
+
+#define NOIOMMU "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
+
+/* Returns true for drivers that leave the NIC to the kernel as well: DPDK works beside them. */
+static bool is_bifurcated(const char *driver)
+{
+	static const char *const names[] = {"mlx4_core", "mlx5_core", "mana"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(driver, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_dpdks(const char *driver)
+{
+	return strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "igb_uio") == 0 ||
+	       strcmp(driver, "uio_pci_generic") == 0;
+}
+
+static bool has_iommu(const struct making *making)
+{
+	char path[PATH_MAX];
+	bool found = false;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/sys/class/iommu", making->request->root);
+	folder = opendir(path);
+	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+		found = entry->d_name[0] != '.';
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static void examine_iommu(struct making *making, bool intel)
+{
+	struct setup_finding *row =
+	        making_finding(making, "IOMMU", making->iommu ? DOCTOR_GOOD : DOCTOR_COSTS);
+	struct finding *finding = &row->finding;
+	char mode[8];
+
+	if (making->iommu) {
+		making_say(finding->what, "on: a NIC can access weir's memory and no other");
+		return;
+	}
+	making_say(finding->what, "off, or none");
+	making_say(finding->cost,
+	           "only root can open a NIC, and an error of its driver may overwrite any memory");
+	making_say(finding->remedy,
+	           "VT-d, AMD-Vi or SMMU in the firmware; in a guest, a virtual IOMMU%s",
+	           making->request->unsafe ? "" : "; or without one: --unsafe-noiommu");
+	if (intel)
+		making_kernel_word(making, "intel_iommu=on iommu=pt");
+	if (!making->request->unsafe)
+		return;
+	if (!making_has(making, NOIOMMU)) {
+		/* Debian's vfio has no such mode. */
+		making->driver = "uio_pci_generic";
+		return;
+	}
+	making_line(making, NOIOMMU, mode, sizeof(mode));
+	if (mode[0] == 'Y')
+		finding->state = DOCTOR_GOOD;
+	else
+		making_step(making, STEP_WRITE, NOIOMMU, "Y");
+}
+
+static void examine_driver(struct making *making, const struct setup_device *device)
+{
+	bool shared = is_bifurcated(device->driver);
+	bool good = shared || is_dpdks(device->driver);
+	struct setup_finding *row =
+	        making_finding(making, "driver", good ? DOCTOR_GOOD : DOCTOR_COSTS);
+	struct finding *finding = &row->finding;
+
+	making_say(finding->what, "%s has %s%s%s%s", device->address,
+	           device->driver[0] ? device->driver : "none", shared ? ", which DPDK shares" : "",
+	           device->interface[0] ? ", the kernel's interface " : "", device->interface);
+	if (good)
+		return;
+	making_say(finding->cost,
+	           "as an interface of the kernel it takes some 100,000 packets a second, "
+	           "with DPDK's driver millions");
+	if (device->up) {
+		making_say(finding->remedy,
+		           "%s is up, and its connections end when DPDK takes it: if that is "
+		           "intended, `ip link set %s down` first",
+		           device->interface, device->interface);
+	} else if (!making->iommu && !making->request->unsafe) {
+		making_say(finding->remedy, "set up an IOMMU first, or give --unsafe-noiommu");
+	} else {
+		making_step(making, STEP_DRIVER, device->address, "%s", making->driver);
+	}
+}
+
+static void setup_examine_nics(struct making *making, bool intel)
+{
+	const struct setup_ports *ports = making->request->ports;
+	bool vfio = false;
+
+	making->iommu = has_iommu(making);
+	making->driver = "vfio-pci";
+	for (uint32_t i = 0; i < ports->n_devices; i++)
+		vfio |= !is_bifurcated(ports->device[i].driver);
+	if (vfio)
+		examine_iommu(making, intel);
+	for (uint32_t i = 0; i < ports->n_devices; i++)
+		examine_driver(making, &ports->device[i]);
+}
+
+#define PROCESSOR "/sys/devices/system/cpu/cpu%u/"
+#define HUGE_2M   "/sys/kernel/mm/hugepages/hugepages-2048kB"
+#define MIB       (UINT64_C(1) << 20)
+#define TRIES     64 /* idle states */
+
+static cpu_set_t workers_of(const struct making *making)
+{
+	const struct cpu_list *cores = making->request->cores;
+	cpu_set_t workers;
+
+	CPU_ZERO(&workers);
+	for (uint32_t i = 0; i < cores->n; i++)
+		CPU_SET(cores->cpu[i], &workers);
+	return workers;
+}
+
+static void calm_interrupts(struct making *making, uint32_t core)
+{
+	const cpu_set_t workers = workers_of(making);
+	char path[PATH_MAX], list[CPU_LIST_TEXT], online[CPU_LIST_TEXT], others_text[CPU_LIST_TEXT];
+	cpu_set_t others;
+	DIR *folder;
+
+	making_line(making, "/sys/devices/system/cpu/online", online, sizeof(online));
+	CPU_ZERO(&others);
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &workers) && bench_machine_list_has(online, cpu))
+			CPU_SET(cpu, &others);
+	}
+	snprintf(path, sizeof(path), "%s/proc/irq", making->request->root);
+	folder = CPU_COUNT(&others) > 0 ? opendir(path) : NULL;
+	cpu_list_text(&others, others_text, sizeof(others_text));
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		snprintf(path, sizeof(path), "/proc/irq/%.20s/effective_affinity_list",
+		         entry->d_name);
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		making_line(making, path, list, sizeof(list));
+		if (!list[0] || !bench_machine_list_has(list, core))
+			continue;
+		snprintf(path, sizeof(path), "/proc/irq/%.20s/smp_affinity_list", entry->d_name);
+		making_step(making, STEP_WRITE, path, "%s", others_text)->may_fail = true;
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void keep_awake(struct making *making, uint32_t core)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		char path[PATH_MAX], latency[32], disabled[8];
+
+		snprintf(path, sizeof(path), PROCESSOR "cpuidle/state%u/latency", core, i);
+		making_line(making, path, latency, sizeof(latency));
+		snprintf(path, sizeof(path), PROCESSOR "cpuidle/state%u/disable", core, i);
+		making_line(making, path, disabled, sizeof(disabled));
+		if (latency[0] && disabled[0] == '0' && atoi(latency) > BENCH_SLEEP_SHORT_US)
+			making_step(making, STEP_WRITE, path, "1");
+	}
+}
+
+/* A weir that runs holds pages, so few may be free although the need was met. */
+static void examine_hugepages(struct making *making, struct finding *finding,
+                              const struct bench_machine *machine)
+{
+	const struct setup_huge *met = &making->request->huge;
+	const unsigned needed = making->request->ports->huge_mib;
+	uint64_t total = machine->huge_total_bytes / MIB, there = machine->huge_free_bytes / MIB;
+	bool stays = met->need_mib > 0 && total >= met->total_mib;
+	char pages[32];
+
+	making->plan->huge = stays && met->need_mib >= needed
+	                             ? *met
+	                             : (struct setup_huge){.total_mib = total, .need_mib = needed};
+	if (finding->state == DOCTOR_GOOD)
+		return;
+	if (stays && met->need_mib >= needed) {
+		finding->state = DOCTOR_GOOD;
+		making_say(
+		        finding->what,
+		        "%u MiB are needed, and an earlier --apply has seen to them; a weir that "
+		        "runs holds some (%llu MiB are free)",
+		        needed, (unsigned long long)there);
+		finding->cost[0] = finding->remedy[0] = '\0';
+		return;
+	}
+	if (stays && met->need_mib > there)
+		there = met->need_mib;
+	making_line(making, HUGE_2M "/nr_hugepages", pages, sizeof(pages));
+	if (!pages[0]) {
+		making->plan->huge = *met;
+		return;
+	}
+	making->plan->huge.total_mib += 2 * ((needed - there + 1) / 2);
+	making_step(making, STEP_WRITE, HUGE_2M "/nr_hugepages", "%llu",
+	            strtoull(pages, NULL, 10) + (needed - there + 1) / 2);
+}
+
+/* Adds the doctor's finding of a processor, and the changes that remedy it. */
+static void mend(struct making *making, const struct finding *finding,
+                 const struct bench_machine *machine)
+{
+	struct setup_finding *row;
+	char path[PATH_MAX];
+
+	row = making_add(making, finding);
+	if (strcmp(finding->subject, "hugepages") == 0)
+		examine_hugepages(making, &row->finding, machine);
+	if (finding->state != DOCTOR_COSTS)
+		return;
+	if (strcmp(finding->subject, "transparent hugepages") == 0) {
+		making_step(making, STEP_WRITE, "/sys/kernel/mm/transparent_hugepage/enabled",
+		            "madvise");
+	} else if (strcmp(finding->subject, "frequency governor") == 0) {
+		snprintf(path, sizeof(path), PROCESSOR "cpufreq/scaling_governor", machine->core);
+		making_step(making, STEP_WRITE, path, "performance");
+	} else if (strcmp(finding->subject, "interrupts") == 0) {
+		calm_interrupts(making, machine->core);
+	} else if (strcmp(finding->subject, "C-states") == 0) {
+		keep_awake(making, machine->core);
+	}
+}
+
+static bool is_per_processor(const char *subject)
+{
+	static const char *const names[] = {"isolcpus", "nohz_full", "frequency governor",
+	                                    "C-states", "SMT",       "interrupts",
+	                                    "NUMA"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(subject, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void setup_examine_processors(struct making *making)
+{
+	const struct setup_request *request = making->request;
+	const cpu_set_t workers = workers_of(making);
+	bool isolate = false, tickless = false;
+	char list[CPU_LIST_TEXT];
+
+	for (uint32_t i = 0; i < request->cores->n; i++) {
+		struct bench_machine machine;
+		struct doctor doctor;
+
+		bench_machine_read(request->root, request->cores->cpu[i], &machine);
+		doctor_examine(request->root, &machine, request->ports->nics,
+		               request->ports->huge_mib, &doctor);
+		for (uint32_t k = 0; k < doctor.n; k++) {
+			const struct finding *finding = &doctor.findings[k];
+			bool lacks = finding->state == DOCTOR_COSTS && machine.processors > 1;
+
+			if (i > 0 && !is_per_processor(finding->subject))
+				continue;
+			mend(making, finding, &machine);
+			isolate |= lacks && strcmp(finding->subject, "isolcpus") == 0;
+			tickless |= lacks && strcmp(finding->subject, "nohz_full") == 0;
+		}
+	}
+	/* A list replaces the one before it, so it has all workers, not only those that lack it. */
+	cpu_list_text(&workers, list, sizeof(list));
+	if (isolate)
+		making_kernel_word(making, "isolcpus=%s", list);
+	if (tickless)
+		making_kernel_word(making, "nohz_full=%s rcu_nocbs=%s", list, list);
 }

@@ -14,7 +14,7 @@
  * SERVER_WAIT_NS others are sent away.
  *
  * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
- * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve if
+ * scenario file again (keep.h), unless it was ignored, as by nohup; but it ends server_serve if
  * it was sent because the terminal from which weir was started has gone. SIGUSR1 dumps the flight,
  * if there is one. A signal that arrives while the runtime is being started is not lost; until
  * server_begin, SIGINT and SIGTERM also interrupt the opening of a pipe whose other end nobody has

@@ -13,7 +13,6 @@
 #include "service/control.h"
 #include "socket/keep.h"
 #include "socket/lease.h"
-#include "socket/reload.h"
 #include "socket/server.h"
 #include "stream/event.h"
 #include "stream/watch.h"

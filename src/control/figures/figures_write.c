@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "figures/figures.h"
-
 #include "engine/engine_report.h"
+#include "figures/figures.h"
+#include "text/table.h"
 
 static json_t *count(uint64_t value)
 {
@@ -177,4 +177,134 @@ json_t *figures_table(void)
 		figures_set(&object, figure_scope_names[scope], rows);
 	}
 	return object;
+}
+
+#define PATH_BYTES 160 /* of `queue.fq-codel.new flows` */
+
+/* What the lines of a figure have in common. */
+struct lines {
+	FILE *out;
+	const char *scope, *name;
+	const struct figure *figure;
+};
+
+static void put_value(FILE *out, const json_t *value)
+{
+	if (json_is_real(value))
+		fprintf(out, "%.12g", json_real_value(value));
+	else if (json_is_integer(value))
+		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_boolean(value))
+		fputc(json_is_true(value) ? '1' : '0', out);
+	if (!json_is_string(value))
+		return;
+	fputc('"', out);
+	for (const char *c = json_string_value(value); *c != '\0'; c++)
+		fprintf(out, "%s%c", *c == '"' ? "\"" : "", *c);
+	fputc('"', out);
+}
+
+/* Prints a line for the value, or for each member inside it. */
+static void put_lines(const struct lines *lines, const char *path, json_t *value)
+{
+	char inner[PATH_BYTES];
+	const char *key;
+	json_t *member;
+
+	json_object_foreach(value, key, member)
+	{
+		snprintf(inner, sizeof(inner), "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+		put_lines(lines, inner, member);
+	}
+	if (json_is_object(value) || json_is_null(value))
+		return;
+	fprintf(lines->out, "%s,%s,%s,", lines->scope, lines->name, path);
+	put_value(lines->out, value);
+	fprintf(lines->out, ",%s,%s\n", figure_unit_names[lines->figure->unit],
+	        figure_kind_names[lines->figure->kind]);
+}
+
+static void put_classes(FILE *out, const char *name, const struct cloud_report *report)
+{
+	char full[2 * SCENARIO_NAME_BYTES];
+
+	for (uint32_t i = 0; i < report->n_classes; i++) {
+		snprintf(full, sizeof(full), "%s/%s", name, report->classes[i].name);
+		figures_csv(out, FIGURE_CLASS, full, &report->classes[i]);
+	}
+}
+
+void figures_csv(FILE *out, enum figure_scope scope, const char *name, const void *record)
+{
+	for (const struct figure *f = NULL; (f = figure_next(scope, FIGURE_JSON, record, f));) {
+		const struct lines lines = {out, figure_scope_names[scope], name, f};
+		json_t *object = json_object();
+
+		if (f->type == FIGURE_CLASSES) {
+			put_classes(out, name, record);
+		} else {
+			figures_put(&object, f, figure_read(f, record));
+			put_lines(&lines, "", object);
+		}
+		json_decref(object);
+	}
+}
+
+static const enum human_unit units[] = {[FIGURE_PLAIN] = HUMAN_COUNT,
+                                        [FIGURE_PACKETS] = HUMAN_COUNT,
+                                        [FIGURE_BYTES] = HUMAN_BYTES,
+                                        [FIGURE_NS] = HUMAN_NS,
+                                        [FIGURE_BPS] = HUMAN_BPS};
+
+static void cell(struct table *table, const struct figure *figure, const void *record)
+{
+	struct figure_value value = figure_read(figure, record);
+
+	if (value.type == FIGURE_PART)
+		table_share(table, value.count, value.whole);
+	else if (value.type == FIGURE_REAL)
+		table_unit(table, units[figure->unit], value.real);
+	else if (figure->unit == FIGURE_PLAIN || figure->unit == FIGURE_PACKETS)
+		table_count(table, value.count);
+	else
+		table_unit(table, units[figure->unit], (double)value.count);
+}
+
+void figures_headings(struct table *table, enum figure_scope scope, unsigned in)
+{
+	for (const struct figure *f = NULL; (f = figure_next(scope, in, NULL, f));)
+		table_text(table, f->label);
+}
+
+void figures_cells(struct table *table, enum figure_scope scope, unsigned in, const void *record)
+{
+	for (const struct figure *f = NULL; (f = figure_next(scope, in, record, f));)
+		cell(table, f, record);
+}
+
+static bool is_zero(struct figure_value value)
+{
+	return value.type == FIGURE_REAL ? value.real <= 0 : value.count == 0;
+}
+
+void figures_lines(struct table *table, enum figure_scope scope, unsigned in, const void *record)
+{
+	bool open = false; /* a line lacks its last cell */
+
+	for (const struct figure *f = NULL; (f = figure_next(scope, in, record, f));) {
+		bool beside = (f->in & FIGURE_BESIDE) != 0, bytes = f->unit == FIGURE_BYTES;
+
+		if ((f->in & FIGURE_IF_ANY) != 0 && is_zero(figure_read(f, record)))
+			continue;
+		if (open && !beside)
+			table_text(table, "");
+		if (!beside)
+			table_text(table, f->label);
+		if (bytes && !beside)
+			table_text(table, "");
+		cell(table, f, record);
+		open = !bytes;
+	}
+	if (open)
+		table_text(table, "");
 }
