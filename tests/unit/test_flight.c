@@ -15,8 +15,6 @@
 #include <cmocka.h>
 
 #include "record/flight.h"
-#include "record/flight_losses.h"
-#include "record/flight_ring.h"
 #include "runner/group.h"
 #include "starve.h"
 

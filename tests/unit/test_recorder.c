@@ -21,7 +21,6 @@
 
 #include "capture/capture.h"
 #include "capture/dump.h"
-#include "capture/recorder.h"
 #include "folder.h"
 #include "runner/group.h"
 

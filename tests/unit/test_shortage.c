@@ -15,9 +15,8 @@
 
 #include "engine/engine_state.h"
 #include "folder.h"
-#include "record/recorded_block.h"
 #include "record/recorded_file.h"
-#include "record/tape_room.h"
+#include "record/tape.h"
 #include "recorded_rig.h"
 #include "rig.h"
 #include "runner/group.h"

@@ -18,7 +18,7 @@
 
 /*
  * The lines of a recorded scenario, and how the rows of changes.jsonl change them. The rows are
- * those of scenario_lines.h in dataplane/record/.
+ * those of folder_write.h in dataplane/record/.
  *
  * Ownership: each line has memory of its own; lines_free frees it.
  */

@@ -25,10 +25,10 @@ struct making {
 	char kernel_words[2048];
 };
 
-/* setup_plan.c: findings of the doctor for each processor with a worker. */
+/* Findings of the doctor for each processor with a worker. */
 static void setup_examine_processors(struct making *making);
 
-/* setup_plan.c: drivers of NICs, and whether an IOMMU keeps them off other memory. */
+/* Drivers of NICs, and whether an IOMMU keeps them off other memory. */
 static void setup_examine_nics(struct making *making, bool intel);
 
 /* Adds a copy of the finding, without changes yet. It is valid until the next is added. */

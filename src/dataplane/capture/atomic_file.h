@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "capture/io_thread.h"
+#include "capture/block_file.h"
 #include "scenario/problem.h"
 
 struct atomic_file;

@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 
 #include "capture/frame_order.h"
-#include "capture/io_thread.h"
+#include "capture/block_file.h"
 #include "capture/link_layer.h"
 #include "packet/packet.h"
 #include "simtime.h"

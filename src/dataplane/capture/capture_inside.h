@@ -10,8 +10,8 @@
 #include "capture/block_file.h"
 #include "capture/capture.h"
 #include "capture/frame_order.h"
-#include "capture/records.h"
 #include "capture/unpack.h"
+#include "capture/records.h"
 
 struct capture {
 	struct unpack *unpack; /* NULL: the file is not compressed */

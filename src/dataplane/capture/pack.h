@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/io_thread.h"
+#include "capture/block_file.h"
 
 struct pack;
 

@@ -1,14 +1,388 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/records.h"
 
+#include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <pcap/pcap.h>
-
 #include "capture/capture.h"
 #include "capture/pcapng.h"
+
+static enum records_got records_damaged(struct records *records, const char *why);
+
+static const uint8_t *records_here(const struct records *records)
+{
+	return records->from->at + records_ahead(records);
+}
+
+/* Returns true if `bytes` of the next record can be examined. Together with what is ahead of them
+ * they are at most BLOCK_READER_REACH_MAX. */
+static bool records_has(const struct records *records, uint32_t bytes)
+{
+	return block_reader_has(records->from, (uint32_t)records_ahead(records) + bytes);
+}
+
+static uint32_t records_word(const struct records *records, const uint8_t *at)
+{
+	uint32_t value;
+
+	__builtin_memcpy(&value, at, sizeof(value));
+	return records->swapped ? __builtin_bswap32(value) : value;
+}
+
+/* The number of bytes of an FCS, so many of which end each frame. */
+static void records_cut_fcs(struct record *record, uint32_t fcs_bytes)
+{
+	if (record->wire_bytes < fcs_bytes)
+		return;
+	record->wire_bytes -= fcs_bytes;
+	if (record->bytes > record->wire_bytes)
+		record->bytes = record->wire_bytes;
+}
+
+/* Begins the pcap or the section that begins here. Returns false if there is none. */
+static bool records_begin(struct records *records);
+
+/* Decides about an interface or a pcap of this LINKTYPE_ value. Returns false if it refuses the
+ * file. `what` names it. */
+static bool records_judge_link(struct records *records, uint32_t linktype, const char *what,
+                               bool *other);
+
+/* The blocks of a pcapng: https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html */
+
+#define INTERFACES_MAX 65536u /* of a section */
+#define NAME_BYTES     64
+#define TRAILER_BYTES  4
+
+/* Lengths of blocks without their trailers and what is variable. */
+#define SECTION_BYTES       24
+#define INTERFACE_BYTES     16
+#define SIMPLE_PACKET_BYTES 12
+
+#define OPTION_TIME_SHIFT 14 /* if_tsoffset: seconds, to be added */
+#define OPTION_FCS        13 /* if_fcslen */
+
+/* A block, `here` bytes of which can be examined. */
+struct block {
+	const uint8_t *at;
+	uint32_t type, length, here;
+};
+
+static uint16_t half(const struct records *records, const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return records->swapped ? __builtin_bswap16(value) : value;
+}
+
+static uint64_t long_word(const struct records *records, const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return records->swapped ? __builtin_bswap64(value) : value;
+}
+
+/* ---- options ---- */
+
+/* Returns where the options of a block end. */
+static const uint8_t *options_end(const struct block *block)
+{
+	return block->at + RTE_MIN(block->here, block->length - TRAILER_BYTES);
+}
+
+/* Returns the value of the next option, and advances *at; NULL at the end. */
+static const uint8_t *option_next(const struct records *records, const uint8_t **at,
+                                  const uint8_t *end, uint16_t *code, uint16_t *bytes)
+{
+	const uint8_t *value = *at + 4;
+
+	if (end - *at < 4)
+		return NULL;
+	*code = half(records, *at);
+	*bytes = half(records, *at + 2);
+	if (*code == 0 || end - value < (*bytes + 3) / 4 * 4)
+		return NULL;
+	*at = value + (*bytes + 3) / 4 * 4;
+	return value;
+}
+
+/* The draft says bits, its example and Wireshark say bytes: 4 or 32, 2 or 16. */
+static uint8_t fcs_bytes(uint8_t value)
+{
+	return value > 8 && value % 8 == 0 ? value / 8 : value;
+}
+
+/* ---- sections and interfaces ---- */
+
+static bool records_section_begins(struct records *records)
+{
+	const uint8_t *at = records_here(records);
+	uint32_t type, order, length;
+
+	memcpy(&type, at, sizeof(type));
+	if (type != PCAPNG_SECTION || !records_has(records, SECTION_BYTES + TRAILER_BYTES))
+		return false;
+	at = records_here(records);
+	memcpy(&order, at + 8, sizeof(order));
+	if (order != PCAPNG_BYTE_ORDER_MARK && order != __builtin_bswap32(PCAPNG_BYTE_ORDER_MARK))
+		return false;
+	records->swapped = order != PCAPNG_BYTE_ORDER_MARK;
+	length = records_word(records, at + 4);
+	if (half(records, at + 12) != 1 || length < SECTION_BYTES + TRAILER_BYTES || length % 4) {
+		(void)records_damaged(records, "a section of a pcapng has an unknown version or an "
+		                               "impossible length");
+		return false;
+	}
+	records->format = RECORDS_PCAPNG;
+	records->n_interfaces = 0;
+	records->parsed += length;
+	return true;
+}
+
+static bool interfaces_grow(struct records *records)
+{
+	const uint32_t room = records->room ? 2 * records->room : 8;
+	struct records_interface *interfaces;
+
+	if (records->n_interfaces < records->room)
+		return true;
+	interfaces = realloc(records->interfaces, room * sizeof(*interfaces));
+	if (!interfaces)
+		return false;
+	records->interfaces = interfaces;
+	records->room = room;
+	return true;
+}
+
+/* Decides whether the frames of an interface are read. Returns false if it refuses the file. */
+static bool judge_interface(struct records *records, struct records_interface *interface,
+                            const char *name, uint16_t linktype)
+{
+	const size_t used = strlen(records->others);
+	char what[NAME_BYTES + 40];
+	bool other;
+
+	interface->use = RECORDS_READ;
+	if (records->name && strcmp(name, records->name) != 0) {
+		interface->use = RECORDS_UNWANTED;
+		if (name[0])
+			snprintf(records->others + used, sizeof(records->others) - used, "%s%s",
+			         used ? ", " : "", name);
+		return true;
+	}
+	snprintf(what, sizeof(what), "interface %u%s%s%s", records->n_interfaces,
+	         name[0] ? " (" : "", name, name[0] ? ")" : "");
+	records->found = true;
+	if (!records_judge_link(records, linktype, what, &other))
+		return false;
+	if (other)
+		interface->use = RECORDS_OTHER_LINK;
+	return true;
+}
+
+static enum records_got take_interface(struct records *records, const struct block *block)
+{
+	struct records_interface interface = {.resolution = 6};
+	char name[NAME_BYTES] = "";
+
+	if (records->n_interfaces == INTERFACES_MAX || !interfaces_grow(records))
+		return records_damaged(records, "a section has more than 65536 interfaces");
+	interface.snap = records_word(records, block->at + 12);
+	const uint8_t *at = block->at + INTERFACE_BYTES, *value;
+	uint16_t code, bytes;
+
+	while ((value = option_next(records, &at, options_end(block), &code, &bytes))) {
+		if (code == PCAPNG_OPTION_NAME)
+			snprintf(name, NAME_BYTES, "%.*s", (int)bytes, (const char *)value);
+		else if (code == PCAPNG_OPTION_TIME_UNIT && bytes == 1)
+			interface.resolution = value[0];
+		else if (code == OPTION_TIME_SHIFT && bytes == 8)
+			interface.shift_s = (int64_t)long_word(records, value);
+		else if (code == OPTION_FCS && bytes == 1)
+			interface.fcs_bytes = fcs_bytes(value[0]);
+	}
+	if (!judge_interface(records, &interface, name, half(records, block->at + 8)))
+		return RECORDS_END;
+	records->interfaces[records->n_interfaces++] = interface;
+	return RECORDS_NOTHING;
+}
+
+/* ---- packets ---- */
+
+static int64_t in_ns(const struct records_interface *interface, uint64_t value)
+{
+	const uint32_t n = interface->resolution & 0x7f;
+	__int128 ns = (__int128)value * 1000000000;
+
+	if (interface->resolution & 0x80)
+		ns >>= n;
+	for (uint32_t i = 0; !(interface->resolution & 0x80) && i < n && ns > 0; i++)
+		ns /= 10;
+	ns += (__int128)interface->shift_s * 1000000000;
+	if (ns > RECORDS_STAMP_MOST)
+		return RECORDS_STAMP_MOST;
+	return ns < RECORDS_STAMP_LEAST ? RECORDS_STAMP_LEAST : (int64_t)ns;
+}
+
+/* Returns the length of the FCS that the options of a packet state, or that of its interface. */
+static uint32_t packet_fcs(const struct records *records, const struct block *block,
+                           const uint8_t *options, const struct records_interface *interface)
+{
+	const uint8_t *value;
+	uint16_t code, bytes;
+
+	while ((value = option_next(records, &options, options_end(block), &code, &bytes))) {
+		const uint32_t stated = code == PCAPNG_OPTION_FLAGS && bytes == 4
+		                                ? records_word(records, value) >> 5 & 0xf
+		                                : 0;
+
+		if (stated)
+			return stated;
+	}
+	return interface->fcs_bytes;
+}
+
+static enum records_got take_packet(struct records *records, const struct block *block,
+                                    struct record *record)
+{
+	const bool old = block->type == PCAPNG_OLD_PACKET;
+	const uint32_t number =
+	        old ? half(records, block->at + 8) : records_word(records, block->at + 8);
+	const struct records_interface *interface;
+	uint32_t fcs, after;
+
+	if (number >= records->n_interfaces)
+		return records_damaged(records, "the next frame is of an interface that was not "
+		                                "described");
+	interface = &records->interfaces[number];
+	record->stamp_ns = in_ns(interface, (uint64_t)records_word(records, block->at + 12) << 32 |
+	                                            records_word(records, block->at + 16));
+	record->timeless = false;
+	record->bytes = records_word(records, block->at + 20);
+	record->wire_bytes = RTE_MAX(records_word(records, block->at + 24), record->bytes);
+	if (records->first_stamp_ns == INT64_MAX)
+		records->first_stamp_ns = record->stamp_ns;
+	if (record->bytes > block->length - PCAPNG_PACKET_HEAD_BYTES - TRAILER_BYTES ||
+	    record->bytes > CAPTURE_FRAME_MAX)
+		return records_damaged(records, "the next frame is longer than its block, or than "
+		                                "262144 bytes");
+	after = PCAPNG_PACKET_HEAD_BYTES + record->bytes + pcapng_padding(record->bytes);
+	fcs = interface->fcs_bytes;
+	if (after + TRAILER_BYTES < block->length)
+		fcs = packet_fcs(records, block, block->at + after, interface);
+	if (fcs > 0)
+		records_cut_fcs(record, fcs);
+	record->at = records->parsed + PCAPNG_PACKET_HEAD_BYTES;
+	records->n_other += interface->use == RECORDS_OTHER_LINK;
+	return interface->use == RECORDS_READ ? RECORDS_FRAME : RECORDS_NOTHING;
+}
+
+/* A simple packet is of the first interface, and has neither a time nor a captured length: that is
+ * the snapshot length of the interface, if the packet is longer. */
+static enum records_got take_simple_packet(struct records *records, const struct block *block,
+                                           struct record *record)
+{
+	const struct records_interface *interface = records->interfaces;
+
+	if (records->n_interfaces == 0)
+		return records_damaged(records, "the next frame is of an interface that was not "
+		                                "described");
+	record->timeless = true;
+	record->wire_bytes = record->bytes = records_word(records, block->at + 8);
+	if (interface->snap > 0 && record->bytes > interface->snap)
+		record->bytes = interface->snap;
+	if (record->bytes > block->length - SIMPLE_PACKET_BYTES - TRAILER_BYTES ||
+	    record->bytes > CAPTURE_FRAME_MAX)
+		return records_damaged(records, "the next frame is longer than its block, or than "
+		                                "262144 bytes");
+	if (interface->fcs_bytes > 0)
+		records_cut_fcs(record, interface->fcs_bytes);
+	record->at = records->parsed + SIMPLE_PACKET_BYTES;
+	records->n_other += interface->use == RECORDS_OTHER_LINK;
+	return interface->use == RECORDS_READ ? RECORDS_FRAME : RECORDS_NOTHING;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t head_bytes(uint32_t type)
+{
+	return type == PCAPNG_PACKET || type == PCAPNG_OLD_PACKET ? PCAPNG_PACKET_HEAD_BYTES
+	       : type == PCAPNG_SIMPLE_PACKET                     ? SIMPLE_PACKET_BYTES
+	       : type == PCAPNG_INTERFACE                         ? INTERFACE_BYTES
+	                                                          : 8;
+}
+
+static enum records_got take_block(struct records *records, const struct block *block,
+                                   struct record *record)
+{
+	switch (block->type) {
+	case PCAPNG_PACKET:
+	case PCAPNG_OLD_PACKET:
+		return take_packet(records, block, record);
+	case PCAPNG_SIMPLE_PACKET:
+		return take_simple_packet(records, block, record);
+	case PCAPNG_INTERFACE:
+		return take_interface(records, block);
+	default:
+		return RECORDS_NOTHING;
+	}
+}
+
+/* Reaches the whole block, or of a longer one as much as can be examined. */
+static enum records_got reach(struct records *records, struct block *block)
+{
+	const uint64_t ahead = records_ahead(records);
+	uint32_t bytes = block->length;
+
+	if (ahead + bytes > BLOCK_READER_REACH_MAX) {
+		if (ahead > 0)
+			return RECORDS_FULL;
+		bytes = BLOCK_READER_REACH_MAX;
+	}
+	if (!records_has(records, bytes))
+		return records_damaged(records, "the file ends in the middle of a block");
+	block->at = records_here(records);
+	block->here = bytes;
+	if (bytes == block->length &&
+	    records_word(records, block->at + bytes - TRAILER_BYTES) != block->length)
+		return records_damaged(records, "the two lengths of the next block differ");
+	return RECORDS_NOTHING;
+}
+
+static enum records_got records_pcapng_next(struct records *records, struct record *record)
+{
+	struct block block = {0};
+	enum records_got got;
+
+	if (!records_has(records, 0))
+		return records_damaged(records, "the file ends in the middle of a block");
+	if (!records_has(records, PCAPNG_BLOCK_LEAST))
+		return records_has(records, 1) ? records_damaged(records, "the file ends in the "
+		                                                          "middle of a block")
+		                               : RECORDS_END;
+	if (records_begin(records))
+		return records->refused[0] ? RECORDS_END : RECORDS_NOTHING;
+	if (records->damage[0])
+		return RECORDS_END;
+	block.type = records_word(records, records_here(records));
+	block.length = records_word(records, records_here(records) + 4);
+	if (block.length < head_bytes(block.type) + TRAILER_BYTES || block.length % 4)
+		return records_damaged(records, "the next block has an impossible length");
+	/* What has no frame may be of any length, and is passed. */
+	got = head_bytes(block.type) == 8 ? RECORDS_NOTHING : reach(records, &block);
+	if (got != RECORDS_NOTHING)
+		return got;
+	if (block.type == PCAPNG_SECTION)
+		return records_damaged(records, "the next section cannot be read");
+	got = take_block(records, &block, record);
+	if (got != RECORDS_END)
+		records->parsed += block.length;
+	record->end = records->parsed;
+	return got;
+}
 
 #define PCAP_HEAD_BYTES 24
 #define AHEAD_BYTES     1024
@@ -20,7 +394,7 @@ struct pcap_record {
 	uint32_t seconds, fraction, bytes, wire_bytes;
 };
 
-enum records_got records_damaged(struct records *records, const char *why)
+static enum records_got records_damaged(struct records *records, const char *why)
 {
 	snprintf(records->damage, sizeof(records->damage), "%s", why);
 	return RECORDS_END;
@@ -42,7 +416,8 @@ static const char *link_name(int link)
 	return name ? name : "unknown";
 }
 
-bool records_judge_link(struct records *records, uint32_t linktype, const char *what, bool *other)
+static bool records_judge_link(struct records *records, uint32_t linktype, const char *what,
+                               bool *other)
 {
 	const int link = dlt_of(linktype);
 
@@ -113,7 +488,7 @@ static bool pcap_begins(struct records *records)
 	return true;
 }
 
-bool records_begin(struct records *records)
+static bool records_begin(struct records *records)
 {
 	return pcap_begins(records) || records_section_begins(records);
 }

@@ -97,57 +97,16 @@ enum records_got records_next(struct records *records, struct record *record);
 /* Lets go of all bytes before the position. */
 void records_release(struct records *records, uint64_t position);
 
-static inline const uint8_t *records_data(const struct records *records,
-                                          const struct record *record)
-{
-	return records->from->at + (record->at - records->released);
-}
-
-/* ---- between records.c and records_pcapng.c ---- */
-
 /* The bytes that were parsed and are not released. */
 static inline uint64_t records_ahead(const struct records *records)
 {
 	return records->parsed - records->released;
 }
 
-static inline const uint8_t *records_here(const struct records *records)
+static inline const uint8_t *records_data(const struct records *records,
+                                          const struct record *record)
 {
-	return records->from->at + records_ahead(records);
+	return records->from->at + (record->at - records->released);
 }
-
-/* Returns true if `bytes` of the next record can be examined. Together with what is ahead of them
- * they are at most BLOCK_READER_REACH_MAX. */
-static inline bool records_has(const struct records *records, uint32_t bytes)
-{
-	return block_reader_has(records->from, (uint32_t)records_ahead(records) + bytes);
-}
-
-static inline uint32_t records_word(const struct records *records, const uint8_t *at)
-{
-	uint32_t value;
-
-	__builtin_memcpy(&value, at, sizeof(value));
-	return records->swapped ? __builtin_bswap32(value) : value;
-}
-
-enum records_got records_damaged(struct records *records, const char *why);
-/* Decides about an interface or a pcap of this LINKTYPE_ value. Returns false if it refuses the
- * file. `what` names it. */
-bool records_judge_link(struct records *records, uint32_t linktype, const char *what, bool *other);
-/* Begins the pcap or the section that begins here. Returns false if there is none. */
-bool records_begin(struct records *records);
-/* The number of bytes of an FCS, so many of which end each frame. */
-static inline void records_cut_fcs(struct record *record, uint32_t fcs_bytes)
-{
-	if (record->wire_bytes < fcs_bytes)
-		return;
-	record->wire_bytes -= fcs_bytes;
-	if (record->bytes > record->wire_bytes)
-		record->bytes = record->wire_bytes;
-}
-
-bool records_section_begins(struct records *records);
-enum records_got records_pcapng_next(struct records *records, struct record *record);
 
 #endif

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/io_thread.h"
+#include "capture/block_file.h"
 
 /* The number of first bytes of a file that tell whether it is compressed, and how. */
 #define UNPACK_HEAD_BYTES 6

@@ -168,7 +168,7 @@ struct port_report {
 	uint64_t untouched;   /* received, chosen by no cloud, and passed on unchanged */
 	uint64_t tx_full;     /* dropped: not taken by the device within 100 ms of the due time */
 	uint64_t not_sent;    /* taken by the device, which says that it could not send them */
-	uint64_t not_written; /* taken by a file, and could not be written (recorder.h) */
+	uint64_t not_written; /* taken by a file, and could not be written (dump.h) */
 	uint64_t unfinished;  /* of rx_missed: weir cannot finish what offloads left undone */
 	uint64_t too_large;   /* of not_sent: larger than the interface takes */
 	uint64_t not_ip;      /* of not_sent: no IP packets, on an interface for nothing else */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "capture/block_file.h"
 #include "capture/filter.h"
-#include "capture/io_thread.h"
 #include "change/change.h"
 #include "engine/engine_report.h"
 #include "machine/pool.h"

@@ -17,7 +17,7 @@
 #include <rte_ring.h>
 
 #include "capture/capture.h"
-#include "capture/recorder.h"
+#include "capture/dump.h"
 #include "packet/packet.h"
 
 #define BURST   32

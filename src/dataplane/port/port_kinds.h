@@ -123,7 +123,7 @@ void paced_device_free(struct paced_device *device);
  * worker never waits for a disk, and a pipe that falls silent does not hold up the output. If the
  * disk cannot keep up, frames come late, and what is sent is refused, as by a device: it is lost
  * 100 ms later. If the disk is full, an event reports that, lost frames are counted, and what was
- * written is kept (recorder.h).
+ * written is kept (dump.h).
  *
  * Ownership: mbufs of the pool lie in the rings, PACED_FILE_MBUFS at most.
  */

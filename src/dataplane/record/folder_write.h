@@ -15,6 +15,8 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "scenario/problem.h"
 
@@ -40,5 +42,20 @@ int folder_text_put(struct folder *folder, const char *name, const void *text, s
 void folder_keep(struct folder *folder);
 /* Removes all that was made, and nothing else. */
 void folder_remove(struct folder *folder);
+
+/*
+ * A change of a scenario as lines of its text (`show config`): from line `from`, counted from 0,
+ * `removed` lines are replaced by `lines`. So a change of one cloud of 65,536 takes one line. It is
+ * exact for any change: a line, a batch, a whole file, a lease that ends.
+ *
+ *   {"change":3,"from":12,"removed":1,"lines":["cloud down delay 5ms"]}
+ *
+ * Thread: pure functions, any.
+ */
+
+/* Writes the line of changes.jsonl that turns `before` into `after`. */
+void scenario_lines_write(FILE *out, uint64_t change, const char *before, const char *after);
+/* Returns {"file":"drops.txt","at":"files/1"}, to be freed, or NULL if there is no memory. */
+char *scenario_file_line(const char *name, const char *at);
 
 #endif

@@ -64,4 +64,9 @@ const char *recorded_damage(const struct recorded_reader *reader);
 /* Returns how many bytes of the file were read. */
 uint64_t recorded_done_bytes(const struct recorded_reader *reader);
 
+/* Constants for both writing and reading a recording, besides those of pcapng. */
+
+#define RECORDED_ENTRY_HEAD  16 /* bytes ahead of an entry */
+#define RECORDED_APPLICATION "weir recording 1"
+
 #endif

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/folder_write.h"
 #include "record/recorded_file.h"
 #include "record/recording_state.h"
-#include "record/scenario_lines.h"
 
 /* ---- the folder ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inside of a recording, shared by recording.c (making it), recording_writer.c (emptying the
- * tapes) and recording_dump.c (writing a flight to disk). */
+ * tapes) and recording_writer.c (writing a flight to disk). */
 #ifndef WEIR_RECORDING_STATE_H
 #define WEIR_RECORDING_STATE_H
 
@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "capture/block_file.h"
-#include "capture/io_thread.h"
 #include "capture/pack.h"
 #include "record/flight.h"
 #include "record/folder_write.h"

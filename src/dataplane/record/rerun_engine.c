@@ -8,13 +8,297 @@
 
 #include "capture/filter.h"
 #include "change/change.h"
+#include "engine/engine_digest.h"
 #include "engine/engine_report.h"
+#include "engine/engine_snapshot.h"
 #include "machine/pool.h"
 #include "packet/digest.h"
-#include "record/rerun_compare.h"
-#include "record/rerun_flight.h"
-#include "record/tape.h"
+#include "record/recording.h"
 #include "statements.h"
+
+/* Stores a difference between the repetition and the run; only the first one counts. */
+static void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/* Puts a scenario in force. Returns 0, or -errno with problem. */
+static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next,
+                               simtime now, struct problem *problem);
+
+/*
+ * Compares a repetition with what the recorded engine did: each departure, the counters of clouds
+ * from time to time, and the end. The first difference counts (rerun_engine_differ).
+ */
+
+/* ---- departures ---- */
+
+/* Adds a packet that has left here, and waits for its entry. Returns 0 or -ENOMEM. */
+static int rerun_gone_add(struct gone_queue *queue, simtime due_ns, uint32_t digest)
+{
+	if (queue->n == queue->room) {
+		const uint32_t room = queue->room ? 2 * queue->room : 1024;
+		struct gone *list = malloc(room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < queue->n; i++)
+			list[i] = queue->list[(queue->first + i) & (queue->room - 1)];
+		free(queue->list);
+		queue->list = list;
+		queue->room = room;
+		queue->first = 0;
+	}
+	queue->list[(queue->first + queue->n++) & (queue->room - 1)] =
+	        (struct gone){due_ns, digest};
+	return 0;
+}
+
+static struct gone *gone_at(const struct gone_queue *queue, uint32_t i)
+{
+	return &queue->list[(queue->first + i) & (queue->room - 1)];
+}
+
+static void gone_pass(struct gone_queue *queue, uint32_t n)
+{
+	queue->first = (queue->first + n) & (queue->room - 1);
+	queue->n -= n;
+	queue->passed += n;
+}
+
+/* Searches the packets that are due in the same nanosecond as the head. In a version before 0.2.0
+ * they may have left in another order, if the outlet was full. */
+static bool find_beside(struct rerun_engine *rerun_engine, struct gone_queue *queue,
+                        uint32_t digest)
+{
+	struct gone *head = gone_at(queue, 0);
+
+	for (uint32_t i = 1; i < queue->n && gone_at(queue, i)->due_ns == head->due_ns; i++) {
+		struct gone *other = gone_at(queue, i), kept = *head;
+
+		if (other->digest != digest)
+			continue;
+		*head = *other;
+		*other = kept;
+		rerun_engine->result->swapped++;
+		return true;
+	}
+	return false;
+}
+
+/* For an entry TAPE_DEPARTURES, TAPE_CHECK, TAPE_END. */
+static void rerun_compare_departures(struct rerun_engine *rerun_engine,
+                                     const struct recorded *recorded)
+{
+	const struct tape_entry *entry = &recorded->entry;
+	struct gone_queue *queue = &rerun_engine->gone[entry->port];
+	const uint64_t before = queue->passed + 1;
+
+	if (entry->number > before) {
+		rerun_engine->skipped = true;
+		gone_pass(queue, (uint32_t)RTE_MIN((uint64_t)queue->n, entry->number - before));
+	}
+	for (uint32_t i = 0; i < entry->n; i++) {
+		const uint64_t which = entry->number + i;
+		uint32_t digest;
+
+		memcpy(&digest, recorded->data + i * sizeof(digest), sizeof(digest));
+		if (queue->n == 0 || queue->passed + 1 != which) {
+			rerun_engine_differ(
+			        rerun_engine,
+			        "worker %u: packet %" PRIu64
+			        " out of port %u left by %s in the run, but not in the repetition",
+			        rerun_engine->worker, which, entry->port,
+			        instant_of(entry->t_ns).text);
+			return;
+		}
+		if (gone_at(queue, 0)->digest != digest &&
+		    !find_beside(rerun_engine, queue, digest)) {
+			rerun_engine_differ(rerun_engine,
+			                    "worker %u: packet %" PRIu64
+			                    " out of port %u, by %s: differs from the run, or left "
+			                    "at another instant; here it is due at %s",
+			                    rerun_engine->worker, which, entry->port,
+			                    instant_of(entry->t_ns).text,
+			                    instant_of(gone_at(queue, 0)->due_ns).text);
+			return;
+		}
+		gone_pass(queue, 1);
+		rerun_engine->result->compared++;
+	}
+}
+
+static void rerun_compare_counters(struct rerun_engine *rerun_engine,
+                                   const struct tape_entry *entry)
+{
+	struct engine_digest digest;
+
+	/* Control removes a cloud from its slot at a time of its own, which may differ here. */
+	if (!engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
+	    digest_name(digest.cloud) != entry->word)
+		return;
+	if (digest.counters == entry->number) {
+		rerun_engine->result->checks++;
+		return;
+	}
+	rerun_engine_differ(rerun_engine, "worker %u: the counters of cloud %s differ at %s",
+	                    rerun_engine->worker, digest.cloud, instant_of(entry->t_ns).text);
+}
+
+static void rerun_compare_end(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	if ((entry->flags & TAPE_UNSETTLED) || rerun_engine->skipped)
+		return;
+	for (uint32_t port = 0; port < rerun_engine->n_ports; port++) {
+		const struct gone_queue *queue = &rerun_engine->gone[port];
+
+		if (queue->n > 0)
+			rerun_engine_differ(rerun_engine,
+			                    "worker %u: packet %" PRIu64
+			                    " out of port %u leaves at %s in the repetition, but "
+			                    "did not leave in the run",
+			                    rerun_engine->worker, queue->passed + 1, port,
+			                    instant_of(gone_at(queue, 0)->due_ns).text);
+	}
+}
+
+/*
+ * Runs a flight again. The engine of a worker, which has made the changes and met no packet, reads
+ * the snapshot with which the flight begins. In place of a digest of each departure, a flight has
+ * the number of departures at each port, and the sum of their due times.
+ */
+
+/* Counts a packet that has left. */
+static inline void rerun_flight_left(struct rerun_engine *rerun_engine, uint32_t port,
+                                     simtime due_ns)
+{
+	rerun_engine->account.departed[port]++;
+	rerun_engine->account.sums[port] += due_ns;
+}
+
+static int cannot(const struct rerun_engine *rerun_engine, const char *why, struct problem *problem)
+{
+	problem_set(problem, -1, "worker %u: its initial snapshot %s", rerun_engine->worker, why);
+	return -EINVAL;
+}
+
+/* Grows the memory with what has been read: the size in the file may be anything. */
+static bool room_for(struct rerun_engine *rerun_engine, uint64_t more)
+{
+	const uint64_t wanted = rerun_engine->parts_done + more;
+	uint8_t *parts;
+
+	if (rerun_engine->parts && wanted <= rerun_engine->parts_room)
+		return true;
+	parts = realloc(rerun_engine->parts, 2 * wanted);
+	if (!parts)
+		return false;
+	rerun_engine->parts = parts;
+	rerun_engine->parts_room = 2 * wanted;
+	return true;
+}
+
+/* Appends one part of the snapshot. */
+static int collect(struct rerun_engine *rerun_engine, const struct recorded *recorded,
+                   struct problem *problem)
+{
+	const struct tape_entry *entry = &recorded->entry;
+	uint64_t bytes = recorded->bytes;
+
+	if (entry->n == 0) {
+		if (entry->number > RECORDING_SNAPSHOT_MOST)
+			return cannot(rerun_engine, "is larger than any snapshot can be", problem);
+		rerun_engine->parts_bytes = entry->number;
+		rerun_engine->parts_done = 0;
+		if (!room_for(rerun_engine, 1))
+			return cannot(rerun_engine, "finds no memory", problem);
+	}
+	if (!rerun_engine->parts || entry->number != rerun_engine->parts_bytes)
+		return cannot(rerun_engine, "is incomplete", problem);
+	bytes = RTE_MIN(bytes, rerun_engine->parts_bytes - rerun_engine->parts_done);
+	if (!room_for(rerun_engine, bytes))
+		return cannot(rerun_engine, "finds no memory", problem);
+	memcpy(rerun_engine->parts + rerun_engine->parts_done, recorded->data, bytes);
+	rerun_engine->parts_done += bytes;
+	return 0;
+}
+
+static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                   struct problem *problem)
+{
+	struct snapshot snapshot = {.at = rerun_engine->parts,
+	                            .end = rerun_engine->parts + rerun_engine->parts_bytes,
+	                            .restores = true};
+
+	if (rerun_engine->parts_done != rerun_engine->parts_bytes ||
+	    digest_fold(digest_bytes(0, rerun_engine->parts,
+	                             (uint32_t)rerun_engine->parts_bytes)) != entry->word)
+		return cannot(rerun_engine, "is damaged", problem);
+	tape_account_snapshot(&rerun_engine->account, &snapshot);
+	engine_snapshot(rerun_engine->engine, entry->t_ns, &snapshot);
+	if (snapshot.failed || snapshot.at != snapshot.end)
+		return cannot(rerun_engine, "does not fit this scenario, or is damaged", problem);
+	rerun_engine->result->workers[rerun_engine->worker].from_ns = entry->t_ns;
+	rerun_engine->begun = true;
+	free(rerun_engine->parts);
+	rerun_engine->parts = NULL;
+	return 0;
+}
+
+/* Puts the other scenario in force: from here on it is another run. */
+static int turn_off(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
+{
+	const struct rerun_options *options = rerun_engine->options;
+	const struct scenario *next =
+	        options->begun(options->argument, rerun_engine->worker, problem);
+
+	return next ? rerun_engine_change(rerun_engine, next, now, problem) : -EINVAL;
+}
+
+/* Takes a part of a snapshot; with the last part, the engine reads the snapshot. Later snapshots
+ * are skipped. Returns 0, or -errno with problem if it cannot be read. */
+static int rerun_flight_begin(struct rerun_engine *rerun_engine, const struct recorded *recorded,
+                              struct problem *problem)
+{
+	int rc = 0;
+
+	if (!rerun_engine->begun)
+		rc = collect(rerun_engine, recorded, problem);
+	if (rc == 0 && !rerun_engine->begun && (recorded->entry.flags & TAPE_LAST))
+		rc = restore(rerun_engine, &recorded->entry, problem);
+	if (rc == 0 && rerun_engine->begun && !rerun_engine->turned_off &&
+	    rerun_engine->options->otherwise) {
+		rerun_engine->turned_off = true;
+		rc = turn_off(rerun_engine, recorded->entry.t_ns, problem);
+	}
+	return rc;
+}
+
+/* Checks, before an entry that needs an engine with a snapshot, that there was one. Returns 0, or
+ * -errno with problem. */
+static int rerun_flight_check(const struct rerun_engine *rerun_engine,
+                              const struct tape_entry *entry, struct problem *problem)
+{
+	if (rerun_engine->begun || entry->kind == TAPE_CHANGE || entry->kind == TAPE_SNAPSHOT ||
+	    entry->kind == TAPE_UNSENT)
+		return 0;
+	return cannot(rerun_engine, "is missing or incomplete", problem);
+}
+
+/* Compares departures with an entry TAPE_SUM. */
+static void rerun_flight_compare(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	const struct tape_account *account = &rerun_engine->account;
+	const uint32_t departed = (uint32_t)account->departed[entry->port];
+
+	if (departed == entry->n && account->sums[entry->port] == entry->number) {
+		rerun_engine->result->checks++;
+		return;
+	}
+	rerun_engine_differ(rerun_engine, "worker %u: up to %s, %s packets left port %u%s",
+	                    rerun_engine->worker, instant_of(entry->t_ns).text,
+	                    departed == entry->n ? "the same number of" : "a different number of",
+	                    entry->port,
+	                    departed == entry->n ? ", but not at the same instants" : "");
+}
 
 struct instant instant_of(simtime t_ns)
 {
@@ -25,7 +309,7 @@ struct instant instant_of(simtime t_ns)
 	return instant;
 }
 
-void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
+static void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
 {
 	struct rerun_result *result = rerun_engine->result;
 	va_list arguments;
@@ -121,8 +405,8 @@ void rerun_engine_report(const struct rerun_engine *rerun_engine)
 	}
 }
 
-int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next, simtime now,
-                        struct problem *problem)
+static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next,
+                               simtime now, struct problem *problem)
 {
 	struct change *change;
 	int rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);

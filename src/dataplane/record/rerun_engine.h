@@ -64,9 +64,6 @@ struct rerun_engine {
 int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *scenario,
                       struct problem *problem);
 void rerun_engine_close(struct rerun_engine *rerun_engine);
-/* Puts a scenario in force. Returns 0, or -errno with problem. */
-int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next, simtime now,
-                        struct problem *problem);
 
 /* Stores the reports of the clouds that this engine has had since the beginning. */
 void rerun_engine_report(const struct rerun_engine *rerun_engine);
@@ -76,9 +73,6 @@ struct instant {
 	char text[40];
 };
 struct instant instant_of(simtime t_ns);
-/* Stores a difference between the repetition and the run; only the first one counts. */
-void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
 
 /* Returns the instant of the next entry, SIMTIME_NEVER at the end. */
 static inline simtime rerun_engine_next(const struct rerun_engine *rerun_engine)

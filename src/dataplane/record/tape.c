@@ -6,9 +6,9 @@
 #include "capture/frame_copy.h"
 #include "engine/engine.h"
 #include "engine/engine_digest.h"
+#include "engine/engine_snapshot.h"
 #include "machine/pool.h"
 #include "packet/digest.h"
-#include "record/tape_room.h"
 
 /* Room for entries that are no packets: without them, the later entries are useless. */
 #define RESERVE 65536u
@@ -20,7 +20,8 @@ static struct tape_entry *entry_at(const struct tape *tape, uint64_t at)
 	return (struct tape_entry *)(void *)(tape->data + (at & (tape->size - 1)));
 }
 
-uint64_t tape_room(struct tape *tape)
+/* Returns the number of free bytes. */
+static uint64_t tape_room(struct tape *tape)
 {
 	tape->taken = __atomic_load_n(&tape->passed, __ATOMIC_ACQUIRE);
 	return tape->size - (tape->written - tape->taken);
@@ -48,7 +49,7 @@ static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t sp
 	return entry_at(tape, tape->written);
 }
 
-void tape_publish(struct tape *tape, const struct tape_entry *entry)
+static void tape_publish(struct tape *tape, const struct tape_entry *entry)
 {
 	tape->written += entry->bytes;
 	__atomic_store_n(&tape->published, tape->written, __ATOMIC_RELEASE);
@@ -113,7 +114,9 @@ static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime n
 	tape->missed += packets;
 }
 
-struct tape_entry *tape_entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
+/* Returns the place for an entry of `bytes`, so that `spare` bytes are left behind it; puts a
+ * pending GAP first. Returns NULL if there is no room. */
+static struct tape_entry *tape_entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
 {
 	if (unlikely(tape->gap) && !tell_gap(tape, spare + bytes))
 		return NULL;
@@ -254,7 +257,7 @@ void tape_burst(struct tape *tape, const struct burst *burst)
  * without which not even a later snapshot helps. The more is lost, the less room is kept spare. */
 enum worth { WORTH_A_COMPARISON, WORTH_A_GAP, WORTH_A_BLIND_GAP };
 
-static void put(struct tape *tape, const struct tape_entry *what, enum worth worth)
+static void put_entry(struct tape *tape, const struct tape_entry *what, enum worth worth)
 {
 	static const uint32_t spare[] = {[WORTH_A_COMPARISON] = RESERVE,
 	                                 [WORTH_A_GAP] = RESERVE / 2,
@@ -278,13 +281,13 @@ static void put(struct tape *tape, const struct tape_entry *what, enum worth wor
 
 void tape_change(struct tape *tape, uint64_t number, simtime now)
 {
-	put(tape, &(struct tape_entry){.kind = TAPE_CHANGE, .t_ns = now, .number = number},
-	    WORTH_A_BLIND_GAP);
+	put_entry(tape, &(struct tape_entry){.kind = TAPE_CHANGE, .t_ns = now, .number = number},
+	          WORTH_A_BLIND_GAP);
 }
 
 void tape_clear(struct tape *tape, simtime now)
 {
-	put(tape, &(struct tape_entry){.kind = TAPE_CLEAR, .t_ns = now}, WORTH_A_BLIND_GAP);
+	put_entry(tape, &(struct tape_entry){.kind = TAPE_CLEAR, .t_ns = now}, WORTH_A_BLIND_GAP);
 }
 
 void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now)
@@ -314,10 +317,10 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 
 void tape_end(struct tape *tape, simtime now, bool settled)
 {
-	put(tape,
-	    &(struct tape_entry){
-	            .kind = TAPE_END, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
-	    WORTH_A_BLIND_GAP);
+	put_entry(tape,
+	          &(struct tape_entry){
+	                  .kind = TAPE_END, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
+	          WORTH_A_BLIND_GAP);
 }
 
 /* ---- what became of the packets ---- */
@@ -361,13 +364,13 @@ static void put_sums(struct tape *tape, simtime now)
 {
 	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX; port++) {
 		if (tape->account.departed[port] > 0)
-			put(tape,
-			    &(struct tape_entry){.kind = TAPE_SUM,
-			                         .port = (uint16_t)port,
-			                         .n = (uint32_t)tape->account.departed[port],
-			                         .t_ns = now,
-			                         .number = tape->account.sums[port]},
-			    WORTH_A_COMPARISON);
+			put_entry(tape,
+			          &(struct tape_entry){.kind = TAPE_SUM,
+			                               .port = (uint16_t)port,
+			                               .n = (uint32_t)tape->account.departed[port],
+			                               .t_ns = now,
+			                               .number = tape->account.sums[port]},
+			          WORTH_A_COMPARISON);
 	}
 }
 
@@ -389,28 +392,28 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 		/* A flight that begins behind the removal does not know what it has counted. */
 		if (digest.over && tape->snapshots.every_ns > 0)
 			continue;
-		put(tape,
-		    &(struct tape_entry){.kind = TAPE_CHECK,
-		                         .n = digest.slot,
-		                         .word = digest_name(digest.cloud),
-		                         .t_ns = now,
-		                         .number = digest.counters},
-		    WORTH_A_COMPARISON);
+		put_entry(tape,
+		          &(struct tape_entry){.kind = TAPE_CHECK,
+		                               .n = digest.slot,
+		                               .word = digest_name(digest.cloud),
+		                               .t_ns = now,
+		                               .number = digest.counters},
+		          WORTH_A_COMPARISON);
 	}
 }
 
 void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns)
 {
-	put(tape,
-	    &(struct tape_entry){
-	            .kind = TAPE_UNSENT,
-	            .port = (uint16_t)port,
-	            .n = mbuf->pkt_len,
-	            .word = digest_departure(mbuf, due_ns, mbuf->pkt_len, tape->digested),
-	            .t_ns = tape->now,
-	            .number = due_ns,
-	    },
-	    WORTH_A_GAP);
+	put_entry(tape,
+	          &(struct tape_entry){
+	                  .kind = TAPE_UNSENT,
+	                  .port = (uint16_t)port,
+	                  .n = mbuf->pkt_len,
+	                  .word = digest_departure(mbuf, due_ns, mbuf->pkt_len, tape->digested),
+	                  .t_ns = tape->now,
+	                  .number = due_ns,
+	          },
+	          WORTH_A_GAP);
 }
 
 int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
@@ -449,4 +452,142 @@ const struct tape_entry *tape_look(struct tape *tape)
 void tape_pass(struct tape *tape, const struct tape_entry *entry)
 {
 	__atomic_store_n(&tape->passed, tape->passed + entry->bytes, __ATOMIC_RELEASE);
+}
+
+/* Puts snapshots of an engine on a tape. */
+
+/* A snapshot that was put off is tried again after this time; after ten times this if the reason
+ * may last. */
+#define AGAIN_NS SIMTIME_MS
+
+int tape_take_snapshots(struct tape *tape, const struct tape_snapshots *snapshots)
+{
+	tape->snapshots = *snapshots;
+	tape->snapshots.room = memory_make(snapshots->room_bytes);
+	return tape->snapshots.room ? 0 : -ENOMEM;
+}
+
+void tape_account_snapshot(struct tape_account *account, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, account->departed);
+	snapshot_value(snapshot, account->sums);
+}
+
+/* ---- the worker's side ---- */
+
+static void take(struct tape *tape, struct engine *engine, simtime now, struct snapshot *snapshot)
+{
+	snapshot->snap = tape->snap == UINT32_MAX ? 0 : tape->snap;
+	tape_account_snapshot(&tape->account, snapshot);
+	engine_snapshot(engine, now, snapshot);
+}
+
+/* Lets the reader enlarge the room. If that was refused before, waits until the next snapshot is
+ * due. */
+static void want_room(struct tape *tape, struct engine *engine, simtime now)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	struct snapshot measure = {.measures = true};
+	const bool refused = snapshots->refused;
+
+	take(tape, engine, now, &measure);
+	__atomic_store_n(&snapshots->needed, measure.measured, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_SMALL, __ATOMIC_RELEASE);
+	if (refused)
+		snapshots->next = now + snapshots->every_ns;
+}
+
+void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	struct snapshot snapshot = {0};
+	struct tape_entry *entry;
+
+	/* Holds until a snapshot is taken. */
+	snapshots->next = now + AGAIN_NS;
+	snapshots->next_bytes = UINT64_MAX;
+	snapshots->packets = engine_held_packets(engine);
+	if (snapshots->packets > snapshots->held_max || engine_snapshot_waits(engine)) {
+		snapshots->next = now + 10 * AGAIN_NS;
+		return;
+	}
+	if (__atomic_load_n(&snapshots->is, __ATOMIC_ACQUIRE) != TAPE_ROOM_WORKERS)
+		return;
+	snapshot.at = snapshots->room;
+	snapshot.end = snapshots->room + snapshots->room_bytes;
+	take(tape, engine, now, &snapshot);
+	if (snapshot.failed) {
+		want_room(tape, engine, now);
+		return;
+	}
+	entry = tape_entry_begin(tape, sizeof(*entry), 0);
+	if (!entry)
+		return;
+	*entry = (struct tape_entry){.bytes = sizeof(*entry),
+	                             .kind = TAPE_SNAPSHOT,
+	                             .flags = TAPE_LAST,
+	                             .t_ns = now,
+	                             .number = (uint64_t)(snapshot.at - snapshots->room)};
+	__atomic_store_n(&snapshots->needed, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_FILLED, __ATOMIC_RELEASE);
+	tape_publish(tape, entry);
+	/* What follows can be repeated again, from here on. */
+	tape->lacked_ns = tape->unheld_ns = SIMTIME_NEVER;
+	snapshots->begun = true;
+	snapshots->next = now + snapshots->every_ns;
+	snapshots->next_bytes = tape->written + snapshots->every_bytes;
+}
+
+/* ---- the reader's side ---- */
+
+void tape_snapshot_parts(struct tape *tape, const struct tape_entry *entry, struct tape_part *part,
+                         void (*put)(void *argument, const struct tape_entry *entry),
+                         void *argument)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	const uint64_t n = entry->number;
+	const uint32_t digest = digest_fold(digest_bytes(0, snapshots->room, (uint32_t)n));
+	uint64_t done = 0;
+
+	for (uint32_t number = 0; done < n; number++) {
+		const uint32_t here = (uint32_t)RTE_MIN((uint64_t)TAPE_PART_BYTES, n - done);
+		const uint32_t padded = tape_padded(here);
+
+		part->entry = (struct tape_entry){.bytes = (uint32_t)sizeof(*entry) + padded,
+		                                  .kind = TAPE_SNAPSHOT,
+		                                  .flags = done + here == n ? TAPE_LAST : 0,
+		                                  .n = number,
+		                                  .word = digest,
+		                                  .t_ns = entry->t_ns,
+		                                  .number = n};
+		memcpy(part->bytes, snapshots->room + done, here);
+		memset(part->bytes + here, 0, padded - here);
+		put(argument, &part->entry);
+		done += here;
+	}
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_WORKERS, __ATOMIC_RELEASE);
+}
+
+uint64_t tape_room_wanted(const struct tape *tape)
+{
+	const struct tape_snapshots *snapshots = &tape->snapshots;
+
+	return __atomic_load_n(&snapshots->is, __ATOMIC_ACQUIRE) == TAPE_ROOM_SMALL
+	               ? snapshots->needed
+	               : 0;
+}
+
+int tape_room_answer(struct tape *tape, uint64_t bytes)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	uint8_t *room = bytes > 0 ? memory_make(bytes) : NULL;
+
+	if (room) {
+		memory_free(snapshots->room, snapshots->room_bytes);
+		snapshots->room = room;
+		snapshots->room_bytes = bytes;
+	}
+	__atomic_store_n(&snapshots->refused, room == NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_WORKERS, __ATOMIC_RELEASE);
+	return room ? 0 : -ENOMEM;
 }

@@ -29,6 +29,7 @@
 #include "packet/outlet.h"
 #include "record/tape_entry.h"
 #include "scenario/scenario.h"
+#include "snapshot/snapshot.h"
 
 struct engine;
 struct insertion;
@@ -152,5 +153,9 @@ void tape_snapshot_parts(struct tape *tape, const struct tape_entry *entry, stru
 uint64_t tape_room_wanted(const struct tape *tape);
 /* Answers: sets the size of the room, or, with 0, leaves it as it is. Returns 0 or -ENOMEM. */
 int tape_room_answer(struct tape *tape, uint64_t bytes);
+
+/* Writes or reads the beginning of a snapshot: the departures so far. What engine_snapshot writes
+ * follows. */
+void tape_account_snapshot(struct tape_account *account, struct snapshot *snapshot);
 
 #endif

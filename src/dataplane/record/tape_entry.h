@@ -52,7 +52,7 @@ enum tape_kind {
 	TAPE_UNHELD, /* memory was short: what follows cannot be repeated */
 	TAPE_GAP,    /* entries are missing here */
 	TAPE_END,    /* the worker has stopped */
-	/* Of a flight (flight_ring.h): the state of the engine at that instant, with the packets
+	/* Of a flight (flight.h): the state of the engine at that instant, with the packets
 	 * that it held; and what had left at a port by then, in place of a digest of each
 	 * packet. */
 	TAPE_SNAPSHOT,
