@@ -174,8 +174,9 @@ static bool refuse_foreign(const char *name, const struct word *word, const stru
 
 /* Returns the row of the table of statements for the beginning of a statement: its name, which is
  * words[*at], and its variant. Moves `at` to the fields. Returns NULL with error and column if
- * there is no such row. If a variant is `by_percent`, it may be left out before a percentage, as in `loss
- * 1%`, but not before another number: `loss 0.1` means 10 % as a fraction, and 0.1 % in netem. */
+ * there is no such row. If a variant is `by_percent`, it may be left out before a percentage, as in
+ * `loss 1%`, but not before another number: `loss 0.1` means 10 % as a fraction, and 0.1 % in
+ * netem. */
 static const struct statement *statement_row(const struct words *words, uint32_t *at,
                                              struct language_error *error)
 {
