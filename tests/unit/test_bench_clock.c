@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "measure/bench_clock.h"
+#include "measure/bench_precision.h"
 #include "runner/group.h"
 
 #define TICKS_A_NS 2

@@ -18,7 +18,7 @@
 #include <rte_log.h>
 
 #include "folder.h"
-#include "machine/eal_log.h"
+#include "machine/eal.h"
 #include "machine/run_log.h"
 #include "runner/group.h"
 #include "said.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <linux/if_packet.h>
 
-#include "port/tap_stamps.h"
+#include "port/tap_port.h"
 #include "runner/group.h"
 #include "simtime.h"
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "live/runtime.h"
-#include "measure/bench_clock.h"
 #include "measure/bench_cost.h"
 #include "measure/bench_machine.h"
 #include "measure/bench_precision.h"

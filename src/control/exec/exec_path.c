@@ -13,7 +13,6 @@
 #include "namespace/namespace.h"
 #include "namespace/netlink.h"
 #include "port/tap_port.h"
-#include "port/tap_stamps.h"
 
 #define QUEUE_FRAMES 10000
 #define MTU_DEFAULT  1500

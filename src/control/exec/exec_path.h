@@ -27,7 +27,7 @@ enum { EXEC_FAR, EXEC_NEAR, EXEC_ENDS };
 
 struct exec_end {
 	int net, tap;
-	int stamps; /* socket (tap_stamps.h), or -errno: the time of frames is not known */
+	int stamps; /* socket (tap_port.h), or -errno: the time of frames is not known */
 	struct address address[2];      /* IPv4; IPv6, or none */
 	char device[EXEC_DEVICE_BYTES]; /* for struct port_conf */
 };

@@ -257,7 +257,7 @@ struct stream {
 	struct stream *next;
 };
 
-/* gateway_carry.c: begins to carry bytes, when both sockets are connected. */
+/* gateway_packet.c: begins to carry bytes, when both sockets are connected. */
 void stream_carry(struct gateway *gateway, struct stream *stream);
 /* Resets the other connection, if all that came before is acknowledged there. */
 void stream_pass_reset(struct gateway *gateway, struct stream *stream);
@@ -300,11 +300,6 @@ struct talk *talk_for(struct gateway *gateway, const struct about *about);
 void talk_send(struct gateway *gateway, struct talk *talk, const struct about *about, bool whole,
                uint8_t *bytes, uint32_t n);
 
-/* gateway_answer.c: what returns to the command */
-void talk_answers_pass(struct gateway *gateway, struct talk *talk);
-/* Passes the errors that have come for a flow. Returns true if a router or the destination has sent
- * one of them. gateway->buffer stays as it is. */
-bool talk_errors_pass(struct gateway *gateway, struct talk *talk);
 /* Answers an echo to the gateway itself: the path ends here. */
 void talk_echo_answer(struct gateway *gateway, const struct about *about, uint8_t *bytes,
                       uint32_t n);

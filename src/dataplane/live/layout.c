@@ -13,8 +13,8 @@
 #include <rte_malloc.h>
 
 #include "capture/filter.h"
-#include "live/pipeline.h"
 #include "live/runtime_state.h"
+#include "live/worker.h"
 #include "machine/cpu_list.h"
 #include "machine/pool.h"
 #include "record/recording.h"

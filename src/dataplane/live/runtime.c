@@ -13,8 +13,8 @@
 #include <rte_lcore.h>
 
 #include "engine/engine_report.h"
-#include "live/pipeline.h"
 #include "live/runtime_state.h"
+#include "live/worker.h"
 #include "machine/bell.h"
 #include "machine/pool.h"
 #include "record/recording.h"

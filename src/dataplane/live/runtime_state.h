@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The inside of the runtime, shared by runtime.c (start, stop), layout.c (the workers and their
- * roles), transaction.c (changes), runtime_taps.c (taps), runtime_report.c (what may be read) and
+ * roles), transaction.c (changes), transaction.c (taps), runtime_report.c (what may be read) and
  * housekeeping.c (the tick).
  *
  * Thread: control.
@@ -26,7 +26,7 @@ struct watch {
 	uint64_t vouched; /* polls, when runtime_came_round last returned true */
 };
 
-/* The taps, and the set of them that the workers have (runtime_taps.c). */
+/* The taps, and the set of them that the workers have (transaction.c). */
 struct runtime_taps {
 	uint32_t n;
 	struct tap *taps[TAPS_MAX];

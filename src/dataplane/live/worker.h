@@ -10,7 +10,7 @@
  * A burst is stamped with a reading of the clock taken after the burst was received. If the
  * processor was taken away in between, an older reading could be before the arrival of the packets,
  * which would then leave early. Ports to which this worker cannot send itself are reached over a
- * ring, which their owner empties (drains). The roles of a pipeline are in pipeline.h.
+ * ring, which their owner empties (drains). The roles of a pipeline are in worker.h.
  *
  * Determinism: worker_poll() depends on `now` and on what the devices deliver. A test calls it with
  * instants of its own (clock NULL).
@@ -21,10 +21,9 @@
 #ifndef WEIR_WORKER_H
 #define WEIR_WORKER_H
 
+#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <rte_mbuf.h>
 
 #include "engine/engine.h"
 #include "live/mailbox.h"
@@ -37,6 +36,26 @@
 #include "port/port_time.h"
 #include "port/tx_queue.h"
 #include "record/tape.h"
+#include "simtime.h"
+
+/*
+ * The pipeline: three roles on workers of their own, as the microengines of the IXP emulator were.
+ *
+ * ports -> rx -> ring -> emulation (one or more, each with its engine) -> rings -> tx -> ports
+ *
+ * rx stamps packets with the instant of its poll and hands them to the worker that has the clouds
+ * of that port. It polls all ports with one reading of the clock, so each ring is in the order of
+ * time. An engine must not be advanced past an instant at which a packet may still come. So rx
+ * publishes after each poll the instant below which it will not stamp any more. Emulation reads
+ * that first, then empties its ring, and advances no further than that instant.
+ *
+ * If a ring is full, rx does not receive: packets are lost in the device, where they are counted as
+ * missed, and not in weir.
+ */
+
+#define PIPELINE_RING 4096
+
+struct worker;
 
 /* Cost of making a packet ready when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
@@ -154,7 +173,7 @@ void worker_record_end(struct worker *worker);
 /* Empties the outlet of this port, in the middle of a poll. The worker's engine calls it
  * (engine_setup.make_room). */
 void worker_make_room(void *worker, uint32_t port);
-/* Sends what is due. Also used by pipeline.c and arrivals.c. */
+/* Sends what is due. Also used by worker.c and arrivals.c. */
 bool worker_send(struct worker *worker, simtime now);
 /* Gives packets their ages, by the stamps of the device. Also used by arrivals.c. */
 void worker_set_ages(const struct inlet *inlet, struct burst *burst);

@@ -67,10 +67,4 @@ struct cgroup_room {
 	char group[CGROUP_TEXT_BYTES];
 };
 
-/* Finds the group that leaves the least memory. Returns false if no group limits it. `root` is put
- * in front of /proc and of the mounts: "" for this machine, a folder for a test. */
-bool cgroup_memory(const char *root, struct cgroup_room *room);
-/* Does the same for huge pages of one size. */
-bool cgroup_huge_pages(const char *root, uint64_t page_bytes, struct cgroup_room *room);
-
 #endif

@@ -139,8 +139,6 @@ void bench_pause(double seconds);
 
 /* The two below run on the first worker's core; the rig stands still. */
 
-/* Receives and transmits at the same ports with nothing between. Returns packets a second. */
-double bench_rig_ceiling(struct bench_rig *rig, double seconds);
 void bench_rig_noise(struct bench_rig *rig, double seconds, double grid_ns,
                      struct bench_noise *noise);
 

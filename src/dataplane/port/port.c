@@ -14,7 +14,7 @@
 #include <rte_version.h>
 
 #include "account/counter_read.h"
-#include "machine/eal_log.h"
+#include "machine/eal.h"
 #include "packet/copy.h"
 #include "packet/packet.h"
 #include "port/device_text.h"

@@ -45,8 +45,6 @@ struct port_identity {
 
 /* Finds what a device text refers to. Claims nothing. */
 void identity_of(const char *device, struct port_identity *identity);
-/* The same for an interface by its name. */
-void identity_of_interface(const char *name, struct port_identity *identity);
 /* Writes what both refer to, in words (`interface eth1`). Returns false, and leaves `what`
  * unchanged, if they have nothing in common. */
 bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,

@@ -14,7 +14,7 @@
  * there is a server that can answer (gateway.h). When a TCP flow changes its DSCP, the headers of
  * its segment are sent to FD2 as well (dscp_watch.h).
  *
- * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of tap_stamps.h. A frame then has
+ * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of tap_port.h. A frame then has
  * the instant at which the kernel sent it into the tap, however late a worker reads it; if that is
  * not known, the instant at which it was read.
  *
@@ -25,14 +25,49 @@
 #ifndef WEIR_TAP_PORT_H
 #define WEIR_TAP_PORT_H
 
+#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <rte_mbuf.h>
 
 #include "capture/frame_queue.h"
 #include "machine/clock.h"
 #include "scenario/problem.h"
+
+/*
+ * When the kernel sent frames into a tap. The tap itself does not say it. A packet socket at the
+ * interface, in its namespace, gets a copy of each frame just before the tap does, in the same
+ * order and with a time stamp. Its first bytes lie in a ring that the kernel and weir share, so
+ * reading them takes no system call.
+ *
+ * A frame that is read from the tap is searched for among the copies, by its length and its first
+ * bytes, from the oldest on. Copies before it are of frames for which the tap had no room. If no
+ * copy fits (the ring was full, or the sender bypassed the socket with PACKET_QDISC_BYPASS), the
+ * time is not known, and all copies that were looked at are given back to the kernel: so a copy is
+ * looked at once, whatever happens.
+ *
+ * Thread: tap_stamps_socket: any; then the worker that receives from the tap.
+ */
+
+/* Returns a socket for the interface with this index in the namespace of the calling thread, or
+ * -errno. Ownership: the caller's. */
+int tap_stamps_socket(int index);
+
+/* More copies than frames can wait in the tap (its txqueuelen), each with room for the kernel's
+ * header and the headers of TCP over IPv4. */
+#define TAP_STAMPS_COPIES     16384u
+#define TAP_STAMPS_COPY_BYTES 128u
+
+struct tap_stamps {
+	uint8_t *ring; /* NULL: there is none */
+	uint32_t next; /* the oldest copy */
+};
+
+void tap_stamps_close(struct tap_stamps *stamps); /* one that is all zero is allowed */
+/* Gives all copies back. */
+void tap_stamps_clear(struct tap_stamps *stamps);
+/* Returns by the wall clock when the frame that was just read came, or 0 if that is not known. The
+ * frame is as the kernel handed it over. */
+uint64_t tap_stamps_find(struct tap_stamps *stamps, const uint8_t *frame, uint32_t bytes);
 
 #define TAP_PORT "tap:" /* the beginning of a device text */
 
