@@ -89,8 +89,6 @@ struct plot_series {
 /* Draws a series. Returns 0, or -ENOMEM. */
 int plot_draw(const struct plot *plot, const struct plot_series *ps);
 
-/* Parts of plot_draw. */
-void curve_draw(const struct plot *plot, const struct plot_series *ps);
 int scatter_draw(const struct plot *plot, const struct plot_series *ps);
 int marks_draw(const struct plot *plot, const struct plot_series *ps);
 

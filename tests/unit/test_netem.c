@@ -15,7 +15,7 @@
 #include "language/language.h"
 #include "language/scenario_file.h"
 #include "netem/netem_value.h"
-#include "random/netem_chance.h"
+#include "random/chance.h"
 
 #define PORTS "port a\nport b\ncloud x from a to b\n"
 

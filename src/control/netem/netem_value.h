@@ -45,7 +45,7 @@ int netem_table_words(const char *name, char *words, size_t room, struct languag
 /*
  * Computes what netem's correlation makes of a probability.
  *
- * Model: x = (1 - R) u + R x' with u uniform on [0, 1] (emulation/random/netem_chance.h); an event
+ * Model: x = (1 - R) u + R x' with u uniform on [0, 1] (emulation/random/chance.h); an event
  * happens when x <= P. In the long run x has the distribution function F that solves
  *
  *   F(p) = R / (1 - R) * integral of F from (p - (1 - R)) / R to p / R

@@ -2,11 +2,11 @@
 /*
  * A change while it is prepared and put in force: shared by the files change_*.c.
  *
- *   change.c         makes a change from the next scenario, and frees it
- *   change_plan.c    which clouds there will be, and where they come from
- *   change_classifiers.c   which cloud takes which packets, where several come from one place
- *   change_sharing.c which clouds are direct, which lines are their own, which clouds go
- *   change_apply.c   the worker's half
+ *   change.c          makes a change from the next scenario, and frees it: which clouds there will
+ *                     be, and where they come from
+ *   change_sharing.c  which cloud takes which packets, where several come from one place; which
+ *                     clouds are direct, which lines are their own, which clouds go
+ *   change_apply.c    the worker's half
  *
  * Thread: control, except for change_apply.c.
  */
@@ -68,8 +68,6 @@ struct change {
 
 /* Each returns 0, -ENOMEM, or -EINVAL with problem. */
 
-/* Makes a plan for each cloud of the next scenario that belongs to this engine. */
-int change_plan(struct change *change, const bool *owned, struct problem *problem);
 /* Makes the classifiers of all places. The plans have their clouds by then. */
 int change_classifiers(struct change *change, struct problem *problem);
 /* Decides which clouds and lines are shared, and which clouds go. The classifiers exist by then. */

@@ -13,4 +13,17 @@ struct engine_setup;
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
                     const struct cloud_conf *conf, const char *name, enum statement_role role);
 
+struct engine_setup;
+
+/* Adds a setting for each statement of the cloud whose configuration differs from `before`, and the
+ * timeline. `before` is NULL for a new cloud. Returns 0 or -errno. Thread: control. */
+int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
+                     struct cloud *cloud, const struct cloud_conf *before,
+                     const struct cloud_conf *after);
+
+/* Adds the tallies of the cloud, which may be the head of a template, if they differ from those in
+ * force. Returns 0 or -ENOMEM. Thread: control. */
+int setting_list_add_tallies(struct setting_list *list, struct cloud *cloud,
+                             const struct cloud_conf *after);
+
 #endif

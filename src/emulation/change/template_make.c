@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/setting_list_make.h"
+#include "change/setting_make.h"
 #include "engine/engine.h"
 #include "engine/events.h"
 #include "engine/tallies.h"

@@ -106,7 +106,7 @@ static timeline_places places_shared(const struct engine_setup *setup,
 {
 	timeline_places changed = changed_places(setup, before, after), places = 0;
 
-	/* The limit of the queue follows from the delay (setting_list_make.c). */
+	/* The limit of the queue follows from the delay (setting_make.c). */
 	if (before && !cloud_conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;

@@ -23,7 +23,7 @@
 #ifndef WEIR_JITTER_COPULA_H
 #define WEIR_JITTER_COPULA_H
 
-#include "random/gaussian.h"
+#include "random/distribution.h"
 
 struct copula_decay;
 

@@ -2,7 +2,7 @@
 /*
  * Jitter as netem draws it (`as-netem`), including the effect on the correlation.
  *
- * Model: x is a 32-bit number of netem's recurrence (netem_chance.h). Without a distribution the
+ * Model: x is a 32-bit number of netem's recurrence (chance.h). Without a distribution the
  * delay is delay - j + x mod 2j. With one it is the entry x mod n of a table of n quantiles, 4,096
  * of them for the named distributions; each is a whole number from -32768 to 32767 of 1/8192 of the
  * jitter, so no delay is further from the mean than 4 jitters. The modulo uses the low digits of x,
@@ -16,8 +16,8 @@
 #ifndef WEIR_JITTER_NETEM_H
 #define WEIR_JITTER_NETEM_H
 
+#include "random/chance.h"
 #include "random/distribution.h"
-#include "random/netem_chance.h"
 
 #define JITTER_NETEM_ENTRIES 4096
 #define JITTER_NETEM_UNIT    8192

@@ -49,14 +49,6 @@ struct drop_rows {
 	struct drop_row *rows; /* sorted by cloud, then by key; malloc'd, NULL if n is 0 */
 };
 
-/* Defines an order of names; returns 0 for equal ones. */
-int span_compare(struct span a, struct span b);
-
-/* Reads the rows of the cloud `name` or, if `many`, of the clouds of the template `name`. Returns
- * 0, -ENOMEM, or -EINVAL with `problem` about field 0. On failure there is nothing to free. */
-int drop_rows_read(struct file *file, const char *name, bool many, struct drop_rows *rows,
-                   struct problem *problem);
-
 struct drop_table;
 struct problem;
 

@@ -6,7 +6,7 @@
  * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a
  * packet depends only on the seed, the cloud and the packet's ordinal in the stage. It has 64 bits,
  * so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's
- * recurrence in place of the chain (netem_chance.h), which does not keep P.
+ * recurrence in place of the chain (chance.h), which does not keep P.
  */
 #ifndef WEIR_LOSS_RANDOM_H
 #define WEIR_LOSS_RANDOM_H

@@ -74,10 +74,6 @@ struct tcp_segment {
 	uint32_t payload_bytes;
 };
 
-/* Fills in the segment. Returns false if the packet is not TCP, or if its TCP header is not in the
- * first segment of the mbuf. */
-bool tcp_segment_find(struct burst *burst, uint32_t i, struct tcp_segment *segment);
-
 #define TCP_FLOWS_WAYS 8
 #define TCP_FLOWS_MAX  (UINT64_C(1) << 20)
 
@@ -100,14 +96,5 @@ struct tcp_flows;
 struct tcp_flows *tcp_flows_make(uint64_t flows);
 void tcp_flows_free(struct tcp_flows *flows);
 uint64_t tcp_flows_room(const struct tcp_flows *flows);
-
-/* Returns the flow of a segment, and in `first` the number of its first payload byte, which is 0 or
- * less if the segment precedes the first one seen. `key` distributes the flows over the table. */
-struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
-                                  const struct tcp_segment *segment, int64_t *first);
-
-/* Writes the flows, or reads them into a table that has none (snapshot.h). Cost: a look at each
- * place. */
-void tcp_flows_snapshot(struct tcp_flows *flows, struct snapshot *snapshot);
 
 #endif

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "account/tally.h"
-#include "rewrite/rewrite_place.h"
+#include "rewrite/rewrite_field.h"
 
 #define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes takes two */
 

@@ -21,7 +21,7 @@
 #define WEIR_REWRITE_SUMS_H
 
 #include "packet/checksum.h"
-#include "rewrite/rewrite_place.h"
+#include "rewrite/rewrite_field.h"
 
 /* The checksums that cover all bytes of a place, as far as the place alone determines them. */
 enum rewrite_summed {

@@ -152,13 +152,6 @@ static inline bool hop_is_link_local_v6(const uint8_t *address)
 	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
 }
 
-/* The functions of the stage (statement.h). */
-int hop_make(const struct conf *conf, struct stage **stage);
-void hop_free(struct stage *stage);
-void hop_adopt(struct stage *stage, const struct stage *old);
-void hop_snapshot(struct stage *stage, struct snapshot *snapshot);
-uint16_t hop_unanswered(const struct stage *stage, struct burst *burst, uint16_t from, uint16_t n);
-
 #define HOP_NOT_THROUGH UINT32_MAX
 
 /* Finds the cloud of the scenario that the answers of `cloud` go through, or HOP_NOT_THROUGH.

@@ -2,15 +2,72 @@
 #include "aqm/fq_codel.h"
 
 #include <errno.h>
+#include <rte_common.h>
 #include <stdlib.h>
 
-#include <rte_common.h>
-
 #include "account/counter_read.h"
-#include "aqm/fq_codel_state.h"
+#include "aqm/codel.h"
 #include "engine/cloud_aqm.h"
+#include "holding/log.h"
+#include "link/aqm.h"
 #include "match/packet_key.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
+
+/* The state of FQ-CoDel: its flows, and the lists that they are in. */
+
+#define FQ_NO_FLOW UINT32_MAX
+
+struct flow {
+	struct log log; /* first: a band is cast to its flow */
+	struct codel codel;
+	int64_t credit;
+	uint32_t next; /* the flow behind it in its list */
+	bool listed;
+};
+
+/* A list of flows, by their index. */
+struct list {
+	uint32_t first, last;
+};
+
+struct fq {
+	struct flow *flow;
+	uint64_t *bytes; /* that wait in each flow, as on the wire */
+	struct list new, old;
+	uint32_t current; /* the flow from which the link takes */
+	uint32_t active;  /* flows in a list */
+};
+
+struct fq_codel {
+	struct aqm aqm;
+	struct fq fq;
+	struct codel_rule rule;
+	simtime ce_threshold_ns;
+	uint32_t n_flows, quantum;
+	/* the flow of the arriving packet, and its bytes */
+	uint32_t coming, coming_bytes;
+	/* of a full queue: the flow that loses packets, and how many more it loses */
+	uint32_t victim, batch;
+	simtime sojourn_ns;
+	uint64_t dropped, marked, overflown, begun;
+};
+
+/* Appends flow i to the list. */
+static inline void fq_list_append(struct fq *fq, struct list *list, uint32_t i)
+{
+	fq->flow[i].next = FQ_NO_FLOW;
+	if (list->first == FQ_NO_FLOW)
+		list->first = i;
+	else
+		fq->flow[list->last].next = i;
+	list->last = i;
+}
+
+/* Writes or reads the whole state (snapshot.h). An instance that reads has had no packet. */
+static void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot);
+/* fits() of the bands (aqm.h). */
+static bool fq_fits(const struct aqm *aqm);
 
 enum {
 	FQ_CODEL_FIELD_FLOWS,
@@ -414,3 +471,100 @@ const struct statement fq_codel_statement = {
         .check = fq_check,
         .aqm = &fq_codel_kind,
 };
+
+/* No packet, whatever its length, takes the credit beyond this. */
+#define CREDIT_MAX (INT64_C(1) << 34)
+
+static void flow_snapshot(struct fq *fq, uint32_t i, struct snapshot *snapshot)
+{
+	struct flow *flow = &fq->flow[i];
+
+	codel_snapshot(&flow->codel, snapshot);
+	snapshot_value(snapshot, flow->credit);
+	snapshot_value(snapshot, fq->bytes[i]);
+	snapshot_holds(snapshot, flow->credit >= -CREDIT_MAX && flow->credit <= CREDIT_MAX);
+}
+
+/* Returns true if the flow has state, listed or not: it has had a packet. */
+static bool is_known(const struct flow *flow)
+{
+	return flow->listed || flow->credit != 0 || flow->codel.count != 0;
+}
+
+static void flows_read(struct fq_codel *self, struct snapshot *snapshot)
+{
+	uint32_t from = 0, i = 0;
+
+	for (;; from = i + 1) {
+		snapshot_value(snapshot, i);
+		if (!snapshot_holds(snapshot, i >= from && i <= self->n_flows) ||
+		    i == self->n_flows)
+			return;
+		flow_snapshot(&self->fq, i, snapshot);
+	}
+}
+
+static void list_write(const struct fq *fq, const struct list *list, uint32_t end,
+                       struct snapshot *snapshot)
+{
+	for (uint32_t i = list->first; i != FQ_NO_FLOW; i = fq->flow[i].next)
+		snapshot_value(snapshot, i);
+	snapshot_value(snapshot, end);
+}
+
+/* Reads a list. No flow may be in it twice, or in both lists. */
+static void list_read(struct fq *fq, struct list *list, uint32_t n_flows, struct snapshot *snapshot)
+{
+	uint32_t i = 0;
+
+	for (;;) {
+		snapshot_value(snapshot, i);
+		if (!snapshot_holds(snapshot, i <= n_flows) || i == n_flows ||
+		    !snapshot_holds(snapshot, !fq->flow[i].listed))
+			return;
+		fq->flow[i].listed = true;
+		fq_list_append(fq, list, i);
+		fq->active++;
+	}
+}
+
+static void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	struct fq_codel *self = (struct fq_codel *)aqm;
+	struct fq *fq = &self->fq;
+
+	snapshot_value(snapshot, self->sojourn_ns);
+	snapshot_value(snapshot, self->dropped);
+	snapshot_value(snapshot, self->marked);
+	snapshot_value(snapshot, self->overflown);
+	snapshot_value(snapshot, self->begun);
+	if (snapshot->restores) {
+		flows_read(self, snapshot);
+		list_read(fq, &fq->new, self->n_flows, snapshot);
+		list_read(fq, &fq->old, self->n_flows, snapshot);
+	} else {
+		uint32_t end = self->n_flows;
+
+		for (uint32_t i = 0; i < self->n_flows; i++) {
+			if (!is_known(&self->fq.flow[i]))
+				continue;
+			snapshot_value(snapshot, i);
+			flow_snapshot(&self->fq, i, snapshot);
+		}
+		snapshot_value(snapshot, end);
+		list_write(fq, &fq->new, self->n_flows, snapshot);
+		list_write(fq, &fq->old, self->n_flows, snapshot);
+	}
+}
+
+/* Returns false if packets wait in a flow that is in no list: they would wait for ever. */
+static bool fq_fits(const struct aqm *aqm)
+{
+	const struct fq_codel *self = (const struct fq_codel *)aqm;
+
+	for (uint32_t i = 0; i < self->n_flows; i++) {
+		if (self->fq.flow[i].log.records && !self->fq.flow[i].listed)
+			return false;
+	}
+	return true;
+}
