@@ -38,7 +38,7 @@
 #include "aqm/pie_aqm.h"
 #include "link/police.h"
 #include "link/rate.h"
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 #include "line/reorder.h"
 #include "rewrite/rewrite.h"
 #include "schedule/path_trace.h"

@@ -10,7 +10,7 @@
 #include "aqm/fq_codel.h"
 #include "aqm/mark.h"
 #include "aqm/pie_aqm.h"
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 #include "dice.h"
 #include "engine/engine_report.h"
 #include "engine/engine_snapshot.h"

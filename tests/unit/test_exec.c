@@ -13,8 +13,7 @@
 
 #include <arpa/inet.h>
 
-#include "exec/exec_options.h"
-#include "exec/exec_place.h"
+#include "exec/exec.h"
 #include "language/scenario_file.h"
 
 #define WORDS_MAX 24

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loss/drop_list.h"
+#include "loss/loss_list.h"
 
 #define LOG "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n"
 

@@ -5,7 +5,7 @@
 
 #include <rte_ip.h>
 
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 #include "bottleneck.h"
 #include "frame.h"
 #include "link/aqm.h"

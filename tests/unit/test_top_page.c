@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "runner/group.h"
-#include "top/top_page.h"
+#include "top/top.h"
 
 #define TEXT "a\n\nb\nc\n\nd\n" /* six lines, of which two are blank */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/ctl_batch.h"
+#include "ctl/ctl.h"
 
 #include <errno.h>
 #include <jansson.h>

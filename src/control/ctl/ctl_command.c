@@ -8,8 +8,7 @@
 #include <jansson.h>
 
 #include "command.h"
-#include "ctl/ctl_batch.h"
-#include "ctl/ctl_capture.h"
+#include "ctl/ctl.h"
 #include "ctl/ctl_link.h"
 #include "ctl/shell.h"
 #include "options/options.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/ctl_batch.h"
+#include "ctl/ctl.h"
 #include "language/complete.h"
 #include "language/scenario_file.h"
 

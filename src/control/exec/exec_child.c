@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_child.h"
+#include "exec/exec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define RESOLVER "/etc/resolv.conf"
 #define STAGE    "/tmp" /* where the private files are made; hidden afterwards */
 
-struct word {
+struct helper_word {
 	enum exec_event event;
 	int value;
 	pid_t command;
@@ -85,7 +85,7 @@ static int put_files(const struct exec_surroundings *around)
 
 static void tell(int fd, enum exec_event event, int value, pid_t command)
 {
-	struct word word = {.event = event, .value = value, .command = command};
+	struct helper_word word = {.event = event, .value = value, .command = command};
 	ssize_t sent = send(fd, &word, sizeof(word), MSG_NOSIGNAL);
 
 	(void)sent; /* weir has ended: the caller detects that next */
@@ -320,16 +320,16 @@ int exec_child_start(struct exec_child *child, int net, const struct exec_surrou
 
 enum exec_event exec_child_hear(struct exec_child *child, int *value)
 {
-	struct word word;
+	struct helper_word word;
 	ssize_t got = recv(child->fd, &word, sizeof(word), MSG_DONTWAIT);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return EXEC_NOTHING;
 	/* The message was not received; or the helper was killed, and with it the command. */
 	if (got < 0)
-		word = (struct word){.event = EXEC_FAILED, .value = errno};
+		word = (struct helper_word){.event = EXEC_FAILED, .value = errno};
 	else if (got != (ssize_t)sizeof(word))
-		word = (struct word){.event = EXEC_ENDED, .value = SIGKILL};
+		word = (struct helper_word){.event = EXEC_ENDED, .value = SIGKILL};
 	if (word.event == EXEC_STARTED)
 		child->command = word.command;
 	if (word.event == EXEC_ENDED)

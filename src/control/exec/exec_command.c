@@ -16,11 +16,7 @@
 
 #include "capture/atomic_file.h"
 #include "command.h"
-#include "exec/exec_child.h"
-#include "exec/exec_drain.h"
-#include "exec/exec_options.h"
-#include "exec/exec_path.h"
-#include "exec/exec_record.h"
+#include "exec/exec.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "live/runtime.h"

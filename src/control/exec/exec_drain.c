@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_drain.h"
+#include "exec/exec.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_options.h"
+#include "exec/exec.h"
 
 #include <errno.h>
 #include <limits.h>

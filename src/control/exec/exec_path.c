@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_path.h"
+#include "exec/exec.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exec/exec_place.h"
 #include "namespace/namespace.h"
 #include "namespace/netlink.h"
 #include "port/tap_port.h"

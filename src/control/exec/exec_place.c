@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_place.h"
+#include "exec/exec.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exec/exec_path.h"
 #include "machine/run_log.h"
 
 #define PLACES_MAX 65536
@@ -18,12 +17,12 @@
 #define BITS4      24 /* of a network's prefix */
 #define BITS6      64
 
-struct range {
+struct place_range {
 	uint8_t bytes[16], prefix;
 };
 
-static const struct range ranges4[RANGES] = {{{198, 18}, 15}, {{100, 64}, 10}, {{10}, 8}};
-static const struct range ranges6[RANGES] = {{{0x20, 0x01, 0, 2}, 48}, {{0x3f, 0xff}, 48}};
+static const struct place_range ranges4[RANGES] = {{{198, 18}, 15}, {{100, 64}, 10}, {{10}, 8}};
+static const struct place_range ranges6[RANGES] = {{{0x20, 0x01, 0, 2}, 48}, {{0x3f, 0xff}, 48}};
 
 struct uses {
 	struct exec_use *all;
@@ -47,7 +46,7 @@ static bool bits_equal(const uint8_t *a, const uint8_t *b, uint32_t bits)
 }
 
 /* Returns which network of the range an address is in. */
-static uint32_t place_of(const struct range *range, const struct address *address)
+static uint32_t place_of(const struct place_range *range, const struct address *address)
 {
 	uint32_t end = bits_of(address->family) / 8, place = 0;
 
@@ -56,7 +55,7 @@ static uint32_t place_of(const struct range *range, const struct address *addres
 	return place & ((1u << (bits_of(address->family) - range->prefix)) - 1);
 }
 
-static struct address network_at(int family, const struct range *range, uint32_t place)
+static struct address network_at(int family, const struct place_range *range, uint32_t place)
 {
 	struct address network = address_of(family, range->bytes);
 
@@ -66,14 +65,14 @@ static struct address network_at(int family, const struct range *range, uint32_t
 }
 
 /* Returns true if a use is in the range, and no wider than it. */
-static bool is_in(const struct range *range, int family, const struct exec_use *use)
+static bool is_in(const struct place_range *range, int family, const struct exec_use *use)
 {
 	return use->network.family == family && use->prefix >= range->prefix &&
 	       bits_equal(use->network.bytes, range->bytes, range->prefix);
 }
 
 /* Returns the first free network behind all addresses, or `places` if there is none. */
-static uint32_t free_place(int family, const struct range *range, const struct exec_use *uses,
+static uint32_t free_place(int family, const struct place_range *range, const struct exec_use *uses,
                            size_t n)
 {
 	uint32_t bits = bits_of(family), places = 1u << (bits - range->prefix), start = 0;
@@ -103,7 +102,7 @@ static uint32_t free_place(int family, const struct range *range, const struct e
 int exec_place_free(int family, const struct exec_use *uses, size_t n, struct address *network,
                     struct problem *problem)
 {
-	const struct range *ranges = family == AF_INET ? ranges4 : ranges6;
+	const struct place_range *ranges = family == AF_INET ? ranges4 : ranges6;
 	uint32_t first = 0;
 
 	/* The networks of the surrounding ones are in this range and those before. */

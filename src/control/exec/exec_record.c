@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec_record.h"
+#include "exec/exec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include "capture/frame_queue.h"
 #include "capture/pcapng.h"
 #include "engine/engine_report.h"
-#include "exec/exec_path.h"
 #include "fates/fate_order.h"
 #include "figures/figures.h"
 #include "live/fate_queue.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 #include "engine/engine_report.h"
 #include "language/scenario_file.h"
 #include "line/delay.h"

@@ -7,8 +7,7 @@
 
 #include "command.h"
 #include "options/options.h"
-#include "setup/setup_plan.h"
-#include "setup/setup_record.h"
+#include "setup/setup.h"
 #include "text/word.h"
 
 struct setup {

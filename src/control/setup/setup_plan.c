@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup/setup_plan.h"
+#include "setup/setup.h"
 
 #include <dirent.h>
 #include <errno.h>

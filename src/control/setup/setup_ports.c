@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup/setup_ports.h"
+#include "setup/setup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include "port/device_text.h"
 #include "port/interface.h"
 #include "port/port.h"
-#include "setup/setup_step.h"
 #include "text/language_error.h"
 
 #define PCI       "/sys/bus/pci/devices"

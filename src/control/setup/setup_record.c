@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup/setup_record.h"
+#include "setup/setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

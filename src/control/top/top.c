@@ -12,10 +12,6 @@
 
 #include <curses.h>
 
-#include "top/top_feed.h"
-#include "top/top_model.h"
-#include "top/top_screen.h"
-
 struct top {
 	struct top_feed feed;
 	struct top_lease lease;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "top/top_feed.h"
+#include "top/top.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "top/top_model.h"
+#include "top/top.h"
 
 #include <stdio.h>
 #include <stdlib.h>

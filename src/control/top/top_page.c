@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "top/top_page.h"
+#include "top/top.h"
 
 #include <math.h>
 #include <stddef.h>

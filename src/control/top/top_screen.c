@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "top/top_screen.h"
+#include "top/top.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -13,7 +13,6 @@
 #include <term.h>
 
 #include "figures/figures.h"
-#include "top/top_page.h"
 
 enum { PAIR_REAL = 1, PAIR_CONGESTION, PAIR_HEAD, PAIR_GOOD };
 

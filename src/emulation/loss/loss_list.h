@@ -18,7 +18,76 @@
 #ifndef WEIR_LOSS_LIST_H
 #define WEIR_LOSS_LIST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packet/packet.h"
+#include "scenario/file.h"
 #include "scenario/statement.h"
+
+/*
+ * Sets of packets read from a file (loss_list.h has its formats), and queried packet by packet.
+ *
+ * A *table* has what the file says of a cloud, or of all clouds of a template, which share it. A
+ * *list* is the part of a table that concerns one cloud.
+ *
+ * Packets are queried in nearly ascending order. A query then takes a comparison, otherwise a
+ * binary search.
+ *
+ * Ownership: tables are shared by counted references (drop_table_release).
+ * Thread: tables are made and released by control, in any thread, and only read otherwise; a list
+ * belongs to one worker.
+ */
+
+/*
+ * Reads the packets that a file names as lost, row by row (loss_list.h has the formats: numbers of
+ * packets, or the log of a run).
+ *
+ * Ownership: the caller frees the rows; the names in them lie in the file.
+ * Thread: control, any.
+ */
+
+struct problem;
+
+/* A part of a file. */
+struct span {
+	const char *text;
+	size_t bytes;
+};
+
+struct drop_row {
+	struct span cloud; /* in a log; empty in a file of numbers */
+	uint64_t key;      /* twice the packet's number, plus 1 for its copy */
+};
+
+struct drop_rows {
+	bool log; /* false: a file of numbers */
+	size_t n;
+	struct drop_row *rows; /* sorted by cloud, then by key; malloc'd, NULL if n is 0 */
+};
+
+struct drop_table;
+struct problem;
+
+struct drop_list {
+	const uint64_t *key; /* sorted; twice a packet's number, plus 1 for its copy */
+	size_t n;
+	size_t next; /* the first key not below the latest query */
+};
+
+/* Finds or reads the table of the cloud `name` or, if `many`, of the clouds of the template `name`.
+ * Returns 0, -ENOMEM, or -EINVAL with `problem` about field 0. */
+int drop_table_get(struct file *file, const char *name, bool many, struct drop_table **table,
+                   struct problem *problem);
+/* NULL is allowed. */
+void drop_table_release(struct drop_table *table);
+
+/* Returns the list of a cloud; the name of a template's cloud includes its address. Valid as long
+ * as the table. */
+struct drop_list drop_table_list(const struct drop_table *table, const char *cloud);
+
+bool drop_list_has(struct drop_list *list, uint64_t number, uint8_t flags);
 
 struct loss_list_conf {
 	struct conf conf;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "aqm/mark.h"
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 #include "scenario/scenario.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "aqm/red_aqm.h"
+#include "aqm/red.h"
 
 #include <errno.h>
 #include <stdlib.h>

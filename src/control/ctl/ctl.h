@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing. `weir ctl load
- * FILE`: the same for a whole scenario.
+ * What `weir ctl` does with files, and with captures.
  *
  * Thread: the caller's, one.
  */
-#ifndef WEIR_CTL_BATCH_H
-#define WEIR_CTL_BATCH_H
+#ifndef WEIR_CTL_H
+#define WEIR_CTL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "ctl/ctl_link.h"
+
+/*
+ * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing. `weir ctl load
+ * FILE`: the same for a whole scenario.
+ */
 
 #define CTL_BATCH_BYTES_MAX (16u << 20)
 
@@ -44,5 +48,14 @@ int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool js
 /* Returns true if the line is one of these commands. Then it has been executed, and *result is as
  * above. */
 bool ctl_scenario_line(struct ctl_link *link, const char *line, int *result);
+
+/*
+ * `weir ctl capture ... -o FILE|-` and `weir ctl trace next N`: packets of a running weir, as a
+ * pcapng (fates/fate_capture.h) or in words (fates/trace.h).
+ */
+
+/* Returns true if the line is one of these commands. Then it has been executed, all messages are
+ * printed, and *result is 0 or -errno. */
+bool ctl_capture_line(struct ctl_link *link, const char *line, int *result);
 
 #endif
