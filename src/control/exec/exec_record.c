@@ -86,15 +86,6 @@ static struct frame_queue *exec_capture_frames(struct exec_capture *capture)
 	return capture->frames;
 }
 
-/* Begins. `now_ns`: what the clock of the run reads now. */
-static void exec_capture_begin(struct exec_capture *capture, uint64_t now_ns)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	capture->epoch_ns = (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
-}
-
 /* A frame that was sent is put into the order as a packet that has left. */
 static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
 {
@@ -258,8 +249,13 @@ struct frame_queue *exec_record_frames(struct exec_record *record)
 
 void exec_record_begin(struct exec_record *record, uint64_t now_ns)
 {
-	if (record && record->capture)
-		exec_capture_begin(record->capture, now_ns);
+	if (record && record->capture) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_REALTIME, &now);
+		record->capture->epoch_ns =
+		        (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
+	}
 }
 
 int exec_record_pace_ms(const struct exec_record *record, int other)

@@ -252,12 +252,6 @@ static void show_progress(void *argument, uint64_t done_bytes, uint64_t all_byte
 	fflush(stderr);
 }
 
-static void hide_progress(const struct session *session)
-{
-	if (session->bar)
-		fprintf(stderr, "\r%*s\r", BAR + 40, "");
-}
-
 /* Called when the captures are complete: finishes the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
@@ -429,7 +423,8 @@ static int run(struct session *session, struct problem *problem)
 	options.witness = choose_witness(session);
 	if (!error)
 		error = run_again(session, &options, &result, problem);
-	hide_progress(session);
+	if (session->bar)
+		fprintf(stderr, "\r%*s\r", BAR + 40, "");
 	if (!error && session->trace)
 		trace_rest(session->trace);
 	if (!error && session->trace && trace_is_empty(session->trace))

@@ -387,15 +387,6 @@ static void put_state(struct serve_stream *stream, FILE *out)
 	free(state);
 }
 
-static void put_sample(struct serve_stream *stream, FILE *out)
-{
-	const struct serve_feed *feed = stream->among->feed;
-
-	if (stream->samples != feed->samples && feed->sample != NULL)
-		fprintf(out, "event: sample\ndata: %s\n\n", feed->sample);
-	stream->samples = feed->samples;
-}
-
 static bool has_news(const struct serve_stream *stream)
 {
 	const struct serve_feed *feed = stream->among->feed;
@@ -421,8 +412,13 @@ static void compose(struct serve_stream *stream)
 	if (stream->live)
 		put_state(stream, out);
 	put_events(stream, out);
-	if (stream->live)
-		put_sample(stream, out);
+	if (stream->live) {
+		const struct serve_feed *feed = stream->among->feed;
+
+		if (stream->samples != feed->samples && feed->sample != NULL)
+			fprintf(out, "event: sample\ndata: %s\n\n", feed->sample);
+		stream->samples = feed->samples;
+	}
 	if (stream->beat)
 		fputs(":\n\n", out);
 	stream->beat = false;

@@ -86,12 +86,6 @@ static void exposition_histogram_end(struct exposition *exposition, const char *
 	fprintf(exposition->out, "%" PRIu64 "\n", count);
 }
 
-static void exposition_end(struct exposition *exposition)
-{
-	if (exposition->openmetrics)
-		fputs("# EOF\n", exposition->out);
-}
-
 void exposition_label(char *labels, size_t room, const char *name, const char *value)
 {
 	size_t at = strlen(labels);
@@ -396,7 +390,8 @@ char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmet
 	exposition_count(&exposition, "", totals != NULL);
 	if (totals != NULL)
 		put_totals(&exposition, totals, hello, clouds);
-	exposition_end(&exposition);
+	if (exposition.openmetrics)
+		fputs("# EOF\n", exposition.out);
 	json_decref(clouds);
 	if (fclose(exposition.out) == 0)
 		return text;

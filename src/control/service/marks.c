@@ -161,15 +161,6 @@ void control_unmark(struct control *control)
 
 /* ---- since ---- */
 
-static void counters_less(struct counters *counters, const struct counters *before)
-{
-	const uint64_t *from = (const uint64_t *)before;
-	uint64_t *to = (uint64_t *)counters;
-
-	for (size_t i = 0; i < sizeof(*counters) / sizeof(*to); i++)
-		to[i] -= from[i] < to[i] ? from[i] : to[i];
-}
-
 static void class_less(struct class_report *class, const struct mark *mark)
 {
 	for (uint32_t i = 0; i < mark->n_classes; i++) {
@@ -228,7 +219,11 @@ static void tallies_less(struct cloud_report *report, const struct mark *mark)
 /* Subtracts from the report what was counted before the mark. */
 static void subtract(struct cloud_report *report, const struct mark *mark)
 {
-	counters_less(&report->counters, &mark->counters);
+	const uint64_t *from = (const uint64_t *)&mark->counters;
+	uint64_t *to = (uint64_t *)&report->counters;
+
+	for (size_t i = 0; i < sizeof(report->counters) / sizeof(*to); i++)
+		to[i] -= from[i] < to[i] ? from[i] : to[i];
 	for (uint32_t i = 0; i < report->n_classes; i++)
 		class_less(&report->classes[i], mark);
 	line_less(report, mark);

@@ -193,15 +193,6 @@ static json_t *ports_array(struct control *control)
 
 /* ---- workers ---- */
 
-static void table_worker(struct table *table, uint32_t index, const struct worker_report *worker)
-{
-	table_format(table, "%u", index);
-	table_text(table, worker->role);
-	table_format(table, "%u", worker->lcore);
-	table_format(table, "%u", worker->cpu);
-	figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, worker);
-}
-
 /* Longer than a poll with work takes. */
 #define AWAY_NS (2 * SIMTIME_MS)
 
@@ -253,8 +244,13 @@ static void show_workers_text(FILE *out, struct control *control)
 	table_texts(table, "worker", "role", "lcore", "cpu", NULL);
 	figures_headings(table, FIGURE_WORKER, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < n; i++)
-		if (control->ops->worker(control->context, i, &worker))
-			table_worker(table, i, &worker);
+		if (control->ops->worker(control->context, i, &worker)) {
+			table_format(table, "%u", i);
+			table_text(table, worker.role);
+			table_format(table, "%u", worker.lcore);
+			table_format(table, "%u", worker.cpu);
+			figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, &worker);
+		}
 	table_print(table, out);
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker))

@@ -321,17 +321,6 @@ static void pass_end(struct sampler *sampler, struct control *control)
 	sampler->primed = true;
 }
 
-/* Computes when the next pass begins. */
-static void pass_due(struct sampler *sampler, uint64_t now_ns)
-{
-	sampler->due_ns += sampler->interval_ns;
-	if (sampler->due_ns <= now_ns) /* late: missed passes are not made up for */
-		sampler->due_ns = now_ns + sampler->interval_ns;
-	if (sampler->due_ns < now_ns + SAMPLER_SHARE * sampler->took_ns)
-		sampler->due_ns = now_ns + SAMPLER_SHARE * sampler->took_ns;
-	sampler->next_ns = sampler->due_ns;
-}
-
 static uint64_t processor_ns(void)
 {
 	struct timespec now;
@@ -363,8 +352,15 @@ void sampler_step(struct sampler *sampler, struct control *control, uint64_t now
 		if (sampler->cloud >= (*control->scenario)->n_clouds)
 			pass_end(sampler, control);
 		sampler->took_ns += processor_ns() - began;
-		if (!sampler->passing)
-			pass_due(sampler, now_ns);
+		if (!sampler->passing) {
+			/* When the next pass begins. */
+			sampler->due_ns += sampler->interval_ns;
+			if (sampler->due_ns <= now_ns) /* late: missed passes are not made up for */
+				sampler->due_ns = now_ns + sampler->interval_ns;
+			if (sampler->due_ns < now_ns + SAMPLER_SHARE * sampler->took_ns)
+				sampler->due_ns = now_ns + SAMPLER_SHARE * sampler->took_ns;
+			sampler->next_ns = sampler->due_ns;
+		}
 	}
 	control_look_end(control);
 }

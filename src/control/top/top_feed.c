@@ -120,13 +120,6 @@ int top_feed_connect(struct top_feed *feed, uint64_t now_ms)
 	return result;
 }
 
-static void feed_lost(struct top_feed *feed, uint64_t now_ms)
-{
-	feed_close(feed);
-	feed->again_ms = now_ms + AGAIN_MS;
-	snprintf(feed->said, sizeof(feed->said), "weir has gone; trying again each second");
-}
-
 /* Handles an answer to a command that was sent without waiting. */
 static void feed_answered(struct top_feed *feed, const json_t *object)
 {
@@ -168,8 +161,11 @@ void top_feed_read(struct top_feed *feed, uint64_t now_ms,
 	}
 	link->n -= at;
 	memmove(link->bytes, link->bytes + at, link->n);
-	if (result != 0 && result != -ETIMEDOUT)
-		feed_lost(feed, now_ms);
+	if (result != 0 && result != -ETIMEDOUT) {
+		feed_close(feed);
+		feed->again_ms = now_ms + AGAIN_MS;
+		snprintf(feed->said, sizeof(feed->said), "weir has gone; trying again each second");
+	}
 }
 
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok)

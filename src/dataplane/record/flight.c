@@ -327,12 +327,6 @@ void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 		change_pass(ring, entry);
 }
 
-/* Removes all entries. The ring begins anew with the next snapshot. */
-static void flight_ring_clear(struct flight_ring *ring)
-{
-	drop_until(ring, NULL);
-}
-
 /* Returns the instant of the snapshot with which the ring begins, or will begin, if it is still
  * incomplete; SIMTIME_NEVER if the ring is empty. */
 static simtime flight_ring_begin_ns(const struct flight_ring *ring)
@@ -491,7 +485,7 @@ static void begin_anew(struct flight *flight)
 {
 	flight_losses_clear(&flight->losses);
 	for (uint32_t i = 0; i < flight->workers; i++)
-		flight_ring_clear(flight->rings[i]);
+		drop_until(flight->rings[i], NULL);
 }
 
 void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry)
