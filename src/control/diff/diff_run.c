@@ -9,7 +9,7 @@
 
 #include "diff/fate_differences.h"
 #include "packet/packet.h"
-#include "record/recording_reach.h"
+#include "record/recording_run.h"
 
 /* The state of one run while it runs. */
 struct runner {

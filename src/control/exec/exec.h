@@ -18,7 +18,7 @@
 #include "offline/replay.h"
 #include "options/options.h"
 #include "record/recording_run.h"
-#include "run/rest_options.h"
+#include "run/run_prepare.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
 #include "socket/socket.h"

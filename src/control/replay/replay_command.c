@@ -20,7 +20,7 @@
 #include "offline/replay.h"
 #include "packet/packet.h"
 #include "record/recording_folder.h"
-#include "record/recording_reach.h"
+#include "record/recording_run.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_options.h"

@@ -27,7 +27,6 @@
 #include "port/port.h"
 #include "port/privileges.h"
 #include "record/recording_run.h"
-#include "run/rest_options.h"
 #include "run/run_prepare.h"
 #include "scenario/scenario.h"
 #include "show/times.h"

@@ -1,18 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prepares a live scenario before it starts: a seed, and memory that this process can have.
+ * What `weir run` and `weir exec` share before a live scenario starts: how workers rest, the seed,
+ * and memory that this process can have.
  *
  * Thread: control.
  */
 #ifndef WEIR_RUN_PREPARE_H
 #define WEIR_RUN_PREPARE_H
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "live/runtime.h"
+#include "options/options.h"
 #include "record/recording_run.h"
 #include "scenario/scenario.h"
+
+/*
+ * The options of `weir run` and `weir exec` about workers on a machine that is shared: --sleep and
+ * --priority. Neither is needed: workers choose by their processors, their ports and their rights.
+ */
+
+struct rest_arguments {
+	bool sleep_given;
+	uint64_t sleep_ns; /* 0: `none` */
+	bool priority_given;
+	struct priority priority;
+};
+
+int rest_take_sleep(const struct field *field, char *text, void *arguments,
+                    struct language_error *error);
+int rest_take_priority(const struct field *field, char *text, void *arguments,
+                       struct language_error *error);
+
+/* The arguments must have a member `struct rest_arguments rest`. */
+#define REST_OPTION_SLEEP(arguments)                                                               \
+	OPTION("--sleep", FIELD_TIME, arguments, rest, .form = "TIME|none",                        \
+	       .help = "how long an idle worker sleeps at most (1us to 10ms); none: it polls; if " \
+	               "not given, until a packet comes or leaves, where its ports can wake it"),  \
+	        .take = rest_take_sleep
+#define REST_OPTION_PRIORITY(arguments)                                                            \
+	OPTION("--priority", FIELD_TEXT, arguments, rest, .form = "PRIORITY",                      \
+	       .help = "of workers that sleep: fifo or fifo:N (SCHED_FIFO, 1 to 99), slice (a "    \
+	               "time slice of 300us) or none; if not given, the first that is permitted"), \
+	        .take = rest_take_priority
+
+/* Sets what workers do. `chosen`: if --sleep is not given. */
+void rest_options_set(const struct rest_arguments *arguments, enum runtime_rest chosen,
+                      struct runtime_options *options);
+
+/* Lets all threads run on every processor that the process may use. The EAL binds each thread to
+ * one, but a thread that sleeps wakes up soonest on an idle one. */
+void rest_let_move(const cpu_set_t *allowed);
+/* Returns true if all workers sleep. */
+bool rest_is_possible(const struct runtime *runtime);
+/* Logs of each worker that it sleeps, and its priority; or that it polls where it should not.
+ * `moves`: it may run on every processor. */
+void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime, bool moves,
+              enum run_log_level level);
+
+/* Prepares a live scenario before it starts: a seed, and memory that this process can have. */
 
 /* Logs warnings about a scenario that is odd but can run (scenario_warn). */
 void run_warn(const struct scenario *scenario);

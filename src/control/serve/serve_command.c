@@ -3,7 +3,7 @@
 #include "command.h"
 #include "options/options.h"
 #include "serve/serve.h"
-#include "show/totals.h"
+#include "show/json.h"
 
 static const struct option_row rows[] = {
         {OPTION("--listen", FIELD_TEXT, struct serve_options, listen, .form = "WHERE",

@@ -12,7 +12,6 @@
 #include "show/doctor.h"
 #include "show/show_feedback.h"
 #include "text/table.h"
-#include "show/totals.h"
 #include "show/view.h"
 
 #define MEMORY_WARN_PERCENT 90

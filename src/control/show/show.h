@@ -25,7 +25,7 @@ enum show_what {
 	SHOW_CONFIG,    /* {"ok":true,"config":TEXT}: a file that can be loaded again */
 	SHOW_PORTS,     /* {"ok":true,"ports":[...]} */
 	SHOW_WORKERS,   /* {"ok":true,"workers":[...]} */
-	SHOW_TOTALS,    /* totals.h */
+	SHOW_TOTALS,    /* json.h */
 };
 
 /* Prints the answer in the mode of the output. `cloud`: the index in the scenario, for SHOW_CLOUD,

@@ -18,7 +18,6 @@
 #include "units/human_unit.h"
 #include "show/json.h"
 #include "show/show.h"
-#include "show/totals.h"
 #include "socket/session_state.h"
 #include "stream/flight_dumps.h"
 #include "stream/sampler.h"

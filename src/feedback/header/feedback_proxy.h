@@ -83,21 +83,11 @@ struct ledger {
 	simtime now_ns; /* of the latest packet of the stage that keeps it */
 };
 
-/* Stores the answer of the router with this TTL. */
-void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
-                 simtime now);
 /* Queues an answer to be sent back. */
 void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value);
 /* Returns the oldest run, or NULL. When it is sent, the caller removes it with ledger_told. */
 const struct ledger_run *ledger_next(const struct ledger *ledger);
 void ledger_told(struct ledger *ledger);
-
-/* Writes or reads the answers, and what is still to be sent (snapshot.h). Two stages may have one
- * ledger: each writes all of it, and reads the same. */
-void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot);
-
-/* Reports the rows, from the highest TTL with an answer downwards: that is hop 1. */
-void ledger_report(const struct ledger *ledger, struct observed *observed);
 
 struct scenario;
 
