@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "diff/fate_differences.h"
+#include "diff/diff.h"
 #include "runner/group.h"
 
 static struct fate_differences *differences;

@@ -9,7 +9,7 @@
 
 #include "account/count.h"
 #include "command.h"
-#include "diff/diff_run.h"
+#include "diff/diff.h"
 #include "units/human_unit.h"
 
 static const char *port_name(const struct diff_outcome *outcome, uint32_t port)

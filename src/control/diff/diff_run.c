@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "diff/diff_run.h"
+#include "diff/diff.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include <rte_common.h>
 
-#include "diff/fate_differences.h"
 #include "packet/packet.h"
 #include "record/recording_run.h"
 

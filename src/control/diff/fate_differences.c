@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "diff/fate_differences.h"
+#include "diff/diff.h"
 
 #include <assert.h>
 #include <stdlib.h>

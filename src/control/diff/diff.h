@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * The parts of `weir diff`: two runs side by side, and how their fates differ.
+ */
+#ifndef WEIR_DIFF_H
+#define WEIR_DIFF_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "account/histogram.h"
+#include "account/witness.h"
+#include "record/recording_folder.h"
+
+/*
  * The differences between the fates of two runs: pairs of fates, summed.
  *
  * A pair has the fates of one packet in both runs, in the order of its clouds; copies are paired
@@ -9,17 +24,7 @@
  * The delay of a packet is the time from its arrival at the cloud until it leaves it. A difference
  * of delays is positive if the second run took longer. The histograms are the usual ones
  * (histogram.h): least and greatest are exact.
- *
- * Thread: one.
  */
-#ifndef WEIR_FATE_DIFFERENCES_H
-#define WEIR_FATE_DIFFERENCES_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "account/histogram.h"
-#include "account/witness.h"
 
 /* The fate of a packet: one of enum reason, or one of these. */
 #define BECAME_DELIVERED REASON_COUNT
@@ -101,5 +106,42 @@ void fate_pairs_put(struct fate_pairs *pairs, uint32_t run, const struct fate_se
  * before. */
 uint64_t fate_pairs_end(struct fate_pairs *pairs);
 void fate_pairs_free(struct fate_pairs *pairs); /* NULL is allowed */
+
+/*
+ * Runs two recordings (record/rerun.h), or a recording and a changed run of it, side by side. They
+ * go in step, packet by packet, so that few fates wait for their partner, however long the runs
+ * are.
+ */
+
+#define DIFF_SETS_MAX 32u
+
+struct diff_plan {
+	const char *folder, *config; /* config: or NULL */
+	const char *set[DIFF_SETS_MAX];
+	uint32_t n_set;
+	uint64_t seed, until_ns; /* until_ns 0: up to the end */
+	bool seed_given, ideal;
+};
+
+/* One of the two runs. */
+struct diff_side {
+	struct recording_folder *folder;
+	struct scenario *scenario;
+	struct rerun_result result;
+	bool otherwise; /* not as it was recorded */
+};
+
+struct diff_outcome {
+	struct diff_side sides[2];
+	struct fate_differences differences;
+	uint64_t gone; /* fates that waited too long for their partner */
+};
+
+/* Compares the runs of both plans. `outcome` is all zero before; diff_outcome_release frees it in
+ * any case. Returns 0; -EINVAL with problem if a recording or a scenario is wrong; -EILSEQ with
+ * problem if a rerun differs from what was recorded; another -errno with problem. */
+int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome,
+             struct problem *problem);
+void diff_outcome_release(struct diff_outcome *outcome);
 
 #endif
