@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-#include "service/peer.h"
 #include "socket/change.h"
 #include "socket/lease.h"
 #include "socket/session.h"

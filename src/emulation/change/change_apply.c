@@ -2,7 +2,6 @@
 /* The worker's half of a change. It only swaps the pointers and numbers that have changed. */
 #include "change/change.h"
 #include "change/change_state.h"
-#include "engine/cloud_link.h"
 #include "engine/tallies.h"
 #include "engine/timeline.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "corrupt/flip.h"
-#include "packet/copy.h"
 #include "stage/stage.h"
 #include "random/bit_error.h"
 

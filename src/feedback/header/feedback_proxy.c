@@ -10,7 +10,6 @@
 #include "account/counter_read.h"
 #include "engine/cloud.h"
 #include "header/feedback_probe.h"
-#include "packet/copy.h"
 #include "scenario/scenario.h"
 #include "snapshot/snapshot.h"
 
