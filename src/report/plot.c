@@ -7,9 +7,6 @@
 #include "report/svg.h"
 #include "units/human_unit.h"
 
-/* Parts of plot_draw. */
-static void curve_draw(const struct plot *plot, const struct plot_series *ps);
-
 #define GROUP_PART    0.72 /* share of a category's place for its bars */
 #define BAR_WIDEST_PX 56.0
 #define VALUE_FONT_PX 11.0
@@ -124,47 +121,6 @@ static void whiskers_draw(const struct plot *plot, const struct plot_series *ps)
 	}
 	fputs("\"/>\n", out);
 }
-
-int plot_draw(const struct plot *plot, const struct plot_series *ps)
-{
-	const struct series *series = ps->series;
-	int rc = 0;
-	if (series->n == 0)
-		return 0;
-	fprintf(plot->out, "<g class=\"c%u\">\n", ps->color);
-	if (series->kind == SERIES_MARKS) {
-		rc = marks_draw(plot, ps);
-	} else if (series->kind != SERIES_POINTS) {
-		/* An inner <svg> cuts off what lies beyond a given range. It needs no id that other
-		 * charts could share. */
-		FILE *out = plot->out;
-		double width = plot->width_px + 2, height = plot->height_px + 2;
-		fputs("<svg x=\"-1\" y=\"-1\" width=\"", out);
-		svg_number(out, width);
-		fputs("\" height=\"", out);
-		svg_number(out, height);
-		fputs("\" viewBox=\"-1 -1 ", out);
-		svg_point(out, width, height);
-		fputs("\">\n", out);
-		if (series->kind == SERIES_BARS)
-			bars_draw(plot, ps);
-		else
-			curve_draw(plot, ps);
-		fputs("</svg>\n", plot->out);
-	}
-	if (series->kind == SERIES_BARS || series->kind == SERIES_POINTS ||
-	    series->kind == SERIES_LINE)
-		whiskers_draw(plot, ps);
-	if (series->kind == SERIES_BARS && series->values)
-		bars_draw_values(plot, ps);
-	if ((series->kind == SERIES_POINTS || series->kind == SERIES_LINE) &&
-	    ps->marker != SERIES_MARKER_NONE)
-		rc = scatter_draw(plot, ps);
-	fputs("</g>\n", plot->out);
-	return rc;
-}
-
-/* Draws lines, steps, bands, histograms and the lines across a chart. */
 
 void polyline_begin(struct polyline *line, FILE *out, bool step, bool joined)
 {
@@ -358,6 +314,7 @@ static void across_draw(const struct plot *plot, const struct series *series)
 	}
 }
 
+/* Parts of plot_draw. */
 static void curve_draw(const struct plot *plot, const struct plot_series *ps)
 {
 	switch (ps->series->kind) {
@@ -383,3 +340,44 @@ static void curve_draw(const struct plot *plot, const struct plot_series *ps)
 		break;
 	}
 }
+
+int plot_draw(const struct plot *plot, const struct plot_series *ps)
+{
+	const struct series *series = ps->series;
+	int rc = 0;
+	if (series->n == 0)
+		return 0;
+	fprintf(plot->out, "<g class=\"c%u\">\n", ps->color);
+	if (series->kind == SERIES_MARKS) {
+		rc = marks_draw(plot, ps);
+	} else if (series->kind != SERIES_POINTS) {
+		/* An inner <svg> cuts off what lies beyond a given range. It needs no id that other
+		 * charts could share. */
+		FILE *out = plot->out;
+		double width = plot->width_px + 2, height = plot->height_px + 2;
+		fputs("<svg x=\"-1\" y=\"-1\" width=\"", out);
+		svg_number(out, width);
+		fputs("\" height=\"", out);
+		svg_number(out, height);
+		fputs("\" viewBox=\"-1 -1 ", out);
+		svg_point(out, width, height);
+		fputs("\">\n", out);
+		if (series->kind == SERIES_BARS)
+			bars_draw(plot, ps);
+		else
+			curve_draw(plot, ps);
+		fputs("</svg>\n", plot->out);
+	}
+	if (series->kind == SERIES_BARS || series->kind == SERIES_POINTS ||
+	    series->kind == SERIES_LINE)
+		whiskers_draw(plot, ps);
+	if (series->kind == SERIES_BARS && series->values)
+		bars_draw_values(plot, ps);
+	if ((series->kind == SERIES_POINTS || series->kind == SERIES_LINE) &&
+	    ps->marker != SERIES_MARKER_NONE)
+		rc = scatter_draw(plot, ps);
+	fputs("</g>\n", plot->out);
+	return rc;
+}
+
+/* Draws lines, steps, bands, histograms and the lines across a chart. */

@@ -35,11 +35,6 @@
 /* How often exec_capture_take must be called: the queue then keeps up with 50 Gbit/s. */
 #define EXEC_CAPTURE_PACE_MS 10
 
-struct exec_capture;
-
-/* Called when no worker is left. `capture` may be NULL. */
-static void exec_capture_close(struct exec_capture *capture);
-
 struct exec_capture {
 	struct pcapng *pcapng;
 	struct frame_queue *frames;
@@ -47,6 +42,17 @@ struct exec_capture {
 	uint64_t missing[EXEC_ENDS]; /* for lack of memory */
 	uint64_t epoch_ns;           /* the time of day when the clock of the run read 0 */
 };
+
+/* Called when no worker is left. `capture` may be NULL. */
+static void exec_capture_close(struct exec_capture *capture)
+{
+	if (!capture)
+		return;
+	pcapng_discard(capture->pcapng);
+	fate_order_free(capture->order);
+	frame_queue_free(capture->frames);
+	free(capture);
+}
 
 /* Opens a capture; `near` is the command's port. Returns 0; -EINVAL with problem if the file cannot
  * be created; -ENOMEM. */
@@ -143,16 +149,6 @@ static int exec_capture_publish(struct exec_capture *capture, struct problem *pr
 
 	capture->pcapng = NULL;
 	return rc;
-}
-
-static void exec_capture_close(struct exec_capture *capture)
-{
-	if (!capture)
-		return;
-	pcapng_discard(capture->pcapng);
-	fate_order_free(capture->order);
-	frame_queue_free(capture->frames);
-	free(capture);
 }
 
 struct exec_record {

@@ -10,8 +10,6 @@
 
 #include "service/event_log.h"
 
-static uint64_t serve_feed_next(const struct serve_feed *feed);
-
 #define AGAIN_MS  1000
 #define SILENT_MS 10000 /* time allowed for an answer that is due */
 #define FRESH_MS  200   /* totals up to this age are used again */
@@ -143,6 +141,11 @@ static bool can_totals(const json_t *hello)
 			return true;
 	}
 	return false;
+}
+
+static uint64_t serve_feed_next(const struct serve_feed *feed)
+{
+	return event_log_next(feed->events) + feed->base;
 }
 
 static void take_hello(struct serve_feed *feed, json_t *object, uint64_t now_ms)
@@ -285,11 +288,6 @@ bool serve_feed_ask_totals(struct serve_feed *feed, uint64_t now_ms)
 static uint64_t serve_feed_first(const struct serve_feed *feed)
 {
 	return event_log_first(feed->events) + feed->base;
-}
-
-static uint64_t serve_feed_next(const struct serve_feed *feed)
-{
-	return event_log_next(feed->events) + feed->base;
 }
 
 /* Returns the event, as weir has sent it; NULL if it is not kept. */

@@ -9,9 +9,6 @@
 
 #include "serve/serve_request.h"
 
-/* Resumes the calls whose wait is over; or all. */
-static void serve_calls_wake(struct serve_http *http, bool all);
-
 static void visitor_comes(struct serve_visitors *visitors, struct MHD_Connection *connection,
                           void **context)
 {
@@ -188,6 +185,36 @@ int serve_http_open(struct serve_http *http, int listen_fd)
 	return 0;
 }
 
+static void call_go_on(struct serve_call *call)
+{
+	if (call->at == NULL)
+		return;
+	*call->at = call->next;
+	if (call->next != NULL)
+		call->next->at = call->at;
+	call->at = NULL;
+	call->http->resumed = true;
+	MHD_resume_connection(call->connection);
+}
+
+bool serve_call_has_totals(const struct serve_call *call)
+{
+	const struct serve_feed *feed = &call->http->feed;
+
+	return feed->totals != NULL && feed->totals_ms >= call->asked_ms;
+}
+
+/* Resumes the calls whose wait is over; or all. */
+static void serve_calls_wake(struct serve_http *http, bool all)
+{
+	for (struct serve_call *call = http->waiting, *next; call != NULL; call = next) {
+		next = call->next;
+		if (all || http->now_ms >= call->until_ms ||
+		    (call->ask == NULL && (serve_call_has_totals(call) || !http->feed.asked)))
+			call_go_on(call);
+	}
+}
+
 void serve_http_close(struct serve_http *http)
 {
 	if (http->daemon == NULL)
@@ -310,36 +337,7 @@ enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms)
 	return MHD_YES;
 }
 
-static void call_go_on(struct serve_call *call)
-{
-	if (call->at == NULL)
-		return;
-	*call->at = call->next;
-	if (call->next != NULL)
-		call->next->at = call->at;
-	call->at = NULL;
-	call->http->resumed = true;
-	MHD_resume_connection(call->connection);
-}
-
 void serve_call_asked(void *argument)
 {
 	call_go_on(argument);
-}
-
-bool serve_call_has_totals(const struct serve_call *call)
-{
-	const struct serve_feed *feed = &call->http->feed;
-
-	return feed->totals != NULL && feed->totals_ms >= call->asked_ms;
-}
-
-static void serve_calls_wake(struct serve_http *http, bool all)
-{
-	for (struct serve_call *call = http->waiting, *next; call != NULL; call = next) {
-		next = call->next;
-		if (all || http->now_ms >= call->until_ms ||
-		    (call->ask == NULL && (serve_call_has_totals(call) || !http->feed.asked)))
-			call_go_on(call);
-	}
 }

@@ -9,7 +9,10 @@
 #include "capture/capture.h"
 #include "capture/pcapng.h"
 
-static enum records_got records_damaged(struct records *records, const char *why);
+#define PCAP_HEAD_BYTES 24
+#define AHEAD_BYTES     1024
+#define LINKTYPE_RAW    101
+#define HAS_FCS         0x04000000u
 
 static const uint8_t *records_here(const struct records *records)
 {
@@ -40,14 +43,6 @@ static void records_cut_fcs(struct record *record, uint32_t fcs_bytes)
 	if (record->bytes > record->wire_bytes)
 		record->bytes = record->wire_bytes;
 }
-
-/* Begins the pcap or the section that begins here. Returns false if there is none. */
-static bool records_begin(struct records *records);
-
-/* Decides about an interface or a pcap of this LINKTYPE_ value. Returns false if it refuses the
- * file. `what` names it. */
-static bool records_judge_link(struct records *records, uint32_t linktype, const char *what,
-                               bool *other);
 
 /* The blocks of a pcapng: https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html */
 
@@ -117,6 +112,12 @@ static uint8_t fcs_bytes(uint8_t value)
 
 /* ---- sections and interfaces ---- */
 
+static enum records_got records_damaged(struct records *records, const char *why)
+{
+	snprintf(records->damage, sizeof(records->damage), "%s", why);
+	return RECORDS_END;
+}
+
 static bool records_section_begins(struct records *records)
 {
 	const uint8_t *at = records_here(records);
@@ -155,6 +156,47 @@ static bool interfaces_grow(struct records *records)
 	records->interfaces = interfaces;
 	records->room = room;
 	return true;
+}
+
+/* The link types of files are the DLT_ values of libpcap, with few exceptions. Of those that weir
+ * knows, this is the only one. */
+static int dlt_of(uint32_t linktype)
+{
+	return linktype == LINKTYPE_RAW ? DLT_RAW : (int)linktype;
+}
+
+static const char *link_name(int link)
+{
+	const char *name = pcap_datalink_val_to_name(link);
+
+	return name ? name : "unknown";
+}
+
+/* Decides about an interface or a pcap of this LINKTYPE_ value. Returns false if it refuses the
+ * file. `what` names it. */
+static bool records_judge_link(struct records *records, uint32_t linktype, const char *what,
+                               bool *other)
+{
+	const int link = dlt_of(linktype);
+
+	*other = false;
+	if (records->link == RECORDS_ANY_LINK)
+		records->link = link;
+	if (link == records->link)
+		return true;
+	*other = true;
+	if (records->link_wanted) {
+		if (records->other[0] == '\0')
+			snprintf(records->other, sizeof(records->other), "%s: %s", what,
+			         link_name(link));
+		return true;
+	}
+	snprintf(records->refused, sizeof(records->refused),
+	         "%s is of link type %s (%d), and what is ahead of it of %s (%d); `--link-type "
+	         "%s` reads only those",
+	         what, link_name(link), link, link_name(records->link), records->link,
+	         link_name(records->link));
+	return false;
 }
 
 /* Decides whether the frames of an interface are read. Returns false if it refuses the file. */
@@ -352,97 +394,6 @@ static enum records_got reach(struct records *records, struct block *block)
 	return RECORDS_NOTHING;
 }
 
-static enum records_got records_pcapng_next(struct records *records, struct record *record)
-{
-	struct block block = {0};
-	enum records_got got;
-
-	if (!records_has(records, 0))
-		return records_damaged(records, "the file ends in the middle of a block");
-	if (!records_has(records, PCAPNG_BLOCK_LEAST))
-		return records_has(records, 1) ? records_damaged(records, "the file ends in the "
-		                                                          "middle of a block")
-		                               : RECORDS_END;
-	if (records_begin(records))
-		return records->refused[0] ? RECORDS_END : RECORDS_NOTHING;
-	if (records->damage[0])
-		return RECORDS_END;
-	block.type = records_word(records, records_here(records));
-	block.length = records_word(records, records_here(records) + 4);
-	if (block.length < head_bytes(block.type) + TRAILER_BYTES || block.length % 4)
-		return records_damaged(records, "the next block has an impossible length");
-	/* What has no frame may be of any length, and is passed. */
-	got = head_bytes(block.type) == 8 ? RECORDS_NOTHING : reach(records, &block);
-	if (got != RECORDS_NOTHING)
-		return got;
-	if (block.type == PCAPNG_SECTION)
-		return records_damaged(records, "the next section cannot be read");
-	got = take_block(records, &block, record);
-	if (got != RECORDS_END)
-		records->parsed += block.length;
-	record->end = records->parsed;
-	return got;
-}
-
-#define PCAP_HEAD_BYTES 24
-#define AHEAD_BYTES     1024
-#define LINKTYPE_RAW    101
-#define HAS_FCS         0x04000000u
-
-/* The header of each frame in a pcap, in the byte order of its writer. */
-struct pcap_record {
-	uint32_t seconds, fraction, bytes, wire_bytes;
-};
-
-static enum records_got records_damaged(struct records *records, const char *why)
-{
-	snprintf(records->damage, sizeof(records->damage), "%s", why);
-	return RECORDS_END;
-}
-
-/* ---- link types ---- */
-
-/* The link types of files are the DLT_ values of libpcap, with few exceptions. Of those that weir
- * knows, this is the only one. */
-static int dlt_of(uint32_t linktype)
-{
-	return linktype == LINKTYPE_RAW ? DLT_RAW : (int)linktype;
-}
-
-static const char *link_name(int link)
-{
-	const char *name = pcap_datalink_val_to_name(link);
-
-	return name ? name : "unknown";
-}
-
-static bool records_judge_link(struct records *records, uint32_t linktype, const char *what,
-                               bool *other)
-{
-	const int link = dlt_of(linktype);
-
-	*other = false;
-	if (records->link == RECORDS_ANY_LINK)
-		records->link = link;
-	if (link == records->link)
-		return true;
-	*other = true;
-	if (records->link_wanted) {
-		if (records->other[0] == '\0')
-			snprintf(records->other, sizeof(records->other), "%s: %s", what,
-			         link_name(link));
-		return true;
-	}
-	snprintf(records->refused, sizeof(records->refused),
-	         "%s is of link type %s (%d), and what is ahead of it of %s (%d); `--link-type "
-	         "%s` reads only those",
-	         what, link_name(link), link, link_name(records->link), records->link,
-	         link_name(records->link));
-	return false;
-}
-
-/* ---- pcap ---- */
-
 /* Returns the unit of the fractions of a pcap with this magic number, or 0. */
 static uint32_t fraction_of(uint32_t magic, bool *swapped)
 {
@@ -488,10 +439,52 @@ static bool pcap_begins(struct records *records)
 	return true;
 }
 
+/* Begins the pcap or the section that begins here. Returns false if there is none. */
 static bool records_begin(struct records *records)
 {
 	return pcap_begins(records) || records_section_begins(records);
 }
+
+static enum records_got records_pcapng_next(struct records *records, struct record *record)
+{
+	struct block block = {0};
+	enum records_got got;
+
+	if (!records_has(records, 0))
+		return records_damaged(records, "the file ends in the middle of a block");
+	if (!records_has(records, PCAPNG_BLOCK_LEAST))
+		return records_has(records, 1) ? records_damaged(records, "the file ends in the "
+		                                                          "middle of a block")
+		                               : RECORDS_END;
+	if (records_begin(records))
+		return records->refused[0] ? RECORDS_END : RECORDS_NOTHING;
+	if (records->damage[0])
+		return RECORDS_END;
+	block.type = records_word(records, records_here(records));
+	block.length = records_word(records, records_here(records) + 4);
+	if (block.length < head_bytes(block.type) + TRAILER_BYTES || block.length % 4)
+		return records_damaged(records, "the next block has an impossible length");
+	/* What has no frame may be of any length, and is passed. */
+	got = head_bytes(block.type) == 8 ? RECORDS_NOTHING : reach(records, &block);
+	if (got != RECORDS_NOTHING)
+		return got;
+	if (block.type == PCAPNG_SECTION)
+		return records_damaged(records, "the next section cannot be read");
+	got = take_block(records, &block, record);
+	if (got != RECORDS_END)
+		records->parsed += block.length;
+	record->end = records->parsed;
+	return got;
+}
+
+/* The header of each frame in a pcap, in the byte order of its writer. */
+struct pcap_record {
+	uint32_t seconds, fraction, bytes, wire_bytes;
+};
+
+/* ---- link types ---- */
+
+/* ---- pcap ---- */
 
 /* Deals with a record that is none: another file follows, or the record is damaged. */
 static __attribute__((noinline)) enum records_got odd_record(struct records *records,

@@ -18,11 +18,17 @@
 
 /* Stores a difference between the repetition and the run; only the first one counts. */
 static void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
+{
+	struct rerun_result *result = rerun_engine->result;
+	va_list arguments;
 
-/* Puts a scenario in force. Returns 0, or -errno with problem. */
-static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next,
-                               simtime now, struct problem *problem);
+	if (result->differs)
+		return;
+	result->differs = true;
+	va_start(arguments, format);
+	vsnprintf(result->difference, sizeof(result->difference), format, arguments);
+	va_end(arguments);
+}
 
 /*
  * Compares a repetition with what the recorded engine did: each departure, the counters of clouds
@@ -243,6 +249,40 @@ static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *e
 	return 0;
 }
 
+static void report(const struct rerun_engine *rerun_engine, uint32_t cloud)
+{
+	engine_report(rerun_engine->engine, rerun_engine->first->clouds[cloud]->name,
+	              &rerun_engine->result->replay.clouds[cloud]);
+}
+
+/* Stores the reports of clouds that the change removes, because the engine forgets them. */
+static void report_removed(struct rerun_engine *rerun_engine, const struct change *change)
+{
+	const struct scenario *first = rerun_engine->first;
+
+	for (uint32_t i = 0; i < first->n_clouds; i++) {
+		if (!rerun_engine->lasts[i] || change_keeps(change, first->clouds[i]->name))
+			continue;
+		report(rerun_engine, i);
+		rerun_engine->lasts[i] = false;
+	}
+}
+
+/* Puts a scenario in force. Returns 0, or -errno with problem. */
+static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next,
+                               simtime now, struct problem *problem)
+{
+	struct change *change;
+	int rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
+
+	if (rc < 0)
+		return rc;
+	report_removed(rerun_engine, change);
+	engine_apply(rerun_engine->engine, change, now);
+	change_free(change);
+	return 0;
+}
+
 /* Puts the other scenario in force: from here on it is another run. */
 static int turn_off(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
 {
@@ -309,19 +349,6 @@ struct instant instant_of(simtime t_ns)
 	return instant;
 }
 
-static void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
-{
-	struct rerun_result *result = rerun_engine->result;
-	va_list arguments;
-
-	if (result->differs)
-		return;
-	result->differs = true;
-	va_start(arguments, format);
-	vsnprintf(result->difference, sizeof(result->difference), format, arguments);
-	va_end(arguments);
-}
-
 /* ---- what leaves ---- */
 
 static void drain(struct rerun_engine *rerun_engine, uint32_t port)
@@ -378,45 +405,12 @@ int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct 
 
 /* ---- changes ---- */
 
-static void report(const struct rerun_engine *rerun_engine, uint32_t cloud)
-{
-	engine_report(rerun_engine->engine, rerun_engine->first->clouds[cloud]->name,
-	              &rerun_engine->result->replay.clouds[cloud]);
-}
-
-/* Stores the reports of clouds that the change removes, because the engine forgets them. */
-static void report_removed(struct rerun_engine *rerun_engine, const struct change *change)
-{
-	const struct scenario *first = rerun_engine->first;
-
-	for (uint32_t i = 0; i < first->n_clouds; i++) {
-		if (!rerun_engine->lasts[i] || change_keeps(change, first->clouds[i]->name))
-			continue;
-		report(rerun_engine, i);
-		rerun_engine->lasts[i] = false;
-	}
-}
-
 void rerun_engine_report(const struct rerun_engine *rerun_engine)
 {
 	for (uint32_t i = 0; i < rerun_engine->first->n_clouds; i++) {
 		if (rerun_engine->lasts[i])
 			report(rerun_engine, i);
 	}
-}
-
-static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct scenario *next,
-                               simtime now, struct problem *problem)
-{
-	struct change *change;
-	int rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
-
-	if (rc < 0)
-		return rc;
-	report_removed(rerun_engine, change);
-	engine_apply(rerun_engine->engine, change, now);
-	change_free(change);
-	return 0;
 }
 
 /* ---- the entries ---- */
