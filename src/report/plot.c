@@ -314,7 +314,6 @@ static void across_draw(const struct plot *plot, const struct series *series)
 	}
 }
 
-/* Parts of plot_draw. */
 static void curve_draw(const struct plot *plot, const struct plot_series *ps)
 {
 	switch (ps->series->kind) {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account/witness.h"
@@ -18,6 +17,7 @@
 #include "fates/capture_words.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
+#include "machine/clock.h"
 
 /*
  * Packets of a running weir, from the memory into which its workers put their fates
@@ -99,14 +99,6 @@ static void signals_give_back(const struct sigaction before[SIGNALS])
 		else
 			sigaction(signals[i], &before[i], NULL);
 	}
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
 static int broken(const struct watch *watch)
@@ -191,7 +183,7 @@ static void capture_off(struct watch *watch)
 static int run(struct watch *watch)
 {
 	const struct ctl_watcher *watcher = watch->watcher;
-	const uint64_t end_ns = watcher->for_ns ? now_ns() + watcher->for_ns : UINT64_MAX;
+	const uint64_t end_ns = watcher->for_ns ? clock_machine_ns() + watcher->for_ns : UINT64_MAX;
 	int result = watcher->begin(watcher->argument, watch->memory), rest_ms = REST_MS_LEAST;
 	bool over = false;
 
@@ -200,7 +192,7 @@ static int run(struct watch *watch)
 
 		/* The rings are read once more after the end, so that all that preceded it is
 		 * taken. */
-		if (!over && (ctl_watch_stopped || now_ns() >= end_ns)) {
+		if (!over && (ctl_watch_stopped || clock_machine_ns() >= end_ns)) {
 			capture_off(watch);
 			over = true;
 		}

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/atomic_file.h"
@@ -20,6 +19,7 @@
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "live/runtime.h"
+#include "machine/clock.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "machine/run_log.h"
@@ -75,10 +75,7 @@ struct session {
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(clock_machine_ns() / SIMTIME_MS);
 }
 
 /* ---- starting ---- */

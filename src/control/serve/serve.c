@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "machine/clock.h"
 #include "machine/run_log.h"
 #include "scenario/problem.h"
 #include "serve/serve_http.h"
@@ -173,10 +173,7 @@ static void on_signal(int number)
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_machine_ns() / SIMTIME_MS;
 }
 
 /* ---- the token ---- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/engine_report.h"
+#include "machine/clock.h"
 #include "service/event_log.h"
 
 /* The time for which the workers are waited for at once: each polls within microseconds. */
@@ -186,21 +187,13 @@ int control_thread(struct control *control, void (*run)(void *argument), void *a
 	return -EAGAIN;
 }
 
-uint64_t control_machine_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
-}
-
 bool control_join(struct control *control, uint64_t patience_ns)
 {
-	uint64_t end_ns = control_machine_ns() + patience_ns;
+	uint64_t end_ns = clock_machine_ns() + patience_ns;
 	bool over;
 
 	control_lock(control);
-	while (control->threads > 0 && control_machine_ns() < end_ns)
+	while (control->threads > 0 && clock_machine_ns() < end_ns)
 		wait_for(control, STEP_NS);
 	over = control->threads == 0;
 	control_unlock(control);
@@ -467,7 +460,7 @@ void control_main_looks(struct control *control, bool looks)
 
 bool control_end(struct control *control, uint64_t patience_ns)
 {
-	uint64_t end_ns = control_machine_ns() + patience_ns;
+	uint64_t end_ns = clock_machine_ns() + patience_ns;
 	bool over = false;
 
 	control_lock(control);
@@ -479,7 +472,7 @@ bool control_end(struct control *control, uint64_t patience_ns)
 		control_settle(control);
 		over = control->looking == 0 && control->state != CONTROL_HELD &&
 		       control->state != CONTROL_FINISHING && !is_taken(control);
-		if (over || control_machine_ns() >= end_ns)
+		if (over || clock_machine_ns() >= end_ns)
 			break;
 		wait_for(control, SIMTIME_MS);
 	}

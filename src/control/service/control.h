@@ -204,8 +204,6 @@ void control_close(struct control *control);
 /* Starts a thread that runs `run` at a low priority, with all signals blocked. Returns 0 or
  * -EAGAIN. */
 int control_thread(struct control *control, void (*run)(void *argument), void *argument);
-/* Returns the time on the monotonic clock of the machine. */
-uint64_t control_machine_ns(void);
 void control_lock(struct control *control);
 void control_unlock(struct control *control);
 /* Releases `lock`, waits up to `ns` for a change of control, and takes `lock` again. Returns false

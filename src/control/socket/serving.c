@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "machine/clock.h"
 #include "machine/supervisor.h"
 #include "record/recording_run.h"
 #include "service/control.h"
@@ -193,7 +194,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 int server_step(struct serving *serving, int also, int wait_ms)
 {
 	struct control *control = &serving->control;
-	uint64_t now_ns = control_machine_ns();
+	uint64_t now_ns = clock_machine_ns();
 	int own_ms, result;
 
 	if (now_ns >= serving->tick_ns)

@@ -482,8 +482,6 @@ struct pcap_record {
 	uint32_t seconds, fraction, bytes, wire_bytes;
 };
 
-/* ---- link types ---- */
-
 /* ---- pcap ---- */
 
 /* Deals with a record that is none: another file follows, or the record is damaged. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "gateway/gateway_state.h"
+#include "machine/clock.h"
 
 #define EVENTS    64
 #define EXPIRY_S  1
@@ -71,25 +72,17 @@ union address_socket gateway_target(const struct gateway *gateway, const struct 
 	return address_socket(&self, port);
 }
 
-static simtime now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (simtime)now.tv_sec * SIMTIME_S + (simtime)now.tv_nsec;
-}
-
 /* Waits for events, and does the account of the thread's priority. Returns their number, or -1. */
 static int wait_for_events(struct gateway *gateway, struct epoll_event *events)
 {
 	struct priority *priority = &gateway->options.priority;
-	simtime from = now_ns(), to;
+	simtime from = clock_machine_ns(), to;
 	int n;
 
 	priority_spent(priority, from);
 	n = epoll_wait(gateway->epoll, events, EVENTS,
 	               gateway->n_ending > 0 ? ENDING_MS : EXPIRY_S * 1000);
-	to = now_ns();
+	to = clock_machine_ns();
 	priority_slept(priority, from, to);
 	gateway->now_s = (time_t)(to / SIMTIME_S);
 	return n;
@@ -137,7 +130,7 @@ static void *serve(void *argument)
 
 	if (priority_take(&gateway->options.priority) < 0)
 		gateway->options.priority.kind = PRIORITY_NONE;
-	priority_begin(&gateway->options.priority, now_ns());
+	priority_begin(&gateway->options.priority, clock_machine_ns());
 	while (!atomic_load(&gateway->over)) {
 		int n = wait_for_events(gateway, events);
 

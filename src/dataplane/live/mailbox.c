@@ -7,6 +7,8 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
+#include "machine/clock.h"
+
 #define LOOK_NS (20 * SIMTIME_US)
 
 int mailbox_make(struct mailbox *mailbox, const char *name)
@@ -34,21 +36,13 @@ int mailbox_post(struct mailbox *mailbox, struct message *message)
 	return rc;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
-}
-
 bool message_wait(const struct message *message, uint64_t timeout_ns)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
-	uint64_t end_ns = timeout_ns > 0 ? now_ns() + timeout_ns : 0;
+	uint64_t end_ns = timeout_ns > 0 ? clock_machine_ns() + timeout_ns : 0;
 
 	while (!__atomic_load_n(&message->done, __ATOMIC_ACQUIRE)) {
-		if (timeout_ns == 0 || now_ns() >= end_ns)
+		if (timeout_ns == 0 || clock_machine_ns() >= end_ns)
 			return __atomic_load_n(&message->done, __ATOMIC_ACQUIRE);
 		nanosleep(&pause, NULL);
 	}

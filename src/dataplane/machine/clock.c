@@ -116,12 +116,17 @@ void clock_discipline(struct clock *clock, const struct clock_sample *sample)
 	line_publish(clock, sample->tsc, is, rate_to_mult(clock->rate_ns * (1.0 + bend)));
 }
 
-static uint64_t raw_now_ns(void)
+static uint64_t read_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_machine_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
 }
 
 void clock_sample(struct clock_sample *sample)
@@ -130,7 +135,7 @@ void clock_sample(struct clock_sample *sample)
 
 	for (int i = 0; i < SAMPLE_TRIES; i++) {
 		uint64_t before = rte_rdtsc_precise();
-		uint64_t raw_ns = raw_now_ns();
+		uint64_t raw_ns = read_ns(CLOCK_MONOTONIC_RAW);
 		uint64_t width = rte_rdtsc_precise() - before;
 
 		if (width < tightest) {

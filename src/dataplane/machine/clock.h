@@ -48,6 +48,10 @@
 #define CLOCK_STRAY_NS 150
 #define CLOCK_MEMORY   5
 
+/* Returns CLOCK_MONOTONIC, for what has nothing to do with the instants of packets: pauses,
+ * timeouts, progress. Thread: any. */
+uint64_t clock_machine_ns(void);
+
 struct clock_sample {
 	uint64_t tsc;
 	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW */

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "capture/block_file.h"
 #include "capture/filter.h"
 #include "change/change.h"
 #include "engine/engine_report.h"
+#include "machine/clock.h"
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"
@@ -150,14 +150,6 @@ static int advance(struct replay *replay, simtime now)
 	return full;
 }
 
-static simtime clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (simtime)now.tv_sec * SIMTIME_S + (simtime)now.tv_nsec;
-}
-
 /* Checks for an interruption; from time to time also reports the progress and measures the
  * memory. */
 static int look_up(struct replay *replay, uint32_t packets)
@@ -178,10 +170,10 @@ static int look_up(struct replay *replay, uint32_t packets)
 	         (uint64_t)pool_size(replay->intake.pool) * pool_mbuf_bytes();
 	if (memory > replay->result->memory_bytes)
 		replay->result->memory_bytes = memory;
-	if (options->progress && clock_ns() >= replay->progress_ns) {
+	if (options->progress && clock_machine_ns() >= replay->progress_ns) {
 		options->progress(options->argument, intake_done_bytes(&replay->intake),
 		                  intake_all_bytes(&replay->intake));
-		replay->progress_ns = clock_ns() + PROGRESS_NS;
+		replay->progress_ns = clock_machine_ns() + PROGRESS_NS;
 	}
 	return 0;
 }

@@ -18,6 +18,7 @@
 
 #include "capture/capture.h"
 #include "capture/dump.h"
+#include "machine/clock.h"
 #include "packet/packet.h"
 
 #define BURST   32
@@ -342,29 +343,21 @@ static uint32_t drain(struct paced_file *file)
 	return n;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
-}
-
 static void *write_thread(void *argument)
 {
 	struct paced_file *file = argument;
 	bool busy;
 
 	/* Waits for the first frame that is played, so that what is sent has its time axis. */
-	const uint64_t begin_ns = now_ns();
+	const uint64_t begin_ns = clock_machine_ns();
 
 	while (file->in && !__atomic_load_n(&file->first_known, __ATOMIC_ACQUIRE) &&
 	       !__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) &&
-	       !(file->pipe && now_ns() - begin_ns > AXIS_WAIT_NS))
+	       !(file->pipe && clock_machine_ns() - begin_ns > AXIS_WAIT_NS))
 		rest();
 	do {
 		busy = drain(file) > 0;
-		recorder_keep(file->recorder, now_ns());
+		recorder_keep(file->recorder, clock_machine_ns());
 		if (!busy)
 			rest();
 	} while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) || busy);

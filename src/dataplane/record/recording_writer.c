@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/clock.h"
 #include "machine/machine_memory.h"
 #include "record/folder_write.h"
 #include "record/recorded_file.h"
@@ -174,19 +175,11 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 	return n;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
-}
-
 void *recording_writer(void *argument)
 {
 	static const struct timespec rest = {.tv_nsec = (long)REST_NS};
 	struct recording *recording = argument;
-	uint64_t flushed_ns = now_ns();
+	uint64_t flushed_ns = clock_machine_ns();
 	bool stop, busy;
 
 	do {
@@ -199,9 +192,10 @@ void *recording_writer(void *argument)
 			room_for(&recording->tapes[i]);
 		if (!busy && !stop)
 			nanosleep(&rest, NULL);
-		if (!recording->flight && (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
+		if (!recording->flight &&
+		    (clock_machine_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
 			flush(recording);
-			flushed_ns = now_ns();
+			flushed_ns = clock_machine_ns();
 		}
 	} while (!stop || busy);
 	return NULL;
