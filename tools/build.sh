@@ -11,6 +11,8 @@ configure_in() {
 		rm -rf "$dir"
 	elif [ -e "$dir/build.ninja" ]; then
 		reconfigure=yes
+		# meson looks for tests/unit/test_NAME.c only when it configures.
+		[ ! tests/unit -nt "$dir/build.ninja" ] || touch -d @0 "$dir/build.ninja"
 	fi
 	if [ -z "$reconfigure" ] && ! meson setup "$dir" "$@" > "$log" 2>&1; then
 		tail -n 20 "$log" >&2

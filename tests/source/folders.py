@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the tests of a folder: its own, and those in the table tests/folders.
+"""Lists the tests of a folder: its own, those named after it or one of its files (the test `hop` is
+about hop.c, wherever that is), and those in the table tests/folders.
 
 usage: folders.py ROOT BUILD FOLDER    prints their names in meson; exit status 1 if there are none
        folders.py ROOT BUILD           claims about the table
 """
 import fnmatch
+import functools
+import glob
 import json
 import os
 import sys
@@ -15,6 +18,20 @@ import tap  # noqa: E402
 
 ROOT, BUILD = map(os.path.abspath, sys.argv[1:3])
 TABLE = "tests/folders"
+
+
+@functools.cache
+def folders_of_names():
+    """Returns {name of a test: folders that have this name, or a file of this name}."""
+    found = {}
+    for top in ("src", "lab", "linux"):
+        for folder, _, leaves in os.walk(os.path.join(ROOT, top)):
+            for leaf in [os.path.basename(folder) + ".c", *leaves]:
+                name, _, ending = leaf.partition(".")
+                if ending in ("c", "h"):
+                    found.setdefault(name.replace("_", "-"), set()).add(
+                        os.path.relpath(folder, ROOT))
+    return found
 
 
 def rows():
@@ -48,6 +65,11 @@ def tests():
         return {test["name"]: own_folder(test) for test in json.load(intro)}
 
 
+def about(name):
+    """Returns the folders that a test is about by its name."""
+    return folders_of_names().get(name.replace("_", "-"), ())
+
+
 def below(folder, top):
     return top == "." or folder == top or folder.startswith(top + "/")
 
@@ -55,7 +77,8 @@ def below(folder, top):
 def chosen(top):
     patterns = [p for folder, of in rows().items() if below(folder, top) for p in of]
     return [name for name, own in tests().items()
-            if below(own, top) or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+            if below(own, top) or any(fnmatch.fnmatchcase(name, p) for p in patterns)
+            or any(below(folder, top) for folder in about(name))]
 
 
 def every_folder_of_the_table_is_there():
@@ -72,8 +95,29 @@ def every_name_of_the_table_is_a_test():
 def every_group_of_unit_tests_is_about_a_folder():
     patterns = [p for of in rows().values() for p in of]
     lost = [name for name, own in tests().items() if own in ("tests/unit", "tests/lab")
-            and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
-    assert not lost, f"{TABLE} says of no folder that it is tested by {', '.join(lost)}"
+            and not about(name) and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+    assert not lost, (f"no file or folder of src/, lab/ or linux/ is called {', '.join(lost)}, and "
+                      f"{TABLE} has no such test")
+
+
+def no_row_repeats_what_the_name_of_a_test_says():
+    twice = [f"{folder}: {p}" for folder, of in rows().items() for p in of if folder in about(p)]
+    assert not twice, f"{TABLE} needs no {', '.join(twice)}"
+
+
+def every_file_of_unit_tests_is_a_test():
+    """meson looks for test_NAME.c when it configures."""
+    known, sources = set(tests()), set()
+    with open(os.path.join(BUILD, "meson-info", "intro-targets.json"), encoding="utf-8") as intro:
+        for target in json.load(intro):
+            for part in target["target_sources"]:
+                sources.update(part["sources"])
+    lost = [path for path in glob.glob(os.path.join(ROOT, "tests", "unit", "test_*.c"))
+            if path not in sources]
+    assert known and not lost, (
+        f"{', '.join(os.path.relpath(path, ROOT) for path in lost)}: no file of the engine has this "
+        "name, so tests/unit/meson.build needs a row; or configure again: meson setup "
+        f"--reconfigure {BUILD}")
 
 
 def every_folder_of_the_engine_has_tests():
@@ -97,5 +141,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     every_folder_of_the_table_is_there,
     every_name_of_the_table_is_a_test,
     every_group_of_unit_tests_is_about_a_folder,
+    no_row_repeats_what_the_name_of_a_test_says,
+    every_file_of_unit_tests_is_a_test,
     every_folder_of_the_engine_has_tests,
 )]))

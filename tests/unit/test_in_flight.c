@@ -146,7 +146,7 @@ static void without_memory_it_says_so_and_counts_on(void **state)
 	bench_close(bench);
 }
 
-GROUP(tally)
+GROUP(in_flight)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(it_counts_what_is_later_than_now_in_whatever_order_it_was_noted),
