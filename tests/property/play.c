@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm/codel_aqm.h"
-#include "aqm/dualpi2.h"
-#include "aqm/fq_codel.h"
 #include "aqm/mark.h"
-#include "aqm/pie_aqm.h"
 #include "aqm/red.h"
 #include "dice.h"
 #include "engine/engine_report.h"
@@ -101,35 +97,67 @@ static uint64_t moderns(void)
 	return n;
 }
 
-/* Puts a management with parameters so short that it acts within a script. One that is not known
- * here gets its defaults. */
+/* Gives a field a value so small that it matters within a script, or leaves the initial one; more
+ * often if that is 0, which mostly means off. */
+static void field_do(struct conf *conf, const struct field *field, uint64_t bits)
+{
+	void *at = (char *)conf + field->offset;
+	uint64_t max = field->max ? field->max : UINT64_MAX, value;
+	uint32_t words = 0;
+
+	if (!(field->flags & FIELD_REQUIRED) && bits % 4 < (field->initial ? 1 : 2))
+		return;
+	bits >>= 2;
+	switch (field->type) {
+	case FIELD_TIME:
+		value = RTE_MAX(field->min, SIMTIME_US) +
+		        (bits >> 2 & UINT64_C(0xfffff) >> bits % 4 * 4);
+		break;
+	case FIELD_BYTES:
+	case FIELD_COUNT:
+		value = field->min + bits % 800 / (1 + bits % 30);
+		break;
+	case FIELD_FACTOR:
+		value = bits & 1 ? RTE_MIN(max, 1000 * FACTOR_ONE) : field->initial;
+		break;
+	case FIELD_PROBABILITY:
+		value = RTE_MAX(field->min, RTE_MIN(max, PROBABILITY_ONE) >> (bits & 7));
+		break;
+	case FIELD_LIMIT:
+		*(struct limit *)at = (struct limit){.value = 1 + bits % 9, .unit = LIMIT_PACKETS};
+		return;
+	case FIELD_SWITCH:
+	case FIELD_FLAG:
+		*(bool *)at = bits & 1;
+		return;
+	case FIELD_WORD:
+		while (field->words[words])
+			words++;
+		*(uint32_t *)at = bits % words;
+		return;
+	default:
+		return;
+	}
+	*(uint64_t *)at = RTE_MIN(value, max);
+}
+
+/* Puts a management whose parameters are so short that it acts within a script; none, if its check
+ * refuses all that is tried. */
 static void modern_do(struct cloud_conf *cloud, uint64_t bits)
 {
 	const struct statement *statement = modern(bits % moderns());
-	void *conf = conf_of(cloud, statement, "");
+	struct problem problem;
 
-	bits = draw_u64((struct draw_key){{5, 5}}, bits, 0);
-	if (statement == &codel_statement) {
-		((struct codel_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
-		((struct codel_conf *)conf)->interval_ns = 100000 + (bits & 0xfffff);
-		((struct codel_conf *)conf)->mtu_bytes = 100;
-	} else if (statement == &pie_statement) {
-		((struct pie_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
-		((struct pie_conf *)conf)->tupdate_ns = 100000;
-		((struct pie_conf *)conf)->max_burst_ns = bits >> 16 & 0xfffff;
-		((struct pie_conf *)conf)->alpha = 1000 * FACTOR_ONE;
-		((struct pie_conf *)conf)->mean_bytes = 50;
-	} else if (statement == &fq_codel_statement) {
-		((struct fq_codel_conf *)conf)->flows = 1 + bits % 30;
-		((struct fq_codel_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
-		((struct fq_codel_conf *)conf)->interval_ns = 100000 + (bits & 0xfffff);
-		((struct fq_codel_conf *)conf)->quantum_bytes = 256 + (bits & 0x3ff);
-		((struct fq_codel_conf *)conf)->mtu_bytes = 100;
-	} else if (statement == &dualpi2_statement) {
-		((struct dualpi2_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
-		((struct dualpi2_conf *)conf)->tupdate_ns = 100000;
-		((struct dualpi2_conf *)conf)->alpha = 1000 * FACTOR_ONE;
+	for (uint64_t tries = 0; tries < 16; tries++) {
+		struct conf *conf = conf_of(cloud, statement, "");
+
+		for (uint32_t i = 0; statement->fields[i].name; i++)
+			field_do(conf, &statement->fields[i],
+			         draw_u64((struct draw_key){{5, tries}}, bits, i));
+		if (!statement->check || statement->check(conf, cloud, &problem) == 0)
+			return;
 	}
+	cloud_conf_remove(cloud, statement->name);
 }
 
 /* Sets what the link has besides its rate, as the bits say; removes what it had before. */
@@ -165,8 +193,8 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 		slots->bytes = bits >> 9 & 1 ? 3000 : 0;
 	}
 	if (bits >> 10 & 1 && bits >> 20 & 1) {
-		modern_do(cloud, bits >> 21);
 		rate->drop = RATE_DROP_TAIL;
+		modern_do(cloud, bits >> 21);
 	} else if (bits >> 10 & 1) {
 		classes_do(cloud, bits >> 11);
 	} else if (bits >> 11 & 1) {
