@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "snapshot_rig.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_ip.h>
@@ -11,7 +12,9 @@
 #include "header/feedback_proxy.h"
 #include "header/oq_header.h"
 #include "header/xcp.h"
+#include "link/aqm.h"
 #include "schedule_rig.h"
+#include "statements.h"
 
 #define IPV4     14
 #define PAYLOAD  34
@@ -98,7 +101,7 @@ void traffic_play(struct rig *rig, uint64_t from, uint64_t to, simtime now)
 
 /* ---- engines ---- */
 
-const char *const remembering[] = {
+static const char *const cases[] = {
         "loss random 10%",
         "loss random 10% correlation 60%",
         "loss random 10% correlation 60% as-netem",
@@ -106,7 +109,6 @@ const char *const remembering[] = {
         "loss burst 3% length 5..60",
         "loss gilbert-elliott p 10% r 3%",
         "loss four-state p13 10% p31 3% p32 5% p14 2%",
-        "loss pattern 3,70,900 of 1000",
         "loss bit-error 1e-5",
         "loss tcp-byte 1500 retransmits 3 flows 16",
         "duplicate random 10% correlation 60%",
@@ -118,10 +120,8 @@ const char *const remembering[] = {
         "meter window 70ms; rate 12mbit queue 100pkt",
         "hop 192.0.2.99 limit 20 burst 30 mtu 700",
         "hop 192.0.2.99; feedback header window 70ms; rate 12mbit queue 100pkt",
-        "hop 192.0.2.99; feedback sirens window 70ms; rate 12mbit queue 100pkt",
         "feedback proxy insert hops 5 ttl 63",
         "feedback proxy strip",
-        "rate 12mbit queue 200pkt; xcp",
         "rewrite match ip.ttl = 64 random ip.id",
         "rate 12mbit queue 100pkt; red min 10pkt max 40pkt",
         "rate 12mbit queue 100pkt; ecn on; red min 5kB max 40kB weight 1% adaptive on",
@@ -143,7 +143,49 @@ const char *const remembering[] = {
         "rate 12mbit queue 100pkt; every 100ms for 37ms codel target 1ms interval 10ms",
 };
 
-const size_t n_remembering = LENGTH(remembering);
+/* Returns true if a case above has the statement. */
+static bool has_case(const struct statement *statement)
+{
+	char words[80];
+	size_t n = (size_t)snprintf(words, sizeof(words), "%s%s%s", statement->name,
+	                            statement->variant ? " " : "", statement->variant ?: "");
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		for (const char *at = cases[i]; (at = strstr(at, words)) != NULL; at += n) {
+			if ((at == cases[i] || strchr(" ;", at[-1])) && strchr(" ;", at[n]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Writes the statement as its help has it, with those beside it, behind a queue. */
+static void write_example(const struct statement *statement, char *text, size_t room)
+{
+	size_t at = (size_t)snprintf(text, room, "rate 12mbit queue 100pkt");
+
+	for (uint32_t i = 0; i < STATEMENT_BESIDE && statement->beside[i]; i++)
+		at += (size_t)snprintf(text + at, room - at, "; %s", statement->beside[i]);
+	snprintf(text + at, room - at, "; %s%s%s", statement->name,
+	         statement->example[0] ? " " : "", statement->example);
+}
+
+const char *remembering(size_t i)
+{
+	static char text[256];
+
+	if (i < LENGTH(cases))
+		return cases[i];
+	i -= LENGTH(cases);
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (((*row)->snapshot || ((*row)->aqm && (*row)->aqm->snapshot)) &&
+		    !has_case(*row) && (*row)->example && i-- == 0) {
+			write_example(*row, text, sizeof(text));
+			return text;
+		}
+	}
+	return NULL;
+}
 
 struct rig *engine_open(const char *words)
 {

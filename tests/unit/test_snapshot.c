@@ -112,25 +112,27 @@ static void assert_same_figures(struct rig *rig, struct rig *other, const char *
 
 static void who_reads_one_goes_on_as_who_wrote_it(void **state)
 {
+	const char *words;
+
 	(void)state;
-	for (size_t i = 0; i < n_remembering; i++) {
-		struct rig *rig = half_way(remembering[i]), *other = follow(rig, remembering[i]);
+	for (size_t i = 0; (words = remembering(i)) != NULL; i++) {
+		struct rig *rig = half_way(words), *other = follow(rig, words);
 		uint32_t departures = rig->n_departures;
 		size_t n = take(rig, bytes);
 
 		if (!restore(other, bytes, n))
-			fail_msg("%s: refused", remembering[i]);
-		assert_same_figures(rig, other, remembering[i]);
+			fail_msg("%s: refused", words);
+		assert_same_figures(rig, other, words);
 		traffic_play(rig, BEFORE, BEFORE + BEHIND, rig->now + SIMTIME_US);
 		traffic_play(other, BEFORE, BEFORE + BEHIND, other->now + SIMTIME_US);
-		assert_same_departures(rig, departures, other, remembering[i]);
+		assert_same_departures(rig, departures, other, words);
 		assert_memory_equal(&cloud_of(rig)->counters, &cloud_of(other)->counters,
 		                    sizeof(struct counters));
 		n = take(rig, bytes);
 		assert_int_equal(take(other, bytes_of_other), n);
 		if (memcmp(bytes, bytes_of_other, n) != 0)
-			fail_msg("%s: they remember other things in the end", remembering[i]);
-		assert_same_figures(rig, other, remembering[i]);
+			fail_msg("%s: they remember other things in the end", words);
+		assert_same_figures(rig, other, words);
 		rig_close(rig);
 		rig_close(other);
 	}
@@ -152,9 +154,11 @@ static bool remembers(const char *words)
 /* Otherwise the claim above would also hold for statements without state. */
 static void who_knows_only_what_was_drawn_goes_on_otherwise(void **state)
 {
+	const char *words;
+
 	(void)state;
-	for (size_t i = 0; i < n_remembering; i++) {
-		struct rig *rig = half_way(remembering[i]), *other = follow(rig, remembering[i]);
+	for (size_t i = 0; (words = remembering(i)) != NULL; i++) {
+		struct rig *rig = half_way(words), *other = follow(rig, words);
 		struct cloud *cloud = cloud_of(rig), *fresh = cloud_of(other);
 		size_t n = take(rig, bytes);
 		bool same;
@@ -164,9 +168,8 @@ static void who_knows_only_what_was_drawn_goes_on_otherwise(void **state)
 		if (cloud->link.queue.aqm)
 			fresh->link.queue.aqm->drawn = cloud->link.queue.aqm->drawn;
 		same = take(other, bytes_of_other) == n && memcmp(bytes, bytes_of_other, n) == 0;
-		if (same != !remembers(remembering[i]))
-			fail_msg("%s: %s", remembering[i],
-			         same ? "the packets left no trace" : "a trace");
+		if (same != !remembers(words))
+			fail_msg("%s: %s", words, same ? "the packets left no trace" : "a trace");
 		rig_close(rig);
 		rig_close(other);
 	}
@@ -175,9 +178,11 @@ static void who_knows_only_what_was_drawn_goes_on_otherwise(void **state)
 /* Each part is in memory of exactly its size, so that a sanitizer detects reads beyond. */
 static void one_that_is_cut_is_refused(void **state)
 {
+	const char *words;
+
 	(void)state;
-	for (size_t i = 0; i < n_remembering; i++) {
-		struct rig *rig = half_way(remembering[i]), *other = follow(rig, remembering[i]);
+	for (size_t i = 0; (words = remembering(i)) != NULL; i++) {
+		struct rig *rig = half_way(words), *other = follow(rig, words);
 		size_t n = take(rig, bytes);
 
 		for (size_t cut = 0; cut < n; cut++) {
@@ -186,11 +191,11 @@ static void one_that_is_cut_is_refused(void **state)
 			assert_non_null(part);
 			memcpy(part + 1, bytes, cut);
 			if (restore(other, part + 1, cut))
-				fail_msg("%s: %zu of %zu bytes are enough", remembering[i], cut, n);
+				fail_msg("%s: %zu of %zu bytes are enough", words, cut, n);
 			free(part);
 			if (n < 1200) {
 				rig_close(other);
-				other = follow(rig, remembering[i]);
+				other = follow(rig, words);
 			}
 		}
 		rig_close(rig);
@@ -201,16 +206,17 @@ static void one_that_is_cut_is_refused(void **state)
 /* If the damaged snapshot is not refused, the engine goes on, and comes to an end. */
 static void one_that_is_damaged_does_no_harm(void **state)
 {
+	const char *words;
 	const uint32_t rounds = getenv("WEIR_SANITIZED") ? 30 : 150;
 	uint64_t number = 0, read = 0, refused = 0;
 
 	(void)state;
-	for (size_t i = 0; i < n_remembering; i++) {
-		struct rig *rig = half_way(remembering[i]);
+	for (size_t i = 0; (words = remembering(i)) != NULL; i++) {
+		struct rig *rig = half_way(words);
 		size_t n = take(rig, bytes);
 
 		for (uint32_t round = 0; n > 0 && round < rounds; round++) {
-			struct rig *other = follow(rig, remembering[i]);
+			struct rig *other = follow(rig, words);
 			uint32_t times = 1 + round % 4;
 
 			memcpy(bytes_of_other, bytes, n);

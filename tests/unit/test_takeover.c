@@ -166,9 +166,11 @@ static void what_a_head_has_been_sent_counts_for_the_trace_of_another_engine(voi
 
 static void an_engine_in_the_midst_of_packets_goes_on_in_another(void **state)
 {
+	const char *words;
+
 	(void)state;
-	for (size_t i = 0; i < n_remembering; i++)
-		goes_on_in_the_middle(remembering[i]);
+	for (size_t i = 0; (words = remembering(i)) != NULL; i++)
+		goes_on_in_the_middle(words);
 	for (size_t i = 0; i < LENGTH(ways); i++)
 		goes_on_in_the_middle(ways[i]);
 }
