@@ -122,17 +122,27 @@ static void run(struct told *notebook, const char *scheduler, const char *ecn, c
 	trial_close(trial);
 }
 
-/* Asserts that the list has each AQM of the table of statements that a class may have. */
-static void assert_each_is_there(const char *const *aqms, size_t n)
+#define AQMS_MAX 16
+
+/* Adds the examples of those managements of the table of statements, without bands, that are not in
+ * the list yet. */
+static size_t add_examples(const char **aqms, size_t n)
 {
+	static char lines[AQMS_MAX][80];
+
 	for (const struct statement *const *row = statements; *row; row++) {
 		bool there = (*row)->role != ROLE_AQM || (*row)->aqm->bands;
 
 		for (size_t a = 0; a < n; a++)
 			there |= strncmp(aqms[a], (*row)->name, strlen((*row)->name)) == 0;
-		if (!there)
-			fail_msg("%s has no line here", (*row)->name);
+		if (there)
+			continue;
+		assert_true(n < AQMS_MAX);
+		snprintf(lines[n], sizeof(lines[n]), "%s %s", (*row)->name, (*row)->example);
+		aqms[n] = lines[n];
+		n++;
 	}
+	return n;
 }
 
 /* Returns true if the AQM drops only packets that cannot be marked. */
@@ -143,7 +153,7 @@ static bool only_marks(const char *aqm)
 
 static void a_class_alone_decides_as_a_link_without_classes(void **state)
 {
-	static const char *const aqms[] = {
+	const char *aqms[AQMS_MAX] = {
 	        "red min 5kB max 15kB max-p 0.1 weight 0.002 unit byte",
 	        "red min 5pkt max 15pkt max-p 0.1 weight 0.02 gentle on wait on adaptive on",
 	        "mark above 5kB",
@@ -154,10 +164,13 @@ static void a_class_alone_decides_as_a_link_without_classes(void **state)
 	};
 	static const char *const ecns[] = {"ecn off", "ecn on"};
 	struct told *alone = calloc(N, sizeof(*alone)), *in_class = calloc(N, sizeof(*alone));
+	size_t n = 0;
 
 	(void)state;
-	assert_each_is_there(aqms, LENGTH(aqms));
-	for (size_t a = 0; a < LENGTH(aqms); a++) {
+	while (aqms[n])
+		n++;
+	n = add_examples(aqms, n);
+	for (size_t a = 0; a < n; a++) {
 		for (size_t e = 0; e < LENGTH(ecns); e++) {
 			uint32_t lost = 0, marked = 0;
 
@@ -178,8 +191,9 @@ static void a_class_alone_decides_as_a_link_without_classes(void **state)
 				lost += alone[i].lost;
 				marked += alone[i].marked;
 			}
-			assert_true(lost > 50);
-			assert_int_equal(marked > 20, e > 0);
+			if (lost <= 50 || (marked > 20) != (e > 0))
+				fail_msg("%s, %s: %u lost and %u marked, which shows nothing",
+				         aqms[a], ecns[e], lost, marked);
 		}
 	}
 	free(alone);
