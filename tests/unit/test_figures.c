@@ -25,7 +25,7 @@ static const struct row {
 	const char *field, *label, *metric;
 	size_t offset;
 } rows[] = {
-#define X(field, label, metric, help) {#field, label, metric, offsetof(struct counters, field)},
+#define X(field, label, metric, help) {#field, label, metric, COUNTER(field)},
         COUNTERS_TRAFFIC(X, X) COUNTERS_EFFECTS(X) COUNTERS_QUENCHES(X, X) COUNTERS_CHANGES(X)
                 COUNTERS_FEEDBACK(X)
 #undef X

@@ -91,8 +91,7 @@ static void all_impairments_at_once_act_and_add_up(void **state)
 
 /* ---- 0 % and 100 % ---- */
 
-#define COUNTER(member) offsetof(struct counters, member)
-#define NOTHING         SIZE_MAX
+#define NOTHING SIZE_MAX
 
 static void nothing_and_everything_are_no_special_values(void **state)
 {
@@ -102,21 +101,18 @@ static void nothing_and_everything_are_no_special_values(void **state)
 		uint64_t none, all; /* of 1000 */
 		bool delayed;       /* needs a delay beside it */
 	} rows[] = {
-	        {"loss random @", COUNTER(drops[REASON_LOSS]), 0, 1000, false},
-	        {"loss random 100% correlation @", COUNTER(drops[REASON_LOSS]), 1000, 1000, false},
-	        {"loss random 0% correlation @", COUNTER(drops[REASON_LOSS]), 0, 0, false},
-	        {"loss random @ correlation 50% as-netem", COUNTER(drops[REASON_LOSS]), 0, 1000,
-	         false},
-	        {"loss burst @ length 1..2", COUNTER(drops[REASON_LOSS]), 0, 1000, false},
-	        {"loss gilbert-elliott p @ r 0%", COUNTER(drops[REASON_LOSS]), 0, 1000, false},
-	        {"loss gilbert-elliott p 100% r 0% bad @", COUNTER(drops[REASON_LOSS]), 0, 1000,
-	         false},
-	        {"loss gilbert-elliott p 0% r 0% good @", COUNTER(drops[REASON_LOSS]), 0, 1000,
-	         false},
-	        {"loss gilbert-elliott p 100% r @", COUNTER(drops[REASON_LOSS]), 1000, 500, false},
-	        {"loss four-state p13 @ p31 0%", COUNTER(drops[REASON_LOSS]), 0, 1000, false},
-	        {"loss four-state p13 0% p31 0% p14 @", COUNTER(drops[REASON_LOSS]), 0, 500, false},
-	        {"loss bit-error @", COUNTER(drops[REASON_LOSS]), 0, 1000, false},
+	        {"loss random @", DROPS(LOSS), 0, 1000, false},
+	        {"loss random 100% correlation @", DROPS(LOSS), 1000, 1000, false},
+	        {"loss random 0% correlation @", DROPS(LOSS), 0, 0, false},
+	        {"loss random @ correlation 50% as-netem", DROPS(LOSS), 0, 1000, false},
+	        {"loss burst @ length 1..2", DROPS(LOSS), 0, 1000, false},
+	        {"loss gilbert-elliott p @ r 0%", DROPS(LOSS), 0, 1000, false},
+	        {"loss gilbert-elliott p 100% r 0% bad @", DROPS(LOSS), 0, 1000, false},
+	        {"loss gilbert-elliott p 0% r 0% good @", DROPS(LOSS), 0, 1000, false},
+	        {"loss gilbert-elliott p 100% r @", DROPS(LOSS), 1000, 500, false},
+	        {"loss four-state p13 @ p31 0%", DROPS(LOSS), 0, 1000, false},
+	        {"loss four-state p13 0% p31 0% p14 @", DROPS(LOSS), 0, 500, false},
+	        {"loss bit-error @", DROPS(LOSS), 0, 1000, false},
 	        {"duplicate random @", COUNTER(duplicated), 0, 1000, false},
 	        {"duplicate random 100% correlation @", COUNTER(duplicated), 1000, 1000, false},
 	        {"corrupt random @", COUNTER(corrupted), 0, 1000, false},

@@ -502,20 +502,20 @@ static const struct {
 	const char *name;
 	size_t counter;
 } acted[] = {
-        {"duplicate", offsetof(struct counters, duplicated)},
-        {"duplicate every", offsetof(struct counters, duplicated)},
-        {"adaptive red", offsetof(struct counters, drops[REASON_RED_EARLY])},
-        {"pie", offsetof(struct counters, drops[REASON_PIE])},
-        {"dualpi2", offsetof(struct counters, drops[REASON_DUALPI2])},
-        {"changes of pie", offsetof(struct counters, drops[REASON_PIE])},
-        {"classes of pie", offsetof(struct counters, drops[REASON_PIE])},
-        {"hop", offsetof(struct counters, generated)},
-        {"hop", offsetof(struct counters, drops[REASON_TTL_EXPIRED])},
-        {"hop", offsetof(struct counters, drops[REASON_TOO_BIG])},
-        {"becn", offsetof(struct counters, becn_marked)},
-        {"feedback header", offsetof(struct counters, feedback_written)},
-        {"limit", offsetof(struct counters, drops[REASON_LIMIT])},
-        {"limit and link", offsetof(struct counters, drops[REASON_LIMIT])},
+        {"duplicate", COUNTER(duplicated)},
+        {"duplicate every", COUNTER(duplicated)},
+        {"adaptive red", DROPS(RED_EARLY)},
+        {"pie", DROPS(PIE)},
+        {"dualpi2", DROPS(DUALPI2)},
+        {"changes of pie", DROPS(PIE)},
+        {"classes of pie", DROPS(PIE)},
+        {"hop", COUNTER(generated)},
+        {"hop", DROPS(TTL_EXPIRED)},
+        {"hop", DROPS(TOO_BIG)},
+        {"becn", COUNTER(becn_marked)},
+        {"feedback header", COUNTER(feedback_written)},
+        {"limit", DROPS(LIMIT)},
+        {"limit and link", DROPS(LIMIT)},
 };
 
 static void assert_acted(const char *name, const struct notebook *book)

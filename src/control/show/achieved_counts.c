@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "notify/becn.h"
 #include "text/alloc_failure.h"
 #include "line/delay.h"
 #include "units/human_unit.h"
@@ -35,46 +36,6 @@ static void say(struct sentence *sentence, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Counters of a statement, each with its words; those that are `always` are printed even if 0. */
-struct in_flight {
-	const char *statement;
-	const char *words; /* said of the count */
-	const char *thing; /* what is counted (count_of), instead */
-	size_t counter;
-	bool always;
-};
-
-#define COUNTER(name) offsetof(struct counters, name)
-#define DROPS(reason) offsetof(struct counters, drops[REASON_##reason])
-
-static const struct in_flight in_flights[] = {
-        {"mark", "marked", NULL, COUNTER(ecn_marked), true},
-        {"mark", "dropped as not capable", NULL, DROPS(NOT_CAPABLE), true},
-        {"red", "marked", NULL, COUNTER(ecn_marked), false},
-        {"red", "dropped early", NULL, DROPS(RED_EARLY), true},
-        {"red", "by force", NULL, DROPS(RED_FORCED), true},
-        {"codel", "marked", NULL, COUNTER(ecn_marked), false},
-        {"codel", "dropped", NULL, DROPS(CODEL), true},
-        {"pie", "marked", NULL, COUNTER(ecn_marked), false},
-        {"pie", "dropped", NULL, DROPS(PIE), true},
-        {"fq-codel", "marked", NULL, COUNTER(ecn_marked), false},
-        {"fq-codel", "dropped", NULL, DROPS(CODEL), true},
-        {"fq-codel", "of the fullest flow", NULL, DROPS(FULLEST), false},
-        {"dualpi2", "marked", NULL, COUNTER(ecn_marked), false},
-        {"dualpi2", "dropped", NULL, DROPS(DUALPI2), true},
-        {"ecn", "marked", NULL, COUNTER(ecn_marked), true},
-        {"becn", "quenches sent", NULL, COUNTER(becn_sent), true},
-        {"hop", NULL, "packet of its own", COUNTER(generated), true},
-        {"feedback", NULL, "answer written", COUNTER(feedback_written), false},
-        {"feedback", NULL, "request inserted", COUNTER(feedback_inserted), false},
-        {"feedback", NULL, "header with answers inserted", COUNTER(feedback_answered), false},
-        {"feedback", NULL, "header removed", COUNTER(feedback_stripped), false},
-        {"feedback", "without room", NULL, COUNTER(feedback_no_room), false},
-        {"feedback", "malformed", NULL, COUNTER(feedback_malformed), false},
-        {"xcp", NULL, "request reduced", COUNTER(feedback_written), true},
-        {"xcp", "malformed", NULL, COUNTER(feedback_malformed), false},
-};
-
 static void say_count(struct sentence *sentence, uint64_t count, const char *words)
 {
 	char text[COUNT_SIZE];
@@ -95,32 +56,33 @@ static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
 	say(sentence, ": %s of %s packets", share, count_text(text, offered));
 }
 
-static void say_in_flights(struct sentence *sentence, const struct cloud_conf *cloud,
-                           const struct cloud_report *report, const struct conf *conf)
+static void say_counts(struct sentence *sentence, const struct cloud_conf *cloud,
+                       const struct cloud_report *report, const struct conf *conf)
 {
-	const char *statement = conf->statement->name;
 	const struct counters *c = &report->counters;
 	uint64_t sum = 0, offered;
 
-	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
+	for (uint32_t i = 0; i < STATEMENT_COUNTS; i++) {
+		const struct statement_count *of = &conf->statement->counts[i];
 		uint64_t count;
 
-		if (strcmp(in_flights[i].statement, statement) != 0)
-			continue;
-		memcpy(&count, (const char *)c + in_flights[i].counter, sizeof(count));
+		if (!of->words && !of->thing)
+			break;
+
+		memcpy(&count, (const char *)c + of->counter, sizeof(count));
 		sum += count;
-		if (count == 0 && !in_flights[i].always)
+		if (count == 0 && !of->always)
 			continue;
-		if (in_flights[i].words)
-			say_count(sentence, count, in_flights[i].words);
+		if (of->words)
+			say_count(sentence, count, of->words);
 		else
 			say(sentence, "%s%s", sentence->at ? ", " : "",
-			    count_of(count, in_flights[i].thing).text);
+			    count_of(count, of->thing).text);
 	}
 	if (sentence->at > 0 && achieved_is_of_queue(conf->statement) &&
 	    share_offered(cloud, report, conf, &offered))
 		say_share(sentence, sum, offered);
-	if (strcmp(statement, "becn") == 0 && c->becn_marked > 0)
+	if (conf->statement == &becn_statement && c->becn_marked > 0)
 		say_count(sentence, c->becn_marked, "of them for marks");
 }
 
@@ -197,7 +159,7 @@ void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *
 			say_class(&sentence, class);
 		return;
 	}
-	say_in_flights(&sentence, cloud, report, conf);
+	say_counts(&sentence, cloud, report, conf);
 	if (conf->statement->role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
 		human_unit_format(time, sizeof(time), time_unit, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);

@@ -160,24 +160,24 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 }
 
 /* Returns what a statement that acts on packets does to one, or NULL. */
-static const char *done_to(const struct conf *conf)
+static const char *done_to(const struct statement *statement)
 {
-	static const struct {
-		const char *name, *done;
-	} known[] = {{"loss", "lost"},      {"duplicate", "duplicated"}, {"corrupt", "corrupted"},
-	             {"police", "dropped"}, {"rewrite", "rewritten"},    {"reorder", "reordered"},
-	             {"down", "dropped"}};
+	const size_t counter = statement->acts[0];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(conf->statement->name, known[i].name) == 0)
-			return known[i].done;
-	}
-	return NULL;
+	if (!statement_acts(statement) || statement->role == ROLE_SCHEDULE)
+		return NULL;
+#define X(field, text, metric, help)                                                               \
+	if (counter == COUNTER(field))                                                             \
+		return text;
+	COUNTERS_EFFECTS(X)
+	COUNTERS_CHANGES(X)
+#undef X
+	return counter == DROPS(LOSS) ? "lost" : "dropped";
 }
 
 void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size)
 {
-	const char *name = conf->statement->name, *done = done_to(conf);
+	const char *name = conf->statement->name, *done = done_to(conf->statement);
 
 	text[0] = '\0';
 	if (done)

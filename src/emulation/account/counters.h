@@ -15,6 +15,7 @@
 #ifndef WEIR_COUNTERS_H
 #define WEIR_COUNTERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "account/reason.h"
@@ -74,6 +75,10 @@ struct counters {
 	uint64_t joined;
 	uint64_t drops[REASON_COUNT];
 };
+
+/* Where a counter is, for tables. */
+#define COUNTER(field) offsetof(struct counters, field)
+#define DROPS(reason)  offsetof(struct counters, drops[REASON_##reason])
 
 /* The counters of a class (class.h); one writer, the worker. */
 struct queue_counters {

@@ -81,7 +81,7 @@ const struct statement corrupt_bit_error_statement = {
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_bit_error_fields,
         .conf_bytes = sizeof(struct corrupt_bit_error_conf),
-        .acts = {offsetof(struct counters, corrupted)},
+        .acts = {COUNTER(corrupted)},
         .make = corrupt_bit_error_make,
         .free = corrupt_bit_error_free,
 };

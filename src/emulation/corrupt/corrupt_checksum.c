@@ -143,7 +143,7 @@ const struct statement corrupt_checksum_statement = {
         .role = ROLE_STAGE,
         .fields = corrupt_checksum_fields,
         .conf_bytes = sizeof(struct corrupt_checksum_conf),
-        .acts = {offsetof(struct counters, corrupted)},
+        .acts = {COUNTER(corrupted)},
         .make = corrupt_checksum_make,
         .free = corrupt_checksum_free,
 };

@@ -60,8 +60,7 @@ const struct statement loss_bit_error_statement = {
         .role = ROLE_STAGE,
         .fields = loss_bit_error_fields,
         .conf_bytes = sizeof(struct loss_bit_error_conf),
-        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
-                 offsetof(struct counters, ecn_marked)},
+        .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_bit_error_make,
         .free = loss_bit_error_free,
 };

@@ -103,8 +103,7 @@ const struct statement loss_window_statement = {
         .fields = loss_window_fields,
         .conf_bytes = sizeof(struct loss_window_conf),
         .check = loss_window_check,
-        .acts = {offsetof(struct counters, drops[REASON_LOSS]),
-                 offsetof(struct counters, ecn_marked)},
+        .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_window_make,
         .free = loss_window_free,
 };

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "account/counters.h"
 #include "scenario/field.h"
 #include "scenario/problem.h"
 
@@ -40,6 +41,7 @@ struct timeline_plan;
 #define TIMELINE_ORDERS_MAX 32
 #define STATEMENT_ACTS      2
 #define STATEMENT_BESIDE    3
+#define STATEMENT_COUNTS    5
 
 enum statement_role {
 	ROLE_STAGE,        /* has a stage in the cloud */
@@ -57,6 +59,14 @@ struct statement_term {
 	const char *name, *help;
 };
 
+/* A counter of the cloud, and what `show` says of it beside the statement: `9 marked`. */
+struct statement_count {
+	size_t counter;    /* its offset (counters.h) */
+	const char *words; /* behind the count: `marked`; or NULL, and */
+	const char *thing; /* what is counted: `answer written` */
+	bool always;       /* said even if it is 0 */
+};
+
 struct statement {
 	const char *name;    /* `loss` */
 	const char *variant; /* `random`, or NULL; statements of one name exclude each other */
@@ -68,6 +78,8 @@ struct statement {
 	enum statement_role role;
 	const struct field *fields;
 	const struct statement_term *terms; /* ended by NULL as name; or NULL */
+	/* What `show` says, in addition to what follows from `acts`. */
+	struct statement_count counts[STATEMENT_COUNTS];
 	/* If not 0, a cloud has any number of configurations of the statement. Each has a number
 	 * from 1 to this one behind the name (1 if not given). One stage treats them all. */
 	uint32_t number_max;

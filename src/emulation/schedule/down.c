@@ -36,7 +36,7 @@ const struct statement down_statement = {
         .role = ROLE_STAGE,
         .fields = no_fields,
         .conf_bytes = sizeof(struct down_conf),
-        .acts = {offsetof(struct counters, drops[REASON_DOWN])},
+        .acts = {DROPS(DOWN)},
         .make = down_make,
         .free = down_free,
 };

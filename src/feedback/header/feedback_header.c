@@ -444,6 +444,11 @@ const struct statement feedback_header_statement = {
         .generates = true,
         .watches = true,
         .fields = header_fields,
+        .counts =
+                {
+                        {COUNTER(feedback_written), .thing = "answer written"},
+                        {COUNTER(feedback_malformed), .words = "malformed"},
+                },
         .conf_bytes = sizeof(struct feedback_header_conf),
         .check = feedback_check,
         .make = feedback_make,
@@ -463,6 +468,11 @@ const struct statement feedback_sirens_statement = {
         .role = ROLE_STAGE,
         .generates = true,
         .fields = sirens_fields,
+        .counts =
+                {
+                        {COUNTER(feedback_written), .thing = "answer written"},
+                        {COUNTER(feedback_malformed), .words = "malformed"},
+                },
         .conf_bytes = sizeof(struct feedback_header_conf),
         .check = feedback_check,
         .make = feedback_make,
