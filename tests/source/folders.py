@@ -115,8 +115,8 @@ def every_file_of_unit_tests_is_a_test():
     lost = [path for path in glob.glob(os.path.join(ROOT, "tests", "unit", "test_*.c"))
             if path not in sources]
     assert known and not lost, (
-        f"{', '.join(os.path.relpath(path, ROOT) for path in lost)}: no file of the engine has this "
-        "name, so tests/unit/meson.build needs a row; or configure again: meson setup "
+        f"{', '.join(os.path.relpath(path, ROOT) for path in lost)}: no file of the engine has "
+        "this name, so tests/unit/meson.build needs a row; or configure again: meson setup "
         f"--reconfigure {BUILD}")
 
 

@@ -33,9 +33,9 @@ void traffic_play(struct rig *rig, uint64_t from, uint64_t to, simtime now);
 
 /* ---- engines ---- */
 
-/* Returns the i-th of the scenarios whose stages, managements and schedules have a state, or NULL if
- * there are no more. Every statement with a `snapshot` is in one: by its example, if in no other.
- * Valid until the next call. */
+/* Returns the i-th of the scenarios whose stages, managements and schedules have a state, or NULL
+ * if there are no more. Every statement with a `snapshot` is in one: by its example, if in no
+ * other. Valid until the next call. */
 const char *remembering(size_t i);
 
 /* Returns a rig with these statements of the cloud in force. */
