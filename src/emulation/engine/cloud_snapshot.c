@@ -66,6 +66,20 @@ static void read_format_3(struct snapshot *snapshot)
 	snapshot_value(snapshot, numbers);
 }
 
+#define REASONS_UP_TO_5 21
+
+/* An older weir may know fewer reasons: new ones come last. */
+static void counters_snapshot(struct counters *counters, struct snapshot *snapshot)
+{
+	uint32_t reasons = likely(snapshot->format > 5) ? REASON_COUNT : REASONS_UP_TO_5;
+
+	if (likely(snapshot->format > 5))
+		snapshot_value(snapshot, reasons);
+	if (snapshot_holds(snapshot, reasons <= REASON_COUNT))
+		snapshot_bytes(snapshot, counters,
+		               DROPS(DOWN) + reasons * sizeof(counters->drops[0]));
+}
+
 void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 {
 	schedule_catch_up(cloud, now, snapshot);
@@ -73,7 +87,7 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 	snapshot_value(snapshot, cloud->latest_leaving);
 	snapshot_value(snapshot, cloud->wake);
 	snapshot_value(snapshot, cloud->drawn_most);
-	snapshot_value(snapshot, cloud->counters);
+	counters_snapshot(&cloud->counters, snapshot);
 	if (likely(snapshot->format > 3))
 		tallies_snapshot(cloud, snapshot);
 	else
