@@ -2,13 +2,16 @@
 """The build backend of the package (PEP 517, 660): a wheel is a zip of its files.
 
 It needs nothing but Python, so `pip install ./python` downloads nothing and works without a
-network. The same files give the same bytes.
+network. If there is a program weir ($WEIR, or in $PATH), the wheel also has _statements.pyi, the
+methods of its statements for type checkers. The same files and program give the same bytes.
 """
 
 import base64
 import hashlib
 import io
 import os
+import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -41,14 +44,24 @@ def _entry_points(project):
 
 
 def _sources():
-    """Yields (path in the wheel, path here)."""
+    """Returns the files of the package: {path in the wheel: bytes}."""
+    files = {}
     top = os.path.join(HERE, "src")
     for folder, names, leaves in os.walk(top):
         names[:] = sorted(name for name in names if name != "__pycache__" and ".egg" not in name)
         for leaf in sorted(leaves):
             if leaf.endswith((".py", ".pyi", ".typed")):
                 path = os.path.join(folder, leaf)
-                yield os.path.relpath(path, top).replace(os.sep, "/"), path
+                with open(path, "rb") as file:
+                    files[os.path.relpath(path, top).replace(os.sep, "/")] = file.read()
+    made = subprocess.run(
+        [sys.executable, "-c", "from weir import language, stubs; "
+                               "print(end=stubs.text(language.tables()))"],
+        cwd=top, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
+        env={**os.environ, "PYTHONPATH": top, "PYTHONDONTWRITEBYTECODE": "1"})
+    if made.returncode == 0:
+        files["weir/_statements.pyi"] = made.stdout
+    return dict(sorted(files.items()))
 
 
 def _info(project):
@@ -78,11 +91,7 @@ def _write(folder, project, files):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = {}
-    for path, own in _sources():
-        with open(own, "rb") as file:
-            files[path] = file.read()
-    return _write(wheel_directory, _project(), files)
+    return _write(wheel_directory, _project(), _sources())
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
@@ -93,14 +102,16 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 def build_sdist(sdist_directory, config_settings=None):
     project = _project()
     top = f"{project['name']}-{project['version']}"
-    paths = ["pyproject.toml", project["readme"], "backend/weir_backend.py"]
-    paths += ["src/" + path for path, _ in _sources()]
+    files = {"PKG-INFO": _metadata(project).encode()}
+    for path in ("pyproject.toml", project["readme"], "backend/weir_backend.py"):
+        with open(os.path.join(HERE, path), "rb") as file:
+            files[path] = file.read()
+    files |= {"src/" + path: data for path, data in _sources().items()}
     with open(os.path.join(sdist_directory, top + ".tar.gz"), "wb") as out:
         import gzip
         with gzip.GzipFile(fileobj=out, mode="wb", filename="", mtime=0) as packed, \
                 tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-            for path, data in [("PKG-INFO", _metadata(project).encode())] + [
-                    (path, open(os.path.join(HERE, path), "rb").read()) for path in paths]:
+            for path, data in files.items():
                 entry = tarfile.TarInfo(f"{top}/{path}")
                 entry.size = len(data)
                 archive.addfile(entry, io.BytesIO(data))

@@ -36,17 +36,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import language, program
+from ._statements import Statements
 from ._words import Word, split, written
 from .errors import Failed, ScenarioError
 from .language import Field, Kind, Tables
-
-if TYPE_CHECKING:
-    from ._statements import Statements
-else:
-    from ._chain import Statements
 
 Value = str | int | float | bool | Sequence[Any] | None
 

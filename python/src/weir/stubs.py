@@ -2,11 +2,11 @@
 """Makes what follows from the tables of the program, for editors and mypy: _statements.pyi has the
 methods of a cloud, and _figures.py the members of what weir reports.
 
-    python3 -m weir.stubs > _statements.pyi
+    python3 -m weir.stubs
     python3 -m weir.stubs figures
 
-The package imports _figures.py, so the second one writes it itself. Tests compare both with the
-tables.
+write them beside this file. The first one is not kept: who builds the package makes it
+(weir_backend.py). The package imports the second one, and a test compares it with the tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .language import Field, Figure, Kind, Tables
 
 _HEAD = '''\
 # SPDX-License-Identifier: BSD-3-Clause
-# Made by `python3 -m weir.stubs` from `weir help --json`.
+# Made from `weir help --json` (weir.stubs).
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
@@ -117,8 +117,6 @@ def figures(tables: Tables) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["figures"]:
-        pathlib.Path(__file__).with_name("_figures.py").write_text(
-            figures(language.tables()), encoding="utf-8")
-    else:
-        print(text(language.tables()), end="")
+    name, made = (("_figures.py", figures) if sys.argv[1:] == ["figures"]
+                  else ("_statements.pyi", text))
+    pathlib.Path(__file__).with_name(name).write_text(made(language.tables()), encoding="utf-8")
