@@ -89,7 +89,13 @@ class Outcome:
     def share(self, counter):
         return self.count(counter) / self.cloud["rx_packets"]
 
+    def acted(self):
+        return (sum(self.cloud[what] for what in ("duplicated", "reordered", "corrupted"))
+                + sum(self.cloud["drops"].values()))
+
     def count(self, counter):
+        if counter is None:
+            return self.acted()
         return (self.cloud["drops"][counter] if counter in self.cloud["drops"]
                 else self.cloud[counter])
 
@@ -217,6 +223,7 @@ class Rows:
         self.weir, self.folder, self.n = os.path.abspath(arguments.weir), folder, arguments.packets
         self.only = arguments.only
         self.captures, self.text, self.wrong = Captures(folder), [], []
+        self.named = set()
 
     def add(self, statements, asked, got, bound, n, within):
         self.text.append(f"| `{'`, `'.join(statements)}` | {asked} | {got} | {bound} | {n:,} |")
@@ -224,6 +231,7 @@ class Rows:
             self.wrong.append(self.text[-1])
 
     def wanted(self, statements):
+        self.named.update(statement.split()[0] for statement in statements)
         return self.only is None or any(self.only in s for s in statements)
 
     def part(self, title):
@@ -409,6 +417,21 @@ def delays(rows):
                  "overtake",
                  f"± {milliseconds(spread)}", n,
                  abs(mean - 40 * MS) <= spread and cloud["reordered"] == 0)
+
+
+def others(rows):
+    """Statements without a row above that act on a packet with a probability, by the examples of
+    their help: whatever they do to packets is counted."""
+    said = subprocess.run([rows.weir, "help", "--json"], capture_output=True, text=True, check=True)
+    for kind in json.loads(said.stdout)["statements"]:
+        first = kind["fields"][0] if kind["fields"] else {"positional": False}
+        if (kind["name"] in rows.named or kind["role"] != "stage" or not first["positional"]
+                or first["type"] != "probability"):
+            continue
+        if "### Others" not in rows.text:
+            rows.part("Others")
+        rows.share([f"{kind['name']} {kind['example']}"], None,
+                   float(re.search(r"([\d.]+)%", kind["example"])[1]) / 100)
 
 
 # ---- compared with the real netem ----
@@ -631,7 +654,7 @@ def main():
         sys.exit(f"accuracy.py: {arguments.weir} is no program; say --weir FILE")
     with tempfile.TemporaryDirectory() as folder:
         rows = Rows(arguments, folder)
-        for part in (losses, copies, orders, rates, delays):
+        for part in (losses, copies, orders, rates, delays, others):
             part(rows)
         if arguments.only:
             print("\n".join(rows.text))

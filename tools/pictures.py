@@ -3,14 +3,19 @@
 """Makes the pictures of the pages in docs/, with weir itself.
 
 usage: pictures.py [--weir FILE] [NAME ...]
-At the end it lists the pages of statements, of those in docs/README.md, that have no picture yet.
 
-A row is a scenario and a capture, which is made for it or comes with weir's tests. `weir replay
---picture` draws it, and one of its figures is extracted: 1 the delay of each packet over time, 2
-the throughput, 3 the distribution of the delays, 4 the queue, 5 the probability of RED. What these
-do not show (bytes of packets) is drawn here, from the capture that weir wrote.
+A page says what its picture shows, in a comment on the lines before it:
+
+  <!-- picture: delay of waves: rate 8mbit queue 200kB; pie -->
+  ![The delay of each packet, and the drops](images/pie.svg)
+
+FIGURE of TRAFFIC: STATEMENT; STATEMENT. The traffic (TRAFFIC below) crosses a cloud with these
+statements in `weir replay`, whose --picture has the figures delay, throughput, shares (how the
+delays are distributed), queue and probability (of RED). Other figures, of bytes of packets, are
+drawn here, from the capture that weir wrote (LOOKS). Pictures of whole scenarios are rows of WHOLE.
 """
 import argparse
+import glob
 import os
 import re
 import struct
@@ -24,11 +29,16 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TOOLS = os.path.join(ROOT, "tools")
 MS = 1000000
 
-DELAY, SHARES, QUEUE, PROBABILITY, DELAY_UP = 1, 3, 4, 5, 5
+FIGURES = {"delay": 1, "throughput": 2, "shares": 3, "queue": 4, "probability": 5}
 
 
-def steady(n, gap_ns, wire=500):
-    return lambda captures: captures.plain(n, gap_ns, wire)
+def nanoseconds(text):
+    number, unit = re.fullmatch(r"(\d+)(ns|us|ms)", text).groups()
+    return int(number) * {"ns": 1, "us": 1000, "ms": MS}[unit]
+
+
+def steady(captures, n, gap, wire="500B"):
+    return captures.plain(int(n), nanoseconds(gap), int(wire[:-1]))
 
 
 def waves(captures, frame=accuracy.ethernet(0x88b5, bytes(46))):
@@ -48,15 +58,15 @@ def udp(port, ecn, wire):
     return accuracy.ethernet(0x0800, head + struct.pack(">HHHH", port, 443, wire - 34, 0))
 
 
-def together(*flows):
-    """Flows of (port, ECN bits, wire length, gap in ns), for a second and a half each, in
-    parallel."""
-    def make(captures):
-        return captures.write(sorted(((t, udp(port, ecn, wire), wire)
-                                      for port, ecn, wire, gap in flows
-                                      for t in range(0, 1500 * MS, gap)),
-                                     key=lambda packet: packet[0]))
-    return make
+def together(captures, *words):
+    """Flows, separated by commas, each PORT ECN-BITS WIRE-LENGTH GAP, for a second and a half each,
+    in parallel."""
+    packets = []
+    for flow in " ".join(words).split(","):
+        port, ecn, wire, gap = flow.split()
+        packets += [(t, udp(int(port), int(ecn), int(wire[:-1])), int(wire[:-1]))
+                    for t in range(0, 1500 * MS, nanoseconds(gap))]
+    return captures.write(sorted(packets, key=lambda packet: packet[0]))
 
 
 def tcp_waves(captures):
@@ -107,63 +117,6 @@ def xcp_requests(captures):
     return waves(captures, ipv4(254, header + bytes(946)))
 
 
-# name, statements, capture, figure
-PICTURES = [
-    ("loss", ["loss gilbert-elliott p 2% r 20%",
-              "delay 40ms jitter 4ms distribution normal order allow"],
-     steady(700, 2 * MS), DELAY),
-    ("duplicate", ["duplicate every 10", "rate 2500kbit queue 100kB"], steady(150, 2 * MS), DELAY),
-    ("reorder", ["delay 40ms", "reorder 20% gap 5"], steady(300, MS), DELAY),
-    ("police", ["police 5mbit burst 30kB", "delay 20ms jitter 1ms"], waves, DELAY),
-    ("rate", ["rate 8mbit queue 60kB", "delay 20ms"], waves, QUEUE),
-    ("delay-order", ["delay 40ms jitter 5ms distribution normal order keep"], steady(600, 333333),
-     DELAY),
-    ("delay-limit", ["delay 40ms jitter 2ms limit 40pkt"], waves, DELAY),
-    ("delay", ["delay 40ms jitter 8ms distribution gamma order allow"], steady(100000, 10000),
-     SHARES),
-    ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
-    ("codel", ["rate 8mbit queue 200kB", "codel"], waves, DELAY),
-    ("pie", ["rate 8mbit queue 200kB", "pie"], waves, DELAY),
-    # a download that is a quarter too fast, a second one, and a call
-    ("fq-codel", ["rate 8mbit queue 1000pkt", "fq-codel"],
-     together((2001, 0, 1500, 2 * MS), (2002, 0, 1500, 3 * MS), (2003, 0, 200, 20 * MS)), DELAY),
-    # Classic and L4S, a tenth above the rate
-    ("dualpi2", ["rate 8mbit queue 250ms", "dualpi2"],
-     together((2001, 0, 1000, MS), (2002, 1, 1000, 10 * MS)), DELAY),
-    ("mark", ["rewrite set ip.ecn 2", "rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"],
-     tcp_waves,
-     QUEUE),
-    ("ecn", ["rewrite random ip.ecn 0..1", "rate 8mbit queue 60kB", "mark above 20kB", "ecn on",
-             "delay 20ms"],
-     tcp_waves, DELAY),
-    ("class", ["rate 8mbit", "class voice weight 0.8 queue 25kB match tcp src port 1000",
-               "class data weight 0.2 queue 90kB", "scheduler scfq", "delay 20ms"], two_flows,
-     DELAY),
-    ("scheduler", ["rate 8mbit", "class voice weight 0.5 queue 25kB match tcp src port 1000",
-                   "class data weight 0.5 queue 90kB", "scheduler drr quantum 10kB", "delay 20ms"],
-     two_flows, DELAY),
-    ("schedule", ["wave delay 20ms..60ms period 500ms", "delay 20ms"], steady(750, 2 * MS), DELAY),
-    # a flow that its line can carry, and one a third too fast for its own line
-    ("clouds", ["per flow most 16", "rate 6mbit queue 60kB", "delay 20ms"],
-     together((2001, 0, 1000, 2 * MS), (2002, 0, 1000, MS)), DELAY),
-    ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"],
-     steady(500, 2 * MS), DELAY),
-]
-
-# name, source of the whole scenario, capture, figure; without a capture, the bundled TCP capture
-# crosses it in both directions
-WHOLE = [
-    ("becn-queue", "docs/becn.md", None, QUEUE),
-    ("red-queue", "docs/red.md", None, QUEUE),
-    ("red-probability", "docs/red.md", None, PROBABILITY),
-    ("bcn-probability", "configs/bcn-switch.weir", None, PROBABILITY),
-    ("ecn-mod-probability", "configs/ecn-mod-router.weir", None, PROBABILITY),
-    ("geo-satellite-up", "configs/geo-satellite.weir", None, DELAY_UP),
-    # 20 s of 8 Mbit/s
-    ("trace-lte", "configs/lte-driving.weir", steady(13210, 1514000, 1514), DELAY),
-]
-
-
 def packets_of(path):
     with open(path, "rb") as capture:
         data = capture.read()
@@ -204,29 +157,39 @@ def as_bytes(captures):
     return captures.tcp(300, MS, 1, 6)
 
 
-FEEDBACK = ["hop 192.0.2.1", "feedback header window 50ms", "rate 8mbit queue 60kB"]
+TRAFFIC = {"steady": steady, "waves": waves, "tcp-waves": tcp_waves, "two-flows": two_flows,
+           "flows": together, "bytes": as_bytes, "growing": growing, "asked-link": asked(1),
+           "asked-queue": asked(3), "asked-sirens": optioned(7), "xcp": xcp_requests}
 
-# name, statements, capture, function that reads the points, label of y, its minimum, maximum and
-# step, title
-BYTES = [
-    ("corrupt", ["corrupt random 20% bits 3 correlation 60%"], as_bytes, wrong_bits,
-     "Byte of the frame", 0, 60, 20,
-     "Wrong bits of each packet"),
-    ("rewrite", ["rewrite random ip.ttl 40..60"], as_bytes, ttls, "TTL", 0, 80, 20,
-     "TTL of each packet, sent with 64"),
-    ("hop", ["hop 192.0.2.1 mtu 576"], growing, lengths, "Bytes of the IP packet", 0, 600, 100,
-     "Length of each packet behind an mtu of 576"),
-    ("feedback", FEEDBACK, asked(1), answers(14 + 20 + 12, 1000), "Available, Mbit/s", 0, 8, 2,
-     "What the router has written into each packet"),
-    ("feedback-header", ["hop 192.0.2.1", "feedback sirens", "rate 8mbit queue 60kB"], optioned(7),
-     answers(14 + 20 + 8, 1), "Packets that wait", 0, 80, 20,
-     "What the router has written into each packet's option: qlen"),
-    ("meter", FEEDBACK, asked(3), answers(14 + 20 + 12, 1000), "Queuing delay, ms", 0, 60, 10,
-     "Mean queuing delay of the latest window, as each packet heard it"),
-    ("xcp", ["xcp", "rate 8mbit queue 60kB"], xcp_requests, answers(14 + 20 + 12, 1000),
-     "Allowed, kbyte/s more", -20, 20, 5,
-     "What the router has left of each request for 100 kbyte/s more"),
+# function that reads the points, label of y, its minimum, maximum and step, title
+LOOKS = {
+    "wrong-bits": (wrong_bits, "Byte of the frame", 0, 60, 20, "Wrong bits of each packet"),
+    "ttl": (ttls, "TTL", 0, 80, 20, "TTL of each packet, sent with 64"),
+    "length": (lengths, "Bytes of the IP packet", 0, 600, 100,
+               "Length of each packet behind an mtu of 576"),
+    "available": (answers(14 + 20 + 12, 1000), "Available, Mbit/s", 0, 8, 2,
+                  "What the router has written into each packet"),
+    "waiting": (answers(14 + 20 + 8, 1), "Packets that wait", 0, 80, 20,
+                "What the router has written into each packet's option: qlen"),
+    "queuing": (answers(14 + 20 + 12, 1000), "Queuing delay, ms", 0, 60, 10,
+                "Mean queuing delay of the latest window, as each packet heard it"),
+    "allowed": (answers(14 + 20 + 12, 1000), "Allowed, kbyte/s more", -20, 20, 5,
+                "What the router has left of each request for 100 kbyte/s more"),
+}
+
+# name, source of the whole scenario, traffic, figure; without traffic, the bundled TCP capture
+# crosses it in both directions
+WHOLE = [
+    ("becn-queue", "docs/becn.md", None, 4),
+    ("red-queue", "docs/red.md", None, 4),
+    ("red-probability", "docs/red.md", None, 5),
+    ("bcn-probability", "configs/bcn-switch.weir", None, 5),
+    ("ecn-mod-probability", "configs/ecn-mod-router.weir", None, 5),
+    ("geo-satellite-up", "configs/geo-satellite.weir", None, 5),
+    # 20 s of 8 Mbit/s
+    ("trace-lte", "configs/lte-driving.weir", "steady 13210 1514us 1514B", 1),
 ]
+
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 720, 300, 60, 36, 44
 
@@ -295,15 +258,20 @@ def take(page, figure, name):
                     os.path.join(ROOT, "docs", "images", f"{name}.svg")], check=True)
 
 
-def pages_without():
-    docs = os.path.join(ROOT, "docs")
-    with open(os.path.join(docs, "README.md"), encoding="utf-8") as index:
-        listed = re.findall(r"^\| \[\w[\w -]*\]\(([\w-]+\.md)\)",
-                            index.read().split("One page a statement")[1], re.M)
-    for page in listed:
-        with open(os.path.join(docs, page), encoding="utf-8") as text:
-            if not re.search(r"!\[[^\]]+\]\(images/[\w.-]+\.svg\)", text.read()):
-                yield page
+def pictures():
+    """Yields name, figure, traffic and statements of each picture that a page asks for."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
+        with open(path, encoding="utf-8") as page:
+            for words, name in re.findall(r"<!-- picture: (.*?) -->\n!\[.*?\]\(images/(.*?)\.svg\)",
+                                          page.read(), re.S):
+                asked, _, statements = " ".join(words.split()).partition(": ")
+                figure, _, traffic = asked.partition(" of ")
+                yield name, figure, traffic, statements.split("; ")
+
+
+def capture_of(captures, traffic):
+    kind, *words = traffic.split()
+    return TRAFFIC[kind](captures, *words)
 
 
 def main():
@@ -313,37 +281,29 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     weir = os.path.abspath(arguments.weir)
-    known = {row[0] for row in PICTURES + WHOLE + BYTES}
+    asked = list(pictures())
+    known = {row[0] for row in asked + WHOLE}
     if unknown := set(arguments.names) - known:
         sys.exit(f"pictures.py: no picture is called {', '.join(unknown)}; there are "
                  f"{', '.join(sorted(known))}")
+    wanted = set(arguments.names) or known
     with tempfile.TemporaryDirectory() as folder:
         captures, page = accuracy.Captures(folder), os.path.join(folder, "picture.html")
-        for name, statements, capture, figure in PICTURES:
-            if arguments.names and name not in arguments.names:
+        for name, figure, traffic, statements in asked:
+            if name not in wanted:
                 continue
-            try:
-                replay(weir, folder, statements, capture(captures), "--picture", page)
-            except subprocess.CalledProcessError:
-                print(f"pictures.py: {name}: weir does not take it", file=sys.stderr)
-                continue
-            take(page, figure, name)
-        for name, source, capture, figure in WHOLE:
-            if arguments.names and name not in arguments.names:
-                continue
-            replay_whole(weir, folder, source, capture and capture(captures), page)
-            take(page, figure, name)
-        for name, statements, make, look, label, least, most, step, title in BYTES:
-            if arguments.names and name not in arguments.names:
-                continue
-            capture = make(captures)
-            replay(weir, folder, statements, capture)
-            points = list(look(capture, os.path.join(folder, "out.pcap")))
-            scatter(os.path.join(ROOT, "docs", "images", f"{name}.svg"), points, label, least, most,
-                    step, title)
-    if without := list(pages_without()):
-        sys.exit(f"pictures.py: no picture on docs/{', docs/'.join(without)}: give it a row here, "
-                 "and the page its name")
+            capture = capture_of(captures, traffic)
+            replay(weir, folder, statements, capture, "--picture", page)
+            if figure in FIGURES:
+                take(page, FIGURES[figure], name)
+            else:
+                look, *drawing = LOOKS[figure]
+                points = list(look(capture, os.path.join(folder, "out.pcap")))
+                scatter(os.path.join(ROOT, "docs", "images", f"{name}.svg"), points, *drawing)
+        for name, source, traffic, figure in WHOLE:
+            if name in wanted:
+                replay_whole(weir, folder, source, traffic and capture_of(captures, traffic), page)
+                take(page, figure, name)
 
 
 if __name__ == "__main__":
