@@ -89,13 +89,10 @@ class Outcome:
     def share(self, counter):
         return self.count(counter) / self.cloud["rx_packets"]
 
-    def acted(self):
-        return (sum(self.cloud[what] for what in ("duplicated", "reordered", "corrupted"))
-                + sum(self.cloud["drops"].values()))
-
     def count(self, counter):
-        if counter is None:
-            return self.acted()
+        if counter is None:  # whatever was done
+            return (sum(self.cloud[what] for what in ("duplicated", "reordered", "corrupted"))
+                    + sum(self.cloud["drops"].values()))
         return (self.cloud["drops"][counter] if counter in self.cloud["drops"]
                 else self.cloud[counter])
 

@@ -307,20 +307,24 @@ def nothing_is_left_for_later():
 
 
 def every_statement_has_a_page_in_docs():
-    wrong = []
+    """The page of its name, or another one that says how it is written."""
     table = set(re.findall(r"&(\w+_statement)\b", text("src/feedback/statements.c")))
+    synopses = {path: "".join(re.findall(r"<!-- example: synopsis -->\n```\n(.*?)```", text(path),
+                                         re.S)) for path in files(".md", under="docs")}
+    wrong = []
     for path in files(".c", under="src"):
-        for found in re.finditer(r"const struct statement (\w+_statement) = \{(.*?)\};", text(path),
-                                 re.S):
-            if found[1] not in table:
+        for variable, name in re.findall(
+                r'const struct statement (\w+_statement) = \{\s*\.name = "([^"]+)"', text(path)):
+            if variable not in table:
                 continue
-            name = re.search(r'\.name = "([^"]+)"', found[2])[1]
-            page = re.search(rf"\[{name}\]\(([\w-]+\.md)\)", text("docs/README.md"))
-            if not page or not os.path.exists(os.path.join(ROOT, "docs", page[1])):
-                wrong.append(f"{path}: docs/README.md leads to no page for `{name}`")
-            elif not re.search(rf"NAME {name}\b", text(f"docs/{page[1]}")):
-                wrong.append(f"docs/{page[1]} does not say how `{name}` is written")
-    nothing(sorted(set(wrong)), "a page for each statement, listed in docs/README.md by its name")
+            table.remove(variable)
+            own = f"docs/{name}.md"
+            written = [page for page, said in synopses.items()
+                       if re.search(rf"NAME {name}(?![\w-])", said)]
+            if not written or own in synopses and own not in written:
+                wrong.append(f"{path}: no synopsis in {own} says how `{name}` is written")
+    wrong += [f"src/feedback/statements.c: {variable} has no `.name` first" for variable in table]
+    nothing(sorted(set(wrong)), "a page for each statement, with its synopsis")
 
 
 def the_fields_of_rewrite_stand_in_its_page():

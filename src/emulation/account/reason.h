@@ -9,8 +9,8 @@
  *   CONGESTION  an emulated queue had no room, or its AQM dropped the packet
  *   REAL        weir could not do what was asked: a warning to the operator
  *
- * Behind the kind is the statement whose stage drops (reason_stage). A new reason comes last, because
- * snapshots have a number for each.
+ * Behind the kind is the statement whose stage drops (reason_stage). A new reason comes last,
+ * because snapshots have a number for each.
  */
 #ifndef WEIR_REASON_H
 #define WEIR_REASON_H
