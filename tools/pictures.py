@@ -38,6 +38,7 @@ def nanoseconds(text):
 
 
 def steady(captures, n, gap, wire="500B"):
+    """Frames without IP, of which 60 bytes at most are in the capture."""
     return captures.plain(int(n), nanoseconds(gap), int(wire[:-1]))
 
 
@@ -154,6 +155,7 @@ def answers(place, unit):
 
 
 def as_bytes(captures):
+    """Segments of 60 bytes, of which the capture has the headers."""
     return captures.tcp(300, MS, 1, 6)
 
 
@@ -299,6 +301,8 @@ def main():
             else:
                 look, *drawing = LOOKS[figure]
                 points = list(look(capture, os.path.join(folder, "out.pcap")))
+                if not points:
+                    sys.exit(f"pictures.py: {name}: {statements}: no {figure} of {traffic}")
                 scatter(os.path.join(ROOT, "docs", "images", f"{name}.svg"), points, *drawing)
         for name, source, traffic, figure in WHOLE:
             if name in wanted:
