@@ -77,9 +77,8 @@ static double chance_of(const struct conf *conf)
 	const char *variant = conf->statement->variant;
 	double chance;
 
-	/* netem's `reorder` has no variant; a `gap` makes its choices depend on each other. */
-	if (variant ? strcmp(variant, "random") != 0
-	            : strcmp(conf->statement->name, "reorder") != 0 || conf->given & ~UINT64_C(1))
+	/* Other fields may make choices depend on each other, as the `gap` of `reorder` does. */
+	if (variant ? strcmp(variant, "random") != 0 : conf->given & ~UINT64_C(1))
 		return -1;
 	if (field->type != FIELD_PROBABILITY)
 		return -1;
