@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
 mkdir -p "$(dirname "$dir")"
 
-programs="worker bell io_thread runtime reading fate-queue frame-queue tap server session \
+programs="worker bell io-thread runtime reading fate-queue frame-queue tap server session \
 	stall load keep events probe"
 [ -e "$dir/build.ninja" ] ||
 	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
