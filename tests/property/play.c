@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "aqm/mark.h"
-#include "aqm/red.h"
 #include "dice.h"
 #include "engine/engine_report.h"
 #include "engine/engine_snapshot.h"
 #include "engine/engine_state.h"
+#include "link/aqm.h"
 #include "link/class.h"
 #include "link/slots.h"
 #include "match/selection.h"
@@ -30,71 +30,15 @@ static void *conf_of(struct cloud_conf *cloud, const struct statement *statement
 	return conf;
 }
 
-/* Puts RED with thresholds that a short script reaches. */
-static void red_do(struct cloud_conf *cloud, const char *scope, uint64_t bits)
-{
-	struct red_conf *red = conf_of(cloud, &red_statement, scope);
-	enum limit_unit unit = bits & 1 ? LIMIT_PACKETS : LIMIT_BYTES;
-
-	red->min = (struct limit){.value = 1 + (bits >> 1) % 5, .unit = unit};
-	red->max = (struct limit){.value = red->min.value + (bits >> 3) % 9, .unit = unit};
-	red->max_p = PROBABILITY_ONE >> (bits >> 5 & 3);
-	red->weight = PROBABILITY_ONE >> (bits >> 6 & 7);
-	red->gentle = bits >> 2 & 1;
-	red->wait = bits >> 4 & 1;
-	red->adaptive = bits >> 8 & 1;
-}
-
-static void classes_do(struct cloud_conf *cloud, uint64_t bits)
-{
-	static const char *const names[] = {"p", "q", "r"};
-	uint32_t n = 1 + bits % 3;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct class_conf *class = conf_of(cloud, &class_statement, names[i]);
-
-		class->weight = (struct ratio){.digits = 1 + (bits >> i) % 7, .places = 1};
-		class->queue = (struct limit){.value = 1 + (bits >> i) % 30, .unit = LIMIT_PACKETS};
-		class->drop = (bits >> i) & 1;
-		class->conf.given = 1 << 2;
-		if (i + 1 < n) {
-			class->match = strdup(i == 0 ? "0 of 3" : "1 of 3");
-			assert_non_null(class->match);
-		}
-		if (bits >> (4 + i) & 1) {
-			struct mark_conf *mark = conf_of(cloud, &mark_statement, names[i]);
-
-			mark->above = (struct limit){.value = 1 + bits % 9, .unit = LIMIT_PACKETS};
-		} else if (bits >> (9 + i) & 1) {
-			red_do(cloud, names[i], bits >> i);
-		}
-	}
-	if (bits >> 7 & 1) {
-		struct scheduler_conf *scheduler = conf_of(cloud, &scheduler_statement, "");
-
-		scheduler->algorithm = bits >> 8 & 1 ? SCHEDULER_DRR : SCHEDULER_PRIORITY;
-	}
-}
-
-/* Returns the i-th management in the table of statements that link_do does not handle itself; NULL
- * if there are no more. */
-static const struct statement *modern(uint64_t i)
+/* Returns the i-th management in the table of statements; NULL if there are no more. In a class are
+ * only those without bands. */
+static const struct statement *management(uint64_t i, bool in_class)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
-		if ((*row)->role == ROLE_AQM && *row != &red_statement && *row != &mark_statement &&
-		    i-- == 0)
+		if ((*row)->role == ROLE_AQM && !(in_class && (*row)->aqm->bands) && i-- == 0)
 			return *row;
 	}
 	return NULL;
-}
-
-static uint64_t moderns(void)
-{
-	uint64_t n = 0;
-
-	while (modern(n))
-		n++;
-	return n;
 }
 
 /* Gives a field a value so small that it matters within a script, or leaves the initial one; more
@@ -143,21 +87,55 @@ static void field_do(struct conf *conf, const struct field *field, uint64_t bits
 
 /* Puts a management whose parameters are so short that it acts within a script; none, if its check
  * refuses all that is tried. */
-static void modern_do(struct cloud_conf *cloud, uint64_t bits)
+static void management_do(struct cloud_conf *cloud, const char *scope, uint64_t bits)
 {
-	const struct statement *statement = modern(bits % moderns());
+	const struct statement *statement;
 	struct problem problem;
+	uint64_t n = 0;
 
+	while (management(n, scope[0]))
+		n++;
+	statement = management(bits % n, scope[0]);
 	for (uint64_t tries = 0; tries < 16; tries++) {
-		struct conf *conf = conf_of(cloud, statement, "");
+		struct conf *conf = conf_make(statement);
 
+		assert_non_null(conf);
+		strcpy(conf->scope, scope);
 		for (uint32_t i = 0; statement->fields[i].name; i++)
 			field_do(conf, &statement->fields[i],
 			         draw_u64((struct draw_key){{5, tries}}, bits, i));
-		if (!statement->check || statement->check(conf, cloud, &problem) == 0)
+		if (statement->check(conf, cloud, &problem) == 0) {
+			assert_int_equal(cloud_conf_put(cloud, conf), 0);
 			return;
+		}
+		conf_free(conf);
 	}
-	cloud_conf_remove(cloud, statement->name);
+}
+
+static void classes_do(struct cloud_conf *cloud, uint64_t bits)
+{
+	static const char *const names[] = {"p", "q", "r"};
+	uint32_t n = 1 + bits % 3;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct class_conf *class = conf_of(cloud, &class_statement, names[i]);
+
+		class->weight = (struct ratio){.digits = 1 + (bits >> i) % 7, .places = 1};
+		class->queue = (struct limit){.value = 1 + (bits >> i) % 30, .unit = LIMIT_PACKETS};
+		class->drop = (bits >> i) & 1;
+		class->conf.given = 1 << 2;
+		if (i + 1 < n) {
+			class->match = strdup(i == 0 ? "0 of 3" : "1 of 3");
+			assert_non_null(class->match);
+		}
+		if (bits >> (4 + i) & 1)
+			management_do(cloud, names[i], bits >> i);
+	}
+	if (bits >> 7 & 1) {
+		struct scheduler_conf *scheduler = conf_of(cloud, &scheduler_statement, "");
+
+		scheduler->algorithm = bits >> 8 & 1 ? SCHEDULER_DRR : SCHEDULER_PRIORITY;
+	}
 }
 
 /* Sets what the link has besides its rate, as the bits say; removes what it had before. */
@@ -172,10 +150,8 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 			cloud_conf_remove_scope(cloud, cloud->confs[i]->scope);
 	}
 	cloud_conf_remove(cloud, "slots");
-	cloud_conf_remove(cloud, "mark");
-	cloud_conf_remove(cloud, "red");
-	for (uint64_t i = 0; modern(i); i++)
-		cloud_conf_remove(cloud, modern(i)->name);
+	for (uint64_t i = 0; management(i, false); i++)
+		cloud_conf_remove(cloud, management(i, false)->name);
 	cloud_conf_remove(cloud, "scheduler");
 	if (bits == 0)
 		return;
@@ -192,18 +168,12 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 		slots->packets = bits >> 7 & 3;
 		slots->bytes = bits >> 9 & 1 ? 3000 : 0;
 	}
-	if (bits >> 10 & 1 && bits >> 20 & 1) {
-		rate->drop = RATE_DROP_TAIL;
-		modern_do(cloud, bits >> 21);
-	} else if (bits >> 10 & 1) {
+	if (bits >> 10 & 1 && !(bits >> 20 & 1)) {
 		classes_do(cloud, bits >> 11);
-	} else if (bits >> 11 & 1) {
-		struct mark_conf *mark = conf_of(cloud, &mark_statement, "");
-
-		mark->above =
-		        (struct limit){.value = 1 + (bits >> 12 & 0xfff), .unit = LIMIT_BYTES};
-	} else if (bits >> 12 & 1) {
-		red_do(cloud, "", bits >> 13);
+	} else if (bits >> 10 & 7) {
+		if (bits >> 20 & 1)
+			rate->drop = RATE_DROP_TAIL;
+		management_do(cloud, "", bits >> 13);
 	}
 }
 
