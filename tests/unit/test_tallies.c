@@ -59,8 +59,6 @@ static const struct pair {
         {"loss", "random", "loss random 100%; at 10ms no loss", "100%, 10 of 10 packets", ""},
         {"duplicate", "every", "duplicate every 2; at 0s duplicate every 1", "no packet came to it",
          ""},
-        {"corrupt", "random", "corrupt random 100%; at 20ms no corrupt", "100%, 20 of 20 packets",
-         ""},
         {"reorder", "every", "reorder every 2; at 50ms no reorder; delay 1ms",
          "50%, 25 of 50 packets", ""},
 };

@@ -596,10 +596,7 @@ const struct statement hop_statement = {
         .beyond = "its answers quote packets, and fragments carry all of them",
         .generates = true,
         .fields = hop_fields,
-        .counts =
-                {
-                        {COUNTER(generated), .thing = "packet of its own", .always = true},
-                },
+        .counts = {{COUNTER(generated), .thing = "packet of its own", .always = true}},
         .conf_bytes = sizeof(struct hop_conf),
         .check = hop_check,
         .make = hop_make,

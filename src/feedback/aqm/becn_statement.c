@@ -191,10 +191,7 @@ const struct statement becn_statement = {
         .beyond = "its answers quote packets",
         .generates = true,
         .fields = becn_fields,
-        .counts =
-                {
-                        {COUNTER(becn_sent), .words = "quenches sent", .always = true},
-                },
+        .counts = {{COUNTER(becn_sent), .words = "quenches sent", .always = true}},
         .conf_bytes = sizeof(struct becn_conf),
         .check = becn_check,
 };

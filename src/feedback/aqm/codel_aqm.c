@@ -202,11 +202,8 @@ const struct statement codel_statement = {
         .example = "",
         .role = ROLE_AQM,
         .fields = codel_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked"},
-                        {DROPS(CODEL), .words = "dropped", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked"},
+                   {DROPS(CODEL), .words = "dropped", .always = true}},
         .conf_bytes = sizeof(struct codel_conf),
         .check = check,
         .aqm = &codel_kind,

@@ -389,11 +389,8 @@ const struct statement dualpi2_statement = {
         .example = "",
         .role = ROLE_AQM,
         .fields = dualpi2_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked"},
-                        {DROPS(DUALPI2), .words = "dropped", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked"},
+                   {DROPS(DUALPI2), .words = "dropped", .always = true}},
         .conf_bytes = sizeof(struct dualpi2_conf),
         .check = dualpi2_check,
         .aqm = &dualpi2_kind,

@@ -467,12 +467,9 @@ const struct statement fq_codel_statement = {
         .example = "",
         .role = ROLE_AQM,
         .fields = fq_codel_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked"},
-                        {DROPS(CODEL), .words = "dropped", .always = true},
-                        {DROPS(FULLEST), .words = "of the fullest flow"},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked"},
+                   {DROPS(CODEL), .words = "dropped", .always = true},
+                   {DROPS(FULLEST), .words = "of the fullest flow"}},
         .conf_bytes = sizeof(struct fq_codel_conf),
         .check = fq_check,
         .aqm = &fq_codel_kind,

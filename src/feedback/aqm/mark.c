@@ -139,11 +139,8 @@ const struct statement mark_statement = {
         .example = "above 100kB",
         .role = ROLE_AQM,
         .fields = mark_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked", .always = true},
-                        {DROPS(NOT_CAPABLE), .words = "dropped as not capable", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked", .always = true},
+                   {DROPS(NOT_CAPABLE), .words = "dropped as not capable", .always = true}},
         .conf_bytes = sizeof(struct mark_conf),
         .check = mark_check,
         .aqm = &mark_kind,

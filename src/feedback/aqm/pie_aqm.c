@@ -224,11 +224,8 @@ const struct statement pie_statement = {
         .example = "",
         .role = ROLE_AQM,
         .fields = pie_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked"},
-                        {DROPS(PIE), .words = "dropped", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked"},
+                   {DROPS(PIE), .words = "dropped", .always = true}},
         .conf_bytes = sizeof(struct pie_conf),
         .check = aqm_check,
         .aqm = &pie_kind,

@@ -285,12 +285,9 @@ const struct statement red_statement = {
         .example = "min 15kB max 45kB",
         .role = ROLE_AQM,
         .fields = red_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked"},
-                        {DROPS(RED_EARLY), .words = "dropped early", .always = true},
-                        {DROPS(RED_FORCED), .words = "by force", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked"},
+                   {DROPS(RED_EARLY), .words = "dropped early", .always = true},
+                   {DROPS(RED_FORCED), .words = "by force", .always = true}},
         .conf_bytes = sizeof(struct red_conf),
         .check = red_check,
         .aqm = &red_kind,

@@ -444,11 +444,8 @@ const struct statement feedback_header_statement = {
         .generates = true,
         .watches = true,
         .fields = header_fields,
-        .counts =
-                {
-                        {COUNTER(feedback_written), .thing = "answer written"},
-                        {COUNTER(feedback_malformed), .words = "malformed"},
-                },
+        .counts = {{COUNTER(feedback_written), .thing = "answer written"},
+                   {COUNTER(feedback_malformed), .words = "malformed"}},
         .conf_bytes = sizeof(struct feedback_header_conf),
         .check = feedback_check,
         .make = feedback_make,
@@ -468,11 +465,8 @@ const struct statement feedback_sirens_statement = {
         .role = ROLE_STAGE,
         .generates = true,
         .fields = sirens_fields,
-        .counts =
-                {
-                        {COUNTER(feedback_written), .thing = "answer written"},
-                        {COUNTER(feedback_malformed), .words = "malformed"},
-                },
+        .counts = {{COUNTER(feedback_written), .thing = "answer written"},
+                   {COUNTER(feedback_malformed), .words = "malformed"}},
         .conf_bytes = sizeof(struct feedback_header_conf),
         .check = feedback_check,
         .make = feedback_make,

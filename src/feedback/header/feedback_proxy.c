@@ -572,14 +572,11 @@ const struct statement feedback_proxy_statement = {
         .role = ROLE_STAGE,
         .generates = true, /* its clouds are executed in the order of time */
         .fields = proxy_fields,
-        .counts =
-                {
-                        {COUNTER(feedback_inserted), .thing = "request inserted"},
-                        {COUNTER(feedback_answered), .thing = "header with answers inserted"},
-                        {COUNTER(feedback_stripped), .thing = "header removed"},
-                        {COUNTER(feedback_no_room), .words = "without room"},
-                        {COUNTER(feedback_malformed), .words = "malformed"},
-                },
+        .counts = {{COUNTER(feedback_inserted), .thing = "request inserted"},
+                   {COUNTER(feedback_answered), .thing = "header with answers inserted"},
+                   {COUNTER(feedback_stripped), .thing = "header removed"},
+                   {COUNTER(feedback_no_room), .words = "without room"},
+                   {COUNTER(feedback_malformed), .words = "malformed"}},
         .conf_bytes = sizeof(struct feedback_proxy_conf),
         .check = proxy_check,
         .make = proxy_make,

@@ -399,11 +399,8 @@ const struct statement xcp_statement = {
         .role = ROLE_STAGE,
         .generates = true, /* its packets come one by one */
         .fields = xcp_fields,
-        .counts =
-                {
-                        {COUNTER(feedback_written), .thing = "request reduced", .always = true},
-                        {COUNTER(feedback_malformed), .words = "malformed"},
-                },
+        .counts = {{COUNTER(feedback_written), .thing = "request reduced", .always = true},
+                   {COUNTER(feedback_malformed), .words = "malformed"}},
         .conf_bytes = sizeof(struct xcp_conf),
         .check = xcp_check,
         .make = xcp_make,

@@ -68,9 +68,6 @@ const struct statement ecn_statement = {
         .beside = {"red min 15kB max 45kB"},
         .role = ROLE_AQM_MODIFIER,
         .fields = ecn_fields,
-        .counts =
-                {
-                        {COUNTER(ecn_marked), .words = "marked", .always = true},
-                },
+        .counts = {{COUNTER(ecn_marked), .words = "marked", .always = true}},
         .conf_bytes = sizeof(struct ecn_conf),
 };
