@@ -99,7 +99,7 @@ static uint32_t walked(void)
 	uint32_t n = 0;
 
 	for (uint64_t trains = 0; at != prefetch.at; trains++) {
-		const struct train *train;
+		const struct held *train;
 
 		assert_in_range(trains, 0, packets.records);
 		if (chunk != packets.tail && at == chunk->end) {
@@ -107,9 +107,9 @@ static uint32_t walked(void)
 			at = chunk->records;
 			continue;
 		}
-		train = (const struct train *)(const void *)at;
+		train = (const struct held *)(const void *)at;
 		n += (uint32_t)train->n - train->gone;
-		at += train_bytes(train);
+		at += held_bytes_of_all(train);
 	}
 	assert_ptr_equal(chunk, prefetch.chunk);
 	return n;

@@ -153,7 +153,7 @@ static void a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in(vo
 		assert_int_equal(trains(), 1);
 		assert_int_equal(train_next(&packets), DUE);
 		assert_int_equal(packets.write - packets.read,
-		                 sizeof(struct train) + 31 * RTE_ALIGN_CEIL(bytes, 8u));
+		                 sizeof(struct held) + 31 * RTE_ALIGN_CEIL(bytes, 8u));
 		assert_int_equal(leave(DUE - 1, 64), 0);
 		assert_int_equal(leave(DUE, 64), 31);
 		for (uint32_t i = 0; i < 31; i++)
@@ -276,7 +276,7 @@ static void a_large_frame_stays_in_its_mbuf(void **state)
 	assert_int_equal(push(burst, 8, DUE), 8);
 	assert_int_equal(trains(), 1);
 	assert_int_equal(holder.kept, 8);
-	assert_int_equal(packets.write - packets.read, sizeof(struct train) + 8 * sizeof(void *));
+	assert_int_equal(packets.write - packets.read, sizeof(struct held) + 8 * sizeof(void *));
 	assert_int_equal(leave(DUE, 3), 3);
 	assert_int_equal(holder.kept, 5);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -424,30 +424,6 @@ static void more_spare_mbufs_than_may_be_go_back_to_the_pool(void **state)
 	close_all();
 }
 
-static void what_is_in_a_record_is_alone(void **state)
-{
-	uint8_t bytes[sizeof(struct held) + 128];
-	struct held *held = (struct held *)(void *)bytes;
-	const struct held *record = held;
-	const simtime due = DUE;
-
-	(void)state;
-	open_with(CHUNKS);
-	*held = (struct held){.t_ns = 5,
-	                      .wire_bytes = 90,
-	                      .stored_bytes = 61,
-	                      .flags = PACKET_MARKED,
-	                      .number = 3};
-	for (uint32_t i = 0; i < 61; i++)
-		held->data[i] = byte_of(3, i);
-	assert_int_equal(train_push_held(&packets, &holder, &record, 1, &due), 1);
-	assert_int_equal(leave_one_by_one(DUE), 1);
-	assert_int_equal(said[0].flags, PACKET_MARKED);
-	assert_int_equal(said[0].wire_bytes, 90);
-	is_packet(0, 3, 61, DUE);
-	close_all();
-}
-
 /* Trains of 1 to 3 packets, due 10 ns apart; every seventh train keeps its mbufs. */
 static void trains_of_every_kind_leave_in_their_order_as_far_as_they_are_due(void **state)
 {
@@ -515,7 +491,6 @@ GROUP(train)
 	        cmocka_unit_test(those_there_is_no_memory_for_stay_the_callers),
 	        cmocka_unit_test(without_mbufs_they_stay_on_the_train),
 	        cmocka_unit_test(more_spare_mbufs_than_may_be_go_back_to_the_pool),
-	        cmocka_unit_test(what_is_in_a_record_is_alone),
 	        cmocka_unit_test(trains_of_every_kind_leave_in_their_order_as_far_as_they_are_due),
 	        cmocka_unit_test(a_train_is_dropped_with_those_that_have_not_left),
 	};

@@ -316,7 +316,6 @@ static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *ban
 		return false;
 	}
 	to->t_ns = from->t_ns;
-	to->cloud = from->cloud;
 	hold_record(to, from);
 	band_pop(band, arena);
 	return true;

@@ -51,7 +51,6 @@ static void append(struct cloud *cloud, const struct burst *burst, uint16_t from
 		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);
 
 		held->t_ns = group->now;
-		held->cloud = cloud->index;
 		hold_fill(holder, held, true, burst, from + i);
 		bytes += group->length[i];
 	}

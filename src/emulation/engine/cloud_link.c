@@ -191,7 +191,6 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		return false;
 	}
 	held->t_ns = now;
-	held->cloud = cloud->index;
 	hold_fill(cloud->holder, held, copied, burst, i);
 	if (unlikely(arrival.marked))
 		held->flags |= PACKET_MARKED;

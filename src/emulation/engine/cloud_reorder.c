@@ -68,7 +68,6 @@ static bool entrant_store(struct cloud *cloud, const struct entrant *entrant)
 	else
 		hold_fill(holder, held, copied, entrant->burst, entrant->i);
 	held->t_ns = entrant->head.t_ns;
-	held->cloud = cloud->index;
 	return true;
 }
 

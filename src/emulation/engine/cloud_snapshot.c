@@ -94,6 +94,6 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 		read_format_3(snapshot);
 	stages_snapshot(cloud, snapshot);
 	timeline_snapshot(cloud->timeline, snapshot);
-	link_snapshot(&cloud->link, cloud->holder, cloud->index, snapshot);
+	link_snapshot(&cloud->link, cloud->holder, snapshot);
 	line_snapshot(&cloud->line, cloud->holder, now, snapshot);
 }

@@ -45,29 +45,23 @@ static void chain_write(struct snapshot *snapshot, const struct rte_mbuf *mbuf, 
 	}
 }
 
-/* Writes a packet. `data` is as in a record: the frame, or the address of its mbuf. */
-static void packet_write(struct snapshot *snapshot, struct saved *saved, uint32_t stored_bytes,
-                         uint16_t flags, const uint8_t *data)
+/* Writes a packet of a record. `data`: as in the record, its frame, or the address of its mbuf. */
+static void packet_write(struct snapshot *snapshot, const struct held *held, simtime t_ns,
+                         uint32_t number, const uint8_t *data)
 {
 	const uint32_t snap = snapshot->snap ? snapshot->snap : UINT32_MAX;
 	const struct rte_mbuf *mbuf = NULL;
+	struct saved saved = {.t_ns = t_ns, .wire_bytes = held->wire_bytes, .number = number};
 
-	if (flags & HELD_MBUF)
+	if (held->flags & HELD_MBUF)
 		memcpy(&mbuf, data, sizeof(mbuf));
-	saved->bytes = RTE_MIN(mbuf ? mbuf->pkt_len : stored_bytes, snap);
-	saved->flags = flags & FLAGS_OF_PACKET;
-	saved_head(snapshot, saved);
+	saved.bytes = RTE_MIN(mbuf ? mbuf->pkt_len : held->stored_bytes, snap);
+	saved.flags = held->flags & FLAGS_OF_PACKET;
+	saved_head(snapshot, &saved);
 	if (mbuf)
-		chain_write(snapshot, mbuf, saved->bytes);
+		chain_write(snapshot, mbuf, saved.bytes);
 	else
-		frame_write(snapshot, data, saved->bytes);
-}
-
-static void held_write(struct snapshot *snapshot, simtime t_ns, const struct held *held)
-{
-	struct saved saved = {.t_ns = t_ns, .wire_bytes = held->wire_bytes, .number = held->number};
-
-	packet_write(snapshot, &saved, held->stored_bytes, held->flags, held->data);
+		frame_write(snapshot, data, saved.bytes);
 }
 
 /* Reads the next frame into mbufs of the pool. Returns NULL if there are none. */
@@ -111,43 +105,62 @@ static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct
 	return true;
 }
 
-/* ---- a log of records ---- */
+/* ---- a log of packets ---- */
 
-static void record_append(struct snapshot *snapshot, struct log *log, struct holder *holder,
-                          uint32_t cloud)
+/* Writes the packets of a record that have not left. */
+static void held_write_all(struct snapshot *snapshot, const struct held *held)
 {
-	struct held *held = NULL;
-	uint32_t stored_bytes;
-	struct burst burst;
-	bool copied;
-
-	if (!packet_read(snapshot, holder, &burst))
-		return;
-	if (hold_takes(holder, burst.mbuf[0], &copied, &stored_bytes))
-		held = log_append(log, &holder->arena, stored_bytes);
-	if (!snapshot_holds(snapshot, held != NULL)) {
-		rte_pktmbuf_free(burst.mbuf[0]);
-		return;
-	}
-	held->t_ns = burst.t;
-	held->cloud = cloud;
-	hold_fill(holder, held, copied, &burst, 0);
+	for (uint16_t i = held->gone; i < held->n; i++)
+		packet_write(snapshot, held, held->t_ns, held->number + i,
+		             held->data + i * held_stride(held));
 }
 
-void log_snapshot(struct log *log, struct holder *holder, uint32_t cloud, struct snapshot *snapshot)
+/* Walks from the oldest record to the latest; returns how many packets they have. `snapshot` NULL:
+ * only counts them. */
+static uint64_t records_walk(struct snapshot *snapshot, const struct log *log)
 {
-	uint64_t n = log->records;
-	struct log_walk walk;
+	const struct chunk *chunk = log->head;
+	const uint8_t *at = log->read;
+	uint64_t n = 0;
+
+	for (uint64_t left = log->records; left > 0; left--) {
+		const struct held *held = (const struct held *)(const void *)at;
+
+		if (snapshot)
+			held_write_all(snapshot, held);
+		n += (uint64_t)(held->n - held->gone);
+		at += held_bytes_of_all(held);
+		if (left > 1 && chunk != log->tail && at == chunk->end) {
+			chunk = chunk->next;
+			at = chunk->records;
+		}
+	}
+	return n;
+}
+
+void log_snapshot(struct log *log, struct holder *holder, bool in_order, struct snapshot *snapshot)
+{
+	uint64_t n = records_walk(NULL, log);
+	simtime t_ns = 0;
 
 	snapshot_value(snapshot, n);
-	if (snapshot->restores) {
-		for (; n > 0 && !snapshot->failed; n--)
-			record_append(snapshot, log, holder, cloud);
+	if (!snapshot->restores) {
+		records_walk(snapshot, log);
 		return;
 	}
-	for (const struct held *held = log_walk_first(&walk, log); held;
-	     held = log_walk_next(&walk))
-		held_write(snapshot, held->t_ns, held);
+	for (; n > 0; n--) {
+		struct burst burst;
+
+		if (!packet_read(snapshot, holder, &burst))
+			return;
+		if (!snapshot_holds(snapshot, !in_order || burst.t >= t_ns) ||
+		    !snapshot_holds(snapshot,
+		                    train_push(log, holder, &burst, 0, 1, &burst.t, true) == 1)) {
+			rte_pktmbuf_free(burst.mbuf[0]);
+			return;
+		}
+		t_ns = burst.t;
+	}
 }
 
 /* ---- a log of notes ---- */
@@ -187,69 +200,6 @@ void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *sna
 	}
 }
 
-/* ---- a log of trains ---- */
-
-/* Writes the packets of a train that have not left. */
-static void train_write(struct snapshot *snapshot, const struct train *train)
-{
-	for (uint16_t i = train->gone; i < train->n; i++) {
-		struct saved saved = {.t_ns = train->due_ns,
-		                      .wire_bytes = train->wire_bytes,
-		                      .number = train->number + i};
-
-		packet_write(snapshot, &saved, train->stored_bytes, train->flags,
-		             train->data + i * train_stride(train));
-	}
-}
-
-/* Walks from the oldest train to the latest; returns how many packets they have. `snapshot` NULL:
- * only counts them. */
-static uint64_t trains_walk(struct snapshot *snapshot, const struct log *log)
-{
-	const struct chunk *chunk = log->head;
-	const uint8_t *at = log->read;
-	uint64_t n = 0;
-
-	for (uint64_t left = log->records; left > 0; left--) {
-		const struct train *train = (const struct train *)(const void *)at;
-
-		if (snapshot)
-			train_write(snapshot, train);
-		n += (uint64_t)(train->n - train->gone);
-		at += train_bytes(train);
-		if (left > 1 && chunk != log->tail && at == chunk->end) {
-			chunk = chunk->next;
-			at = chunk->records;
-		}
-	}
-	return n;
-}
-
-void train_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot)
-{
-	uint64_t n = trains_walk(NULL, log);
-	simtime due = 0;
-
-	snapshot_value(snapshot, n);
-	if (!snapshot->restores) {
-		trains_walk(snapshot, log);
-		return;
-	}
-	for (; n > 0; n--) {
-		struct burst burst;
-
-		if (!packet_read(snapshot, holder, &burst))
-			return;
-		if (!snapshot_holds(snapshot, burst.t >= due) ||
-		    !snapshot_holds(snapshot,
-		                    train_push(log, holder, &burst, 0, 1, &burst.t, true) == 1)) {
-			rte_pktmbuf_free(burst.mbuf[0]);
-			return;
-		}
-		due = burst.t;
-	}
-}
-
 /* ---- a wheel ---- */
 
 /* An entry of a wheel, and where the rest of it begins in the snapshot. */
@@ -281,7 +231,7 @@ static void entry_write(void *argument, simtime t_ns, uint64_t number, const str
 	snapshot_value(snapshot, cloud);
 	length = snapshot->at;
 	snapshot_value(snapshot, bytes);
-	held_write(snapshot, t_ns, held);
+	packet_write(snapshot, held, t_ns, held->number, held->data);
 	if (snapshot->failed)
 		return;
 	bytes = (uint32_t)(snapshot->at - length - sizeof(bytes));

@@ -29,11 +29,17 @@ struct held {
 	 * time: its number in the order of insertion */
 	simtime t_ns;
 	uint32_t wire_bytes;   /* length on the wire */
-	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
+	uint16_t stored_bytes; /* of each packet: the frame, or the address of its mbuf */
 	uint16_t flags;        /* HELD_...; the low byte has the flags of struct packet */
-	uint32_t cloud;        /* index of the cloud that holds it */
-	uint32_t number;       /* low half of the packet's number */
-	uint8_t data[];
+	union {
+		/* in a log: how many packets it has, and how many, from the first on, have left */
+		struct {
+			uint16_t n, gone;
+		};
+		uint32_t cloud; /* on a wheel: index of the cloud that holds its one packet */
+	};
+	uint32_t number; /* low half of the number of the first packet; others have the next ones */
+	uint8_t data[];  /* for each packet, at a multiple of 8 */
 };
 
 #define HELD_MBUF  0x0100 /* data is a struct rte_mbuf * */
@@ -49,6 +55,18 @@ struct log {
 static inline uint32_t held_bytes(uint32_t stored_bytes)
 {
 	return (uint32_t)sizeof(struct held) + RTE_ALIGN_CEIL(stored_bytes, 8u);
+}
+
+/* Returns the distance from one packet of the record to the next. */
+static inline uint32_t held_stride(const struct held *held)
+{
+	return RTE_ALIGN_CEIL((uint32_t)held->stored_bytes, 8u);
+}
+
+/* Returns the bytes of a record in a log, with all its packets. */
+static inline uint32_t held_bytes_of_all(const struct held *held)
+{
+	return (uint32_t)sizeof(*held) + held->n * held_stride(held);
 }
 
 static inline struct rte_mbuf *held_mbuf(const struct held *held)
@@ -83,11 +101,17 @@ static inline void *log_reserve(struct log *log, struct arena *arena, uint32_t b
 	return room;
 }
 
-/* Returns room for a held packet at the end, or NULL if there is no memory. The caller fills it
- * in. */
+/* Returns room for one packet at the end, or NULL if there is no memory. The caller fills in the
+ * other fields. */
 static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
 {
-	return log_reserve(log, arena, held_bytes(stored_bytes));
+	struct held *held = log_reserve(log, arena, held_bytes(stored_bytes));
+
+	if (likely(held != NULL)) {
+		held->n = 1;
+		held->gone = 0;
+	}
+	return held;
 }
 
 /* Takes back the latest reservation. */

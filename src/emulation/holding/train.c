@@ -8,7 +8,7 @@ struct kind {
 
 /* Returns true if packet i may join the train behind k others. `uniform`: as far as the burst
  * decides it, all may. */
-static __rte_always_inline bool follows(const struct train *train, const struct kind *kind,
+static __rte_always_inline bool follows(const struct held *train, const struct kind *kind,
                                         uint32_t k, const struct burst *burst, uint32_t i,
                                         bool uniform)
 {
@@ -24,12 +24,12 @@ static __rte_always_inline bool follows(const struct train *train, const struct 
 /* Copies packets into the train, from packet `from` on, as long as they are like it and the chunk
  * has room; there is room for the first. Their mbufs become spare. Returns how many. */
 static __rte_always_inline uint32_t copy_frames(struct log *log, struct holder *holder,
-                                                struct train *train, const struct burst *burst,
+                                                struct held *train, const struct burst *burst,
                                                 uint32_t from, uint32_t n, bool uniform)
 {
 	struct rte_mbuf *mbuf = burst->mbuf[from];
 	const struct kind kind = {hold_shape(mbuf), hold_lengths(mbuf)};
-	const uint32_t stride = train_stride(train);
+	const uint32_t stride = held_stride(train);
 	const uint8_t *limit = log->limit;
 	uint8_t *write = train->data;
 	uint32_t k = 0, spare;
@@ -59,7 +59,7 @@ static __rte_always_inline uint32_t copy_frames(struct log *log, struct holder *
 }
 
 /* The same for frames that stay in their mbufs; the holder may keep the first. */
-static uint32_t keep_frames(struct log *log, struct holder *holder, struct train *train,
+static uint32_t keep_frames(struct log *log, struct holder *holder, struct held *train,
                             const struct burst *burst, uint32_t from, uint32_t n)
 {
 	struct rte_mbuf *mbuf = burst->mbuf[from];
@@ -86,7 +86,7 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
                                          const struct burst *burst, uint32_t from, uint32_t n,
                                          simtime due, bool uniform)
 {
-	struct train *train = NULL;
+	struct held *train = NULL;
 	uint32_t stored_bytes, k;
 	bool copied;
 
@@ -94,7 +94,7 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 		train = log_reserve(log, &holder->arena, held_bytes(stored_bytes));
 	if (unlikely(!train))
 		return 0;
-	train->due_ns = due;
+	train->t_ns = due;
 	train->wire_bytes = burst_wire_bytes(burst, from);
 	train->stored_bytes = (uint16_t)stored_bytes;
 	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, from));
@@ -130,30 +130,6 @@ uint16_t train_push(struct log *log, struct holder *holder, const struct burst *
 	return (uint16_t)done;
 }
 
-uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
-                         uint16_t n, const simtime *due_ns)
-{
-	uint16_t i;
-
-	for (i = 0; i < n; i++) {
-		const struct held *held = from[i];
-		struct train *train =
-		        log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
-
-		if (unlikely(!train))
-			break;
-		train->due_ns = due_ns[i];
-		train->wire_bytes = held->wire_bytes;
-		train->stored_bytes = held->stored_bytes;
-		train->flags = held->flags;
-		train->number = held->number;
-		train->n = 1;
-		train->gone = 0;
-		hold_copy(train->data, held->data, held->stored_bytes);
-	}
-	return i;
-}
-
 /* Returns the distance to the next chunk, or 0 if there is none: what leaves one chunk later is
  * fetched there, because the processor's own prefetching ends at the chunk. */
 static inline uintptr_t log_ahead(const struct log *log)
@@ -165,10 +141,10 @@ static inline uintptr_t log_ahead(const struct log *log)
 
 /* Copies k packets into spare mbufs; there are enough. */
 static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
-                                             const struct train *train, struct rte_mbuf **mbufs,
+                                             const struct held *train, struct rte_mbuf **mbufs,
                                              uint32_t k)
 {
-	const uint32_t stride = train_stride(train);
+	const uint32_t stride = held_stride(train);
 	const uint8_t *from = train->data + train->gone * stride;
 	const bool mixed = holder->kept > 0;
 	uintptr_t ahead = log_ahead(log);
@@ -187,7 +163,7 @@ static __rte_always_inline void leave_copied(const struct log *log, struct holde
 	holder->n_spare = spare;
 }
 
-static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
+static void leave_kept(struct holder *holder, const struct held *train, struct rte_mbuf **mbufs,
                        uint32_t k)
 {
 	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
@@ -196,17 +172,17 @@ static void leave_kept(struct holder *holder, const struct train *train, struct 
 }
 
 /* Counts k packets that have left. Removes the train when all have left. */
-static __rte_always_inline void gone(struct log *log, struct holder *holder, struct train *train,
+static __rte_always_inline void gone(struct log *log, struct holder *holder, struct held *train,
                                      uint32_t k)
 {
 	train->gone = (uint16_t)(train->gone + k);
 	if (likely(train->gone == train->n))
-		log_pass(log, &holder->arena, train_bytes(train));
+		log_pass(log, &holder->arena, held_bytes_of_all(train));
 }
 
 /* Moves packets of the oldest train into the outlet, as many as it has room for and there are
  * mbufs; returns how many. */
-static uint32_t leave_together(struct log *log, struct holder *holder, struct train *train,
+static uint32_t leave_together(struct log *log, struct holder *holder, struct held *train,
                                struct outlet *outlet)
 {
 	const uint32_t at = outlet->n;
@@ -219,7 +195,7 @@ static uint32_t leave_together(struct log *log, struct holder *holder, struct tr
 		leave_kept(holder, train, &outlet->mbufs[at], k);
 	}
 	for (uint32_t i = 0; i < k; i++) {
-		outlet->due_ns[at + i] = train->due_ns;
+		outlet->due_ns[at + i] = train->t_ns;
 		outlet->wire_bytes[at + i] = train->wire_bytes;
 	}
 	outlet->n = at + k;
@@ -234,7 +210,7 @@ static uint64_t leave_singles(struct log *log, struct holder *holder, simtime no
 {
 	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
 	const bool mixed = holder->kept > 0;
-	struct train *train = train_front(log);
+	struct held *train = log_front(log);
 	uint64_t bytes = 0;
 
 	for (uint32_t k = 0; k < room; k++) {
@@ -244,11 +220,11 @@ static uint64_t leave_singles(struct log *log, struct holder *holder, simtime no
 			hold_spare_fetch(holder, holder->n_spare);
 		rte_prefetch0((const void *)((uintptr_t)train + log_ahead(log)));
 		hold_into(mbuf, train->data, train->stored_bytes);
-		outlet_put(outlet, mbuf, train->due_ns, train->wire_bytes);
+		outlet_put(outlet, mbuf, train->t_ns, train->wire_bytes);
 		bytes += train->wire_bytes;
-		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + train_stride(train));
-		train = train_front(log);
-		if (log->records == 0 || train->due_ns > now || train->n != 1 ||
+		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + held_stride(train));
+		train = log_front(log);
+		if (log->records == 0 || train->t_ns > now || train->n != 1 ||
 		    unlikely(train->flags & HELD_MBUF))
 			break;
 	}
@@ -261,7 +237,7 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 	uint32_t before;
 
 	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
-		struct train *train = train_front(log);
+		struct held *train = log_front(log);
 		const uint32_t wire_bytes = train->wire_bytes;
 
 		/* If packets come one by one, as in a replay, all trains have one packet. */
@@ -279,16 +255,13 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
                                struct held *head)
 {
 	struct rte_mbuf *mbuf;
-	struct train *train;
+	struct held *train;
 
 	if (train_next(log) > now)
 		return NULL;
-	train = train_front(log);
-	*head = (struct held){.t_ns = train->due_ns,
-	                      .wire_bytes = train->wire_bytes,
-	                      .stored_bytes = train->stored_bytes,
-	                      .flags = train->flags,
-	                      .number = train->number + train->gone};
+	train = log_front(log);
+	*head = *train;
+	head->number += train->gone;
 	if (unlikely(train->flags & HELD_MBUF))
 		leave_kept(holder, train, &mbuf, 1);
 	else if (likely(hold_provide(holder) > 0))
@@ -301,12 +274,12 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
 
 void train_drop_one(struct log *log, struct holder *holder)
 {
-	gone(log, holder, train_front(log), 1);
+	gone(log, holder, log_front(log), 1);
 }
 
 uint32_t train_drop(struct log *log, struct holder *holder)
 {
-	const struct train *train = train_front(log);
+	const struct held *train = log_front(log);
 	uint32_t left = (uint32_t)train->n - train->gone;
 	struct rte_mbuf *mbuf;
 
@@ -315,7 +288,7 @@ uint32_t train_drop(struct log *log, struct holder *holder)
 		holder->kept -= mbuf->nb_segs;
 		rte_pktmbuf_free(mbuf);
 	}
-	log_pass(log, &holder->arena, train_bytes(train));
+	log_pass(log, &holder->arena, held_bytes_of_all(train));
 	return left;
 }
 
@@ -339,15 +312,15 @@ static bool has_next(struct prefetch *prefetch, const struct log *log)
 
 /* Fetches the part of the next chunk that corresponds to this train in its own: the processor's own
  * prefetching ends at the chunk. */
-static void log_fetch(const struct chunk *chunk, const struct train *train)
+static void log_fetch(const struct chunk *chunk, const struct held *train)
 {
 	uintptr_t next = (uintptr_t)train + ((uintptr_t)chunk->next - (uintptr_t)chunk);
 
-	for (uint32_t at = 0; at < train_bytes(train); at += RTE_CACHE_LINE_SIZE)
+	for (uint32_t at = 0; at < held_bytes_of_all(train); at += RTE_CACHE_LINE_SIZE)
 		rte_prefetch0((const void *)(next + at));
 }
 
-static void mbufs_fetch(const struct train *train)
+static void mbufs_fetch(const struct held *train)
 {
 	for (uint32_t i = train->gone; i < train->n; i++) {
 		const uint8_t *mbuf;
@@ -365,14 +338,14 @@ void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room
 	if (log->records == 0 || prefetch->ahead >= room)
 		return;
 	while (prefetch->ahead < room + FURTHER && has_next(prefetch, log)) {
-		const struct train *train = (const struct train *)(const void *)prefetch->at;
+		const struct held *train = (const struct held *)(const void *)prefetch->at;
 
 		if (prefetch->chunk->next)
 			log_fetch(prefetch->chunk, train);
 		if (train->flags & HELD_MBUF)
 			mbufs_fetch(train);
 		prefetch->ahead += (uint32_t)train->n - train->gone;
-		prefetch->at += train_bytes(train);
+		prefetch->at += held_bytes_of_all(train);
 	}
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trains: packets that leave a line together, in the order of their arrival, in one record of its
- * log.
+ * log (struct held).
  *
  * The packets of a poll arrive at one instant, and on a line with a constant delay they are due at
  * one instant. So a train stores their common fields once, and their frames one behind the other: a
  * packet costs its own bytes, and two loops of copies. A packet that differs begins another train;
- * a single packet is a train of one, no larger than a `struct held`.
+ * a single packet is a train of one.
  *
  * Order: trains leave in the order in which they were pushed; if there is not room for a whole
  * train, its packets leave one by one.
@@ -24,40 +24,10 @@
 #include "packet/burst.h"
 #include "packet/outlet.h"
 
-struct train {
-	simtime due_ns;
-	/* of each packet, as in struct held */
-	uint32_t wire_bytes;
-	uint16_t stored_bytes;
-	uint16_t flags;
-	uint32_t number;  /* low half, of the first packet; the others have the next ones */
-	uint16_t n, gone; /* packets; how many of them, from the first on, have left */
-	uint8_t data[];   /* for each, at a multiple of 8: its frame, or the address of its mbuf */
-};
-
-_Static_assert(sizeof(struct train) == sizeof(struct held), "a packet alone takes no more memory");
-
-/* Returns the distance from one packet of the train to the next. */
-static inline uint32_t train_stride(const struct train *train)
-{
-	return RTE_ALIGN_CEIL((uint32_t)train->stored_bytes, 8u);
-}
-
-static inline uint32_t train_bytes(const struct train *train)
-{
-	return (uint32_t)sizeof(*train) + train->n * train_stride(train);
-}
-
-/* Returns the oldest train of a log that has one. */
-static inline struct train *train_front(const struct log *log)
-{
-	return (struct train *)(void *)log->read;
-}
-
 /* Returns when the oldest train is due, or SIMTIME_NEVER if there is none. */
 static inline simtime train_next(const struct log *log)
 {
-	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
+	return log->records ? log_front(log)->t_ns : SIMTIME_NEVER;
 }
 
 /* Pushes n packets of a burst, from `from` on, each with its own due time; if `as_one`, all are due
@@ -65,12 +35,6 @@ static inline simtime train_next(const struct log *log)
  * caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* Pushes n packets from other records, each as a train of its own with its own due time. The
- * packets are moved: the caller then removes the records without dropping them. Returns how many
- * found memory, from the first on. */
-uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
-                         uint16_t n, const simtime *due_ns);
-
 /* Moves the packets that are due by `now` into the outlet, as far as it has room; returns the sum
  * of their lengths. If the pool has no mbufs, the rest stays. */
 uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet);

@@ -190,17 +190,20 @@ uint16_t line_push_held(struct line *line, struct holder *holder, const struct h
 {
 	struct wheel *wheel = wheel_for(line);
 	struct held *to;
-	uint16_t pushed = 0;
+	uint16_t pushed;
 
 	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
 		return 0;
-	if (!wheel)
-		pushed = train_push_held(&line->log, holder, held, n, due_ns);
-	while (wheel && pushed < n) {
-		to = wheel_append(wheel, due_ns[pushed], line->cloud, held[pushed]->stored_bytes);
+	for (pushed = 0; pushed < n; pushed++) {
+		const struct held *from = held[pushed];
+
+		to = wheel ? wheel_append(wheel, due_ns[pushed], line->cloud, from->stored_bytes)
+		           : log_append(&line->log, &holder->arena, from->stored_bytes);
 		if (unlikely(!to))
 			break;
-		hold_record(to, held[pushed++]);
+		if (!wheel)
+			to->t_ns = due_ns[pushed];
+		hold_record(to, from);
 	}
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
 		in_flight_note(line->in_flight, due_ns[i]);

@@ -49,7 +49,7 @@ static void back_snapshot(struct line *line, struct holder *holder, struct snaps
 	snapshot_value(snapshot, back->passed);
 	snapshot_value(snapshot, back->released);
 	choice_snapshot(&back->choice, snapshot);
-	log_snapshot(&back->packets, holder, line->cloud, snapshot);
+	log_snapshot(&back->packets, holder, false, snapshot);
 	notes_snapshot(&back->notes, holder, snapshot);
 	snapshot_value(snapshot, line->back_deadline);
 	snapshot_holds(snapshot, back->packets.records == back->notes.records &&
@@ -92,7 +92,7 @@ void line_snapshot(struct line *line, struct holder *holder, simtime now, struct
 	back_snapshot(line, holder, snapshot);
 	if (snapshot_flag(snapshot, line->in_flight != NULL) && has_in_flight(line, snapshot))
 		in_flight_snapshot(line->in_flight, &holder->arena, snapshot);
-	train_snapshot(&line->log, holder, snapshot);
+	log_snapshot(&line->log, holder, true, snapshot);
 	if (snapshot_flag(snapshot, line->wheel != NULL) && has_wheel(line, holder, snapshot))
 		wheel_snapshot(line->wheel, holder, line->cloud, now, NULL, snapshot);
 	line->drains = line->shared && !line_is_empty(line);

@@ -223,7 +223,6 @@ static bool head_lift(struct link *link, struct arena *arena)
 	if (unlikely(!to))
 		return false;
 	to->t_ns = from->t_ns;
-	to->cloud = from->cloud;
 	hold_record(to, from);
 	log_pop(log, arena);
 	return true;

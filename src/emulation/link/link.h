@@ -202,10 +202,8 @@ bool link_oldest(struct link *link, const struct queue *queue, struct arena *are
 
 struct holder;
 struct snapshot;
-/* Writes or reads the state of the link and its queues, with their packets (snapshot.h). `cloud` is
- * the index of the cloud. */
-void link_snapshot(struct link *link, struct holder *holder, uint32_t cloud,
-                   struct snapshot *snapshot);
+/* Writes or reads the state of the link and its queues, with their packets (snapshot.h). */
+void link_snapshot(struct link *link, struct holder *holder, struct snapshot *snapshot);
 
 /* Drops all packets without reporting their fates; returns their number. */
 uint64_t link_clear(struct link *link, struct holder *holder);

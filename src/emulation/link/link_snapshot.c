@@ -42,7 +42,7 @@ static uint64_t records_of(const struct queue *queue)
 }
 
 static void queue_snapshot(struct link *link, struct queue *queue, struct holder *holder,
-                           uint32_t cloud, struct snapshot *snapshot)
+                           struct snapshot *snapshot)
 {
 	struct log *log;
 
@@ -54,7 +54,7 @@ static void queue_snapshot(struct link *link, struct queue *queue, struct holder
 	if (snapshot_same(snapshot, queue->aqm != NULL))
 		aqm_snapshot(queue->aqm, snapshot);
 	for (uint32_t i = 0; !snapshot->failed && (log = queue_log(queue, i)); i++)
-		log_snapshot(log, holder, cloud, snapshot);
+		log_snapshot(log, holder, false, snapshot);
 	if (queue->aqm)
 		snapshot_holds(snapshot, aqm_fits(queue->aqm));
 	snapshot_holds(snapshot,
@@ -108,8 +108,7 @@ static bool head_is_there(const struct link *link)
 	return link->taken.records + link->from->log.records > 0;
 }
 
-void link_snapshot(struct link *link, struct holder *holder, uint32_t cloud,
-                   struct snapshot *snapshot)
+void link_snapshot(struct link *link, struct holder *holder, struct snapshot *snapshot)
 {
 	struct queue *queue;
 	uint32_t n;
@@ -125,9 +124,9 @@ void link_snapshot(struct link *link, struct holder *holder, uint32_t cloud,
 	if (snapshot_same(snapshot, link->classes != NULL))
 		classes_snapshot(link->classes, snapshot);
 	link->from = link_queue_at(link, snapshot_index(snapshot, from, n));
-	log_snapshot(&link->taken, holder, cloud, snapshot);
+	log_snapshot(&link->taken, holder, false, snapshot);
 	snapshot_holds(snapshot, link->taken.records <= 1);
 	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++)
-		queue_snapshot(link, queue, holder, cloud, snapshot);
+		queue_snapshot(link, queue, holder, snapshot);
 	snapshot_holds(snapshot, head_is_there(link));
 }
