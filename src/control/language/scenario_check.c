@@ -438,20 +438,13 @@ bool scenario_place_is(const struct scenario_place *place, const struct conf *co
 	return conf->number == place->number;
 }
 
-static bool same_selection(const struct conf *a, const struct conf *b)
-{
-	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
-}
-
 /* Returns true if the cloud is unchanged from `before`, a scenario that has been checked. */
 static bool is_checked(const struct cloud_conf *cloud, const struct scenario *before)
 {
 	int index = before != NULL ? scenario_find_cloud(before, cloud->name) : -1;
 	const struct cloud_conf *other = index >= 0 ? before->clouds[index] : NULL;
-	bool same = other != NULL && cloud->many == other->many &&
-	            cloud->n_confs == other->n_confs && strcmp(cloud->from, other->from) == 0 &&
-	            strcmp(cloud->to, other->to) == 0 &&
-	            same_selection(cloud->selection, other->selection);
+	bool same = other != NULL && cloud->n_confs == other->n_confs &&
+	            cloud_conf_same_path(cloud, other);
 
 	for (uint32_t i = 0; same && i < cloud->n_confs; i++)
 		same = conf_equal(cloud->confs[i], other->confs[i]);

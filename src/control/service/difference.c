@@ -98,15 +98,6 @@ static int item_set(struct cloud_conf *cloud, const struct cloud_conf *from,
 
 /* ---- clouds ---- */
 
-static bool same_definition(const struct cloud_conf *a, const struct cloud_conf *b)
-{
-	if (a->many != b->many || strcmp(a->from, b->from) != 0 || strcmp(a->to, b->to) != 0)
-		return false;
-	if (a->selection == NULL || b->selection == NULL)
-		return a->selection == b->selection;
-	return conf_equal(a->selection, b->selection);
-}
-
 static int define_as(struct cloud_conf *cloud, const struct cloud_conf *as)
 {
 	struct conf *selection = as->selection != NULL ? conf_copy(as->selection) : NULL;
@@ -125,7 +116,7 @@ static bool same_cloud(const struct cloud_conf *a, const struct cloud_conf *b)
 {
 	if (a == NULL || b == NULL)
 		return a == b;
-	if (a->n_confs != b->n_confs || !same_definition(a, b))
+	if (a->n_confs != b->n_confs || !cloud_conf_same_path(a, b))
 		return false;
 	for (uint32_t i = 0; i < a->n_confs; i++)
 		if (!conf_equal(a->confs[i], b->confs[i]))
@@ -263,8 +254,8 @@ static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud, bo
 		cloud_conf_free(copy);
 		return 0;
 	}
-	if (!same_definition(of->before, of->after)) {
-		if (!same_definition(cloud, of->after))
+	if (!cloud_conf_same_path(of->before, of->after)) {
+		if (!cloud_conf_same_path(cloud, of->after))
 			undo.kept = true;
 		else if (define_as(cloud, of->before) != 0)
 			return -ENOMEM;

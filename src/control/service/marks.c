@@ -29,11 +29,6 @@ struct mark {
 
 /* ---- which clouds get a mark ---- */
 
-static bool same_selection(const struct conf *a, const struct conf *b)
-{
-	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
-}
-
 /* Returns true if the cloud has this configuration, in whatever order its statements were given. */
 static bool has_conf(const struct cloud_conf *cloud, const struct conf *conf)
 {
@@ -49,9 +44,8 @@ static bool is_new(const struct cloud_conf *cloud, const struct scenario *before
 	int index = scenario_find_cloud(before, cloud->name);
 	const struct cloud_conf *other = index >= 0 ? before->clouds[index] : NULL;
 
-	if (other == NULL || cloud->many != other->many || cloud->n_confs != other->n_confs ||
-	    strcmp(cloud->from, other->from) != 0 || strcmp(cloud->to, other->to) != 0 ||
-	    !same_selection(cloud->selection, other->selection))
+	if (other == NULL || cloud->n_confs != other->n_confs ||
+	    !cloud_conf_same_path(cloud, other))
 		return true;
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
 		if (!conf_equal(cloud->confs[i], other->confs[i]) &&

@@ -205,7 +205,7 @@ static bool port_is(const struct port_conf *next, const struct port_conf *now)
 	if (next->device == NULL || now->device == NULL ? next->device != now->device
 	                                                : strcmp(next->device, now->device) != 0)
 		return false;
-	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
+	return conf_equal(a, b);
 }
 
 /* Formats what the line wants, if that cannot change while packets flow; or "". */

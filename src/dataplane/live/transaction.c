@@ -101,11 +101,6 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_setting(const struct conf *a, const struct conf *b)
-{
-	return a == b || (a && b && conf_equal(a, b));
-}
-
 static int check_next(const struct runtime *runtime, const struct scenario *next,
                       struct problem *problem)
 {
@@ -115,7 +110,7 @@ static int check_next(const struct runtime *runtime, const struct scenario *next
 	for (uint32_t i = 0; same && i < now->n_ports; i++)
 		same = strcmp(now->ports[i].name, next->ports[i].name) == 0 &&
 		       same_text(now->ports[i].device, next->ports[i].device) &&
-		       same_setting(now->ports[i].setting, next->ports[i].setting);
+		       conf_equal(now->ports[i].setting, next->ports[i].setting);
 	if (!same) {
 		problem_set(
 		        problem, -1,

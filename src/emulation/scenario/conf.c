@@ -219,6 +219,8 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 bool conf_equal(const struct conf *a, const struct conf *b)
 {
+	if (a == NULL || b == NULL)
+		return a == b;
 	return a->number == b->number && conf_alike(a, b);
 }
 

@@ -63,8 +63,7 @@ bool orders_equal(const struct orders *a, const struct orders *b)
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct conf *x = a->order[i].conf, *y = b->order[i].conf;
 
-		if (strcmp(a->order[i].name, b->order[i].name) != 0 || !x != !y ||
-		    (x && !conf_equal(x, y)))
+		if (strcmp(a->order[i].name, b->order[i].name) != 0 || !conf_equal(x, y))
 			return false;
 	}
 	return true;

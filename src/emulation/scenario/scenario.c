@@ -302,6 +302,12 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
 }
 
+bool cloud_conf_same_path(const struct cloud_conf *a, const struct cloud_conf *b)
+{
+	return a->many == b->many && strcmp(a->from, b->from) == 0 && strcmp(a->to, b->to) == 0 &&
+	       conf_equal(a->selection, b->selection);
+}
+
 bool cloud_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
                      const char *name)
 {

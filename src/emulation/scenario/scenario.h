@@ -70,9 +70,9 @@ struct scenario {
 struct conf *conf_make(const struct statement *statement);
 struct conf *conf_copy(const struct conf *conf);
 void conf_free(struct conf *conf);
-/* Returns true if statement, number, scope and all fields are equal. */
+/* Returns true if statement, number, scope and all fields are equal, or both are NULL. */
 bool conf_equal(const struct conf *a, const struct conf *b);
-/* Does the same, but for the number. */
+/* Does the same, but for the number, and not for NULL. */
 bool conf_alike(const struct conf *a, const struct conf *b);
 
 struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud);
@@ -119,6 +119,8 @@ uint32_t cloud_class_free(const struct cloud_conf *cloud);
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* Returns the configuration of the same name with the next number, or NULL after the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
+/* Returns true if both clouds begin and end at the same places and take the same packets. */
+bool cloud_conf_same_path(const struct cloud_conf *a, const struct cloud_conf *b);
 /* Returns true if both clouds have the same configurations of the statement `name`, or none.
  * `before` may be NULL. */
 bool cloud_conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
