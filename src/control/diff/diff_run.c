@@ -95,20 +95,11 @@ static int open_run(struct runner *runner, const struct diff_plan *plan, struct 
 	        /* Everything that the recorded run held finds room. */
 	        .memory_bytes = RTE_MAX(REPLAY_MEMORY, 2 * about->memory_bytes),
 	};
-	runner->options = (struct rerun_options){
-	        .path = about->ingress,
-	        .workers = about->workers,
-	        .snap = about->snap,
-	        .flight = about->flight,
-	        .change = recording_folder_change,
-	        .begun = recording_folder_begun,
-	        .otherwise = side->otherwise,
-	        .ideal = plan->ideal,
-	        .until_ns = plan->until_ns ? plan->until_ns : SIMTIME_NEVER,
-	        .replay = &runner->replay,
-	        .argument = side->folder,
-	};
-	memcpy(runner->options.emulator, about->emulator, sizeof(about->emulator));
+	runner->options = recording_folder_rerun(side->folder);
+	runner->options.otherwise = side->otherwise;
+	runner->options.ideal = plan->ideal;
+	runner->options.until_ns = plan->until_ns ? plan->until_ns : SIMTIME_NEVER;
+	runner->options.replay = &runner->replay;
 	return rerun_open(side->scenario, &runner->options, &side->result, problem, &runner->rerun);
 }
 

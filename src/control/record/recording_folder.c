@@ -314,8 +314,9 @@ static bool has_begun_to_read(struct recording_folder *folder, struct follower *
 	return false;
 }
 
-const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
-                                               struct problem *problem)
+/* The scenario that a change has made, for a worker (rerun_options.change). */
+static const struct scenario *change_made(void *argument, uint32_t worker, uint64_t number,
+                                          struct problem *problem)
 {
 	struct recording_folder *folder = argument;
 	struct follower *follower = &folder->followers[worker];
@@ -335,8 +336,9 @@ const struct scenario *recording_folder_change(void *argument, uint32_t worker, 
 	return scenario_there(folder, follower, name, problem);
 }
 
-const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
-                                              struct problem *problem)
+/* The scenario of `config` or `edits`, once the snapshot of a flight has been read
+ * (rerun_options.begun). */
+static const struct scenario *begun_with(void *argument, uint32_t worker, struct problem *problem)
 {
 	struct recording_folder *folder = argument;
 	struct follower *follower = &folder->followers[worker];
@@ -558,6 +560,21 @@ const struct recording_about *recording_folder_about(const struct recording_fold
 const struct scenario *recording_folder_first(const struct recording_folder *folder)
 {
 	return folder->first;
+}
+
+struct rerun_options recording_folder_rerun(struct recording_folder *folder)
+{
+	const struct recording_about *about = &folder->about;
+	struct rerun_options options = {.path = about->ingress,
+	                                .workers = about->workers,
+	                                .snap = about->snap,
+	                                .flight = about->flight,
+	                                .change = change_made,
+	                                .begun = begun_with,
+	                                .argument = folder};
+
+	memcpy(options.emulator, about->emulator, sizeof(options.emulator));
+	return options;
 }
 
 const char *recording_folder_warning(const struct recording_folder *folder, size_t i)

@@ -43,12 +43,8 @@ const char *recording_other_version(const struct recording_about *about,
 const char *recording_folder_warning(const struct recording_folder *folder, size_t i);
 /* Returns the scenario in force at the beginning. */
 const struct scenario *recording_folder_first(const struct recording_folder *folder);
-/* Implements rerun_options.change; `argument` is the folder. */
-const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
-                                               struct problem *problem);
-
-/* Implements rerun_options.begun likewise. */
-const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
-                                              struct problem *problem);
+/* Returns how to run it again: all that follows from the folder, with its changes. The caller sets
+ * the rest. */
+struct rerun_options recording_folder_rerun(struct recording_folder *folder);
 
 #endif

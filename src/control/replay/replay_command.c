@@ -109,19 +109,7 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 {
 	const struct recording_about *about = recording_folder_about(folder);
 	struct replay_options replay = *options;
-	struct rerun_options rerun = {
-	        .path = about->ingress,
-	        .workers = about->workers,
-	        .snap = about->snap,
-	        .flight = about->flight,
-	        .change = recording_folder_change,
-	        .begun = recording_folder_begun,
-	        .otherwise = arguments->config || arguments->n_set || arguments->seed_given,
-	        .ideal = arguments->ideal,
-	        .until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER,
-	        .replay = &replay,
-	        .argument = folder,
-	};
+	struct rerun_options rerun = recording_folder_rerun(folder);
 	struct rerun_result *outcome = calloc(1, sizeof(*outcome));
 	char other[RECORDING_OTHER_BYTES];
 	int rc;
@@ -130,7 +118,10 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	memcpy(rerun.emulator, about->emulator, sizeof(rerun.emulator));
+	rerun.otherwise = arguments->config || arguments->n_set || arguments->seed_given;
+	rerun.ideal = arguments->ideal;
+	rerun.until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER;
+	rerun.replay = &replay;
 	/* The packets held in the recorded run must have room here, too. */
 	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
 	rc = rerun_run(scenario, &rerun, outcome, problem);
