@@ -99,10 +99,10 @@ bool exec_is_listening(pid_t process);
  *   near  the command's (of --between: B's); its default route leads through weir
  *   far   that of the gateway (gateway.h), or A's
  *
- * Addresses are of a network that neither this machine nor a surrounding `weir exec` uses
- * (exec.h): the far end is .1, the near end .2. Each end has the link address of the other,
- * so no ARP and no neighbour discovery crosses the path. There is IPv6 if this machine has it and,
- * for the gateway, a route. The MTU is that of the route out.
+ * Addresses are of a network that neither this machine nor a surrounding `weir exec` uses (below):
+ * the far end is .1, the near end .2. Each end has the link address of the other, so no ARP and no
+ * neighbour discovery crosses the path. There is IPv6 if this machine has it and, for the gateway,
+ * a route. The MTU is that of the route out.
  *
  * Ownership: exec_path_close closes everything. The namespaces vanish with that, and with the
  * processes inside.

@@ -200,7 +200,7 @@ void serve_visitor_may(struct serve_visitors *visitors, struct MHD_Connection *c
 /*
  * The HTTP server: which requests are admitted (serve_request.h), and how each is answered. A
  * request that needs weir is suspended until weir has answered, at most SERVE_METRICS_MS for
- * metrics, else until its ask gives up (serve_http.h); other requests do not wait for it.
+ * metrics, else until its ask gives up; other requests do not wait for it.
  *
  * Bounds: SERVE_CONNECTIONS connections, of which SERVE_STREAMS may be streams; 32 KiB of headers;
  * SERVE_CHANGE_BYTES_MAX of a body.
@@ -210,7 +210,7 @@ void serve_visitor_may(struct serve_visitors *visitors, struct MHD_Connection *c
 
 #define SERVE_METRICS_MS 5000
 
-struct serve_call; /* serve_http.h */
+struct serve_call;
 
 struct serve_http {
 	struct MHD_Daemon *daemon;

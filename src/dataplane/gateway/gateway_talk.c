@@ -20,7 +20,7 @@
  * one of them. gateway->buffer stays as it is. */
 static bool talk_errors_pass(struct gateway *gateway, struct talk *talk);
 
-/* gateway_talk.c: what returns to the command */
+/* What returns to the command. */
 static void talk_answers_pass(struct gateway *gateway, struct talk *talk);
 
 #define IDLE_S     180

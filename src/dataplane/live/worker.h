@@ -10,7 +10,7 @@
  * A burst is stamped with a reading of the clock taken after the burst was received. If the
  * processor was taken away in between, an older reading could be before the arrival of the packets,
  * which would then leave early. Ports to which this worker cannot send itself are reached over a
- * ring, which their owner empties (drains). The roles of a pipeline are in worker.h.
+ * ring, which their owner empties (drains). The roles of a pipeline are below.
  *
  * Determinism: worker_poll() depends on `now` and on what the devices deliver. A test calls it with
  * instants of its own (clock NULL).
@@ -173,7 +173,7 @@ void worker_record_end(struct worker *worker);
 /* Empties the outlet of this port, in the middle of a poll. The worker's engine calls it
  * (engine_setup.make_room). */
 void worker_make_room(void *worker, uint32_t port);
-/* Sends what is due. Also used by worker.c and arrivals.c. */
+/* Sends what is due. Also used by arrivals.c. */
 bool worker_send(struct worker *worker, simtime now);
 /* Gives packets their ages, by the stamps of the device. Also used by arrivals.c. */
 void worker_set_ages(const struct inlet *inlet, struct burst *burst);

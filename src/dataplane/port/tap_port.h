@@ -14,7 +14,7 @@
  * there is a server that can answer (gateway.h). When a TCP flow changes its DSCP, the headers of
  * its segment are sent to FD2 as well (dscp_watch.h).
  *
- * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of tap_port.h. A frame then has
+ * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of stamps (below). A frame then has
  * the instant at which the kernel sent it into the tap, however late a worker reads it; if that is
  * not known, the instant at which it was read.
  *

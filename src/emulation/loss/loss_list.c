@@ -12,6 +12,30 @@
 #include "scenario/scenario.h"
 #include "stage/stage.h"
 
+/*
+ * Reads the packets that a file names as lost, row by row: numbers of packets, or the log of a run.
+ *
+ * Ownership: the caller frees the rows; the names in them lie in the file.
+ * Thread: control, any.
+ */
+
+/* A part of a file. */
+struct span {
+	const char *text;
+	size_t bytes;
+};
+
+struct drop_row {
+	struct span cloud; /* in a log; empty in a file of numbers */
+	uint64_t key;      /* twice the packet's number, plus 1 for its copy */
+};
+
+struct drop_rows {
+	bool log; /* false: a file of numbers */
+	size_t n;
+	struct drop_row *rows; /* sorted by cloud, then by key; malloc'd, NULL if n is 0 */
+};
+
 #define HEADER "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"
 
 /* Of a live run. */

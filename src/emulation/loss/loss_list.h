@@ -27,7 +27,7 @@
 #include "scenario/statement.h"
 
 /*
- * Sets of packets read from a file (loss_list.h has its formats), and queried packet by packet.
+ * Sets of packets read from a file (above), and queried packet by packet.
  *
  * A *table* has what the file says of a cloud, or of all clouds of a template, which share it. A
  * *list* is the part of a table that concerns one cloud.
@@ -39,33 +39,6 @@
  * Thread: tables are made and released by control, in any thread, and only read otherwise; a list
  * belongs to one worker.
  */
-
-/*
- * Reads the packets that a file names as lost, row by row (loss_list.h has the formats: numbers of
- * packets, or the log of a run).
- *
- * Ownership: the caller frees the rows; the names in them lie in the file.
- * Thread: control, any.
- */
-
-struct problem;
-
-/* A part of a file. */
-struct span {
-	const char *text;
-	size_t bytes;
-};
-
-struct drop_row {
-	struct span cloud; /* in a log; empty in a file of numbers */
-	uint64_t key;      /* twice the packet's number, plus 1 for its copy */
-};
-
-struct drop_rows {
-	bool log; /* false: a file of numbers */
-	size_t n;
-	struct drop_row *rows; /* sorted by cloud, then by key; malloc'd, NULL if n is 0 */
-};
 
 struct drop_table;
 struct problem;

@@ -312,7 +312,7 @@ static inline void red_idle(struct red *red, simtime now)
  * `red min T max T [max-p P] [weight W] [unit byte|packet] [mean S] [gentle on|off] [wait on|off]
  *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C]
  *        [match WORDS]`:
- * the fields of RED, their checks, and their conversion for red.h, which has the model.
+ * the fields of RED, their checks, and their conversion for the model, above.
  *
  * Thresholds are bytes or packets. `unit` says what the queue is counted in; by default it is that
  * of `min`. A threshold in the other unit is converted with `mean`, as in ns-2. Times are refused:
