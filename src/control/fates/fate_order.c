@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fates/fate_order.h"
 
-#include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <rte_common.h>
 
 #include "capture/fate_ring.h"
 #include "packet/packet.h"

@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
-#include <rte_common.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+#include <rte_common.h>
 
 #include "account/count.h"
 #include "capture/atomic_file.h"

@@ -2,12 +2,13 @@
 /* `weir replay`: from its command line to the files and the table. */
 #include <errno.h>
 #include <inttypes.h>
-#include <rte_common.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include <rte_common.h>
 
 #include "account/count.h"
 #include "capture/atomic_file.h"

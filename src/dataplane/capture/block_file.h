@@ -9,11 +9,12 @@
 #ifndef WEIR_BLOCK_FILE_H
 #define WEIR_BLOCK_FILE_H
 
-#include <rte_branch_prediction.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include <rte_branch_prediction.h>
 
 #include "capture/frame_copy.h"
 #include "packet/packet.h"

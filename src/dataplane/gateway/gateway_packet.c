@@ -2,11 +2,12 @@
 /* Sends the ICMP errors of a gateway (RFC 792, RFC 4443), and messages from any address. */
 #include <errno.h>
 #include <poll.h>
-#include <rte_ip.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <rte_ip.h>
 
 #include <arpa/inet.h>
 #include <linux/sockios.h>

@@ -2,9 +2,10 @@
 #include "live/worker.h"
 
 #include <poll.h>
-#include <rte_prefetch.h>
 #include <sched.h>
 #include <sys/socket.h>
+
+#include <rte_prefetch.h>
 
 #include "change/change.h"
 #include "packet/burst.h"

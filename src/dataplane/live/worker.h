@@ -21,9 +21,10 @@
 #ifndef WEIR_WORKER_H
 #define WEIR_WORKER_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <rte_mbuf.h>
 
 #include "engine/engine.h"
 #include "live/mailbox.h"

@@ -8,10 +8,6 @@
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <rte_common.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
-#include <rte_log.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +18,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
 
 #include "machine/cpu_list.h"
 #include "machine/machine_memory.h"

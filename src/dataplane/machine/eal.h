@@ -9,10 +9,11 @@
 #ifndef WEIR_EAL_H
 #define WEIR_EAL_H
 
-#include <rte_config.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <rte_config.h>
 
 #include "scenario/problem.h"
 

@@ -2,11 +2,13 @@
 #include "measure/bench_cost.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "live/runtime_state.h"
 
@@ -174,7 +176,8 @@ struct bench_spread bench_spread_of(const double *values, uint32_t n)
 #define WINDOW_MOST_S 1.0
 
 struct run {
-	double mpps, ceiling, taken, gbps, held, memory, dropped, recorded, unrecorded;
+	double mpps, ceiling, ratio, above, taken, gbps, held, memory, dropped, recorded,
+	        unrecorded;
 	uint64_t lost;
 	bool mbufs_short;
 };
@@ -225,6 +228,10 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 	        .lost = to.lost - from.lost,
 	        .mbufs_short = to.mbufs_free < MBUFS_SHORT,
 	};
+	if (run->ceiling > 0)
+		run->ratio = run->mpps / run->ceiling;
+	if (run->mpps > 0 && run->ceiling > 0)
+		run->above = 1e3 / run->mpps - 1e3 / run->ceiling;
 	/* One worker cannot be faster than its ports alone. If it seems to be, the ceiling lost the
 	 * processor. */
 	if (rig->runtime->n_workers == 1 && run->ceiling < run->mpps)
@@ -239,88 +246,30 @@ static int by_taken(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-typedef double (*figure_fn)(const struct run *run);
-
-static double figure_mpps(const struct run *run)
-{
-	return run->mpps;
-}
-
-static double figure_ceiling(const struct run *run)
-{
-	return run->ceiling;
-}
-
-static double figure_ratio(const struct run *run)
-{
-	return run->ceiling > 0 ? run->mpps / run->ceiling : 0;
-}
-
-static double figure_taken(const struct run *run)
-{
-	return run->taken;
-}
-
-static double figure_above(const struct run *run)
-{
-	return run->mpps > 0 && run->ceiling > 0 ? 1e3 / run->mpps - 1e3 / run->ceiling : 0;
-}
-
-static double figure_gbps(const struct run *run)
-{
-	return run->gbps;
-}
-
-static double figure_dropped(const struct run *run)
-{
-	return run->dropped;
-}
-
-static double figure_held(const struct run *run)
-{
-	return run->held;
-}
-
-static double figure_memory(const struct run *run)
-{
-	return run->memory;
-}
-
-static double figure_recorded(const struct run *run)
-{
-	return run->recorded;
-}
-
-static double figure_unrecorded(const struct run *run)
-{
-	const double all = run->recorded + run->unrecorded;
-
-	return all > 0 ? run->unrecorded / all : 0;
-}
-
-static struct bench_spread spread(const struct run *runs, uint32_t n, figure_fn figure)
+/* The spread of one member over the runs. */
+static struct bench_spread spread(const struct run *runs, uint32_t n, size_t member)
 {
 	double values[BENCH_RUNS_MAX];
 
 	for (uint32_t i = 0; i < n; i++)
-		values[i] = figure(&runs[i]);
+		values[i] = *(const double *)((const char *)&runs[i] + member);
 	return bench_spread_of(values, n);
 }
 
 static void sum_up(const struct run *runs, uint32_t n, double tick_ns, struct bench_cost *cost)
 {
 	*cost = (struct bench_cost){
-	        .mpps = spread(runs, n, figure_mpps),
-	        .ceiling_mpps = spread(runs, n, figure_ceiling),
-	        .ratio = spread(runs, n, figure_ratio),
-	        .taken = spread(runs, n, figure_taken),
-	        .above_ns = spread(runs, n, figure_above),
-	        .gbps = spread(runs, n, figure_gbps).median,
-	        .dropped_mpps = spread(runs, n, figure_dropped).median,
-	        .held_packets = spread(runs, n, figure_held).median,
-	        .memory_bytes = spread(runs, n, figure_memory).median,
-	        .flight_mpps = spread(runs, n, figure_recorded).median,
-	        .flight_missed = spread(runs, n, figure_unrecorded).median,
+	        .mpps = spread(runs, n, offsetof(struct run, mpps)),
+	        .ceiling_mpps = spread(runs, n, offsetof(struct run, ceiling)),
+	        .ratio = spread(runs, n, offsetof(struct run, ratio)),
+	        .taken = spread(runs, n, offsetof(struct run, taken)),
+	        .above_ns = spread(runs, n, offsetof(struct run, above)),
+	        .gbps = spread(runs, n, offsetof(struct run, gbps)).median,
+	        .dropped_mpps = spread(runs, n, offsetof(struct run, dropped)).median,
+	        .held_packets = spread(runs, n, offsetof(struct run, held)).median,
+	        .memory_bytes = spread(runs, n, offsetof(struct run, memory)).median,
+	        .flight_mpps = spread(runs, n, offsetof(struct run, recorded)).median,
+	        .flight_missed = spread(runs, n, offsetof(struct run, unrecorded)).median,
 	};
 	cost->ns_per_packet = cost->mpps.median > 0 ? 1e3 / cost->mpps.median : 0;
 	cost->cycles_per_packet = cost->ns_per_packet / tick_ns;

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <rte_common.h>
 
 #include "line/delay.h"
 #include "live/runtime_state.h"

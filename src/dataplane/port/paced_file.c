@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <pcap/dlt.h>
+
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_ring.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/super_frame.h"
 
-#include <rte_ip.h>
 #include <string.h>
+
+#include <rte_ip.h>
 
 #include "packet/headers.h"
 

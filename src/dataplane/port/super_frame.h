@@ -33,10 +33,11 @@
 #define WEIR_SUPER_FRAME_H
 
 #include <linux/virtio_net.h>
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
+
+#include <rte_mbuf.h>
 
 /*
  * The headers of a super-frame that depend on the length of its payload: what has a length, an

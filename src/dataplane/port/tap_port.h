@@ -14,9 +14,9 @@
  * there is a server that can answer (gateway.h). When a TCP flow changes its DSCP, the headers of
  * its segment are sent to FD2 as well (dscp_watch.h).
  *
- * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of stamps (below). A frame then has
- * the instant at which the kernel sent it into the tap, however late a worker reads it; if that is
- * not known, the instant at which it was read.
+ * `tap:FD,stamps=FD3`, alone or behind `opening`: FD3 is a socket of stamps (below). A frame then
+ * has the instant at which the kernel sent it into the tap, however late a worker reads it; if that
+ * is not known, the instant at which it was read.
  *
  * Ownership: the descriptors stay the caller's.
  *
@@ -25,9 +25,10 @@
 #ifndef WEIR_TAP_PORT_H
 #define WEIR_TAP_PORT_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <rte_mbuf.h>
 
 #include "capture/frame_queue.h"
 #include "machine/clock.h"

@@ -327,13 +327,6 @@ void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 		change_pass(ring, entry);
 }
 
-/* Returns the instant of the snapshot with which the ring begins, or will begin, if it is still
- * incomplete; SIMTIME_NEVER if the ring is empty. */
-static simtime flight_ring_begin_ns(const struct flight_ring *ring)
-{
-	return ring->first ? ring->first->t_ns : SIMTIME_NEVER;
-}
-
 void flight_ring_free(struct flight_ring *ring)
 {
 	if (!ring)
@@ -345,12 +338,6 @@ void flight_ring_free(struct flight_ring *ring)
 }
 
 /* ---- views ---- */
-
-/* Returns true if an entry other than a gap has arrived since the ring was made. */
-static bool flight_ring_has_met(const struct flight_ring *ring)
-{
-	return ring->met;
-}
 
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view)
 {
@@ -474,8 +461,10 @@ static simtime earliest(const struct flight *flight)
 {
 	simtime from_ns = SIMTIME_NEVER;
 
-	for (uint32_t i = 0; i < flight->workers; i++)
-		from_ns = simtime_min(from_ns, flight_ring_begin_ns(flight->rings[i]));
+	for (uint32_t i = 0; i < flight->workers; i++) {
+		if (flight->rings[i]->first)
+			from_ns = simtime_min(from_ns, flight->rings[i]->first->t_ns);
+	}
 	return from_ns;
 }
 
@@ -522,7 +511,7 @@ int flight_views(struct flight *flight, struct recording_dump *dump)
 		rc = flight_ring_view(flight->rings[i], &flight->views[i]);
 		if (rc == 0)
 			account(&flight->views[i], dump);
-		else if (flight_ring_has_met(flight->rings[i]))
+		else if (flight->rings[i]->met)
 			dump->without++;
 	}
 	/* A worker without clouds has no entries. */

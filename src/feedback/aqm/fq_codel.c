@@ -2,8 +2,9 @@
 #include "aqm/fq_codel.h"
 
 #include <errno.h>
-#include <rte_common.h>
 #include <stdlib.h>
+
+#include <rte_common.h>
 
 #include "account/counter_read.h"
 #include "aqm/codel.h"
