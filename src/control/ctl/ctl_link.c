@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "language/language.h"
+#include "service/answer.h"
 #include "socket/socket.h"
 #include "text/file_read.h"
 #include "text/word.h"
@@ -292,16 +293,11 @@ static void link_used(struct ctl_link *link, size_t n)
 	memmove(link->bytes, link->bytes + n, link->n);
 }
 
-static bool line_ends_text(const char *line, size_t n)
-{
-	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
-}
-
 /* Returns true if the line is the last of an answer. In JSON mode each line is one answer, except
  * the text by which the server refuses a client that could not switch to JSON yet. */
 static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
 {
-	return link->json || line_ends_text(line, n);
+	return link->json || answer_is_end(line, n);
 }
 
 static bool object_is_ok(const char *line, size_t n)
@@ -319,7 +315,7 @@ static int link_answer_make(struct ctl_link *link, size_t start, size_t end,
 {
 	const char *line = link->bytes + start;
 	size_t n = end - start;
-	bool text = line_ends_text(line, n);
+	bool text = answer_is_end(line, n);
 
 	answer->ok = text ? line[0] == 'o' : object_is_ok(line, n);
 	answer->body_n = text ? start : end + 1;

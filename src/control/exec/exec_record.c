@@ -87,11 +87,6 @@ static int exec_capture_open(const char *path, const struct scenario *scenario, 
 	return rc;
 }
 
-static struct frame_queue *exec_capture_frames(struct exec_capture *capture)
-{
-	return capture->frames;
-}
-
 /* A frame that was sent is put into the order as a packet that has left. */
 static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
 {
@@ -240,7 +235,7 @@ struct witness *exec_record_witness(struct exec_record *record)
 
 struct frame_queue *exec_record_frames(struct exec_record *record)
 {
-	return record && record->capture ? exec_capture_frames(record->capture) : NULL;
+	return record && record->capture ? record->capture->frames : NULL;
 }
 
 void exec_record_begin(struct exec_record *record, uint64_t now_ns)

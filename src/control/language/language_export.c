@@ -52,12 +52,6 @@ static const char *const role_names[] = {
         [ROLE_CLOUD] = "cloud", [ROLE_SCHEDULE] = "schedule",
 };
 
-/* Returns the name of a type: `time`, `rate`, `word`. */
-static const char *field_type_name(enum field_type type)
-{
-	return type_names[type];
-}
-
 /* Limits go up to 2^64 - 1; JSON readers expect 63 bits. */
 static json_t *number(uint64_t value)
 {
@@ -101,7 +95,7 @@ static json_t *field_object(const struct field *field)
 	bool bounded = field->min != 0 || field->max != 0, inner = statement_is_inner(field);
 
 	return json_pack("{s:s, s:s, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "name",
-	                 field->name, "type", field_type_name(field->type), "kind", kind_of(field),
+	                 field->name, "type", type_names[field->type], "kind", kind_of(field),
 	                 "help", field->help, "positional",
 	                 (int)(field->flags & FIELD_POSITIONAL ? 1 : 0), "required",
 	                 (int)(field->flags & FIELD_REQUIRED ? 1 : 0), "rest",

@@ -13,7 +13,7 @@
  *    "reasons": [{"name": "loss", "kind": "emulated", "help": "..."}, ...]}
  *
  * A field: {"name", "type", "kind", "help", "positional", "required", "rest", "inner", "min",
- * "max", "initial", "words"}. `type` is one of field_type_name; min, max and initial are numbers in
+ * "max", "initial", "words"}. `type` names an enum field_type; min, max and initial are numbers in
  * its unit (time: ns; rate: bit/s; probability: 2^-63), or null if there is none; `words` has the
  * possible words of the value, or is null.
  *

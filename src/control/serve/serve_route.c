@@ -16,6 +16,7 @@
 #include "report/theme.h"
 #include "serve/serve_metrics.h"
 #include "serve/serve_request.h"
+#include "service/answer.h"
 
 static const struct {
 	const char *path, *name, *type;
@@ -51,18 +52,13 @@ static const char *line_end(const char *line)
 	return end != NULL ? end : line + strlen(line);
 }
 
-static bool ends_answer(const char *line, size_t n)
-{
-	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n > 4 && memcmp(line, "err ", 4) == 0);
-}
-
 /* Extracts an answer in text mode, without its last line. Returns false if it is an error; *text is
  * the error then. The caller frees *text; NULL: no memory. */
 static bool serve_change_text(const char *answer, char **text, size_t *n)
 {
 	const char *line = answer, *end = line_end(line);
 
-	while (*line != '\0' && !ends_answer(line, (size_t)(end - line))) {
+	while (*line != '\0' && !answer_is_end(line, (size_t)(end - line))) {
 		line = *end != '\0' ? end + 1 : end;
 		end = line_end(line);
 	}
@@ -86,7 +82,7 @@ static bool answer_at(const char *answer, uint32_t n, bool *ok, const char **bod
 		const char *end = line_end(line);
 		size_t length = (size_t)(end - line);
 
-		if (ends_answer(line, length)) {
+		if (answer_is_end(line, length)) {
 			*ok = line[0] == 'o';
 			*body = *ok ? from : line + 4;
 			*body_n = *ok ? (size_t)(line - from) : length - 4;

@@ -87,8 +87,7 @@ void answer_ok(struct output *output)
 		output_string(output, "ok\n");
 }
 
-/* Returns true if the line, printed as it is, would end the answer. */
-static bool line_ends_answer(const char *line, size_t n)
+bool answer_is_end(const char *line, size_t n)
 {
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
@@ -120,7 +119,7 @@ void answer_text(struct output *output, const char *key, const char *text, size_
 		const char *end = memchr(text, '\n', n);
 		size_t length = end != NULL ? (size_t)(end - text) : n;
 
-		if (line_ends_answer(text, length))
+		if (answer_is_end(text, length))
 			output_append(output, " ", 1);
 		output_append(output, text, length);
 		output_append(output, "\n", 1);

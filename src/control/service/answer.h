@@ -35,6 +35,10 @@ struct answer_error {
 	uint64_t resume;     /* the event from which a client can continue; 0: not about events */
 };
 
+/* Returns true if the line, without its newline, is the last of an answer in text mode: `ok`, or
+ * `err ...`. */
+bool answer_is_end(const char *line, size_t n);
+
 void answer_ok(struct output *output);
 /* Answers with a text. JSON: {"ok":true,KEY:TEXT}. Text: as it is, except that lines which look
  * like the end of an answer are preceded by a blank. */

@@ -135,12 +135,6 @@ void file_source_use(const struct file_source *used)
 	source = used;
 }
 
-/* Returns the source of this thread, or NULL. */
-static const struct file_source *file_source_used(void)
-{
-	return source;
-}
-
 int file_read(const char *name, struct file **file, struct language_error *error)
 {
 	if (blocking_begin(error) != 0)
@@ -199,7 +193,7 @@ static int read_beside(const struct file_source *from, const char *name, struct 
 void file_beside_begin(struct file_beside *beside, const char *path)
 {
 	beside->source.read = read_beside;
-	beside->before = file_source_used();
+	beside->before = source;
 	file_beside_folder(path, beside->folder);
 	if (beside->before == NULL)
 		file_source_use(&beside->source);
