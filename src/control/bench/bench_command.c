@@ -61,13 +61,12 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 	}
 	if (arguments->priority > 0)
 		sched_setscheduler(0, SCHED_OTHER, &normal);
-	if (arguments->parts[BENCH_RFC2544] && bench->scenario && bench->scenario->n_ports != 2) {
-		problem_set(problem, -1,
-		            "rfc2544 measures between two ports, but %s has %u: use a scenario "
-		            "with two ports, or name only the other parts",
-		            arguments->config, bench->scenario->n_ports);
-		return -EINVAL;
-	}
+	if (arguments->parts[BENCH_RFC2544] && bench->scenario && bench->scenario->n_ports != 2)
+		return problem_set(
+		        problem, -1,
+		        "rfc2544 measures between two ports, but %s has %u: use a scenario "
+		        "with two ports, or name only the other parts",
+		        arguments->config, bench->scenario->n_ports);
 	if (!arguments->html)
 		return 0;
 	if (atomic_file_open(arguments->html, &atomic_file, problem) < 0)

@@ -145,11 +145,9 @@ static int measure_rfc2544(struct test *test, uint32_t frame_bytes, struct probl
 	struct bench_plan *plan = test->plan;
 	uint64_t line_bps = plan->arguments->line_bps;
 
-	if (frame_bytes < 64 || frame_bytes > BENCH_TESTER_BYTES) {
-		problem_set(problem, -1, "rfc2544 takes frames from 64 to %d bytes, not %u",
-		            BENCH_TESTER_BYTES, frame_bytes);
-		return -EINVAL;
-	}
+	if (frame_bytes < 64 || frame_bytes > BENCH_TESTER_BYTES)
+		return problem_set(problem, -1, "rfc2544 takes frames from 64 to %d bytes, not %u",
+		                   BENCH_TESTER_BYTES, frame_bytes);
 	bench_plan_progress("rfc2544: frames of %u B", frame_bytes);
 	test->frame_bytes = frame_bytes;
 	test->conditions.line_pps =

@@ -55,12 +55,11 @@ static int load(const struct diff_plan *plan, struct diff_side *side, struct pro
 
 	if (rc < 0)
 		return rc;
-	if (recording_folder_about(side->folder)->flight && plan->seed_given) {
-		problem_set(problem, -1,
-		            "--seed: a flight continues with the random draws of its run; leave "
-		            "--seed out");
-		return -EINVAL;
-	}
+	if (recording_folder_about(side->folder)->flight && plan->seed_given)
+		return problem_set(
+		        problem, -1,
+		        "--seed: a flight continues with the random draws of its run; leave "
+		        "--seed out");
 	side->otherwise = plan->config || plan->n_set > 0 || plan->seed_given;
 	side->scenario = scenario_copy(recording_folder_first(side->folder));
 	if (!side->scenario) {

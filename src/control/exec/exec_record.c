@@ -171,12 +171,11 @@ static int check_clouds(const struct scenario *scenario, const char *option,
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		if (!scenario->clouds[i]->many)
 			continue;
-		problem_set(
+		return problem_set(
 		        problem, -1,
 		        "%s: the scenario has the template `clouds %s`, whose clouds come and go; "
 		        "live, only single clouds can be recorded (--report FILE counts all)",
 		        option, scenario->clouds[i]->name);
-		return -EINVAL;
 	}
 	return 0;
 }

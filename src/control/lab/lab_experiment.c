@@ -161,11 +161,11 @@ static const struct {
 static int refuse(const struct cloud_conf *cloud, const char *word, const char *instead,
                   struct problem *problem)
 {
-	problem_set(problem, -1,
-	            "cloud %s: %s expects frames with Ethernet, but links of the lab count IPv4 "
-	            "datagrams: %s",
-	            cloud->name, word, instead);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "cloud %s: %s expects frames with Ethernet, but links of the lab count IPv4 "
+	        "datagrams: %s",
+	        cloud->name, word, instead);
 }
 
 static int check(const struct cloud_conf *cloud, const struct conf *conf, struct problem *problem);

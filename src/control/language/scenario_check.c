@@ -37,12 +37,11 @@ static int no_place(const struct scenario *scenario, const struct cloud_conf *cl
 	struct nearest nearest;
 	struct listing listing;
 
-	if (scenario->n_ports == 0) {
-		problem_set(problem, -1,
-		            "there is no port or cloud `%s`, nor any other; first write: port %s",
-		            cloud->from, cloud->from);
-		return -EINVAL;
-	}
+	if (scenario->n_ports == 0)
+		return problem_set(
+		        problem, -1,
+		        "there is no port or cloud `%s`, nor any other; first write: port %s",
+		        cloud->from, cloud->from);
 	nearest_start(&nearest, cloud->from);
 	listing_start(&listing, "and");
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
@@ -54,11 +53,10 @@ static int no_place(const struct scenario *scenario, const struct cloud_conf *cl
 		if (scenario->clouds[i] != cloud)
 			nearest_try(&nearest, scenario->clouds[i]->name);
 	}
-	problem_set(problem, -1, "there is no port or cloud `%s`; %s %s%s%s%s", cloud->from,
-	            scenario->n_ports == 1 ? "the only port is" : "ports are",
-	            listing_end(&listing), nearest.best ? "; did you mean `" : "",
-	            nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
-	return -EINVAL;
+	return problem_set(problem, -1, "there is no port or cloud `%s`; %s %s%s%s%s", cloud->from,
+	                   scenario->n_ports == 1 ? "the only port is" : "ports are",
+	                   listing_end(&listing), nearest.best ? "; did you mean `" : "",
+	                   nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
 }
 
 /* Reports a chain that comes from no port: names the members of its loop, or says that it is too
@@ -75,17 +73,14 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 		if (port < 0)
 			cloud = scenario->clouds[scenario_find_cloud(scenario, cloud->from)];
 	}
-	if (port >= 0) {
-		problem_set(problem, -1, "a chain of more than %d clouds, which is the maximum",
-		            SCENARIO_CHAIN_MAX);
-		return -EINVAL;
-	}
-	if (strcmp(cloud->from, cloud->name) == 0) {
-		problem_set(problem, -1,
-		            "cloud `%s` comes from itself: a loop; let it come from a port",
-		            cloud->name);
-		return -EINVAL;
-	}
+	if (port >= 0)
+		return problem_set(problem, -1,
+		                   "a chain of more than %d clouds, which is the maximum",
+		                   SCENARIO_CHAIN_MAX);
+	if (strcmp(cloud->from, cloud->name) == 0)
+		return problem_set(problem, -1,
+		                   "cloud `%s` comes from itself: a loop; let it come from a port",
+		                   cloud->name);
 	listing_start(&listing, "and");
 	/* If `asked` is in the loop itself, the list begins with it. */
 	for (uint32_t i = 0; i < scenario->n_clouds && cloud != asked; i++)
@@ -95,24 +90,24 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 		listing_add(&listing, member->name);
 		member = scenario->clouds[scenario_find_cloud(scenario, member->from)];
 	} while (member != cloud);
-	problem_set(problem, -1,
-	            "the chain of %s is a loop: each comes from the next; let one of them come "
-	            "from a port",
-	            listing_end(&listing));
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "the chain of %s is a loop: each comes from the next; let one of them come "
+	        "from a port",
+	        listing_end(&listing));
 }
 
 /* Reports a second cloud from one place that takes the rest: it would never get a packet. */
 static int no_packets(const struct scenario *scenario, const struct cloud_conf *cloud,
                       const struct cloud_conf *first, struct problem *problem)
 {
-	problem_set(problem, -1,
-	            "cloud `%s` would get no packets: `%s` takes all that come from %s `%s`; say "
-	            "which it takes with `match`, let it begin elsewhere, or remove `%s`",
-	            cloud->name, first->name,
-	            scenario_find_port(scenario, cloud->from) >= 0 ? "port" : "cloud", cloud->from,
-	            first->name);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "cloud `%s` would get no packets: `%s` takes all that come from %s `%s`; say "
+	        "which it takes with `match`, let it begin elsewhere, or remove `%s`",
+	        cloud->name, first->name,
+	        scenario_find_port(scenario, cloud->from) >= 0 ? "port" : "cloud", cloud->from,
+	        first->name);
 }
 
 static int check_cloud(const struct scenario *scenario, const struct cloud_conf *cloud,
@@ -123,11 +118,10 @@ static int check_cloud(const struct scenario *scenario, const struct cloud_conf 
 
 	place->cloud = cloud->name;
 	place->word = WORD_TO;
-	if (scenario_find_port(scenario, cloud->to) < 0) {
-		problem_set(problem, -1, "cloud `%s` goes to port `%s`, which does not exist",
-		            cloud->name, cloud->to);
-		return -EINVAL;
-	}
+	if (scenario_find_port(scenario, cloud->to) < 0)
+		return problem_set(problem, -1,
+		                   "cloud `%s` goes to port `%s`, which does not exist",
+		                   cloud->name, cloud->to);
 	place->word = WORD_FROM;
 	if (from < 0)
 		return no_place(scenario, cloud, problem);

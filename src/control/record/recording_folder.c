@@ -200,10 +200,8 @@ static int edit(struct scenario *scenario, const char *line, struct problem *pro
 		language_release(command);
 	}
 	free(command);
-	if (rc != 0) {
-		problem_set(problem, -1, "--set '%s': %s", line, error.text);
-		return -EINVAL;
-	}
+	if (rc != 0)
+		return problem_set(problem, -1, "--set '%s': %s", line, error.text);
 	return 0;
 }
 
@@ -228,10 +226,8 @@ static int scenario_of(struct recording_folder *folder, struct follower *followe
 	file_source_use(&folder->source);
 	rc = scenario_text_load(text, strlen(text), name, result, message, sizeof(message));
 	file_source_use(NULL);
-	if (rc != 0) {
-		problem_set(problem, -1, "%s", message);
-		return -EINVAL;
-	}
+	if (rc != 0)
+		return problem_set(problem, -1, "%s", message);
 	/* The scenarios of a flight before its beginning are not edited. */
 	if (!folder->about.flight || follower->begun)
 		rc = edit_all(folder, *result, problem);
@@ -356,8 +352,7 @@ static const struct scenario *begun_with(void *argument, uint32_t worker, struct
 static int wrong(const struct recording_folder *folder, const char *name, const char *what,
                  struct problem *problem)
 {
-	problem_set(problem, -1, "%.200s/%s: %s", folder->path, name, what);
-	return -EINVAL;
+	return problem_set(problem, -1, "%.200s/%s: %s", folder->path, name, what);
 }
 
 static int read_ports(struct recording_folder *folder, const json_t *ports, struct problem *problem)
@@ -481,10 +476,8 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	if (folder->config) {
 		struct scenario **place = folder->about.flight ? &folder->other : &folder->first;
 
-		if (scenario_file_load(folder->config, place, message, sizeof(message))) {
-			problem_set(problem, -1, "%s", message);
-			return -EINVAL;
-		}
+		if (scenario_file_load(folder->config, place, message, sizeof(message)))
+			return problem_set(problem, -1, "%s", message);
 		/* The seed stays the same, unless the file gives another. */
 		if (!(*place)->seed_given &&
 		    sscanf(folder->text, "seed %" SCNu64, &(*place)->seed) == 1)

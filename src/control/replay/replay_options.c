@@ -26,8 +26,7 @@ static int bind_port(const struct scenario *scenario, const char *option, const 
 		return 0;
 	}
 	language_unknown_port(scenario, &word, &error);
-	problem_set(problem, -1, "%s: %s", option, error.text);
-	return -EINVAL;
+	return problem_set(problem, -1, "%s: %s", option, error.text);
 }
 
 static int bind_files(struct replay_arguments *a, const struct scenario *scenario,
@@ -48,11 +47,9 @@ static int bind_files(struct replay_arguments *a, const struct scenario *scenari
 		const struct replay_binding *text = &a->out_text[i];
 
 		a->out[i] = (struct replay_file){.second = REPLAY_NO_PORT, .path = text->path};
-		if (text->second) {
-			problem_set(problem, -1, "--out %s,%s: an output is for one port",
-			            text->first, text->second);
-			return -EINVAL;
-		}
+		if (text->second)
+			return problem_set(problem, -1, "--out %s,%s: an output is for one port",
+			                   text->first, text->second);
 		error = bind_port(scenario, "--out", text->first, &a->out[i].port, problem);
 	}
 	return error;
@@ -66,9 +63,9 @@ static int check_split(const struct replay_arguments *a, struct problem *problem
 		if (a->in[i].second != REPLAY_NO_PORT)
 			return 0;
 	}
-	problem_set(problem, -1,
-	            "--split %s: no capture is for two ports; give one as --in A,B=PCAP", a->split);
-	return -EINVAL;
+	return problem_set(problem, -1,
+	                   "--split %s: no capture is for two ports; give one as --in A,B=PCAP",
+	                   a->split);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -89,11 +86,11 @@ static int check_standard_input(const struct replay_arguments *a, struct problem
 		n += strcmp(a->in[i].path, "-") == 0;
 	if (n < 2)
 		return 0;
-	problem_set(problem, -1,
-	            "standard input is one capture, but --in names it %u times; if it has both "
-	            "directions: --in A,B=- --split RULE",
-	            n);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "standard input is one capture, but --in names it %u times; if it has both "
+	        "directions: --in A,B=- --split RULE",
+	        n);
 }
 
 static int check_files(struct replay_arguments *a, struct problem *problem)
@@ -119,22 +116,20 @@ static int check_files(struct replay_arguments *a, struct problem *problem)
 
 		a->stdout_taken |= standard;
 		for (uint32_t j = 0; j < n_read && !standard; j++) {
-			if (same_file(written[i], read[j])) {
-				problem_set(problem, -1,
-				            "%s: is read (as %s); an output must be another file",
-				            written[i], read[j]);
-				return -EINVAL;
-			}
+			if (same_file(written[i], read[j]))
+				return problem_set(
+				        problem, -1,
+				        "%s: is read (as %s); an output must be another file",
+				        written[i], read[j]);
 		}
 		for (uint32_t j = 0; j < i; j++) {
 			if (same_file(written[i], written[j]) &&
-			    strcmp(written[i], "/dev/null") != 0) {
-				problem_set(problem, -1,
-				            "%s: would be written twice; each output needs a file "
-				            "of its own",
-				            written[i]);
-				return -EINVAL;
-			}
+			    strcmp(written[i], "/dev/null") != 0)
+				return problem_set(
+				        problem, -1,
+				        "%s: would be written twice; each output needs a file "
+				        "of its own",
+				        written[i]);
 		}
 	}
 	return 0;

@@ -123,13 +123,11 @@ static int serve_listen_open(struct serve_listen *serve, const char *where, stru
 	*serve = (struct serve_listen){.fd = -1};
 	if (strncmp(where, "unix:", 5) == 0)
 		return open_unix(serve, where + 5, problem);
-	if (!read_place(where, &place)) {
-		problem_set(problem, -1,
-		            "--listen `%.80s` is not an address with a port; write one like "
-		            "127.0.0.1:9470, [::1]:9470 or unix:/run/weir-serve.sock",
-		            where);
-		return -EINVAL;
-	}
+	if (!read_place(where, &place))
+		return problem_set(problem, -1,
+		                   "--listen `%.80s` is not an address with a port; write one like "
+		                   "127.0.0.1:9470, [::1]:9470 or unix:/run/weir-serve.sock",
+		                   where);
 	serve->fd = socket(place.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (serve->fd >= 0)
 		setsockopt(serve->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));

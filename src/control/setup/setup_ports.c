@@ -91,9 +91,8 @@ static int add_device(const char *root, const char *text, struct setup_ports *po
 	}
 	if (!exists(root, PCI, address)) {
 		list_nics(root, &nics);
-		problem_set(problem, -1, "there is no PCI device %s; NICs here: %s", address,
-		            listing_end(&nics)[0] ? listing_end(&nics) : "none");
-		return -EINVAL;
+		return problem_set(problem, -1, "there is no PCI device %s; NICs here: %s", address,
+		                   listing_end(&nics)[0] ? listing_end(&nics) : "none");
 	}
 	if (ports->n_devices == SETUP_DEVICES_MAX) {
 		problem_set(problem, -1, "more than %d devices", SETUP_DEVICES_MAX);

@@ -45,12 +45,10 @@ int setup_record_add(struct setup_record *record, const struct step *step, struc
 		if (same_thing(&steps[i], step))
 			return 0;
 	}
-	if (step->before && !can_be_written(step->before)) {
-		problem_set(problem, -1,
-		            "%s is not UTF-8, so it could not be restored; move it away",
-		            step->path);
-		return -EINVAL;
-	}
+	if (step->before && !can_be_written(step->before))
+		return problem_set(problem, -1,
+		                   "%s is not UTF-8, so it could not be restored; move it away",
+		                   step->path);
 	problem_set(problem, -1, "no memory");
 	if (record->n == record->room) {
 		steps = realloc(steps, (record->room + 64) * sizeof(*steps));

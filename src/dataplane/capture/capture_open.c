@@ -117,8 +117,8 @@ static int refuse_file(const struct capture *capture, const char *path, const ch
 	/* A compressed file that ends too early is reported as such. */
 	if (capture->unpack && capture->block_reader.ended && unpack_damage(capture->unpack)[0])
 		why = unpack_damage(capture->unpack);
-	problem_set(problem, -1, "%s: is not a readable capture (pcap or pcapng): %s", path, why);
-	return -EINVAL;
+	return problem_set(problem, -1, "%s: is not a readable capture (pcap or pcapng): %s", path,
+	                   why);
 }
 
 static int open_pcap(struct capture *capture, const char *path, struct problem *problem)
@@ -160,28 +160,25 @@ static const char *link_name(int link)
 static int check_link(int link, const char *path, struct link_layer **link_layer,
                       struct problem *problem)
 {
-	if (link != DLT_EN10MB && !link_layer) {
-		problem_set(problem, -1,
-		            "%s: is a capture of link type %s (%d); here weir takes Ethernet "
-		            "(EN10MB, 1) only",
-		            path, link_name(link), link);
-		return -EINVAL;
-	}
-	if (!link_layer_known(link)) {
-		problem_set(problem, -1,
-		            "%s: is a capture of link type %s (%d); weir takes Ethernet, Linux "
-		            "cooked (LINUX_SLL, LINUX_SLL2), IP (RAW, IPV4, IPV6), BSD loopback "
-		            "(NULL, LOOP) and PPP",
-		            path, link_name(link), link);
-		return -EINVAL;
-	}
-	if (link_layer && *link_layer && link_layer_link(*link_layer) != link) {
-		problem_set(problem, -1,
-		            "%s: is a capture of link type %s, but those before it are of %s; all "
-		            "captures of a replay must have the same",
-		            path, link_name(link), link_name(link_layer_link(*link_layer)));
-		return -EINVAL;
-	}
+	if (link != DLT_EN10MB && !link_layer)
+		return problem_set(
+		        problem, -1,
+		        "%s: is a capture of link type %s (%d); here weir takes Ethernet "
+		        "(EN10MB, 1) only",
+		        path, link_name(link), link);
+	if (!link_layer_known(link))
+		return problem_set(
+		        problem, -1,
+		        "%s: is a capture of link type %s (%d); weir takes Ethernet, Linux "
+		        "cooked (LINUX_SLL, LINUX_SLL2), IP (RAW, IPV4, IPV6), BSD loopback "
+		        "(NULL, LOOP) and PPP",
+		        path, link_name(link), link);
+	if (link_layer && *link_layer && link_layer_link(*link_layer) != link)
+		return problem_set(
+		        problem, -1,
+		        "%s: is a capture of link type %s, but those before it are of %s; all "
+		        "captures of a replay must have the same",
+		        path, link_name(link), link_name(link_layer_link(*link_layer)));
 	return 0;
 }
 
@@ -233,15 +230,12 @@ static int read_first(struct capture *capture, const char *path, struct problem 
 	if (!S_ISREG(capture->stat.st_mode) || capture->pcap)
 		return 0;
 	capture_fill(capture);
-	if (capture->records.refused[0]) {
-		problem_set(problem, -1, "%s: %s", path, capture->records.refused);
-		return -EINVAL;
-	}
+	if (capture->records.refused[0])
+		return problem_set(problem, -1, "%s: %s", path, capture->records.refused);
 	if (capture->order.n > 0 || capture_other_link(capture, &other) == 0)
 		return 0;
-	problem_set(problem, -1, "%s: has no frame of link type %s (%d), only others (%s)", path,
-	            link_name(capture->records.link), capture->records.link, other);
-	return -EINVAL;
+	return problem_set(problem, -1, "%s: has no frame of link type %s (%d), only others (%s)",
+	                   path, link_name(capture->records.link), capture->records.link, other);
 }
 
 int capture_open_with(const char *path, const struct capture_options *options,

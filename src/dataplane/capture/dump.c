@@ -330,8 +330,7 @@ static int begin_file(struct recorder *recorder, const char *path, struct proble
 	recorder->hurry = 0;
 	if (error == 0)
 		return 0;
-	problem_set(problem, -1, "%s: cannot be written: %s", path, cause((uint32_t)error));
-	return -EINVAL;
+	return problem_set(problem, -1, "%s: cannot be written: %s", path, cause((uint32_t)error));
 }
 
 int recorder_open(const char *path, struct recorder **result, struct problem *problem)

@@ -40,13 +40,11 @@ static int check_pages(int fd, struct problem *problem)
 {
 	struct stat status;
 
-	if (fstat(fd, &status) != 0 ||
-	    (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
-		problem_set(problem, -1,
-		            "not all pages of the memory are allocated: call fallocate() first, so "
-		            "that they are charged to the client");
-		return -EINVAL;
-	}
+	if (fstat(fd, &status) != 0 || (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size)
+		return problem_set(
+		        problem, -1,
+		        "not all pages of the memory are allocated: call fallocate() first, so "
+		        "that they are charged to the client");
 	return 0;
 }
 
@@ -54,20 +52,18 @@ static int check(int fd, struct stat *status, struct problem *problem)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	if (seals < 0 || (seals & FATE_SEALS) != FATE_SEALS || fstat(fd, status) != 0) {
-		problem_set(problem, -1,
-		            "the descriptor is not a memfd with a sealed size (F_SEAL_SHRINK, "
-		            "F_SEAL_GROW)");
-		return -EINVAL;
-	}
+	if (seals < 0 || (seals & FATE_SEALS) != FATE_SEALS || fstat(fd, status) != 0)
+		return problem_set(
+		        problem, -1,
+		        "the descriptor is not a memfd with a sealed size (F_SEAL_SHRINK, "
+		        "F_SEAL_GROW)");
 	if ((uint64_t)status->st_size < FATE_MEMORY_MIN ||
-	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % FATE_PAGE != 0) {
-		problem_set(problem, -1,
-		            "the memory has %lld bytes: it must be 1 MiB to 1 GiB, and a multiple "
-		            "of 4 KiB",
-		            (long long)status->st_size);
-		return -EINVAL;
-	}
+	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % FATE_PAGE != 0)
+		return problem_set(
+		        problem, -1,
+		        "the memory has %lld bytes: it must be 1 MiB to 1 GiB, and a multiple "
+		        "of 4 KiB",
+		        (long long)status->st_size);
 	return check_pages(fd, problem);
 }
 
@@ -75,12 +71,11 @@ static int check(int fd, struct stat *status, struct problem *problem)
  * from now on none can be removed. */
 static int keep_pages(int fd, struct problem *problem)
 {
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
-		problem_set(problem, -1,
-		            "the memory takes no more seals: weir has to add F_SEAL_FUTURE_WRITE, "
-		            "so F_SEAL_SEAL must not be set");
-		return -EINVAL;
-	}
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
+		return problem_set(
+		        problem, -1,
+		        "the memory takes no more seals: weir has to add F_SEAL_FUTURE_WRITE, "
+		        "so F_SEAL_SEAL must not be set");
 	return check_pages(fd, problem);
 }
 
@@ -97,10 +92,8 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 		return rc;
 	*bytes = (size_t)status.st_size;
 	each = fate_ring_bytes(*bytes, n);
-	if (n > FATE_RINGS_MAX || each < FATE_PAGE) {
-		problem_set(problem, -1, "the memory is too small for %u workers", n);
-		return -EINVAL;
-	}
+	if (n > FATE_RINGS_MAX || each < FATE_PAGE)
+		return problem_set(problem, -1, "the memory is too small for %u workers", n);
 	mapped = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (mapped == MAP_FAILED) {
 		rc = -errno;

@@ -102,16 +102,15 @@ int layout_plan(struct runtime *runtime, struct problem *problem)
 	uint32_t lcores = rte_lcore_count() - 1, at = 0;
 	unsigned lcore;
 
-	if (lcores < (pipeline ? 3u : 1u)) {
-		problem_set(problem, -1,
-		            pipeline ? "a pipeline needs three workers or more (rx, emulation, "
-		                       "tx), but there are %u: --cores 1,2,3 (a processor may be "
-		                       "listed more than once)"
-		                     : "no worker: %u lcores besides the main one; give one, like "
-		                       "--cores 1",
-		            lcores);
-		return -EINVAL;
-	}
+	if (lcores < (pipeline ? 3u : 1u))
+		return problem_set(
+		        problem, -1,
+		        pipeline ? "a pipeline needs three workers or more (rx, emulation, "
+		                   "tx), but there are %u: --cores 1,2,3 (a processor may be "
+		                   "listed more than once)"
+		                 : "no worker: %u lcores besides the main one; give one, like "
+		                   "--cores 1",
+		        lcores);
 	/* Workers beyond the number of ports would have nothing to do. */
 	runtime->n_workers = RTE_MIN(lcores, runtime->n_ports + (pipeline ? 2 : 0));
 	runtime->workers = rte_zmalloc("workers", runtime->n_workers * sizeof(struct worker),

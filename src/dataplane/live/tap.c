@@ -154,13 +154,12 @@ static int make_match(struct tap *tap, struct problem *problem)
 	tap->exact = match_parse(words, &tap->rows);
 	if (tap->exact)
 		return 0;
-	if (match_own_word(words) >= 0) {
-		problem_set(problem, -1,
-		            "`match %s`: weir's own words can be joined by `and` only, and only to "
-		            "exact conditions (weir help match)",
-		            words);
-		return -EINVAL;
-	}
+	if (match_own_word(words) >= 0)
+		return problem_set(
+		        problem, -1,
+		        "`match %s`: weir's own words can be joined by `and` only, and only to "
+		        "exact conditions (weir help match)",
+		        words);
 	rc = filter_check(words, problem);
 	return rc < 0 ? rc : filters.make(words, &tap->filter, problem);
 }

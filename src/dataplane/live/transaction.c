@@ -111,21 +111,17 @@ static int check_next(const struct runtime *runtime, const struct scenario *next
 		same = strcmp(now->ports[i].name, next->ports[i].name) == 0 &&
 		       same_text(now->ports[i].device, next->ports[i].device) &&
 		       conf_equal(now->ports[i].setting, next->ports[i].setting);
-	if (!same) {
-		problem_set(
+	if (!same)
+		return problem_set(
 		        problem, -1,
 		        "ports cannot change while packets flow: stop weir, change the file, and "
 		        "start it again");
-		return -EINVAL;
-	}
-	if (now->seed != next->seed) {
-		problem_set(
+	if (now->seed != next->seed)
+		return problem_set(
 		        problem, -1,
 		        "the seed of a run is chosen at its start (now %llu): stop weir, change "
 		        "the file, and start it again",
 		        (unsigned long long)now->seed);
-		return -EINVAL;
-	}
 	return 0;
 }
 

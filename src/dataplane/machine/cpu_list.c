@@ -113,15 +113,12 @@ static int add_range(struct cpu_list *list, unsigned long from, unsigned long to
 	for (unsigned long cpu = from; cpu <= to; cpu++) {
 		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, allowed)) {
 			cpu_list_text(allowed, may, sizeof(may));
-			problem_set(problem, -1,
-			            "processor %lu is not available to weir; available: %s", cpu,
-			            may);
-			return -EINVAL;
+			return problem_set(problem, -1,
+			                   "processor %lu is not available to weir; available: %s",
+			                   cpu, may);
 		}
-		if (list->n == CPU_LIST_MAX) {
-			problem_set(problem, -1, "more than %d workers", CPU_LIST_MAX);
-			return -EINVAL;
-		}
+		if (list->n == CPU_LIST_MAX)
+			return problem_set(problem, -1, "more than %d workers", CPU_LIST_MAX);
 		list->cpu[list->n++] = (uint32_t)cpu;
 	}
 	return 0;
@@ -142,8 +139,8 @@ static int parse(const char *text, struct cpu_list *list, const cpu_set_t *allow
 		if (*at++ != ',')
 			break;
 	}
-	problem_set(problem, -1, "`%s` is not a list of processors; an example is 2,4-5", text);
-	return -EINVAL;
+	return problem_set(problem, -1, "`%s` is not a list of processors; an example is 2,4-5",
+	                   text);
 }
 
 int cpu_list_parse(const char *text, struct cpu_list *list, struct problem *problem)

@@ -363,11 +363,9 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	rc = cpu_list_parse(cores, &workers, problem);
 	if (rc < 0)
 		return rc;
-	if (n_arguments > ARGUMENTS_MAX / 2) {
-		problem_set(problem, -1, "%d arguments after `--`, the maximum is %d", n_arguments,
-		            ARGUMENTS_MAX / 2);
-		return -EINVAL;
-	}
+	if (n_arguments > ARGUMENTS_MAX / 2)
+		return problem_set(problem, -1, "%d arguments after `--`, the maximum is %d",
+		                   n_arguments, ARGUMENTS_MAX / 2);
 	if (access(PROCESSORS, F_OK) < 0) {
 		problem_set(problem, -1,
 		            PROCESSORS ": %s; DPDK finds the processors there: "

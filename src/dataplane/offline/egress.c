@@ -21,9 +21,9 @@ static int check_not_input(const struct replay_options *options, struct capture 
 
 		if (in->st_dev != out.st_dev || in->st_ino != out.st_ino)
 			continue;
-		problem_set(problem, -1, "%s: is the input %s; the output must be another file",
-		            path, options->in[i].path);
-		return -EINVAL;
+		return problem_set(problem, -1,
+		                   "%s: is the input %s; the output must be another file", path,
+		                   options->in[i].path);
 	}
 	return 0;
 }
@@ -39,12 +39,11 @@ static int check_outputs(const struct replay_options *options, struct capture *c
 
 			if (!port && strcmp(options->out[j].path, path) != 0)
 				continue;
-			problem_set(
+			return problem_set(
 			        problem, -1,
 			        port ? "%s: its port has an output already; it can have only one"
 			             : "%s: is the output of two ports; each needs its own",
 			        path);
-			return -EINVAL;
 		}
 		if (check_not_input(options, captures, path, problem))
 			return -EINVAL;

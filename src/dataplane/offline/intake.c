@@ -21,11 +21,11 @@ static int check_split(const struct intake *intake, uint32_t i, struct problem *
 
 	if (link_layer_has_sender(intake->link_layer) || kind == SPLIT_IP || kind == SPLIT_PORT)
 		return 0;
-	problem_set(problem, -1,
-	            "--split %s: %s is a capture of IP, without link-layer addresses; split it by "
-	            "ip=ADDRESS or port=NUMBER",
-	            intake->options->split, intake->options->in[i].path);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "--split %s: %s is a capture of IP, without link-layer addresses; split it by "
+	        "ip=ADDRESS or port=NUMBER",
+	        intake->options->split, intake->options->in[i].path);
 }
 
 static int open_captures(struct intake *intake, struct io_thread *io_thread,
@@ -34,14 +34,13 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 	const struct replay_options *options = intake->options;
 	struct capture_options how = {.io_thread = io_thread, .link_layer = &intake->link_layer};
 
-	if (options->link_type && !link_layer_find(options->link_type, &how.link)) {
-		problem_set(problem, -1,
-		            "--link-type %.40s: weir does not know this link type; it knows "
-		            "ethernet, raw, ipv4, ipv6, linux_sll, linux_sll2, null, loop, ppp, "
-		            "ppp_serial, ppp_pppd, ppp_with_dir and ppp_ether",
-		            options->link_type);
-		return -EINVAL;
-	}
+	if (options->link_type && !link_layer_find(options->link_type, &how.link))
+		return problem_set(
+		        problem, -1,
+		        "--link-type %.40s: weir does not know this link type; it knows "
+		        "ethernet, raw, ipv4, ipv6, linux_sll, linux_sll2, null, loop, ppp, "
+		        "ppp_serial, ppp_pppd, ppp_with_dir and ppp_ether",
+		        options->link_type);
 	how.link_wanted = options->link_type != NULL;
 	for (uint32_t i = 0; i < options->n_in; i++) {
 		int error =
@@ -51,13 +50,12 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 			return error;
 		if (options->in[i].second == REPLAY_NO_PORT)
 			continue;
-		if (!options->split) {
-			problem_set(problem, -1,
-			            "%s: brings packets to two ports: give a rule to divide them "
-			            "(--split mac=..., ip=..., port=... or first)",
-			            options->in[i].path);
-			return -EINVAL;
-		}
+		if (!options->split)
+			return problem_set(
+			        problem, -1,
+			        "%s: brings packets to two ports: give a rule to divide them "
+			        "(--split mac=..., ip=..., port=... or first)",
+			        options->in[i].path);
 		error = split_parse(options->split, &intake->splits[i], problem);
 		if (!error)
 			error = check_split(intake, i, problem);
@@ -107,11 +105,9 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	int error;
 
 	intake->options = options;
-	if (options->n_in == 0 || options->n_in > REPLAY_FILES_MAX) {
-		problem_set(problem, -1, "there must be 1 to %d captures, not %" PRIu32,
-		            REPLAY_FILES_MAX, options->n_in);
-		return -EINVAL;
-	}
+	if (options->n_in == 0 || options->n_in > REPLAY_FILES_MAX)
+		return problem_set(problem, -1, "there must be 1 to %d captures, not %" PRIu32,
+		                   REPLAY_FILES_MAX, options->n_in);
 	error = open_captures(intake, io_thread, problem);
 	if (error)
 		return error;
@@ -208,11 +204,9 @@ int intake_check(const struct intake *intake, struct problem *problem)
 	for (uint32_t i = 0; i < intake->options->n_in; i++) {
 		int error = capture_error(intake->captures[i]);
 
-		if (capture_refused(intake->captures[i])[0]) {
-			problem_set(problem, -1, "%s: %s", intake->options->in[i].path,
-			            capture_refused(intake->captures[i]));
-			return -EINVAL;
-		}
+		if (capture_refused(intake->captures[i])[0])
+			return problem_set(problem, -1, "%s: %s", intake->options->in[i].path,
+			                   capture_refused(intake->captures[i]));
 		if (error == 0)
 			continue;
 		problem_set(problem, -1, "%s: cannot be read any further: %s",
@@ -266,11 +260,11 @@ struct place {
 
 static int refuse(const struct place *place, const char *statement, const char *words)
 {
-	problem_set(place->problem, -1,
-	            "cloud `%s`: `%s %.80s` is about Ethernet addresses, and %s has none; match "
-	            "and rewrite what is in IP and above",
-	            place->cloud, statement, words, place->what);
-	return -EINVAL;
+	return problem_set(
+	        place->problem, -1,
+	        "cloud `%s`: `%s %.80s` is about Ethernet addresses, and %s has none; match "
+	        "and rewrite what is in IP and above",
+	        place->cloud, statement, words, place->what);
 }
 
 static int check_match(const struct place *place, const char *words)

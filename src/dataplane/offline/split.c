@@ -105,16 +105,16 @@ int split_parse(const char *rule, struct split *split, struct problem *problem)
 		split->kind = rules[i].kind;
 		if (rules[i].parse(rule + length, split) == 0)
 			return 0;
-		problem_set(problem, -1,
-		            "the split rule \"%s\" is not understood; write, for example, %s", rule,
-		            rules[i].right);
-		return -EINVAL;
+		return problem_set(
+		        problem, -1,
+		        "the split rule \"%s\" is not understood; write, for example, %s", rule,
+		        rules[i].right);
 	}
-	problem_set(problem, -1,
-	            "the split rule \"%s\" is unknown; use mac=ADDRESS, ip=ADDRESS[/LENGTH], "
-	            "port=NUMBER or first",
-	            rule);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "the split rule \"%s\" is unknown; use mac=ADDRESS, ip=ADDRESS[/LENGTH], "
+	        "port=NUMBER or first",
+	        rule);
 }
 
 static uint16_t read_be16(const uint8_t *data)

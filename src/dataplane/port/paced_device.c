@@ -52,11 +52,11 @@ static int check_output(const struct paced_device *to, struct problem *problem)
 {
 	if (!pack_wanted(to->out_path))
 		return 0;
-	problem_set(problem, -1,
-	            "out=%s: what a port sends is not compressed; give a name without .gz, .xz or "
-	            ".zst, and compress the file later",
-	            to->out_path);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "out=%s: what a port sends is not compressed; give a name without .gz, .xz or "
+	        ".zst, and compress the file later",
+	        to->out_path);
 }
 
 /* Splits FORM. In a path, `\,` is a comma. */
@@ -81,27 +81,24 @@ static int parse(const char *device, struct paced_device *to, struct problem *pr
 				return -ENOMEM;
 			}
 		} else if (strncmp(part, "speed=", 6) == 0) {
-			if (!parse_speed(to, part + 6)) {
-				problem_set(problem, -1,
-				            "device %s: `%s` is not a speed: a speed is from "
-				            "0.001 to 1000, such as 2 or 0.5",
-				            device, part);
-				return -EINVAL;
-			}
+			if (!parse_speed(to, part + 6))
+				return problem_set(
+				        problem, -1,
+				        "device %s: `%s` is not a speed: a speed is from "
+				        "0.001 to 1000, such as 2 or 0.5",
+				        device, part);
 		} else {
-			problem_set(problem, -1,
-			            "device %s: `%s` is unknown; for a capture file write " FORM
-			            "; a comma in a path is written `\\,`",
-			            device, part);
-			return -EINVAL;
+			return problem_set(
+			        problem, -1,
+			        "device %s: `%s` is unknown; for a capture file write " FORM
+			        "; a comma in a path is written `\\,`",
+			        device, part);
 		}
 	}
 	if (rc == 0)
 		rc = check_output(to, problem);
-	if (rc == 0 && to->path[0] == '\0' && to->out_path[0] == '\0') {
-		problem_set(problem, -1, "device %s names no file: " FORM, device);
-		return -EINVAL;
-	}
+	if (rc == 0 && to->path[0] == '\0' && to->out_path[0] == '\0')
+		return problem_set(problem, -1, "device %s names no file: " FORM, device);
 	return rc;
 }
 
@@ -143,10 +140,10 @@ static int find_recorded(struct paced_device *to, struct problem *problem)
 			return 0;
 		}
 	}
-	problem_set(problem, -1,
-	            "%s: this folder holds no recording; give a file, or the folder of a recording",
-	            to->path);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "%s: this folder holds no recording; give a file, or the folder of a recording",
+	        to->path);
 }
 
 int paced_device_parse(const char *device, const char *folder, struct paced_device *to,

@@ -114,10 +114,9 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 static int refuse_same(const char *later, const char *earlier, const char *earlier_port,
                        const char *what, struct problem *problem)
 {
-	problem_set(problem, -1,
-	            "%s is %s, which port %s (%s) already uses: each port needs its own", later,
-	            what, earlier_port, earlier);
-	return -EINVAL;
+	return problem_set(problem, -1,
+	                   "%s is %s, which port %s (%s) already uses: each port needs its own",
+	                   later, what, earlier_port, earlier);
 }
 
 int port_check_distinct(const struct scenario *scenario, struct problem *problem)
@@ -514,11 +513,10 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	port->id = RTE_MAX_ETHPORTS;
 	port->interface.socket = -1;
 	snprintf(port->name, sizeof(port->name), "%s", conf->name);
-	if (!conf->device) {
-		problem_set(problem, -1, "it has no device; for example: port %s interface eth1",
-		            conf->name);
-		return -EINVAL;
-	}
+	if (!conf->device)
+		return problem_set(problem, -1,
+		                   "it has no device; for example: port %s interface eth1",
+		                   conf->name);
 	port->speed_bps = port_setting_of(conf).speed_bps;
 	port->stamps = port_setting_of(conf).time == PORT_TIME_DEVICE;
 	port->launch_ns = port_setting_of(conf).launch_ns;

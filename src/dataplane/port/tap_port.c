@@ -187,13 +187,11 @@ static int check_tap(int fd, struct problem *problem)
 	const int wanted = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
 	struct ifreq ifr = {0};
 
-	if (ioctl(fd, TUNGETIFF, &ifr) < 0 || (ifr.ifr_flags & wanted) != wanted) {
-		problem_set(problem, -1,
-		            "descriptor %d is not a tap opened with IFF_TAP, IFF_NO_PI and "
-		            "IFF_VNET_HDR",
-		            fd);
-		return -EINVAL;
-	}
+	if (ioctl(fd, TUNGETIFF, &ifr) < 0 || (ifr.ifr_flags & wanted) != wanted)
+		return problem_set(problem, -1,
+		                   "descriptor %d is not a tap opened with IFF_TAP, IFF_NO_PI and "
+		                   "IFF_VNET_HDR",
+		                   fd);
 	return 0;
 }
 
@@ -218,10 +216,9 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
 	struct tap_port *made;
 	int fd, opening, stamps, rc;
 
-	if (!read_device(device, &fd, &opening, &stamps)) {
-		problem_set(problem, -1, "%s: expected tap:FD[,opening=FD][,stamps=FD]", device);
-		return -EINVAL;
-	}
+	if (!read_device(device, &fd, &opening, &stamps))
+		return problem_set(problem, -1, "%s: expected tap:FD[,opening=FD][,stamps=FD]",
+		                   device);
 	rc = check_tap(fd, problem);
 	if (rc < 0)
 		return rc;

@@ -37,9 +37,9 @@ int folder_file_failed(const struct folder *folder, const char *name, struct pro
 {
 	const int error = errno;
 
-	problem_set(problem, -1, "%s%s%s: cannot be written: %s%s", folder->path, *name ? "/" : "",
-	            name, strerror(error), error == EEXIST ? in_the_way(folder) : "");
-	return -EINVAL;
+	return problem_set(problem, -1, "%s%s%s: cannot be written: %s%s", folder->path,
+	                   *name ? "/" : "", name, strerror(error),
+	                   error == EEXIST ? in_the_way(folder) : "");
 }
 
 int folder_file_new(struct folder *folder, const char *name)

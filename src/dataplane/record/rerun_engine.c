@@ -182,8 +182,8 @@ static inline void rerun_flight_left(struct rerun_engine *rerun_engine, uint32_t
 
 static int cannot(const struct rerun_engine *rerun_engine, const char *why, struct problem *problem)
 {
-	problem_set(problem, -1, "worker %u: its initial snapshot %s", rerun_engine->worker, why);
-	return -EINVAL;
+	return problem_set(problem, -1, "worker %u: its initial snapshot %s", rerun_engine->worker,
+	                   why);
 }
 
 /* Grows the memory with what has been read: the size in the file may be anything. */
@@ -551,12 +551,11 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 		return rc;
 	switch (entry->kind) {
 	case TAPE_PACKETS:
-		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port]) {
-			problem_set(problem, -1,
-			            "a packet of port %u, which does not belong to worker %u",
-			            entry->port, rerun_engine->worker);
-			return -EINVAL;
-		}
+		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port])
+			return problem_set(
+			        problem, -1,
+			        "a packet of port %u, which does not belong to worker %u",
+			        entry->port, rerun_engine->worker);
 		return take_packets(rerun_engine, alone, problem);
 	case TAPE_CHANGE:
 		rc = take_change(rerun_engine, entry, problem);

@@ -206,11 +206,10 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 		int error;
 
 		change->plans[i].conf = conf;
-		if (root < 0 || to < 0) {
-			problem_set(problem, -1, "cloud %s leads from nowhere, or to nowhere",
-			            conf->name);
-			return -EINVAL;
-		}
+		if (root < 0 || to < 0)
+			return problem_set(problem, -1,
+			                   "cloud %s leads from nowhere, or to nowhere",
+			                   conf->name);
 		if (owned && !owned[root])
 			continue;
 		error = plan_one(change, i, root, to);
@@ -240,11 +239,10 @@ static int backs_prepare(struct change *change, struct problem *problem)
 		plan->back = change->plans[through].cloud;
 		if (plan->back)
 			continue;
-		problem_set(problem, -1,
-		            "cloud %s and cloud %s, through which its answers go, belong to "
-		            "different workers; use one worker (--cores 1)",
-		            plan->conf->name, change->plans[through].conf->name);
-		return -EINVAL;
+		return problem_set(problem, -1,
+		                   "cloud %s and cloud %s, through which its answers go, belong to "
+		                   "different workers; use one worker (--cores 1)",
+		                   plan->conf->name, change->plans[through].conf->name);
 	}
 	return 0;
 }

@@ -64,16 +64,12 @@ static int loss_four_state_check(const struct conf *conf, const struct cloud_con
 	const struct loss_four_state_conf *model = (const struct loss_four_state_conf *)conf;
 
 	(void)cloud;
-	if (model->p13 + model->p14 > PROBABILITY_ONE + ROUNDING) {
-		problem_set(problem, FIELD_P14,
-		            "p13 and p14 are more than 100%% together: both leave state 1");
-		return -EINVAL;
-	}
-	if (model->p31 + model->p32 > PROBABILITY_ONE + ROUNDING) {
-		problem_set(problem, FIELD_P32,
-		            "p31 and p32 are more than 100%% together: both leave state 3");
-		return -EINVAL;
-	}
+	if (model->p13 + model->p14 > PROBABILITY_ONE + ROUNDING)
+		return problem_set(problem, FIELD_P14,
+		                   "p13 and p14 are more than 100%% together: both leave state 1");
+	if (model->p31 + model->p32 > PROBABILITY_ONE + ROUNDING)
+		return problem_set(problem, FIELD_P32,
+		                   "p31 and p32 are more than 100%% together: both leave state 3");
 	return 0;
 }
 

@@ -119,11 +119,11 @@ static int read_number(struct reader *reader)
 		return 0;
 	if (number_of(word, &number))
 		return add(reader, (struct span){"", 0}, number, false);
-	problem_set(reader->problem, 0,
-	            "%s:%" PRIu64 ": `%s` is not the number of a packet; write a whole number from "
-	            "1 on in each line, or use the log of a `weir replay --log`",
-	            reader->file->name, reader->line.number, shown(reader, word).text);
-	return -EINVAL;
+	return problem_set(reader->problem, 0,
+	                   "%s:%" PRIu64
+	                   ": `%s` is not the number of a packet; write a whole number from "
+	                   "1 on in each line, or use the log of a `weir replay --log`",
+	                   reader->file->name, reader->line.number, shown(reader, word).text);
 }
 
 static int read_numbers(struct reader *reader)
@@ -161,9 +161,8 @@ static bool split(const struct file_line *line, bool live, struct span columns[C
 
 static int bad_row(struct reader *reader, const char *what)
 {
-	problem_set(reader->problem, 0, "%s:%" PRIu64 ": %s; the lines of a log are " HEADER,
-	            reader->file->name, reader->line.number, what);
-	return -EINVAL;
+	return problem_set(reader->problem, 0, "%s:%" PRIu64 ": %s; the lines of a log are " HEADER,
+	                   reader->file->name, reader->line.number, what);
 }
 
 /* Returns true if the row concerns the cloud, or a cloud of the template. */

@@ -41,12 +41,11 @@ static int loss_window_check(const struct conf *conf, const struct cloud_conf *c
 	const struct loss_window_conf *window = (const struct loss_window_conf *)conf;
 
 	(void)cloud;
-	if (window->every_ns != 0 && window->every_ns < window->for_ns) {
-		problem_set(problem, FIELD_EVERY,
-		            "the next window would begin before this one ends: `every` must be at "
-		            "least as long as `for`");
-		return -EINVAL;
-	}
+	if (window->every_ns != 0 && window->every_ns < window->for_ns)
+		return problem_set(
+		        problem, FIELD_EVERY,
+		        "the next window would begin before this one ends: `every` must be at "
+		        "least as long as `for`");
 	return 0;
 }
 

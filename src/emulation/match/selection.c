@@ -63,9 +63,8 @@ static int check_match(const char *words, int field, struct problem *problem)
 	if (!words || match_parse(words, &match)) {
 		if (!words || match.n > 0)
 			return 0;
-		problem_set(problem, field, "`match %s` contradicts itself: no packet fits it",
-		            words);
-		return -EINVAL;
+		return problem_set(problem, field,
+		                   "`match %s` contradicts itself: no packet fits it", words);
 	}
 	own = match_own_word(words);
 	if (own < 0)
@@ -91,18 +90,15 @@ static int check_prefix(const char *text, bool source, bool only_v6, int field,
 
 	if (!text)
 		return 0;
-	if (!match_prefix(text, source, &row)) {
-		problem_set(problem, field,
-		            "`%.60s` is not a prefix; write one like %s, without bits set beyond "
-		            "its length",
-		            text, only_v6 ? "2001:db8::/112" : "10.0.0.0/16 or 2001:db8::/112");
-		return -EINVAL;
-	}
-	if (only_v6 && row.value.family != 6) {
-		problem_set(problem, field, "`%.60s` is not an IPv6 prefix, like 2001:db8::/112",
-		            text);
-		return -EINVAL;
-	}
+	if (!match_prefix(text, source, &row))
+		return problem_set(
+		        problem, field,
+		        "`%.60s` is not a prefix; write one like %s, without bits set beyond "
+		        "its length",
+		        text, only_v6 ? "2001:db8::/112" : "10.0.0.0/16 or 2001:db8::/112");
+	if (only_v6 && row.value.family != 6)
+		return problem_set(problem, field,
+		                   "`%.60s` is not an IPv6 prefix, like 2001:db8::/112", text);
 	return 0;
 }
 
@@ -127,12 +123,11 @@ static int rows_join(struct match *rows, const struct match *with, struct proble
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		for (uint32_t k = 0; k < with->n; k++) {
-			if (both.n == MATCH_ROWS_MAX) {
-				problem_set(problem, -1,
-				            "the expression is too long: give each side its own "
-				            "`src` or `dst`");
-				return -EINVAL;
-			}
+			if (both.n == MATCH_ROWS_MAX)
+				return problem_set(
+				        problem, -1,
+				        "the expression is too long: give each side its own "
+				        "`src` or `dst`");
 			if (match_row_both(&rows->rows[i], &with->rows[k], &both.rows[both.n]))
 				both.n++;
 		}
@@ -153,10 +148,10 @@ static int check_both(const struct selection_conf *per, struct problem *problem)
 		return -EINVAL;
 	if (rows.n > 0)
 		return 0;
-	problem_set(problem, PER_MATCH, "`match %s` contradicts `%s %s`: no packet fits both",
-	            per->match, per->source ? "source" : "destination",
-	            per->source ? per->source : per->destination);
-	return -EINVAL;
+	return problem_set(problem, PER_MATCH,
+	                   "`match %s` contradicts `%s %s`: no packet fits both", per->match,
+	                   per->source ? "source" : "destination",
+	                   per->source ? per->source : per->destination);
 }
 
 static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
@@ -166,17 +161,15 @@ static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
 	int kinds = (per->source != NULL) + (per->destination != NULL) + per->flow;
 
 	(void)cloud;
-	if (kinds != 1) {
-		problem_set(problem, kinds == 0 ? -1 : PER_FLOW,
-		            "give exactly one of `source` PREFIX, `destination` PREFIX and `flow`");
-		return -EINVAL;
-	}
-	if (per->flow && per->v6) {
-		problem_set(problem, PER_V6,
-		            "`flow` takes no prefix: it means all flows, or those that `match` "
-		            "selects");
-		return -EINVAL;
-	}
+	if (kinds != 1)
+		return problem_set(
+		        problem, kinds == 0 ? -1 : PER_FLOW,
+		        "give exactly one of `source` PREFIX, `destination` PREFIX and `flow`");
+	if (per->flow && per->v6)
+		return problem_set(
+		        problem, PER_V6,
+		        "`flow` takes no prefix: it means all flows, or those that `match` "
+		        "selects");
 	if (check_prefix(per->source, true, false, PER_SOURCE, problem) ||
 	    check_prefix(per->destination, false, false, PER_DESTINATION, problem) ||
 	    check_prefix(per->v6, true, true, PER_V6, problem))
@@ -274,12 +267,11 @@ int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struc
 
 	if (most == 0 || bytes <= SELECTION_COPIES_BYTES / most)
 		return 0;
-	problem_set(
+	return problem_set(
 	        problem, -1,
 	        "each of the %u clouds of `%s` would have %llu bytes of this, %llu MiB together; "
 	        "the maximum is %llu MiB: make it smaller, or use fewer clouds (`most`)",
 	        most, cloud->name, (unsigned long long)bytes,
 	        (unsigned long long)((unsigned __int128)bytes * most >> 20),
 	        (unsigned long long)(SELECTION_COPIES_BYTES >> 20));
-	return -EINVAL;
 }

@@ -504,18 +504,16 @@ static int hop_check(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct hop_conf *hop = (const struct hop_conf *)conf;
 
 	(void)cloud;
-	if (!is_router_v4(hop->v4)) {
-		problem_set(problem, FIELD_OF_V4,
-		            "no router has this address: it is multicast, link-local, loopback or "
-		            "reserved; an address for documentation is 192.0.2.1");
-		return -EINVAL;
-	}
-	if (conf->given >> FIELD_OF_V6 & 1 && !is_router_v6(hop->v6)) {
-		problem_set(problem, FIELD_OF_V6,
-		            "no router has this address: it is multicast, link-local, loopback or "
-		            "unspecified; an address for documentation is 2001:db8::1");
-		return -EINVAL;
-	}
+	if (!is_router_v4(hop->v4))
+		return problem_set(
+		        problem, FIELD_OF_V4,
+		        "no router has this address: it is multicast, link-local, loopback or "
+		        "reserved; an address for documentation is 192.0.2.1");
+	if (conf->given >> FIELD_OF_V6 & 1 && !is_router_v6(hop->v6))
+		return problem_set(
+		        problem, FIELD_OF_V6,
+		        "no router has this address: it is multicast, link-local, loopback or "
+		        "unspecified; an address for documentation is 2001:db8::1");
 	return 0;
 }
 
@@ -530,23 +528,20 @@ int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud,
 	if (!hop || !hop->through)
 		return 0;
 	i = scenario_find_cloud(scenario, hop->through);
-	if (i < 0) {
-		problem_set(problem, FIELD_OF_THROUGH,
-		            "cloud `%s`: its answers go through cloud `%s`, which does not exist",
-		            cloud->name, hop->through);
-		return -EINVAL;
-	}
+	if (i < 0)
+		return problem_set(
+		        problem, FIELD_OF_THROUGH,
+		        "cloud `%s`: its answers go through cloud `%s`, which does not exist",
+		        cloud->name, hop->through);
 	back = scenario->clouds[i];
 	port = scenario_root(scenario, cloud);
-	if (back->many || port < 0 || strcmp(back->to, scenario->ports[port].name) != 0) {
-		problem_set(problem, FIELD_OF_THROUGH,
-		            "cloud `%s`: its answers cannot go through `%s`, which %s; use a cloud "
-		            "that leads to port %s, where its packets come in",
-		            cloud->name, back->name,
-		            back->many ? "is a template" : "leads elsewhere",
-		            port < 0 ? "?" : scenario->ports[port].name);
-		return -EINVAL;
-	}
+	if (back->many || port < 0 || strcmp(back->to, scenario->ports[port].name) != 0)
+		return problem_set(
+		        problem, FIELD_OF_THROUGH,
+		        "cloud `%s`: its answers cannot go through `%s`, which %s; use a cloud "
+		        "that leads to port %s, where its packets come in",
+		        cloud->name, back->name, back->many ? "is a template" : "leads elsewhere",
+		        port < 0 ? "?" : scenario->ports[port].name);
 	*index = (uint32_t)i;
 	return 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <stdarg.h>
 
 #include "scenario/problem.h"
 
-void problem_set(struct problem *problem, int field, const char *format, ...)
+int problem_set(struct problem *problem, int field, const char *format, ...)
 {
 	va_list arguments;
 
@@ -13,4 +14,5 @@ void problem_set(struct problem *problem, int field, const char *format, ...)
 	va_start(arguments, format);
 	__builtin_vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
+	return -EINVAL;
 }

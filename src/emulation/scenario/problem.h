@@ -13,7 +13,8 @@ struct problem {
 	char text[480];
 };
 
-void problem_set(struct problem *problem, int field, const char *format, ...)
+/* Returns -EINVAL, so that a function can end with `return problem_set(...)`. */
+int problem_set(struct problem *problem, int field, const char *format, ...)
         __attribute__((format(__printf__, 3, 4)));
 
 #endif

@@ -195,9 +195,8 @@ static int check_times(const struct every_conf *every, int field, struct problem
 {
 	if (every->for_ns < every->every_ns)
 		return 0;
-	problem_set(problem, field, "it would never end: `%s` must be shorter than `every`",
-	            every->conf.statement == &flap_statement ? "down" : "for");
-	return -EINVAL;
+	return problem_set(problem, field, "it would never end: `%s` must be shorter than `every`",
+	                   every->conf.statement == &flap_statement ? "down" : "for");
 }
 
 static int every_check(const struct conf *conf, const struct cloud_conf *cloud,

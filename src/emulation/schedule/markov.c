@@ -302,21 +302,18 @@ static int check_ways(const struct states *states, uint32_t own, struct problem 
 	for (uint32_t i = 0; i < state->n_to; i++) {
 		const char *name = state->to[i].name;
 
-		if (find_state(states, name) == STATES_MAX || strcmp(name, state->name) == 0) {
-			problem_set(problem, MARKOV_FIELD_STATES,
-			            "state `%s` leads to `%s`, which is not another state",
-			            state->name, name);
-			return -EINVAL;
-		}
+		if (find_state(states, name) == STATES_MAX || strcmp(name, state->name) == 0)
+			return problem_set(problem, MARKOV_FIELD_STATES,
+			                   "state `%s` leads to `%s`, which is not another state",
+			                   state->name, name);
 		sum = RTE_MIN(sum, PROBABILITY_ONE) + state->to[i].share;
 	}
 	/* Fractions like 1/3 are rounded. */
 	if (state->n_to == 0 || (sum + 64 > PROBABILITY_ONE && sum < PROBABILITY_ONE + 64))
 		return 0;
-	problem_set(problem, MARKOV_FIELD_STATES,
-	            "the probabilities after `to` of state `%s` are %s 100%% together", state->name,
-	            sum < PROBABILITY_ONE ? "less than" : "more than");
-	return -EINVAL;
+	return problem_set(problem, MARKOV_FIELD_STATES,
+	                   "the probabilities after `to` of state `%s` are %s 100%% together",
+	                   state->name, sum < PROBABILITY_ONE ? "less than" : "more than");
 }
 
 static int markov_check(const struct conf *conf, const struct cloud_conf *cloud,
@@ -325,20 +322,16 @@ static int markov_check(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct states *states = &((const struct markov_conf *)conf)->states;
 	int error = 0;
 
-	if (states->n < 2) {
-		problem_set(problem, MARKOV_FIELD_STATES,
-		            "it needs at least two states: add `then` and another one");
-		return -EINVAL;
-	}
+	if (states->n < 2)
+		return problem_set(problem, MARKOV_FIELD_STATES,
+		                   "it needs at least two states: add `then` and another one");
 	for (uint32_t i = 0; i < states->n && !error; i++) {
 		const struct state *state = &states->state[i];
 
-		if (find_state(states, state->name) != i) {
-			problem_set(problem, MARKOV_FIELD_STATES,
-			            "there are two states `%s`; give each its own name",
-			            state->name);
-			return -EINVAL;
-		}
+		if (find_state(states, state->name) != i)
+			return problem_set(problem, MARKOV_FIELD_STATES,
+			                   "there are two states `%s`; give each its own name",
+			                   state->name);
 		error = check_ways(states, i, problem);
 		if (!error)
 			error = orders_check(&state->orders, cloud, MARKOV_FIELD_STATES, problem);

@@ -34,23 +34,19 @@ static int check_classes(const struct cloud_conf *before, const struct cloud_con
 		const struct conf *conf = &confs[i]->conf;
 		struct limit a = class_queue(confs[i], before), b = class_queue(nexts[i], after);
 
-		if (a.unit != b.unit || a.value != b.value) {
-			problem_set(
+		if (a.unit != b.unit || a.value != b.value)
+			return problem_set(
 			        problem, field,
 			        "class `%s` takes its queue from `rate`, which then cannot change "
 			        "with time: give the class its own, like `class %s queue 64kB`",
 			        conf->scope, conf->scope);
-			return -EINVAL;
-		}
 		if (rate_drops_head(before, conf, confs[i]->drop, CLASS_FIELD_DROP) !=
-		    rate_drops_head(after, conf, confs[i]->drop, CLASS_FIELD_DROP)) {
-			problem_set(
+		    rate_drops_head(after, conf, confs[i]->drop, CLASS_FIELD_DROP))
+			return problem_set(
 			        problem, field,
 			        "class `%s` takes its `drop` from `rate`, which then cannot change "
 			        "with time: give the class its own, like `class %s drop tail`",
 			        conf->scope, conf->scope);
-			return -EINVAL;
-		}
 	}
 	return 0;
 }

@@ -25,8 +25,8 @@ const struct becn_conf *becn_beside(const struct conf *conf, const struct cloud_
 
 static int outside(struct problem *problem, const char *where)
 {
-	problem_set(problem, BECN_FIELD_THRESHOLD, "the threshold is out of range: %s", where);
-	return -EINVAL;
+	return problem_set(problem, BECN_FIELD_THRESHOLD, "the threshold is out of range: %s",
+	                   where);
 }
 
 static int check_in_red(const struct becn_conf *becn, const struct red_conf *red,
@@ -48,12 +48,11 @@ static int check_in_red(const struct becn_conf *becn, const struct red_conf *red
 static int check_in_mark(const struct becn_conf *becn, const struct mark_conf *mark,
                          struct problem *problem)
 {
-	if (becn->threshold.unit != mark->above.unit) {
-		problem_set(problem, BECN_FIELD_THRESHOLD,
-		            "the threshold is not in the unit of `mark above`: give both in bytes, "
-		            "or both in packets");
-		return -EINVAL;
-	}
+	if (becn->threshold.unit != mark->above.unit)
+		return problem_set(
+		        problem, BECN_FIELD_THRESHOLD,
+		        "the threshold is not in the unit of `mark above`: give both in bytes, "
+		        "or both in packets");
 	if (becn->threshold.value < mark->above.value)
 		return outside(problem, "it is below that of `mark above`, from which packets are "
 		                        "marked: make it equal or greater");
@@ -66,20 +65,16 @@ static int check_beside(const struct becn_conf *becn, const struct conf *aqm,
 {
 	bool is_red = aqm->statement == &red_statement;
 
-	if (!is_red && aqm->statement != &mark_statement) {
-		problem_set(problem, -1,
-		            "`%s` sends no quenches: becn goes with `red` or `mark above`",
-		            aqm->statement->name);
-		return -EINVAL;
-	}
-	if (!ecn_marker(aqm, cloud, is_red ? NULL : &ecn_marker_3168)) {
-		problem_set(
+	if (!is_red && aqm->statement != &mark_statement)
+		return problem_set(problem, -1,
+		                   "`%s` sends no quenches: becn goes with `red` or `mark above`",
+		                   aqm->statement->name);
+	if (!ecn_marker(aqm, cloud, is_red ? NULL : &ecn_marker_3168))
+		return problem_set(
 		        problem, -1,
 		        "only packets that can be marked have a sender that understands a quench: "
 		        "say `cloud %s ecn on`",
 		        cloud->name);
-		return -EINVAL;
-	}
 	if (becn->threshold.unit == LIMIT_NONE)
 		return 0;
 	return is_red ? check_in_red(becn, (const struct red_conf *)aqm, problem)
@@ -101,26 +96,21 @@ static int becn_check(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct becn_conf *becn = (const struct becn_conf *)conf;
 	bool found = false;
 
-	if (!cloud_conf_get(cloud, "hop")) {
-		problem_set(
+	if (!cloud_conf_get(cloud, "hop"))
+		return problem_set(
 		        problem, -1,
 		        "a quench comes from a router's address: give cloud `%s` one, like `cloud "
 		        "%s hop 192.0.2.1`",
 		        cloud->name, cloud->name);
-		return -EINVAL;
-	}
-	if (becn->threshold.unit == LIMIT_TIME) {
-		problem_set(
+	if (becn->threshold.unit == LIMIT_TIME)
+		return problem_set(
 		        problem, BECN_FIELD_THRESHOLD,
 		        "the threshold is in bytes or packets, like 20kB or 20pkt; as a time it "
 		        "would depend on the rate");
-		return -EINVAL;
-	}
-	if (conf->given >> BECN_FIELD_BURST & 1 && becn->limit == 0) {
-		problem_set(problem, BECN_FIELD_BURST,
-		            "there is no limit that a burst could exceed: say `limit N`, too");
-		return -EINVAL;
-	}
+	if (conf->given >> BECN_FIELD_BURST & 1 && becn->limit == 0)
+		return problem_set(
+		        problem, BECN_FIELD_BURST,
+		        "there is no limit that a burst could exceed: say `limit N`, too");
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
 		const struct conf *aqm = cloud->confs[i];
 		int error;
@@ -134,10 +124,10 @@ static int becn_check(const struct conf *conf, const struct cloud_conf *cloud,
 	}
 	if (found)
 		return 0;
-	problem_set(problem, -1,
-	            "no management chooses packets here: becn goes with `red min 15kB max 45kB` or "
-	            "`mark above 20kB`, and `ecn on`");
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "no management chooses packets here: becn goes with `red min 15kB max 45kB` or "
+	        "`mark above 20kB`, and `ecn on`");
 }
 
 static const char *const bits[] = {"0x80", "0x40", "0x20", "0x10", "0x08",

@@ -141,18 +141,16 @@ static const struct aqm_kind codel_kind = {
 int codel_check(const struct aqm_marker *marker, simtime target_ns, simtime interval_ns,
                 simtime ce_threshold_ns, int field, struct problem *problem)
 {
-	if (target_ns >= interval_ns) {
-		problem_set(problem, field,
-		            "the target must be shorter than the interval, ideally a tenth of it "
-		            "or less: the RFC has 5ms and 100ms");
-		return -EINVAL;
-	}
-	if (ce_threshold_ns && !marker) {
-		problem_set(problem, field + 2,
-		            "ce-threshold needs packets that can be marked: say `ecn on` first, or "
-		            "leave it out");
-		return -EINVAL;
-	}
+	if (target_ns >= interval_ns)
+		return problem_set(
+		        problem, field,
+		        "the target must be shorter than the interval, ideally a tenth of it "
+		        "or less: the RFC has 5ms and 100ms");
+	if (ce_threshold_ns && !marker)
+		return problem_set(
+		        problem, field + 2,
+		        "ce-threshold needs packets that can be marked: say `ecn on` first, or "
+		        "leave it out");
 	return 0;
 }
 

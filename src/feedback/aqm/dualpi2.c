@@ -313,11 +313,10 @@ static const struct aqm_kind dualpi2_kind = {
 static int dualpi2_check(const struct conf *conf, const struct cloud_conf *cloud,
                          struct problem *problem)
 {
-	if (ecn_marker(conf, cloud, &ecn_marker_3168) != &ecn_marker_3168) {
-		problem_set(problem, -1,
-		            "L4S needs the marks of RFC 3168: say `ecn on`, or leave `ecn` out");
-		return -EINVAL;
-	}
+	if (ecn_marker(conf, cloud, &ecn_marker_3168) != &ecn_marker_3168)
+		return problem_set(
+		        problem, -1,
+		        "L4S needs the marks of RFC 3168: say `ecn on`, or leave `ecn` out");
 	return aqm_check_bands(conf, cloud, problem);
 }
 

@@ -115,11 +115,10 @@ static const struct aqm_kind mark_kind = {
 static int mark_check(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
 {
-	if (!ecn_marker(conf, cloud, &ecn_marker_3168)) {
-		problem_set(problem, -1,
-		            "`mark` has no effect with `ecn off`: say `ecn on`, or leave it out");
-		return -EINVAL;
-	}
+	if (!ecn_marker(conf, cloud, &ecn_marker_3168))
+		return problem_set(
+		        problem, -1,
+		        "`mark` has no effect with `ecn off`: say `ecn on`, or leave it out");
 	return aqm_check(conf, cloud, problem);
 }
 

@@ -271,11 +271,10 @@ static int red_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 	if (error)
 		return error;
-	if (setup.selection != RED_NS2 && !ecn_marker(conf, cloud, NULL)) {
-		problem_set(problem, -1, "%s needs packets that can be marked: say `ecn on` for it",
-		            setup.selection == RED_SPACED ? "alpha" : "marking ecn-mod");
-		return -EINVAL;
-	}
+	if (setup.selection != RED_NS2 && !ecn_marker(conf, cloud, NULL))
+		return problem_set(problem, -1,
+		                   "%s needs packets that can be marked: say `ecn on` for it",
+		                   setup.selection == RED_SPACED ? "alpha" : "marking ecn-mod");
 	return aqm_check(conf, cloud, problem);
 }
 

@@ -204,26 +204,24 @@ static int check_thresholds(const struct red_conf *conf, struct problem *problem
 	for (int i = 0; i < 3; i++) {
 		if (limits[i]->unit != LIMIT_TIME)
 			continue;
-		problem_set(problem, fields[i],
-		            "a threshold is in bytes or packets, like 15kB or 15pkt; as a time it "
-		            "would depend on the rate");
-		return -EINVAL;
+		return problem_set(
+		        problem, fields[i],
+		        "a threshold is in bytes or packets, like 15kB or 15pkt; as a time it "
+		        "would depend on the rate");
 	}
 	min = red_conf_threshold(conf, &conf->min);
 	max = red_conf_threshold(conf, &conf->max);
-	if (max < min) {
-		problem_set(problem, RED_FIELD_MAX,
-		            "max is below min; the average is compared with min first, so max has "
-		            "to be at least as much (three times as much is usual)");
-		return -EINVAL;
-	}
-	if (max > min && max - min < QUANTITY_ONE) {
-		problem_set(problem, RED_FIELD_MAX,
-		            "max is less than one packet above min: make it the same, or at least "
-		            "%llu B more (the mean packet)",
-		            (unsigned long long)conf->mean_bytes);
-		return -EINVAL;
-	}
+	if (max < min)
+		return problem_set(
+		        problem, RED_FIELD_MAX,
+		        "max is below min; the average is compared with min first, so max has "
+		        "to be at least as much (three times as much is usual)");
+	if (max > min && max - min < QUANTITY_ONE)
+		return problem_set(
+		        problem, RED_FIELD_MAX,
+		        "max is less than one packet above min: make it the same, or at least "
+		        "%llu B more (the mean packet)",
+		        (unsigned long long)conf->mean_bytes);
 	return 0;
 }
 
@@ -231,33 +229,27 @@ static int check_variant(const struct red_conf *conf, struct problem *problem)
 {
 	bool ecn_mod = conf->marking == RED_MARKING_ECN_MOD;
 
-	if (is_given(conf, RED_FIELD_ALPHA) && ecn_mod) {
-		problem_set(problem, RED_FIELD_MARKING,
-		            "alpha is BCN-TCP's switch and ecn-mod another router: leave one out");
-		return -EINVAL;
-	}
-	if (!conf->spacing && (is_given(conf, RED_FIELD_ALPHA) || is_given(conf, RED_FIELD_WAIT))) {
-		problem_set(problem, RED_FIELD_SPACING,
-		            "`spacing off` selects each packet independently; `%s` sets how they "
-		            "are spaced: leave one out",
-		            is_given(conf, RED_FIELD_ALPHA) ? "alpha" : "wait");
-		return -EINVAL;
-	}
+	if (is_given(conf, RED_FIELD_ALPHA) && ecn_mod)
+		return problem_set(
+		        problem, RED_FIELD_MARKING,
+		        "alpha is BCN-TCP's switch and ecn-mod another router: leave one out");
+	if (!conf->spacing && (is_given(conf, RED_FIELD_ALPHA) || is_given(conf, RED_FIELD_WAIT)))
+		return problem_set(
+		        problem, RED_FIELD_SPACING,
+		        "`spacing off` selects each packet independently; `%s` sets how they "
+		        "are spaced: leave one out",
+		        is_given(conf, RED_FIELD_ALPHA) ? "alpha" : "wait");
 	for (int field = RED_FIELD_C1; field <= RED_FIELD_C2; field++) {
 		const struct ratio *ratio = field == RED_FIELD_C1 ? &conf->c1 : &conf->c2;
 
 		if (!is_given(conf, field))
 			continue;
-		if (!ecn_mod) {
-			problem_set(problem, field, "%s is for `marking ecn-mod`: add that",
-			            red_fields[field].name);
-			return -EINVAL;
-		}
-		if (ratio->digits == 0) {
-			problem_set(problem, field, "%s has to be above 0, like 0.0625",
-			            red_fields[field].name);
-			return -EINVAL;
-		}
+		if (!ecn_mod)
+			return problem_set(problem, field, "%s is for `marking ecn-mod`: add that",
+			                   red_fields[field].name);
+		if (ratio->digits == 0)
+			return problem_set(problem, field, "%s has to be above 0, like 0.0625",
+			                   red_fields[field].name);
 	}
 	return 0;
 }
@@ -268,24 +260,21 @@ static int check_match(const struct red_conf *conf, struct problem *problem)
 
 	if (!conf->match)
 		return 0;
-	if (!is_given(conf, RED_FIELD_ALPHA) && conf->marking != RED_MARKING_ECN_MOD) {
-		problem_set(problem, RED_FIELD_MATCH,
-		            "plain RED has no flows of its own: `match` goes with `alpha` or "
-		            "`marking ecn-mod`");
-		return -EINVAL;
-	}
-	if (!match_parse(conf->match, &match)) {
-		problem_set(problem, RED_FIELD_MATCH,
-		            "`match` can have here only addresses, ports, protocols, vlan and "
-		            "dscp, joined by `and`, like `tcp and dst port 5001`, and `mpls` at "
-		            "the end");
-		return -EINVAL;
-	}
-	if (match.n == 0) {
-		problem_set(problem, RED_FIELD_MATCH,
-		            "`match %.80s` contradicts itself: no packet fits it", conf->match);
-		return -EINVAL;
-	}
+	if (!is_given(conf, RED_FIELD_ALPHA) && conf->marking != RED_MARKING_ECN_MOD)
+		return problem_set(
+		        problem, RED_FIELD_MATCH,
+		        "plain RED has no flows of its own: `match` goes with `alpha` or "
+		        "`marking ecn-mod`");
+	if (!match_parse(conf->match, &match))
+		return problem_set(
+		        problem, RED_FIELD_MATCH,
+		        "`match` can have here only addresses, ports, protocols, vlan and "
+		        "dscp, joined by `and`, like `tcp and dst port 5001`, and `mpls` at "
+		        "the end");
+	if (match.n == 0)
+		return problem_set(problem, RED_FIELD_MATCH,
+		                   "`match %.80s` contradicts itself: no packet fits it",
+		                   conf->match);
 	return 0;
 }
 

@@ -467,23 +467,19 @@ static int proxy_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	const struct feedback_proxy_conf *proxy = (const struct feedback_proxy_conf *)conf;
 
-	if (proxy->job == PROXY_ANSWER && !proxy->of) {
-		problem_set(problem, PROXY_FIELD_JOB,
-		            "`answer` needs `of CLOUD`: the cloud of the other direction that "
-		            "strips the requests, like `answer of down-4`");
-		return -EINVAL;
-	}
-	if (proxy->job != PROXY_ANSWER && proxy->of) {
-		problem_set(problem, PROXY_FIELD_OF,
-		            "`of` is a word of `answer` only; leave it out");
-		return -EINVAL;
-	}
-	if (cloud && cloud->many) {
-		problem_set(problem, -1,
-		            "a template makes many clouds, but a path has one; put the proxy on a "
-		            "cloud before or after it");
-		return -EINVAL;
-	}
+	if (proxy->job == PROXY_ANSWER && !proxy->of)
+		return problem_set(
+		        problem, PROXY_FIELD_JOB,
+		        "`answer` needs `of CLOUD`: the cloud of the other direction that "
+		        "strips the requests, like `answer of down-4`");
+	if (proxy->job != PROXY_ANSWER && proxy->of)
+		return problem_set(problem, PROXY_FIELD_OF,
+		                   "`of` is a word of `answer` only; leave it out");
+	if (cloud && cloud->many)
+		return problem_set(
+		        problem, -1,
+		        "a template makes many clouds, but a path has one; put the proxy on a "
+		        "cloud before or after it");
 	return 0;
 }
 
@@ -506,12 +502,12 @@ int feedback_proxy_check_of(const struct scenario *scenario, const struct cloud_
 		other = (const struct feedback_proxy_conf *)conf;
 	if (other && other->job == PROXY_STRIP)
 		return 0;
-	problem_set(problem, PROXY_FIELD_OF,
-	            "cloud `%s`: it answers what `%s` has stripped, %s; use a cloud with `feedback "
-	            "proxy strip`",
-	            cloud->name, proxy->of,
-	            i < 0 ? "but there is no cloud of that name" : "which strips nothing");
-	return -EINVAL;
+	return problem_set(
+	        problem, PROXY_FIELD_OF,
+	        "cloud `%s`: it answers what `%s` has stripped, %s; use a cloud with `feedback "
+	        "proxy strip`",
+	        cloud->name, proxy->of,
+	        i < 0 ? "but there is no cloud of that name" : "which strips nothing");
 }
 
 static const char *const job_words[] = {"insert", "strip", "answer", NULL};

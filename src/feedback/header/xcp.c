@@ -373,11 +373,11 @@ static int xcp_check(const struct conf *conf, const struct cloud_conf *cloud,
 	if (!cloud || cloud_conf_get(cloud, "rate")) /* a single line is checked without its
 	                                              * cloud */
 		return 0;
-	problem_set(problem, -1,
-	            "cloud %s has no rate, and XCP divides a rate among flows; give it one: `cloud "
-	            "%s rate 10mbit`",
-	            cloud->name, cloud->name);
-	return -EINVAL;
+	return problem_set(
+	        problem, -1,
+	        "cloud %s has no rate, and XCP divides a rate among flows; give it one: `cloud "
+	        "%s rate 10mbit`",
+	        cloud->name, cloud->name);
 }
 
 static const struct field xcp_fields[] = {
