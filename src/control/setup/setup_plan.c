@@ -60,7 +60,8 @@ static struct setup_finding *making_finding(struct making *making, const char *s
 	return making_add(making, &finding);
 }
 
-static void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void making_say(char text[DOCTOR_TEXT_BYTES],
+                                                             const char *format, ...)
 {
 	va_list arguments;
 
@@ -70,8 +71,8 @@ static void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
 }
 
 /* Says what was found, however long it is. */
-static void making_say_all(struct making *making, struct setup_finding *row, const char *format,
-                           ...)
+static __attribute__((format(printf, 3, 4))) void
+making_say_all(struct making *making, struct setup_finding *row, const char *format, ...)
 {
 	va_list arguments;
 
@@ -85,8 +86,8 @@ static void making_say_all(struct making *making, struct setup_finding *row, con
 
 /* Adds a change that remedies the last finding. `path` is complete; `format` is that of the
  * value. */
-static struct step *making_step(struct making *making, enum step_kind kind, const char *path,
-                                const char *format, ...)
+static __attribute__((format(printf, 4, 5))) struct step *
+making_step(struct making *making, enum step_kind kind, const char *path, const char *format, ...)
 {
 	static struct step nowhere;
 	struct setup_plan *plan = making->plan;
@@ -141,7 +142,8 @@ static void making_line(const struct making *making, const char *path, char *tex
 		fclose(file);
 }
 
-static void making_kernel_word(struct making *making, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void making_kernel_word(struct making *making,
+                                                                     const char *format, ...)
 {
 	size_t at = strlen(making->kernel_words);
 	va_list arguments;

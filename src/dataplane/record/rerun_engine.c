@@ -17,7 +17,8 @@
 #include "statements.h"
 
 /* Stores a difference between the repetition and the run; only the first one counts. */
-static void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void
+rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
 {
 	struct rerun_result *result = rerun_engine->result;
 	va_list arguments;
