@@ -28,7 +28,8 @@ struct dump {
 	bool too_late;                       /* an instant did not fit */
 };
 
-/* Lets libpcap write the header of a capture, with precision, link type and length. */
+/* Lets libpcap write the header of a capture, with precision, link type and length. `link` is a
+ * DLT_ value. Returns 0 or -ENOMEM. */
 static int dump_head(int link, uint8_t head[DUMP_HEAD_BYTES])
 {
 	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(link, CAPTURE_FRAME_MAX,

@@ -37,8 +37,7 @@ int dump_finish(struct dump *dump, struct problem *problem);
 int dump_publish(struct dump *dump, struct problem *problem);
 void dump_discard(struct dump *dump); /* NULL is allowed */
 
-/* For other writers of such captures: the header of the file, as libpcap writes it,
- * and the header of each frame. */
+/* The header of the file, as libpcap writes it, and the header of each frame. */
 #define DUMP_HEAD_BYTES 24
 struct dump_record {
 	uint32_t seconds, fraction_ns, bytes, wire_bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The inside of the runtime, shared by runtime.c (start, stop), layout.c (the workers and their
- * roles), transaction.c (changes), transaction.c (taps), runtime_report.c (what may be read) and
- * housekeeping.c (the tick).
+ * roles), transaction.c (changes and taps), runtime_report.c (what may be read) and housekeeping.c
+ * (the tick).
  *
  * Thread: control.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a recording, shared by recording.c (making it), recording_writer.c (emptying the
- * tapes) and recording_writer.c (writing a flight to disk). */
+/* The inside of a recording, shared by recording.c (making it) and recording_writer.c (emptying the
+ * tapes, and writing a flight to disk). */
 #ifndef WEIR_RECORDING_STATE_H
 #define WEIR_RECORDING_STATE_H
 

@@ -71,8 +71,9 @@ static void run_snapshot(struct ledger_run *run, struct snapshot *snapshot)
 		snapshot_value(snapshot, run->answers[i].number);
 }
 
-/* Writes or reads the ledger. Runs are in order from the oldest on, so their place in the ring does
- * not matter. */
+/* Writes or reads the answers, and what is still to be sent (snapshot.h). Two stages may have one
+ * ledger: each writes all of it, and reads the same. Runs are in order from the oldest on, so their
+ * place in the ring does not matter. */
 static void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot)
 {
 	for (uint32_t probe = 0; probe < OQ_PROBES; probe++) {
