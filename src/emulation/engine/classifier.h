@@ -97,10 +97,4 @@ void classifier_free(struct classifier *classifier);
 void classifier_find(const struct classifier *classifier, struct burst *burst,
                      struct cloud **clouds);
 
-/* Returns true if every packet finds a cloud. */
-static inline bool classifier_takes_all(const struct classifier *classifier)
-{
-	return classifier->only || classifier->rest != CLASSIFIER_NONE;
-}
-
 #endif
