@@ -176,8 +176,8 @@ struct bench_spread bench_spread_of(const double *values, uint32_t n)
 #define WINDOW_MOST_S 1.0
 
 struct run {
-	double mpps, ceiling, ratio, above, taken, gbps, held, memory, dropped, recorded,
-	        unrecorded;
+	double mpps, ceiling, ratio, above, taken, gbps, held, memory, dropped, recorded;
+	double missed; /* by the flight, of what was to be recorded */
 	uint64_t lost;
 	bool mbufs_short;
 };
@@ -214,6 +214,8 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 
 	double sent = (double)(to.packets - from.packets);
 	double forwarded = sent + ((double)to.held_packets - (double)from.held_packets) / 2;
+	double recorded = (double)(to.recorded - from.recorded);
+	double unrecorded = (double)(to.unrecorded - from.unrecorded);
 
 	*run = (struct run){
 	        .mpps = forwarded * 1e3 / ns,
@@ -223,11 +225,12 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 	        .dropped = (double)(to.emulated - from.emulated) * 1e3 / ns,
 	        .held = (double)to.held_packets,
 	        .memory = (double)to.memory_bytes,
-	        .recorded = (double)(to.recorded - from.recorded) * 1e3 / ns,
-	        .unrecorded = (double)(to.unrecorded - from.unrecorded) * 1e3 / ns,
+	        .recorded = recorded * 1e3 / ns,
 	        .lost = to.lost - from.lost,
 	        .mbufs_short = to.mbufs_free < MBUFS_SHORT,
 	};
+	if (unrecorded > 0)
+		run->missed = unrecorded / (recorded + unrecorded);
 	if (run->ceiling > 0)
 		run->ratio = run->mpps / run->ceiling;
 	if (run->mpps > 0 && run->ceiling > 0)
@@ -269,7 +272,7 @@ static void sum_up(const struct run *runs, uint32_t n, double tick_ns, struct be
 	        .held_packets = spread(runs, n, offsetof(struct run, held)).median,
 	        .memory_bytes = spread(runs, n, offsetof(struct run, memory)).median,
 	        .flight_mpps = spread(runs, n, offsetof(struct run, recorded)).median,
-	        .flight_missed = spread(runs, n, offsetof(struct run, unrecorded)).median,
+	        .flight_missed = spread(runs, n, offsetof(struct run, missed)).median,
 	};
 	cost->ns_per_packet = cost->mpps.median > 0 ? 1e3 / cost->mpps.median : 0;
 	cost->cycles_per_packet = cost->ns_per_packet / tick_ns;
