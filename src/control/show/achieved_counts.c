@@ -68,7 +68,6 @@ static void say_counts(struct sentence *sentence, const struct cloud_conf *cloud
 
 		if (!of->words && !of->thing)
 			break;
-
 		memcpy(&count, (const char *)c + of->counter, sizeof(count));
 		sum += count;
 		if (count == 0 && !of->always)

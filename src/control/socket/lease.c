@@ -114,14 +114,22 @@ bool lease_is(struct control *control, uint64_t number)
 	return is;
 }
 
+/* Returns 0, -ENOENT, or -EALREADY if its change is about to be undone. */
+static int find_running(struct control *control, uint64_t number, struct lease **lease)
+{
+	*lease = find(control, number);
+	if (*lease == NULL)
+		return -ENOENT;
+	return (*lease)->due ? -EALREADY : 0;
+}
+
 int lease_renew(struct control *control, uint64_t number, uint64_t *for_ns)
 {
 	struct lease *lease;
 	int result;
 
 	control_lock(control);
-	lease = find(control, number);
-	result = lease == NULL ? -ENOENT : lease->due ? -EALREADY : 0;
+	result = find_running(control, number, &lease);
 	if (result == 0) {
 		lease->for_ns = *for_ns != 0 ? *for_ns : lease->for_ns;
 		lease->until_ns = run_ns(control) + lease->for_ns;
@@ -137,8 +145,7 @@ int lease_keep(struct control *control, uint64_t number)
 	int result;
 
 	control_lock(control);
-	lease = find(control, number);
-	result = lease == NULL ? -ENOENT : lease->due ? -EALREADY : 0;
+	result = find_running(control, number, &lease);
 	if (result == 0) {
 		event_tell(control, RUN_LOG_INFO, "lease-kept",
 		           json_pack("{s:I}", "lease", (json_int_t)number),
