@@ -84,7 +84,7 @@ static void take(uint32_t n)
 
 	prefetch_go(&prefetch, &packets, ROOM);
 	outlet.n = OUTLET_ROOM - n;
-	train_pop(&packets, &holder, DUE, &outlet);
+	train_pop(&packets, &holder, DUE, &outlet, OUTLET_ROOM);
 	gone = outlet.n - (OUTLET_ROOM - n);
 	prefetch_follow(&prefetch, gone);
 	rte_pktmbuf_free_bulk(&outlet.mbufs[OUTLET_ROOM - n], gone);

@@ -304,11 +304,10 @@ static void move_up(struct tx_queue *tx_queue)
 
 	while (tx_queue->behind.records > 0 && front->n < OUTLET_ROOM) {
 		const struct held *held = log_front(&tx_queue->behind);
-		struct rte_mbuf *mbuf = hold_mbuf(tx_queue->holder, held);
 
-		if (!mbuf)
+		if (!hold_may_leave(tx_queue->holder, held, 1))
 			return;
-		outlet_put(front, mbuf, held->t_ns, held->wire_bytes);
+		hold_leave(tx_queue->holder, held, 0, 1, held->t_ns, 0, front);
 		if (held->flags & HELD_NAMED)
 			outlet_name(front);
 		log_pop(&tx_queue->behind, &tx_queue->holder->arena);

@@ -128,16 +128,13 @@ static __rte_always_inline uint16_t leave_at_once(struct cloud *cloud, const str
 		return 0;
 	for (left = 0; left < n && leaves[left] <= run->left[left]; left++) {
 		const struct held *head = run->head[left];
-		struct rte_mbuf *mbuf = NULL;
 
-		if (likely(outlet->n < OUTLET_ROOM))
-			mbuf = hold_mbuf(cloud->holder, head);
-		if (unlikely(!mbuf))
+		if (unlikely(outlet->n == OUTLET_ROOM || !hold_may_leave(cloud->holder, head, 1)))
 			break;
-		outlet_put(outlet, mbuf, run->left[left], head->wire_bytes);
+		hold_leave(cloud->holder, head, 0, 1, run->left[left], 0, outlet);
 		cloud->counters.tx_bytes += head->wire_bytes;
 		if (cloud_tells(cloud, FATE_LEFT)) {
-			cloud_tell_left(cloud, mbuf, head, run->left[left]);
+			cloud_tell_left(cloud, outlet->mbufs[outlet->n - 1], head, run->left[left]);
 			outlet_name(outlet);
 		}
 	}

@@ -193,10 +193,11 @@ static void bands_removed(const struct cloud *cloud, const struct queue *queue)
  * Each packet frees the mbuf that the next one needs. */
 static void line_removed(struct cloud *cloud)
 {
-	struct rte_mbuf *mbuf;
+	struct outlet outlet = {.n = 0};
 	struct held head;
 
-	while ((mbuf = line_pop_one(&cloud->line, cloud->holder, SIMTIME_NEVER - 1, &head))) {
+	while (line_front(&cloud->line, SIMTIME_NEVER - 1, &head) &&
+	       (line_pop(&cloud->line, cloud->holder, head.t_ns, &outlet, 1), outlet.n > 0)) {
 		struct fate fate = {.kind = FATE_DROPPED,
 		                    .reason = REASON_REMOVED,
 		                    .packet = cloud_number(cloud, head.flags, head.number),
@@ -204,11 +205,12 @@ static void line_removed(struct cloud *cloud)
 		                    .wire_bytes = head.wire_bytes,
 		                    .at_ns = head.t_ns,
 		                    .flags = (uint8_t)head.flags,
-		                    .frame = frame_of(mbuf)};
+		                    .frame = frame_of(outlet.mbufs[0])};
 
 		tell(cloud, &fate);
 		cloud->counters.drops[REASON_REMOVED]++;
-		rte_pktmbuf_free(mbuf);
+		rte_pktmbuf_free(outlet.mbufs[0]);
+		outlet_clear(&outlet);
 	}
 }
 

@@ -62,7 +62,7 @@ static void shared_clear(struct engine *engine)
 		struct held *held = wheel_front(wheel, SIMTIME_NEVER - 1, &due);
 
 		hold_drop(&engine->holder, held);
-		wheel_pop(wheel);
+		wheel_pass(wheel, 1);
 	}
 	wheel_free(wheel);
 	timers_free(&engine->events.timers);
@@ -139,15 +139,16 @@ void engine_free(struct engine *engine)
 static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, struct cloud *cloud,
                                                         simtime now, struct outlet *outlet)
 {
-	struct rte_mbuf *mbuf;
 	uint64_t bytes = 0;
 	struct held head;
 
-	while (outlet->n < OUTLET_ROOM &&
-	       (mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head))) {
-		outlet_put(outlet, mbuf, head.t_ns, head.wire_bytes);
-		bytes += head.wire_bytes;
-		cloud_tell_left(cloud, mbuf, &head, head.t_ns);
+	while (outlet->n < OUTLET_ROOM && line_front(&cloud->line, now, &head)) {
+		const uint32_t at = outlet->n;
+
+		bytes += line_pop(&cloud->line, &engine->holder, now, outlet, 1);
+		if (unlikely(outlet->n == at))
+			break;
+		cloud_tell_left(cloud, outlet->mbufs[at], &head, head.t_ns);
 		outlet_name(outlet);
 	}
 	return bytes;
@@ -166,7 +167,8 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 	if (cloud_tells(cloud, FATE_LEFT))
 		cloud->counters.tx_bytes += line_pop_told(engine, cloud, now, outlet);
 	else
-		cloud->counters.tx_bytes += line_pop(&cloud->line, &engine->holder, now, outlet);
+		cloud->counters.tx_bytes +=
+		        line_pop(&cloud->line, &engine->holder, now, outlet, OUTLET_ROOM);
 	n = outlet->n - before;
 	engine->ports[cloud->exit->port].sent += n;
 	cloud->counters.tx_packets += n;
@@ -175,10 +177,12 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 
 void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now)
 {
+	struct held head;
+
 	do {
 		engine_room(engine, cloud->exit->port);
 		engine->left += own_line_advance(engine, cloud, now);
-	} while (line_first(&cloud->line, now) <= now && hold_provide(&engine->holder) > 0);
+	} while (line_front(&cloud->line, now, &head) && hold_provide(&engine->holder) > 0);
 }
 
 void engine_settle(struct engine *engine, simtime now)

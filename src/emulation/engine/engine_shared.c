@@ -6,22 +6,17 @@
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
-/* Lets a packet leave at a port. */
-static inline void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
-                           simtime due, uint32_t wire_bytes)
+/* Lets a packet leave at a port. `told`: its name is in its struct packet. */
+static void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
+                    const struct held *head, bool told)
 {
-	outlet_put(engine_room(engine, number), mbuf, due, wire_bytes);
+	struct outlet *outlet = engine_room(engine, number);
+
+	outlet_put(outlet, mbuf, head->t_ns, head->wire_bytes);
+	if (unlikely(told))
+		outlet_name(outlet);
 	engine->ports[number].sent++;
 	engine->left++;
-}
-
-/* The same; `named`: its name is in its struct packet. */
-static void put_out_named(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
-                          const struct held *head, bool named)
-{
-	put_out(engine, number, mbuf, head->t_ns, head->wire_bytes);
-	if (unlikely(named))
-		outlet_name(&engine->ports[number].outlet);
 }
 
 static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
@@ -34,7 +29,7 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 
 /* Lets a packet leave that the cloud has generated. */
 static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                       const struct held *head, bool named)
+                       const struct held *head, bool told)
 {
 	struct cloud *back = cloud->exit->back;
 	struct burst burst;
@@ -45,7 +40,7 @@ static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mb
 		/* What is due on the line that ends at this port goes first. */
 		if (own)
 			engine_advance_own(engine, own, head->t_ns);
-		put_out_named(engine, cloud->from_port, mbuf, head, named);
+		put_out(engine, cloud->from_port, mbuf, head, told);
 		return;
 	}
 	back->counters.answers++;
@@ -71,57 +66,55 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 	return true;
 }
 
-/* Lets a packet leave the cloud, without a report. `named`: its name is in its struct packet if it
- * leaves at a port. */
-static inline void leave_untold(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                                const struct held *head, bool named)
+/* A packet that left the cloud at `due`, and that `head` describes, is the last one in the outlet
+ * of the cloud's port: counts it. Returns false if it goes elsewhere: to goes_on(). */
+static __rte_always_inline bool has_left(struct engine *engine, struct cloud *cloud,
+                                         struct outlet *outlet, const struct held *head,
+                                         simtime due)
 {
-	if (unlikely(head->flags & PACKET_BACK))
-		leave_back(engine, cloud, mbuf, head, named);
-	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
-		put_out_named(engine, cloud->exit->port, mbuf, head, named);
-}
+	const bool stays = likely(!cloud->exit->classifier && !(head->flags & PACKET_BACK));
 
-static __attribute__((noinline)) void leave_told(struct engine *engine, struct cloud *cloud,
-                                                 struct rte_mbuf *mbuf, const struct held *head)
-{
-	cloud_tell_left(cloud, mbuf, head, head->t_ns);
-	leave_untold(engine, cloud, mbuf, head, true);
-}
-
-/* Lets a packet leave its cloud at t_ns of its former record: into a cloud that comes from there,
- * or out at the port. */
-static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                  const struct held *head)
-{
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += head->wire_bytes;
-	if (cloud_tells(cloud, FATE_LEFT))
-		leave_told(engine, cloud, mbuf, head);
-	else
-		leave_untold(engine, cloud, mbuf, head, false);
+	engine->ports[cloud->exit->port].sent += stays;
+	engine->left += stays;
+	if (cloud_tells(cloud, FATE_LEFT)) {
+		cloud_tell_left(cloud, outlet->mbufs[outlet->n - 1], head, due);
+		if (stays)
+			outlet_name(outlet);
+	}
+	return stays;
 }
 
-/* How many packets ahead clouds are prefetched, if the table has more than CLOUDS_FEW slots: then
- * they are cold. */
-#define CLOUDS_AHEAD 6
-#define CLOUDS_FEW   64
+/* Takes that packet out of the outlet, and lets it go where it goes: back, or into a cloud that
+ * comes from there; if none takes it, out at the port. */
+static void goes_on(struct engine *engine, struct cloud *cloud, struct outlet *outlet,
+                    const struct held *head)
+{
+	struct rte_mbuf *mbuf = outlet->mbufs[--outlet->n];
+	const bool told = cloud_tells(cloud, FATE_LEFT);
 
-static void cloud_ahead_fetch(const struct engine *engine)
+	if (head->flags & PACKET_BACK)
+		leave_back(engine, cloud, mbuf, head, told);
+	else if (!leave_onward(engine, cloud, mbuf, head))
+		put_out(engine, cloud->exit->port, mbuf, head, told);
+}
+
+/* With more clouds than this, they are cold. */
+#define CLOUDS_FEW 64
+
+/* Fetches the clouds that these packets leave. */
+static void clouds_fetch(const struct engine *engine, struct held *const *held, uint32_t n)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
-	const struct held *held;
-	const struct cloud *cloud;
 
-	if (cloud_table->n_slots <= CLOUDS_FEW)
-		return;
-	held = wheel_glance(engine->events.wheel, CLOUDS_AHEAD);
-	if (!held)
-		return;
-	cloud = cloud_table->slots[held->cloud];
-	rte_prefetch0(cloud);
-	rte_prefetch0(&cloud->line);
-	rte_prefetch0(&cloud->counters);
+	for (uint32_t i = 0; cloud_table->n_slots > CLOUDS_FEW && i < n; i++) {
+		const struct cloud *cloud = cloud_table->slots[held[i]->cloud];
+
+		rte_prefetch0(cloud);
+		rte_prefetch0(&cloud->line);
+		rte_prefetch0(&cloud->counters);
+	}
 }
 
 /* Advances the link of a cloud at `now`, and goes on up to and including `limit` as long as this
@@ -160,25 +153,30 @@ static __attribute__((noinline)) void line_drains(struct engine *engine, struct 
                                                   simtime now)
 {
 	struct line *line = &cloud->line;
-	struct rte_mbuf *mbuf;
+	struct outlet *outlet;
 	struct held head;
+	uint32_t before;
 
-	if (line_first(line, now) > now) {
+	if (!line_front(line, now, &head)) {
 		cloud_advance_link(cloud, now);
 		return;
 	}
-	mbuf = line_pop_one(line, &engine->holder, now, &head);
-	if (unlikely(!mbuf)) {
+	outlet = engine_room(engine, cloud->exit->port);
+	before = outlet->n;
+	line_pop(line, &engine->holder, now, outlet, 1);
+	if (unlikely(outlet->n == before)) {
 		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
-		mbuf = line_pop_one(line, &engine->holder, now, &head);
+		before = outlet->n;
+		line_pop(line, &engine->holder, now, outlet, 1);
 	}
-	if (unlikely(!mbuf))
-		line_drop_one(line, &engine->holder, now);
-	line->drains = !line_is_empty(line);
-	if (likely(mbuf != NULL))
-		leave(engine, cloud, mbuf, &head);
-	else
+	if (likely(outlet->n > before)) {
+		if (!has_left(engine, cloud, outlet, &head, head.t_ns))
+			goes_on(engine, cloud, outlet, &head);
+	} else {
+		line_drop(line, &engine->holder, now);
 		lose(cloud, &head, now);
+	}
+	line->drains = !line_is_empty(line);
 }
 
 /* The first timer fires. */
@@ -204,71 +202,69 @@ static void timer_fires(struct engine *engine, simtime limit)
 		engine_set_timer(engine, cloud);
 }
 
-/* Lets out the most common packets, which leave at a port, as long as one follows the other before
- * `end`. None of them causes an event, so the next packet is known. */
-static void leave_straight(struct engine *engine, simtime end)
+/* Moves the packet of a record into the outlet of its cloud's port. Returns the outlet, or NULL if
+ * there is no mbuf even after the outlet was emptied: then the packet is dropped. */
+static __rte_always_inline struct outlet *take_out(struct engine *engine, struct cloud *cloud,
+                                                   const struct held *held, simtime due)
 {
-	struct holder *holder = &engine->holder;
-	struct wheel *wheel = engine->events.wheel;
-	struct held *held;
-	simtime due;
+	struct outlet *outlet = engine_room(engine, cloud->exit->port);
 
-	if (!wheel_has_sorted_alone(wheel))
-		return;
-	while ((held = wheel_sorted_first(wheel, end, &due)) &&
-	       likely(!(held->flags & PACKET_BACK))) {
-		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
-		struct rte_mbuf *mbuf;
-
-		/* It may enter another cloud. */
-		if (unlikely(cloud->exit->classifier))
-			break;
-		cloud_ahead_fetch(engine);
-		hold_spare_fetch(holder, holder->n_spare);
-		mbuf = hold_mbuf(holder, held);
-		if (unlikely(!mbuf))
-			break;
-		wheel_sorted_pop(wheel);
-		cloud->line.held--;
-		cloud->counters.tx_packets++;
-		cloud->counters.tx_bytes += held->wire_bytes;
-		put_out(engine, cloud->exit->port, mbuf, due, held->wire_bytes);
+	if (unlikely(!hold_may_leave(&engine->holder, held, 1)))
+		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
+	if (likely(hold_may_leave(&engine->holder, held, 1))) {
+		hold_leave(&engine->holder, held, 0, 1, due, 0, outlet);
+		return outlet;
 	}
+	cloud_drop_held(cloud, held, REASON_NO_BUFFER, due);
+	return NULL;
 }
 
-/* Lets the first packet of the wheel leave. */
-static void packet_leaves(struct engine *engine, struct held *held, simtime due)
+/* Lets packets of the wheel leave, the first of n at least. One that leaves at a port causes no
+ * event, so the next one follows at once, unless a timer precedes it; none does before `wakes`. */
+static void packets_leave(struct engine *engine, struct held *const *held, const simtime *due,
+                          uint32_t n, simtime wakes)
 {
-	struct cloud *cloud = engine->cloud_table->slots[held->cloud];
-	struct held head = *held;
-	struct rte_mbuf *mbuf = hold_mbuf(&engine->holder, held);
+	const struct timers *timers = &engine->events.timers;
+	struct wheel *wheel = engine->events.wheel;
+	uint32_t i = 0;
 
-	head.t_ns = due;
-	cloud->line.held--;
-	if (unlikely(!mbuf)) {
-		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
-		mbuf = hold_mbuf(&engine->holder, held);
-	}
-	if (unlikely(!mbuf))
-		cloud_drop_held(cloud, held, REASON_NO_BUFFER, due);
-	wheel_pop(engine->events.wheel);
-	if (likely(mbuf != NULL))
-		leave(engine, cloud, mbuf, &head);
+	clouds_fetch(engine, held, n);
+	do {
+		struct cloud *cloud = engine->cloud_table->slots[held[i]->cloud];
+		struct outlet *outlet;
+
+		hold_spare_fetch(&engine->holder, engine->holder.n_spare);
+		wheel_stream(wheel);
+		outlet = take_out(engine, cloud, held[i], due[i]);
+		cloud->line.held--;
+		if (outlet && unlikely(!has_left(engine, cloud, outlet, held[i], due[i]))) {
+			struct held head = *held[i];
+
+			head.t_ns = due[i];
+			wheel_pass(wheel, i + 1);
+			goes_on(engine, cloud, outlet, &head);
+			return;
+		}
+		i++;
+	} while (i < n &&
+	         (likely(due[i] < wakes) || !timers_precede(timers, due[i], held[i]->t_ns)));
+	wheel_pass(wheel, i);
 }
 
 /* Executes one event after the other, in the order of time, because an event may cause another. */
 void engine_advance_shared(struct engine *engine, simtime now)
 {
-	for (;;) {
-		const simtime wakes = timers_next(&engine->events.timers);
-		struct held *held;
-		simtime due;
+	const struct timers *timers = &engine->events.timers;
+	struct held *held[BURST_MAX];
+	simtime due[BURST_MAX];
 
-		if (likely(!engine->tells))
-			leave_straight(engine, simtime_min(now + 1, wakes));
-		held = wheel_front(engine->events.wheel, simtime_min(now, wakes), &due);
-		if (held && !timers_precede(&engine->events.timers, due, held->t_ns))
-			packet_leaves(engine, held, due);
+	for (;;) {
+		const simtime wakes = timers_next(timers);
+		const uint32_t n = wheel_look(engine->events.wheel, simtime_min(now, wakes), held,
+		                              due, BURST_MAX);
+
+		if (n > 0 && !timers_precede(timers, due[0], held[0]->t_ns))
+			packets_leave(engine, held, due, n, wakes);
 		else if (wakes <= now)
 			timer_fires(engine, now);
 		else

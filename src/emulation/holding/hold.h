@@ -15,6 +15,7 @@
 #include <rte_mempool.h>
 
 #include "holding/log.h"
+#include "packet/outlet.h"
 #include "packet/packet_bytes.h"
 
 #define HOLD_COPY_BYTES_DEFAULT 512
@@ -212,22 +213,46 @@ static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *fr
 	hold_copy(hold_room(spare), frame, bytes);
 }
 
-/* Returns the record's packet in an mbuf, a spare one if the frame was copied. Returns NULL if
- * there is no spare one. */
-static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
+/* Returns how many of k packets of a record there are mbufs for. */
+static __rte_always_inline uint32_t hold_may_leave(struct holder *holder, const struct held *held,
+                                                   uint32_t k)
 {
-	struct rte_mbuf *mbuf;
+	if (likely(holder->n_spare >= k) || held->flags & HELD_MBUF)
+		return k;
+	return RTE_MIN(k, hold_provide(holder));
+}
 
-	if (unlikely(held->flags & HELD_MBUF)) {
-		mbuf = held_mbuf(held);
-		holder->kept -= mbuf->nb_segs;
-		return mbuf;
+/* Moves k packets of a record, from packet `first` of it on, into the outlet, where they are due at
+ * `due`. The outlet has room, and hold_may_leave has allowed it. Fetches what lies `ahead` bytes
+ * behind each frame. The only way from a record into an mbuf. */
+static __rte_always_inline void hold_leave(struct holder *holder, const struct held *held,
+                                           uint32_t first, uint32_t k, simtime due, uintptr_t ahead,
+                                           struct outlet *outlet)
+{
+	const uint32_t stride = held_stride(held), at = outlet->n;
+	const uint8_t *from = held->data + first * stride;
+	const bool mixed = holder->kept > 0;
+	uint32_t spare = holder->n_spare;
+
+	for (uint32_t i = 0; unlikely(held->flags & HELD_MBUF) && i < k; i++) {
+		memcpy(&outlet->mbufs[at + i], from + i * stride, sizeof(outlet->mbufs[0]));
+		holder->kept -= outlet->mbufs[at + i]->nb_segs;
 	}
-	if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
-		return NULL;
-	mbuf = holder->spare[--holder->n_spare];
-	hold_into(mbuf, held->data, held->stored_bytes);
-	return mbuf;
+	for (uint32_t i = 0; likely(!(held->flags & HELD_MBUF)) && i < k; i++) {
+		struct rte_mbuf *mbuf = holder->spare[--spare];
+
+		if (unlikely(mixed))
+			hold_spare_fetch(holder, spare);
+		rte_prefetch0(from + i * stride + ahead);
+		outlet->mbufs[at + i] = mbuf;
+		hold_into(mbuf, from + i * stride, held->stored_bytes);
+	}
+	holder->n_spare = spare;
+	for (uint32_t i = 0; i < k; i++) {
+		outlet->due_ns[at + i] = due;
+		outlet->wire_bytes[at + i] = held->wire_bytes;
+	}
+	outlet->n = at + k;
 }
 
 /* Drops the packet of the record. */

@@ -139,38 +139,6 @@ static inline uintptr_t log_ahead(const struct log *log)
 	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
 }
 
-/* Copies k packets into spare mbufs; there are enough. */
-static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
-                                             const struct held *train, struct rte_mbuf **mbufs,
-                                             uint32_t k)
-{
-	const uint32_t stride = held_stride(train);
-	const uint8_t *from = train->data + train->gone * stride;
-	const bool mixed = holder->kept > 0;
-	uintptr_t ahead = log_ahead(log);
-	uint32_t spare = holder->n_spare;
-
-	for (uint32_t i = 0; i < k; i++) {
-		struct rte_mbuf *mbuf = holder->spare[--spare];
-
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, spare);
-		rte_prefetch0((const void *)((uintptr_t)from + ahead));
-		hold_into(mbuf, from, train->stored_bytes);
-		mbufs[i] = mbuf;
-		from += stride;
-	}
-	holder->n_spare = spare;
-}
-
-static void leave_kept(struct holder *holder, const struct held *train, struct rte_mbuf **mbufs,
-                       uint32_t k)
-{
-	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
-	for (uint32_t i = 0; i < k; i++)
-		holder->kept -= mbufs[i]->nb_segs;
-}
-
 /* Counts k packets that have left. Removes the train when all have left. */
 static __rte_always_inline void gone(struct log *log, struct holder *holder, struct held *train,
                                      uint32_t k)
@@ -180,116 +148,63 @@ static __rte_always_inline void gone(struct log *log, struct holder *holder, str
 		log_pass(log, &holder->arena, held_bytes_of_all(train));
 }
 
-/* Moves packets of the oldest train into the outlet, as many as it has room for and there are
- * mbufs; returns how many. */
-static uint32_t leave_together(struct log *log, struct holder *holder, struct held *train,
-                               struct outlet *outlet)
-{
-	const uint32_t at = outlet->n;
-	uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - at);
-
-	if (likely(!(train->flags & HELD_MBUF))) {
-		k = RTE_MIN(k, hold_provide(holder));
-		leave_copied(log, holder, train, &outlet->mbufs[at], k);
-	} else {
-		leave_kept(holder, train, &outlet->mbufs[at], k);
-	}
-	for (uint32_t i = 0; i < k; i++) {
-		outlet->due_ns[at + i] = train->t_ns;
-		outlet->wire_bytes[at + i] = train->wire_bytes;
-	}
-	outlet->n = at + k;
-	gone(log, holder, train, k);
-	return k;
-}
-
-/* Moves trains of one that are due, and whose frames were copied, into the outlet, as far as it has
- * room and there are mbufs. Returns the sum of their lengths. */
-static uint64_t leave_singles(struct log *log, struct holder *holder, simtime now,
-                              struct outlet *outlet)
-{
-	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
-	const bool mixed = holder->kept > 0;
-	struct held *train = log_front(log);
-	uint64_t bytes = 0;
-
-	for (uint32_t k = 0; k < room; k++) {
-		struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
-
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, holder->n_spare);
-		rte_prefetch0((const void *)((uintptr_t)train + log_ahead(log)));
-		hold_into(mbuf, train->data, train->stored_bytes);
-		outlet_put(outlet, mbuf, train->t_ns, train->wire_bytes);
-		bytes += train->wire_bytes;
-		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + held_stride(train));
-		train = log_front(log);
-		if (log->records == 0 || train->t_ns > now || train->n != 1 ||
-		    unlikely(train->flags & HELD_MBUF))
-			break;
-	}
-	return bytes;
-}
-
-uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet)
-{
-	uint64_t bytes = 0;
-	uint32_t before;
-
-	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
-		struct held *train = log_front(log);
-		const uint32_t wire_bytes = train->wire_bytes;
-
-		/* If packets come one by one, as in a replay, all trains have one packet. */
-		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
-			bytes += leave_singles(log, holder, now, outlet);
-		else
-			bytes += (uint64_t)wire_bytes * leave_together(log, holder, train, outlet);
-		if (unlikely(outlet->n == before))
-			break;
-	}
-	return bytes;
-}
-
-struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
-                               struct held *head)
-{
-	struct rte_mbuf *mbuf;
-	struct held *train;
-
-	if (train_next(log) > now)
-		return NULL;
-	train = log_front(log);
-	*head = *train;
-	head->number += train->gone;
-	if (unlikely(train->flags & HELD_MBUF))
-		leave_kept(holder, train, &mbuf, 1);
-	else if (likely(hold_provide(holder) > 0))
-		leave_copied(log, holder, train, &mbuf, 1);
-	else
-		return NULL;
-	gone(log, holder, train, 1);
-	return mbuf;
-}
-
-void train_drop_one(struct log *log, struct holder *holder)
-{
-	gone(log, holder, log_front(log), 1);
-}
-
-uint32_t train_drop(struct log *log, struct holder *holder)
+/* Returns true if the oldest train has one packet, which may leave now. */
+static __rte_always_inline bool single_leaves(const struct log *log, struct holder *holder,
+                                              simtime now)
 {
 	const struct held *train = log_front(log);
-	uint32_t left = (uint32_t)train->n - train->gone;
+
+	return train_next(log) <= now && train->n == 1 && hold_may_leave(holder, train, 1);
+}
+
+uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet,
+                   uint32_t most)
+{
+	const uint32_t end = RTE_MIN(outlet->n + most, OUTLET_ROOM);
+	uint64_t bytes = 0;
+
+	while (outlet->n < end && train_next(log) <= now) {
+		struct held *train = log_front(log);
+		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, end - outlet->n);
+
+		k = hold_may_leave(holder, train, k);
+		if (unlikely(k == 0))
+			break;
+		if (train->n > 1) {
+			hold_leave(holder, train, train->gone, k, train->t_ns, log_ahead(log),
+			           outlet);
+			bytes += (uint64_t)train->wire_bytes * k;
+			gone(log, holder, train, k);
+			continue;
+		}
+		/* If packets come one by one, as in a replay, all trains have one. */
+		do {
+			train = log_front(log);
+			hold_leave(holder, train, 0, 1, train->t_ns, log_ahead(log), outlet);
+			bytes += train->wire_bytes;
+			log_pop(log, &holder->arena);
+		} while (outlet->n < end && single_leaves(log, holder, now));
+	}
+	return bytes;
+}
+
+void train_front(const struct log *log, struct held *head)
+{
+	*head = *log_front(log);
+	head->number += head->gone;
+}
+
+void train_drop(struct log *log, struct holder *holder)
+{
+	struct held *train = log_front(log);
 	struct rte_mbuf *mbuf;
 
-	for (uint32_t i = train->gone; (train->flags & HELD_MBUF) && i < train->n; i++) {
-		memcpy(&mbuf, train->data + i * sizeof(mbuf), sizeof(mbuf));
+	if (train->flags & HELD_MBUF) {
+		memcpy(&mbuf, train->data + train->gone * sizeof(mbuf), sizeof(mbuf));
 		holder->kept -= mbuf->nb_segs;
 		rte_pktmbuf_free(mbuf);
 	}
-	log_pass(log, &holder->arena, held_bytes_of_all(train));
-	return left;
+	gone(log, holder, train, 1);
 }
 
 /* ---- the prefetcher ---- */

@@ -35,17 +35,15 @@ static inline simtime train_next(const struct log *log)
  * caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* Moves the packets that are due by `now` into the outlet, as far as it has room; returns the sum
- * of their lengths. If the pool has no mbufs, the rest stays. */
-uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet);
-/* The same for one packet; fills in *head as its own record would be. Returns NULL if none is due,
- * or there is no mbuf. */
-struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
-                               struct held *head);
-/* Drops the first packet of the oldest train, whose frame was copied. */
-void train_drop_one(struct log *log, struct holder *holder);
-/* Drops the oldest train; returns how many packets it had. */
-uint32_t train_drop(struct log *log, struct holder *holder);
+/* Describes the first packet of the oldest train, as its own record would be, in *head. Only if
+ * there is one. */
+void train_front(const struct log *log, struct held *head);
+/* Moves up to `most` packets that are due by `now` into the outlet, as far as it has room; returns
+ * the sum of their lengths. If the pool has no mbufs, the rest stays. */
+uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet,
+                   uint32_t most);
+/* Drops the first packet of the oldest train. */
+void train_drop(struct log *log, struct holder *holder);
 
 /*
  * A prefetcher runs ahead in a log of trains and fetches what leaves next.

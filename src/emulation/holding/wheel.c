@@ -125,7 +125,7 @@ struct wheel *wheel_make(struct arena *arena)
 void wheel_clear(struct wheel *wheel)
 {
 	while (!wheel_finds_nothing(wheel, SIMTIME_NEVER - 1))
-		wheel_pop(wheel);
+		wheel_pass(wheel, 1);
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++)
 		key_list_clear(&wheel->yard, &level_at(wheel, level)->open);
 }
@@ -393,6 +393,19 @@ static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
 	}
 }
 
+/* Fetches the lines of a record with a small frame; for a larger one, the processor prefetches the
+ * rest. */
+static __rte_always_inline void record_fetch(const struct wheel *wheel, const struct held *held)
+{
+	const uint8_t *record = (const uint8_t *)held;
+
+	rte_prefetch0(record);
+	if (wheel_may_be_cell(wheel, record))
+		return;
+	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(record + held_bytes(64) - 1);
+}
+
 /* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is empty
  * before. */
 static void sorted_make(struct wheel *wheel, const struct key_list *key_list, uint32_t n)
@@ -410,7 +423,7 @@ static void sorted_make(struct wheel *wheel, const struct key_list *key_list, ui
 		sorted_insertion_sort(wheel->sorted, n);
 	}
 	for (uint32_t i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
-		wheel_record_fetch(wheel, wheel->sorted[i].held);
+		record_fetch(wheel, wheel->sorted[i].held);
 }
 
 /* Enters a slot of this level with the cursor. The packets of the open slot have left. The keys of
@@ -611,11 +624,6 @@ static bool fine_is_empty(const struct wheel *wheel)
 	return used == 0 && !wheel->ready;
 }
 
-bool wheel_has_sorted_alone(const struct wheel *wheel)
-{
-	return wheel->sorted_at < wheel->sorted_n && fine_is_empty(wheel);
-}
-
 /* Returns the packet that is due first, among slots that begin by `now`, or NULL if there is none.
  * Does not touch the packet. */
 static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
@@ -623,7 +631,7 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 	const struct wheel_key *key;
 
 	/* Packets in the sorted slot are due before any slot above level 0. */
-	if (!wheel->ready && !wheel_has_sorted_alone(wheel))
+	if (!wheel->ready && (wheel->sorted_at == wheel->sorted_n || !fine_is_empty(wheel)))
 		ready_find(wheel, now);
 	if (!wheel->ready && wheel->sorted_at == wheel->sorted_n)
 		return NULL;
@@ -679,60 +687,40 @@ struct held *wheel_front(struct wheel *wheel, simtime now, simtime *due)
 	return wheel_cell_read(wheel, first);
 }
 
-void wheel_pop(struct wheel *wheel)
-{
-	const struct wheel_key *first;
-
-	if (sorted_is_first(wheel)) {
-		wheel_sorted_pop(wheel);
-		return;
-	}
-	first = key_at(wheel, wheel->ready);
-	wheel->ready = first->next;
-	wheel->records--;
-	store_leave(&wheel->store, held_at(wheel, first));
-}
-
-/* Takes packets of the sorted slot that are due, up to `room`; returns how many. Level 0 has no
- * keys. */
-static uint32_t sorted_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
-                            uint32_t room)
-{
-	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
-	uint32_t left = wheel->sorted_n - wheel->sorted_at, n = 0;
-	uint32_t fetch = left > WHEEL_FETCH_AHEAD ? left - WHEEL_FETCH_AHEAD : 0;
-
-	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++) {
-		held[n] = first[n].held;
-		due_ns[n] = first[n].t_ns;
-	}
-	for (uint32_t i = 0; i < RTE_MIN(n, fetch); i++)
-		wheel_record_fetch(wheel, first[WHEEL_FETCH_AHEAD + i].held);
-	for (uint32_t i = 0; i < n; i++)
-		store_leave(&wheel->store, held[i]);
-	wheel->sorted_at += n;
-	wheel->records -= n;
-	return n;
-}
-
-uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+uint32_t wheel_look(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room)
 {
-	uint32_t n = 0;
+	const struct wheel_entry *sorted;
+	uint32_t n, left;
 
-	while (n < room) {
-		if (likely(fine_is_empty(wheel))) {
-			n += sorted_take(wheel, now, &held[n], &due_ns[n], room - n);
-			if (n == room || wheel->sorted_at < wheel->sorted_n)
-				break;
-		}
-		held[n] = front(wheel, now, &due_ns[n]);
-		if (!held[n])
-			break;
-		wheel_pop(wheel);
-		n++;
+	if (room == 0 || !(held[0] = front(wheel, now, &due_ns[0])))
+		return 0;
+	if (unlikely(!fine_is_empty(wheel)))
+		return 1;
+	sorted = &wheel->sorted[wheel->sorted_at];
+	left = RTE_MIN(room, wheel->sorted_n - wheel->sorted_at);
+	for (n = 1; n < left && sorted[n].t_ns <= now; n++) {
+		held[n] = sorted[n].held;
+		due_ns[n] = sorted[n].t_ns;
 	}
+	left = wheel->sorted_n - wheel->sorted_at;
+	for (uint32_t i = WHEEL_FETCH_AHEAD; i < RTE_MIN(left, n + WHEEL_FETCH_AHEAD); i++)
+		record_fetch(wheel, sorted[i].held);
 	return n;
+}
+
+void wheel_pass(struct wheel *wheel, uint32_t n)
+{
+	wheel->records -= n;
+	for (; unlikely(n > 0 && !sorted_is_first(wheel)); n--) {
+		const struct wheel_key *first = key_at(wheel, wheel->ready);
+
+		wheel->ready = first->next;
+		store_leave(&wheel->store, held_at(wheel, first));
+	}
+	for (uint32_t i = 0; i < n; i++)
+		store_leave(&wheel->store, wheel->sorted[wheel->sorted_at + i].held);
+	wheel->sorted_at += n;
 }
 
 void wheel_idle_until(struct wheel *wheel, simtime now)

@@ -195,20 +195,6 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 	wheel->stream_keys--;
 }
 
-/* Fetches the lines of a record with a small frame; for a larger one, the processor prefetches the
- * rest. */
-static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
-                                                   const struct held *held)
-{
-	const uint8_t *record = (const uint8_t *)held;
-
-	rte_prefetch0(record);
-	if (wheel_may_be_cell(wheel, record))
-		return;
-	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
-	rte_prefetch0(record + held_bytes(64) - 1);
-}
-
 /* Returns the packet that is due first, at *due, if that is `now` or before, or NULL. It stays on
  * the wheel. If it is in a cell, a record of it is made, which replaces the previous one, and has
  * no number. */
@@ -225,49 +211,14 @@ static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
 	return now < wheel->quiet;
 }
-/* Returns the packet `places` behind the first, if it is known already, or NULL. It is in the
- * cache, or being fetched. */
-static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_t places)
-{
-	uint32_t at = wheel->sorted_at + places;
-
-	return at < wheel->sorted_n ? wheel->sorted[at].held : NULL;
-}
-/* Returns true if the sorted slot is not empty, and nothing on the wheel can be due before or
- * together with its packets. This remains so until something is appended, or another function
- * searches the wheel. */
-bool wheel_has_sorted_alone(const struct wheel *wheel);
-/* For that state, and a wheel without cells: returns the first packet of the sorted slot, due at
- * *due, if that is before `end`. If it returns NULL, wheel_front may still find a packet. The
- * packet stays. */
-static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime end,
-                                                           simtime *due)
-{
-	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
-
-	*due = first->t_ns;
-	return wheel->sorted_at < wheel->sorted_n && first->t_ns < end ? first->held : NULL;
-}
-/* Removes that packet; it stays readable until the next wheel_front. */
-static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
-{
-	uint32_t at = wheel->sorted_at++, ahead = at + WHEEL_FETCH_AHEAD;
-
-	if (likely(ahead < wheel->sorted_n))
-		wheel_record_fetch(wheel, wheel->sorted[ahead].held);
-	wheel_stream(wheel);
-	wheel->records--;
-	store_leave(&wheel->store, wheel->sorted[at].held);
-}
-/* Removes the packet that wheel_front has returned; it stays readable until the next
- * wheel_front. */
-void wheel_pop(struct wheel *wheel);
-
-/* The same for many at once: removes up to `room` packets that are due by `now`, in order, and
- * returns how many, with their due times. They stay readable until something is appended to a log
- * of the same arena. If the wheel `has_cells`, they may be cells (store_cell). */
-uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+/* Finds up to `room` packets that are due by `now`, in order; returns how many, with their due
+ * times. They stay on the wheel, and more may be due behind them. If the wheel `has_cells`, they
+ * may be cells (store_cell). */
+uint32_t wheel_look(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room);
+/* Removes the first n packets that wheel_look or wheel_front has found, before anything else is
+ * done with the wheel. They stay readable until something is appended to the arena. */
+void wheel_pass(struct wheel *wheel, uint32_t n);
 /* Returns a record of a packet in a cell. */
 struct held *wheel_cell_read(struct wheel *wheel, const void *cell);
 

@@ -217,43 +217,41 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 	return done;
 }
 
-/* Moves a packet from a record or a cell that has left the wheel into an mbuf; the holder has a
- * spare one. Returns the packet's length on the wire. */
-static __rte_always_inline uint32_t leave(const struct wheel *wheel, struct holder *holder,
-                                          const struct held *held, struct rte_mbuf **mbuf)
+/* Moves the packet in a cell into the outlet; there is a spare mbuf. */
+static __rte_always_inline void cell_leave(struct holder *holder, const void *cell, uint32_t bytes,
+                                           simtime due, struct outlet *outlet)
 {
-	uint32_t bytes = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
+	struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
 
-	if (bytes > 0) {
-		*mbuf = holder->spare[--holder->n_spare];
-		hold_into(*mbuf, held, (uint16_t)bytes);
-		return bytes;
-	}
-	bytes = held->wire_bytes;
-	*mbuf = hold_mbuf(holder, held);
-	return bytes;
+	hold_into(mbuf, cell, (uint16_t)bytes);
+	outlet_put(outlet, mbuf, due, bytes);
 }
 
 uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
-                         struct outlet *outlet)
+                         struct outlet *outlet, uint32_t most)
 {
+	const uint32_t end = RTE_MIN(outlet->n + most, OUTLET_ROOM);
 	struct held *held[BURST_MAX];
+	simtime due[BURST_MAX];
 	uint64_t bytes = 0;
-	uint32_t n;
+	uint32_t n, i;
 
 	do {
-		const uint32_t at = outlet->n;
+		n = wheel_look(wheel, now, held, due, RTE_MIN(end - outlet->n, BURST_MAX));
+		for (i = 0; i < n; i++) {
+			uint32_t cell = wheel->has_cells ? store_cell(&wheel->store, held[i]) : 0;
 
-		n = RTE_MIN(OUTLET_ROOM - at, hold_provide(holder));
-		n = wheel_take(wheel, now, held, &outlet->due_ns[at], n);
-		for (uint32_t i = 0; i < n; i++) {
-			hold_spare_fetch(holder, holder->n_spare - 1);
-			outlet->wire_bytes[at + i] =
-			        leave(wheel, holder, held[i], &outlet->mbufs[at + i]);
-			bytes += outlet->wire_bytes[at + i];
+			hold_spare_fetch(holder, holder->n_spare);
 			wheel_stream(wheel);
+			if (cell == 0 && hold_may_leave(holder, held[i], 1))
+				hold_leave(holder, held[i], 0, 1, due[i], 0, outlet);
+			else if (cell > 0 && hold_provide(holder) > 0)
+				cell_leave(holder, held[i], cell, due[i], outlet);
+			else
+				break;
+			bytes += outlet->wire_bytes[outlet->n - 1];
 		}
-		outlet->n += n;
-	} while (n == BURST_MAX);
+		wheel_pass(wheel, i);
+	} while (n > 0 && i == n);
 	return bytes;
 }

@@ -25,9 +25,9 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
                           const struct burst *burst, uint16_t from, uint16_t n,
                           const simtime *due_ns, bool cells);
 
-/* Moves the packets that are due by `now`, in order, into the outlet, as far as it has room and
- * there are mbufs. Returns the sum of their lengths. */
+/* Moves up to `most` packets that are due by `now`, in order, into the outlet, as far as it has
+ * room; returns the sum of their lengths. If the pool has no mbufs, the rest stays. */
 uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
-                         struct outlet *outlet);
+                         struct outlet *outlet, uint32_t most);
 
 #endif

@@ -211,79 +211,84 @@ uint16_t line_push_held(struct line *line, struct holder *holder, const struct h
 	return pushed;
 }
 
-simtime line_first(struct line *line, simtime now)
+/* Returns the first packet of the line's own wheel that is due by `now`, and *due, or NULL. */
+static const struct held *wheel_first(const struct line *line, simtime now, simtime *due)
 {
-	simtime first = train_next(&line->log);
-	simtime due = SIMTIME_NEVER;
-	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
-
-	return held ? simtime_min(first, due) : first;
+	*due = SIMTIME_NEVER;
+	return line->wheel && line->wheel->records ? wheel_front(line->wheel, now, due) : NULL;
 }
 
-struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
-                              struct held *head)
+/* Returns until when packets of the log leave before those on the line's own wheel. If the log is
+ * empty, any instant will do. Returns SIMTIME_NEVER if nothing on the wheel is due by `now`. */
+static simtime log_first_until(const struct line *line, simtime now)
+{
+	struct held *held;
+	simtime due;
+
+	if (!line->wheel || line->wheel->records == 0)
+		return SIMTIME_NEVER;
+	if (likely(line->log.records == 0))
+		return 0;
+	return wheel_look(line->wheel, now, &held, &due, 1) ? due : SIMTIME_NEVER;
+}
+
+bool line_front(struct line *line, simtime now, struct held *head)
 {
 	simtime due;
-	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
-	struct rte_mbuf *mbuf;
+	const struct held *held = wheel_first(line, now, &due);
 
 	if (held && due < train_next(&line->log)) {
 		*head = *held;
 		head->t_ns = due;
-		mbuf = hold_mbuf(holder, held);
-		if (likely(mbuf != NULL))
-			wheel_pop(line->wheel);
-	} else {
-		line->prefetch.at = NULL;
-		mbuf = train_pop_one(&line->log, holder, now, head);
+		return true;
 	}
-	line->held -= mbuf != NULL;
-	return mbuf;
+	if (train_next(&line->log) > now)
+		return false;
+	train_front(&line->log, head);
+	return true;
 }
 
-void line_drop_one(struct line *line, struct holder *holder, simtime now)
+void line_drop(struct line *line, struct holder *holder, simtime now)
 {
 	simtime due;
-	const struct held *held = line->wheel ? wheel_front(line->wheel, now, &due) : NULL;
+	const struct held *held = wheel_first(line, now, &due);
 
 	if (held && due < train_next(&line->log)) {
 		hold_drop(holder, held);
-		wheel_pop(line->wheel);
+		wheel_pass(line->wheel, 1);
 	} else {
-		train_drop_one(&line->log, holder);
+		line->prefetch.at = NULL;
+		train_drop(&line->log, holder);
 	}
 	line->held--;
 }
 
-uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet)
+uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet,
+                  uint32_t most)
 {
-	const uint32_t before = outlet->n;
-	struct rte_mbuf *mbuf;
+	const uint32_t begin = outlet->n;
 	uint64_t bytes = 0;
-	struct held head;
+	uint32_t before;
+	simtime due;
 
-	/* The common case: all packets are in the log. */
-	if (!line->wheel || line->wheel->records == 0) {
-		line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
-		if (unlikely(holder->kept > 0))
-			prefetch_go(&line->prefetch, &line->log, OUTLET_ROOM - before);
-		bytes = train_pop(&line->log, holder, now, outlet);
+	line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
+	if (unlikely(holder->kept > 0))
+		prefetch_go(&line->prefetch, &line->log, RTE_MIN(OUTLET_ROOM - begin, most));
+	do {
+		before = outlet->n;
+		due = log_first_until(line, now);
+		bytes += train_pop(&line->log, holder, simtime_min(now, due), outlet, most);
+		most -= outlet->n - before;
 		if (unlikely(line->prefetch.at != NULL))
 			prefetch_follow(&line->prefetch, outlet->n - before);
-		line->held -= outlet->n - before;
-		return bytes;
-	}
-	/* If there are no spare mbufs, packets are popped one by one: one in its own mbuf needs
-	 * none. */
-	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
-		bytes = wheel_burst_pop(line->wheel, holder, now, outlet);
-		line->held -= outlet->n - before;
-		return bytes;
-	}
-	while (outlet->n < OUTLET_ROOM && (mbuf = line_pop_one(line, holder, now, &head))) {
-		outlet_put(outlet, mbuf, head.t_ns, head.wire_bytes);
-		bytes += head.wire_bytes;
-	}
+		before = outlet->n;
+		if (due <= now)
+			bytes += wheel_burst_pop(line->wheel, holder,
+			                         simtime_min(now, train_next(&line->log) - 1),
+			                         outlet, most);
+		most -= outlet->n - before;
+	} while (due <= now && line->log.records > 0 && outlet->n > before);
+	line->held -= outlet->n - begin;
 	return bytes;
 }
 
@@ -295,8 +300,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	line->back_deadline = SIMTIME_NEVER;
 	if (line->in_flight)
 		in_flight_clear(line->in_flight, &holder->arena);
-	while (line->log.records)
-		cleared += train_drop(&line->log, holder);
+	for (; line->log.records; cleared++)
+		train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
 	line->prefetch.at = NULL;
 	while (line->wheel && line->wheel->records) {
@@ -304,7 +309,7 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1, &due);
 
 		hold_drop(holder, held);
-		wheel_pop(line->wheel);
+		wheel_pass(line->wheel, 1);
 		cleared++;
 	}
 	line->drains = false;

@@ -154,9 +154,9 @@ static inline simtime line_next(const struct line *line)
 	return next;
 }
 
-/* Returns when the first packet is due, exactly, if that is `now` or earlier; else an instant after
- * `now`. */
-simtime line_first(struct line *line, simtime now);
+/* Describes the first packet that is due by `now` in *head, t_ns: when it is due. Returns false if
+ * there is none. */
+bool line_front(struct line *line, simtime now, struct held *head);
 
 /* Returns true if line_pop may find a packet. */
 static inline bool line_is_due(const struct line *line, simtime now)
@@ -170,16 +170,13 @@ static inline bool line_is_empty(const struct line *line)
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
 }
 
-/* Moves the packets that are due by `now` into the outlet, in the order of due times, as far as it
- * has room; returns the sum of their lengths. If the pool has no mbufs, the rest stays. Not for
- * packets on a shared wheel. */
-uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet);
-/* The same for one packet; copies the fields of its record to *head. Returns NULL if none is due,
- * or there is no mbuf: then the packet stays. */
-struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
-                              struct held *head);
-/* Drops the packet that line_pop_one has just described, and found no mbuf for. */
-void line_drop_one(struct line *line, struct holder *holder, simtime now);
+/* Moves up to `most` packets that are due by `now` into the outlet, in the order of due times, as
+ * far as it has room; returns the sum of their lengths. If the pool has no mbufs, the rest stays.
+ * Not for packets on a shared wheel. */
+uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet,
+                  uint32_t most);
+/* Drops the packet that line_front describes. */
+void line_drop(struct line *line, struct holder *holder, simtime now);
 
 /* Writes or reads the state of the line and its packets, except those on the shared wheel
  * (snapshot.h). All packets that are due by `now` have left. */
