@@ -154,8 +154,12 @@ bool worker_send(struct worker *worker, simtime now)
 	if (unlikely(worker->tape != NULL))
 		record_departures(worker);
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
+		uint64_t here;
+
 		sent += tx_queue_flush(&worker->tx_queues[i], worker->clock, now);
-		waiting += tx_queue_waiting(&worker->tx_queues[i]);
+		here = tx_queue_waiting(&worker->tx_queues[i]);
+		engine_stall(worker->engine, i, here > 0);
+		waiting += here;
 	}
 	worker->waiting = waiting > 0;
 	return sent > 0;

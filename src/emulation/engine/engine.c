@@ -278,13 +278,22 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 
 	if (engine->events.wheel)
 		engine_advance_shared(engine, now);
-	for (uint32_t i = 0; i < cloud_table->n_own; i++)
-		engine->left += own_line_advance(engine, cloud_table->own[i], now);
+	for (uint32_t i = 0; i < cloud_table->n_own; i++) {
+		struct cloud *cloud = cloud_table->own[i];
+
+		if (likely(!engine->ports[cloud->exit->port].stalled))
+			engine->left += own_line_advance(engine, cloud, now);
+	}
 	if (unlikely(engine->chores))
 		do_chores(engine);
 	left = engine->left;
 	engine->left = 0;
 	return left;
+}
+
+void engine_stall(struct engine *engine, uint32_t port, bool stalled)
+{
+	engine->ports[port].stalled = stalled;
 }
 
 bool engine_has_left(const struct engine *engine)

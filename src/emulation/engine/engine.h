@@ -93,6 +93,10 @@ uint32_t engine_advance(struct engine *engine, simtime now);
  * engine_advance has reached `now`: so the next operation finds the clouds in the state that the
  * instant implies. Packets for which the pool has no mbuf stay in their clouds (lacked_ns). */
 void engine_settle(struct engine *engine, simtime now);
+/* Says whether packets of this port wait behind its outlet, because its device takes no more. As
+ * long as they do, engine_advance leaves what is due on a line on which no other cloud depends,
+ * where waiting costs nothing. */
+void engine_stall(struct engine *engine, uint32_t port, bool stalled);
 /* Returns true if engine_ingress has put packets into outlets since engine_advance last returned.
  * These packets are due. */
 bool engine_has_left(const struct engine *engine);

@@ -25,6 +25,7 @@ struct engine_port {
 	uint64_t no_cloud;
 	uint64_t sent; /* packets that left their clouds */
 	struct outlet outlet;
+	bool stalled; /* engine_stall */
 };
 
 /* All clouds, as one object that a change replaces. */
