@@ -218,20 +218,6 @@ static const struct held *wheel_first(const struct line *line, simtime now, simt
 	return line->wheel && line->wheel->records ? wheel_front(line->wheel, now, due) : NULL;
 }
 
-/* Returns until when packets of the log leave before those on the line's own wheel. If the log is
- * empty, any instant will do. Returns SIMTIME_NEVER if nothing on the wheel is due by `now`. */
-static simtime log_first_until(const struct line *line, simtime now)
-{
-	struct held *held;
-	simtime due;
-
-	if (!line->wheel || line->wheel->records == 0)
-		return SIMTIME_NEVER;
-	if (likely(line->log.records == 0))
-		return 0;
-	return wheel_look(line->wheel, now, &held, &due, 1) ? due : SIMTIME_NEVER;
-}
-
 bool line_front(struct line *line, simtime now, struct held *head)
 {
 	simtime due;
@@ -276,7 +262,14 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 		prefetch_go(&line->prefetch, &line->log, RTE_MIN(OUTLET_ROOM - begin, most));
 	do {
 		before = outlet->n;
-		due = log_first_until(line, now);
+		/* Packets of the log leave first until the first one of the wheel is due. If the
+		 * log is empty, any instant will do. */
+		due = SIMTIME_NEVER;
+		if (unlikely(line->wheel && line->wheel->records > 0)) {
+			due = 0;
+			if (line->log.records > 0)
+				wheel_first(line, now, &due);
+		}
 		bytes += train_pop(&line->log, holder, simtime_min(now, due), outlet, most);
 		most -= outlet->n - before;
 		if (unlikely(line->prefetch.at != NULL))
