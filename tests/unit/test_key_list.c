@@ -15,7 +15,7 @@
 
 struct bench {
 	struct arena arena;
-	struct key_list_yard yard;
+	struct key_list_pool pool;
 	void *memory;
 };
 
@@ -25,12 +25,12 @@ static void bench_open(struct bench *bench, uint32_t chunks)
 	bench->memory = aligned_alloc(64, (size_t)CHUNKS * CHUNK_BYTES);
 	assert_non_null(bench->memory);
 	arena_init(&bench->arena, bench->memory, (size_t)chunks * CHUNK_BYTES);
-	bench->yard.arena = &bench->arena;
+	bench->pool.arena = &bench->arena;
 }
 
 static bool add(struct bench *bench, struct key_list *key_list, simtime t_ns)
 {
-	struct wheel_key *key = key_list_add(&bench->yard, key_list);
+	struct wheel_key *key = key_list_add(&bench->pool, key_list);
 
 	if (key)
 		key->t_ns = t_ns;
@@ -56,7 +56,7 @@ static void keys_are_read_in_the_order_of_their_insertion(void **state)
 		while ((key = key_list_walk(&bench.arena, &key_list, &place)) != NULL)
 			assert_int_equal(key->t_ns, read++);
 		assert_int_equal(read, n);
-		key_list_clear(&bench.yard, &key_list);
+		key_list_clear(&bench.pool, &key_list);
 		assert_int_equal(bench.arena.used_chunks, 0);
 	}
 	free(bench.memory);
@@ -77,7 +77,7 @@ static void who_waits_at_the_end_reads_what_is_added(void **state)
 		assert_null(key_list_walk(&bench.arena, &key_list, &place));
 		assert_true(add(&bench, &key_list, i + 1));
 	}
-	key_list_clear(&bench.yard, &key_list);
+	key_list_clear(&bench.pool, &key_list);
 	free(bench.memory);
 }
 
@@ -92,13 +92,13 @@ static void key_lists_share_chunks_and_each_goes_back_when_it_is_empty(void **st
 		assert_true(add(&bench, &key_lists[i], i));
 	assert_int_equal(bench.arena.used_chunks, 3); /* 40 blocks */
 	for (uint32_t i = 0; i < 40; i += 2)
-		key_list_clear(&bench.yard, &key_lists[i]);
+		key_list_clear(&bench.pool, &key_lists[i]);
 	/* free blocks are used before another chunk */
 	for (uint32_t i = 0; i < 40; i += 2)
 		assert_true(add(&bench, &key_lists[i], i));
 	assert_int_equal(bench.arena.used_chunks, 3);
 	for (uint32_t i = 0; i < 40; i++)
-		key_list_clear(&bench.yard, &key_lists[i]);
+		key_list_clear(&bench.pool, &key_lists[i]);
 	assert_int_equal(bench.arena.used_chunks, 0);
 	free(bench.memory);
 }
@@ -126,7 +126,7 @@ static void no_memory_is_said_and_the_key_list_stays_as_it_was(void **state)
 	while ((key = key_list_walk(&bench.arena, &key_list, &place)) != NULL)
 		assert_int_equal(key->t_ns, n++);
 	assert_int_equal(n, 15 * 15);
-	key_list_clear(&bench.yard, &key_list);
+	key_list_clear(&bench.pool, &key_list);
 	assert_true(add(&bench, &other, 0));
 	free(bench.memory);
 }

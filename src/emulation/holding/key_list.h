@@ -51,7 +51,7 @@ struct key_list_chunk {
 	uint32_t free;                      /* bit i: block i is free */
 };
 
-struct key_list_yard {
+struct key_list_pool {
 	struct arena *arena;
 	struct key_list_chunk *partial; /* chunks that have a free block */
 };
@@ -67,20 +67,20 @@ static inline wheel_link link_of(const struct arena *arena, const void *place)
 }
 
 /* Continues in another block. Returns false if there is no memory. */
-bool key_list_extend(struct key_list_yard *yard, struct key_list *key_list);
+bool key_list_extend(struct key_list_pool *pool, struct key_list *key_list);
 /* Gives back all blocks; the key list is empty then. */
-void key_list_clear(struct key_list_yard *yard, struct key_list *key_list);
+void key_list_clear(struct key_list_pool *pool, struct key_list *key_list);
 
 /* Returns room for a key, or NULL if there is no memory. The caller fills it in. */
-static inline struct wheel_key *key_list_add(struct key_list_yard *yard, struct key_list *key_list)
+static inline struct wheel_key *key_list_add(struct key_list_pool *pool, struct key_list *key_list)
 {
 	struct wheel_key *key;
 
 	if (unlikely(key_list->write % KEY_LIST_BLOCK_UNITS == 0)) {
-		if (!key_list_extend(yard, key_list))
+		if (!key_list_extend(pool, key_list))
 			return NULL;
 	}
-	key = link_at(yard->arena, key_list->write);
+	key = link_at(pool->arena, key_list->write);
 	key_list->write += sizeof(struct wheel_key) / 8;
 	return key;
 }

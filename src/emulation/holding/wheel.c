@@ -100,7 +100,7 @@ struct wheel *wheel_make(struct arena *arena)
 		return NULL;
 	/* Written to, not left zero, so that the pages exist before packets come. */
 	memset(wheel, 0, sizeof(*wheel));
-	wheel->yard.arena = arena;
+	wheel->pool.arena = arena;
 	if (store_open(&wheel->store, arena) < 0) {
 		wheel_free(wheel);
 		return NULL;
@@ -127,7 +127,7 @@ void wheel_clear(struct wheel *wheel)
 	while (!wheel_finds_nothing(wheel, SIMTIME_NEVER - 1))
 		wheel_pass(wheel, 1);
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++)
-		key_list_clear(&wheel->yard, &level_at(wheel, level)->open);
+		key_list_clear(&wheel->pool, &level_at(wheel, level)->open);
 }
 
 void wheel_free(struct wheel *wheel)
@@ -212,7 +212,7 @@ bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held)
 	uint32_t slot = slot_in(number ? number : 1, due);
 	struct wheel_key *key;
 
-	key = key_list_add(&wheel->yard, number ? &level->key_lists[slot] : &level->open);
+	key = key_list_add(&wheel->pool, number ? &level->key_lists[slot] : &level->open);
 	if (unlikely(!key))
 		return false;
 	/* The slot has to be opened first, when it begins (wheel_next). */
@@ -439,7 +439,7 @@ static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 	uint32_t n;
 
 	if (level->open.first)
-		key_list_clear(&wheel->yard, &level->open);
+		key_list_clear(&wheel->pool, &level->open);
 	level->open = level->key_lists[slot];
 	level->key_lists[slot] = (struct key_list){0};
 	level->list[slot] = 0;

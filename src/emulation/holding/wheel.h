@@ -65,7 +65,7 @@ struct wheel_entry {
 
 struct wheel {
 	struct store store;
-	struct key_list_yard yard;
+	struct key_list_pool pool;
 	bool has_cells; /* or has had some: not all places in the store are records */
 	simtime cursor; /* all packets before its slot have left */
 	uint64_t records;
