@@ -283,7 +283,7 @@ static json_t *report_object(const struct scenario *scenario, const struct repla
 	return object;
 }
 
-static int write_json(FILE *out, const struct scenario *scenario,
+int report_json_write(FILE *out, const struct scenario *scenario,
                       const struct replay_result *result)
 {
 	json_t *object = report_object(scenario, result);
@@ -325,7 +325,7 @@ int report_file_write(struct atomic_file *file, const struct scenario *scenario,
 {
 	FILE *stream = atomic_file_stream(file);
 	int rc = is_csv(atomic_file_path(file)) ? write_csv(stream, scenario, result)
-	                                        : write_json(stream, scenario, result);
+	                                        : report_json_write(stream, scenario, result);
 
 	if (rc == -EIO)
 		rc = atomic_file_error(file, problem);
