@@ -135,8 +135,8 @@ WEIR_API int64_t weir_now(const struct weir *net);
  * (and WEIR_BATCH_MAX) of them, in the order of their instants, and of ports at one instant. It is
  * to be called again until it returns 0: then none is left up to until_ns.
  *
- * `data` of the frames belongs to the network, and is valid until the next call of a function that
- * takes this network and is not const there.
+ * `data` of the frames belongs to the network, and is valid until it is received from again or
+ * closed: it may be sent on. What has left and is not received takes memory, of memory_bytes, too.
  *
  * -ETIME: until_ns is before weir_now; -ERANGE: it is no instant (WEIR_NEVER is none); or
  * -ENOMEM. */
