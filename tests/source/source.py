@@ -31,6 +31,7 @@ LAYERS = {
     "lab": ["feedback", "emulation"],
     "linux": [],
     "control": ["lab", "dataplane", "feedback", "emulation", "report", "units"],
+    "library": ["control", "dataplane", "feedback", "emulation"],
 }
 
 
@@ -110,8 +111,8 @@ def included(layer, header):
     to its layer if the layer has subfolders; for units, report and lab, which have none, it has
     their folder, too."""
     for place in [layer] + LAYERS[layer]:
-        path = os.path.join(os.path.dirname(folder(place)) if place in ("lab", "report", "units")
-                            else folder(place), header)
+        flat = place in ("lab", "library", "report", "units")
+        path = os.path.join(os.path.dirname(folder(place)) if flat else folder(place), header)
         if layer_of(path) == place and os.path.exists(os.path.join(ROOT, path)):
             return path
     return None

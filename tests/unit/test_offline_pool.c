@@ -61,17 +61,19 @@ static void mbufs_have_the_room_that_a_pool_s_have(void **state)
 
 static void it_grows_to_the_most_and_no_further(void **state)
 {
-	struct rte_mempool *pool = offline_pool_make("grows", FIRST, MOST, NULL);
+	struct rte_mempool *pool = offline_pool_make("grows", 1, MOST, NULL);
 
 	(void)state;
-	take(pool, FIRST);
-	assert_null(rte_pktmbuf_alloc(pool));
+	assert_int_equal(offline_pool_room(pool), MOST);
+	take(pool, FIRST - 10);
+	assert_int_equal(pool_size(pool), FIRST); /* doubled six times */
+	assert_int_equal(offline_pool_room(pool), MOST - FIRST + 10);
 	assert_int_equal(offline_pool_grow(pool, 30), 30);
 	assert_int_equal(offline_pool_grow(pool, 30), MOST - FIRST - 30);
 	assert_int_equal(offline_pool_grow(pool, 30), 0);
 	assert_int_equal(pool_size(pool), MOST);
-	assert_int_equal(pool_available(pool), MOST - FIRST);
-	give_back(FIRST);
+	assert_int_equal(pool_available(pool), MOST - FIRST + 10);
+	give_back(FIRST - 10);
 	assert_int_equal(pool_available(pool), MOST);
 	take(pool, MOST);
 	assert_null(rte_pktmbuf_alloc(pool));
@@ -98,12 +100,12 @@ static void a_bulk_is_given_out_whole_or_not_at_all(void **state)
 	struct rte_mempool *pool = offline_pool_make("bulk", FIRST, MOST, NULL);
 
 	(void)state;
-	assert_int_not_equal(rte_mempool_get_bulk(pool, (void **)mbufs, FIRST + 1), 0);
-	assert_int_equal(pool_available(pool), FIRST);
-	assert_int_equal(rte_mempool_get_bulk(pool, (void **)mbufs, FIRST), 0);
+	assert_int_not_equal(rte_mempool_get_bulk(pool, (void **)mbufs, MOST + 1), 0);
+	assert_int_equal(pool_available(pool), pool_size(pool));
+	assert_int_equal(rte_mempool_get_bulk(pool, (void **)mbufs, MOST), 0);
 	assert_int_equal(pool_available(pool), 0);
-	rte_mempool_put_bulk(pool, (void **)mbufs, FIRST);
-	assert_int_equal(pool_available(pool), FIRST);
+	rte_mempool_put_bulk(pool, (void **)mbufs, MOST);
+	assert_int_equal(pool_available(pool), MOST);
 	offline_pool_free(pool);
 }
 

@@ -22,8 +22,8 @@ struct reader {
 	const char *name;
 	size_t at;     /* where the next line begins */
 	uint32_t line; /* number of the last line taken, from 1 */
-	char *message;
-	size_t room;
+	bool running;  /* the lines change a scenario in force */
+	struct scenario_fault *fault;
 	FILE *remarks; /* on lines of netem; or NULL */
 	struct command command;
 	struct language_error error;
@@ -32,9 +32,21 @@ struct reader {
 
 static int complain(struct reader *reader, uint32_t line, uint32_t column, const char *text)
 {
-	snprintf(reader->message, reader->room, "%s:%" PRIu32 ":%" PRIu32 ": %s", reader->name,
-	         line, column == 0 ? 1 : column, text);
+	reader->fault->line = line;
+	reader->fault->column = column == 0 ? 1 : column;
+	snprintf(reader->fault->text, sizeof(reader->fault->text), "%s", text);
 	return -EINVAL;
+}
+
+/* Formats a fault as `file:line:column: text`. */
+static void fault_print(const struct scenario_fault *fault, const char *name, char *message,
+                        size_t room)
+{
+	if (fault->line == 0)
+		snprintf(message, room, "%s%s%s", name, *name ? ": " : "", fault->text);
+	else
+		snprintf(message, room, "%s:%" PRIu32 ":%" PRIu32 ": %s", name, fault->line,
+		         fault->column, fault->text);
 }
 
 /* Copies the next line to the buffer. Returns 1, 0 at the end, or -EINVAL with the message. */
@@ -63,6 +75,17 @@ static int next_line(struct reader *reader)
 	return 1;
 }
 
+/* What packets have met cannot change any more. */
+static int check_running(const struct command *command, struct language_error *error)
+{
+	if (command->kind != COMMAND_PORT && command->kind != COMMAND_SEED)
+		return 0;
+	error->column = command->words.word[0].column;
+	return language_error_set(error, ERROR_NOT_HERE,
+	                          "the ports and the seed of a network do not change; make another "
+	                          "network");
+}
+
 static int execute_lines(struct reader *reader, struct scenario *scenario)
 {
 	int result;
@@ -70,7 +93,10 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 	while ((result = next_line(reader)) == 1) {
 		result = language_parse(reader->buffer, &reader->command, &reader->error);
 		if (result == 0) {
-			result = language_edit(scenario, &reader->command, &reader->error);
+			if (reader->running)
+				result = check_running(&reader->command, &reader->error);
+			if (result == 0)
+				result = language_edit(scenario, &reader->command, &reader->error);
 			/* The remarks on a line of netem say where the statements differ. */
 			const struct netem_result *netem = reader->command.netem;
 			const char *line = netem != NULL ? netem->remarks : "";
@@ -138,8 +164,8 @@ static int complain_of_whole(struct reader *reader, const struct scenario_place 
 }
 
 /* Returns a reader of this text, to be freed; NULL if there is no memory. */
-static struct reader *reader_make(const char *text, size_t bytes, const char *name, char *message,
-                                  size_t room)
+static struct reader *reader_make(const char *text, size_t bytes, const char *name,
+                                  struct scenario_fault *fault)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 
@@ -148,8 +174,7 @@ static struct reader *reader_make(const char *text, size_t bytes, const char *na
 	reader->text = text;
 	reader->bytes = bytes;
 	reader->name = name;
-	reader->message = message;
-	reader->room = room;
+	reader->fault = fault;
 	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		reader->text += 3; /* a byte order mark */
 		reader->bytes -= 3;
@@ -157,25 +182,28 @@ static struct reader *reader_make(const char *text, size_t bytes, const char *na
 	return reader;
 }
 
-static int text_load(const char *text, size_t bytes, const char *name, FILE *remarks,
-                     struct scenario **scenario, char *message, size_t room)
+/* Executes a text on `before`, or on an empty scenario if that is NULL. */
+static int text_execute(const char *text, size_t bytes, const char *name, FILE *remarks,
+                        const struct scenario *before, struct scenario **scenario,
+                        struct scenario_fault *fault)
 {
-	struct reader *reader = reader_make(text, bytes, name, message, room);
-	struct scenario *made_scenario = scenario_make();
+	struct reader *reader = reader_make(text, bytes, name, fault);
+	struct scenario *made_scenario = before ? scenario_copy(before) : scenario_make();
 	struct scenario_place place;
 	struct problem problem;
 	int result = -ENOMEM;
 
 	*scenario = NULL;
 	if (reader == NULL || made_scenario == NULL) {
-		snprintf(message, room, "%s: no memory to read it", name);
+		*fault = (struct scenario_fault){.text = "no memory to read it"};
 		goto err_free;
 	}
 	reader->remarks = remarks;
+	reader->running = before != NULL;
 	result = execute_lines(reader, made_scenario);
 	if (result != 0)
 		goto err_free;
-	if (scenario_check_at(made_scenario, &place, &problem) != 0) {
+	if (scenario_check_since(made_scenario, before, &place, &problem) != 0) {
 		result = complain_of_whole(reader, &place, problem.text);
 		goto err_free;
 	}
@@ -185,6 +213,23 @@ static int text_load(const char *text, size_t bytes, const char *name, FILE *rem
 err_free:
 	scenario_free(made_scenario);
 	free(reader);
+	return result;
+}
+
+int scenario_text_edit(const char *text, size_t bytes, const struct scenario *before,
+                       struct scenario **scenario, struct scenario_fault *fault)
+{
+	return text_execute(text, bytes, "", NULL, before, scenario, fault);
+}
+
+static int text_load(const char *text, size_t bytes, const char *name, FILE *remarks,
+                     struct scenario **scenario, char *message, size_t room)
+{
+	struct scenario_fault fault;
+	int result = text_execute(text, bytes, name, remarks, NULL, scenario, &fault);
+
+	if (result != 0)
+		fault_print(&fault, name, message, room);
 	return result;
 }
 
@@ -284,6 +329,7 @@ int scenario_file_load_beside(const char *path, const char *beside, struct scena
 static void file_complain(const char *path, const struct scenario_place *place, const char *problem,
                           char *message, size_t room)
 {
+	struct scenario_fault fault = {.line = 0};
 	struct reader *reader = NULL;
 	struct file_beside beside;
 	FILE *file = NULL;
@@ -303,12 +349,13 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 		fclose(file);
 	}
 	if (text != NULL && bytes > 0)
-		reader = reader_make(text, bytes, path, message, room);
+		reader = reader_make(text, bytes, path, &fault);
 	file_beside_begin(&beside, path);
 	if (reader != NULL)
 		complain_of_whole(reader, place, problem);
 	else
-		snprintf(message, room, "%s%s%s", path, *path ? ": " : "", problem);
+		snprintf(fault.text, sizeof(fault.text), "%s", problem);
+	fault_print(&fault, path, message, room);
 	file_beside_end(&beside);
 	free(reader);
 	free(text);

@@ -33,6 +33,17 @@ int scenario_file_load_beside(const char *path, const char *beside, struct scena
 int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
                        char *message, size_t room);
 
+/* What is wrong in a text, and where. */
+struct scenario_fault {
+	uint32_t line, column; /* from 1; 0: there is no such place */
+	char text[SCENARIO_FILE_ERROR];
+};
+/* Executes lines on a copy of `before`, and checks the result (scenario_check_since): ports and
+ * seed remain. If `before` is NULL, on an empty scenario. Returns 0, and the caller owns the
+ * scenario; or -EINVAL or -ENOMEM with fault. */
+int scenario_text_edit(const char *text, size_t bytes, const struct scenario *before,
+                       struct scenario **scenario, struct scenario_fault *fault);
+
 /* Formats a problem that is found only when the loaded scenario is put to use, such as too little
  * memory: `message` becomes the line `file:line:column: problem`. It points at the last line that
  * gives the cloud the statement or, if `statement` is NULL, that makes the cloud. If the file

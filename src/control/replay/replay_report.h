@@ -44,6 +44,10 @@ struct achieved_run replay_achieved_run(const struct scenario *scenario,
  * "splits":[{"capture":..,"rule":..,"ports":[..],"packets":[..]}].
  */
 
+/* Writes the report in JSON. Returns 0, or -EIO or -ENOMEM; a value that found no memory is missing
+ * (text/alloc_failure.h). */
+int report_json_write(FILE *out, const struct scenario *scenario,
+                      const struct replay_result *result);
 /* Writes the report and finishes the file, which the caller publishes. Returns 0 or -errno. */
 int report_file_write(struct atomic_file *file, const struct scenario *scenario,
                       const struct replay_result *result, struct problem *problem);

@@ -70,21 +70,6 @@ int egress_open(struct egress *egress, const struct intake *intake, struct io_th
 	return error;
 }
 
-static void count_departure(struct egress *egress, uint32_t port, simtime due_ns, uint32_t bytes)
-{
-	struct replay_port_report *report = &egress->result->ports[port];
-	uint64_t second = (due_ns - egress->result->first_ns) / SIMTIME_S;
-
-	report->tx_bytes += bytes;
-	if (second != egress->second[port]) {
-		egress->second[port] = second;
-		egress->second_bytes[port] = 0;
-	}
-	egress->second_bytes[port] += bytes;
-	if (egress->second_bytes[port] > report->busiest_second_bytes)
-		report->busiest_second_bytes = egress->second_bytes[port];
-}
-
 /* Returns true if the mbuf can go back to its pool as it is. */
 static inline bool is_plain(const struct rte_mbuf *mbuf)
 {
@@ -113,7 +98,8 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 			return -EIO;
 		}
 		plain &= is_plain(mbuf) && mbuf->pool == outlet->mbufs[0]->pool;
-		count_departure(egress, port, outlet->due_ns[i], wire_bytes);
+		replay_port_left(report, &egress->busy[port], egress->result->first_ns,
+		                 outlet->due_ns[i], wire_bytes);
 		if (dump)
 			dump_write(dump, outlet->due_ns[i],
 			           rte_pktmbuf_read(mbuf, 0, bytes, egress->frame), bytes,

@@ -20,9 +20,7 @@ struct egress {
 	const struct replay_options *options;
 	struct replay_result *result;
 	struct dump *dumps[SCENARIO_PORTS_MAX];
-	/* The second, counted from the first packet, in which the latest packet left; the bytes of
-	 * that second. */
-	uint64_t second[SCENARIO_PORTS_MAX], second_bytes[SCENARIO_PORTS_MAX];
+	struct busy_second busy[SCENARIO_PORTS_MAX];
 	uint8_t *frame; /* buffer for a chain of mbufs as one piece */
 };
 

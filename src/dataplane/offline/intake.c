@@ -101,7 +101,11 @@ static inline void look_ahead(struct intake *intake)
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
                 struct io_thread *io_thread, struct problem *problem)
 {
-	uint64_t memory = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY;
+	const struct mbuf_supply_plan plan = {
+	        .memory_bytes = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY,
+	        .outlets = n_ports,
+	        .ops = options->mempool_ops,
+	};
 	int error;
 
 	intake->options = options;
@@ -111,7 +115,7 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	error = open_captures(intake, io_thread, problem);
 	if (error)
 		return error;
-	error = mbuf_supply_open(&intake->supply, memory, n_ports, options->mempool_ops, problem);
+	error = mbuf_supply_open(&intake->supply, &plan, problem);
 	if (error)
 		return error;
 	intake->pool = intake->supply.pool;

@@ -53,11 +53,27 @@ static int stack_enqueue(struct rte_mempool *pool, void *const *objects, unsigne
 	return 0;
 }
 
+#define GROWN_MOST 8192u /* at once: about 20 MB, which the kernel clears first */
+
+/* Grows the pool until it has n free mbufs: doubles it, while it is small. */
+static __attribute__((noinline)) bool stack_grows(struct rte_mempool *pool, unsigned n)
+{
+	const struct stack *stack = pool->pool_data;
+
+	while (stack->n < n) {
+		const uint32_t more = RTE_MIN(pool->populated_size, GROWN_MOST);
+
+		if (offline_pool_grow(pool, RTE_MAX(more, n)) == 0)
+			return false;
+	}
+	return true;
+}
+
 static int stack_dequeue(struct rte_mempool *pool, void **objects, unsigned n)
 {
 	struct stack *stack = pool->pool_data;
 
-	if (unlikely(stack->n < n))
+	if (unlikely(stack->n < n) && !stack_grows(pool, n))
 		return -ENOENT;
 	for (unsigned i = 0; i < n; i++)
 		objects[i] = stack->objects[--stack->n];
@@ -195,23 +211,32 @@ void offline_pool_free(struct rte_mempool *pool)
 	free(offline_pool);
 }
 
+uint32_t offline_pool_room(const struct rte_mempool *pool)
+{
+	const bool grows = rte_mempool_get_ops(pool->ops_index)->dequeue == stack_dequeue;
+
+	return pool_available(pool) + (grows ? pool->size - pool->populated_size : 0);
+}
+
 #define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
 #define MBUFS_FIRST   4096u /* about 10 MB */
 #define MBUFS_RESERVE 2048u
 
-int mbuf_supply_open(struct mbuf_supply *supply, uint64_t memory_bytes, uint32_t outlets,
-                     const char *ops, struct problem *problem)
+int mbuf_supply_open(struct mbuf_supply *supply, const struct mbuf_supply_plan *plan,
+                     struct problem *problem)
 {
-	uint64_t most = memory_bytes / pool_mbuf_bytes();
+	uint64_t most = plan->memory_bytes / pool_mbuf_bytes();
 	char name[32];
 
-	supply->keep = MBUFS_RESERVE + outlets * OUTLET_ROOM;
+	supply->keep = MBUFS_RESERVE + plan->outlets * OUTLET_ROOM;
 	if (most < MBUFS_FIRST + supply->keep)
 		most = MBUFS_FIRST + supply->keep;
 	if (most > INT32_MAX)
 		most = INT32_MAX;
 	snprintf(name, sizeof(name), "replay-%p", (void *)supply);
-	supply->pool = offline_pool_make(name, MBUFS_FIRST + supply->keep, (uint32_t)most, ops);
+	supply->pool =
+	        offline_pool_make(name, plan->mbufs ? plan->mbufs : MBUFS_FIRST + supply->keep,
+	                          (uint32_t)most, plan->ops);
 	if (supply->pool)
 		return 0;
 	problem_set(problem, -1, "no memory for %" PRIu64 " packet buffers", most);
@@ -231,12 +256,12 @@ void mbuf_supply_close(struct mbuf_supply *supply)
 	supply->pool = NULL;
 }
 
-/* Counts the free mbufs of the mempool and grows it, by doubling up to its limit, until n mbufs may
- * be taken and `keep` are left for the engine. */
+/* Checks that n mbufs may be taken and `keep` are left for the engine; those count that the mempool
+ * can still make. Other ops than its own cannot: then they are made here, by doubling. */
 static int count_pool(struct mbuf_supply *supply, uint32_t n, struct problem *problem)
 {
 	struct rte_mempool *pool = supply->pool;
-	uint32_t available = pool_available(pool);
+	uint32_t available = offline_pool_room(pool);
 
 	while (available < n + supply->keep) {
 		if (offline_pool_grow(pool, pool_size(pool)) == 0) {
@@ -248,7 +273,7 @@ static int count_pool(struct mbuf_supply *supply, uint32_t n, struct problem *pr
 			            (uint64_t)pool_size(pool) * pool_mbuf_bytes() >> 20);
 			return -ENOMEM;
 		}
-		available = pool_available(pool);
+		available = offline_pool_room(pool);
 	}
 	/* Counting reads the cache of every lcore, so it is repeated only when this many mbufs have
 	 * been taken. Only half of the free mbufs count, because a cloud may copy each packet. */

@@ -22,14 +22,17 @@
 
 #include "scenario/problem.h"
 
-/* Makes a pool that begins with `mbufs` and may grow to `mbufs_max`. `ops` names other mempool ops,
- * which must not need the EAL either (the poisoning ones of the tests); NULL: those of a stack.
- * Returns NULL with rte_errno on failure. */
+/* Makes a pool that begins with `mbufs`, and grows up to `mbufs_max` when more are taken out.
+ * `ops` names other mempool ops, which must not need the EAL either (the poisoning ones of the
+ * tests); with these the pool does not grow by itself. NULL: those of a stack. Returns NULL with
+ * rte_errno on failure. */
 struct rte_mempool *offline_pool_make(const char *name, uint32_t mbufs, uint32_t mbufs_max,
                                       const char *ops);
 /* Adds mbufs, as far as mbufs_max allows. Returns how many; 0 if the maximum is reached, or if
  * there is no memory. */
 uint32_t offline_pool_grow(struct rte_mempool *pool, uint32_t mbufs);
+/* Returns how many mbufs can be taken out: those in the pool, and those by which it grows then. */
+uint32_t offline_pool_room(const struct rte_mempool *pool);
 /* NULL is allowed. */
 void offline_pool_free(struct rte_mempool *pool);
 
@@ -51,10 +54,15 @@ struct mbuf_supply {
 	uint32_t uncounted; /* mbufs that may be taken before the next count */
 };
 
-/* Returns 0, or -ENOMEM with problem. `memory_bytes` is the most memory that the supply may take,
- * `outlets` the number of outlets; `ops` as in offline_pool_make. */
-int mbuf_supply_open(struct mbuf_supply *supply, uint64_t memory_bytes, uint32_t outlets,
-                     const char *ops, struct problem *problem);
+struct mbuf_supply_plan {
+	uint64_t memory_bytes; /* the most that the supply may take */
+	uint32_t outlets;      /* of the engine */
+	uint32_t mbufs;        /* at the beginning; 0: about 15 MB */
+	const char *ops;       /* as in offline_pool_make */
+};
+/* Returns 0, or -ENOMEM with problem. */
+int mbuf_supply_open(struct mbuf_supply *supply, const struct mbuf_supply_plan *plan,
+                     struct problem *problem);
 /* Returns the spare mbufs to the pool. May be called twice. */
 void mbuf_supply_return(struct mbuf_supply *supply);
 void mbuf_supply_close(struct mbuf_supply *supply);

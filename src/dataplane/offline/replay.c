@@ -7,14 +7,12 @@
 #include <stdlib.h>
 
 #include "capture/block_file.h"
-#include "capture/filter.h"
-#include "change/change.h"
 #include "engine/engine_report.h"
 #include "machine/clock.h"
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"
-#include "statements.h"
+#include "offline/offline_engine.h"
 
 /* Packets between two readings of the clock for the progress. */
 #define PROGRESS_PACKETS 8192u
@@ -30,20 +28,17 @@ struct replay {
 	struct problem *problem;
 	struct io_thread *io_thread; /* of all captures and outputs; or NULL */
 	struct intake intake;
-	void *memory;
-	size_t memory_bytes;
-	struct engine *engine;
+	struct offline_engine offline;
 	struct egress egress;
-	int error; /* the first one in the middle of a call of the engine */
 	uint32_t burst;
 	uint32_t until_progress;
 	simtime progress_ns;
 };
 
 /* Empties the outlet of a port into its capture. Packets lie in an outlet in the order of time. */
-static int write_out(struct replay *replay, uint32_t port)
+static int write_out(void *argument, uint32_t port, struct outlet *outlet)
 {
-	struct outlet *outlet = engine_outlet(replay->engine, port);
+	struct replay *replay = argument;
 
 	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON)) {
 		/* Reports the first packet in an outlet that leaves after the end of time. The last
@@ -63,91 +58,31 @@ static int write_out(struct replay *replay, uint32_t port)
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 
-/* Behind an error, what leaves is dropped until the engine returns. */
-static void make_room(void *argument, uint32_t port)
-{
-	struct replay *replay = argument;
-	struct outlet *outlet = engine_outlet(replay->engine, port);
-
-	if (replay->error == 0)
-		replay->error = write_out(replay, port);
-	rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-	outlet_clear(outlet);
-}
-
 static int make_engine(struct replay *replay)
 {
-	struct engine_setup setup = {
-	        .statements = statements,
+	const struct offline_engine_plan plan = {
 	        .pool = replay->intake.pool,
-	        .seed = replay->scenario->seed,
+	        .memory_bytes = replay->options->memory_bytes,
 	        .witness = replay->options->witness,
-	        .filters = &filters,
-	        .spread = pool_spread,
-	        .make_room = make_room,
-	        .room_argument = replay,
+	        .leave = write_out,
+	        .argument = replay,
 	};
-	struct change *change;
-	int error;
+	int error = offline_engine_open(&replay->offline, replay->scenario, &plan, replay->problem);
 
-	replay->memory_bytes =
-	        replay->options->memory_bytes ? replay->options->memory_bytes : REPLAY_MEMORY;
-	replay->memory = memory_reserve(replay->memory_bytes);
-	if (!replay->memory)
-		goto err_memory;
-	setup.memory = replay->memory;
-	setup.memory_bytes = replay->memory_bytes;
-	replay->engine = engine_make(&setup);
-	if (!replay->engine)
-		goto err_memory;
-	error = change_prepare(replay->engine, replay->scenario, NULL, &change, replay->problem);
 	if (error)
 		return error;
 	replay->result->first_ns = replay->intake.ahead ? intake_next_ns(&replay->intake) : 0;
-	engine_apply(replay->engine, change, replay->result->first_ns);
-	change_free(change);
-	return 0;
-
-err_memory:
-	problem_set(replay->problem, -1,
-	            "no memory: %" PRIu64 " MiB cannot be set aside for packets in flight; allow "
-	            "less with --memory",
-	            (uint64_t)replay->memory_bytes >> 20);
-	return -ENOMEM;
-}
-
-/* Writes what is in the outlets. Returns 1 if one was full, so that more may be due; 0; or the
- * negative errno of a write. */
-static int drain(struct replay *replay)
-{
-	int full = 0, error;
-
-	if (replay->error)
-		return replay->error;
-	for (uint32_t port = 0; port < replay->scenario->n_ports; port++) {
-		struct outlet *outlet = engine_outlet(replay->engine, port);
-
-		if (outlet->n == 0)
-			continue;
-		full |= outlet->n == OUTLET_ROOM;
-		error = write_out(replay, port);
-		if (error)
-			return error;
-	}
-	return full;
+	return offline_engine_change(&replay->offline, replay->scenario, replay->result->first_ns,
+	                             replay->problem);
 }
 
 static int advance(struct replay *replay, simtime now)
 {
-	int full;
+	int error = offline_engine_advance(&replay->offline, now);
 
-	do {
-		engine_advance(replay->engine, now);
-		full = drain(replay);
-	} while (full > 0);
-	if (full == 0 && replay->options->stepped)
-		full = replay->options->stepped(replay->options->argument, now, replay->problem);
-	return full;
+	if (!error && replay->options->stepped)
+		error = replay->options->stepped(replay->options->argument, now, replay->problem);
+	return error;
 }
 
 /* Checks for an interruption; from time to time also reports the progress and measures the
@@ -166,7 +101,7 @@ static int look_up(struct replay *replay, uint32_t packets)
 		return 0;
 	}
 	replay->until_progress = PROGRESS_PACKETS;
-	memory = engine_memory_used(replay->engine) +
+	memory = engine_memory_used(replay->offline.engine) +
 	         (uint64_t)pool_size(replay->intake.pool) * pool_mbuf_bytes();
 	if (memory > replay->result->memory_bytes)
 		replay->result->memory_bytes = memory;
@@ -197,7 +132,7 @@ static int hand_over(struct replay *replay)
 		        simtime_max(replay->result->last_ns, burst_t(&burst, burst.n - 1u));
 		report->rx_packets += burst.n;
 		report->rx_bytes += burst.bytes;
-		engine_ingress(replay->engine, &burst);
+		engine_ingress(replay->offline.engine, &burst);
 		done += (uint32_t)n;
 	}
 	return (int)done;
@@ -223,12 +158,12 @@ static int run_input(struct replay *replay)
  * packet; otherwise it only says that some are held. */
 static int run_into_horizon(struct replay *replay)
 {
-	simtime next = engine_next(replay->engine);
+	simtime next = engine_next(replay->offline.engine);
 	int error = 0;
 
 	for (uint32_t i = 0; i < HORIZON_EVENTS && next != SIMTIME_NEVER && !error; i++) {
 		error = advance(replay, next);
-		next = engine_next(replay->engine);
+		next = engine_next(replay->offline.engine);
 	}
 	if (error)
 		return error;
@@ -236,7 +171,7 @@ static int run_into_horizon(struct replay *replay)
 	            "%" PRIu64
 	            " packets are still held 2^63 ns after 1970, in the year 2262, where "
 	            "weir's time ends; raise the rate of their cloud, or give its queue a limit",
-	            engine_held_packets(replay->engine));
+	            engine_held_packets(replay->offline.engine));
 	return -ERANGE;
 }
 
@@ -247,7 +182,7 @@ static int run_out(struct replay *replay)
 	simtime before = 0;
 
 	while (!error) {
-		simtime next = engine_next(replay->engine);
+		simtime next = engine_next(replay->offline.engine);
 
 		if (next == SIMTIME_NEVER)
 			return 0;
@@ -257,7 +192,7 @@ static int run_out(struct replay *replay)
 			problem_set(replay->problem, -1,
 			            "the engine does not advance at %" PRIu64 " ns with %" PRIu64
 			            " packets held: an error in weir",
-			            next, engine_held_packets(replay->engine));
+			            next, engine_held_packets(replay->offline.engine));
 			return -EIO;
 		}
 		before = next;
@@ -273,6 +208,9 @@ static int check_clouds(struct replay *replay)
 {
 	const struct scenario *scenario = replay->scenario;
 	struct replay_result *result = replay->result;
+	const struct cloud_report *report;
+	const struct counters *c;
+	uint32_t wrong;
 
 	result->clouds =
 	        calloc(scenario->n_clouds ? scenario->n_clouds : 1, sizeof(*result->clouds));
@@ -281,28 +219,22 @@ static int check_clouds(struct replay *replay)
 		return -ENOMEM;
 	}
 	result->n_clouds = scenario->n_clouds;
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		const char *name = scenario->clouds[i]->name;
-		struct cloud_report *report = &result->clouds[i];
-		const struct counters *c = &report->counters;
-
-		if (engine_report(replay->engine, name, report) && report->held_packets == 0 &&
-		    c->rx_packets + c->duplicated + c->generated ==
-		            c->tx_packets + counters_drops(c))
-			continue;
-		problem_set(replay->problem, -1,
-		            "cloud %s does not add up: received %" PRIu64 " + duplicated %" PRIu64
-		            " + generated %" PRIu64 " is not sent %" PRIu64 " + dropped %" PRIu64
-		            " + held %" PRIu64 " (0 at the end): an error in weir",
-		            name, c->rx_packets, c->duplicated, c->generated, c->tx_packets,
-		            counters_drops(c), report->held_packets);
-		return -EIO;
+	wrong = offline_engine_report(&replay->offline, scenario, result);
+	for (uint32_t i = 0; i < scenario->n_clouds && wrong == 0; i++) {
+		if (result->clouds[i].held_packets > 0)
+			wrong = i + 1;
 	}
-	for (uint32_t port = 0; port < scenario->n_ports; port++) {
-		result->ports[port].no_cloud = engine_no_cloud(replay->engine, port);
-		result->ports[port].untouched = engine_untouched(replay->engine, scenario, port);
-	}
-	return 0;
+	if (wrong == 0)
+		return 0;
+	report = &result->clouds[wrong - 1];
+	c = &report->counters;
+	problem_set(replay->problem, -1,
+	            "cloud %s does not add up: received %" PRIu64 " + duplicated %" PRIu64
+	            " + generated %" PRIu64 " is not sent %" PRIu64 " + dropped %" PRIu64
+	            " + held %" PRIu64 " (0 at the end): an error in weir",
+	            scenario->clouds[wrong - 1]->name, c->rx_packets, c->duplicated, c->generated,
+	            c->tx_packets, counters_drops(c), report->held_packets);
+	return -EIO;
 }
 
 /* Frees the engine. Checks that every mbuf has come back. */
@@ -311,8 +243,7 @@ static int check_pool(struct replay *replay)
 	struct rte_mempool *pool = replay->intake.pool;
 	uint32_t size = pool_size(pool), available;
 
-	engine_free(replay->engine);
-	replay->engine = NULL;
+	offline_engine_close(&replay->offline);
 	intake_close(&replay->intake);
 	available = pool_available(pool);
 	if (available == size)
@@ -381,12 +312,10 @@ int replay_run(const struct scenario *scenario, const struct replay_options *opt
 	replay->io_thread = io_thread_make();
 	error = run(replay);
 	egress_close(&replay->egress);
-	if (replay->engine)
-		engine_free(replay->engine);
+	offline_engine_close(&replay->offline);
 	intake_close(&replay->intake);
 	intake_free(&replay->intake);
 	io_thread_free(replay->io_thread);
-	memory_free(replay->memory, replay->memory_bytes);
 	free(replay);
 	return error;
 }

@@ -82,6 +82,25 @@ struct replay_port_report {
 	char stamps[REPLAY_TEXT_BYTES], other_links[200];
 };
 
+/* The second, counted from the first packet, in which the latest packet left a port, and the bytes
+ * that left in it. */
+struct busy_second {
+	uint64_t second, bytes;
+};
+/* Counts the bytes of a packet that has left. */
+static inline void replay_port_left(struct replay_port_report *report, struct busy_second *busy,
+                                    simtime first_ns, simtime due_ns, uint32_t wire_bytes)
+{
+	const uint64_t second = (due_ns - first_ns) / SIMTIME_S;
+
+	report->tx_bytes += wire_bytes;
+	if (second != busy->second)
+		*busy = (struct busy_second){.second = second};
+	busy->bytes += wire_bytes;
+	if (busy->bytes > report->busiest_second_bytes)
+		report->busiest_second_bytes = busy->bytes;
+}
+
 /* How the split rule divided a capture of both directions. */
 struct replay_split {
 	const char *rule, *path; /* from the options */

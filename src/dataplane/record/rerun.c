@@ -305,7 +305,8 @@ static void report(struct rerun *rerun)
 	for (uint32_t i = 0; i < rerun->n_open; i++)
 		rerun_engine_report(&rerun->engines[i]);
 	for (uint32_t port = 0; port < rerun->n_ports; port++) {
-		const struct engine *engine = rerun->engines[rerun->options->emulator[port]].engine;
+		const struct engine *engine =
+		        rerun->engines[rerun->options->emulator[port]].offline.engine;
 
 		result->ports[port].no_cloud = engine_no_cloud(engine, port);
 		result->ports[port].untouched = engine_untouched(engine, rerun->scenario, port);
@@ -363,12 +364,15 @@ static int open_all(struct rerun *rerun)
 {
 	const struct rerun_options *options = rerun->options;
 	const struct replay_options *replay = options->replay;
-	uint64_t memory = replay->memory_bytes ? replay->memory_bytes : REPLAY_MEMORY;
+	const struct mbuf_supply_plan plan = {
+	        .memory_bytes = replay->memory_bytes ? replay->memory_bytes : REPLAY_MEMORY,
+	        .outlets = rerun->n_ports * options->workers,
+	        .ops = replay->mempool_ops,
+	};
 	int rc = look_through(rerun);
 
 	if (rc == 0)
-		rc = mbuf_supply_open(&rerun->supply, memory, rerun->n_ports * options->workers,
-		                      replay->mempool_ops, rerun->problem);
+		rc = mbuf_supply_open(&rerun->supply, &plan, rerun->problem);
 	for (uint32_t i = 0; rc == 0 && i < options->workers; i++) {
 		struct rerun_engine *one = &rerun->engines[i];
 

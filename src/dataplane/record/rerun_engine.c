@@ -6,15 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "capture/filter.h"
 #include "change/change.h"
 #include "engine/engine_digest.h"
 #include "engine/engine_report.h"
 #include "engine/engine_snapshot.h"
-#include "machine/pool.h"
 #include "packet/digest.h"
 #include "record/recording.h"
-#include "statements.h"
 
 /* Stores a difference between the repetition and the run; only the first one counts. */
 static __attribute__((format(printf, 2, 3))) void
@@ -139,7 +136,7 @@ static void rerun_compare_counters(struct rerun_engine *rerun_engine,
 	struct engine_digest digest;
 
 	/* Control removes a cloud from its slot at a time of its own, which may differ here. */
-	if (!engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
+	if (!engine_digest_at(rerun_engine->offline.engine, entry->n, &digest) ||
 	    digest_name(digest.cloud) != entry->word)
 		return;
 	if (digest.counters == entry->number) {
@@ -240,7 +237,7 @@ static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *e
 	                             (uint32_t)rerun_engine->parts_bytes)) != entry->word)
 		return cannot(rerun_engine, "is damaged", problem);
 	tape_account_snapshot(&rerun_engine->account, &snapshot);
-	engine_snapshot(rerun_engine->engine, entry->t_ns, &snapshot);
+	engine_snapshot(rerun_engine->offline.engine, entry->t_ns, &snapshot);
 	if (snapshot.failed || snapshot.at != snapshot.end)
 		return cannot(rerun_engine, "does not fit this scenario, or is damaged", problem);
 	rerun_engine->result->workers[rerun_engine->worker].from_ns = entry->t_ns;
@@ -252,7 +249,7 @@ static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *e
 
 static void report(const struct rerun_engine *rerun_engine, uint32_t cloud)
 {
-	engine_report(rerun_engine->engine, rerun_engine->first->clouds[cloud]->name,
+	engine_report(rerun_engine->offline.engine, rerun_engine->first->clouds[cloud]->name,
 	              &rerun_engine->result->replay.clouds[cloud]);
 }
 
@@ -274,12 +271,13 @@ static int rerun_engine_change(struct rerun_engine *rerun_engine, const struct s
                                simtime now, struct problem *problem)
 {
 	struct change *change;
-	int rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
+	int rc = change_prepare(rerun_engine->offline.engine, next, rerun_engine->owned, &change,
+	                        problem);
 
 	if (rc < 0)
 		return rc;
 	report_removed(rerun_engine, change);
-	engine_apply(rerun_engine->engine, change, now);
+	engine_apply(rerun_engine->offline.engine, change, now);
 	change_free(change);
 	return 0;
 }
@@ -352,9 +350,10 @@ struct instant instant_of(simtime t_ns)
 
 /* ---- what leaves ---- */
 
-static void drain(struct rerun_engine *rerun_engine, uint32_t port)
+static int leave(void *argument, uint32_t port, struct outlet *outlet)
 {
-	struct outlet *outlet = engine_outlet(rerun_engine->engine, port);
+	struct rerun_engine *rerun_engine = argument;
+	int error = 0;
 
 	for (uint32_t i = 0; i < outlet->n; i++) {
 		const uint32_t digest =
@@ -373,35 +372,24 @@ static void drain(struct rerun_engine *rerun_engine, uint32_t port)
 		else
 			rte_pktmbuf_free(outlet->mbufs[i]);
 		if (rc < 0)
-			rerun_engine->error = rc;
+			error = rc;
 	}
-	outlet->n = 0;
-}
-
-static void make_room(void *argument, uint32_t port)
-{
-	drain(argument, port);
+	outlet_clear(outlet);
+	return error;
 }
 
 int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
 {
-	bool full;
+	int error;
 
 	if (unlikely(now >= rerun_engine->lacked_ns)) {
 		now = rerun_engine->lacked_ns > 0 ? rerun_engine->lacked_ns - 1 : 0;
 		rerun_engine->has_ahead = false;
 	}
-	do {
-		full = false;
-		engine_advance(rerun_engine->engine, now);
-		for (uint32_t port = 0; port < rerun_engine->n_ports; port++) {
-			full |= engine_outlet(rerun_engine->engine, port)->n == OUTLET_ROOM;
-			drain(rerun_engine, port);
-		}
-	} while (full);
-	if (rerun_engine->error < 0)
+	error = offline_engine_advance(&rerun_engine->offline, now);
+	if (error < 0)
 		problem_set(problem, -1, "no memory for what leaves");
-	return rerun_engine->error;
+	return error;
 }
 
 /* ---- changes ---- */
@@ -467,7 +455,7 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	report->rx_bytes += burst.bytes;
 	result->workers[rerun_engine->worker].packets += burst.n;
 	result->packets += burst.n;
-	engine_ingress(rerun_engine->engine, &burst);
+	engine_ingress(rerun_engine->offline.engine, &burst);
 	return 0;
 }
 
@@ -499,7 +487,7 @@ static void take_insertion(struct rerun_engine *rerun_engine, const struct recor
 
 	memcpy(cloud, recorded->data, sizeof(cloud));
 	cloud[sizeof(cloud) - 1] = '\0';
-	engine_insert(rerun_engine->engine, &insertion, recorded->entry.t_ns);
+	engine_insert(rerun_engine->offline.engine, &insertion, recorded->entry.t_ns);
 }
 
 static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
@@ -562,7 +550,7 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 		rc = take_change(rerun_engine, entry, problem);
 		break;
 	case TAPE_CLEAR:
-		engine_clear(rerun_engine->engine);
+		engine_clear(rerun_engine->offline.engine);
 		break;
 	case TAPE_INSERTION:
 		take_insertion(rerun_engine, recorded);
@@ -602,17 +590,14 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
                       struct problem *problem)
 {
 	const struct rerun_options *options = rerun_engine->options;
-	struct engine_setup setup = {
-	        .statements = statements,
+	const struct offline_engine_plan plan = {
 	        .pool = rerun_engine->supply->pool,
-	        .seed = scenario->seed,
+	        .memory_bytes = options->replay->memory_bytes,
 	        .witness = options->replay->witness,
 	        .lacked_ns = &rerun_engine->starved_ns,
-	        .filters = &filters,
-	        .spread = pool_spread,
-	        .make_room = make_room,
-	        .room_argument = rerun_engine,
 	        .live = true, /* latencies of devices count as in the run */
+	        .leave = leave,
+	        .argument = rerun_engine,
 	};
 	int rc;
 
@@ -624,18 +609,14 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	rc = recorded_open(options->path, rerun_engine->worker, &rerun_engine->reader, problem);
 	if (rc < 0)
 		return rc;
-	rerun_engine->memory_bytes =
-	        options->replay->memory_bytes ? options->replay->memory_bytes : REPLAY_MEMORY;
-	rerun_engine->memory = memory_reserve(rerun_engine->memory_bytes);
-	setup.memory = rerun_engine->memory;
-	setup.memory_bytes = rerun_engine->memory_bytes;
 	rerun_engine->lasts = calloc(scenario->n_clouds + 1, sizeof(*rerun_engine->lasts));
-	if (setup.memory && rerun_engine->lasts)
-		rerun_engine->engine = engine_make(&setup);
-	if (!rerun_engine->engine) {
+	if (!rerun_engine->lasts) {
 		problem_set(problem, -1, "no memory for packets in flight");
 		return -ENOMEM;
 	}
+	rc = offline_engine_open(&rerun_engine->offline, scenario, &plan, problem);
+	if (rc < 0)
+		return rc;
 	rc = rerun_engine_change(rerun_engine, scenario, 0, problem);
 	if (rc < 0)
 		return rc;
@@ -648,8 +629,7 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 
 void rerun_engine_close(struct rerun_engine *rerun_engine)
 {
-	engine_free(rerun_engine->engine);
-	memory_free(rerun_engine->memory, rerun_engine->memory_bytes);
+	offline_engine_close(&rerun_engine->offline);
 	recorded_close(rerun_engine->reader);
 	free(rerun_engine->lasts);
 	free(rerun_engine->parts);

@@ -8,7 +8,7 @@
 #ifndef WEIR_RERUN_ENGINE_H
 #define WEIR_RERUN_ENGINE_H
 
-#include "engine/engine.h"
+#include "offline/offline_engine.h"
 #include "offline/offline_pool.h"
 #include "record/recorded_file.h"
 #include "record/rerun.h"
@@ -42,15 +42,12 @@ struct rerun_engine {
 	/* The earliest instant at which memory was short: in the run, which is repeated up to there
 	 * (SIMTIME_NEVER also if it continues in any case), and in this engine. */
 	simtime lacked_ns, starved_ns;
-	struct engine *engine;
+	struct offline_engine offline;
 	bool *lasts; /* by cloud of the beginning: this engine has it still */
-	void *memory;
-	size_t memory_bytes;
 	struct recorded_reader *reader;
 	struct recorded ahead;
 	bool has_ahead;
 	bool skipped; /* some digests are missing on the tape */
-	int error;    /* of leave */
 	struct gone_queue gone[SCENARIO_PORTS_MAX];
 	/* for a flight */
 	bool begun;      /* its snapshot has been read */
