@@ -163,7 +163,7 @@ static bool is_statement(const char *word, const char *next, char text[FOREIGN_T
 		if (strcmp(own->field.name + 2, name) == 0)
 			return false;
 	}
-	if (statement_is_name(name)) {
+	if (statement_named(name)) {
 		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
 		return true;
 	}

@@ -140,7 +140,7 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		        at < search->at ? statement_keyword(statement->fields, word) : NULL;
 
 		while (positional->name != NULL &&
-		       (!(positional->flags & FIELD_POSITIONAL) || statement_is_inner(positional)))
+		       (statement_is_keyword(positional) || statement_is_inner(positional)))
 			positional++;
 		if (at >= search->at)
 			break;
@@ -173,8 +173,7 @@ static void offer_fields(struct search *search, const struct statement *statemen
 			return;
 	}
 	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!(field->flags & FIELD_POSITIONAL) &&
-		    !(given >> (field - statement->fields) & 1))
+		if (statement_is_keyword(field) && !(given >> (field - statement->fields) & 1))
 			offer(search, field->name);
 		if (field->type == FIELD_ORDERS)
 			offer_orders(search);

@@ -103,7 +103,7 @@ static void print_forms(FILE *out, uint32_t which)
 /* Prints a field in one or two lines: `  jitter TIME   spread of the delay; 0s to ...` */
 static void explain_field(FILE *out, const struct field *field)
 {
-	bool positional = field->flags & FIELD_POSITIONAL;
+	bool positional = !statement_is_keyword(field);
 	char *head = NULL;
 	size_t bytes = 0;
 	FILE *memory = alloc_failure_stream(&head, &bytes);
@@ -343,14 +343,14 @@ static bool is_netem(const struct word *word)
 static int explain_statements(FILE *out, const struct words *words, uint32_t at,
                               struct language_error *error)
 {
-	const char *variant = at + 1 < words->n ? words->word[at + 1].text : NULL;
+	const char *variant = words_text(words, at + 1);
 	bool chosen = false, first = true;
 
 	if (is_netem(&words->word[at])) {
 		netem_explain(out);
 		return 0;
 	}
-	if (!statement_is_name(words->word[at].text))
+	if (!statement_named(words->word[at].text))
 		return unknown(&words->word[at], true, error);
 	/* A word that is no variant is a value or a field: all variants are explained. */
 	if (variant != NULL)
@@ -411,7 +411,7 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 		explain_cloud(out);
 		return 0;
 	}
-	if (statement_is_name(word->text) || is_netem(word))
+	if (statement_named(word->text) || is_netem(word))
 		return explain_statements(out, words, at, error);
 	if (explain_place(out, word->text))
 		return 0;

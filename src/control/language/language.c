@@ -91,10 +91,9 @@ static bool expects_statement(uint32_t alive, uint32_t index)
 static bool foreign_statement(const struct words *words, uint32_t index,
                               const struct foreign_word *row, struct language_error *error)
 {
-	const char *next = index + 1 < words->n ? words->word[index + 1].text : NULL;
-
 	if (row == NULL || strcmp(words->word[0].text, "no") != 0 || index == 0)
-		return foreign_word_refused(row, words->word[index].text, next,
+		return foreign_word_refused(row, words->word[index].text,
+		                            words_text(words, index + 1),
 		                            index == 0 ? "cloud NAME " : "", error);
 	language_error_set(error, ERROR_UNKNOWN_WORD, "unknown word `%.*s`; did you mean `%.*s`?",
 	                   SHOWN(words->word[index].text), (int)strcspn(row->write, " "),
@@ -205,17 +204,14 @@ static int language_wrong_word(const struct words *words, uint32_t index,
 		return language_error_set(
 		        error, ERROR_UNKNOWN_WORD,
 		        "a quoted word is not a keyword; what may stand here is %s", listing.text);
-	if (index == 0 && statement_is_name(word->text))
+	if (index == 0 && statement_named(word->text))
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` belongs to a cloud; write: cloud NAME %s ...",
 		                          word->text, word->text);
 	if (foreign(words, index, alive, foreign_word_find, error))
 		return -EINVAL;
-	if (nearest.best != NULL)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
-	if (foreign(words, index, alive, foreign_word_nearest, error) ||
+	if (nearest_suggest(&nearest, error) ||
+	    foreign(words, index, alive, foreign_word_nearest, error) ||
 	    without_statement(words, index, alive, error) || without_keywords(words, index, error))
 		return -EINVAL;
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
@@ -304,7 +300,7 @@ static bool accepts(const struct language_token *token, const struct word *word)
 	if (!token->slot)
 		return !word->quoted && strcmp(token->text, word->text) == 0;
 	if (strcmp(token->text, "STATEMENT") == 0)
-		return !word->quoted && statement_is_name(word->text);
+		return !word->quoted && statement_named(word->text);
 	if (strcmp(token->text, "NUMBER") == 0)
 		return !word->quoted && strspn(word->text, "0123456789") == strlen(word->text);
 	return true;
@@ -363,10 +359,9 @@ static int find_form(const struct words *words, const struct language_form **for
 	nearest_start(&nearest, "");
 	listing_start(&listing, "or");
 	expect(language_match(words, words->n, NULL), words->n, &nearest, &listing);
-	error->column = words->end_column;
-	return language_error_set(error, ERROR_MISSING_WORD,
-	                          "the line ends too early; what must follow is %s",
-	                          listing_end(&listing));
+	return language_error_at(error, words->end_column, ERROR_MISSING_WORD,
+	                         "the line ends too early; what must follow is %s",
+	                         listing_end(&listing));
 }
 
 /* ---- parsing ---- */
@@ -406,9 +401,8 @@ static int check_slot(struct command *command, const char *slot, const struct wo
 	    strcmp(slot, "PLACE") == 0 || strcmp(slot, "CLASS") == 0) {
 		if (word_is_name(word->text))
 			return 0;
-		error->column = word->column;
-		return language_error_set(
-		        error, ERROR_BAD_NAME,
+		return language_error_at(
+		        error, word->column, ERROR_BAD_NAME,
 		        "`%.*s` cannot be a name; a name is 1 to %d letters, digits, `-`, "
 		        "`_` and `.`",
 		        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);

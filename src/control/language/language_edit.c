@@ -193,10 +193,9 @@ static int scope_number(const struct cloud_conf *cloud, struct conf *conf, const
 	conf->number = cloud_class_free(cloud);
 	if (n < CLASSES_MAX)
 		return 0;
-	error->column = word[3].column;
-	return language_error_set(error, ERROR_FULL,
-	                          "cloud `%s` has %d classes already, which is the maximum",
-	                          word[1].text, CLASSES_MAX);
+	return language_error_at(error, word[3].column, ERROR_FULL,
+	                         "cloud `%s` has %d classes already, which is the maximum",
+	                         word[1].text, CLASSES_MAX);
 }
 
 static int edit_statement(struct scenario *scenario, const struct command *command,
@@ -248,11 +247,10 @@ static int edit_netem(struct scenario *scenario, const struct command *command,
 		return -EINVAL;
 	cloud = scenario->clouds[index];
 	if (netem->seed_column && scenario->seed_given && scenario->seed != netem->seed) {
-		error->column = netem->seed_column;
-		return language_error_set(error, ERROR_CONFLICT,
-		                          "the scenario has the seed %" PRIu64
-		                          " already, which all clouds share; leave this one out",
-		                          scenario->seed);
+		return language_error_at(error, netem->seed_column, ERROR_CONFLICT,
+		                         "the scenario has the seed %" PRIu64
+		                         " already, which all clouds share; leave this one out",
+		                         scenario->seed);
 	}
 	for (uint32_t i = 0; netem_statements[i]; i++)
 		removed += cloud_conf_get(cloud, netem_statements[i]) != NULL;
@@ -323,9 +321,9 @@ static int edit_no_class(struct cloud_conf *cloud, const struct word *word, uint
 		return cloud_conf_remove_scope(cloud, word[4].text);
 	if (cloud_conf_scoped(cloud, word[4].text, word[5].text) != NULL)
 		return cloud_conf_remove_number(cloud, word[5].text, number);
-	error->column = word[5].column;
-	return language_error_set(error, ERROR_UNKNOWN_WORD, "class `%s` of cloud `%s` has no `%s`",
-	                          word[4].text, word[2].text, word[5].text);
+	return language_error_at(error, word[5].column, ERROR_UNKNOWN_WORD,
+	                         "class `%s` of cloud `%s` has no `%s`", word[4].text, word[2].text,
+	                         word[5].text);
 }
 
 static bool is_there(const struct cloud_conf *cloud, const char *statement, uint64_t number)
@@ -408,9 +406,8 @@ int language_edit(struct scenario *scenario, const struct command *command,
 	default:
 		break;
 	}
-	error->column = word[0].column;
-	return language_error_set(error, ERROR_NOT_HERE,
-	                          "`%s` is a command for a running weir; only lines that describe "
-	                          "a scenario are allowed here",
-	                          word[0].text);
+	return language_error_at(error, word[0].column, ERROR_NOT_HERE,
+	                         "`%s` is a command for a running weir; only lines that describe "
+	                         "a scenario are allowed here",
+	                         word[0].text);
 }

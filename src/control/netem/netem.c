@@ -182,11 +182,9 @@ static int parse_loss(struct netem_parser *p, uint32_t column)
 	struct netem *netem = p->netem;
 	const struct word *word = here(p);
 
-	if (netem->loss_model != NETEM_LOSS_NONE) {
-		p->error->column = column;
-		return language_error_set(p->error, ERROR_DUPLICATE_WORD,
-		                          "a loss was given already; netem has only one");
-	}
+	if (netem->loss_model != NETEM_LOSS_NONE)
+		return language_error_at(p->error, column, ERROR_DUPLICATE_WORD,
+		                         "a loss was given already; netem has only one");
 	netem->loss_column = column;
 	if (word && strcmp(word->text, "state") == 0) {
 		p->at++;
@@ -417,8 +415,7 @@ static int unknown(struct netem_parser *p)
 
 static int contradiction(struct netem_parser *p, uint32_t column, const char *text)
 {
-	p->error->column = column;
-	return language_error_set(p->error, ERROR_CONFLICT, "%s", text);
+	return language_error_at(p->error, column, ERROR_CONFLICT, "%s", text);
 }
 
 /* Checks what tc refuses in a line as a whole, and what could have no effect. */

@@ -483,22 +483,13 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	return 0;
 }
 
-/* Returns the word of `words` that another tool's word stands for, or NULL. */
-static const char *foreign_value(const char *text, const char *const *words)
-{
-	for (uint32_t i = 0; words[i] != NULL; i++) {
-		if (foreign_word_means(text, words[i]))
-			return words[i];
-	}
-	return NULL;
-}
-
 static int parse_word(const struct field *field, const char *text, const char *const *words,
                       uint32_t *value, struct language_error *error)
 {
+	const struct foreign_word *row = foreign_word_find(FOREIGN_VALUE, text);
+	const char *foreign = NULL;
 	struct nearest nearest;
 	struct listing known;
-	const char *foreign;
 
 	nearest_start(&nearest, text);
 	listing_start(&known, "or");
@@ -507,10 +498,11 @@ static int parse_word(const struct field *field, const char *text, const char *c
 			*value = i;
 			return 0;
 		}
+		if (row != NULL && strcmp(row->write, words[i]) == 0)
+			foreign = words[i];
 		nearest_try(&nearest, words[i]);
 		listing_add(&known, words[i]);
 	}
-	foreign = foreign_value(text, words);
 	if (foreign != NULL || nearest.best != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "%s `%.*s` is unknown; did you mean `%s`?", field->name,

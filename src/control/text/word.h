@@ -43,6 +43,11 @@ struct words {
 /* Splits a line. Returns 0, or -EINVAL with error and column. */
 int words_split(const char *line, struct words *words, struct language_error *error);
 
+/* Returns the text of word `at`, or NULL behind the last. */
+const char *words_text(const struct words *words, uint32_t at);
+/* Returns the column of word `at`; behind the last, where it would begin. */
+uint32_t words_column(const struct words *words, uint32_t at);
+
 /* Prints a text as one word, such that words_split returns it: quoted if it must be, or if
  * `quote`. */
 void word_print(FILE *out, const char *text, bool quote);
