@@ -42,17 +42,6 @@ const struct value_manner value_manners[] = {
         {NULL, NULL, NULL},
 };
 
-static bool has_range(enum field_type type)
-{
-	return type <= FIELD_FACTOR || type == FIELD_RANGE || type == FIELD_NUMBERS;
-}
-
-/* Returns true if the value is one number, so that the initial value can be printed. */
-static bool is_number(enum field_type type)
-{
-	return type <= FIELD_FACTOR && type != FIELD_LIMIT;
-}
-
 static void print_least_and_most(FILE *out, const struct field *field)
 {
 	char min[48], max[48];
@@ -73,7 +62,8 @@ void explain_range(FILE *out, const struct field *field)
 {
 	char initial[48];
 
-	if (has_range(field->type))
+	if (field->type <= FIELD_FACTOR || field->type == FIELD_RANGE ||
+	    field->type == FIELD_NUMBERS)
 		print_least_and_most(out, field);
 	if (field->flags & FIELD_REQUIRED || field->type == FIELD_FLAG)
 		return;
@@ -81,7 +71,8 @@ void explain_range(FILE *out, const struct field *field)
 		fprintf(out, "; %s if not given", field->words[field->initial]);
 	else if (field->type == FIELD_SWITCH)
 		fprintf(out, "; %s if not given", field->initial ? "on" : "off");
-	else if (is_number(field->type) && field->initial >= field->min) {
+	else if (field->type <= FIELD_FACTOR && field->type != FIELD_LIMIT &&
+	         field->initial >= field->min) {
 		value_print_number(field->type, field->initial, initial, sizeof(initial));
 		fprintf(out, "; %s if not given", initial);
 	}
@@ -114,10 +105,7 @@ static void explain_field(FILE *out, const struct field *field)
 		fputs(field->name, memory);
 	if (field->type != FIELD_FLAG) {
 		fputs(positional ? "" : " ", memory);
-		if (field->form != NULL)
-			fputs(field->form, memory);
-		else
-			value_print_kind(memory, field);
+		value_print_kind(memory, field);
 	}
 	alloc_failure_close(memory);
 	if (head != NULL && bytes > 24)

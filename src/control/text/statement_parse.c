@@ -242,10 +242,7 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 
 	if (out == NULL)
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
-	if (field->form != NULL)
-		fputs(field->form, out);
-	else
-		value_print_kind(out, field);
+	value_print_kind(out, field);
 	if (fclose(out) != 0) {
 		free(kind);
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");

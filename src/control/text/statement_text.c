@@ -174,10 +174,7 @@ static void print_field_synopsis(FILE *out, const struct field *field)
 	fputs(required ? " " : " [", out);
 	if (statement_is_keyword(field))
 		fprintf(out, "%s%s", field->name, field->type == FIELD_FLAG ? "" : " ");
-	if (field->form != NULL)
-		fputs(field->form, out);
-	else
-		value_print_kind(out, field);
+	value_print_kind(out, field);
 	if (field->flags & FIELD_REST && field->form == NULL && !statement_is_inner(field))
 		fputs("...", out);
 	if (!required)
