@@ -118,28 +118,13 @@ static void explain_field(FILE *out, const struct field *field)
 	fputc('\n', out);
 }
 
-/* ---- a word that is neither a command nor a statement ---- */
+static void explain_fields_of(FILE *out, const struct statement *statement)
+{
+	for (const struct field *field = statement->fields; field->name; field++)
+		explain_field(out, field);
+}
 
-/* What words in capitals stand for, beside SELECTION. */
-static const struct {
-	const char *word, *help;
-} places[] = {
-        {"PLACE", "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
-                  "  whose packets then continue into this one instead of leaving at its port:\n\n"
-                  "  cloud access from a to b\n"
-                  "  cloud core from access to b\n"},
-        {"PORT",
-         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
-        {"CLOUD", "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
-        {"NAME", "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
-                 "  their names\n"},
-        {"INTERFACE", "  an interface of this machine, as `ip link` shows it: eth1\n"},
-        {"STATEMENT", "  what a cloud does to its packets; help cloud lists them\n"},
-        {"CLASS", "  the name of a class of a cloud; help class\n"},
-        {"SETTING", "  a setting of a port, like rx-latency; help port\n"},
-        {"LINE", "  a line of tc-netem(8); help netem\n"},
-        {"ADDRESS", "  an address, or a flow, for which a template has a cloud\n"},
-};
+/* ---- a word that is neither a command nor a statement ---- */
 
 static const char match_examples[] =
         "\n"
@@ -149,30 +134,21 @@ static const char match_examples[] =
         "  match dscp 46                    0 to 63; tcpdump does not have it\n"
         "  match vlan 7 and host 10.0.0.1\n";
 
-/* Prints the selections of a cloud, or of a template: `  priority N   which cloud...` */
-static void explain_selection(FILE *out, bool template)
-{
-	const struct statement *of = template ? &selection_per_statement : &selection_statement;
-
-	for (const struct field *field = of->fields; field->name; field++)
-		explain_field(out, field);
-}
-
 /* Explains a word in capitals. Returns false if it has no meaning; then nothing is printed. */
 static bool explain_place(FILE *out, const char *word)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (strcmp(places[i].word, word) == 0) {
-			fputs(places[i].help, out);
+	for (const struct language_slot *slot = language_slots; slot->name; slot++) {
+		if (slot->help != NULL && strcmp(slot->name, word) == 0) {
+			fputs(slot->help, out);
 			return true;
 		}
 	}
 	if (strcmp(word, "SELECTION") != 0)
 		return false;
 	fputs("cloud NAME from PLACE to PORT [SELECTION...]\n", out);
-	explain_selection(out, false);
+	explain_fields_of(out, &selection_statement);
 	fputs("\nclouds NAME from PLACE to PORT per SELECTION...\n", out);
-	explain_selection(out, true);
+	explain_fields_of(out, &selection_per_statement);
 	return true;
 }
 
@@ -217,17 +193,15 @@ static bool explain_fields(FILE *out, const char *word)
 
 static void try_fields(const struct statement *statement, struct nearest *nearest)
 {
-	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!(field->flags & FIELD_POSITIONAL))
-			nearest_try(nearest, field->name);
-	}
+	for (const struct field *field = statement->fields; field->name; field++)
+		nearest_try(nearest, statement_is_keyword(field) ? field->name : NULL);
 }
 
 /* Considers all words that have help here as candidates. */
 static void explain_word_candidates(struct nearest *nearest)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		nearest_try(nearest, places[i].word);
+	for (const struct language_slot *slot = language_slots; slot->name; slot++)
+		nearest_try(nearest, slot->help != NULL ? slot->name : NULL);
 	try_fields(&selection_per_statement, nearest);
 	try_fields(&port_setting_statement, nearest);
 	for (const struct statement *const *row = statements; *row; row++)
@@ -244,8 +218,7 @@ static void explain_statement(FILE *out, const struct statement *statement)
 		        statement->variant);
 	if (statement->fields->name != NULL)
 		fputc('\n', out);
-	for (const struct field *field = statement->fields; field->name; field++)
-		explain_field(out, field);
+	explain_fields_of(out, statement);
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
 		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
 		        term->help);
@@ -267,7 +240,7 @@ static void explain_cloud(FILE *out)
 	fputs("\nPLACE is a port, or a cloud whose packets continue into this one (help PLACE).\n"
 	      "SELECTION is:\n",
 	      out);
-	explain_selection(out, false);
+	explain_fields_of(out, &selection_statement);
 	fputs("\nStatements, in the order in which a packet meets them:\n", out);
 	for (const struct statement *const *row = statements; *row; row++) {
 		fputs("  ", out);
@@ -411,13 +384,11 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	print_forms(out, which);
 	if (strcmp(word->text, "clouds") == 0) {
 		fputc('\n', out);
-		explain_selection(out, true);
+		explain_fields_of(out, &selection_per_statement);
 	}
 	if (strcmp(word->text, "port") == 0) {
 		fputc('\n', out);
-		for (const struct field *field = port_setting_statement.fields; field->name;
-		     field++)
-			explain_field(out, field);
+		explain_fields_of(out, &port_setting_statement);
 	}
 	return 0;
 }

@@ -21,29 +21,45 @@
  * Explains what is wrong with a line that matches no form, and what would be right.
  */
 
-static const char *slot_words(const char *slot)
-{
-	static const char *const words[][2] = {
-	        {"NAME", "a new name"},
-	        {"PORT", "the name of a port"},
-	        {"PLACE", "the name of a port or of a cloud"},
-	        {"CLOUD", "the name of a cloud"},
-	        {"CLASS", "the name of a class"},
-	        {"N", "a number"},
-	        {"TIME", "a time"},
-	        {"INTERFACE", "the name of an interface"},
-	        {"ADDRESS", "an address"},
-	        {"SELECTION", "`source` PREFIX, `destination` PREFIX or `flow`"},
-	        {"TEXT", "a text"},
-	        {"WORDS", "words"},
-	        {"LINE", "a line of tc-netem(8)"},
-	};
+const struct language_slot language_slots[] = {
+        {"PLACE", "the name of a port or of a cloud",
+         "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
+         "  whose packets then continue into this one instead of leaving at its port:\n\n"
+         "  cloud access from a to b\n"
+         "  cloud core from access to b\n"},
+        {"PORT", "the name of a port",
+         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
+        {"CLOUD", "the name of a cloud",
+         "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
+        {"NAME", "a new name",
+         "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
+         "  their names\n"},
+        {"INTERFACE", "the name of an interface",
+         "  an interface of this machine, as `ip link` shows it: eth1\n"},
+        {"STATEMENT", NULL, "  what a cloud does to its packets; help cloud lists them\n"},
+        {"CLASS", "the name of a class", "  the name of a class of a cloud; help class\n"},
+        {"SETTING", NULL, "  a setting of a port, like rx-latency; help port\n"},
+        {"LINE", "a line of tc-netem(8)", "  a line of tc-netem(8); help netem\n"},
+        {"ADDRESS", "an address", "  an address, or a flow, for which a template has a cloud\n"},
+        {"N", "a number", NULL},
+        {"TIME", "a time", NULL},
+        {"SELECTION", "`source` PREFIX, `destination` PREFIX or `flow`", NULL},
+        {"TEXT", "a text", NULL},
+        {"WORDS", "words", NULL},
+        {NULL, NULL, NULL},
+};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(words[i][0], slot) == 0)
-			return words[i][1];
+/* Returns true if the name of a statement may stand at `index`. */
+static bool expects_statement(uint32_t alive, uint32_t index)
+{
+	struct language_token token;
+
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (alive >> f & 1 && language_token(&language_forms[f], index, &token) &&
+		    strcmp(token.text, "STATEMENT") == 0)
+			return true;
 	}
-	return slot;
+	return false;
 }
 
 /* Collects, for an error, what may stand at `index` in one of the forms. */
@@ -57,34 +73,17 @@ static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, stru
 		if (!token.slot) {
 			nearest_try(nearest, token.text);
 			listing_add(listing, token.text);
-		} else if (strcmp(token.text, "STATEMENT") != 0 &&
-		           strcmp(token.text, "NUMBER") != 0) {
-			listing_add_plain(listing, slot_words(token.text));
+		}
+		for (const struct language_slot *slot = language_slots; slot->name; slot++) {
+			if (slot->expected != NULL && strcmp(slot->name, token.text) == 0)
+				listing_add_plain(listing, slot->expected);
 		}
 	}
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token) ||
-		    strcmp(token.text, "STATEMENT") != 0)
-			continue;
-		for (const struct statement *const *row = statements; *row; row++) {
-			nearest_try(nearest, (*row)->name);
-			listing_add(listing, (*row)->name);
-		}
-		return;
+	for (const struct statement *const *row = statements;
+	     *row && expects_statement(alive, index); row++) {
+		nearest_try(nearest, (*row)->name);
+		listing_add(listing, (*row)->name);
 	}
-}
-
-/* Returns true if the name of a statement may stand at `index`. */
-static bool expects_statement(uint32_t alive, uint32_t index)
-{
-	struct language_token token;
-
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (alive >> f & 1 && language_token(&language_forms[f], index, &token) &&
-		    strcmp(token.text, "STATEMENT") == 0)
-			return true;
-	}
-	return false;
 }
 
 /* Sets the error for another tool's word for a statement; behind `no`, only with weir's name. */
