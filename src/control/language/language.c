@@ -459,11 +459,12 @@ static int parse_selection(struct command *command, const struct statement *stat
 	}
 	if (result == 0)
 		return 0;
-	error->column = statement_fields_column(statement, &command->words, at, problem.field,
-	                                        problem.letter);
 	conf_free(command->conf);
 	command->conf = NULL;
-	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
+	return language_error_at(
+	        error,
+	        statement_column(statement, &command->words, at, problem.field, problem.letter),
+	        ERROR_BAD_VALUE, "%s", problem.text);
 }
 
 int language_parse(const char *line, struct command *command, struct language_error *error)

@@ -383,7 +383,8 @@ static void find_place(const struct batch *batch, const struct scenario_place *p
 			found = false;
 		else if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
 		         scenario_place_is(place, command.conf))
-			error->column = statement_column(words, 2, place->field, place->letter);
+			error->column =
+			        statement_column(NULL, words, 2, place->field, place->letter);
 		else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
 		         netem_column(command.netem, place->statement) != 0)
 			error->column = netem_column(command.netem, place->statement);
@@ -402,7 +403,7 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 {
 	struct scenario_place place = {.field = -1};
 	struct problem problem;
-	int result = scenario_check_since(batch->draft, before, &place, &problem), cloud;
+	int result = scenario_check_at(batch->draft, before, &place, &problem), cloud;
 	bool nowhere; /* the cloud leads from there */
 
 	if (result == 0)

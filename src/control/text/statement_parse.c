@@ -533,38 +533,18 @@ static uint32_t letter_column(const struct words *words, uint32_t column, uint32
 	return words->end_column;
 }
 
-/* Returns the column of a field of the statement at words[at]; `columns` has those of its
- * fields. */
-static uint32_t field_column(const struct words *words, uint32_t at, const uint32_t *columns,
-                             int field, uint32_t letter)
+uint32_t statement_column(const struct statement *statement, const struct words *words, uint32_t at,
+                          int field, uint32_t letter)
 {
-	if (columns[field] == 0)
+	uint32_t columns[64] = {0};
+	struct language_error error;
+	struct conf *conf;
+	int result = statement != NULL ? parse_fields(statement, words, at, &conf, columns, &error)
+	                               : parse(words, at, &conf, columns, &error);
+
+	if (result == 0)
+		conf_free(conf);
+	if (result != 0 || field < 0 || field >= 64 || columns[field] == 0)
 		return words->word[at].column;
 	return letter == 0 ? columns[field] : letter_column(words, columns[field], letter);
-}
-
-uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter)
-{
-	uint32_t columns[64] = {0};
-	struct language_error error;
-	struct conf *conf;
-
-	if (field < 0 || field >= 64 || parse(words, at, &conf, columns, &error) != 0)
-		return words->word[at].column;
-	conf_free(conf);
-	return field_column(words, at, columns, field, letter);
-}
-
-uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
-                                 uint32_t at, int field, uint32_t letter)
-{
-	uint32_t columns[64] = {0};
-	struct language_error error;
-	struct conf *conf;
-
-	if (field < 0 || field >= 64 ||
-	    parse_fields(statement, words, at, &conf, columns, &error) != 0)
-		return words->word[at].column;
-	conf_free(conf);
-	return field_column(words, at, columns, field, letter);
 }

@@ -60,12 +60,11 @@ void statement_owners(const char *field, struct listing *listing);
 /* Returns the first statement of this name in the table, or NULL. */
 const struct statement *statement_named(const char *name);
 
-/* Returns the column of field number `field` of the table, in words that statement_parse accepted;
- * the column of the statement's name if the field is not there. `letter`: the character of the
- * field's text, if that takes the rest of the line. */
-uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter);
-/* Does the same for words[at...] that statement_parse_fields accepted. */
-uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
-                                 uint32_t at, int field, uint32_t letter);
+/* Returns the column of field number `field` of the table, in words[at...] that
+ * statement_parse_fields accepted, or, if `statement` is NULL, statement_parse; the column of
+ * words[at] if the field is not there. `letter`: the character of the field's text, if that takes
+ * the rest of the line. */
+uint32_t statement_column(const struct statement *statement, const struct words *words, uint32_t at,
+                          int field, uint32_t letter);
 
 #endif
