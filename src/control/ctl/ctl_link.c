@@ -15,6 +15,7 @@
 #include "language/language.h"
 #include "service/answer.h"
 #include "socket/socket.h"
+#include "text/array.h"
 #include "text/file_read.h"
 #include "text/word.h"
 
@@ -212,15 +213,8 @@ static int link_send_line(struct ctl_link *link, const char *line, int fd)
 /* Notes that the answer to the next line is not for the user. */
 static int link_expect_own(struct ctl_link *link)
 {
-	if (link->n_own == link->own_room) {
-		size_t room = 2 * link->own_room + 16;
-		uint64_t *own = realloc(link->own, room * sizeof(*own));
-
-		if (own == NULL)
-			return -ENOMEM;
-		link->own = own;
-		link->own_room = room;
-	}
+	if (!array_fits(&link->own, &link->own_room, link->n_own + 1, sizeof(*link->own)))
+		return -ENOMEM;
 	link->own[link->n_own++] = link->sent;
 	return 0;
 }
@@ -266,15 +260,8 @@ int ctl_link_receive(struct ctl_link *link)
 {
 	ssize_t n;
 
-	if (link->room - link->n < RECEIVE_BYTES) {
-		size_t room = link->room * 2 + RECEIVE_BYTES;
-		char *bytes = realloc(link->bytes, room);
-
-		if (bytes == NULL)
-			return -ENOMEM;
-		link->bytes = bytes;
-		link->room = room;
-	}
+	if (!array_fits(&link->bytes, &link->room, link->n + RECEIVE_BYTES, 1))
+		return -ENOMEM;
 	do
 		n = recv(link->fd, link->bytes + link->n, link->room - link->n, 0);
 	while (n < 0 && errno == EINTR);

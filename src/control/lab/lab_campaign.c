@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/array.h"
 #include "text/language_error.h"
 
 /* ---- --set ---- */
@@ -163,17 +164,10 @@ static struct lab_job *add_job(struct campaign *campaign, uint32_t of, uint64_t 
 {
 	struct lab_job *job;
 
-	if (campaign->n_jobs == campaign->room) {
-		uint32_t room = campaign->room ? 2 * campaign->room : 16;
-		struct lab_job *jobs = realloc(campaign->jobs, room * sizeof(*jobs));
-
-		if (!jobs)
-			return NULL;
-		campaign->jobs = jobs;
-		campaign->room = room;
-		for (uint32_t i = 0; i < campaign->n_jobs; i++)
-			jobs[i].point.overrides = jobs[i].overrides;
-	}
+	if (!array_fits(&campaign->jobs, &campaign->room, campaign->n_jobs + 1, sizeof(*job)))
+		return NULL;
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) /* they may have moved */
+		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
 	job = &campaign->jobs[campaign->n_jobs++];
 	*job = (struct lab_job){
 	        .point = {.experiment = campaign->experiment,

@@ -101,7 +101,8 @@ struct campaign {
 	struct lab_override fixed[LAB_SETS_MAX]; /* those of --set that are not the sweep */
 	uint32_t n_fixed;
 	struct lab_job *jobs;
-	uint32_t n_jobs, room;
+	uint32_t n_jobs;
+	size_t room;
 	json_t *runs;  /* of a merge: those it has; the fixed values point into them. Or NULL */
 	char *message; /* while it is made */
 };

@@ -13,6 +13,7 @@
 #include "netem/netem.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
+#include "text/array.h"
 #include "text/orders_text.h"
 #include "text/statement_text.h"
 #include "text/value.h"
@@ -29,16 +30,14 @@ struct search {
 static void offer(struct search *search, const char *word)
 {
 	struct completion *completion = search->completion;
-	char **words, *copy;
+	char *copy;
 
 	if (search->failed || word == NULL ||
 	    strncmp(word, search->prefix, strlen(search->prefix)) != 0)
 		return;
-	words = realloc(completion->words, (completion->n + 1) * sizeof(*words));
-	if (words != NULL)
-		completion->words = words;
 	copy = strdup(word);
-	search->failed = words == NULL || copy == NULL;
+	search->failed = copy == NULL || !array_fits(&completion->words, &completion->room,
+	                                             completion->n + 1, sizeof(copy));
 	if (search->failed)
 		free(copy);
 	else

@@ -14,6 +14,7 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
+#include "text/array.h"
 #include "text/file_read.h"
 
 /*
@@ -32,16 +33,9 @@ static bool lines_insert(struct lines *lines, size_t at, const char *text, size_
 {
 	char *line = strndup(text, bytes);
 
-	if (lines->n == lines->room) {
-		size_t room = 2 * lines->room + 64;
-		char **more = realloc(lines->line, room * sizeof(*more));
-
-		if (!more) {
-			free(line);
-			return false;
-		}
-		lines->line = more;
-		lines->room = room;
+	if (!array_fits(&lines->line, &lines->room, lines->n + 1, sizeof(line))) {
+		free(line);
+		return false;
 	}
 	memmove(&lines->line[at + 1], &lines->line[at], (lines->n - at) * sizeof(char *));
 	lines->line[at] = line;

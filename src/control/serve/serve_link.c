@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "socket/socket.h"
+#include "text/array.h"
 
 #define READ_BYTES 65536
 
@@ -39,19 +40,9 @@ void serve_link_close(struct serve_link *link)
 
 static int make_room(char **bytes, size_t *room, size_t wanted)
 {
-	size_t more = *room * 2 > wanted ? *room * 2 : wanted;
-	char *grown;
-
-	if (wanted <= *room)
-		return 0;
 	if (wanted > SERVE_LINK_BYTES_MAX)
 		return -EMSGSIZE;
-	grown = realloc(*bytes, more);
-	if (grown == NULL)
-		return -ENOMEM;
-	*bytes = grown;
-	*room = more;
-	return 0;
+	return array_fits(bytes, room, wanted, 1) ? 0 : -ENOMEM;
 }
 
 bool serve_link_wants_to_write(const struct serve_link *link)

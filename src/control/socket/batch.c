@@ -10,10 +10,9 @@
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "socket/change.h"
+#include "text/array.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
-
-#define BATCH_TEXT_ROOM 4096
 
 static void batch_error_set(struct batch_error *error, const char *name, const char *code,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -103,7 +102,7 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 {
 	char number[16];
 	size_t n = (size_t)snprintf(number, sizeof(number), "%u", batch->lines) + 1;
-	size_t length = strlen(line) + 1, room = batch->text_room;
+	size_t length = strlen(line) + 1;
 
 	if (batch->text_n + n + length > bytes_max) {
 		batch_error_set(error, "batch", ERROR_FULL,
@@ -112,16 +111,8 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 		                bytes_max);
 		return -ENOSPC;
 	}
-	while (room < batch->text_n + n + length)
-		room = room > 0 ? 2 * room : BATCH_TEXT_ROOM;
-	if (room != batch->text_room) {
-		char *text = realloc(batch->text, room);
-
-		if (text == NULL)
-			return batch_no_memory(error);
-		batch->text = text;
-		batch->text_room = room;
-	}
+	if (!array_fits(&batch->text, &batch->text_room, batch->text_n + n + length, 1))
+		return batch_no_memory(error);
 	memcpy(batch->text + batch->text_n, number, n);
 	memcpy(batch->text + batch->text_n + n, line, length);
 	batch->text_n += n + length;

@@ -6,6 +6,7 @@
 
 #include "report/page.h"
 #include "text/alloc_failure.h"
+#include "text/array.h"
 #include "text/table.h"
 
 #define TABLE_COLUMNS_MAX 32
@@ -61,16 +62,9 @@ void table_text(struct table *table, const char *text)
 {
 	size_t column = table->n_cells % table->n_columns, width = text_width(text);
 
-	if (table->n_cells == table->room) {
-		size_t room = table->room > 0 ? 2 * table->room : 128;
-		char **cells = realloc(table->cells, room * sizeof(*cells));
-
-		if (cells == NULL) {
-			alloc_failure_note();
-			return;
-		}
-		table->cells = cells;
-		table->room = room;
+	if (!array_fits(&table->cells, &table->room, table->n_cells + 1, sizeof(char *))) {
+		alloc_failure_note();
+		return;
 	}
 	table->cells[table->n_cells] = strdup(text);
 	if (table->cells[table->n_cells++] == NULL)
