@@ -42,15 +42,13 @@ struct ctl_watcher {
 };
 
 /* The signal that ended the capture: SIGINT, SIGTERM or SIGHUP; or 0. */
-extern volatile sig_atomic_t ctl_watch_stopped;
+static volatile sig_atomic_t stopped;
 
 /* The most fates taken from one ring before the others have their turn. */
 #define AT_ONCE 4096
 /* The pause when nothing was there: the first, and the longest. */
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
-
-volatile sig_atomic_t ctl_watch_stopped;
 
 struct watch {
 	struct ctl_link *link;
@@ -64,7 +62,7 @@ struct watch {
 
 static void stop(int signal)
 {
-	ctl_watch_stopped = signal;
+	stopped = signal;
 }
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
@@ -80,7 +78,7 @@ static void catch_signals(struct sigaction before[SIGNALS])
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	const struct sigaction *const actions[SIGNALS] = {&end, &end, &hang_up, &ignore, &ignore};
 
-	ctl_watch_stopped = 0;
+	stopped = 0;
 	for (size_t i = 0; i < SIGNALS; i++) {
 		sigaction(signals[i], actions[i], &before[i]);
 		/* Under nohup, the capture outlives the terminal. */
@@ -94,7 +92,7 @@ static void catch_signals(struct sigaction before[SIGNALS])
 static void signals_give_back(const struct sigaction before[SIGNALS])
 {
 	for (size_t i = 0; i < SIGNALS; i++) {
-		if (signals[i] == SIGHUP && ctl_watch_stopped == SIGHUP)
+		if (signals[i] == SIGHUP && stopped == SIGHUP)
 			signal(SIGHUP, SIG_IGN);
 		else
 			sigaction(signals[i], &before[i], NULL);
@@ -192,7 +190,7 @@ static int run(struct watch *watch)
 
 		/* The rings are read once more after the end, so that all that preceded it is
 		 * taken. */
-		if (!over && (ctl_watch_stopped || clock_machine_ns() >= end_ns)) {
+		if (!over && (stopped || clock_machine_ns() >= end_ns)) {
 			capture_off(watch);
 			over = true;
 		}

@@ -105,19 +105,27 @@ static void ctl_files_close(struct ctl_files *files)
 
 #define RECEIVE_BYTES 65536
 
-int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem)
+int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
+                  struct problem *problem)
 {
-	struct timeval timeout = {.tv_sec = CTL_ANSWER_TIMEOUT_S};
 	char usual[SOCKET_PATH_BYTES];
+	int fd;
 
-	memset(link, 0, sizeof(*link));
 	socket_client_path(usual);
-	link->fd = socket_connect(path != NULL ? path : usual, problem);
-	if (link->fd < 0)
-		return link->fd;
+	fd = socket_connect(path != NULL ? path : usual, problem);
+	*link = (struct ctl_link){.fd = fd < 0 ? -1 : fd};
+	if (fd < 0)
+		return fd;
+	ctl_link_patience(link, patience_s);
+	return 0;
+}
+
+void ctl_link_patience(const struct ctl_link *link, time_t patience_s)
+{
+	const struct timeval timeout = {.tv_sec = patience_s};
+
 	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	return 0;
 }
 
 void ctl_link_close(struct ctl_link *link)
@@ -126,8 +134,7 @@ void ctl_link_close(struct ctl_link *link)
 		close(link->fd);
 	free(link->bytes);
 	free(link->own);
-	memset(link, 0, sizeof(*link));
-	link->fd = -1;
+	*link = (struct ctl_link){.fd = -1};
 }
 
 /* Closes the sending side: a part of a line may have been sent, so nothing may follow. If weir has
@@ -280,11 +287,19 @@ static void link_used(struct ctl_link *link, size_t n)
 	memmove(link->bytes, link->bytes + n, link->n);
 }
 
-/* Returns true if the line is the last of an answer. In JSON mode each line is one answer, except
- * the text by which the server refuses a client that could not switch to JSON yet. */
-static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
+void ctl_link_lines(struct ctl_link *link, void (*take)(void *argument, const char *line, size_t n),
+                    void *argument)
 {
-	return link->json || answer_is_end(line, n);
+	size_t at = 0;
+	const char *end;
+
+	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
+		size_t n = (size_t)(end - link->bytes) - at;
+
+		take(argument, link->bytes + at, n);
+		at += n + 1;
+	}
+	link_used(link, at);
 }
 
 static bool object_is_ok(const char *line, size_t n)
@@ -336,7 +351,9 @@ static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 			continue;
 		}
 		at = (size_t)(end - link->bytes);
-		if (line_ends_answer(link, link->bytes + start, at - start))
+		/* In JSON mode each line is one answer, except the text by which the server refuses
+		 * a client that could not switch to JSON yet. */
+		if (link->json || answer_is_end(link->bytes + start, at - start))
 			return link_answer_make(link, start, at, answer);
 		start = seen = at + 1;
 	}
@@ -381,12 +398,9 @@ void ctl_answer_release(struct ctl_answer *answer)
 
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer)
 {
-	int sent = ctl_link_send(link, line), result;
+	int sent = ctl_link_send(link, line);
 
-	if (sent == -ENOMEM)
-		return sent;
-	result = ctl_link_answer(link, answer);
-	return result;
+	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
 }
 
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer)
@@ -409,16 +423,17 @@ bool ctl_stream_line(const char *line)
 	return streams && (words.n != 2 || strcmp(words.word[1].text, "off") != 0);
 }
 
-/* The state of the stream. */
 struct stream {
+	struct ctl_link *link;
 	bool stopped; /* weir has announced its end */
 	bool told;    /* weir has sent the reason why it closes */
 };
 
-static void print_line(const struct ctl_link *link, struct stream *stream, const char *line,
-                       size_t n)
+static void print_line(void *argument, const char *line, size_t n)
 {
 	static const char stopped[] = "{\"event\":\"stopped\"";
+	struct stream *stream = argument;
+	const struct ctl_link *link = stream->link;
 
 	if (!link->json && n >= 4 && memcmp(line, "err ", 4) == 0) {
 		fprintf(stderr, "weir ctl: %.*s\n", (int)(n - 4), line + 4);
@@ -434,34 +449,18 @@ static void print_line(const struct ctl_link *link, struct stream *stream, const
 	putchar('\n');
 }
 
-/* Prints the complete lines among the bytes received. */
-static void print_lines(struct ctl_link *link, struct stream *stream)
-{
-	size_t at = 0;
-	const char *end;
-
-	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
-		size_t n = (size_t)(end - link->bytes) - at;
-
-		print_line(link, stream, link->bytes + at, n);
-		at += n + 1;
-	}
-	link->n -= at;
-	memmove(link->bytes, link->bytes + at, link->n);
-	fflush(stdout);
-}
-
 int ctl_stream_print(struct ctl_link *link)
 {
-	struct stream stream = {.stopped = false};
+	struct stream stream = {.link = link};
 	/* POLLERR of stdout: `weir ctl events | head -1` ends when head does, not only at the next
 	 * event. */
 	struct pollfd polled[2] = {{.fd = link->fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
 
-	print_lines(link, &stream);
 	for (;;) {
 		int result;
 
+		ctl_link_lines(link, print_line, &stream);
+		fflush(stdout);
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
 			return -errno;
 		if (polled[1].revents & POLLERR || ferror(stdout))
@@ -473,7 +472,6 @@ int ctl_stream_print(struct ctl_link *link)
 			break;
 		if (result != 0)
 			return result;
-		print_lines(link, &stream);
 	}
 	if (stream.stopped)
 		return 0;

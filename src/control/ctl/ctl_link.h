@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "scenario/problem.h"
 
@@ -38,8 +39,12 @@ struct ctl_answer {
 	size_t body_n;
 };
 
-/* Returns 0, or -errno with problem. `path` NULL: socket_client_path. */
-int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
+/* Returns 0, or -errno with problem. `path` NULL: socket_client_path. Sending and waiting for an
+ * answer take `patience_s` at most. */
+int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
+                  struct problem *problem);
+void ctl_link_patience(const struct ctl_link *link, time_t patience_s);
+/* Its fd is -1 then, and may be -1 before. */
 void ctl_link_close(struct ctl_link *link);
 
 /* Sends a line (without its end), preceded by the files that it names, whose answers
@@ -53,6 +58,9 @@ void ctl_answer_release(struct ctl_answer *answer);
 
 /* Receives more bytes and appends them to `bytes`. Returns as ctl_link_answer. */
 int ctl_link_receive(struct ctl_link *link);
+/* Calls `take` with each complete line that was received, without its end. */
+void ctl_link_lines(struct ctl_link *link, void (*take)(void *argument, const char *line, size_t n),
+                    void *argument);
 
 /* As ctl_link_ask, and sends a descriptor, which remains the caller's. */
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer);

@@ -282,7 +282,7 @@ static bool shell_connect_again(struct shell *shell)
 
 	ctl_link_close(shell->link);
 	shell->in_batch = false;
-	if (ctl_link_open(shell->link, shell->path, &problem) != 0) {
+	if (ctl_link_open(shell->link, shell->path, CTL_ANSWER_TIMEOUT_S, &problem) != 0) {
 		fprintf(stderr, "weir ctl: %s\n", problem.text);
 		return false;
 	}

@@ -279,7 +279,7 @@ static void wait_for(struct top *top)
 	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
 	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
-		top_feed_read(&top->feed, now_ms(), take, top);
+		top_feed_read(&top->feed, now_ms());
 	if (polled[2].revents & (POLLIN | POLLHUP | POLLERR))
 		top_flight_read(&top->flight);
 	for (; !top->over && (typed = getch()) != ERR; keys++)
@@ -320,9 +320,11 @@ int top_run(const char *path, const char *interval)
 		fputs("weir top: no memory\n", stderr);
 		return 1;
 	}
-	top_feed_begin(&top->feed, path, interval);
-	top_lease_begin(&top->lease);
-	top_flight_begin(&top->flight);
+	top->feed.take = take;
+	top->feed.argument = top;
+	top->feed.path = path;
+	snprintf(top->feed.line, sizeof(top->feed.line), "sample %.40s clouds 128", interval);
+	top->feed.link.fd = top->feed.asks.fd = top->lease.link.fd = top->flight.link.fd = -1;
 	/* The first connection must succeed, so that a wrong path is reported at once. */
 	if (top_feed_connect(&top->feed, now_ms()) != 0) {
 		fprintf(stderr, "weir top: %s\n", top->feed.said);
@@ -337,8 +339,8 @@ int top_run(const char *path, const char *interval)
 		loop(top);
 		top_screen_close(&top->screen);
 	}
-	top_flight_end(&top->flight);
-	top_lease_end(&top->lease);
+	ctl_link_close(&top->flight.link);
+	ctl_link_close(&top->lease.link);
 	top_feed_end(&top->feed);
 	top_model_release(&top->model);
 	free(top);

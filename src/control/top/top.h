@@ -25,6 +25,9 @@
 #define TOP_FEED_RUN_BYTES 32
 
 struct top_feed {
+	/* Is called with each object that is pushed. */
+	void (*take)(void *argument, const json_t *object);
+	void *argument;
 	const char *path; /* NULL: the default */
 	char line[80];    /* the `sample` command */
 	bool up;
@@ -36,15 +39,11 @@ struct top_feed {
 	char said[300];    /* for the status line: the state of the connection; "": nothing new */
 };
 
-/* `interval`: as typed. */
-void top_feed_begin(struct top_feed *feed, const char *path, const char *interval);
 void top_feed_end(struct top_feed *feed);
 /* Connects, if it is not connected and the time has come. Returns 0, or -errno with `said`. */
 int top_feed_connect(struct top_feed *feed, uint64_t now_ms);
-/* To be called when the descriptor of `link` is readable. Calls `take` with each object that is
- * pushed. */
-void top_feed_read(struct top_feed *feed, uint64_t now_ms,
-                   void (*take)(void *argument, const json_t *object), void *argument);
+/* To be called when the descriptor of `link` is readable. */
+void top_feed_read(struct top_feed *feed, uint64_t now_ms);
 /* Sends a command in text mode. Returns the answer or the error, which the caller frees; NULL if
  * there is no memory. */
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
@@ -57,14 +56,11 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
  */
 
 struct top_lease {
-	struct ctl_link link; /* fd -1: no lease is held */
+	struct ctl_link link; /* fd -1: no lease is held. Closing it stops renewing the lease */
 	uint64_t every_ms, next_ms;
 	char said[300]; /* for the status line: the lease was lost; "": nothing new */
 };
 
-void top_lease_begin(struct top_lease *lease);
-/* Stops renewing the lease. */
-void top_lease_end(struct top_lease *lease);
 bool top_lease_is_held(const struct top_lease *lease);
 /* `words`: `TIME LINE`. Returns NULL, or an error message, which the caller frees; then nothing was
  * changed. */
@@ -83,13 +79,10 @@ int top_lease_wait_ms(const struct top_lease *lease, uint64_t now_ms, int most_m
  */
 
 struct top_flight {
-	struct ctl_link link; /* fd -1: no dump is under way */
+	struct ctl_link link; /* fd -1: no dump is under way. If it is closed, the dump continues */
 	char said[300];       /* for the status line; "": nothing new */
 };
 
-void top_flight_begin(struct top_flight *flight);
-/* Closes the connection. A dump that weir has begun continues. */
-void top_flight_end(struct top_flight *flight);
 /* `path`: the control socket; NULL: the default. */
 void top_flight_dump(struct top_flight *flight, const char *path);
 /* To be called when the descriptor of `link` is readable: reads the result. */
