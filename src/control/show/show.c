@@ -41,6 +41,15 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	late_cells(table, &port->lateness_ns);
 }
 
+/* Warns of so many things, unless there are none. */
+static void warn_of(FILE *out, const struct port_report *port, uint64_t count, const char *thing,
+                    const char *words)
+{
+	if (count > 0)
+		fprintf(out, "warning: port %s: %s %s\n", port->name, count_of(count, thing).text,
+		        words);
+}
+
 /* A stamp that reached weir later than this after its instant is worth a warning. */
 #define AGED_NS 1000000
 
@@ -75,11 +84,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: the device lost %s before weir saw them: its "
 		        "worker polls too rarely\n",
 		        port->name, count_of(port->rx_missed - port->unfinished, "packet").text);
-	if (port->rx_no_mbuf > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost on arrival, because the mempool was "
-		        "empty\n",
-		        port->name, count_of(port->rx_no_mbuf, "packet").text);
+	warn_of(out, port, port->rx_no_mbuf, "packet",
+	        "lost on arrival, because the mempool was empty");
 	if (port->stamps_odd > 0)
 		fprintf(out, "warning: port %s: %s implausible, and corrected\n", port->name,
 		        count_of_these(port->stamps_odd, "time stamp of the device was",
@@ -106,17 +112,11 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: the device did not take %s within 100 ms of "
 		        "their due time\n",
 		        port->name, count_of(port->tx_full, "packet").text);
-	if (port->too_large > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost, because they are larger than the MTU "
-		        "of "
-		        "its interface: ip link set IFACE mtu N\n",
-		        port->name, count_of(port->too_large, "packet").text);
-	if (port->not_ip > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost, because its interface carries IP packets "
-		        "only\n",
-		        port->name, count_of(port->not_ip, "frame").text);
+	warn_of(out, port, port->too_large, "packet",
+	        "lost, because they are larger than the MTU of its interface: ip link set IFACE "
+	        "mtu N");
+	warn_of(out, port, port->not_ip, "frame",
+	        "lost, because its interface carries IP packets only");
 	if (port->chained > 0)
 		fprintf(out,
 		        "warning: port %s: %s lost, because its driver sends no frames "
@@ -130,11 +130,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        port->name, count_of(port->not_sent - known, "packet").text,
 		        port->not_sent - known == 1 ? "it" : "them");
 	late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, "see show workers");
-	if (port->not_written > 0)
-		fprintf(out,
-		        "warning: port %s: %s could not be written to its file: is the "
-		        "disk full?\n",
-		        port->name, count_of(port->not_written, "packet").text);
+	warn_of(out, port, port->not_written, "packet",
+	        "could not be written to its file: is the disk full?");
 }
 
 static void show_ports_text(FILE *out, struct control *control)
@@ -337,31 +334,22 @@ static json_t *clouds_array(struct control *control)
 	return array;
 }
 
-static void show_json(struct output *output, struct control *control, enum show_what what,
-                      uint32_t cloud)
+static json_t *show_object(struct control *control, enum show_what what, uint32_t cloud)
 {
 	switch (what) {
 	case SHOW_CLOUD:
 	case SHOW_CLOUD_ALL:
-		answer_object(output, cloud_object(control, cloud, NULL));
-		break;
+		return cloud_object(control, cloud, NULL);
 	case SHOW_CLOUDS:
-		answer_object(output,
-		              json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control)));
-		break;
+		return json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control));
 	case SHOW_PATH:
-		answer_object(output, path_object(control, cloud));
-		break;
+		return path_object(control, cloud);
 	case SHOW_PORTS:
-		answer_object(output,
-		              json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control)));
-		break;
+		return json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control));
 	case SHOW_TOTALS:
-		answer_object(output, totals_object(control, cloud));
-		break;
+		return totals_object(control, cloud);
 	default:
-		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, "workers",
-		                                show_workers_array(control)));
+		return json_pack("{s:b,s:o}", "ok", 1, "workers", show_workers_array(control));
 	}
 }
 
@@ -394,7 +382,7 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	FILE *out;
 
 	if (output->json && what != SHOW_CONFIG) {
-		show_json(output, control, what, cloud);
+		answer_object(output, show_object(control, what, cloud));
 		return;
 	}
 	out = open_memstream(&text, &n);
