@@ -70,14 +70,7 @@ static const struct option_row rows[] = {
                 .help = "the scenario in force is saved there after each change; a weir that "
                         "starts after a crash continues with it, unless the scenario file was "
                         "written since")},
-        {RECORDING_OPTION_FOLDER(struct run_arguments)},
-        {RECORDING_OPTION_SNAP(struct run_arguments)},
-        {RECORDING_OPTION_LIMIT(struct run_arguments)},
-        {RECORDING_OPTION_ZSTD(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_ON(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_TO(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_HELD(struct run_arguments)},
+        RECORDING_OPTIONS(struct run_arguments),
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,
