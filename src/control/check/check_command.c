@@ -115,18 +115,6 @@ static void print_clouds(FILE *out, const struct budget *budget)
 	table_free(table);
 }
 
-static void print_remarks(const struct check *check)
-{
-	const char *line = check->remarks;
-
-	while (*line) {
-		size_t bytes = strcspn(line, "\n");
-
-		printf("# %.*s\n", (int)bytes, line);
-		line += bytes + (line[bytes] == '\n');
-	}
-}
-
 /* Prints the memory for the clouds of a template, which is taken even without packets. */
 static void print_template(const struct cloud_budget *cloud)
 {
@@ -137,29 +125,6 @@ static void print_template(const struct cloud_budget *cloud)
 		       " bytes each in addition to what their statements take\n",
 		       cloud->name, count_text(clouds, cloud->clouds),
 		       cloud->own_bytes / cloud->clouds);
-}
-
-/* Prints a line for each port; warnings follow on stderr, at the end. */
-static void print_devices(const struct check *check)
-{
-	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
-		struct device_look look;
-
-		device_look(&check->scenario->ports[i], &look);
-		if (look.what[0])
-			printf("# port %s: %s\n", look.port, look.what);
-	}
-}
-
-static void warn_of_devices(const struct check *check)
-{
-	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
-		struct device_look look;
-
-		device_look(&check->scenario->ports[i], &look);
-		for (uint32_t k = 0; k < look.n_warnings; k++)
-			fprintf(stderr, "warning: port %s: %s\n", look.port, look.warnings[k]);
-	}
 }
 
 /* Warns of too few huge pages, in the words of `weir run`. */
@@ -178,13 +143,19 @@ static void print_huge(const struct check *check)
 static void print_text(const struct check *check)
 {
 	const struct budget *budget = &check->budget;
+	const char *remark = check->remarks;
 	char *table = NULL, *line, *rest;
 	bool sized = false;
 	size_t bytes = 0;
 	FILE *memory = alloc_failure_stream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
-	print_remarks(check);
+	while (*remark) {
+		size_t length = strcspn(remark, "\n");
+
+		printf("# %.*s\n", (int)length, remark);
+		remark += length + (remark[length] == '\n');
+	}
 	if (memory == NULL)
 		return;
 	print_clouds(memory, budget);
@@ -218,7 +189,13 @@ static void print_text(const struct check *check)
 	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
 	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);
 	print_huge(check);
-	print_devices(check);
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		if (look.what[0])
+			printf("# port %s: %s\n", look.port, look.what);
+	}
 	if (check->plan.limit[0])
 		printf("# memory: %s\n", check->plan.limit);
 }
@@ -399,7 +376,13 @@ static int check_and_print(struct check *check)
 	fflush(stdout);
 	scenario_warn(check->scenario, stderr);
 	devices_warn(check->scenario, stderr);
-	warn_of_devices(check);
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		for (uint32_t k = 0; k < look.n_warnings; k++)
+			fprintf(stderr, "warning: port %s: %s\n", look.port, look.warnings[k]);
+	}
 	if (result != 0) {
 		fflush(stdout);
 		fprintf(stderr, "weir check: %s\n", message);
@@ -426,24 +409,11 @@ static int load(struct check *check, char *message, size_t room)
 	return result;
 }
 
-/* Checks for ports that no machine could open together. */
-static int check_ports(const struct check *check, char *message, size_t room)
-{
-	struct problem problem;
-	int rc = port_check_distinct(check->scenario, &problem);
-
-	snprintf(message, room, "%s", rc < 0 ? problem.text : "");
-	if (rc < 0 && problem.port > 0)
-		scenario_file_complain_port(check->config,
-		                            check->scenario->ports[problem.port - 1].name,
-		                            problem.text, message, room);
-	return rc;
-}
-
 int command_check(int argc, char **argv)
 {
 	struct check check = {.config = NULL};
 	char message[SCENARIO_FILE_ERROR];
+	struct problem problem;
 	struct options_words words;
 	int result = options_read(&check_options, argc, argv, &check, &words);
 
@@ -460,7 +430,13 @@ int command_check(int argc, char **argv)
 		free(check.remarks);
 		return refuse(&check, "bad-scenario", message);
 	}
-	result = check_ports(&check, message, sizeof(message));
+	/* Checks for ports that no machine could open together. */
+	result = port_check_distinct(check.scenario, &problem);
+	snprintf(message, sizeof(message), "%s", result < 0 ? problem.text : "");
+	if (result < 0 && problem.port > 0)
+		scenario_file_complain_port(check.config,
+		                            check.scenario->ports[problem.port - 1].name,
+		                            problem.text, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);
 		scenario_free(check.scenario);

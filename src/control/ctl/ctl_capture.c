@@ -168,16 +168,6 @@ static bool hung_up(struct watch *watch, int rest_ms)
 	return true;
 }
 
-/* Ends the capture: workers add nothing more, so reading comes to an end, however slow the output
- * is. */
-static void capture_off(struct watch *watch)
-{
-	struct ctl_answer answer;
-
-	if (ctl_link_ask(watch->link, "capture off", &answer) == 0)
-		ctl_answer_release(&answer);
-}
-
 static int run(struct watch *watch)
 {
 	const struct ctl_watcher *watcher = watch->watcher;
@@ -191,7 +181,12 @@ static int run(struct watch *watch)
 		/* The rings are read once more after the end, so that all that preceded it is
 		 * taken. */
 		if (!over && (stopped || clock_machine_ns() >= end_ns)) {
-			capture_off(watch);
+			/* Workers add nothing more, so reading comes to an end, however slow the
+			 * output is. */
+			struct ctl_answer answer;
+
+			if (ctl_link_ask(watch->link, "capture off", &answer) == 0)
+				ctl_answer_release(&answer);
 			over = true;
 		}
 		result = take_all(watch, &n);

@@ -57,15 +57,6 @@ static int collect(const struct file_source *source, const char *name, struct fi
 	return result;
 }
 
-static void parse(const char *line)
-{
-	struct language_error ignored;
-	struct command command;
-
-	if (language_parse(line, &command, &ignored) == 0)
-		language_release(&command);
-}
-
 static bool names_none(const char *line)
 {
 	struct language_error error = {.name = ""};
@@ -85,12 +76,15 @@ static bool names_none(const char *line)
 static void ctl_files_open(struct ctl_files *files, const char *path, const char *line)
 {
 	struct collector collector = {.source = {.read = collect}, .path = path, .files = files};
+	struct language_error ignored;
+	struct command command;
 
 	files->n = 0;
 	if (names_none(line))
 		return;
 	file_source_use(&collector.source);
-	parse(line);
+	if (language_parse(line, &command, &ignored) == 0)
+		language_release(&command);
 	file_source_use(NULL);
 }
 

@@ -56,12 +56,6 @@ void fate_order_free(struct fate_order *order)
 	free(order);
 }
 
-static bool make_room(struct fate_order *order, size_t bytes)
-{
-	return array_fits(&order->bytes, &order->room, order->used + bytes, 1) &&
-	       array_fits(&order->keys, &order->keys_room, order->n + 1, sizeof(*order->keys));
-}
-
 bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t lost)
 {
 	const size_t cloud = fate->cloud ? strlen(fate->cloud) + 1 : 0;
@@ -72,7 +66,8 @@ bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t 
 	struct kept *kept;
 	uint8_t *at;
 
-	if (!make_room(order, bytes))
+	if (!array_fits(&order->bytes, &order->room, order->used + bytes, 1) ||
+	    !array_fits(&order->keys, &order->keys_room, order->n + 1, sizeof(*order->keys)))
 		return false;
 	kept = (struct kept *)(void *)(order->bytes + order->used);
 	*kept = (struct kept){.fate = *fate,

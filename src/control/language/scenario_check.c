@@ -480,20 +480,6 @@ int scenario_check(const struct scenario *scenario, struct problem *problem)
 #define MEAN_MORE 0.005 /* a mean that is greater by a smaller share is no matter */
 #define WARNINGS  10
 
-static void say_mean(FILE *out, const char *cloud, const struct delay_conf *delay,
-                     const struct delay_asked *asked)
-{
-	char delay_text[HUMAN_UNIT_SIZE], jitter[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
-
-	human_unit_format(delay_text, sizeof(delay_text), HUMAN_NS, asked->drawn_mean_ns, 5);
-	human_unit_format(jitter, sizeof(jitter), HUMAN_NS, (double)delay->jitter_ns, 5);
-	human_unit_format(mean, sizeof(mean), HUMAN_NS, asked->mean_ns, 3);
-	fprintf(out,
-	        "warning: cloud `%s`: a jitter of %s around a delay of %s would make some delays "
-	        "negative; they become 0, so the mean is %s (%+.1f %%)\n",
-	        cloud, jitter, delay_text, mean, (asked->mean_ns / asked->drawn_mean_ns - 1) * 100);
-}
-
 void scenario_warn(const struct scenario *scenario, FILE *out)
 {
 	uint32_t said = 0;
@@ -513,7 +499,16 @@ void scenario_warn(const struct scenario *scenario, FILE *out)
 		}
 		if (asked.mean_ns <= asked.drawn_mean_ns * (1 + MEAN_MORE))
 			continue;
-		say_mean(out, scenario->clouds[i]->name, delay, &asked);
+		char delay_text[HUMAN_UNIT_SIZE], jitter[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
+
+		human_unit_format(delay_text, sizeof(delay_text), HUMAN_NS, asked.drawn_mean_ns, 5);
+		human_unit_format(jitter, sizeof(jitter), HUMAN_NS, (double)delay->jitter_ns, 5);
+		human_unit_format(mean, sizeof(mean), HUMAN_NS, asked.mean_ns, 3);
+		fprintf(out,
+		        "warning: cloud `%s`: a jitter of %s around a delay of %s would make some "
+		        "delays negative; they become 0, so the mean is %s (%+.1f %%)\n",
+		        scenario->clouds[i]->name, jitter, delay_text, mean,
+		        (asked.mean_ns / asked.drawn_mean_ns - 1) * 100);
 		said++;
 	}
 }

@@ -142,16 +142,6 @@ struct losses {
 	uint64_t of_ports[LOSSES_MAX]; /* in the order of the figures */
 };
 
-/* What ports lose is weir's own loss, too. */
-static void add_port(struct losses *losses, const struct port_report *port)
-{
-	uint64_t *sum = losses->of_ports;
-
-	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
-		*sum++ += figure_read(f, port).count;
-	assert(sum <= losses->of_ports + LOSSES_MAX);
-}
-
 static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port,
                         struct losses *losses)
 {
@@ -164,7 +154,13 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	figures_headings(table, FIGURE_PORT, FIGURE_SUMMARY);
 	table_texts(table, "late by p50", "p99", "max", NULL);
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
-		add_port(losses, port);
+		/* What ports lose is weir's own loss, too. */
+		uint64_t *sum = losses->of_ports;
+
+		for (const struct figure *f = NULL;
+		     (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
+			*sum++ += figure_read(f, port).count;
+		assert(sum <= losses->of_ports + LOSSES_MAX);
 		early += port->early;
 		table_text(table, port->name);
 		figures_cells(table, FIGURE_PORT, FIGURE_SUMMARY, port);
@@ -280,30 +276,6 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 	return rc;
 }
 
-static void tell_ready(const struct scenario *scenario)
-{
-	char state[320];
-
-	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s, %s, seed %" PRIu64,
-	         count_of(scenario->n_ports, "port").text,
-	         count_of(scenario->n_clouds, "cloud").text, scenario->seed);
-	supervisor_tell(state);
-}
-
-/* Reports the packets in flight, which end with weir. */
-static void say_held(const struct runtime *runtime)
-{
-	struct worker_report worker;
-	uint64_t held = 0;
-
-	for (uint32_t i = 0; i < runtime_workers(runtime); i++)
-		if (runtime_worker_report(runtime, i, &worker))
-			held += worker.held_packets;
-	if (held > 0)
-		run_log(RUN_LOG_NOTICE, "%s still in flight, and discarded",
-		        count_of_these(held, "packet was", "packets were").text);
-}
-
 static void path_join(char path[PATH_MAX], const char *from, const char *end)
 {
 	snprintf(path, PATH_MAX, "%s%s", from, end);
@@ -353,6 +325,9 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	const bool moves = !arguments->cores && rest_is_possible(runtime);
 	struct problem problem;
 	int rc, status = 0;
+	char state[320];
+	struct worker_report worker;
+	uint64_t held = 0;
 
 	if (moves)
 		rest_let_move(allowed);
@@ -364,7 +339,10 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
-	tell_ready(*scenario);
+	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s, %s, seed %" PRIu64,
+	         count_of((*scenario)->n_ports, "port").text,
+	         count_of((*scenario)->n_clouds, "cloud").text, (*scenario)->seed);
+	supervisor_tell(state);
 	rc = server_serve(server, runtime, scenario, arguments->config, kept);
 	if (rc < 0) {
 		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
@@ -372,7 +350,13 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	}
 	supervisor_tell("STOPPING=1");
 	runtime_halt(runtime);
-	say_held(runtime);
+	/* Reports the packets in flight, which end with weir. */
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++)
+		if (runtime_worker_report(runtime, i, &worker))
+			held += worker.held_packets;
+	if (held > 0)
+		run_log(RUN_LOG_NOTICE, "%s still in flight, and discarded",
+		        count_of_these(held, "packet was", "packets were").text);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
 	if (recording_run_end(runtime, *scenario, &problem) < 0) {

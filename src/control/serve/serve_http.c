@@ -62,19 +62,6 @@ void serve_visitor_may(struct serve_visitors *visitors, struct MHD_Connection *c
 		visitor->until_ms = for_ms == UINT64_MAX ? UINT64_MAX : visitors->now_ms + for_ms;
 }
 
-/* Closes the connections whose time is over. */
-static void serve_visitors_tick(struct serve_visitors *visitors, uint64_t now_ms)
-{
-	visitors->now_ms = now_ms;
-	for (struct serve_visitor *visitor = visitors->first; visitor != NULL;
-	     visitor = visitor->next) {
-		if (now_ms < visitor->until_ms)
-			continue;
-		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
-		visitor->until_ms = UINT64_MAX;
-	}
-}
-
 #define HEADERS_BYTES 32768
 
 /* Admits a request, or answers why not and returns false. */
@@ -233,7 +220,15 @@ void serve_http_close(struct serve_http *http)
 void serve_http_run(struct serve_http *http, uint64_t now_ms)
 {
 	http->now_ms = now_ms;
-	serve_visitors_tick(&http->visitors, now_ms);
+	/* Closes the connections whose time is over. */
+	http->visitors.now_ms = now_ms;
+	for (struct serve_visitor *visitor = http->visitors.first; visitor != NULL;
+	     visitor = visitor->next) {
+		if (now_ms < visitor->until_ms)
+			continue;
+		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
+		visitor->until_ms = UINT64_MAX;
+	}
 	MHD_run(http->daemon);
 	/* Queries that have just been made are sent to weir at once. */
 	serve_asks_tick(&http->asks, now_ms);

@@ -18,29 +18,6 @@
 
 /* ---- ports ---- */
 
-static void table_port(struct table *table, const struct port_report *port)
-{
-	char link[HUMAN_UNIT_SIZE];
-
-	human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
-	table_text(table, port->name);
-	table_text(table, port->device != NULL ? port->device : "");
-	table_text(table, port->driver != NULL ? port->driver : "");
-	table_text(table, port->gone           ? "gone"
-	                  : !port->link_up     ? "down"
-	                  : port->link_bps > 0 ? link
-	                                       : "up");
-	table_text(table, port->time != NULL ? port->time : "poll");
-	figures_cells(table, FIGURE_PORT, FIGURE_COLUMN, port);
-}
-
-static void table_port_losses(struct table *table, const struct port_report *port)
-{
-	table_text(table, port->name);
-	figures_cells(table, FIGURE_PORT, FIGURE_LOSSES, port);
-	late_cells(table, &port->lateness_ns);
-}
-
 /* Warns of so many things, unless there are none. */
 static void warn_of(FILE *out, const struct port_report *port, uint64_t count, const char *thing,
                     const char *words)
@@ -150,8 +127,21 @@ static void show_ports_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; i < n; i++) {
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		table_port(upper, port);
-		table_port_losses(lower, port);
+		char link[HUMAN_UNIT_SIZE];
+
+		human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
+		table_text(upper, port->name);
+		table_text(upper, port->device != NULL ? port->device : "");
+		table_text(upper, port->driver != NULL ? port->driver : "");
+		table_text(upper, port->gone           ? "gone"
+		                  : !port->link_up     ? "down"
+		                  : port->link_bps > 0 ? link
+		                                       : "up");
+		table_text(upper, port->time != NULL ? port->time : "poll");
+		figures_cells(upper, FIGURE_PORT, FIGURE_COLUMN, port);
+		table_text(lower, port->name);
+		figures_cells(lower, FIGURE_PORT, FIGURE_LOSSES, port);
+		late_cells(lower, &port->lateness_ns);
 	}
 	table_print(upper, out);
 	fputc('\n', out);

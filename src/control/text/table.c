@@ -170,11 +170,6 @@ struct part {
 	size_t bytes, width;
 };
 
-static bool is_continuation(char c)
-{
-	return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 /* Returns the next part of at most `room` columns, up to a blank if there is one; `*text` becomes
  * what follows. */
 static struct part part_next(const char **text, size_t room)
@@ -183,7 +178,7 @@ static struct part part_next(const char **text, size_t room)
 	const char *at = *text;
 
 	while (*at != '\0' && part.width < room) {
-		for (at++; is_continuation(*at); at++)
+		for (at++; ((unsigned char)*at & 0xC0) == 0x80; at++)
 			;
 		part.width++;
 		part.bytes = (size_t)(at - *text);

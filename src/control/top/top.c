@@ -192,15 +192,6 @@ static void move_by(struct top *top, int rows)
 	top->screen.selected = (uint32_t)(at < 0 || n == 0 ? 0 : at >= n ? n - 1 : at);
 }
 
-/* Leaves what was opened last: the help, then the cloud that is shown alone. */
-static void leave(struct top *top)
-{
-	if (!top->screen.help)
-		top->screen.zoom[0] = '\0';
-	top->screen.help = false;
-	top->screen.scrolled = 0;
-}
-
 static void key(struct top *top, int typed)
 {
 	top->screen.status[0] = '\0';
@@ -230,7 +221,11 @@ static void key(struct top *top, int typed)
 		zoom(top);
 		break;
 	case 27:
-		leave(top);
+		/* Leaves what was opened last: the help, then the cloud that is shown alone. */
+		if (!top->screen.help)
+			top->screen.zoom[0] = '\0';
+		top->screen.help = false;
+		top->screen.scrolled = 0;
 		break;
 	case 'e':
 		change(top);
