@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "account/count.h"
-#include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "show/json.h"
 #include "show/view.h"

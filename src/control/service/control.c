@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/engine_report.h"
 #include "machine/clock.h"
 #include "service/event_log.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "link/class.h"
 #include "link/rate.h"

@@ -9,7 +9,6 @@
 
 #include "scenario/scenario.h"
 #include "simtime.h"
-#include "statements.h"
 #include "text/statement_text.h"
 #include "text/value.h"
 

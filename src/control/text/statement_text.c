@@ -6,7 +6,6 @@
 
 #include "scenario/file.h"
 #include "statements.h"
-#include "text/orders_text.h"
 #include "text/value.h"
 
 bool statement_is_inner(const struct field *field)
