@@ -129,10 +129,20 @@ static void scenario_name_nearest(struct nearest *nearest)
 	}
 }
 
-/* Prints the first sentence of a file, that of its first comment that is no licence, as far as it
- * fits a line of the terminal. */
-static void print_first_sentence(FILE *out, const char *path)
+struct printing {
+	FILE *out;
+	const char *folder;
+};
+
+static void print_name(const char *name, void *argument)
 {
+	const struct printing *printing = argument;
+	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
+
+	fprintf(printing->out, "  %-22s  ", name);
+	snprintf(path, sizeof(path), "%s/%s" SUFFIX, printing->folder, name);
+	/* The first sentence of its first comment that is no licence, as far as it fits a line of
+	 * the terminal. */
 	char line[256];
 	FILE *file = fopen(path, "re");
 	int bytes = 0;
@@ -146,27 +156,12 @@ static void print_first_sentence(FILE *out, const char *path)
 		       (strchr(".:", text[bytes]) == NULL ||
 		        !isspace((unsigned char)text[bytes + 1])))
 			bytes++;
-		fprintf(out, bytes > SENTENCE_MOST ? "%.*s..." : "%.*s",
+		fprintf(printing->out, bytes > SENTENCE_MOST ? "%.*s..." : "%.*s",
 		        bytes > SENTENCE_MOST ? SENTENCE_MOST - 3 : bytes, text);
 		break;
 	}
 	if (file)
 		fclose(file);
-}
-
-struct printing {
-	FILE *out;
-	const char *folder;
-};
-
-static void print_name(const char *name, void *argument)
-{
-	const struct printing *printing = argument;
-	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
-
-	fprintf(printing->out, "  %-22s  ", name);
-	snprintf(path, sizeof(path), "%s/%s" SUFFIX, printing->folder, name);
-	print_first_sentence(printing->out, path);
 	fputc('\n', printing->out);
 }
 

@@ -301,24 +301,6 @@ static const char *serve_feed_event(const struct serve_feed *feed, uint64_t numb
 	return json;
 }
 
-/* Returns {"connected":..,"said":..,"hello":{..}}, which the caller frees; NULL if there is no
- * memory. */
-static char *serve_feed_state(const struct serve_feed *feed, bool changes)
-{
-	bool read_only = json_is_true(json_object_get(feed->hello, "read_only"));
-	json_t *object =
-	        json_pack("{s:b,s:s,s:b,s:I}", "connected", feed->up, "said", feed->said, "changes",
-	                  changes && !read_only, "interval_ns", (json_int_t)feed->interval_ns);
-	char *text = NULL;
-
-	if (object != NULL && feed->hello != NULL)
-		json_object_set(object, "hello", feed->hello);
-	if (object != NULL)
-		text = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	return text;
-}
-
 struct serve_stream {
 	struct serve_stream *next;
 	struct serve_streams *among;
@@ -374,12 +356,21 @@ static void put_events(struct serve_stream *stream, FILE *out)
 static void put_state(struct serve_stream *stream, FILE *out)
 {
 	const struct serve_feed *feed = stream->among->feed;
-	char *state;
+	bool read_only = json_is_true(json_object_get(feed->hello, "read_only"));
+	json_t *object;
+	char *state = NULL;
 
 	if (stream->states == feed->states)
 		return;
 	stream->states = feed->states;
-	state = serve_feed_state(feed, stream->among->changes);
+	object = json_pack("{s:b,s:s,s:b,s:I}", "connected", feed->up, "said", feed->said,
+	                   "changes", stream->among->changes && !read_only, "interval_ns",
+	                   (json_int_t)feed->interval_ns);
+	if (object != NULL && feed->hello != NULL)
+		json_object_set(object, "hello", feed->hello);
+	if (object != NULL)
+		state = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
 	if (state != NULL)
 		fprintf(out, "event: state\ndata: %s\n\n", state);
 	free(state);

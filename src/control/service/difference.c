@@ -396,14 +396,6 @@ int difference_hand_down(struct difference *earlier, struct difference *later)
 
 /* ---- what a change has replaced ---- */
 
-/* Returns true if setting one of the two replaces the other. */
-static bool same_place(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->scope, b->scope) == 0 &&
-	       strcmp(a->statement->name, b->statement->name) == 0 &&
-	       (a->statement->number_max == 0 || a->number == b->number);
-}
-
 static bool stays(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++)
@@ -415,7 +407,10 @@ static bool stays(const struct cloud_conf *cloud, const struct conf *conf)
 static bool has_place(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++)
-		if (same_place(cloud->confs[i], conf))
+		if (strcmp(cloud->confs[i]->scope, conf->scope) == 0 &&
+		    strcmp(cloud->confs[i]->statement->name, conf->statement->name) == 0 &&
+		    (cloud->confs[i]->statement->number_max == 0 ||
+		     cloud->confs[i]->number == conf->number))
 			return true;
 	return false;
 }

@@ -306,19 +306,6 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 
 /* ---- all clouds ---- */
 
-static void table_cloud(struct table *table, const struct view *view)
-{
-	const struct histogram *delay = &view->report.delay_ns;
-	uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
-	uint64_t bytes = view->report.counters.tx_bytes - (view->looked ? view->look.tx_bytes : 0);
-
-	table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
-	figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
-	table_unit(table, HUMAN_BPS, view_bps(bytes, from_ns, view->now_ns));
-	table_percentile(table, delay, 500000);
-	table_percentile(table, delay, 990000);
-}
-
 void show_clouds_text(FILE *out, struct control *control)
 {
 	struct table *table = table_make("lllrrrrrrrrr");
@@ -333,7 +320,16 @@ void show_clouds_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
 		if (!view_open(view, control, i, NULL, true))
 			continue;
-		table_cloud(table, view);
+		const struct histogram *delay = &view->report.delay_ns;
+		uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
+		uint64_t bytes =
+		        view->report.counters.tx_bytes - (view->looked ? view->look.tx_bytes : 0);
+
+		table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
+		figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
+		table_unit(table, HUMAN_BPS, view_bps(bytes, from_ns, view->now_ns));
+		table_percentile(table, delay, 500000);
+		table_percentile(table, delay, 990000);
 		real += counters_drops_of(&view->report.counters, REASON_REAL);
 	}
 	table_print(table, out);

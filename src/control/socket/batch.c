@@ -425,36 +425,14 @@ static int batch_check_files(const struct batch *batch, const struct scenario *b
 	return -ENOSPC;
 }
 
-/* Finds the subject of a refusal by the emulator: what all lines concern, if that is one cloud or
- * port; else `scenario`. */
-static void find_subject(const struct batch *batch, char name[64])
-{
-	struct language_error ignored;
-	struct words words;
-
-	name[0] = '\0';
-	for (struct line line = {0}; line_next(batch, &line);) {
-		const char *concerned;
-
-		if (words_split(line.text, &words, &ignored) != 0)
-			continue;
-		concerned = words_concerned(&words, UINT32_MAX);
-		if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
-			name[0] = '\0';
-			break;
-		}
-		snprintf(name, 64, "%s", concerned);
-	}
-	if (name[0] == '\0')
-		strcpy(name, "scenario");
-}
-
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
                   struct batch_error *error)
 {
 	struct problem problem = {.field = -1};
 	char name[64];
 	int result = 0;
+	struct language_error ignored;
+	struct words words;
 
 	*transaction = NULL;
 	if (batch->text_n == 0 && !batch->whole && !batch->edited)
@@ -472,7 +450,23 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	result = control->ops->change(control->context, batch->draft, transaction, &problem);
 	if (result == 0)
 		return 0;
-	find_subject(batch, name);
+	/* The emulator refuses what all lines concern, if that is one cloud or port; else the
+	 * scenario. */
+	name[0] = '\0';
+	for (struct line line = {0}; line_next(batch, &line);) {
+		const char *concerned;
+
+		if (words_split(line.text, &words, &ignored) != 0)
+			continue;
+		concerned = words_concerned(&words, UINT32_MAX);
+		if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
+			name[0] = '\0';
+			break;
+		}
+		snprintf(name, 64, "%s", concerned);
+	}
+	if (name[0] == '\0')
+		strcpy(name, "scenario");
 	batch_error_set(error, name, result == -ENOMEM ? ERROR_NO_MEMORY : "refused",
 	                "%s; nothing is changed",
 	                problem.text[0] != '\0' ? problem.text : strerror(-result));
