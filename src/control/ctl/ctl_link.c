@@ -281,19 +281,19 @@ static void link_used(struct ctl_link *link, size_t n)
 	memmove(link->bytes, link->bytes + n, link->n);
 }
 
-void ctl_link_lines(struct ctl_link *link, void (*take)(void *argument, const char *line, size_t n),
-                    void *argument)
+const char *ctl_link_line(struct ctl_link *link, size_t *n)
 {
-	size_t at = 0;
-	const char *end;
+	const char *line = link->bytes + link->at;
+	const char *end = memchr(line, '\n', link->n - link->at);
 
-	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
-		size_t n = (size_t)(end - link->bytes) - at;
-
-		take(argument, link->bytes + at, n);
-		at += n + 1;
+	if (end == NULL) {
+		link_used(link, link->at);
+		link->at = 0;
+		return NULL;
 	}
-	link_used(link, at);
+	*n = (size_t)(end - line);
+	link->at += *n + 1;
+	return line;
 }
 
 static bool object_is_ok(const char *line, size_t n)
@@ -418,16 +418,14 @@ bool ctl_stream_line(const char *line)
 }
 
 struct stream {
-	struct ctl_link *link;
 	bool stopped; /* weir has announced its end */
 	bool told;    /* weir has sent the reason why it closes */
 };
 
-static void print_line(void *argument, const char *line, size_t n)
+static void print_line(const struct ctl_link *link, struct stream *stream, const char *line,
+                       size_t n)
 {
 	static const char stopped[] = "{\"event\":\"stopped\"";
-	struct stream *stream = argument;
-	const struct ctl_link *link = stream->link;
 
 	if (!link->json && n >= 4 && memcmp(line, "err ", 4) == 0) {
 		fprintf(stderr, "weir ctl: %.*s\n", (int)(n - 4), line + 4);
@@ -445,7 +443,9 @@ static void print_line(void *argument, const char *line, size_t n)
 
 int ctl_stream_print(struct ctl_link *link)
 {
-	struct stream stream = {.link = link};
+	struct stream stream = {.stopped = false};
+	const char *line;
+	size_t n;
 	/* POLLERR of stdout: `weir ctl events | head -1` ends when head does, not only at the next
 	 * event. */
 	struct pollfd polled[2] = {{.fd = link->fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
@@ -453,7 +453,8 @@ int ctl_stream_print(struct ctl_link *link)
 	for (;;) {
 		int result;
 
-		ctl_link_lines(link, print_line, &stream);
+		while ((line = ctl_link_line(link, &n)) != NULL)
+			print_line(link, &stream, line, n);
 		fflush(stdout);
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
 			return -errno;

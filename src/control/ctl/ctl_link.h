@@ -23,6 +23,7 @@ struct ctl_link {
 	const char *path;
 	char *bytes; /* received, not consumed yet */
 	size_t n, room;
+	size_t at; /* of the next line, for ctl_link_line */
 	/* The link's own lines `file` among the lines whose answers are outstanding: their
 	 * numbers. */
 	uint64_t sent, answered;
@@ -58,9 +59,9 @@ void ctl_answer_release(struct ctl_answer *answer);
 
 /* Receives more bytes and appends them to `bytes`. Returns as ctl_link_answer. */
 int ctl_link_receive(struct ctl_link *link);
-/* Calls `take` with each complete line that was received, without its end. */
-void ctl_link_lines(struct ctl_link *link, void (*take)(void *argument, const char *line, size_t n),
-                    void *argument);
+/* Returns the next complete line that was received, without its end, and its length; NULL if there
+ * is none. To be called until it returns NULL. */
+const char *ctl_link_line(struct ctl_link *link, size_t *n);
 
 /* As ctl_link_ask, and sends a descriptor, which remains the caller's. */
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer);

@@ -197,7 +197,8 @@ static void serve_calls_wake(struct serve_http *http, bool all)
 	for (struct serve_call *call = http->waiting, *next; call != NULL; call = next) {
 		next = call->next;
 		if (all || http->now_ms >= call->until_ms ||
-		    (call->ask == NULL && (serve_call_has_totals(call) || !http->feed.asked)))
+		    (call->ask != NULL ? call->ask->done
+		                       : serve_call_has_totals(call) || !http->feed.asked))
 			call_go_on(call);
 	}
 }
@@ -330,9 +331,4 @@ enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms)
 	serve_visitor_may(&http->visitors, call->connection, UINT64_MAX);
 	MHD_suspend_connection(call->connection);
 	return MHD_YES;
-}
-
-void serve_call_asked(void *argument)
-{
-	call_go_on(argument);
 }

@@ -232,7 +232,7 @@ static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
 {
 	struct serve_http *http = call->http;
 
-	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms, serve_call_asked, call);
+	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms);
 	if (call->ask == NULL)
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
 		                              "too many requests; try again later");

@@ -42,14 +42,6 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void take(void *argument, const json_t *object)
-{
-	struct top *top = argument;
-
-	top_model_take(&top->model, object);
-	top->changed = true;
-}
-
 /* Moves a message of the connections to the status line. */
 static void hear(struct top *top)
 {
@@ -274,7 +266,8 @@ static void wait_for(struct top *top)
 	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
 	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
-		top_feed_read(&top->feed, now_ms());
+		top_feed_read(&top->feed, &top->model, now_ms());
+	top->changed |= polled[1].revents != 0;
 	if (polled[2].revents & (POLLIN | POLLHUP | POLLERR))
 		top_flight_read(&top->flight);
 	for (; !top->over && (typed = getch()) != ERR; keys++)
@@ -315,8 +308,6 @@ int top_run(const char *path, const char *interval)
 		fputs("weir top: no memory\n", stderr);
 		return 1;
 	}
-	top->feed.take = take;
-	top->feed.argument = top;
 	top->feed.path = path;
 	snprintf(top->feed.line, sizeof(top->feed.line), "sample %.40s clouds 128", interval);
 	top->feed.link.fd = top->feed.asks.fd = top->lease.link.fd = top->flight.link.fd = -1;

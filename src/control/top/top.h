@@ -22,12 +22,11 @@
  * was started again. A second connection carries queries and changes.
  */
 
+struct top_model;
+
 #define TOP_FEED_RUN_BYTES 32
 
 struct top_feed {
-	/* Is called with each object that is pushed. */
-	void (*take)(void *argument, const json_t *object);
-	void *argument;
 	const char *path; /* NULL: the default */
 	char line[80];    /* the `sample` command */
 	bool up;
@@ -42,8 +41,8 @@ struct top_feed {
 void top_feed_end(struct top_feed *feed);
 /* Connects, if it is not connected and the time has come. Returns 0, or -errno with `said`. */
 int top_feed_connect(struct top_feed *feed, uint64_t now_ms);
-/* To be called when the descriptor of `link` is readable. */
-void top_feed_read(struct top_feed *feed, uint64_t now_ms);
+/* To be called when the descriptor of `link` is readable. The model takes what is pushed. */
+void top_feed_read(struct top_feed *feed, struct top_model *model, uint64_t now_ms);
 /* Sends a command in text mode. Returns the answer or the error, which the caller frees; NULL if
  * there is no memory. */
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);

@@ -118,25 +118,24 @@ static void feed_answered(struct top_feed *feed, const json_t *object)
 		feed_subscribe(feed);
 }
 
-static void feed_line(void *argument, const char *line, size_t n)
-{
-	struct top_feed *feed = argument;
-	json_t *object = json_loadb(line, n, 0, NULL);
-
-	if (json_object_get(object, "event") != NULL)
-		feed->next = (uint64_t)json_integer_value(json_object_get(object, "seq")) + 1;
-	if (json_object_get(object, "ok") != NULL)
-		feed_answered(feed, object);
-	else if (object != NULL)
-		feed->take(feed->argument, object);
-	json_decref(object);
-}
-
-void top_feed_read(struct top_feed *feed, uint64_t now_ms)
+void top_feed_read(struct top_feed *feed, struct top_model *model, uint64_t now_ms)
 {
 	int result = ctl_link_receive(&feed->link);
+	const char *line;
+	size_t n;
 
-	ctl_link_lines(&feed->link, feed_line, feed);
+	while ((line = ctl_link_line(&feed->link, &n)) != NULL) {
+		json_t *object = json_loadb(line, n, 0, NULL);
+
+		if (json_object_get(object, "event") != NULL)
+			feed->next =
+			        (uint64_t)json_integer_value(json_object_get(object, "seq")) + 1;
+		if (json_object_get(object, "ok") != NULL)
+			feed_answered(feed, object);
+		else if (object != NULL)
+			top_model_take(model, object);
+		json_decref(object);
+	}
 	if (result != 0 && result != -ETIMEDOUT) {
 		feed_close(feed);
 		feed->again_ms = now_ms + AGAIN_MS;
