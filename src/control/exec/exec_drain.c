@@ -279,17 +279,14 @@ bool exec_drain_tell(const struct exec_drain *drain, char *text, size_t room)
 {
 	uint64_t bytes = drain->left.tcp_bytes + drain->left.gateway_bytes;
 	uint64_t packets = drain->left.packets;
-	char count[COUNT_SIZE];
 	int n;
 
 	n = snprintf(text, room, "ended with this still on its way: ");
 	if (bytes > 0)
-		n += snprintf(text + n, room - (size_t)n, "%s byte%s of TCP%s",
-		              count_text(count, bytes), bytes == 1 ? "" : "s",
-		              packets > 0 ? ", " : "");
+		n += snprintf(text + n, room - (size_t)n, "%s of TCP%s",
+		              count_of(bytes, "byte").text, packets > 0 ? ", " : "");
 	if (packets > 0)
-		snprintf(text + n, room - (size_t)n, "%s packet%s", count_text(count, packets),
-		         packets == 1 ? "" : "s");
+		snprintf(text + n, room - (size_t)n, "%s", count_of(packets, "packet").text);
 	return bytes + packets > 0;
 }
 
