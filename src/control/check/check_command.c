@@ -92,8 +92,6 @@ static void print_clouds(FILE *out, const struct budget *budget)
 {
 	struct table *table = table_make("lrrrrrrrr");
 
-	if (table == NULL)
-		return;
 	table_texts(table, "cloud", "rate", "delay", "at most", "rate x delay", "queue",
 	            "packets 64B", "packets 1518B", "memory", NULL);
 	for (uint32_t i = 0; i < budget->n_clouds; i++) {
@@ -111,8 +109,7 @@ static void print_clouds(FILE *out, const struct budget *budget)
 		table_count(table, cloud->load[BUDGET_1518].packets);
 		size_cell(table, cloud->bytes);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 /* Prints the memory for the clouds of a template, which is taken even without packets. */

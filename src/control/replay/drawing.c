@@ -422,10 +422,9 @@ static void draw_table(struct drawing *drawing, uint32_t cloud)
 	run.rate_unit = drawing->rate_unit;
 	n = achieved_rows(drawing->scenario->clouds[cloud], &drawing->result->clouds[cloud], &run,
 	                  rows);
-	for (uint32_t i = 0; table && i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		table_texts(table, rows[i].what, rows[i].asked, rows[i].got, NULL);
-	if (table)
-		table_page(table, &drawing->page, NULL, NULL);
+	table_page(table, &drawing->page, NULL, NULL);
 	table_free(table);
 }
 
@@ -437,17 +436,16 @@ static void draw_times(struct drawing *drawing, uint32_t cloud)
 	                            &drawing->result->clouds[cloud], times);
 	char text[HUMAN_UNIT_SIZE];
 
-	for (uint32_t k = 0; table && k < ACHIEVED_TIMES_COLUMNS; k++)
+	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
 		table_text(table, achieved_times_head[k]);
-	for (uint32_t i = 0; table && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		table_text(table, times[i].what);
 		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
 			achieved_times_cell(&times[i], k, drawing->delay_unit, text);
 			table_text(table, text);
 		}
 	}
-	if (table)
-		table_page(table, &drawing->page, NULL, NULL);
+	table_page(table, &drawing->page, NULL, NULL);
 	table_free(table);
 }
 

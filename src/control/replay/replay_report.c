@@ -37,8 +37,6 @@ static void print_statements(FILE *out, const struct achieved_row *rows, uint32_
 {
 	struct table *table = table_make("lll");
 
-	if (!table)
-		return;
 	table_text(table, "");
 	table_text(table, "configured");
 	table_text(table, "achieved");
@@ -47,8 +45,7 @@ static void print_statements(FILE *out, const struct achieved_row *rows, uint32_
 		table_text(table, rows[i].asked);
 		table_text(table, rows[i].got);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static void print_times(FILE *out, const struct achieved_times *times, uint32_t n)
@@ -69,8 +66,7 @@ static void print_times(FILE *out, const struct achieved_times *times, uint32_t 
 			table_text(table, text);
 		}
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static void print_cloud(FILE *out, const struct scenario *scenario,

@@ -148,8 +148,6 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 	struct table *table = table_make("lrrrrrrrrrrrr");
 	uint64_t early = 0;
 
-	if (!table)
-		return;
 	table_text(table, "port");
 	figures_headings(table, FIGURE_PORT, FIGURE_SUMMARY);
 	table_texts(table, "late by p50", "p99", "max", NULL);
@@ -166,8 +164,7 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		figures_cells(table, FIGURE_PORT, FIGURE_SUMMARY, port);
 		late_cells(table, &port->lateness_ns);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	if (early > 0)
 		fprintf(out, "%s before weir had started, and %s dropped\n",
 		        count_of(early, "packet came").text, early == 1 ? "was" : "were");
@@ -180,8 +177,6 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 {
 	struct table *table = table_make("lrrrrrrrr");
 
-	if (!table)
-		return;
 	table_text(table, "cloud");
 	figures_headings(table, FIGURE_CLOUD, FIGURE_SUMMARY);
 	table_texts(table, "delay p50", "p99", NULL);
@@ -199,8 +194,7 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		table_percentile(table, delay, 500000);
 		table_percentile(table, delay, 990000);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	if (scenario->n_clouds > CLOUDS_SHOWN)
 		fprintf(out, "  and %" PRIu32 " more clouds\n", scenario->n_clouds - CLOUDS_SHOWN);
 }

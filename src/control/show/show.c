@@ -117,14 +117,12 @@ static void show_ports_text(FILE *out, struct control *control)
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
-	if (upper == NULL || lower == NULL || port == NULL)
-		goto out;
 	table_texts(upper, "port", "device", "driver", "link", "time", NULL);
 	figures_headings(upper, FIGURE_PORT, FIGURE_COLUMN);
 	table_texts(lower, "port", NULL);
 	figures_headings(lower, FIGURE_PORT, FIGURE_LOSSES);
 	table_texts(lower, "late p50", "p99", "max", NULL);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; port != NULL && i < n; i++) {
 		if (!control->ops->port(control->context, i, port))
 			continue;
 		char link[HUMAN_UNIT_SIZE];
@@ -143,16 +141,13 @@ static void show_ports_text(FILE *out, struct control *control)
 		figures_cells(lower, FIGURE_PORT, FIGURE_LOSSES, port);
 		late_cells(lower, &port->lateness_ns);
 	}
-	table_print(upper, out);
+	table_end(upper, out);
 	fputc('\n', out);
-	table_print(lower, out);
-	for (uint32_t i = 0; i < n; i++)
+	table_end(lower, out);
+	for (uint32_t i = 0; port != NULL && i < n; i++)
 		if (control->ops->port(control->context, i, port))
 			warn_port(out, port);
-out:
 	free(port);
-	table_free(lower);
-	table_free(upper);
 }
 
 json_t *show_port_object(const struct port_report *port)
@@ -225,8 +220,6 @@ static void show_workers_text(FILE *out, struct control *control)
 	struct worker_report worker;
 	uint32_t n = control->ops->workers(control->context);
 
-	if (table == NULL)
-		return;
 	table_texts(table, "worker", "role", "lcore", "cpu", NULL);
 	figures_headings(table, FIGURE_WORKER, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < n; i++)
@@ -237,11 +230,10 @@ static void show_workers_text(FILE *out, struct control *control)
 			table_format(table, "%u", worker.cpu);
 			figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, &worker);
 		}
-	table_print(table, out);
+	table_end(table, out);
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker))
 			warn_worker(out, i, &worker);
-	table_free(table);
 }
 
 json_t *show_workers_array(struct control *control)

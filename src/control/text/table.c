@@ -60,8 +60,11 @@ static size_t text_width(const char *text)
 
 void table_text(struct table *table, const char *text)
 {
-	size_t column = table->n_cells % table->n_columns, width = text_width(text);
+	size_t column, width = text_width(text);
 
+	if (table == NULL)
+		return;
+	column = table->n_cells % table->n_columns;
 	if (!array_fits(&table->cells, &table->room, table->n_cells + 1, sizeof(char *))) {
 		alloc_failure_note();
 		return;
@@ -96,8 +99,7 @@ struct table *table_headed(const char *columns, ...)
 	va_list texts;
 
 	va_start(texts, columns);
-	if (table != NULL)
-		table_list(table, texts);
+	table_list(table, texts);
 	va_end(texts);
 	return table;
 }
@@ -271,7 +273,7 @@ static void widths_fit(const struct table *table, size_t *width)
 	}
 }
 
-void table_print(const struct table *table, FILE *out)
+static void table_print(const struct table *table, FILE *out)
 {
 	size_t width[TABLE_COLUMNS_MAX], rows = table->n_cells / table->n_columns;
 	struct block block = {.from = 1, .to = 1, .width = width};
@@ -294,19 +296,24 @@ void table_print(const struct table *table, FILE *out)
 	} while (block.to < table->n_columns);
 }
 
+void table_end(struct table *table, FILE *out)
+{
+	if (table != NULL)
+		table_print(table, out);
+	table_free(table);
+}
+
 int table_page(const struct table *table, struct page *page, const char *caption,
                const bool *alarms)
 {
-	const char *const *cells = (const char *const *)table->cells;
-	const struct page_rows rows = {
-	        .caption = caption,
-	        .head = cells,
-	        .cells = cells + table->n_columns,
-	        .n_columns = table->n_columns,
-	        .n_rows = table->n_cells / table->n_columns - 1,
-	        .alarms = alarms,
-	};
+	const char *const *cells = table != NULL ? (const char *const *)table->cells : NULL;
+	struct page_rows rows = {.caption = caption, .head = cells, .alarms = alarms};
 
+	if (cells == NULL)
+		return 0;
+	rows.cells = cells + table->n_columns;
+	rows.n_columns = table->n_columns;
+	rows.n_rows = table->n_cells / table->n_columns - 1;
 	for (size_t i = 0; i < table->n_cells; i++)
 		if (cells[i] == NULL)
 			return -ENOMEM;
