@@ -155,7 +155,7 @@ static const char *other_value(const struct campaign *campaign, uint32_t of, con
 	return value && strcmp(lab_point_value(&point, sweep), value) != 0 ? value : NULL;
 }
 
-static bool is_same(const char *a, const char *b)
+bool lab_same(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -215,15 +215,9 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 
 	value = other_value(campaign, of, sweep, value);
 	sweep = value ? sweep : NULL;
-	if (!has_case(campaign, of))
+	if (!has_case(campaign, of) ||
+	    campaign_job(campaign, of, sweep, value, arguments->first_seed))
 		return 0;
-	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
-		const struct lab_job *job = &campaign->jobs[i];
-
-		if (job->point.of == of && !job->trace && is_same(job->sweep, sweep) &&
-		    is_same(job->sweep_value, value))
-			return 0;
-	}
 	for (uint64_t seed = 0; !error && seed < arguments->seeds; seed++) {
 		struct lab_job *job = add_job(campaign, of, arguments->first_seed + seed);
 
@@ -460,7 +454,7 @@ const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of,
 		const struct lab_job *job = &campaign->jobs[i];
 
 		if (job->point.of == of && job->point.seed == seed && !job->trace &&
-		    is_same(job->sweep, value ? sweep : NULL) && is_same(job->sweep_value, value))
+		    lab_same(job->sweep, value ? sweep : NULL) && lab_same(job->sweep_value, value))
 			return job;
 	}
 	return NULL;

@@ -123,6 +123,9 @@ int campaign_make(const struct experiment *experiment, const struct lab_argument
                   char message[EXPERIMENT_MESSAGE]);
 void campaign_free(struct campaign *campaign);
 
+/* Returns true if both texts are NULL, or equal. */
+bool lab_same(const char *a, const char *b);
+
 /* Returns the run of a case, at a value of a parameter (NULL: the case's own), with a seed; NULL if
  * there is none. */
 const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
