@@ -12,15 +12,10 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 
-static bool is_word(const struct words *words, uint32_t at, const char *text)
-{
-	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
-}
-
 /* Returns the place of the next separator from `at` on, or the end of the words. */
 static uint32_t part_end(const struct words *words, uint32_t at, const char *separator)
 {
-	while (at < words->n && !is_word(words, at, separator))
+	while (at < words->n && !words_is(words, at, separator))
 		at++;
 	return at;
 }
@@ -108,7 +103,7 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 static int parse_order(const struct words *part, uint32_t at, struct order *order,
                        struct language_error *error)
 {
-	bool no = is_word(part, at, "no"), off = statement_is_off(part, at);
+	bool no = words_is(part, at, "no"), off = statement_is_off(part, at);
 	const struct statement *row = NULL;
 
 	if (find_row(part, at + no, &row, error) != 0)
@@ -271,7 +266,7 @@ static int parse_state(const struct words *part, uint32_t at, struct state *stat
 	    parse_mean(part, at + 1, state, error) != 0)
 		return -EINVAL;
 	at += 2;
-	if (is_word(part, at, "to")) {
+	if (words_is(part, at, "to")) {
 		at++;
 		if (parse_to(part, &at, state, error) != 0)
 			return -EINVAL;

@@ -188,6 +188,11 @@ const char *words_text(const struct words *words, uint32_t at)
 	return at < words->n ? words->word[at].text : NULL;
 }
 
+bool words_is(const struct words *words, uint32_t at, const char *text)
+{
+	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
+}
+
 uint32_t words_column(const struct words *words, uint32_t at)
 {
 	return at < words->n ? words->word[at].column : words->end_column;
