@@ -55,11 +55,11 @@ const struct options check_options = {
 
 /* ---- text ---- */
 
-static void quantity_cell(struct table *table, enum field_type type, uint64_t value)
+static void time_cell(struct table *table, uint64_t ns)
 {
 	char text[48];
 
-	value_print_number(type, value, text, sizeof(text));
+	value_print_number(FIELD_TIME, ns, text, sizeof(text));
 	table_text(table, text);
 }
 
@@ -101,8 +101,8 @@ static void print_clouds(FILE *out, const struct budget *budget)
 		table_text(table, cloud->name);
 		value_print_number(FIELD_RATE, cloud->rate_bps, rate, sizeof(rate));
 		table_format(table, "%s%s", rate, cloud->rate_is_ports ? "+" : "");
-		quantity_cell(table, FIELD_TIME, cloud->delay_ns);
-		quantity_cell(table, FIELD_TIME, cloud->delay_max_ns);
+		time_cell(table, cloud->delay_ns);
+		time_cell(table, cloud->delay_max_ns);
 		size_cell(table, cloud->product_bytes);
 		queue_cell(table, cloud);
 		table_count(table, cloud->load[BUDGET_64].packets);

@@ -128,7 +128,6 @@ static int take_match(struct reader *reader)
 		        reader->error, ERROR_DUPLICATE_WORD,
 		        "`match` was given already; join two expressions by `and`");
 	reader->at++;
-	capture->match_column = at_end(reader) ? 0 : reader->words->word[reader->at].column;
 	while (!ends_match(reader)) {
 		const char *text = reader->words->word[reader->at].text;
 		size_t n = strlen(text), gap = used > 0;
@@ -149,13 +148,12 @@ static int take_match(struct reader *reader)
 	return used > 0 ? 0 : missing(reader, "an expression, like `tcp port 80`,");
 }
 
-static int take_count(struct reader *reader, uint64_t min, uint64_t max, const char *what,
-                      uint64_t *count)
+static int take_count(struct reader *reader, uint64_t max, const char *what, uint64_t *count)
 {
 	if (at_end(reader))
 		return missing(reader, "a number");
 	point_at(reader);
-	if (value_parse_count(reader->words->word[reader->at].text, min, max, what, count,
+	if (value_parse_count(reader->words->word[reader->at].text, 1, max, what, count,
 	                      reader->error) != 0)
 		return -EINVAL;
 	reader->at++;
@@ -187,7 +185,7 @@ static int take_option(struct reader *reader)
 		int result;
 
 		reader->at++;
-		result = take_count(reader, 1, FATE_SNAP_MAX, "snap", &snap);
+		result = take_count(reader, FATE_SNAP_MAX, "snap", &snap);
 		reader->capture->snap = (uint32_t)snap;
 		return result;
 	}
@@ -219,7 +217,7 @@ static int take_option(struct reader *reader)
 	}
 	if (reader->client && is_number(text) &&
 	    words_is(reader->words, reader->at + 1, "packets")) {
-		int result = take_count(reader, 1, INT64_MAX, "packets", &reader->capture->packets);
+		int result = take_count(reader, INT64_MAX, "packets", &reader->capture->packets);
 
 		reader->at++;
 		return result;
@@ -273,7 +271,7 @@ int capture_words_trace(const struct words *words, struct capture_words *capture
 	}
 	reader.at++;
 	if (result == 0)
-		result = take_count(&reader, 1, CAPTURE_TRACE_PACKET, "next", &capture->packets);
+		result = take_count(&reader, CAPTURE_TRACE_PACKET, "next", &capture->packets);
 	if (result == 0 && !at_end(&reader) && words_is(words, reader.at, "match"))
 		result = take_match(&reader);
 	if (result == 0 && !at_end(&reader)) {

@@ -415,13 +415,13 @@ int control_taken(struct control *control, const struct asker *asker, uint64_t n
 	return result;
 }
 
-bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+bool control_is_late(struct control *control, char *text, size_t size)
 {
 	bool late;
 
 	control_lock(control);
 	tick(control);
-	late = is_late(control, for_ns, text, size);
+	late = is_late(control, CONTROL_SETTLES_NS, text, size);
 	control_unlock(control);
 	return late;
 }

@@ -150,7 +150,7 @@ static void show(struct session *session, const char *line, const struct command
 			return;
 		}
 	}
-	if (!control_is_late(control, CONTROL_SETTLES_NS, late, sizeof(late)))
+	if (!control_is_late(control, late, sizeof(late)))
 		late[0] = '\0';
 	if (what == SHOW_CLOUD && words->n > 3)
 		show_one(session, line, words, (uint32_t)cloud);

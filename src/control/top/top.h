@@ -121,9 +121,9 @@ struct top_row {
 	char name[TOP_NAME_BYTES];
 	double clouds; /* of a template; else 0 */
 	double in_bps, out_bps, out_pps;
-	double emulated, congestion, real;        /* a second */
-	double queue_bytes, delay_p50, delay_p99; /* -1: unknown */
-	const struct top_history *history;        /* or NULL */
+	double emulated, congestion, real; /* a second */
+	double queue_bytes, delay_p50;     /* -1: unknown */
+	const struct top_history *history; /* or NULL */
 };
 
 struct top_model {
@@ -164,9 +164,9 @@ void top_model_release(struct top_model *model);
 const char *top_count(char text[TOP_TEXT_BYTES], double value);
 /* `801ns`, `40.1ms`, `3.2min`; below 0: `-`. */
 const char *top_time(char text[TOP_TEXT_BYTES], double ns);
-/* Draws the latest `points` of n values as bars; the greatest of all n values has the highest bar.
- * A bar takes three bytes in UTF-8, else one. `text` has room for 3 n + 1 bytes. */
-const char *top_spark(char *text, const float *values, int n, int points, bool utf8);
+/* Draws the latest `points` values as bars; the greatest of all values has the highest bar. A bar
+ * takes three bytes in UTF-8, else one. `text` has room for 3 TOP_HISTORY + 1 bytes. */
+const char *top_spark(char *text, const float values[TOP_HISTORY], int points, bool utf8);
 
 struct top_page {
 	bool blanks; /* blank lines are shown */
