@@ -136,7 +136,7 @@ static int unknown_command(const char *name, const char *next)
 	struct nearest nearest;
 	struct listing all;
 
-	if (statement_is_name(name)) {
+	if (statement_named(name)) {
 		fprintf(stderr,
 		        "weir: `%s` is not a command but a statement; write: weir exec %s ... -- "
 		        "COMMAND, or, for a running weir: weir ctl cloud NAME %s ...\n",

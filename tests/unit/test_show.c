@@ -1177,9 +1177,8 @@ static char *table_of(const char *columns, const char *const *cells, size_t n)
 	assert_true(table && out);
 	for (size_t i = 0; i < 2 * n; i++)
 		table_text(table, cells[i % n]);
-	table_print(table, out);
+	table_end(table, out);
 	fclose(out);
-	table_free(table);
 	return text;
 }
 

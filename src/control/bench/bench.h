@@ -160,8 +160,8 @@ struct bench_window {
 };
 
 /* Opens the rig alone, at a standstill. Returns 0, or -errno with `problem` set. */
-int bench_live_open(struct bench_live *live, const char *statements, double pps,
-                    const struct bench_conditions *conditions, struct problem *problem);
+int bench_live_open(struct bench_live *live, double pps, const struct bench_conditions *conditions,
+                    struct problem *problem);
 /* Sets another rate, while the rig is at a standstill. */
 void bench_live_pace(struct bench_live *live, double pps);
 /* Opens the socket, and starts the rig. Returns 0, or -errno with `problem` set. */

@@ -136,7 +136,7 @@ static void *make_changes(void *argument)
 	struct ctl_link link;
 	uint64_t made = 0;
 
-	if (ctl_link_open(&link, changes->socket, &changes->problem) == 0) {
+	if (ctl_link_open(&link, changes->socket, CTL_ANSWER_TIMEOUT_S, &changes->problem) == 0) {
 		changes->problem.text[0] = '\0';
 		while (!__atomic_load_n(&changes->stop, __ATOMIC_ACQUIRE) &&
 		       (changes->most == 0 || changes->made < changes->most)) {

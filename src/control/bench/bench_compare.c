@@ -146,8 +146,7 @@ int bench_compare_print(FILE *out, const json_t *before, const json_t *after, do
 		table_text(table, verdicts[c->verdict]);
 		worse += c->verdict == BENCH_WORSE;
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	print_conditions(out, before, after);
 	fprintf(out,
 	        "\n%d of %zu figures are worse by more than %.0f %%, beyond the spread of their "

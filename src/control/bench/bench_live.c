@@ -26,8 +26,8 @@ static uint32_t port_of(const struct bench_live *live)
 	return live->rig.peer[i];
 }
 
-int bench_live_open(struct bench_live *live, const char *statements, double pps,
-                    const struct bench_conditions *conditions, struct problem *problem)
+int bench_live_open(struct bench_live *live, double pps, const struct bench_conditions *conditions,
+                    struct problem *problem)
 {
 	struct bench_setup setup = {.ports = BENCH_SILENT,
 	                            .frame_bytes = FRAME_BYTES,
@@ -35,7 +35,7 @@ int bench_live_open(struct bench_live *live, const char *statements, double pps,
 	                            .pps = pps,
 	                            .most_pps = pps * ROOM};
 	struct scenario *scenario;
-	int rc = bench_scenario_make(statements, false, &scenario, problem);
+	int rc = bench_scenario_make(BENCH_CHANGES_BASE, false, &scenario, problem);
 
 	memset(live, 0, sizeof(*live));
 	if (rc < 0)

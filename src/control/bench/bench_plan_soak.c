@@ -355,8 +355,8 @@ static int soak_run(struct soak *soak, struct problem *problem)
 
 	if (rc < 0)
 		return rc;
-	rc = bench_live_open(&soak->live, BENCH_CHANGES_BASE, known ? soak->pps : MOST_PPS,
-	                     &soak->plan->conditions, problem);
+	rc = bench_live_open(&soak->live, known ? soak->pps : MOST_PPS, &soak->plan->conditions,
+	                     problem);
 	if (rc < 0)
 		return rc;
 	if (!known)
@@ -467,7 +467,7 @@ int bench_plan_reconf(struct bench_plan *plan, struct problem *problem)
 	if (!live || !windows)
 		goto err_free;
 	bench_plan_progress("reconf: 1000 changes at 1 Mpps");
-	rc = bench_live_open(live, BENCH_CHANGES_BASE, RECONF_PPS, &plan->conditions, problem);
+	rc = bench_live_open(live, RECONF_PPS, &plan->conditions, problem);
 	if (rc < 0)
 		goto err_free;
 	changes.socket = live->socket;

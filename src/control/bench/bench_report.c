@@ -428,7 +428,7 @@ static void write_latency(struct page *page, const struct rows *rows)
 	struct table *table = table_headed("rrrrrrl", "frame (B)", "rate (Mpps)", "mean (us)",
 	                                   "median", "p99", "max", "back-to-back frames", NULL);
 
-	for (size_t i = 0; table && i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n; i++) {
 		const json_t *row = rows->row[i];
 
 		table_format(table, "%.0f", bench_number(row, "frame_bytes"));
@@ -440,11 +440,10 @@ static void write_latency(struct page *page, const struct rows *rows)
 		table_format(table, "%s%.0f", bench_burst_is_least(row) ? "at least " : "",
 		             bench_number(row, "back_to_back_frames"));
 	}
-	if (table)
-		table_page(table, page,
-		           "RFC 2544, 26.2 and 26.4: latency at the throughput's rate, and the "
-		           "longest burst without loss.",
-		           NULL);
+	table_page(table, page,
+	           "RFC 2544, 26.2 and 26.4: latency at the throughput's rate, and the "
+	           "longest burst without loss.",
+	           NULL);
 	table_free(table);
 }
 
@@ -493,14 +492,13 @@ static void write_doctor(struct page *page, const json_t *findings)
 	json_t *finding;
 	size_t i;
 
-	json_array_foreach(table ? findings : NULL, i, finding)
+	json_array_foreach(findings, i, finding)
 	{
 		for (size_t k = 0; k < 5; k++)
 			table_text(table, bench_text(finding, keys[k]));
 	}
-	if (table)
-		table_page(table, page,
-		           "What in this machine costs packets a second, or nanoseconds.", NULL);
+	table_page(table, page, "What in this machine costs packets a second, or nanoseconds.",
+	           NULL);
 	table_free(table);
 }
 

@@ -23,7 +23,7 @@ static struct table *begin(const char *sides, const struct column *columns)
 {
 	struct table *table = table_make(sides);
 
-	for (; table && columns->heading; columns++)
+	for (; columns->heading; columns++)
 		table_text(table, columns->heading);
 	return table;
 }
@@ -45,12 +45,6 @@ static void fill(struct table *table, const struct column *columns, const json_t
 	}
 }
 
-static void end(struct table *table, FILE *out)
-{
-	table_print(table, out);
-	table_free(table);
-}
-
 /* Prints a table of the part, below a title. */
 static void print_part(FILE *out, const json_t *rows, const char *part, const char *title,
                        const char *sides, const struct column *columns)
@@ -59,12 +53,10 @@ static void print_part(FILE *out, const json_t *rows, const char *part, const ch
 	const json_t *row;
 	size_t i = 0;
 
-	if (!table)
-		return;
 	while ((row = bench_next(rows, part, &i)))
 		fill(table, columns, row);
 	fprintf(out, "\n%s\n", title);
-	end(table, out);
+	table_end(table, out);
 }
 
 /* ---- cost, depth, clouds ---- */
@@ -188,8 +180,6 @@ static void print_precision(FILE *out, const json_t *rows)
 	double seconds = 0;
 	size_t i = 0;
 
-	if (!table)
-		return;
 	while ((row = bench_next(rows, "precision", &i))) {
 		seconds = bench_number(row, "seconds");
 		table_text(table, bench_text(row, "load"));
@@ -210,7 +200,7 @@ static void print_precision(FILE *out, const json_t *rows)
 	        "\nprecision: how long after their due times packets leave, beside a loop that "
 	        "only reads the TSC; %.2g s each\n",
 	        seconds);
-	end(table, out);
+	table_end(table, out);
 }
 
 static void print_clock(FILE *out, const json_t *rows)
@@ -220,8 +210,6 @@ static void print_clock(FILE *out, const json_t *rows)
 	const json_t *row;
 	size_t i = 0;
 
-	if (!table)
-		return;
 	while ((row = bench_next(rows, "clock", &i))) {
 		table_text(table, "100 ms");
 		fill(table, off, json_object_get(row, "error_ns"));
@@ -232,7 +220,7 @@ static void print_clock(FILE *out, const json_t *rows)
 		table_text(table, "");
 	}
 	fputs("\nclock: weir's clock against CLOCK_MONOTONIC_RAW\n", out);
-	end(table, out);
+	table_end(table, out);
 }
 
 /* ---- rfc2544, latency ---- */
@@ -379,8 +367,6 @@ static void print_reconf(FILE *out, const json_t *rows)
 	const json_t *row = bench_next(rows, "reconf", &(size_t){0});
 	struct table *table = begin("lrrrrrrrrrrrrr", reconf);
 
-	if (!table)
-		return;
 	table_text(table, "with changes");
 	fill(table, reconf + 1, json_object_get(row, "with"));
 	table_text(table, "without");
@@ -391,7 +377,7 @@ static void print_reconf(FILE *out, const json_t *rows)
 	        "%.3f ms\n",
 	        bench_number(row, "changes"), bench_number(row, "blocked_ns") / 1e6,
 	        bench_number(row, "taken_ns") / 1e6, bench_number(row, "blocked_away_ns") / 1e6);
-	end(table, out);
+	table_end(table, out);
 }
 
 static void print_soak(FILE *out, const json_t *rows)
@@ -400,8 +386,6 @@ static void print_soak(FILE *out, const json_t *rows)
 	struct table *table = begin("rrrrrrrrrrrrrrrrrrr", soak);
 	size_t i;
 
-	if (!table)
-		return;
 	json_array_foreach(json_object_get(row, "parts"), i, part) fill(table, soak, part);
 	fprintf(out,
 	        "\nsoak: at a loss of %.2g, the critical load is %.2f Mpps (%.2f to %.2f, %.0f "
@@ -409,7 +393,7 @@ static void print_soak(FILE *out, const json_t *rows)
 	        bench_number(row, "loss_bound"), bench_number(row, "critical_mpps"),
 	        bench_number(row, "critical_mpps_min"), bench_number(row, "critical_mpps_max"),
 	        bench_number(row, "searches"), bench_number(row, "load_mpps"));
-	end(table, out);
+	table_end(table, out);
 }
 
 /* ---- the whole ---- */

@@ -194,13 +194,6 @@ static uint64_t memory_of(const struct cloud_budget *cloud)
 /* Content of a file, and what is parsed from it, which is at most four times as large. */
 #define FILE_TIMES 5
 
-static const struct file *file_of(const struct conf *conf, const struct field *field)
-{
-	return field->type == FIELD_FILE
-	               ? *(struct file *const *)((const char *)conf + field->offset)
-	               : NULL;
-}
-
 /* Sums the files that a cloud names, each once for each statement. */
 static wide files_bytes(const struct cloud_conf *cloud)
 {
@@ -210,7 +203,11 @@ static wide files_bytes(const struct cloud_conf *cloud)
 		const struct field *field = cloud->confs[i]->statement->fields;
 
 		for (; field && field->name; field++) {
-			const struct file *file = file_of(cloud->confs[i], field);
+			const struct file *file =
+			        field->type == FIELD_FILE
+			                ? *(struct file *const *)((const char *)cloud->confs[i] +
+			                                          field->offset)
+			                : NULL;
 
 			bytes += file ? file->bytes : 0;
 		}

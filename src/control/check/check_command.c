@@ -55,11 +55,11 @@ const struct options check_options = {
 
 /* ---- text ---- */
 
-static void quantity_cell(struct table *table, enum field_type type, uint64_t value)
+static void time_cell(struct table *table, uint64_t ns)
 {
 	char text[48];
 
-	value_print_number(type, value, text, sizeof(text));
+	value_print_number(FIELD_TIME, ns, text, sizeof(text));
 	table_text(table, text);
 }
 
@@ -92,8 +92,6 @@ static void print_clouds(FILE *out, const struct budget *budget)
 {
 	struct table *table = table_make("lrrrrrrrr");
 
-	if (table == NULL)
-		return;
 	table_texts(table, "cloud", "rate", "delay", "at most", "rate x delay", "queue",
 	            "packets 64B", "packets 1518B", "memory", NULL);
 	for (uint32_t i = 0; i < budget->n_clouds; i++) {
@@ -103,28 +101,15 @@ static void print_clouds(FILE *out, const struct budget *budget)
 		table_text(table, cloud->name);
 		value_print_number(FIELD_RATE, cloud->rate_bps, rate, sizeof(rate));
 		table_format(table, "%s%s", rate, cloud->rate_is_ports ? "+" : "");
-		quantity_cell(table, FIELD_TIME, cloud->delay_ns);
-		quantity_cell(table, FIELD_TIME, cloud->delay_max_ns);
+		time_cell(table, cloud->delay_ns);
+		time_cell(table, cloud->delay_max_ns);
 		size_cell(table, cloud->product_bytes);
 		queue_cell(table, cloud);
 		table_count(table, cloud->load[BUDGET_64].packets);
 		table_count(table, cloud->load[BUDGET_1518].packets);
 		size_cell(table, cloud->bytes);
 	}
-	table_print(table, out);
-	table_free(table);
-}
-
-static void print_remarks(const struct check *check)
-{
-	const char *line = check->remarks;
-
-	while (*line) {
-		size_t bytes = strcspn(line, "\n");
-
-		printf("# %.*s\n", (int)bytes, line);
-		line += bytes + (line[bytes] == '\n');
-	}
+	table_end(table, out);
 }
 
 /* Prints the memory for the clouds of a template, which is taken even without packets. */
@@ -137,29 +122,6 @@ static void print_template(const struct cloud_budget *cloud)
 		       " bytes each in addition to what their statements take\n",
 		       cloud->name, count_text(clouds, cloud->clouds),
 		       cloud->own_bytes / cloud->clouds);
-}
-
-/* Prints a line for each port; warnings follow on stderr, at the end. */
-static void print_devices(const struct check *check)
-{
-	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
-		struct device_look look;
-
-		device_look(&check->scenario->ports[i], &look);
-		if (look.what[0])
-			printf("# port %s: %s\n", look.port, look.what);
-	}
-}
-
-static void warn_of_devices(const struct check *check)
-{
-	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
-		struct device_look look;
-
-		device_look(&check->scenario->ports[i], &look);
-		for (uint32_t k = 0; k < look.n_warnings; k++)
-			fprintf(stderr, "warning: port %s: %s\n", look.port, look.warnings[k]);
-	}
 }
 
 /* Warns of too few huge pages, in the words of `weir run`. */
@@ -178,13 +140,19 @@ static void print_huge(const struct check *check)
 static void print_text(const struct check *check)
 {
 	const struct budget *budget = &check->budget;
+	const char *remark = check->remarks;
 	char *table = NULL, *line, *rest;
 	bool sized = false;
 	size_t bytes = 0;
 	FILE *memory = alloc_failure_stream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
-	print_remarks(check);
+	while (*remark) {
+		size_t length = strcspn(remark, "\n");
+
+		printf("# %.*s\n", (int)length, remark);
+		remark += length + (remark[length] == '\n');
+	}
 	if (memory == NULL)
 		return;
 	print_clouds(memory, budget);
@@ -218,7 +186,13 @@ static void print_text(const struct check *check)
 	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
 	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);
 	print_huge(check);
-	print_devices(check);
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		if (look.what[0])
+			printf("# port %s: %s\n", look.port, look.what);
+	}
 	if (check->plan.limit[0])
 		printf("# memory: %s\n", check->plan.limit);
 }
@@ -399,7 +373,13 @@ static int check_and_print(struct check *check)
 	fflush(stdout);
 	scenario_warn(check->scenario, stderr);
 	devices_warn(check->scenario, stderr);
-	warn_of_devices(check);
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		for (uint32_t k = 0; k < look.n_warnings; k++)
+			fprintf(stderr, "warning: port %s: %s\n", look.port, look.warnings[k]);
+	}
 	if (result != 0) {
 		fflush(stdout);
 		fprintf(stderr, "weir check: %s\n", message);
@@ -426,24 +406,11 @@ static int load(struct check *check, char *message, size_t room)
 	return result;
 }
 
-/* Checks for ports that no machine could open together. */
-static int check_ports(const struct check *check, char *message, size_t room)
-{
-	struct problem problem;
-	int rc = port_check_distinct(check->scenario, &problem);
-
-	snprintf(message, room, "%s", rc < 0 ? problem.text : "");
-	if (rc < 0 && problem.port > 0)
-		scenario_file_complain_port(check->config,
-		                            check->scenario->ports[problem.port - 1].name,
-		                            problem.text, message, room);
-	return rc;
-}
-
 int command_check(int argc, char **argv)
 {
 	struct check check = {.config = NULL};
 	char message[SCENARIO_FILE_ERROR];
+	struct problem problem;
 	struct options_words words;
 	int result = options_read(&check_options, argc, argv, &check, &words);
 
@@ -460,7 +427,13 @@ int command_check(int argc, char **argv)
 		free(check.remarks);
 		return refuse(&check, "bad-scenario", message);
 	}
-	result = check_ports(&check, message, sizeof(message));
+	/* Checks for ports that no machine could open together. */
+	result = port_check_distinct(check.scenario, &problem);
+	snprintf(message, sizeof(message), "%s", result < 0 ? problem.text : "");
+	if (result < 0 && problem.port > 0)
+		scenario_file_complain_port(check.config,
+		                            check.scenario->ports[problem.port - 1].name,
+		                            problem.text, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);
 		scenario_free(check.scenario);

@@ -98,12 +98,6 @@ void device_look(const struct port_conf *port, struct device_look *look)
 
 /* ---- ports together ---- */
 
-/* Returns true if frames can come in at the port. */
-static bool receives(const struct port_conf *port)
-{
-	return port->device && strncmp(port->device, "file:,", 6) != 0;
-}
-
 static void warn_of_idle(const struct scenario *scenario, const struct port_conf *port, FILE *out)
 {
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
@@ -156,7 +150,8 @@ static void warn_of_mixture(const struct scenario *scenario, FILE *out)
 void devices_warn(const struct scenario *scenario, FILE *out)
 {
 	for (uint32_t i = 0; scenario->n_clouds > 0 && i < scenario->n_ports; i++) {
-		if (receives(&scenario->ports[i]))
+		if (scenario->ports[i].device &&
+		    strncmp(scenario->ports[i].device, "file:,", 6) != 0)
 			warn_of_idle(scenario, &scenario->ports[i], out);
 	}
 	warn_of_mixture(scenario, out);

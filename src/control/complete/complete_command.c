@@ -155,7 +155,7 @@ static struct scenario *scenario_running(const char *socket)
 	struct ctl_answer answer;
 	struct problem problem;
 
-	if (ctl_link_open(&link, socket, &problem) != 0)
+	if (ctl_link_open(&link, socket, CTL_ANSWER_TIMEOUT_S, &problem) != 0)
 		return NULL;
 	if (ctl_link_ask(&link, "show config", &answer) == 0) {
 		if (answer.ok)

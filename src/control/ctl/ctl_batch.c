@@ -172,17 +172,6 @@ static void batch_tell(const struct ctl_batch *batch, const struct ctl_answer *a
 	json_decref(object);
 }
 
-/* Reports a worker that has not taken the accepted change yet. */
-static void batch_tell_late(const struct ctl_batch *batch, const struct ctl_answer *answer)
-{
-	json_t *object = json_loads(answer->body, 0, NULL);
-	const char *late = json_string_value(json_object_get(object, "late"));
-
-	if (late != NULL)
-		fprintf(stderr, "%s: %s\n", batch->name, late);
-	json_decref(object);
-}
-
 /* Sends the lines, WINDOW ahead of their answers. Returns how many were wrong, or -errno. */
 static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, bool json)
 {
@@ -222,7 +211,12 @@ static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const
 		batch_tell(batch, &answer, 0, json);
 		result = -EINVAL;
 	} else {
-		batch_tell_late(batch, &answer);
+		json_t *object = json_loads(answer.body, 0, NULL);
+		const char *late = json_string_value(json_object_get(object, "late"));
+
+		if (late != NULL)
+			fprintf(stderr, "%s: %s\n", batch->name, late);
+		json_decref(object);
 	}
 	ctl_answer_release(&answer);
 	return result;

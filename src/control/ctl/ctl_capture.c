@@ -26,23 +26,8 @@
 
 #define CTL_WATCH_BYTES (UINT64_C(32) << 20)
 
-/* The consumer of the fates. Each function returns 0, or a negative errno after printing all
- * messages. `settle` and `flush` may also return 1: enough has been received. */
-struct ctl_watcher {
-	/* Called when the emulator has answered; `memory` has the names of ports, and the time. */
-	int (*begin)(void *argument, const struct fate_memory *memory);
-	int (*put)(void *argument, const struct fate *fate, uint64_t lost);
-	/* All fates up to `until` have been put. */
-	int (*settle)(void *argument, simtime until);
-	/* No more fates are available now. */
-	int (*flush)(void *argument);
-	void *argument;
-	uint64_t for_ns; /* duration; 0: until somebody ends it */
-	const char *name;
-};
-
 /* The signal that ended the capture: SIGINT, SIGTERM or SIGHUP; or 0. */
-extern volatile sig_atomic_t ctl_watch_stopped;
+static volatile sig_atomic_t stopped;
 
 /* The most fates taken from one ring before the others have their turn. */
 #define AT_ONCE 4096
@@ -50,11 +35,12 @@ extern volatile sig_atomic_t ctl_watch_stopped;
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
 
-volatile sig_atomic_t ctl_watch_stopped;
-
 struct watch {
 	struct ctl_link *link;
-	const struct ctl_watcher *watcher;
+	const struct capture_words *words;
+	struct trace *trace;          /* the fates in words; NULL: as a file, */
+	struct fate_capture *capture; /* this one */
+	bool pipe;                    /* the output is a pipe, whose reader may go */
 	void *memory;
 	uint64_t lost[FATE_RINGS_MAX][FATE_KINDS]; /* of each ring and kind, as reported last */
 	/* with a single worker: its latest poll, and the one before, which is complete */
@@ -64,7 +50,7 @@ struct watch {
 
 static void stop(int signal)
 {
-	ctl_watch_stopped = signal;
+	stopped = signal;
 }
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
@@ -80,7 +66,7 @@ static void catch_signals(struct sigaction before[SIGNALS])
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	const struct sigaction *const actions[SIGNALS] = {&end, &end, &hang_up, &ignore, &ignore};
 
-	ctl_watch_stopped = 0;
+	stopped = 0;
 	for (size_t i = 0; i < SIGNALS; i++) {
 		sigaction(signals[i], actions[i], &before[i]);
 		/* Under nohup, the capture outlives the terminal. */
@@ -94,7 +80,7 @@ static void catch_signals(struct sigaction before[SIGNALS])
 static void signals_give_back(const struct sigaction before[SIGNALS])
 {
 	for (size_t i = 0; i < SIGNALS; i++) {
-		if (signals[i] == SIGHUP && ctl_watch_stopped == SIGHUP)
+		if (signals[i] == SIGHUP && stopped == SIGHUP)
 			signal(SIGHUP, SIG_IGN);
 		else
 			sigaction(signals[i], &before[i], NULL);
@@ -104,8 +90,14 @@ static void signals_give_back(const struct sigaction before[SIGNALS])
 static int broken(const struct watch *watch)
 {
 	fprintf(stderr, "weir ctl: %s: weir writes another version of the format\n",
-	        watch->watcher->name);
+	        watch->trace ? "trace" : "capture");
 	return -EPROTO;
+}
+
+static int say(const char *text)
+{
+	fprintf(stderr, "weir ctl: %s\n", text);
+	return -EINVAL;
 }
 
 /* Takes the fates of a ring. Returns how many, at most AT_ONCE; or a negative errno. */
@@ -118,17 +110,20 @@ static int take_ring(struct watch *watch, uint32_t ring)
 	while (n < AT_ONCE &&
 	       fate_reader_look(watch->memory, CTL_WATCH_BYTES, ring, &taken, &wrong)) {
 		uint64_t *lost = &watch->lost[ring][taken.fate.kind];
-		int result = watch->watcher->put(watch->watcher->argument, &taken.fate,
-		                                 taken.missed - *lost);
+		bool put = true;
 
+		if (watch->trace)
+			put = trace_put(watch->trace, &taken.fate, taken.missed - *lost);
+		else
+			fate_capture_put(watch->capture, &taken.fate, taken.missed - *lost);
 		*lost = taken.missed;
 		if (taken.poll_ns > watch->poll_ns) {
 			watch->poll_before_ns = watch->poll_ns;
 			watch->poll_ns = taken.poll_ns;
 		}
 		fate_reader_pass(&taken);
-		if (result < 0)
-			return result;
+		if (!put)
+			return say("no memory for the trace");
 		n++;
 	}
 	return wrong ? broken(watch) : n;
@@ -139,6 +134,7 @@ static int take_ring(struct watch *watch, uint32_t ring)
 static int take_all(struct watch *watch, uint64_t *n)
 {
 	simtime until = fate_reader_settled(watch->memory);
+	struct problem problem;
 
 	*n = 0;
 	for (uint32_t i = 0; i < watch->n_rings; i++) {
@@ -150,7 +146,70 @@ static int take_all(struct watch *watch, uint64_t *n)
 	}
 	if (watch->n_rings == 1 && watch->poll_before_ns > until)
 		until = watch->poll_before_ns;
-	return watch->watcher->settle(watch->watcher->argument, until);
+	if (watch->trace)
+		return trace_settle(watch->trace, until);
+	if (fate_capture_settle(watch->capture, until, &problem) < 0)
+		return say(problem.text);
+	return watch->words->packets > 0 &&
+	       fate_capture_frames(watch->capture) >= watch->words->packets;
+}
+
+/* Returns true if the reader of the pipe has gone, as it may when it has enough. */
+static bool reader_gone(const struct watch *watch)
+{
+	struct pollfd polled = {.fd = STDOUT_FILENO};
+
+	return watch->pipe && poll(&polled, 1, 0) > 0 && polled.revents & POLLERR;
+}
+
+/* Writes what was taken, when no more is available now. Returns as take_all. */
+static int flush(struct watch *watch)
+{
+	struct problem problem;
+	int rc;
+
+	if (watch->trace) {
+		rc = fflush(stdout) == 0 ? 0 : -errno;
+		if (rc < 0)
+			fprintf(stderr, "weir ctl: standard output: %s\n", strerror(-rc));
+		return rc;
+	}
+	if (reader_gone(watch))
+		return 1;
+	rc = fate_capture_flush(watch->capture, &problem);
+	if (rc < 0 && reader_gone(watch))
+		return 1;
+	if (rc < 0)
+		say(problem.text);
+	return rc;
+}
+
+/* Begins the output: `memory` has the names of ports, and the time. Returns 0, or -errno after
+ * printing all messages. */
+static int begin(struct watch *watch, const struct fate_memory *memory)
+{
+	const struct capture_words *words = watch->words;
+	struct problem problem;
+	char comment[FILTER_BYTES_MAX + SCENARIO_NAME_BYTES + 40];
+	bool all = strcmp(words->target, CAPTURE_ALL) == 0;
+	int rc;
+
+	if (watch->trace)
+		return trace_names(watch->trace, memory->n_ports, memory->ports);
+	snprintf(comment, sizeof(comment), "weir ctl capture %s%s%s", words->target,
+	         words->matches ? " match " : "", words->match);
+	for (uint32_t i = 0; i < memory->n_ports && i < SCENARIO_PORTS_MAX; i++)
+		all |= strncmp(memory->ports[i], words->target, SCENARIO_NAME_BYTES) == 0;
+	rc = fate_capture_open(words->output,
+	                       &(struct fate_capture_plan){.comment = comment,
+	                                                   .cloud = all ? NULL : words->target,
+	                                                   .points = words->points,
+	                                                   .snap = words->snap,
+	                                                   .wall_ns = memory->wall_ns},
+	                       &watch->capture, &problem);
+	if (rc < 0)
+		say(problem.text);
+	return rc;
 }
 
 /* Returns true if the emulator has hung up, after printing its reason, if it has sent one. */
@@ -170,21 +229,11 @@ static bool hung_up(struct watch *watch, int rest_ms)
 	return true;
 }
 
-/* Ends the capture: workers add nothing more, so reading comes to an end, however slow the output
- * is. */
-static void capture_off(struct watch *watch)
-{
-	struct ctl_answer answer;
-
-	if (ctl_link_ask(watch->link, "capture off", &answer) == 0)
-		ctl_answer_release(&answer);
-}
-
 static int run(struct watch *watch)
 {
-	const struct ctl_watcher *watcher = watch->watcher;
-	const uint64_t end_ns = watcher->for_ns ? clock_machine_ns() + watcher->for_ns : UINT64_MAX;
-	int result = watcher->begin(watcher->argument, watch->memory), rest_ms = REST_MS_LEAST;
+	const uint64_t for_ns = watch->trace ? 0 : watch->words->for_ns;
+	const uint64_t end_ns = for_ns ? clock_machine_ns() + for_ns : UINT64_MAX;
+	int result = begin(watch, watch->memory), rest_ms = REST_MS_LEAST;
 	bool over = false;
 
 	while (result == 0) {
@@ -192,13 +241,18 @@ static int run(struct watch *watch)
 
 		/* The rings are read once more after the end, so that all that preceded it is
 		 * taken. */
-		if (!over && (ctl_watch_stopped || clock_machine_ns() >= end_ns)) {
-			capture_off(watch);
+		if (!over && (stopped || clock_machine_ns() >= end_ns)) {
+			/* Workers add nothing more, so reading comes to an end, however slow the
+			 * output is. */
+			struct ctl_answer answer;
+
+			if (ctl_link_ask(watch->link, "capture off", &answer) == 0)
+				ctl_answer_release(&answer);
 			over = true;
 		}
 		result = take_all(watch, &n);
 		if (result == 0 && n == 0) {
-			result = watcher->flush(watcher->argument);
+			result = flush(watch);
 			if (over)
 				break;
 			over = hung_up(watch, rest_ms);
@@ -236,25 +290,18 @@ static int ask(struct ctl_link *link, const struct capture_words *words, int fd)
 /* Requests a capture and reads it to its end. `missed`: of each kind, the fates that found no room.
  * Returns 0 if it has reached its end, or was ended; -EINVAL if the emulator refused; or another
  * -errno. All messages are printed. */
-static int ctl_watch(struct ctl_link *link, const struct capture_words *words,
-                     const struct ctl_watcher *watcher, uint64_t missed[FATE_KINDS])
+static int ctl_watch(struct watch *watch, uint64_t missed[FATE_KINDS])
 {
-	struct watch *watch = calloc(1, sizeof(*watch));
 	struct sigaction before[SIGNALS];
-	int fd = -ENOMEM, result;
+	int fd = fate_reader_make(CTL_WATCH_BYTES, &watch->memory), result;
 
-	if (watch)
-		fd = fate_reader_make(CTL_WATCH_BYTES, &watch->memory);
 	if (fd < 0) {
 		fprintf(stderr, "weir ctl: cannot get 32 MiB of memory for packets: %s\n",
 		        strerror(-fd));
-		free(watch);
 		return fd;
 	}
-	watch->link = link;
-	watch->watcher = watcher;
 	catch_signals(before);
-	result = ask(link, words, fd);
+	result = ask(watch->link, watch->words, fd);
 	close(fd);
 	if (result == 0) {
 		watch->n_rings = ((const struct fate_memory *)watch->memory)->n_rings;
@@ -265,95 +312,7 @@ static int ctl_watch(struct ctl_link *link, const struct capture_words *words,
 		        fate_reader_missed(watch->memory, CTL_WATCH_BYTES, (enum fate_kind)kind);
 	signals_give_back(before);
 	munmap(watch->memory, CTL_WATCH_BYTES);
-	free(watch);
 	return result;
-}
-
-static int say(const char *text)
-{
-	fprintf(stderr, "weir ctl: %s\n", text);
-	return -EINVAL;
-}
-
-/* ---- as a file ---- */
-
-struct to_file {
-	const struct capture_words *words;
-	struct fate_capture *capture;
-	bool pipe; /* the output is a pipe, whose reader may go */
-};
-
-static int file_begin(void *argument, const struct fate_memory *memory)
-{
-	struct to_file *to = argument;
-	const struct capture_words *words = to->words;
-	struct problem problem;
-	char comment[FILTER_BYTES_MAX + SCENARIO_NAME_BYTES + 40];
-	bool all = strcmp(words->target, CAPTURE_ALL) == 0;
-	int rc;
-
-	snprintf(comment, sizeof(comment), "weir ctl capture %s%s%s", words->target,
-	         words->matches ? " match " : "", words->match);
-	for (uint32_t i = 0; i < memory->n_ports && i < SCENARIO_PORTS_MAX; i++)
-		all |= strncmp(memory->ports[i], words->target, SCENARIO_NAME_BYTES) == 0;
-	rc = fate_capture_open(words->output,
-	                       &(struct fate_capture_plan){.comment = comment,
-	                                                   .cloud = all ? NULL : words->target,
-	                                                   .points = words->points,
-	                                                   .snap = words->snap,
-	                                                   .wall_ns = memory->wall_ns},
-	                       &to->capture, &problem);
-	if (rc < 0)
-		say(problem.text);
-	return rc;
-}
-
-static int file_put(void *argument, const struct fate *fate, uint64_t lost)
-{
-	struct to_file *to = argument;
-
-	fate_capture_put(to->capture, fate, lost);
-	return 0;
-}
-
-static bool enough(const struct to_file *to)
-{
-	return to->words->packets > 0 && fate_capture_frames(to->capture) >= to->words->packets;
-}
-
-static int file_settle(void *argument, simtime until)
-{
-	struct to_file *to = argument;
-	struct problem problem;
-	int rc = fate_capture_settle(to->capture, until, &problem);
-
-	if (rc < 0)
-		say(problem.text);
-	return rc < 0 ? rc : enough(to);
-}
-
-/* Returns true if the reader of the pipe has gone, as it may when it has enough. */
-static bool reader_gone(const struct to_file *to)
-{
-	struct pollfd polled = {.fd = STDOUT_FILENO};
-
-	return to->pipe && poll(&polled, 1, 0) > 0 && polled.revents & POLLERR;
-}
-
-static int file_flush(void *argument)
-{
-	struct to_file *to = argument;
-	struct problem problem;
-	int rc;
-
-	if (reader_gone(to))
-		return 1;
-	rc = fate_capture_flush(to->capture, &problem);
-	if (rc < 0 && reader_gone(to))
-		return 1;
-	if (rc < 0)
-		say(problem.text);
-	return rc;
 }
 
 static void say_missed(const uint64_t missed[FATE_KINDS])
@@ -385,14 +344,14 @@ static void say_missed(const uint64_t missed[FATE_KINDS])
 	fputc('\n', stderr);
 }
 
-static int complete(struct to_file *to, const uint64_t missed[FATE_KINDS])
+static int complete(struct watch *watch, const uint64_t missed[FATE_KINDS])
 {
 	struct problem problem;
-	int rc = fate_capture_finish(to->capture, missed, &problem);
+	int rc = fate_capture_finish(watch->capture, missed, &problem);
 
 	if (rc == 0) {
-		rc = fate_capture_publish(to->capture, &problem);
-		to->capture = NULL;
+		rc = fate_capture_publish(watch->capture, &problem);
+		watch->capture = NULL;
 	}
 	if (rc < 0)
 		say(problem.text);
@@ -400,132 +359,80 @@ static int complete(struct to_file *to, const uint64_t missed[FATE_KINDS])
 }
 
 /* Keeps what was written before something failed: live packets do not come again. */
-static void keep(struct to_file *to)
+static void keep(struct watch *watch)
 {
-	const char *path = to->words->output;
+	const char *path = watch->words->output;
 	struct problem problem;
 
-	if (!to->pipe && fate_capture_frames(to->capture) > 0) {
-		if (fate_capture_keep(to->capture, &problem) < 0)
+	if (!watch->pipe && fate_capture_frames(watch->capture) > 0) {
+		if (fate_capture_keep(watch->capture, &problem) < 0)
 			say(problem.text);
 		else
 			fprintf(stderr, "weir ctl: %s has what was written before\n", path);
-		to->capture = NULL;
+		watch->capture = NULL;
 	}
 }
 
-static int capture_to_file(struct ctl_link *link, const struct capture_words *words)
+static int capture_to_file(struct watch *watch)
 {
-	struct to_file to = {.words = words, .pipe = strcmp(words->output, "-") == 0};
-	const struct ctl_watcher watcher = {.begin = file_begin,
-	                                    .put = file_put,
-	                                    .settle = file_settle,
-	                                    .flush = file_flush,
-	                                    .argument = &to,
-	                                    .for_ns = words->for_ns,
-	                                    .name = "capture"};
 	uint64_t missed[FATE_KINDS] = {0};
-	int rc = ctl_watch(link, words, &watcher, missed);
-	bool gone = rc == 0 && reader_gone(&to);
+	int rc = ctl_watch(watch, missed);
 
-	if (rc == 0 && !gone)
-		rc = complete(&to, missed);
-	if (rc < 0 && to.capture)
-		keep(&to);
-	fate_capture_discard(to.capture);
+	if (rc == 0 && !reader_gone(watch))
+		rc = complete(watch, missed);
+	if (rc < 0 && watch->capture)
+		keep(watch);
+	fate_capture_discard(watch->capture);
 	if (rc == 0)
 		say_missed(missed);
 	return rc;
 }
 
-/* ---- in words ---- */
-
-static int trace_begin(void *argument, const struct fate_memory *memory)
+static int trace_in_words(struct watch *watch)
 {
-	return trace_names((struct trace *)argument, memory->n_ports, memory->ports);
-}
-
-static int trace_take(void *argument, const struct fate *fate, uint64_t lost)
-{
-	return trace_put(argument, fate, lost) ? 0 : say("no memory for the trace");
-}
-
-static int trace_until(void *argument, simtime until)
-{
-	return trace_settle(argument, until);
-}
-
-static int trace_flush(void *argument)
-{
-	int rc = fflush(stdout) == 0 ? 0 : -errno;
-
-	(void)argument;
-	if (rc < 0)
-		fprintf(stderr, "weir ctl: standard output: %s\n", strerror(-rc));
-	return rc;
-}
-
-static int trace_in_words(struct ctl_link *link, const struct capture_words *words)
-{
-	struct trace *trace = trace_make(stdout, words->packets);
-	const struct ctl_watcher watcher = {.begin = trace_begin,
-	                                    .put = trace_take,
-	                                    .settle = trace_until,
-	                                    .flush = trace_flush,
-	                                    .argument = trace,
-	                                    .name = "trace"};
 	uint64_t missed[FATE_KINDS] = {0};
 	int rc;
 
-	if (trace == NULL) {
+	watch->trace = trace_make(stdout, watch->words->packets);
+	if (watch->trace == NULL) {
 		say("no memory for the trace");
 		return -ENOMEM;
 	}
-	rc = ctl_watch(link, words, &watcher, missed);
+	rc = ctl_watch(watch, missed);
 	if (rc == 0)
-		trace_rest(trace);
-	trace_free(trace);
+		trace_rest(watch->trace);
+	trace_free(watch->trace);
 	return rc;
 }
 
 /* ---- lines ---- */
 
-static int complain(const struct language_error *wrong)
-{
-	fprintf(stderr, "weir ctl: %s\n", wrong->text);
-	return -EINVAL;
-}
-
-static int capture(struct ctl_link *link, const struct words *words)
-{
-	struct language_error wrong = {.column = 0};
-	struct capture_words asked;
-
-	if (capture_words_parse(words, true, &asked, &wrong) != 0)
-		return complain(&wrong);
-	if (!asked.output[0] && isatty(STDOUT_FILENO))
-		return say("no output given: use -o FILE, or -o - for a pipe: weir ctl capture "
-		           "down -o - | wireshark -k -i -");
-	if (!asked.output[0])
-		strcpy(asked.output, "-");
-	return capture_to_file(link, &asked);
-}
-
 bool ctl_capture_line(struct ctl_link *link, const char *line, int *result)
 {
 	struct language_error wrong = {.column = 0};
 	struct capture_words asked;
+	struct watch watch = {.link = link, .words = &asked};
 	struct words words;
+	bool traces;
 
 	if (words_split(line, &words, &wrong) != 0 || words.n == 0 || words.word[0].quoted)
 		return false;
-	if (strcmp(words.word[0].text, "capture") == 0)
-		*result = capture(link, &words);
-	else if (strcmp(words.word[0].text, "trace") != 0)
+	traces = strcmp(words.word[0].text, "trace") == 0;
+	if (!traces && strcmp(words.word[0].text, "capture") != 0)
 		return false;
-	else if (capture_words_trace(&words, &asked, &wrong) != 0)
-		*result = complain(&wrong);
-	else
-		*result = trace_in_words(link, &asked);
+	if ((traces ? capture_words_trace(&words, &asked, &wrong)
+	            : capture_words_parse(&words, true, &asked, &wrong)) != 0) {
+		*result = say(wrong.text);
+	} else if (traces) {
+		*result = trace_in_words(&watch);
+	} else if (!asked.output[0] && isatty(STDOUT_FILENO)) {
+		*result = say("no output given: use -o FILE, or -o - for a pipe: weir ctl capture "
+		              "down -o - | wireshark -k -i -");
+	} else {
+		if (!asked.output[0])
+			strcpy(asked.output, "-");
+		watch.pipe = strcmp(asked.output, "-") == 0;
+		*result = capture_to_file(&watch);
+	}
 	return true;
 }

@@ -63,7 +63,7 @@ static int ctl_connect(struct ctl *ctl)
 {
 	struct problem problem;
 
-	if (ctl_link_open(&ctl->link, ctl->socket, &problem) == 0)
+	if (ctl_link_open(&ctl->link, ctl->socket, CTL_ANSWER_TIMEOUT_S, &problem) == 0)
 		return 0;
 	fprintf(stderr, "weir ctl: %s\n", problem.text);
 	return -1;

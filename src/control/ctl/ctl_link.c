@@ -15,6 +15,7 @@
 #include "language/language.h"
 #include "service/answer.h"
 #include "socket/socket.h"
+#include "text/array.h"
 #include "text/file_read.h"
 #include "text/word.h"
 
@@ -56,15 +57,6 @@ static int collect(const struct file_source *source, const char *name, struct fi
 	return result;
 }
 
-static void parse(const char *line)
-{
-	struct language_error ignored;
-	struct command command;
-
-	if (language_parse(line, &command, &ignored) == 0)
-		language_release(&command);
-}
-
 static bool names_none(const char *line)
 {
 	struct language_error error = {.name = ""};
@@ -84,12 +76,15 @@ static bool names_none(const char *line)
 static void ctl_files_open(struct ctl_files *files, const char *path, const char *line)
 {
 	struct collector collector = {.source = {.read = collect}, .path = path, .files = files};
+	struct language_error ignored;
+	struct command command;
 
 	files->n = 0;
 	if (names_none(line))
 		return;
 	file_source_use(&collector.source);
-	parse(line);
+	if (language_parse(line, &command, &ignored) == 0)
+		language_release(&command);
 	file_source_use(NULL);
 }
 
@@ -104,19 +99,27 @@ static void ctl_files_close(struct ctl_files *files)
 
 #define RECEIVE_BYTES 65536
 
-int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem)
+int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
+                  struct problem *problem)
 {
-	struct timeval timeout = {.tv_sec = CTL_ANSWER_TIMEOUT_S};
 	char usual[SOCKET_PATH_BYTES];
+	int fd;
 
-	memset(link, 0, sizeof(*link));
 	socket_client_path(usual);
-	link->fd = socket_connect(path != NULL ? path : usual, problem);
-	if (link->fd < 0)
-		return link->fd;
+	fd = socket_connect(path != NULL ? path : usual, problem);
+	*link = (struct ctl_link){.fd = fd < 0 ? -1 : fd};
+	if (fd < 0)
+		return fd;
+	ctl_link_patience(link, patience_s);
+	return 0;
+}
+
+void ctl_link_patience(const struct ctl_link *link, time_t patience_s)
+{
+	const struct timeval timeout = {.tv_sec = patience_s};
+
 	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	return 0;
 }
 
 void ctl_link_close(struct ctl_link *link)
@@ -125,8 +128,7 @@ void ctl_link_close(struct ctl_link *link)
 		close(link->fd);
 	free(link->bytes);
 	free(link->own);
-	memset(link, 0, sizeof(*link));
-	link->fd = -1;
+	*link = (struct ctl_link){.fd = -1};
 }
 
 /* Closes the sending side: a part of a line may have been sent, so nothing may follow. If weir has
@@ -212,15 +214,8 @@ static int link_send_line(struct ctl_link *link, const char *line, int fd)
 /* Notes that the answer to the next line is not for the user. */
 static int link_expect_own(struct ctl_link *link)
 {
-	if (link->n_own == link->own_room) {
-		size_t room = 2 * link->own_room + 16;
-		uint64_t *own = realloc(link->own, room * sizeof(*own));
-
-		if (own == NULL)
-			return -ENOMEM;
-		link->own = own;
-		link->own_room = room;
-	}
+	if (!array_fits(&link->own, &link->own_room, link->n_own + 1, sizeof(*link->own)))
+		return -ENOMEM;
 	link->own[link->n_own++] = link->sent;
 	return 0;
 }
@@ -266,15 +261,8 @@ int ctl_link_receive(struct ctl_link *link)
 {
 	ssize_t n;
 
-	if (link->room - link->n < RECEIVE_BYTES) {
-		size_t room = link->room * 2 + RECEIVE_BYTES;
-		char *bytes = realloc(link->bytes, room);
-
-		if (bytes == NULL)
-			return -ENOMEM;
-		link->bytes = bytes;
-		link->room = room;
-	}
+	if (!array_fits(&link->bytes, &link->room, link->n + RECEIVE_BYTES, 1))
+		return -ENOMEM;
 	do
 		n = recv(link->fd, link->bytes + link->n, link->room - link->n, 0);
 	while (n < 0 && errno == EINTR);
@@ -293,11 +281,19 @@ static void link_used(struct ctl_link *link, size_t n)
 	memmove(link->bytes, link->bytes + n, link->n);
 }
 
-/* Returns true if the line is the last of an answer. In JSON mode each line is one answer, except
- * the text by which the server refuses a client that could not switch to JSON yet. */
-static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
+const char *ctl_link_line(struct ctl_link *link, size_t *n)
 {
-	return link->json || answer_is_end(line, n);
+	const char *line = link->bytes + link->at;
+	const char *end = memchr(line, '\n', link->n - link->at);
+
+	if (end == NULL) {
+		link_used(link, link->at);
+		link->at = 0;
+		return NULL;
+	}
+	*n = (size_t)(end - line);
+	link->at += *n + 1;
+	return line;
 }
 
 static bool object_is_ok(const char *line, size_t n)
@@ -349,7 +345,9 @@ static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 			continue;
 		}
 		at = (size_t)(end - link->bytes);
-		if (line_ends_answer(link, link->bytes + start, at - start))
+		/* In JSON mode each line is one answer, except the text by which the server refuses
+		 * a client that could not switch to JSON yet. */
+		if (link->json || answer_is_end(link->bytes + start, at - start))
 			return link_answer_make(link, start, at, answer);
 		start = seen = at + 1;
 	}
@@ -394,12 +392,9 @@ void ctl_answer_release(struct ctl_answer *answer)
 
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer)
 {
-	int sent = ctl_link_send(link, line), result;
+	int sent = ctl_link_send(link, line);
 
-	if (sent == -ENOMEM)
-		return sent;
-	result = ctl_link_answer(link, answer);
-	return result;
+	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
 }
 
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer)
@@ -422,7 +417,6 @@ bool ctl_stream_line(const char *line)
 	return streams && (words.n != 2 || strcmp(words.word[1].text, "off") != 0);
 }
 
-/* The state of the stream. */
 struct stream {
 	bool stopped; /* weir has announced its end */
 	bool told;    /* weir has sent the reason why it closes */
@@ -447,34 +441,21 @@ static void print_line(const struct ctl_link *link, struct stream *stream, const
 	putchar('\n');
 }
 
-/* Prints the complete lines among the bytes received. */
-static void print_lines(struct ctl_link *link, struct stream *stream)
-{
-	size_t at = 0;
-	const char *end;
-
-	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
-		size_t n = (size_t)(end - link->bytes) - at;
-
-		print_line(link, stream, link->bytes + at, n);
-		at += n + 1;
-	}
-	link->n -= at;
-	memmove(link->bytes, link->bytes + at, link->n);
-	fflush(stdout);
-}
-
 int ctl_stream_print(struct ctl_link *link)
 {
 	struct stream stream = {.stopped = false};
+	const char *line;
+	size_t n;
 	/* POLLERR of stdout: `weir ctl events | head -1` ends when head does, not only at the next
 	 * event. */
 	struct pollfd polled[2] = {{.fd = link->fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
 
-	print_lines(link, &stream);
 	for (;;) {
 		int result;
 
+		while ((line = ctl_link_line(link, &n)) != NULL)
+			print_line(link, &stream, line, n);
+		fflush(stdout);
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
 			return -errno;
 		if (polled[1].revents & POLLERR || ferror(stdout))
@@ -486,7 +467,6 @@ int ctl_stream_print(struct ctl_link *link)
 			break;
 		if (result != 0)
 			return result;
-		print_lines(link, &stream);
 	}
 	if (stream.stopped)
 		return 0;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "scenario/problem.h"
 
@@ -22,6 +23,7 @@ struct ctl_link {
 	const char *path;
 	char *bytes; /* received, not consumed yet */
 	size_t n, room;
+	size_t at; /* of the next line, for ctl_link_line */
 	/* The link's own lines `file` among the lines whose answers are outstanding: their
 	 * numbers. */
 	uint64_t sent, answered;
@@ -38,8 +40,12 @@ struct ctl_answer {
 	size_t body_n;
 };
 
-/* Returns 0, or -errno with problem. `path` NULL: socket_client_path. */
-int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
+/* Returns 0, or -errno with problem. `path` NULL: socket_client_path. Sending and waiting for an
+ * answer take `patience_s` at most. */
+int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
+                  struct problem *problem);
+void ctl_link_patience(const struct ctl_link *link, time_t patience_s);
+/* Its fd is -1 then, and may be -1 before. */
 void ctl_link_close(struct ctl_link *link);
 
 /* Sends a line (without its end), preceded by the files that it names, whose answers
@@ -53,6 +59,9 @@ void ctl_answer_release(struct ctl_answer *answer);
 
 /* Receives more bytes and appends them to `bytes`. Returns as ctl_link_answer. */
 int ctl_link_receive(struct ctl_link *link);
+/* Returns the next complete line that was received, without its end, and its length; NULL if there
+ * is none. To be called until it returns NULL. */
+const char *ctl_link_line(struct ctl_link *link, size_t *n);
 
 /* As ctl_link_ask, and sends a descriptor, which remains the caller's. */
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer);

@@ -282,7 +282,7 @@ static bool shell_connect_again(struct shell *shell)
 
 	ctl_link_close(shell->link);
 	shell->in_batch = false;
-	if (ctl_link_open(shell->link, shell->path, &problem) != 0) {
+	if (ctl_link_open(shell->link, shell->path, CTL_ANSWER_TIMEOUT_S, &problem) != 0) {
 		fprintf(stderr, "weir ctl: %s\n", problem.text);
 		return false;
 	}
@@ -353,17 +353,6 @@ static int shell_open(struct shell *shell, const char *history_path)
 	return 0;
 }
 
-static void shell_close(struct shell *shell, const char *history_path)
-{
-	if (shell->history != NULL && history_path != NULL)
-		history(shell->history, &shell->event, H_SAVE, history_path);
-	if (shell->edit != NULL)
-		el_end(shell->edit);
-	if (shell->history != NULL)
-		history_end(shell->history);
-	scenario_free(shell->scenario);
-}
-
 int shell_run(struct ctl_link *link, const char *path)
 {
 	struct shell shell = {.link = link, .path = path};
@@ -416,6 +405,12 @@ int shell_run(struct ctl_link *link, const char *path)
 			break;
 	}
 out:
-	shell_close(&shell, kept ? history_path : NULL);
+	if (shell.history != NULL && kept)
+		history(shell.history, &shell.event, H_SAVE, history_path);
+	if (shell.edit != NULL)
+		el_end(shell.edit);
+	if (shell.history != NULL)
+		history_end(shell.history);
+	scenario_free(shell.scenario);
 	return status;
 }

@@ -100,17 +100,6 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Raises the limit of descriptors: each flow takes one or two. The command keeps its limit. */
-static void raise_limits(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* Forks the helpers, before the first thread is started. */
 static int make_children(struct session *session, struct problem *problem)
 {
@@ -320,6 +309,7 @@ static int start(struct session *session, struct problem *problem)
 {
 	cpu_set_t allowed;
 	int rc = namespace_enter_user(problem);
+	struct rlimit limit;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (rc == 0)
@@ -334,7 +324,11 @@ static int start(struct session *session, struct problem *problem)
 		            strerror(-rc));
 		return rc;
 	}
-	raise_limits();
+	/* Each flow takes one or two descriptors. The command keeps its limit. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	rc = make_heard(session, problem);
 	if (rc == 0)
 		rc = open_server(session, problem);
@@ -365,12 +359,6 @@ static int start(struct session *session, struct problem *problem)
 
 /* ---- while it runs ---- */
 
-/* Returns true if a signal is for weir itself. */
-static bool takes_signal(const struct session *session, const struct signalfd_siginfo *info)
-{
-	return info->ssi_signo == SIGUSR1 && session->arguments.record.flight.unit != LIMIT_NONE;
-}
-
 /* Returns true if a signal ends the wait for what the command has sent. */
 static bool hurries(const struct session *session, const struct signalfd_siginfo *info)
 {
@@ -388,7 +376,8 @@ static void pass_signals(struct session *session)
 		/* From the terminal: the command has received it, too. */
 		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
 			continue;
-		if (takes_signal(session, &info)) {
+		if (info.ssi_signo == SIGUSR1 &&
+		    session->arguments.record.flight.unit != LIMIT_NONE) {
 			server_dump_flight(session->serving);
 			continue;
 		}

@@ -111,13 +111,6 @@ static uint64_t unacknowledged(const struct exec_drain *drain)
 	return bytes;
 }
 
-static bool waits_before_weir(const struct exec_drain *drain)
-{
-	struct pollfd polled = {.fd = drain->path->ends[EXEC_NEAR].tap, .events = POLLIN};
-
-	return poll(&polled, 1, 0) > 0;
-}
-
 /* ---- weir ---- */
 
 /* Returns true if each worker has completed a poll since polls_take and has nothing in hand: then
@@ -144,17 +137,6 @@ static void polls_take(struct exec_drain *drain)
 	}
 }
 
-static void add_briefs(const struct cloud_brief *briefs, uint32_t n, struct clouds *clouds)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct counters *counters = &briefs[i].counters;
-
-		clouds->held += briefs[i].held_packets;
-		clouds->in += counters_in(counters);
-		clouds->out += counters_out(counters);
-	}
-}
-
 static struct clouds read_clouds(const struct exec_drain *drain)
 {
 	const struct scenario *scenario = runtime_scenario(drain->runtime);
@@ -170,7 +152,13 @@ static struct clouds read_clouds(const struct exec_drain *drain)
 		do {
 			n = runtime_briefs(drain->runtime, scenario->clouds[i]->name, from, BRIEFS,
 			                   briefs);
-			add_briefs(briefs, n, &clouds);
+			for (uint32_t k = 0; k < n; k++) {
+				const struct counters *counters = &briefs[k].counters;
+
+				clouds.held += briefs[k].held_packets;
+				clouds.in += counters_in(counters);
+				clouds.out += counters_out(counters);
+			}
 			from += n;
 		} while (n == BRIEFS);
 	}
@@ -252,10 +240,20 @@ static bool gives_up(struct exec_drain *drain, int64_t now_ms)
 	       now_ms - drain->moved_ms > EXEC_DRAIN_MS + slowest_ms(drain);
 }
 
-static void count_packets(struct exec_drain *drain)
+/* If every worker has completed a poll between two looks, and nothing has entered or left a cloud,
+ * then no packet is in the hands of a worker at the second look. */
+bool exec_drain_is_over(struct exec_drain *drain, int64_t now_ms)
 {
-	const bool waits = waits_before_weir(drain);
+	const struct clouds before = drain->clouds;
+	const bool was_empty = drain->moved_ms != 0 && is_empty(&drain->left);
+	const bool ended = polls_have_ended(drain);
+	struct pollfd polled = {.fd = drain->path->ends[EXEC_NEAR].tap, .events = POLLIN};
+	bool waits; /* before weir */
 
+	drain->looks++;
+	if (!ended && drain->moved_ms != 0)
+		return gives_up(drain, now_ms);
+	waits = poll(&polled, 1, 0) > 0;
 	if (drain->taken && !waits && !drain->entered) {
 		struct clouds clouds = read_clouds(drain);
 
@@ -264,20 +262,6 @@ static void count_packets(struct exec_drain *drain)
 		drain->entered = true;
 	}
 	drain->taken = !waits;
-}
-
-/* If every worker has completed a poll between two looks, and nothing has entered or left a cloud,
- * then no packet is in the hands of a worker at the second look. */
-bool exec_drain_is_over(struct exec_drain *drain, int64_t now_ms)
-{
-	const struct clouds before = drain->clouds;
-	const bool was_empty = drain->moved_ms != 0 && is_empty(&drain->left);
-	const bool ended = polls_have_ended(drain);
-
-	drain->looks++;
-	if (!ended && drain->moved_ms != 0)
-		return gives_up(drain, now_ms);
-	count_packets(drain);
 	look(drain);
 	polls_take(drain);
 	if (was_empty && is_empty(&drain->left) && before.in == drain->clouds.in &&
@@ -295,17 +279,14 @@ bool exec_drain_tell(const struct exec_drain *drain, char *text, size_t room)
 {
 	uint64_t bytes = drain->left.tcp_bytes + drain->left.gateway_bytes;
 	uint64_t packets = drain->left.packets;
-	char count[COUNT_SIZE];
 	int n;
 
 	n = snprintf(text, room, "ended with this still on its way: ");
 	if (bytes > 0)
-		n += snprintf(text + n, room - (size_t)n, "%s byte%s of TCP%s",
-		              count_text(count, bytes), bytes == 1 ? "" : "s",
-		              packets > 0 ? ", " : "");
+		n += snprintf(text + n, room - (size_t)n, "%s of TCP%s",
+		              count_of(bytes, "byte").text, packets > 0 ? ", " : "");
 	if (packets > 0)
-		snprintf(text + n, room - (size_t)n, "%s packet%s", count_text(count, packets),
-		         packets == 1 ? "" : "s");
+		snprintf(text + n, room - (size_t)n, "%s", count_of(packets, "packet").text);
 	return bytes + packets > 0;
 }
 

@@ -56,14 +56,7 @@ static const struct option_row rows[] = {
                         "each end")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
-        {RECORDING_OPTION_FOLDER(struct exec_arguments)},
-        {RECORDING_OPTION_SNAP(struct exec_arguments)},
-        {RECORDING_OPTION_LIMIT(struct exec_arguments)},
-        {RECORDING_OPTION_ZSTD(struct exec_arguments)},
-        {RECORDING_OPTION_FLIGHT(struct exec_arguments)},
-        {RECORDING_OPTION_FLIGHT_ON(struct exec_arguments)},
-        {RECORDING_OPTION_FLIGHT_TO(struct exec_arguments)},
-        {RECORDING_OPTION_FLIGHT_HELD(struct exec_arguments)},
+        RECORDING_OPTIONS(struct exec_arguments),
         {.letter = 's',
          OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
                 .help = "control socket, to change the path while the command runs; if not "
@@ -163,7 +156,7 @@ static bool is_statement(const char *word, const char *next, char text[FOREIGN_T
 		if (strcmp(own->field.name + 2, name) == 0)
 			return false;
 	}
-	if (statement_is_name(name)) {
+	if (statement_named(name)) {
 		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
 		return true;
 	}

@@ -106,19 +106,6 @@ static void sysctl_set(const char *name, const char *value)
 	close(fd);
 }
 
-/* Keeps the kernel from sending packets of its own, and allows this group to ping. */
-static void keep_quiet(void)
-{
-	char groups[32];
-
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/addr_gen_mode", "1");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/router_solicitations", "0");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/accept_ra", "0");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
-	snprintf(groups, sizeof(groups), "%u %u", getegid(), getegid());
-	sysctl_set("ipv4/ping_group_range", groups);
-}
-
 static int set_family(const struct set_up *set_up, int netlink, unsigned family)
 {
 	const struct exec_end *own = &set_up->path->ends[set_up->end];
@@ -160,10 +147,17 @@ static int set_up_end(void *argument)
 {
 	const struct set_up *set_up = argument;
 	int netlink = netlink_open(), rc;
+	char groups[32];
 
 	if (netlink < 0)
 		return netlink;
-	keep_quiet();
+	/* Keeps the kernel from sending packets of its own, and allows this group to ping. */
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/addr_gen_mode", "1");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/router_solicitations", "0");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/accept_ra", "0");
+	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
+	snprintf(groups, sizeof(groups), "%u %u", getegid(), getegid());
+	sysctl_set("ipv4/ping_group_range", groups);
 	/* The command's TCP asks for ECN as that of this machine. The gateway keeps the kernel's
 	 * default: it accepts ECN if it is asked. */
 	if (!set_up->gateway)
@@ -219,16 +213,12 @@ static int open_end(struct exec_path *path, struct set_up *set_up, struct proble
 
 /* ---- the path ---- */
 
-static bool has_ipv6(void)
-{
-	return access("/proc/net/if_inet6", F_OK) == 0;
-}
-
 static int open_ends(struct exec_path *path, bool between, struct problem *problem)
 {
 	uint32_t mtu4 = route_mtu(AF_INET), mtu6 = route_mtu(AF_INET6);
 	uint32_t mtu = between || mtu4 + mtu6 == 0 ? MTU_DEFAULT : mtu4 ? mtu4 : mtu6;
-	int rc = choose_addresses(path, has_ipv6() && (between || mtu6 > 0), problem);
+	int rc = choose_addresses(
+	        path, access("/proc/net/if_inet6", F_OK) == 0 && (between || mtu6 > 0), problem);
 
 	if (rc == 0 && !between)
 		path->n_resolvers =

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "machine/run_log.h"
+#include "text/array.h"
 
 #define PLACES_MAX 65536
 #define RANGES     3
@@ -132,19 +133,10 @@ int exec_place_free(int family, const struct exec_use *uses, size_t n, struct ad
 
 static void add_use(struct uses *uses, const struct exec_use *use)
 {
-	size_t room = uses->room > 0 ? 2 * uses->room : 64;
-	struct exec_use *more;
-
-	if (uses->n == uses->room) {
-		more = realloc(uses->all, room * sizeof(*more));
-		if (!more) {
-			uses->no_memory = true;
-			return;
-		}
-		uses->all = more;
-		uses->room = room;
-	}
-	uses->all[uses->n++] = *use;
+	if (array_fits(&uses->all, &uses->room, uses->n + 1, sizeof(*use)))
+		uses->all[uses->n++] = *use;
+	else
+		uses->no_memory = true;
 }
 
 static uint8_t prefix_of(const struct sockaddr *mask, int family)

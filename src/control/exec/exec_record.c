@@ -262,10 +262,16 @@ void exec_record_take(struct exec_record *record, simtime until)
 		exec_capture_take(record->capture, until);
 }
 
-static void say_missed(const struct exec_record *record)
+int exec_record_publish(struct exec_record *record, const struct replay_result *result,
+                        struct problem *problem)
 {
 	uint64_t missed = 0;
+	int rc = 0;
 
+	if (!record)
+		return 0;
+	if (record->departures)
+		departures_end(record->departures);
 	if (record->fates)
 		missed = fate_queue_missed(record->fates) + departures_missed(record->departures);
 	if (missed > 0)
@@ -273,18 +279,6 @@ static void say_missed(const struct exec_record *record)
 		        "%" PRIu64 " decisions came faster than they could be recorded: they are "
 		        "missing in the log and the picture",
 		        missed);
-}
-
-int exec_record_publish(struct exec_record *record, const struct replay_result *result,
-                        struct problem *problem)
-{
-	int rc = 0;
-
-	if (!record)
-		return 0;
-	if (record->departures)
-		departures_end(record->departures);
-	say_missed(record);
 	if (record->log)
 		rc = decision_log_finish(record->log, problem);
 	if (rc == 0 && record->picture)

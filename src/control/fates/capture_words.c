@@ -22,13 +22,6 @@ struct reader {
 	struct language_error *error;
 };
 
-static bool is(const struct reader *reader, uint32_t at, const char *text)
-{
-	const struct word *word = &reader->words->word[at];
-
-	return at < reader->words->n && !word->quoted && strcmp(word->text, text) == 0;
-}
-
 static bool at_end(const struct reader *reader)
 {
 	return reader->at == reader->words->n;
@@ -37,8 +30,7 @@ static bool at_end(const struct reader *reader)
 /* Makes the error point at the next word. */
 static void point_at(struct reader *reader)
 {
-	reader->error->column =
-	        at_end(reader) ? reader->words->end_column : reader->words->word[reader->at].column;
+	reader->error->column = words_column(reader->words, reader->at);
 }
 
 static int missing(struct reader *reader, const char *what)
@@ -120,9 +112,10 @@ static bool ends_match(const struct reader *reader)
 {
 	const struct word *word = &reader->words->word[reader->at];
 
-	return at_end(reader) || is(reader, reader->at, "snap") || is(reader, reader->at, "for") ||
-	       is(reader, reader->at, "-o") ||
-	       (is_number(word->text) && is(reader, reader->at + 1, "packets"));
+	return at_end(reader) || words_is(reader->words, reader->at, "snap") ||
+	       words_is(reader->words, reader->at, "for") ||
+	       words_is(reader->words, reader->at, "-o") ||
+	       (is_number(word->text) && words_is(reader->words, reader->at + 1, "packets"));
 }
 
 static int take_match(struct reader *reader)
@@ -135,7 +128,6 @@ static int take_match(struct reader *reader)
 		        reader->error, ERROR_DUPLICATE_WORD,
 		        "`match` was given already; join two expressions by `and`");
 	reader->at++;
-	capture->match_column = at_end(reader) ? 0 : reader->words->word[reader->at].column;
 	while (!ends_match(reader)) {
 		const char *text = reader->words->word[reader->at].text;
 		size_t n = strlen(text), gap = used > 0;
@@ -156,13 +148,12 @@ static int take_match(struct reader *reader)
 	return used > 0 ? 0 : missing(reader, "an expression, like `tcp port 80`,");
 }
 
-static int take_count(struct reader *reader, uint64_t min, uint64_t max, const char *what,
-                      uint64_t *count)
+static int take_count(struct reader *reader, uint64_t max, const char *what, uint64_t *count)
 {
 	if (at_end(reader))
 		return missing(reader, "a number");
 	point_at(reader);
-	if (value_parse_count(reader->words->word[reader->at].text, min, max, what, count,
+	if (value_parse_count(reader->words->word[reader->at].text, 1, max, what, count,
 	                      reader->error) != 0)
 		return -EINVAL;
 	reader->at++;
@@ -187,18 +178,18 @@ static int take_option(struct reader *reader)
 	const char *text = reader->words->word[reader->at].text;
 
 	point_at(reader);
-	if (is(reader, reader->at, "match"))
+	if (words_is(reader->words, reader->at, "match"))
 		return take_match(reader);
-	if (is(reader, reader->at, "snap")) {
+	if (words_is(reader->words, reader->at, "snap")) {
 		uint64_t snap = 0;
 		int result;
 
 		reader->at++;
-		result = take_count(reader, 1, FATE_SNAP_MAX, "snap", &snap);
+		result = take_count(reader, FATE_SNAP_MAX, "snap", &snap);
 		reader->capture->snap = (uint32_t)snap;
 		return result;
 	}
-	if (reader->client && is(reader, reader->at, "for")) {
+	if (reader->client && words_is(reader->words, reader->at, "for")) {
 		const struct field field = {
 		        .name = "for", .type = FIELD_TIME, .min = 1, .max = UINT64_C(1) << 62};
 
@@ -212,7 +203,7 @@ static int take_option(struct reader *reader)
 		reader->at++;
 		return 0;
 	}
-	if (reader->client && is(reader, reader->at, "-o")) {
+	if (reader->client && words_is(reader->words, reader->at, "-o")) {
 		reader->at++;
 		if (at_end(reader))
 			return missing(reader, "a file, or - for standard output,");
@@ -224,8 +215,9 @@ static int take_option(struct reader *reader)
 		reader->at++;
 		return 0;
 	}
-	if (reader->client && is_number(text) && is(reader, reader->at + 1, "packets")) {
-		int result = take_count(reader, 1, INT64_MAX, "packets", &reader->capture->packets);
+	if (reader->client && is_number(text) &&
+	    words_is(reader->words, reader->at + 1, "packets")) {
+		int result = take_count(reader, INT64_MAX, "packets", &reader->capture->packets);
 
 		reader->at++;
 		return result;
@@ -251,9 +243,9 @@ int capture_words_parse(const struct words *words, bool client, struct capture_w
 	begin(&reader, words, capture, error);
 	reader.client = client;
 	result = take_target(&reader, "capture");
-	if (result == 0 && !at_end(&reader) && !is(&reader, reader.at, "match") &&
-	    !is(&reader, reader.at, "snap") && !is(&reader, reader.at, "for") &&
-	    !is(&reader, reader.at, "-o") && !is(&reader, reader.at + 1, "packets"))
+	if (result == 0 && !at_end(&reader) && !words_is(words, reader.at, "match") &&
+	    !words_is(words, reader.at, "snap") && !words_is(words, reader.at, "for") &&
+	    !words_is(words, reader.at, "-o") && !words_is(words, reader.at + 1, "packets"))
 		result = take_points(&reader);
 	while (result == 0 && !at_end(&reader))
 		result = take_option(&reader);
@@ -270,17 +262,17 @@ int capture_words_trace(const struct words *words, struct capture_words *capture
 	capture->points = POINTS_OF_CLOUDS;
 	capture->snap = TRACE_SNAP;
 	snprintf(capture->target, sizeof(capture->target), "%s", CAPTURE_ALL);
-	if (!is(&reader, 1, "next"))
+	if (!words_is(words, 1, "next"))
 		result = take_target(&reader, "trace");
-	if (result == 0 && !is(&reader, reader.at, "next")) {
+	if (result == 0 && !words_is(words, reader.at, "next")) {
 		point_at(&reader);
 		return language_error_set(error, ERROR_MISSING_WORD,
 		                          "`next N` is missing here: trace down next 3");
 	}
 	reader.at++;
 	if (result == 0)
-		result = take_count(&reader, 1, CAPTURE_TRACE_PACKET, "next", &capture->packets);
-	if (result == 0 && !at_end(&reader) && is(&reader, reader.at, "match"))
+		result = take_count(&reader, CAPTURE_TRACE_PACKET, "next", &capture->packets);
+	if (result == 0 && !at_end(&reader) && words_is(words, reader.at, "match"))
 		result = take_match(&reader);
 	if (result == 0 && !at_end(&reader)) {
 		point_at(&reader);

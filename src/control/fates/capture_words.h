@@ -31,7 +31,6 @@ struct capture_words {
 	uint32_t points; /* as bits 1 << point */
 	bool matches;
 	char match[FILTER_BYTES_MAX + 1];
-	uint32_t match_column;
 	uint32_t snap;
 	/* of the client; 0: not given */
 	uint64_t for_ns, packets;

@@ -10,6 +10,7 @@
 #include "fates/fate_order.h"
 #include "fates/fate_text.h"
 #include "scenario/names.h"
+#include "text/array.h"
 
 /* The longest name is that of a flow of a template. */
 #define NAME_BYTES 200
@@ -25,9 +26,10 @@ struct fate_capture {
 	struct pcapng *pcapng;
 	struct fate_order *order;
 	struct names index; /* of clouds, by name */
-	uint32_t n_clouds, room;
+	uint32_t n_clouds;
 	struct cloud_interfaces **clouds;
-	uint32_t n_interfaces, interfaces_room;
+	uint32_t n_interfaces;
+	size_t room, interfaces_room;
 	uint64_t *lost;            /* at each interface, as reported */
 	uint64_t said[FATE_KINDS]; /* losses reported so far, of each kind */
 	uint64_t frames;
@@ -42,15 +44,9 @@ static int interface_add(struct fate_capture *capture, struct cloud_interfaces *
 	char name[NAME_BYTES + 16];
 	int interface;
 
-	if (capture->n_interfaces == capture->interfaces_room) {
-		uint32_t room = 2 * capture->interfaces_room + POINT_COUNT;
-		uint64_t *lost = realloc(capture->lost, room * sizeof(*lost));
-
-		if (!lost)
-			return -ENOMEM;
-		capture->lost = lost;
-		capture->interfaces_room = room;
-	}
+	if (!array_fits(&capture->lost, &capture->interfaces_room, capture->n_interfaces + 1,
+	                sizeof(*capture->lost)))
+		return -ENOMEM;
 	snprintf(name, sizeof(name), "%s:%s", cloud->name, point_name(point));
 	interface = pcapng_interface_add(
 	        capture->pcapng, &(struct pcapng_interface){.name = name,
@@ -72,17 +68,8 @@ static struct cloud_interfaces *cloud_add(struct fate_capture *capture, const ch
 	snprintf(cloud->name, sizeof(cloud->name), "%s", name);
 	for (int i = 0; i < POINT_COUNT; i++)
 		cloud->interface[i] = -1;
-	if (capture->n_clouds == capture->room) {
-		uint32_t room = 2 * capture->room + 8;
-		struct cloud_interfaces **clouds =
-		        realloc(capture->clouds, room * sizeof(struct cloud_interfaces *));
-
-		if (!clouds)
-			goto err_free;
-		capture->clouds = clouds;
-		capture->room = room;
-	}
-	if (!names_add(&capture->index, cloud->name, capture->n_clouds))
+	if (!array_fits(&capture->clouds, &capture->room, capture->n_clouds + 1, sizeof(cloud)) ||
+	    !names_add(&capture->index, cloud->name, capture->n_clouds))
 		goto err_free;
 	capture->clouds[capture->n_clouds++] = cloud;
 	return cloud;

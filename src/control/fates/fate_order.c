@@ -10,10 +10,9 @@
 #include "packet/packet.h"
 #include "scenario/names.h"
 #include "scenario/scenario.h"
+#include "text/array.h"
 
-#define ALIGN       8u
-#define BYTES_FIRST (1u << 20)
-#define KEYS_FIRST  4096u
+#define ALIGN 8u
 
 /* Followed by the names of the cloud and the stage, then the frame. */
 struct kept {
@@ -57,29 +56,6 @@ void fate_order_free(struct fate_order *order)
 	free(order);
 }
 
-static bool make_room(struct fate_order *order, size_t bytes)
-{
-	if (order->room - order->used < bytes) {
-		size_t room = 2 * order->room + RTE_MAX(bytes, (size_t)BYTES_FIRST);
-		uint8_t *grown = realloc(order->bytes, room);
-
-		if (!grown)
-			return false;
-		order->bytes = grown;
-		order->room = room;
-	}
-	if (order->n == order->keys_room) {
-		size_t room = 2 * order->keys_room + KEYS_FIRST;
-		struct key *grown = realloc(order->keys, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		order->keys = grown;
-		order->keys_room = room;
-	}
-	return true;
-}
-
 bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t lost)
 {
 	const size_t cloud = fate->cloud ? strlen(fate->cloud) + 1 : 0;
@@ -90,7 +66,8 @@ bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t 
 	struct kept *kept;
 	uint8_t *at;
 
-	if (!make_room(order, bytes))
+	if (!array_fits(&order->bytes, &order->room, order->used + bytes, 1) ||
+	    !array_fits(&order->keys, &order->keys_room, order->n + 1, sizeof(*order->keys)))
 		return false;
 	kept = (struct kept *)(void *)(order->bytes + order->used);
 	*kept = (struct kept){.fate = *fate,

@@ -11,6 +11,7 @@
 #include "fates/fate_text.h"
 #include "match/packet_key.h"
 #include "packet/packet.h"
+#include "text/array.h"
 #include "units/human_unit.h"
 
 #define SNAP      128
@@ -34,7 +35,7 @@ struct trace {
 	struct fate_order *order;
 	uint64_t most, n, n_printed;
 	struct traced **packets;
-	uint64_t room;
+	size_t room;
 	uint32_t n_ports;
 	const char (*ports)[SCENARIO_NAME_BYTES];
 	bool lost, failed;
@@ -214,15 +215,9 @@ static struct traced *add(struct trace *trace, const struct fate *fate)
 
 	if (trace->n == trace->most)
 		return NULL;
-	if (trace->n == trace->room) {
-		uint64_t room = 2 * trace->room + 16;
-		struct traced **packets = realloc(trace->packets, room * sizeof(struct traced *));
-
-		trace->failed |= !packets;
-		if (!packets)
-			return NULL;
-		trace->packets = packets;
-		trace->room = room;
+	if (!array_fits(&trace->packets, &trace->room, trace->n + 1, sizeof(struct traced *))) {
+		trace->failed = true;
+		return NULL;
 	}
 	packet = calloc(1, sizeof(*packet));
 	if (packet)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/array.h"
 #include "text/language_error.h"
 
 /* ---- --set ---- */
@@ -154,7 +155,7 @@ static const char *other_value(const struct campaign *campaign, uint32_t of, con
 	return value && strcmp(lab_point_value(&point, sweep), value) != 0 ? value : NULL;
 }
 
-static bool is_same(const char *a, const char *b)
+bool lab_same(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -163,17 +164,10 @@ static struct lab_job *add_job(struct campaign *campaign, uint32_t of, uint64_t 
 {
 	struct lab_job *job;
 
-	if (campaign->n_jobs == campaign->room) {
-		uint32_t room = campaign->room ? 2 * campaign->room : 16;
-		struct lab_job *jobs = realloc(campaign->jobs, room * sizeof(*jobs));
-
-		if (!jobs)
-			return NULL;
-		campaign->jobs = jobs;
-		campaign->room = room;
-		for (uint32_t i = 0; i < campaign->n_jobs; i++)
-			jobs[i].point.overrides = jobs[i].overrides;
-	}
+	if (!array_fits(&campaign->jobs, &campaign->room, campaign->n_jobs + 1, sizeof(*job)))
+		return NULL;
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) /* they may have moved */
+		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
 	job = &campaign->jobs[campaign->n_jobs++];
 	*job = (struct lab_job){
 	        .point = {.experiment = campaign->experiment,
@@ -221,15 +215,9 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 
 	value = other_value(campaign, of, sweep, value);
 	sweep = value ? sweep : NULL;
-	if (!has_case(campaign, of))
+	if (!has_case(campaign, of) ||
+	    campaign_job(campaign, of, sweep, value, arguments->first_seed))
 		return 0;
-	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
-		const struct lab_job *job = &campaign->jobs[i];
-
-		if (job->point.of == of && !job->trace && is_same(job->sweep, sweep) &&
-		    is_same(job->sweep_value, value))
-			return 0;
-	}
 	for (uint64_t seed = 0; !error && seed < arguments->seeds; seed++) {
 		struct lab_job *job = add_job(campaign, of, arguments->first_seed + seed);
 
@@ -466,7 +454,7 @@ const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of,
 		const struct lab_job *job = &campaign->jobs[i];
 
 		if (job->point.of == of && job->point.seed == seed && !job->trace &&
-		    is_same(job->sweep, value ? sweep : NULL) && is_same(job->sweep_value, value))
+		    lab_same(job->sweep, value ? sweep : NULL) && lab_same(job->sweep_value, value))
 			return job;
 	}
 	return NULL;

@@ -101,7 +101,8 @@ struct campaign {
 	struct lab_override fixed[LAB_SETS_MAX]; /* those of --set that are not the sweep */
 	uint32_t n_fixed;
 	struct lab_job *jobs;
-	uint32_t n_jobs, room;
+	uint32_t n_jobs;
+	size_t room;
 	json_t *runs;  /* of a merge: those it has; the fixed values point into them. Or NULL */
 	char *message; /* while it is made */
 };
@@ -121,6 +122,9 @@ int campaign_make(const struct experiment *experiment, const struct lab_argument
                   const char *row, const char *figure, json_t *runs, struct campaign **campaign,
                   char message[EXPERIMENT_MESSAGE]);
 void campaign_free(struct campaign *campaign);
+
+/* Returns true if both texts are NULL, or equal. */
+bool lab_same(const char *a, const char *b);
 
 /* Returns the run of a case, at a value of a parameter (NULL: the case's own), with a seed; NULL if
  * there is none. */

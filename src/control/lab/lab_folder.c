@@ -213,11 +213,6 @@ static const char *value_of(const json_t *run, const char *parameter)
 	return json_string_value(json_object_get(json_object_get(run, "parameters"), parameter));
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Finds the parameters that --set gave to all runs alike, and the one that differs. The value of
  * --set may be a case's own, too. */
 static int find_sets(struct campaign *campaign)
@@ -240,7 +235,7 @@ static int find_sets(struct campaign *campaign)
 			uint32_t of = (uint32_t)case_of(experiment, run);
 
 			set |= its && strcmp(its, experiment_value(experiment, of, name)) != 0;
-			differs |= !is_same(its, value);
+			differs |= !lab_same(its, value);
 		}
 		if (!set || strcmp(campaign->sweep, name) == 0)
 			continue;
@@ -268,7 +263,7 @@ static int add_sweep_value(struct campaign *campaign, const json_t *run)
 	const char *value = value_of(run, campaign->sweep), *name = campaign->experiment->name;
 
 	for (uint32_t i = 0; i < campaign->n_sweep_values; i++)
-		if (is_same(campaign->sweep_values[i], value))
+		if (lab_same(campaign->sweep_values[i], value))
 			return 0;
 	if (!value)
 		return no_value(campaign, campaign->sweep);

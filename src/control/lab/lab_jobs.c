@@ -101,10 +101,9 @@ static int worker_start(struct worker *worker, uint32_t self, const struct lab_j
 	return -EAGAIN;
 }
 
-static void worker_end(struct worker *worker, bool now)
+static void worker_end(struct worker *worker)
 {
-	if (now)
-		kill(worker->pid, SIGTERM);
+	kill(worker->pid, SIGTERM);
 	close(worker->replies);
 	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -181,7 +180,7 @@ static uint32_t take_replies(struct worker *workers, uint32_t n_workers, uint32_
 			ended++;
 			continue;
 		}
-		worker_end(&workers[i], true);
+		worker_end(&workers[i]);
 		--*left;
 		if (!shared->has_last[i] || last->done || last->error)
 			continue;
@@ -225,7 +224,7 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 	}
 	for (uint32_t i = 0; i < n_workers; i++)
 		if (workers[i].pid)
-			worker_end(&workers[i], true);
+			worker_end(&workers[i]);
 	munmap(shared, sizeof(*shared));
 	for (uint32_t i = 0; i < n; i++) {
 		/* An interrupt at the terminal has stopped the workers, too: their errors do not

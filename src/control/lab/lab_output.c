@@ -71,8 +71,6 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	if (plot->kind == PLOT_TRACE || !campaign_has_plot(campaign, plot))
 		return false;
 	table = table_make("lll");
-	if (!table)
-		return true;
 	fprintf(out, "  %s%s%s, %s\n", plot->figure, plot->figure[0] ? ": " : "", plot->title,
 	        plot->label);
 	for (uint32_t of = 0; of < experiment->n_cases; of++) {
@@ -88,8 +86,7 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 			table_text(table, measured(&value).text);
 		}
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	return true;
 }
 
@@ -102,7 +99,7 @@ static bool print_row(const struct campaign *campaign, const struct experiment_r
 	enum verdict verdict = campaign_verdict(campaign, row, &value, message);
 	bool fails = verdict == VERDICT_OUTSIDE || verdict == VERDICT_UNKNOWN;
 
-	if (!table || verdict == VERDICT_LEFT_OUT)
+	if (verdict == VERDICT_LEFT_OUT)
 		return !fails;
 	table_text(table, fails ? "FAIL" : verdict == VERDICT_INSIDE ? "pass" : "-");
 	table_text(table, row->id);
@@ -130,23 +127,19 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 	if (!out)
 		return all;
 	fprintf(out, "%s: %s\n", experiment->name, experiment->title);
-	if (table)
-		table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	for (uint32_t i = 0; i < experiment->n_plots; i++)
 		any |= print_plot(campaign, &experiment->plots[i], out);
 	if (any && !campaign->swept)
 		return all;
 	table = table_make("llll");
-	for (uint32_t of = 0; table && of < experiment->n_cases; of++) {
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
 		if (!campaign->swept)
 			print_case(campaign, of, NULL, table);
 		for (uint32_t i = 0; campaign->swept && i < campaign->n_sweep_values; i++)
 			print_case(campaign, of, campaign->sweep_values[i], table);
 	}
-	if (table)
-		table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	return all;
 }
 

@@ -270,12 +270,10 @@ static void rows_write(struct page *page, struct campaign *const *campaigns, uin
 	bool *alarms = alloc_failure_calloc((size_t)n * EXPERIMENT_ROWS_MAX * sizeof(*alarms));
 	size_t n_rows = 0;
 
-	for (uint32_t i = 0; table && alarms && i < n; i++)
+	for (uint32_t i = 0; alarms && i < n; i++)
 		add_rows(campaigns[i], table, alarms, &n_rows);
-	if (table)
-		table_page(table, page,
-		           "Comparison with the papers. +-: the standard error over the seeds.",
-		           alarms);
+	table_page(table, page,
+	           "Comparison with the papers. +-: the standard error over the seeds.", alarms);
 	free(alarms);
 	table_free(table);
 }
@@ -324,11 +322,10 @@ int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)
 	/* A table of contents, so that every row and its verdict is on the first page. */
 	if (n > 1)
 		contents = table_headed("lll", "experiment", "title", "paper", NULL);
-	for (uint32_t i = 0; contents && i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		table_texts(contents, campaigns[i]->experiment->name,
 		            campaigns[i]->experiment->title, campaigns[i]->experiment->paper, NULL);
-	if (contents)
-		table_page(contents, &page, "Contents", NULL);
+	table_page(contents, &page, "Contents", NULL);
 	table_free(contents);
 	if (n > 1)
 		rows_write(&page, campaigns, n);

@@ -13,6 +13,7 @@
 #include "netem/netem.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
+#include "text/array.h"
 #include "text/orders_text.h"
 #include "text/statement_text.h"
 #include "text/value.h"
@@ -29,16 +30,14 @@ struct search {
 static void offer(struct search *search, const char *word)
 {
 	struct completion *completion = search->completion;
-	char **words, *copy;
+	char *copy;
 
 	if (search->failed || word == NULL ||
 	    strncmp(word, search->prefix, strlen(search->prefix)) != 0)
 		return;
-	words = realloc(completion->words, (completion->n + 1) * sizeof(*words));
-	if (words != NULL)
-		completion->words = words;
 	copy = strdup(word);
-	search->failed = words == NULL || copy == NULL;
+	search->failed = copy == NULL || !array_fits(&completion->words, &completion->room,
+	                                             completion->n + 1, sizeof(copy));
 	if (search->failed)
 		free(copy);
 	else
@@ -140,7 +139,7 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		        at < search->at ? statement_keyword(statement->fields, word) : NULL;
 
 		while (positional->name != NULL &&
-		       (!(positional->flags & FIELD_POSITIONAL) || statement_is_inner(positional)))
+		       (statement_is_keyword(positional) || statement_is_inner(positional)))
 			positional++;
 		if (at >= search->at)
 			break;
@@ -173,25 +172,27 @@ static void offer_fields(struct search *search, const struct statement *statemen
 			return;
 	}
 	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!(field->flags & FIELD_POSITIONAL) &&
-		    !(given >> (field - statement->fields) & 1))
+		if (statement_is_keyword(field) && !(given >> (field - statement->fields) & 1))
 			offer(search, field->name);
 		if (field->type == FIELD_ORDERS)
 			offer_orders(search);
 	}
 }
 
-static const struct cloud_conf *cloud_of(const struct search *search, const char *name)
+/* Returns the cloud that words[at] names, or NULL. */
+static const struct cloud_conf *cloud_at(const struct search *search, uint32_t at)
 {
-	int index = search->scenario ? scenario_find_cloud(search->scenario, name) : -1;
+	int index = search->scenario
+	                    ? scenario_find_cloud(search->scenario, search->words->word[at].text)
+	                    : -1;
 
 	return index < 0 ? NULL : search->scenario->clouds[index];
 }
 
-/* Offers the classes of the cloud. */
-static void offer_classes(struct search *search, const char *cloud)
+/* Offers the classes of the cloud that words[at] names. */
+static void offer_classes(struct search *search, uint32_t at)
 {
-	const struct cloud_conf *conf = cloud_of(search, cloud);
+	const struct cloud_conf *conf = cloud_at(search, at);
 
 	for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
 		if (conf->confs[i]->statement->scoped)
@@ -203,10 +204,9 @@ static void offer_classes(struct search *search, const char *cloud)
 static void offer_in_class(struct search *search)
 {
 	const struct statement *statement = &class_statement;
-	bool other = false;
 
 	if (search->at == 3) {
-		offer_classes(search, search->words->word[1].text);
+		offer_classes(search, 1);
 		return;
 	}
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -217,8 +217,7 @@ static void offer_in_class(struct search *search)
 		else if (strcmp((*row)->name, search->words->word[4].text) == 0)
 			statement = *row;
 	}
-	other = statement != &class_statement;
-	offer_fields(search, statement, other ? 5 : 4);
+	offer_fields(search, statement, statement != &class_statement ? 5 : 4);
 }
 
 static void offer_in_statement(struct search *search)
@@ -249,32 +248,12 @@ static void offer_in_statement(struct search *search)
 
 /* ---- forms ---- */
 
-static void offer_statements(struct search *search, const char *cloud)
+/* Offers the statements that the cloud has; those of the table if it is NULL. */
+static void offer_statements(struct search *search, const struct cloud_conf *cloud)
 {
-	int index = -1;
-
-	if (cloud != NULL && search->scenario != NULL)
-		index = scenario_find_cloud(search->scenario, cloud);
 	for (const struct statement *const *row = statements; *row; row++) {
-		if (index < 0 ||
-		    cloud_conf_get(search->scenario->clouds[index], (*row)->name) != NULL)
+		if (cloud == NULL || cloud_conf_get(cloud, (*row)->name) != NULL)
 			offer(search, (*row)->name);
-	}
-}
-
-/* Offers the numbers of a statement in the cloud. */
-static void offer_numbers(struct search *search, const char *cloud, const char *statement)
-{
-	int index = search->scenario ? scenario_find_cloud(search->scenario, cloud) : -1;
-	const struct cloud_conf *conf = index < 0 ? NULL : search->scenario->clouds[index];
-	char number[16];
-
-	for (const struct conf *c = conf ? cloud_conf_get(conf, statement) : NULL; c;
-	     c = cloud_conf_next(conf, c)) {
-		if (c->number == 0)
-			continue;
-		snprintf(number, sizeof(number), "%u", c->number);
-		offer(search, number);
 	}
 }
 
@@ -297,24 +276,29 @@ static void offer_help(struct search *search)
 static void offer_slot(struct search *search, const struct language_form *form, const char *slot)
 {
 	const struct scenario *scenario = search->scenario;
+	const struct cloud_conf *conf = search->at > 2 ? cloud_at(search, 2) : NULL;
+	const struct word *word = search->words->word;
 
 	if (strcmp(slot, "STATEMENT") == 0 && search->at > 3) {
-		const struct cloud_conf *conf = cloud_of(search, search->words->word[2].text);
-
 		for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
 			if (!conf->confs[i]->statement->scoped &&
-			    strcmp(conf->confs[i]->scope, search->words->word[4].text) == 0)
+			    strcmp(conf->confs[i]->scope, word[4].text) == 0)
 				offer(search, conf->confs[i]->statement->name);
 		}
 	} else if (strcmp(slot, "STATEMENT") == 0) {
 		/* Only the cloud's own statements can be removed. */
-		offer_statements(search, form->kind == COMMAND_NO_STATEMENT
-		                                 ? search->words->word[2].text
-		                                 : NULL);
+		offer_statements(search, form->kind == COMMAND_NO_STATEMENT ? conf : NULL);
 	} else if (strcmp(slot, "NUMBER") == 0) {
-		offer_numbers(search, search->words->word[2].text, search->words->word[3].text);
+		const struct conf *numbered = conf ? cloud_conf_get(conf, word[3].text) : NULL;
+
+		for (; numbered; numbered = cloud_conf_next(conf, numbered)) {
+			char number[16];
+
+			snprintf(number, sizeof(number), "%u", numbered->number);
+			offer(search, numbered->number ? number : NULL);
+		}
 	} else if (strcmp(slot, "CLASS") == 0) {
-		offer_classes(search, search->words->word[2].text);
+		offer_classes(search, 2);
 	} else if (strcmp(slot, "WORDS") == 0) {
 		offer_help(search);
 	} else if (scenario != NULL) {
@@ -330,10 +314,8 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 	}
 }
 
-static bool has_classes(const struct search *search, const char *cloud)
+static bool has_classes(const struct cloud_conf *conf)
 {
-	const struct cloud_conf *conf = cloud_of(search, cloud);
-
 	for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
 		if (conf->confs[i]->statement->scoped)
 			return true;
@@ -368,9 +350,8 @@ static void offer_forms(struct search *search)
 			continue;
 		else if (token.slot)
 			offer_slot(search, form, token.text);
-		else if (form->kind != COMMAND_NO_STATEMENT || search->at != 3)
-			offer(search, token.text);
-		else if (has_classes(search, search->words->word[2].text))
+		else if (form->kind != COMMAND_NO_STATEMENT || search->at != 3 ||
+		         has_classes(cloud_at(search, 2)))
 			offer(search, token.text);
 	}
 }

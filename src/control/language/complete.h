@@ -16,6 +16,7 @@ struct completion {
 	size_t start; /* byte of the line at which the word to complete begins */
 	char **words; /* sorted, without duplicates; owned */
 	uint32_t n;
+	size_t room;
 };
 
 /* Finds the words that may stand at the end of `line`, each beginning with the part that is typed.

@@ -42,17 +42,6 @@ const struct value_manner value_manners[] = {
         {NULL, NULL, NULL},
 };
 
-static bool has_range(enum field_type type)
-{
-	return type <= FIELD_FACTOR || type == FIELD_RANGE || type == FIELD_NUMBERS;
-}
-
-/* Returns true if the value is one number, so that the initial value can be printed. */
-static bool is_number(enum field_type type)
-{
-	return type <= FIELD_FACTOR && type != FIELD_LIMIT;
-}
-
 static void print_least_and_most(FILE *out, const struct field *field)
 {
 	char min[48], max[48];
@@ -73,7 +62,8 @@ void explain_range(FILE *out, const struct field *field)
 {
 	char initial[48];
 
-	if (has_range(field->type))
+	if (field->type <= FIELD_FACTOR || field->type == FIELD_RANGE ||
+	    field->type == FIELD_NUMBERS)
 		print_least_and_most(out, field);
 	if (field->flags & FIELD_REQUIRED || field->type == FIELD_FLAG)
 		return;
@@ -81,7 +71,8 @@ void explain_range(FILE *out, const struct field *field)
 		fprintf(out, "; %s if not given", field->words[field->initial]);
 	else if (field->type == FIELD_SWITCH)
 		fprintf(out, "; %s if not given", field->initial ? "on" : "off");
-	else if (is_number(field->type) && field->initial >= field->min) {
+	else if (field->type <= FIELD_FACTOR && field->type != FIELD_LIMIT &&
+	         field->initial >= field->min) {
 		value_print_number(field->type, field->initial, initial, sizeof(initial));
 		fprintf(out, "; %s if not given", initial);
 	}
@@ -103,7 +94,7 @@ static void print_forms(FILE *out, uint32_t which)
 /* Prints a field in one or two lines: `  jitter TIME   spread of the delay; 0s to ...` */
 static void explain_field(FILE *out, const struct field *field)
 {
-	bool positional = field->flags & FIELD_POSITIONAL;
+	bool positional = !statement_is_keyword(field);
 	char *head = NULL;
 	size_t bytes = 0;
 	FILE *memory = alloc_failure_stream(&head, &bytes);
@@ -114,10 +105,7 @@ static void explain_field(FILE *out, const struct field *field)
 		fputs(field->name, memory);
 	if (field->type != FIELD_FLAG) {
 		fputs(positional ? "" : " ", memory);
-		if (field->form != NULL)
-			fputs(field->form, memory);
-		else
-			value_print_kind(memory, field);
+		value_print_kind(memory, field);
 	}
 	alloc_failure_close(memory);
 	if (head != NULL && bytes > 24)
@@ -130,28 +118,13 @@ static void explain_field(FILE *out, const struct field *field)
 	fputc('\n', out);
 }
 
-/* ---- a word that is neither a command nor a statement ---- */
+static void explain_fields_of(FILE *out, const struct statement *statement)
+{
+	for (const struct field *field = statement->fields; field->name; field++)
+		explain_field(out, field);
+}
 
-/* What words in capitals stand for, beside SELECTION. */
-static const struct {
-	const char *word, *help;
-} places[] = {
-        {"PLACE", "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
-                  "  whose packets then continue into this one instead of leaving at its port:\n\n"
-                  "  cloud access from a to b\n"
-                  "  cloud core from access to b\n"},
-        {"PORT",
-         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
-        {"CLOUD", "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
-        {"NAME", "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
-                 "  their names\n"},
-        {"INTERFACE", "  an interface of this machine, as `ip link` shows it: eth1\n"},
-        {"STATEMENT", "  what a cloud does to its packets; help cloud lists them\n"},
-        {"CLASS", "  the name of a class of a cloud; help class\n"},
-        {"SETTING", "  a setting of a port, like rx-latency; help port\n"},
-        {"LINE", "  a line of tc-netem(8); help netem\n"},
-        {"ADDRESS", "  an address, or a flow, for which a template has a cloud\n"},
-};
+/* ---- a word that is neither a command nor a statement ---- */
 
 static const char match_examples[] =
         "\n"
@@ -161,30 +134,21 @@ static const char match_examples[] =
         "  match dscp 46                    0 to 63; tcpdump does not have it\n"
         "  match vlan 7 and host 10.0.0.1\n";
 
-/* Prints the selections of a cloud, or of a template: `  priority N   which cloud...` */
-static void explain_selection(FILE *out, bool template)
-{
-	const struct statement *of = template ? &selection_per_statement : &selection_statement;
-
-	for (const struct field *field = of->fields; field->name; field++)
-		explain_field(out, field);
-}
-
 /* Explains a word in capitals. Returns false if it has no meaning; then nothing is printed. */
 static bool explain_place(FILE *out, const char *word)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (strcmp(places[i].word, word) == 0) {
-			fputs(places[i].help, out);
+	for (const struct language_slot *slot = language_slots; slot->name; slot++) {
+		if (slot->help != NULL && strcmp(slot->name, word) == 0) {
+			fputs(slot->help, out);
 			return true;
 		}
 	}
 	if (strcmp(word, "SELECTION") != 0)
 		return false;
 	fputs("cloud NAME from PLACE to PORT [SELECTION...]\n", out);
-	explain_selection(out, false);
+	explain_fields_of(out, &selection_statement);
 	fputs("\nclouds NAME from PLACE to PORT per SELECTION...\n", out);
-	explain_selection(out, true);
+	explain_fields_of(out, &selection_per_statement);
 	return true;
 }
 
@@ -229,17 +193,15 @@ static bool explain_fields(FILE *out, const char *word)
 
 static void try_fields(const struct statement *statement, struct nearest *nearest)
 {
-	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!(field->flags & FIELD_POSITIONAL))
-			nearest_try(nearest, field->name);
-	}
+	for (const struct field *field = statement->fields; field->name; field++)
+		nearest_try(nearest, statement_is_keyword(field) ? field->name : NULL);
 }
 
 /* Considers all words that have help here as candidates. */
 static void explain_word_candidates(struct nearest *nearest)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		nearest_try(nearest, places[i].word);
+	for (const struct language_slot *slot = language_slots; slot->name; slot++)
+		nearest_try(nearest, slot->help != NULL ? slot->name : NULL);
 	try_fields(&selection_per_statement, nearest);
 	try_fields(&port_setting_statement, nearest);
 	for (const struct statement *const *row = statements; *row; row++)
@@ -256,8 +218,7 @@ static void explain_statement(FILE *out, const struct statement *statement)
 		        statement->variant);
 	if (statement->fields->name != NULL)
 		fputc('\n', out);
-	for (const struct field *field = statement->fields; field->name; field++)
-		explain_field(out, field);
+	explain_fields_of(out, statement);
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
 		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
 		        term->help);
@@ -279,7 +240,7 @@ static void explain_cloud(FILE *out)
 	fputs("\nPLACE is a port, or a cloud whose packets continue into this one (help PLACE).\n"
 	      "SELECTION is:\n",
 	      out);
-	explain_selection(out, false);
+	explain_fields_of(out, &selection_statement);
 	fputs("\nStatements, in the order in which a packet meets them:\n", out);
 	for (const struct statement *const *row = statements; *row; row++) {
 		fputs("  ", out);
@@ -343,14 +304,14 @@ static bool is_netem(const struct word *word)
 static int explain_statements(FILE *out, const struct words *words, uint32_t at,
                               struct language_error *error)
 {
-	const char *variant = at + 1 < words->n ? words->word[at + 1].text : NULL;
+	const char *variant = words_text(words, at + 1);
 	bool chosen = false, first = true;
 
 	if (is_netem(&words->word[at])) {
 		netem_explain(out);
 		return 0;
 	}
-	if (!statement_is_name(words->word[at].text))
+	if (!statement_named(words->word[at].text))
 		return unknown(&words->word[at], true, error);
 	/* A word that is no variant is a value or a field: all variants are explained. */
 	if (variant != NULL)
@@ -411,7 +372,7 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 		explain_cloud(out);
 		return 0;
 	}
-	if (statement_is_name(word->text) || is_netem(word))
+	if (statement_named(word->text) || is_netem(word))
 		return explain_statements(out, words, at, error);
 	if (explain_place(out, word->text))
 		return 0;
@@ -423,13 +384,11 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	print_forms(out, which);
 	if (strcmp(word->text, "clouds") == 0) {
 		fputc('\n', out);
-		explain_selection(out, true);
+		explain_fields_of(out, &selection_per_statement);
 	}
 	if (strcmp(word->text, "port") == 0) {
 		fputc('\n', out);
-		for (const struct field *field = port_setting_statement.fields; field->name;
-		     field++)
-			explain_field(out, field);
+		explain_fields_of(out, &port_setting_statement);
 	}
 	return 0;
 }

@@ -21,58 +21,33 @@
  * Explains what is wrong with a line that matches no form, and what would be right.
  */
 
-static const char *slot_words(const char *slot)
-{
-	static const char *const words[][2] = {
-	        {"NAME", "a new name"},
-	        {"PORT", "the name of a port"},
-	        {"PLACE", "the name of a port or of a cloud"},
-	        {"CLOUD", "the name of a cloud"},
-	        {"CLASS", "the name of a class"},
-	        {"N", "a number"},
-	        {"TIME", "a time"},
-	        {"INTERFACE", "the name of an interface"},
-	        {"ADDRESS", "an address"},
-	        {"SELECTION", "`source` PREFIX, `destination` PREFIX or `flow`"},
-	        {"TEXT", "a text"},
-	        {"WORDS", "words"},
-	        {"LINE", "a line of tc-netem(8)"},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(words[i][0], slot) == 0)
-			return words[i][1];
-	}
-	return slot;
-}
-
-/* Collects, for an error, what may stand at `index` in one of the forms. */
-static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, struct listing *listing)
-{
-	struct language_token token;
-
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token))
-			continue;
-		if (!token.slot) {
-			nearest_try(nearest, token.text);
-			listing_add(listing, token.text);
-		} else if (strcmp(token.text, "STATEMENT") != 0 &&
-		           strcmp(token.text, "NUMBER") != 0) {
-			listing_add_plain(listing, slot_words(token.text));
-		}
-	}
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token) ||
-		    strcmp(token.text, "STATEMENT") != 0)
-			continue;
-		for (const struct statement *const *row = statements; *row; row++) {
-			nearest_try(nearest, (*row)->name);
-			listing_add(listing, (*row)->name);
-		}
-		return;
-	}
-}
+const struct language_slot language_slots[] = {
+        {"PLACE", "the name of a port or of a cloud",
+         "  where the packets of a cloud come from: the name of a port, or of a cloud,\n"
+         "  whose packets then continue into this one instead of leaving at its port:\n\n"
+         "  cloud access from a to b\n"
+         "  cloud core from access to b\n"},
+        {"PORT", "the name of a port",
+         "  the name of a port, where packets come in and leave; `port NAME` defines one\n"},
+        {"CLOUD", "the name of a cloud",
+         "  the name of a cloud; `cloud NAME from PLACE to PORT` defines one\n"},
+        {"NAME", "a new name",
+         "  a new name: 1 to 31 letters, digits, `-`, `_` and `.`; ports and clouds share\n"
+         "  their names\n"},
+        {"INTERFACE", "the name of an interface",
+         "  an interface of this machine, as `ip link` shows it: eth1\n"},
+        {"STATEMENT", NULL, "  what a cloud does to its packets; help cloud lists them\n"},
+        {"CLASS", "the name of a class", "  the name of a class of a cloud; help class\n"},
+        {"SETTING", NULL, "  a setting of a port, like rx-latency; help port\n"},
+        {"LINE", "a line of tc-netem(8)", "  a line of tc-netem(8); help netem\n"},
+        {"ADDRESS", "an address", "  an address, or a flow, for which a template has a cloud\n"},
+        {"N", "a number", NULL},
+        {"TIME", "a time", NULL},
+        {"SELECTION", "`source` PREFIX, `destination` PREFIX or `flow`", NULL},
+        {"TEXT", "a text", NULL},
+        {"WORDS", "words", NULL},
+        {NULL, NULL, NULL},
+};
 
 /* Returns true if the name of a statement may stand at `index`. */
 static bool expects_statement(uint32_t alive, uint32_t index)
@@ -87,14 +62,37 @@ static bool expects_statement(uint32_t alive, uint32_t index)
 	return false;
 }
 
+/* Collects, for an error, what may stand at `index` in one of the forms. */
+static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, struct listing *listing)
+{
+	struct language_token token;
+
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token))
+			continue;
+		if (!token.slot) {
+			nearest_try(nearest, token.text);
+			listing_add(listing, token.text);
+		}
+		for (const struct language_slot *slot = language_slots; slot->name; slot++) {
+			if (slot->expected != NULL && strcmp(slot->name, token.text) == 0)
+				listing_add_plain(listing, slot->expected);
+		}
+	}
+	for (const struct statement *const *row = statements;
+	     *row && expects_statement(alive, index); row++) {
+		nearest_try(nearest, (*row)->name);
+		listing_add(listing, (*row)->name);
+	}
+}
+
 /* Sets the error for another tool's word for a statement; behind `no`, only with weir's name. */
 static bool foreign_statement(const struct words *words, uint32_t index,
                               const struct foreign_word *row, struct language_error *error)
 {
-	const char *next = index + 1 < words->n ? words->word[index + 1].text : NULL;
-
 	if (row == NULL || strcmp(words->word[0].text, "no") != 0 || index == 0)
-		return foreign_word_refused(row, words->word[index].text, next,
+		return foreign_word_refused(row, words->word[index].text,
+		                            words_text(words, index + 1),
 		                            index == 0 ? "cloud NAME " : "", error);
 	language_error_set(error, ERROR_UNKNOWN_WORD, "unknown word `%.*s`; did you mean `%.*s`?",
 	                   SHOWN(words->word[index].text), (int)strcspn(row->write, " "),
@@ -205,17 +203,14 @@ static int language_wrong_word(const struct words *words, uint32_t index,
 		return language_error_set(
 		        error, ERROR_UNKNOWN_WORD,
 		        "a quoted word is not a keyword; what may stand here is %s", listing.text);
-	if (index == 0 && statement_is_name(word->text))
+	if (index == 0 && statement_named(word->text))
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` belongs to a cloud; write: cloud NAME %s ...",
 		                          word->text, word->text);
 	if (foreign(words, index, alive, foreign_word_find, error))
 		return -EINVAL;
-	if (nearest.best != NULL)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
-	if (foreign(words, index, alive, foreign_word_nearest, error) ||
+	if (nearest_suggest(&nearest, error) ||
+	    foreign(words, index, alive, foreign_word_nearest, error) ||
 	    without_statement(words, index, alive, error) || without_keywords(words, index, error))
 		return -EINVAL;
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
@@ -304,7 +299,7 @@ static bool accepts(const struct language_token *token, const struct word *word)
 	if (!token->slot)
 		return !word->quoted && strcmp(token->text, word->text) == 0;
 	if (strcmp(token->text, "STATEMENT") == 0)
-		return !word->quoted && statement_is_name(word->text);
+		return !word->quoted && statement_named(word->text);
 	if (strcmp(token->text, "NUMBER") == 0)
 		return !word->quoted && strspn(word->text, "0123456789") == strlen(word->text);
 	return true;
@@ -363,10 +358,9 @@ static int find_form(const struct words *words, const struct language_form **for
 	nearest_start(&nearest, "");
 	listing_start(&listing, "or");
 	expect(language_match(words, words->n, NULL), words->n, &nearest, &listing);
-	error->column = words->end_column;
-	return language_error_set(error, ERROR_MISSING_WORD,
-	                          "the line ends too early; what must follow is %s",
-	                          listing_end(&listing));
+	return language_error_at(error, words->end_column, ERROR_MISSING_WORD,
+	                         "the line ends too early; what must follow is %s",
+	                         listing_end(&listing));
 }
 
 /* ---- parsing ---- */
@@ -406,9 +400,8 @@ static int check_slot(struct command *command, const char *slot, const struct wo
 	    strcmp(slot, "PLACE") == 0 || strcmp(slot, "CLASS") == 0) {
 		if (word_is_name(word->text))
 			return 0;
-		error->column = word->column;
-		return language_error_set(
-		        error, ERROR_BAD_NAME,
+		return language_error_at(
+		        error, word->column, ERROR_BAD_NAME,
 		        "`%.*s` cannot be a name; a name is 1 to %d letters, digits, `-`, "
 		        "`_` and `.`",
 		        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
@@ -466,11 +459,12 @@ static int parse_selection(struct command *command, const struct statement *stat
 	}
 	if (result == 0)
 		return 0;
-	error->column = statement_fields_column(statement, &command->words, at, problem.field,
-	                                        problem.letter);
 	conf_free(command->conf);
 	command->conf = NULL;
-	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
+	return language_error_at(
+	        error,
+	        statement_column(statement, &command->words, at, problem.field, problem.letter),
+	        ERROR_BAD_VALUE, "%s", problem.text);
 }
 
 int language_parse(const char *line, struct command *command, struct language_error *error)

@@ -113,6 +113,15 @@ int language_unknown_port(const struct scenario *scenario, const struct word *na
 #define LANGUAGE_SETTING_AT   4
 #define LANGUAGE_SELECTION_AT 6
 
+/* A word in upper case of a form. */
+struct language_slot {
+	const char *name;
+	const char *expected; /* in an error: what must follow is ...; NULL: nothing */
+	const char *help;     /* lines, or NULL */
+};
+
+extern const struct language_slot language_slots[]; /* ended by a row with name NULL */
+
 struct language_token {
 	char text[16];       /* a word, or NAME, PORT, CLOUD, STATEMENT, N, TEXT, WORDS */
 	bool slot;           /* upper case: stands for a value */

@@ -31,34 +31,24 @@ static int name_taken(const struct scenario *scenario, const struct word *word, 
 	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
 }
 
-/* Returns the nth name of a kind: a port's or a cloud's. */
-typedef const char *name_at(const struct scenario *scenario, uint32_t n);
-
-static const char *port_name(const struct scenario *scenario, uint32_t n)
-{
-	return scenario->ports[n].name;
-}
-
-static const char *cloud_name(const struct scenario *scenario, uint32_t n)
-{
-	return scenario->clouds[n]->name;
-}
-
-static int unknown_name(const struct scenario *scenario, uint32_t n, name_at *name_of,
-                        const char *kind, const char *code, const char *word,
+static int unknown_name(const struct scenario *scenario, bool port, const char *word,
                         struct language_error *error)
 {
+	const uint32_t n = port ? scenario->n_ports : scenario->n_clouds;
 	struct nearest nearest;
 	struct listing listing;
 
 	nearest_start(&nearest, word);
 	listing_start(&listing, "and");
 	for (uint32_t i = 0; i < n; i++) {
+		const char *name = port ? scenario->ports[i].name : scenario->clouds[i]->name;
+
 		if (n > 1)
-			nearest_try(&nearest, name_of(scenario, i));
-		listing_add(&listing, name_of(scenario, i));
+			nearest_try(&nearest, name);
+		listing_add(&listing, name);
 	}
-	return language_error_set(error, code, "there is no %s `%.*s`; %s %s%s%s%s", kind,
+	return language_error_set(error, port ? ERROR_UNKNOWN_PORT : ERROR_UNKNOWN_CLOUD,
+	                          "there is no %s `%.*s`; %s %s%s%s%s", port ? "port" : "cloud",
 	                          SHOWN(word), n == 1 ? "the only one is" : "there are",
 	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
 	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
@@ -73,8 +63,7 @@ int language_unknown_port(const struct scenario *scenario, const struct word *na
 		        error, ERROR_UNKNOWN_PORT,
 		        "there is no port `%.*s`, nor any other; first write: port %.*s",
 		        SHOWN(name->text), SHOWN(name->text));
-	return unknown_name(scenario, scenario->n_ports, port_name, "port", ERROR_UNKNOWN_PORT,
-	                    name->text, error);
+	return unknown_name(scenario, true, name->text, error);
 }
 
 int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
@@ -86,8 +75,7 @@ int language_unknown_cloud(const struct scenario *scenario, const struct word *n
 		                          "there is no cloud `%.*s`, nor any other; first write: "
 		                          "cloud NAME from PORT to PORT",
 		                          SHOWN(name->text));
-	return unknown_name(scenario, scenario->n_clouds, cloud_name, "cloud", ERROR_UNKNOWN_CLOUD,
-	                    name->text, error);
+	return unknown_name(scenario, false, name->text, error);
 }
 
 static int check_port(const struct scenario *scenario, const struct word *word,
@@ -193,10 +181,9 @@ static int scope_number(const struct cloud_conf *cloud, struct conf *conf, const
 	conf->number = cloud_class_free(cloud);
 	if (n < CLASSES_MAX)
 		return 0;
-	error->column = word[3].column;
-	return language_error_set(error, ERROR_FULL,
-	                          "cloud `%s` has %d classes already, which is the maximum",
-	                          word[1].text, CLASSES_MAX);
+	return language_error_at(error, word[3].column, ERROR_FULL,
+	                         "cloud `%s` has %d classes already, which is the maximum",
+	                         word[1].text, CLASSES_MAX);
 }
 
 static int edit_statement(struct scenario *scenario, const struct command *command,
@@ -248,11 +235,10 @@ static int edit_netem(struct scenario *scenario, const struct command *command,
 		return -EINVAL;
 	cloud = scenario->clouds[index];
 	if (netem->seed_column && scenario->seed_given && scenario->seed != netem->seed) {
-		error->column = netem->seed_column;
-		return language_error_set(error, ERROR_CONFLICT,
-		                          "the scenario has the seed %" PRIu64
-		                          " already, which all clouds share; leave this one out",
-		                          scenario->seed);
+		return language_error_at(error, netem->seed_column, ERROR_CONFLICT,
+		                         "the scenario has the seed %" PRIu64
+		                         " already, which all clouds share; leave this one out",
+		                         scenario->seed);
 	}
 	for (uint32_t i = 0; netem_statements[i]; i++)
 		removed += cloud_conf_get(cloud, netem_statements[i]) != NULL;
@@ -323,9 +309,9 @@ static int edit_no_class(struct cloud_conf *cloud, const struct word *word, uint
 		return cloud_conf_remove_scope(cloud, word[4].text);
 	if (cloud_conf_scoped(cloud, word[4].text, word[5].text) != NULL)
 		return cloud_conf_remove_number(cloud, word[5].text, number);
-	error->column = word[5].column;
-	return language_error_set(error, ERROR_UNKNOWN_WORD, "class `%s` of cloud `%s` has no `%s`",
-	                          word[4].text, word[2].text, word[5].text);
+	return language_error_at(error, word[5].column, ERROR_UNKNOWN_WORD,
+	                         "class `%s` of cloud `%s` has no `%s`", word[4].text, word[2].text,
+	                         word[5].text);
 }
 
 static bool is_there(const struct cloud_conf *cloud, const char *statement, uint64_t number)
@@ -408,9 +394,8 @@ int language_edit(struct scenario *scenario, const struct command *command,
 	default:
 		break;
 	}
-	error->column = word[0].column;
-	return language_error_set(error, ERROR_NOT_HERE,
-	                          "`%s` is a command for a running weir; only lines that describe "
-	                          "a scenario are allowed here",
-	                          word[0].text);
+	return language_error_at(error, word[0].column, ERROR_NOT_HERE,
+	                         "`%s` is a command for a running weir; only lines that describe "
+	                         "a scenario are allowed here",
+	                         word[0].text);
 }

@@ -17,34 +17,6 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 
-static const char *const type_names[] = {
-        [FIELD_TIME] = "time",
-        [FIELD_RATE] = "rate",
-        [FIELD_BYTES] = "bytes",
-        [FIELD_LIMIT] = "limit",
-        [FIELD_PROBABILITY] = "probability",
-        [FIELD_COUNT] = "count",
-        [FIELD_FACTOR] = "factor",
-        [FIELD_WORD] = "word",
-        [FIELD_SWITCH] = "switch",
-        [FIELD_FLAG] = "flag",
-        [FIELD_IPV4] = "ipv4",
-        [FIELD_IPV6] = "ipv6",
-        [FIELD_TEXT] = "text",
-        [FIELD_RATIO] = "ratio",
-        [FIELD_RANGE] = "range",
-        [FIELD_NUMBERS] = "numbers",
-        [FIELD_WORDS] = "words",
-        [FIELD_FILE] = "file",
-        [FIELD_RATES] = "rates",
-        [FIELD_TIMES] = "times",
-        [FIELD_PROBABILITIES] = "probabilities",
-        [FIELD_ORDERS] = "orders",
-        [FIELD_STATES] = "states",
-};
-_Static_assert(sizeof(type_names) / sizeof(type_names[0]) == FIELD_STATES + 1,
-               "a name for each type of a field");
-
 static const char *const role_names[] = {
         [ROLE_STAGE] = "stage", [ROLE_LINK] = "link",
         [ROLE_AQM] = "aqm",     [ROLE_AQM_MODIFIER] = "aqm-modifier",
@@ -63,11 +35,9 @@ static json_t *kind_of(const struct field *field)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *out = field->form ? NULL : alloc_failure_stream(&text, &bytes);
+	FILE *out = alloc_failure_stream(&text, &bytes);
 	json_t *kind = NULL;
 
-	if (field->form)
-		return json_string(field->form);
 	if (!out)
 		return NULL;
 	value_print_kind(out, field);
@@ -95,7 +65,7 @@ static json_t *field_object(const struct field *field)
 	bool bounded = field->min != 0 || field->max != 0, inner = statement_is_inner(field);
 
 	return json_pack("{s:s, s:s, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "name",
-	                 field->name, "type", type_names[field->type], "kind", kind_of(field),
+	                 field->name, "type", value_kind(field->type)->name, "kind", kind_of(field),
 	                 "help", field->help, "positional",
 	                 (int)(field->flags & FIELD_POSITIONAL ? 1 : 0), "required",
 	                 (int)(field->flags & FIELD_REQUIRED ? 1 : 0), "rest",
@@ -203,12 +173,7 @@ static void synopsis(FILE *out, const void *of)
 
 static void kind(FILE *out, const void *of)
 {
-	const struct field *field = of;
-
-	if (field->form != NULL)
-		fputs(field->form, out);
-	else
-		value_print_kind(out, field);
+	value_print_kind(out, of);
 }
 
 static void range(FILE *out, const void *of)

@@ -97,19 +97,6 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 	        listing_end(&listing));
 }
 
-/* Reports a second cloud from one place that takes the rest: it would never get a packet. */
-static int no_packets(const struct scenario *scenario, const struct cloud_conf *cloud,
-                      const struct cloud_conf *first, struct problem *problem)
-{
-	return problem_set(
-	        problem, -1,
-	        "cloud `%s` would get no packets: `%s` takes all that come from %s `%s`; say "
-	        "which it takes with `match`, let it begin elsewhere, or remove `%s`",
-	        cloud->name, first->name,
-	        scenario_find_port(scenario, cloud->from) >= 0 ? "port" : "cloud", cloud->from,
-	        first->name);
-}
-
 static int check_cloud(const struct scenario *scenario, const struct cloud_conf *cloud,
                        const struct cloud_conf **rest, struct scenario_place *place,
                        struct problem *problem)
@@ -130,8 +117,15 @@ static int check_cloud(const struct scenario *scenario, const struct cloud_conf 
 	place->word = WORD_NAME;
 	if (selection_chooses(cloud))
 		return 0;
+	/* A second cloud from one place that takes the rest would never get a packet. */
 	if (rest[from] != NULL)
-		return no_packets(scenario, cloud, rest[from], problem);
+		return problem_set(problem, -1,
+		                   "cloud `%s` would get no packets: `%s` takes all that come from "
+		                   "%s `%s`; say which it takes with `match`, let it begin "
+		                   "elsewhere, or remove `%s`",
+		                   cloud->name, rest[from]->name,
+		                   from < (int)scenario->n_ports ? "port" : "cloud", cloud->from,
+		                   rest[from]->name);
 	rest[from] = cloud;
 	return 0;
 }
@@ -167,7 +161,6 @@ struct claim {
 };
 
 struct claims {
-	const struct scenario *scenario;
 	FILE *out;
 	uint32_t n, said;
 	bool more;
@@ -201,11 +194,6 @@ static int compare_claims(const void *a, const void *b)
 	if (order != 0)
 		return order;
 	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static bool same_turn(const struct claim *x, const struct claim *y)
-{
-	return x->place == y->place && selection_priority(x->cloud) == selection_priority(y->cloud);
 }
 
 static void say_overlap(struct claims *claims, const struct claim *a, const struct claim *b)
@@ -305,7 +293,8 @@ static void compare_all(struct claims *claims, struct seen *room)
 		     k += group_size(claims, k)) {
 			const struct claim *b = &claims->claim[k];
 
-			if (!same_turn(a, b))
+			if (a->place != b->place ||
+			    selection_priority(a->cloud) != selection_priority(b->cloud))
 				break;
 			if (a->filter != NULL || b->filter != NULL)
 				say_overlap(claims, a, b);
@@ -343,7 +332,7 @@ static uint32_t claims_of(const struct scenario *scenario, uint32_t index, struc
 
 static void path_warn(const struct scenario *scenario, FILE *out)
 {
-	struct claims claims = {.scenario = scenario, .out = out};
+	struct claims claims = {.out = out};
 	struct claim of_one[MATCH_ROWS_MAX];
 	struct seen *room = NULL;
 	uint32_t all = 0;
@@ -445,8 +434,8 @@ static bool is_checked(const struct cloud_conf *cloud, const struct scenario *be
 	return same;
 }
 
-int scenario_check_since(const struct scenario *scenario, const struct scenario *before,
-                         struct scenario_place *place, struct problem *problem)
+int scenario_check_at(const struct scenario *scenario, const struct scenario *before,
+                      struct scenario_place *place, struct problem *problem)
 {
 	*place = (struct scenario_place){.field = -1};
 	if (path_check(scenario, place, problem) != 0)
@@ -481,35 +470,15 @@ int scenario_check_since(const struct scenario *scenario, const struct scenario 
 	return 0;
 }
 
-int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
-                      struct problem *problem)
-{
-	return scenario_check_since(scenario, NULL, place, problem);
-}
-
 int scenario_check(const struct scenario *scenario, struct problem *problem)
 {
 	struct scenario_place place;
 
-	return scenario_check_at(scenario, &place, problem);
+	return scenario_check_at(scenario, NULL, &place, problem);
 }
 
 #define MEAN_MORE 0.005 /* a mean that is greater by a smaller share is no matter */
 #define WARNINGS  10
-
-static void say_mean(FILE *out, const char *cloud, const struct delay_conf *delay,
-                     const struct delay_asked *asked)
-{
-	char delay_text[HUMAN_UNIT_SIZE], jitter[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
-
-	human_unit_format(delay_text, sizeof(delay_text), HUMAN_NS, asked->drawn_mean_ns, 5);
-	human_unit_format(jitter, sizeof(jitter), HUMAN_NS, (double)delay->jitter_ns, 5);
-	human_unit_format(mean, sizeof(mean), HUMAN_NS, asked->mean_ns, 3);
-	fprintf(out,
-	        "warning: cloud `%s`: a jitter of %s around a delay of %s would make some delays "
-	        "negative; they become 0, so the mean is %s (%+.1f %%)\n",
-	        cloud, jitter, delay_text, mean, (asked->mean_ns / asked->drawn_mean_ns - 1) * 100);
-}
 
 void scenario_warn(const struct scenario *scenario, FILE *out)
 {
@@ -530,7 +499,16 @@ void scenario_warn(const struct scenario *scenario, FILE *out)
 		}
 		if (asked.mean_ns <= asked.drawn_mean_ns * (1 + MEAN_MORE))
 			continue;
-		say_mean(out, scenario->clouds[i]->name, delay, &asked);
+		char delay_text[HUMAN_UNIT_SIZE], jitter[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
+
+		human_unit_format(delay_text, sizeof(delay_text), HUMAN_NS, asked.drawn_mean_ns, 5);
+		human_unit_format(jitter, sizeof(jitter), HUMAN_NS, (double)delay->jitter_ns, 5);
+		human_unit_format(mean, sizeof(mean), HUMAN_NS, asked.mean_ns, 3);
+		fprintf(out,
+		        "warning: cloud `%s`: a jitter of %s around a delay of %s would make some "
+		        "delays negative; they become 0, so the mean is %s (%+.1f %%)\n",
+		        scenario->clouds[i]->name, jitter, delay_text, mean,
+		        (asked.mean_ns / asked.drawn_mean_ns - 1) * 100);
 		said++;
 	}
 }

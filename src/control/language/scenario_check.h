@@ -26,15 +26,11 @@ struct scenario_place {
 
 /* Returns 0, or -EINVAL with problem: a sentence that names cloud and statement. */
 int scenario_check(const struct scenario *scenario, struct problem *problem);
-/* Does the same, and sets the place; its strings belong to the scenario. */
-int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
-                      struct problem *problem);
-
-/* Does the same for a scenario made from `before`, which has been checked. The statements of
- * unchanged clouds are not checked again: they may have read large files. If `before` is NULL, all
- * are checked. */
-int scenario_check_since(const struct scenario *scenario, const struct scenario *before,
-                         struct scenario_place *place, struct problem *problem);
+/* Does the same, and sets the place; its strings belong to the scenario. If it was made from
+ * `before`, which has been checked, the statements of unchanged clouds are not checked again: they
+ * may have read large files. If `before` is NULL, all are checked. */
+int scenario_check_at(const struct scenario *scenario, const struct scenario *before,
+                      struct scenario_place *place, struct problem *problem);
 
 /* Returns true if this statement, as a line gives it, is the one at the place. */
 bool scenario_place_is(const struct scenario_place *place, const struct conf *conf);

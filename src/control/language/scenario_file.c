@@ -138,7 +138,7 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 		*column = netem_column(command->netem, place->statement);
 		return *column != 0;
 	}
-	*column = statement_column(&command->words, 2, place->field, place->letter);
+	*column = statement_column(NULL, &command->words, 2, place->field, place->letter);
 	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
 }
 
@@ -203,7 +203,7 @@ static int text_execute(const char *text, size_t bytes, const char *name, FILE *
 	result = execute_lines(reader, made_scenario);
 	if (result != 0)
 		goto err_free;
-	if (scenario_check_since(made_scenario, before, &place, &problem) != 0) {
+	if (scenario_check_at(made_scenario, before, &place, &problem) != 0) {
 		result = complain_of_whole(reader, &place, problem.text);
 		goto err_free;
 	}

@@ -38,7 +38,7 @@ struct scenario_fault {
 	uint32_t line, column; /* from 1; 0: there is no such place */
 	char text[SCENARIO_FILE_ERROR];
 };
-/* Executes lines on a copy of `before`, and checks the result (scenario_check_since): ports and
+/* Executes lines on a copy of `before`, and checks the result (scenario_check_at): ports and
  * seed remain. If `before` is NULL, on an empty scenario. Returns 0, and the caller owns the
  * scenario; or -EINVAL or -ENOMEM with fault. */
 int scenario_text_edit(const char *text, size_t bytes, const struct scenario *before,

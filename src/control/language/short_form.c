@@ -50,37 +50,38 @@ static int is_scenario(const struct dirent *entry)
 	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Calls `look` for the name of each scenario of a folder, in the order of the alphabet. */
-static void each_name(const char *folder, void (*look)(const char *name, void *argument),
-                      void *argument)
-{
+/* The scenarios of a folder, in the order of the alphabet. */
+struct scenarios {
+	char folder[PATH_MAX];
 	struct dirent **found;
-	int n = scandir(folder, &found, is_scenario, alphasort);
-
-	for (int i = 0; i < n; i++) {
-		found[i]->d_name[strlen(found[i]->d_name) - strlen(SUFFIX)] = '\0';
-		look(found[i]->d_name, argument);
-		free(found[i]);
-	}
-	if (n >= 0)
-		free(found);
-}
-
-struct prefix {
-	const char *text;
-	char name[SCENARIO_NAME_BYTES]; /* "": none yet */
-	bool several;
+	int n, next;
 };
 
-static void look_at_prefix(const char *name, void *argument)
+/* Begins with the folder of that number. Returns false if it cannot be read. */
+static bool scenarios_begin(struct scenarios *scenarios, int which)
 {
-	struct prefix *prefix = argument;
+	memset(scenarios, 0, sizeof(*scenarios));
+	scenarios->n = -1;
+	if (folder_of_scenarios(which, scenarios->folder))
+		scenarios->n =
+		        scandir(scenarios->folder, &scenarios->found, is_scenario, alphasort);
+	return scenarios->n >= 0;
+}
 
-	if (strncmp(name, prefix->text, strlen(prefix->text)) != 0 ||
-	    strlen(name) >= sizeof(prefix->name))
-		return;
-	prefix->several |= prefix->name[0] != '\0' && strcmp(prefix->name, name) != 0;
-	strcpy(prefix->name, name);
+/* Returns the next name, until the next call; or NULL behind the last one. */
+static const char *scenarios_next(struct scenarios *scenarios)
+{
+	char *name;
+
+	if (scenarios->next > 0)
+		free(scenarios->found[scenarios->next - 1]);
+	if (scenarios->next >= scenarios->n) {
+		free(scenarios->found);
+		return NULL;
+	}
+	name = scenarios->found[scenarios->next++]->d_name;
+	name[strlen(name) - strlen(SUFFIX)] = '\0';
+	return name;
 }
 
 static bool find_exactly(const char *name, char *path, size_t room)
@@ -99,40 +100,46 @@ static bool find_exactly(const char *name, char *path, size_t room)
 
 bool scenario_name_find(const char *name, char *path, size_t room)
 {
-	struct prefix prefix = {.text = name};
-	char folder[PATH_MAX];
+	char found[SCENARIO_NAME_BYTES] = "";
+	struct scenarios scenarios;
+	bool several = false;
 
 	if (find_exactly(name, path, room))
 		return true;
 	if (!word_is_name(name) || strlen(name) < PREFIX_LEAST)
 		return false;
 	for (int i = 0; i < FOLDERS; i++) {
-		if (folder_of_scenarios(i, folder))
-			each_name(folder, look_at_prefix, &prefix);
+		scenarios_begin(&scenarios, i);
+		for (const char *each; (each = scenarios_next(&scenarios));) {
+			if (strncmp(each, name, strlen(name)) != 0 || strlen(each) >= sizeof(found))
+				continue;
+			several |= found[0] != '\0' && strcmp(found, each) != 0;
+			strcpy(found, each);
+		}
 	}
-	return prefix.name[0] != '\0' && !prefix.several && find_exactly(prefix.name, path, room);
-}
-
-static void look_at_near(const char *name, void *argument)
-{
-	nearest_try(argument, name);
+	return found[0] != '\0' && !several && find_exactly(found, path, room);
 }
 
 /* Tries all names as the nearest one. */
 static void scenario_name_nearest(struct nearest *nearest)
 {
-	char folder[PATH_MAX];
+	struct scenarios scenarios;
 
 	for (int i = 0; i < FOLDERS; i++) {
-		if (folder_of_scenarios(i, folder))
-			each_name(folder, look_at_near, nearest);
+		scenarios_begin(&scenarios, i);
+		for (const char *each; (each = scenarios_next(&scenarios));)
+			nearest_try(nearest, each);
 	}
 }
 
-/* Prints the first sentence of a file, that of its first comment that is no licence, as far as it
- * fits a line of the terminal. */
-static void print_first_sentence(FILE *out, const char *path)
+static void print_name(FILE *out, const char *folder, const char *name)
 {
+	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
+
+	fprintf(out, "  %-22s  ", name);
+	snprintf(path, sizeof(path), "%s/%s" SUFFIX, folder, name);
+	/* The first sentence of its first comment that is no licence, as far as it fits a line of
+	 * the terminal. */
 	char line[256];
 	FILE *file = fopen(path, "re");
 	int bytes = 0;
@@ -152,36 +159,22 @@ static void print_first_sentence(FILE *out, const char *path)
 	}
 	if (file)
 		fclose(file);
-}
-
-struct printing {
-	FILE *out;
-	const char *folder;
-};
-
-static void print_name(const char *name, void *argument)
-{
-	const struct printing *printing = argument;
-	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
-
-	fprintf(printing->out, "  %-22s  ", name);
-	snprintf(path, sizeof(path), "%s/%s" SUFFIX, printing->folder, name);
-	print_first_sentence(printing->out, path);
-	fputc('\n', printing->out);
+	fputc('\n', out);
 }
 
 void scenario_names_print(FILE *out)
 {
-	char folder[PATH_MAX];
+	struct scenarios scenarios;
 
 	for (int i = 0; i < FOLDERS; i++) {
-		if (!folder_of_scenarios(i, folder) || access(folder, R_OK) != 0)
+		if (!scenarios_begin(&scenarios, i))
 			continue;
 		fprintf(out,
 		        "Scenarios in %s. A name, or the beginning of one, stands for its file:\n"
 		        "weir exec geo-satellite -- COMMAND, weir replay -c geo ...\n\n",
-		        folder);
-		each_name(folder, print_name, &(struct printing){out, folder});
+		        scenarios.folder);
+		for (const char *name; (name = scenarios_next(&scenarios));)
+			print_name(out, scenarios.folder, name);
 		return;
 	}
 	fputs("The scenarios that come with weir are not installed here.\n", out);

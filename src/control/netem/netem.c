@@ -82,14 +82,13 @@ static int take_percent(struct netem_parser *p, const char *what, probability_q6
 	return 0;
 }
 
-static int take_whole(struct netem_parser *p, const char *what, int64_t min, int64_t max,
-                      int64_t *value)
+static int take_whole(struct netem_parser *p, const char *what, int64_t min, int64_t *value)
 {
 	const struct word *word = here(p);
 	char right[96];
 
-	snprintf(right, sizeof(right), "a whole number, %" PRId64 " to %" PRId64, min, max);
-	if (!word || !netem_unit_whole(word->text, min, max, value))
+	snprintf(right, sizeof(right), "a whole number, %" PRId64 " to %d", min, INT32_MAX);
+	if (!word || !netem_unit_whole(word->text, min, INT32_MAX, value))
 		return wrong(p, what, right);
 	p->at++;
 	return 0;
@@ -182,11 +181,9 @@ static int parse_loss(struct netem_parser *p, uint32_t column)
 	struct netem *netem = p->netem;
 	const struct word *word = here(p);
 
-	if (netem->loss_model != NETEM_LOSS_NONE) {
-		p->error->column = column;
-		return language_error_set(p->error, ERROR_DUPLICATE_WORD,
-		                          "a loss was given already; netem has only one");
-	}
+	if (netem->loss_model != NETEM_LOSS_NONE)
+		return language_error_at(p->error, column, ERROR_DUPLICATE_WORD,
+		                         "a loss was given already; netem has only one");
 	netem->loss_column = column;
 	if (word && strcmp(word->text, "state") == 0) {
 		p->at++;
@@ -236,7 +233,7 @@ static int parse_duplicate(struct netem_parser *p, uint32_t column)
 static int parse_gap(struct netem_parser *p, uint32_t column)
 {
 	p->netem->gap_column = column;
-	return take_whole(p, "gap", 0, INT32_MAX, &p->netem->gap);
+	return take_whole(p, "gap", 0, &p->netem->gap);
 }
 
 static int parse_rate(struct netem_parser *p, uint32_t column)
@@ -255,14 +252,12 @@ static int parse_rate(struct netem_parser *p, uint32_t column)
 		             "a rate as in tc, like 10mbit, 5kbit, 1mbps (bytes) or 1000");
 	p->at++;
 	if (number_follows(p, true) &&
-	    take_whole(p, "the packet overhead", INT32_MIN, INT32_MAX, &netem->overhead) != 0)
+	    take_whole(p, "the packet overhead", INT32_MIN, &netem->overhead) != 0)
 		return -EINVAL;
-	if (number_follows(p, false) &&
-	    take_whole(p, "the cell size", 0, INT32_MAX, &netem->cell_bytes) != 0)
+	if (number_follows(p, false) && take_whole(p, "the cell size", 0, &netem->cell_bytes) != 0)
 		return -EINVAL;
 	if (number_follows(p, true))
-		return take_whole(p, "the cell overhead", INT32_MIN, INT32_MAX,
-		                  &netem->cell_overhead);
+		return take_whole(p, "the cell overhead", INT32_MIN, &netem->cell_overhead);
 	return 0;
 }
 
@@ -313,8 +308,7 @@ static int parse_slot(struct netem_parser *p, uint32_t column)
 	netem->slot_packets = netem->slot_bytes = 0;
 	if (take_slot_times(p) != 0)
 		return -EINVAL;
-	if (short_word(p, "packets") &&
-	    take_whole(p, "packets", 0, INT32_MAX, &netem->slot_packets) != 0)
+	if (short_word(p, "packets") && take_whole(p, "packets", 0, &netem->slot_packets) != 0)
 		return -EINVAL;
 	if (short_word(p, "bytes"))
 		return take_size(p, "bytes", &netem->slot_bytes);
@@ -417,8 +411,7 @@ static int unknown(struct netem_parser *p)
 
 static int contradiction(struct netem_parser *p, uint32_t column, const char *text)
 {
-	p->error->column = column;
-	return language_error_set(p->error, ERROR_CONFLICT, "%s", text);
+	return language_error_at(p->error, column, ERROR_CONFLICT, "%s", text);
 }
 
 /* Checks what tc refuses in a line as a whole, and what could have no effect. */

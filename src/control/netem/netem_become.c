@@ -189,7 +189,7 @@ static void make_slots(struct maker *maker)
 		min_ns -= RTE_MIN(netem->slot_min_ns, netem->slot_max_ns);
 		max_ns += netem->slot_min_ns;
 	}
-	if (!statement_is_name("slots")) {
+	if (!statement_named("slots")) {
 		maker->failed = language_error_set(maker->error, ERROR_UNKNOWN_WORD,
 		                                   "there are no slots in this weir");
 		return;

@@ -14,6 +14,7 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
+#include "text/array.h"
 #include "text/file_read.h"
 
 /*
@@ -32,16 +33,9 @@ static bool lines_insert(struct lines *lines, size_t at, const char *text, size_
 {
 	char *line = strndup(text, bytes);
 
-	if (lines->n == lines->room) {
-		size_t room = 2 * lines->room + 64;
-		char **more = realloc(lines->line, room * sizeof(*more));
-
-		if (!more) {
-			free(line);
-			return false;
-		}
-		lines->line = more;
-		lines->room = room;
+	if (!array_fits(&lines->line, &lines->room, lines->n + 1, sizeof(line))) {
+		free(line);
+		return false;
 	}
 	memmove(&lines->line[at + 1], &lines->line[at], (lines->n - at) * sizeof(char *));
 	lines->line[at] = line;
@@ -378,22 +372,6 @@ static int read_ports(struct recording_folder *folder, const json_t *ports, stru
 	return 0;
 }
 
-/* Finds the capture, compressed or not. */
-static int find_ingress(struct recording_folder *folder, struct problem *problem)
-{
-	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
-	char *path = folder->about.ingress;
-
-	for (uint32_t i = 0; i < 2; i++) {
-		if (snprintf(path, sizeof(folder->about.ingress), "%s/%s", folder->path,
-		             names[i]) >= (int)sizeof(folder->about.ingress))
-			return wrong(folder, "", "the path is too long", problem);
-		if (access(path, F_OK) == 0)
-			return 0;
-	}
-	return wrong(folder, names[0], "does not exist", problem);
-}
-
 const char *recording_other_version(const struct recording_about *about,
                                     char text[RECORDING_OTHER_BYTES])
 {
@@ -411,6 +389,8 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	char *text = read_all(folder, "recording.json", NULL);
 	const bool there = text != NULL;
 	const char *weir;
+	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
+	char *path = folder->about.ingress;
 
 	*object = text ? json_loads(text, 0, NULL) : NULL;
 	free(text);
@@ -428,7 +408,15 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	        (uint64_t)json_integer_value(json_object_get(*object, "memory_bytes"));
 	if (about->workers == 0 || about->workers > RERUN_WORKERS_MAX)
 		return wrong(folder, "recording.json", "workers: 1 to 128", problem);
-	return find_ingress(folder, problem);
+	/* Finds the capture, compressed or not. */
+	for (uint32_t i = 0; i < 2; i++) {
+		if (snprintf(path, sizeof(folder->about.ingress), "%s/%s", folder->path,
+		             names[i]) >= (int)sizeof(folder->about.ingress))
+			return wrong(folder, "", "the path is too long", problem);
+		if (access(path, F_OK) == 0)
+			return 0;
+	}
+	return wrong(folder, names[0], "does not exist", problem);
 }
 
 /* A truncated row ends what is known. */

@@ -49,37 +49,35 @@ struct recording_arguments {
 #define RECORDING_LIMIT_MIN (UINT64_C(1) << 20)
 
 /* Rows of the command's table; the member is its struct recording_arguments, `record`. */
-#define RECORDING_OPTION_FOLDER(arguments)                                                         \
-	OPTION("--record", FIELD_TEXT, arguments, record.folder, .form = "DIR",                    \
-	       .help = "records all received packets and all changes into a folder; "              \
-	               "`weir replay --recording DIR` repeats the run exactly")
-#define RECORDING_OPTION_SNAP(arguments)                                                           \
-	OPTION("--snap", FIELD_BYTES, arguments, record.snap, .min = RECORDING_SNAP_MIN,           \
-	       .max = PACKET_BYTES_MAX, .help = "bytes recorded of each packet; all if not given")
-#define RECORDING_OPTION_LIMIT(arguments)                                                          \
-	OPTION("--limit", FIELD_BYTES, arguments, record.limit_bytes, .min = RECORDING_LIMIT_MIN,  \
-	       .max = UINT64_C(1) << 44, .help = "ends the recording at this size")
-#define RECORDING_OPTION_ZSTD(arguments)                                                           \
-	OPTION("--zstd", FIELD_FLAG, arguments, record.zstd,                                       \
-	       .help = "compresses the recording while it is written")
-#define RECORDING_OPTION_FLIGHT(arguments)                                                         \
-	OPTION("--flight", FIELD_LIMIT, arguments, record.flight, .form = "TIME|SIZE",             \
-	       .help = "keeps the latest received packets and changes in memory: `weir "           \
-	               "ctl flight dump DIR`, SIGUSR1 or an event makes a recording of "           \
-	               "them")
-#define RECORDING_OPTION_FLIGHT_ON(arguments)                                                      \
-	OPTION("--flight-on", FIELD_TEXT, arguments, record.flight_on, .form = "EVENTS",           \
-	       .help = "kinds of events that dump the flight, separated by commas; "               \
-	               "real-loss,stall if not given; none: no event does")
-#define RECORDING_OPTION_FLIGHT_TO(arguments)                                                      \
-	OPTION("--flight-to", FIELD_TEXT, arguments, record.flight_to, .form = "DIR",              \
-	       .help = "folder of a flight's dump: DIR, a hyphen and the date; weir-flight if "    \
-	               "not given")
-#define RECORDING_OPTION_FLIGHT_HELD(arguments)                                                    \
-	OPTION("--flight-held", FIELD_COUNT, arguments, record.flight_held, .min = 1,              \
-	       .max = UINT64_C(1) << 24,                                                           \
-	       .help = "takes a snapshot for the flight only while at most this many "             \
-	               "packets are held; 16384 if not given")
+#define RECORDING_OPTIONS(arguments)                                                               \
+	{OPTION("--record", FIELD_TEXT, arguments, record.folder, .form = "DIR",                   \
+	        .help = "records all received packets and all changes into a folder; "             \
+	                "`weir replay --recording DIR` repeats the run exactly")},                 \
+	        {OPTION("--snap", FIELD_BYTES, arguments, record.snap, .min = RECORDING_SNAP_MIN,  \
+	                .max = PACKET_BYTES_MAX,                                                   \
+	                .help = "bytes recorded of each packet; all if not given")},               \
+	        {OPTION("--limit", FIELD_BYTES, arguments, record.limit_bytes,                     \
+	                .min = RECORDING_LIMIT_MIN, .max = UINT64_C(1) << 44,                      \
+	                .help = "ends the recording at this size")},                               \
+	        {OPTION("--zstd", FIELD_FLAG, arguments, record.zstd,                              \
+	                .help = "compresses the recording while it is written")},                  \
+	        {OPTION("--flight", FIELD_LIMIT, arguments, record.flight, .form = "TIME|SIZE",    \
+	                .help = "keeps the latest received packets and changes in memory: `weir "  \
+	                        "ctl flight dump DIR`, SIGUSR1 or an event makes a recording of "  \
+	                        "them")},                                                          \
+	        {OPTION("--flight-on", FIELD_TEXT, arguments, record.flight_on, .form = "EVENTS",  \
+	                .help = "kinds of events that dump the flight, separated by commas; "      \
+	                        "real-loss,stall if not given; none: no event does")},             \
+	        {OPTION("--flight-to", FIELD_TEXT, arguments, record.flight_to, .form = "DIR",     \
+	                .help = "folder of a flight's dump: DIR, a hyphen and the date; "          \
+	                        "weir-flight if not given")},                                      \
+	{                                                                                          \
+		OPTION("--flight-held", FIELD_COUNT, arguments, record.flight_held, .min = 1,      \
+		       .max = UINT64_C(1) << 24,                                                   \
+		       .help = "takes a snapshot for the flight only while at most this many "     \
+		               "packets are held; 16384 if not given")                             \
+	}
+
 /* Returns true if an option is wrong, or they do not fit together; `why` is a sentence then. */
 #define RECORDING_WHY_BYTES 400
 bool recording_arguments_wrong(const struct recording_arguments *arguments,

@@ -411,43 +411,9 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	page_figure(&drawing->page, &chart, caption);
 }
 
-static void draw_table(struct drawing *drawing, uint32_t cloud)
+static void draw_table(struct drawing *drawing, struct table *table)
 {
-	struct achieved_row rows[ACHIEVED_ROWS_MAX];
-	struct achieved_run run = replay_achieved_run(drawing->scenario, drawing->result, cloud);
-	struct table *table = table_headed("lll", "", "configured", "achieved", NULL);
-	uint32_t n;
-
-	run.time_unit = drawing->delay_unit;
-	run.rate_unit = drawing->rate_unit;
-	n = achieved_rows(drawing->scenario->clouds[cloud], &drawing->result->clouds[cloud], &run,
-	                  rows);
-	for (uint32_t i = 0; table && i < n; i++)
-		table_texts(table, rows[i].what, rows[i].asked, rows[i].got, NULL);
-	if (table)
-		table_page(table, &drawing->page, NULL, NULL);
-	table_free(table);
-}
-
-static void draw_times(struct drawing *drawing, uint32_t cloud)
-{
-	struct achieved_times times[ACHIEVED_TIMES_MAX];
-	struct table *table = table_headed("llllll", "", NULL);
-	uint32_t n = achieved_times(drawing->scenario->clouds[cloud],
-	                            &drawing->result->clouds[cloud], times);
-	char text[HUMAN_UNIT_SIZE];
-
-	for (uint32_t k = 0; table && k < ACHIEVED_TIMES_COLUMNS; k++)
-		table_text(table, achieved_times_head[k]);
-	for (uint32_t i = 0; table && i < n; i++) {
-		table_text(table, times[i].what);
-		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
-			achieved_times_cell(&times[i], k, drawing->delay_unit, text);
-			table_text(table, text);
-		}
-	}
-	if (table)
-		table_page(table, &drawing->page, NULL, NULL);
+	table_page(table, &drawing->page, NULL, NULL);
 	table_free(table);
 }
 
@@ -459,8 +425,10 @@ void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
 	snprintf(heading, sizeof(heading), "Cloud %s, from %s to %s", cloud->name, cloud->from,
 	         cloud->to);
 	page_heading(&drawing->page, heading);
-	draw_table(drawing, index);
-	draw_times(drawing, index);
+	draw_table(drawing, replay_table_statements(drawing->scenario, drawing->result, index,
+	                                            drawing->delay_unit, drawing->rate_unit));
+	draw_table(drawing, replay_table_times(drawing->scenario, drawing->result, index,
+	                                       drawing->delay_unit));
 	from_start(&track->delay, (double)drawing->result->first_ns);
 	from_start(&track->queue, (double)drawing->result->first_ns);
 	from_start(&track->average, (double)drawing->result->first_ns);

@@ -134,21 +134,11 @@ static bool tracks_failed(const struct picture *picture)
 	return false;
 }
 
-/* Formats `1 May 2025, 13:37:00 UTC. `; "" if the captures have no date. */
-static void date_of(const struct picture *picture, const struct replay_result *result,
-                    char date[DATE_SIZE])
-{
-	time_t at = picture->of.captured ? (time_t)(result->first_ns / SIMTIME_S) : time(NULL);
-	struct tm tm;
-
-	date[0] = '\0';
-	if (at >= DATE_FIRST && gmtime_r(&at, &tm))
-		strftime(date, DATE_SIZE, "%-d %B %Y, %H:%M:%S UTC. ", &tm);
-}
-
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem)
 {
+	time_t at = picture->of.captured ? (time_t)(result->first_ns / SIMTIME_S) : time(NULL);
+	struct tm tm;
 	struct drawing drawing = {
 	        .scenario = picture->scenario,
 	        .result = result,
@@ -156,7 +146,10 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	};
 	char subtitle[SUBTITLE_SIZE], date[DATE_SIZE];
 
-	date_of(picture, result, date);
+	/* Formats `1 May 2025, 13:37:00 UTC. `; "" if the captures have no date. */
+	date[0] = '\0';
+	if (at >= DATE_FIRST && gmtime_r(&at, &tm))
+		strftime(date, DATE_SIZE, "%-d %B %Y, %H:%M:%S UTC. ", &tm);
 	snprintf(subtitle, sizeof(subtitle), "%sSeed %" PRIu64 "%s", date, picture->scenario->seed,
 	         result->n_clouds > picture->n_tracks ? "; only the first clouds" : "");
 	page_open(&drawing.page, atomic_file_stream(picture->atomic_file),

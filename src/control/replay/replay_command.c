@@ -165,19 +165,6 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* A stop signal makes the run end and remove what it began. A broken pipe and a limit of file size
- * become errors of writing, instead of killing the process. */
-static void catch_signals(void)
-{
-	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = stop};
-
-	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
-		sigaction(stopping[i], &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-}
-
 static void tell_all(struct witness *witness, const struct fate *fate)
 {
 	struct session *session =
@@ -366,29 +353,6 @@ static int publish_files(struct session *session, struct problem *problem)
 	return error;
 }
 
-static void close_files(struct session *session)
-{
-	atomic_file_discard(session->report);
-	decision_log_discard(session->log);
-	picture_discard(session->picture);
-	fate_capture_discard(session->capture);
-}
-
-/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
-static void choose_seed(const struct replay_arguments *arguments, struct scenario *scenario)
-{
-	uint32_t drawn = 1;
-
-	if (arguments->seed_given) {
-		scenario->seed = arguments->seed;
-	} else if (!scenario->seed_given) {
-		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
-			drawn = (uint32_t)getpid();
-		scenario->seed = drawn;
-	}
-	scenario->seed_given = true;
-}
-
 static int run(struct session *session, struct problem *problem)
 {
 	const struct replay_arguments *a = &session->arguments;
@@ -424,7 +388,10 @@ static int run(struct session *session, struct problem *problem)
 	trace_free(session->trace);
 	if (!error)
 		error = publish_files(session, problem);
-	close_files(session);
+	atomic_file_discard(session->report);
+	decision_log_discard(session->log);
+	picture_discard(session->picture);
+	fate_capture_discard(session->capture);
 	if (!error) {
 		replay_warnings_print(stderr, session->scenario, &result);
 		if (!a->quiet)
@@ -486,6 +453,9 @@ int command_replay(int argc, char **argv)
 	static const char *const outputs[] = {"--out",     "--report",  "--log",
 	                                      "--capture", "--picture", NULL};
 	int status;
+	uint32_t drawn = 1;
+	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = stop};
 
 	session.command = command_line_text("replay", argc, argv, outputs);
 	status = replay_arguments_parse(argc, argv, &session.arguments);
@@ -499,9 +469,22 @@ int command_replay(int argc, char **argv)
 		return 2;
 	}
 	scenario_warn(session.scenario, stderr);
-	choose_seed(&session.arguments, session.scenario);
+	/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
+	if (session.arguments.seed_given) {
+		session.scenario->seed = session.arguments.seed;
+	} else if (!session.scenario->seed_given) {
+		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+			drawn = (uint32_t)getpid();
+		session.scenario->seed = drawn;
+	}
+	session.scenario->seed_given = true;
 	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
-	catch_signals();
+	/* A stop signal makes the run end and remove what it began. A broken pipe and a limit of
+	 * file size become errors of writing, instead of killing the process. */
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		sigaction(stopping[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	status = replay_arguments_bind(&session.arguments, session.scenario, &problem);
 	if (!status)
 		status = run(&session, &problem);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "account/count.h"
-#include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "show/json.h"
 #include "show/view.h"
@@ -16,8 +15,10 @@
 
 #define CLOUDS_SHOWN 16
 
-struct achieved_run replay_achieved_run(const struct scenario *scenario,
-                                        const struct replay_result *result, uint32_t cloud)
+/* Returns what achieved_rows needs of a cloud's run. The busiest second of its port is the cloud's
+ * own if no other cloud leads there. */
+static struct achieved_run achieved_run_of(const struct scenario *scenario,
+                                           const struct replay_result *result, uint32_t cloud)
 {
 	const struct cloud_conf *conf = scenario->clouds[cloud];
 	struct achieved_run run = {.duration_ns = result->last_ns - result->first_ns};
@@ -34,57 +35,42 @@ struct achieved_run replay_achieved_run(const struct scenario *scenario,
 	return run;
 }
 
-static void print_statements(FILE *out, const struct achieved_row *rows, uint32_t n)
+struct table *replay_table_statements(const struct scenario *scenario,
+                                      const struct replay_result *result, uint32_t cloud,
+                                      enum human_unit time_unit, enum human_unit rate_unit)
 {
-	struct table *table = table_make("lll");
+	struct table *table = table_headed("lll", "", "configured", "achieved", NULL);
+	struct achieved_run run = achieved_run_of(scenario, result, cloud);
+	struct achieved_row rows[ACHIEVED_ROWS_MAX];
+	uint32_t n;
 
-	if (!table)
-		return;
-	table_text(table, "");
-	table_text(table, "configured");
-	table_text(table, "achieved");
-	for (uint32_t i = 0; i < n; i++) {
-		table_text(table, rows[i].what);
-		table_text(table, rows[i].asked);
-		table_text(table, rows[i].got);
-	}
-	table_print(table, out);
-	table_free(table);
+	run.time_unit = time_unit;
+	run.rate_unit = rate_unit;
+	n = achieved_rows(scenario->clouds[cloud], &result->clouds[cloud], &run, rows);
+	for (uint32_t i = 0; i < n; i++)
+		table_texts(table, rows[i].what, rows[i].asked, rows[i].got, NULL);
+	return table;
 }
 
-static void print_times(FILE *out, const struct achieved_times *times, uint32_t n)
+struct table *replay_table_times(const struct scenario *scenario,
+                                 const struct replay_result *result, uint32_t cloud,
+                                 enum human_unit unit)
 {
-	struct table *table = n > 0 ? table_make("lrrrrr") : NULL;
+	struct achieved_times times[ACHIEVED_TIMES_MAX];
+	uint32_t n = achieved_times(scenario->clouds[cloud], &result->clouds[cloud], times);
+	struct table *table = n > 0 ? table_headed("lrrrrr", "", NULL) : NULL;
 	char text[HUMAN_UNIT_SIZE];
 
-	if (!table)
-		return;
-	fputc('\n', out);
-	table_text(table, "");
 	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
 		table_text(table, achieved_times_head[k]);
 	for (uint32_t i = 0; i < n; i++) {
 		table_text(table, times[i].what);
 		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
-			achieved_times_cell(&times[i], k, HUMAN_NS, text);
+			achieved_times_cell(&times[i], k, unit, text);
 			table_text(table, text);
 		}
 	}
-	table_print(table, out);
-	table_free(table);
-}
-
-static void print_cloud(FILE *out, const struct scenario *scenario,
-                        const struct replay_result *result, uint32_t cloud)
-{
-	struct achieved_times times[ACHIEVED_TIMES_MAX];
-	struct achieved_row rows[ACHIEVED_ROWS_MAX];
-	struct achieved_run run = replay_achieved_run(scenario, result, cloud);
-	const struct cloud_conf *conf = scenario->clouds[cloud];
-
-	fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
-	print_statements(out, rows, achieved_rows(conf, &result->clouds[cloud], &run, rows));
-	print_times(out, times, achieved_times(conf, &result->clouds[cloud], times));
+	return table;
 }
 
 void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
@@ -92,8 +78,16 @@ void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
 {
 	uint32_t shown = result->n_clouds < CLOUDS_SHOWN ? result->n_clouds : CLOUDS_SHOWN;
 
-	for (uint32_t i = 0; i < shown; i++)
-		print_cloud(out, scenario, result, i);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct cloud_conf *conf = scenario->clouds[i];
+		struct table *times = replay_table_times(scenario, result, i, HUMAN_NS);
+
+		fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
+		table_end(replay_table_statements(scenario, result, i, 0, 0), out);
+		if (times)
+			fputc('\n', out);
+		table_end(times, out);
+	}
 	if (shown < result->n_clouds)
 		fprintf(out, "\nand %" PRIu32 " more clouds: --report FILE has them all\n",
 		        result->n_clouds - shown);

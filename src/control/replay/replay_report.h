@@ -13,6 +13,7 @@
 #include "capture/atomic_file.h"
 #include "offline/replay.h"
 #include "show/achieved.h"
+#include "text/table.h"
 
 /* Prints the seed, the files and the table of each cloud (of the first sixteen, if there are
  * more). */
@@ -29,10 +30,14 @@ void replay_table_print_books(FILE *out, const struct scenario *scenario,
 void replay_warnings_print(FILE *out, const struct scenario *scenario,
                            const struct replay_result *result);
 
-/* Returns what achieved_rows needs of a cloud's run. The busiest second of its port is the cloud's
- * own if no other cloud leads there. */
-struct achieved_run replay_achieved_run(const struct scenario *scenario,
-                                        const struct replay_result *result, uint32_t cloud);
+/* Return the tables of a cloud, for the page of a picture, too: its statements, configured beside
+ * achieved, and its times; NULL if it has none. For the units see struct achieved_run. */
+struct table *replay_table_statements(const struct scenario *scenario,
+                                      const struct replay_result *result, uint32_t cloud,
+                                      enum human_unit time_unit, enum human_unit rate_unit);
+struct table *replay_table_times(const struct scenario *scenario,
+                                 const struct replay_result *result, uint32_t cloud,
+                                 enum human_unit unit);
 
 /*
  * The report of a run as a file: all figures of its clouds and ports, in JSON (docs/replay.md), or

@@ -70,14 +70,7 @@ static const struct option_row rows[] = {
                 .help = "the scenario in force is saved there after each change; a weir that "
                         "starts after a crash continues with it, unless the scenario file was "
                         "written since")},
-        {RECORDING_OPTION_FOLDER(struct run_arguments)},
-        {RECORDING_OPTION_SNAP(struct run_arguments)},
-        {RECORDING_OPTION_LIMIT(struct run_arguments)},
-        {RECORDING_OPTION_ZSTD(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_ON(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_TO(struct run_arguments)},
-        {RECORDING_OPTION_FLIGHT_HELD(struct run_arguments)},
+        RECORDING_OPTIONS(struct run_arguments),
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,
@@ -149,36 +142,29 @@ struct losses {
 	uint64_t of_ports[LOSSES_MAX]; /* in the order of the figures */
 };
 
-/* What ports lose is weir's own loss, too. */
-static void add_port(struct losses *losses, const struct port_report *port)
-{
-	uint64_t *sum = losses->of_ports;
-
-	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
-		*sum++ += figure_read(f, port).count;
-	assert(sum <= losses->of_ports + LOSSES_MAX);
-}
-
 static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port,
                         struct losses *losses)
 {
 	struct table *table = table_make("lrrrrrrrrrrrr");
 	uint64_t early = 0;
 
-	if (!table)
-		return;
 	table_text(table, "port");
 	figures_headings(table, FIGURE_PORT, FIGURE_SUMMARY);
 	table_texts(table, "late by p50", "p99", "max", NULL);
 	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
-		add_port(losses, port);
+		/* What ports lose is weir's own loss, too. */
+		uint64_t *sum = losses->of_ports;
+
+		for (const struct figure *f = NULL;
+		     (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
+			*sum++ += figure_read(f, port).count;
+		assert(sum <= losses->of_ports + LOSSES_MAX);
 		early += port->early;
 		table_text(table, port->name);
 		figures_cells(table, FIGURE_PORT, FIGURE_SUMMARY, port);
 		late_cells(table, &port->lateness_ns);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	if (early > 0)
 		fprintf(out, "%s before weir had started, and %s dropped\n",
 		        count_of(early, "packet came").text, early == 1 ? "was" : "were");
@@ -191,8 +177,6 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 {
 	struct table *table = table_make("lrrrrrrrr");
 
-	if (!table)
-		return;
 	table_text(table, "cloud");
 	figures_headings(table, FIGURE_CLOUD, FIGURE_SUMMARY);
 	table_texts(table, "delay p50", "p99", NULL);
@@ -210,8 +194,7 @@ static void print_clouds(FILE *out, const struct runtime *runtime, const struct 
 		table_percentile(table, delay, 500000);
 		table_percentile(table, delay, 990000);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	if (scenario->n_clouds > CLOUDS_SHOWN)
 		fprintf(out, "  and %" PRIu32 " more clouds\n", scenario->n_clouds - CLOUDS_SHOWN);
 }
@@ -287,30 +270,6 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 	return rc;
 }
 
-static void tell_ready(const struct scenario *scenario)
-{
-	char state[320];
-
-	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s, %s, seed %" PRIu64,
-	         count_of(scenario->n_ports, "port").text,
-	         count_of(scenario->n_clouds, "cloud").text, scenario->seed);
-	supervisor_tell(state);
-}
-
-/* Reports the packets in flight, which end with weir. */
-static void say_held(const struct runtime *runtime)
-{
-	struct worker_report worker;
-	uint64_t held = 0;
-
-	for (uint32_t i = 0; i < runtime_workers(runtime); i++)
-		if (runtime_worker_report(runtime, i, &worker))
-			held += worker.held_packets;
-	if (held > 0)
-		run_log(RUN_LOG_NOTICE, "%s still in flight, and discarded",
-		        count_of_these(held, "packet was", "packets were").text);
-}
-
 static void path_join(char path[PATH_MAX], const char *from, const char *end)
 {
 	snprintf(path, PATH_MAX, "%s%s", from, end);
@@ -360,6 +319,9 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	const bool moves = !arguments->cores && rest_is_possible(runtime);
 	struct problem problem;
 	int rc, status = 0;
+	char state[320];
+	struct worker_report worker;
+	uint64_t held = 0;
 
 	if (moves)
 		rest_let_move(allowed);
@@ -371,7 +333,10 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
-	tell_ready(*scenario);
+	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s, %s, seed %" PRIu64,
+	         count_of((*scenario)->n_ports, "port").text,
+	         count_of((*scenario)->n_clouds, "cloud").text, (*scenario)->seed);
+	supervisor_tell(state);
 	rc = server_serve(server, runtime, scenario, arguments->config, kept);
 	if (rc < 0) {
 		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
@@ -379,7 +344,13 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	}
 	supervisor_tell("STOPPING=1");
 	runtime_halt(runtime);
-	say_held(runtime);
+	/* Reports the packets in flight, which end with weir. */
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++)
+		if (runtime_worker_report(runtime, i, &worker))
+			held += worker.held_packets;
+	if (held > 0)
+		run_log(RUN_LOG_NOTICE, "%s still in flight, and discarded",
+		        count_of_these(held, "packet was", "packets were").text);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
 	if (recording_run_end(runtime, *scenario, &problem) < 0) {

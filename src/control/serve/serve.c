@@ -147,15 +147,6 @@ static int serve_listen_open(struct serve_listen *serve, const char *where, stru
 	return 0;
 }
 
-static void serve_listen_close(struct serve_listen *serve)
-{
-	if (serve->is_unix)
-		socket_unlisten(&serve->listener);
-	else if (serve->fd >= 0)
-		close(serve->fd);
-	serve->fd = -1;
-}
-
 #define TOKEN_LEAST     16
 #define TOKEN_MOST      255
 #define TOKEN_BYTES     (TOKEN_MOST + 1)
@@ -346,7 +337,11 @@ int serve_run(const struct serve_options *options)
 	} else {
 		run_log(RUN_LOG_ERROR, "HTTP cannot be served: %s", strerror(-result));
 	}
-	serve_listen_close(&listen);
+	if (listen.is_unix)
+		socket_unlisten(&listen.listener);
+	else if (listen.fd >= 0)
+		close(listen.fd);
+	listen.fd = -1;
 out:
 	if (http != NULL)
 		serve_feed_end(&http->feed);

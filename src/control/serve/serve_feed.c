@@ -53,10 +53,7 @@ static void feed_down(struct serve_feed *feed, uint64_t now_ms, const char *form
 	if (feed->up || strcmp(said, feed->said) != 0)
 		feed->states++;
 	memcpy(feed->said, said, sizeof(said));
-	if (feed->reading)
-		feed->over = true;
-	else
-		serve_link_close(&feed->link);
+	serve_link_close(&feed->link);
 	feed->up = feed->sampling = false;
 	feed->asked = false;
 	json_decref(feed->totals);
@@ -228,47 +225,37 @@ static void take_answer(struct serve_feed *feed, json_t *object, uint64_t now_ms
 	}
 }
 
-struct hearing {
-	struct serve_feed *feed;
-	uint64_t now_ms;
-};
-
-static void take_line(void *argument, char *line, size_t n)
+/* May close the link. */
+static void take_line(struct serve_feed *feed, uint64_t now_ms, const char *line, size_t n)
 {
-	struct hearing *hearing = argument;
-	struct serve_feed *feed = hearing->feed;
-	json_t *object;
+	json_t *object = json_loadb(line, n, 0, NULL);
 
-	if (feed->over)
-		return;
-	feed->heard_ms = hearing->now_ms;
-	object = json_loadb(line, n, 0, NULL);
+	feed->heard_ms = now_ms;
 	if (json_is_string(json_object_get(object, "event")))
 		take_event(feed, object, line, n);
 	else if (json_object_get(object, "sample") != NULL)
 		take_sample(feed, line);
 	else if (object != NULL)
-		take_answer(feed, object, hearing->now_ms);
+		take_answer(feed, object, now_ms);
 	else if (!feed->up) /* weir refused in text: JSON was not on yet */
-		feed_down(feed, hearing->now_ms, "weir: %.300s", line);
+		feed_down(feed, now_ms, "weir: %.300s", line);
 	json_decref(object);
 }
 
 void serve_feed_read(struct serve_feed *feed, uint64_t now_ms)
 {
-	struct hearing hearing = {feed, now_ms};
-	int result;
+	struct serve_link *link = &feed->link;
+	int result = serve_link_write(link);
+	char *line;
+	size_t n;
 
-	feed->reading = true;
-	result = serve_link_write(&feed->link);
-	if (result == 0)
-		result = serve_link_read(&feed->link, take_line, &hearing);
-	feed->reading = false;
-	if (feed->over)
-		serve_link_close(&feed->link);
-	else if (result != 0)
+	while (link->fd >= 0 && result == 0 && (result = serve_link_read(link)) == 1) {
+		while (link->fd >= 0 && (line = serve_link_line(link, &n)) != NULL)
+			take_line(feed, now_ms, line, n);
+		result = 0;
+	}
+	if (result != 0)
 		feed_down(feed, now_ms, "weir has gone; trying again each second");
-	feed->over = false;
 }
 
 bool serve_feed_ask_totals(struct serve_feed *feed, uint64_t now_ms)
@@ -299,24 +286,6 @@ static const char *serve_feed_event(const struct serve_feed *feed, uint64_t numb
 	    !event_log_get(feed->events, number - feed->base, &json, &text))
 		return NULL;
 	return json;
-}
-
-/* Returns {"connected":..,"said":..,"hello":{..}}, which the caller frees; NULL if there is no
- * memory. */
-static char *serve_feed_state(const struct serve_feed *feed, bool changes)
-{
-	bool read_only = json_is_true(json_object_get(feed->hello, "read_only"));
-	json_t *object =
-	        json_pack("{s:b,s:s,s:b,s:I}", "connected", feed->up, "said", feed->said, "changes",
-	                  changes && !read_only, "interval_ns", (json_int_t)feed->interval_ns);
-	char *text = NULL;
-
-	if (object != NULL && feed->hello != NULL)
-		json_object_set(object, "hello", feed->hello);
-	if (object != NULL)
-		text = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	return text;
 }
 
 struct serve_stream {
@@ -374,12 +343,21 @@ static void put_events(struct serve_stream *stream, FILE *out)
 static void put_state(struct serve_stream *stream, FILE *out)
 {
 	const struct serve_feed *feed = stream->among->feed;
-	char *state;
+	bool read_only = json_is_true(json_object_get(feed->hello, "read_only"));
+	json_t *object;
+	char *state = NULL;
 
 	if (stream->states == feed->states)
 		return;
 	stream->states = feed->states;
-	state = serve_feed_state(feed, stream->among->changes);
+	object = json_pack("{s:b,s:s,s:b,s:I}", "connected", feed->up, "said", feed->said,
+	                   "changes", stream->among->changes && !read_only, "interval_ns",
+	                   (json_int_t)feed->interval_ns);
+	if (object != NULL && feed->hello != NULL)
+		json_object_set(object, "hello", feed->hello);
+	if (object != NULL)
+		state = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
 	if (state != NULL)
 		fprintf(out, "event: state\ndata: %s\n\n", state);
 	free(state);

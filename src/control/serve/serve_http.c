@@ -62,19 +62,6 @@ void serve_visitor_may(struct serve_visitors *visitors, struct MHD_Connection *c
 		visitor->until_ms = for_ms == UINT64_MAX ? UINT64_MAX : visitors->now_ms + for_ms;
 }
 
-/* Closes the connections whose time is over. */
-static void serve_visitors_tick(struct serve_visitors *visitors, uint64_t now_ms)
-{
-	visitors->now_ms = now_ms;
-	for (struct serve_visitor *visitor = visitors->first; visitor != NULL;
-	     visitor = visitor->next) {
-		if (now_ms < visitor->until_ms)
-			continue;
-		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
-		visitor->until_ms = UINT64_MAX;
-	}
-}
-
 #define HEADERS_BYTES 32768
 
 /* Admits a request, or answers why not and returns false. */
@@ -210,7 +197,8 @@ static void serve_calls_wake(struct serve_http *http, bool all)
 	for (struct serve_call *call = http->waiting, *next; call != NULL; call = next) {
 		next = call->next;
 		if (all || http->now_ms >= call->until_ms ||
-		    (call->ask == NULL && (serve_call_has_totals(call) || !http->feed.asked)))
+		    (call->ask != NULL ? call->ask->done
+		                       : serve_call_has_totals(call) || !http->feed.asked))
 			call_go_on(call);
 	}
 }
@@ -233,7 +221,15 @@ void serve_http_close(struct serve_http *http)
 void serve_http_run(struct serve_http *http, uint64_t now_ms)
 {
 	http->now_ms = now_ms;
-	serve_visitors_tick(&http->visitors, now_ms);
+	/* Closes the connections whose time is over. */
+	http->visitors.now_ms = now_ms;
+	for (struct serve_visitor *visitor = http->visitors.first; visitor != NULL;
+	     visitor = visitor->next) {
+		if (now_ms < visitor->until_ms)
+			continue;
+		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
+		visitor->until_ms = UINT64_MAX;
+	}
 	MHD_run(http->daemon);
 	/* Queries that have just been made are sent to weir at once. */
 	serve_asks_tick(&http->asks, now_ms);
@@ -335,9 +331,4 @@ enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms)
 	serve_visitor_may(&http->visitors, call->connection, UINT64_MAX);
 	MHD_suspend_connection(call->connection);
 	return MHD_YES;
-}
-
-void serve_call_asked(void *argument)
-{
-	call_go_on(argument);
 }

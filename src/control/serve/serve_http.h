@@ -27,6 +27,7 @@ struct serve_link {
 	int fd; /* -1: not open */
 	char *in, *out;
 	size_t in_n, in_room, out_n, out_room;
+	size_t at, seen; /* of `in`: the next line; no line ends in [at, seen) */
 };
 
 /* `path` NULL: the default. Returns 0, or -errno with problem. */
@@ -36,11 +37,12 @@ void serve_link_close(struct serve_link *link);
 int serve_link_send(struct serve_link *link, const char *bytes, size_t n);
 bool serve_link_wants_to_write(const struct serve_link *link);
 int serve_link_write(struct serve_link *link);
-/* Reads what has arrived, and calls `take` with each complete line, in which a 0 replaces the
- * newline. Returns 0; -ECONNRESET if weir has hung up; or another -errno. `take` must not close the
- * link. */
-int serve_link_read(struct serve_link *link, void (*take)(void *argument, char *line, size_t n),
-                    void *argument);
+/* Reads what has arrived. Returns 1; 0 if there is nothing; -ECONNRESET if weir has hung up; or
+ * another -errno. */
+int serve_link_read(struct serve_link *link);
+/* Returns the next complete line, in which a 0 replaces the newline; NULL if there is none. To be
+ * called after serve_link_read until it returns NULL. */
+char *serve_link_line(struct serve_link *link, size_t *n);
 
 /*
  * A conversation with weir for one query, or one change: sends its lines and `quit`, and collects
@@ -64,8 +66,6 @@ struct serve_ask {
 	char why[400];     /* why there is no complete answer; "": there is one */
 	char *answer;      /* lines */
 	size_t answer_n;
-	void (*ready)(void *argument); /* when it is done */
-	void *argument;
 };
 
 struct serve_asks {
@@ -76,8 +76,7 @@ struct serve_asks {
 
 /* Takes ownership of `lines`, which are without `quit`. Returns NULL if too many wait, or there is
  * no memory. */
-struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms,
-                                  void (*ready)(void *argument), void *argument);
+struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms);
 void serve_ask_end(struct serve_ask *ask);
 /* Continues all asks, and gives up those that are overdue. */
 void serve_asks_tick(struct serve_asks *asks, uint64_t now_ms);
@@ -101,13 +100,12 @@ struct serve_feed {
 	const char *path; /* NULL: the default */
 	uint64_t interval_ns, clouds;
 	struct serve_link link;
-	bool up;            /* weir has answered `hello` */
-	bool reading, over; /* a read is in progress; the link is to be closed after it */
-	uint64_t again_ms;  /* when to connect again */
-	uint64_t heard_ms;  /* when the latest input arrived, or the latest request was sent */
-	uint32_t greeting;  /* answers outstanding before it is up */
-	char said[400];     /* why it is not up; "" if it is */
-	json_t *hello;      /* the latest; or NULL */
+	bool up;           /* weir has answered `hello` */
+	uint64_t again_ms; /* when to connect again */
+	uint64_t heard_ms; /* when the latest input arrived, or the latest request was sent */
+	uint32_t greeting; /* answers outstanding before it is up */
+	char said[400];    /* why it is not up; "" if it is */
+	json_t *hello;     /* the latest; or NULL */
 	char run[SERVE_RUN_BYTES]; /* the run of the events that are kept */
 	struct event_log *events;
 	uint64_t base;            /* weir's number of an event minus the log's */
@@ -267,8 +265,6 @@ const char *serve_call_query(struct serve_call *call, const char *name);
 
 /* Suspends the call. It is routed again when what it waits for has arrived, or after `for_ms`. */
 enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms);
-/* The `ready` callback of an ask; its argument is the call. */
-void serve_call_asked(void *call);
 /* Returns true if weir has sent totals since the call began to wait for them. */
 bool serve_call_has_totals(const struct serve_call *call);
 

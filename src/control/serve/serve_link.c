@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "socket/socket.h"
+#include "text/array.h"
 
 #define READ_BYTES 65536
 
@@ -39,19 +40,9 @@ void serve_link_close(struct serve_link *link)
 
 static int make_room(char **bytes, size_t *room, size_t wanted)
 {
-	size_t more = *room * 2 > wanted ? *room * 2 : wanted;
-	char *grown;
-
-	if (wanted <= *room)
-		return 0;
 	if (wanted > SERVE_LINK_BYTES_MAX)
 		return -EMSGSIZE;
-	grown = realloc(*bytes, more);
-	if (grown == NULL)
-		return -ENOMEM;
-	*bytes = grown;
-	*room = more;
-	return 0;
+	return array_fits(bytes, room, wanted, 1) ? 0 : -ENOMEM;
 }
 
 bool serve_link_wants_to_write(const struct serve_link *link)
@@ -85,50 +76,47 @@ int serve_link_send(struct serve_link *link, const char *bytes, size_t n)
 	return serve_link_write(link);
 }
 
-/* Takes the complete lines. The new bytes begin at `from`; there is no line end before them. */
-static void take_lines(struct serve_link *link, size_t from,
-                       void (*take)(void *argument, char *line, size_t n), void *argument)
+char *serve_link_line(struct serve_link *link, size_t *n)
 {
-	size_t at = 0;
-	char *end;
+	char *line = link->in + link->at, *end;
 
-	while ((end = memchr(link->in + from, '\n', link->in_n - from)) != NULL) {
-		*end = '\0';
-		take(argument, link->in + at, (size_t)(end - link->in) - at);
-		at = from = (size_t)(end - link->in) + 1;
+	end = memchr(link->in + link->seen, '\n', link->in_n - link->seen);
+	if (end == NULL) {
+		link->in_n -= link->at;
+		memmove(link->in, line, link->in_n);
+		link->at = 0;
+		link->seen = link->in_n;
+		return NULL;
 	}
-	link->in_n -= at;
-	memmove(link->in, link->in + at, link->in_n);
+	*end = '\0';
+	*n = (size_t)(end - line);
+	link->at = link->seen = (size_t)(end - link->in) + 1;
+	return line;
 }
 
-int serve_link_read(struct serve_link *link, void (*take)(void *argument, char *line, size_t n),
-                    void *argument)
+int serve_link_read(struct serve_link *link)
 {
-	for (;;) {
-		int result = make_room(&link->in, &link->in_room, link->in_n + READ_BYTES);
-		size_t before = link->in_n;
-		ssize_t n;
+	int result = make_room(&link->in, &link->in_room, link->in_n + READ_BYTES);
+	ssize_t n;
 
-		if (result != 0)
-			return result;
-		n = recv(link->fd, link->in + before, link->in_room - before, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -errno;
-		if (n == 0)
-			return -ECONNRESET;
-		link->in_n += (size_t)n;
-		take_lines(link, before, take, argument);
-	}
+	if (result != 0)
+		return result;
+	do
+		n = recv(link->fd, link->in + link->in_n, link->in_room - link->in_n, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	if (n == 0)
+		return -ECONNRESET;
+	link->in_n += (size_t)n;
+	return 1;
 }
 
 /* More than weir itself takes: 53 s for its turn, its work and the workers (pending.h). */
 #define PATIENCE_MS  60000
 #define ANSWER_BYTES ((size_t)1 << 20)
 
-struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms,
-                                  void (*ready)(void *argument), void *argument)
+struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t now_ms)
 {
 	struct serve_ask *ask = NULL, **last = &asks->first;
 
@@ -142,8 +130,6 @@ struct serve_ask *serve_ask_begin(struct serve_asks *asks, char *lines, uint64_t
 	ask->lines = lines;
 	ask->link.fd = -1;
 	ask->until_ms = now_ms + PATIENCE_MS;
-	ask->ready = ready;
-	ask->argument = argument;
 	while (*last != NULL)
 		last = &(*last)->next;
 	*last = ask;
@@ -168,9 +154,8 @@ void serve_ask_end(struct serve_ask *ask)
 	free(ask);
 }
 
-static void take_line(void *argument, char *line, size_t n)
+static void take_line(struct serve_ask *ask, const char *line, size_t n)
 {
-	struct serve_ask *ask = argument;
 	char *grown = NULL;
 
 	if (ask->why[0] != '\0')
@@ -196,7 +181,6 @@ static void ask_done(struct serve_ask *ask, const char *why)
 		snprintf(ask->why, sizeof(ask->why), "weir hung up without an answer");
 	serve_link_close(&ask->link);
 	ask->done = true;
-	ask->ready(ask->argument);
 }
 
 static void ask_start(struct serve_ask *ask)
@@ -214,9 +198,14 @@ static void ask_start(struct serve_ask *ask)
 static void ask_go_on(struct serve_ask *ask, uint64_t now_ms)
 {
 	int result = serve_link_write(&ask->link);
+	char *line;
+	size_t n;
 
-	if (result == 0)
-		result = serve_link_read(&ask->link, take_line, ask);
+	while (result == 0 && (result = serve_link_read(&ask->link)) == 1) {
+		while ((line = serve_link_line(&ask->link, &n)) != NULL)
+			take_line(ask, line, n);
+		result = 0;
+	}
 	if (result == -ECONNRESET)
 		ask_done(ask, NULL); /* after `quit` it hangs up */
 	else if (result != 0)

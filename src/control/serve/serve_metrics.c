@@ -76,16 +76,6 @@ static void exposition_bucket(struct exposition *exposition, const char *labels,
 	fprintf(out, "\"} %" PRIu64 "\n", count);
 }
 
-static void exposition_histogram_end(struct exposition *exposition, const char *labels,
-                                     uint64_t sum_ns, uint64_t count)
-{
-	put_name(exposition, "_sum", labels);
-	put_time(exposition->out, sum_ns);
-	fputc('\n', exposition->out);
-	put_name(exposition, "_count", labels);
-	fprintf(exposition->out, "%" PRIu64 "\n", count);
-}
-
 void exposition_label(char *labels, size_t room, const char *name, const char *value)
 {
 	size_t at = strlen(labels);
@@ -228,7 +218,11 @@ static void put_histogram(struct exposition *exposition, const char *labels,
 		}
 		exposition_bucket(exposition, labels, top, count);
 	}
-	exposition_histogram_end(exposition, labels, number(histogram, "sum_ns"), count);
+	put_name(exposition, "_sum", labels);
+	put_time(exposition->out, number(histogram, "sum_ns"));
+	fputc('\n', exposition->out);
+	put_name(exposition, "_count", labels);
+	fprintf(exposition->out, "%" PRIu64 "\n", count);
 }
 
 /* 1 us to 103 s, and 63 ns to 1.6 s; the end is exclusive. */

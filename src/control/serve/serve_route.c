@@ -167,13 +167,6 @@ static char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, 
 	return object_text(object);
 }
 
-/* The same for a change that has not been sent, because of this line; 0: of none. */
-static char *serve_change_refused(const char *why, uint32_t line)
-{
-	return object_text(json_pack("{s:b,s:[],s:s,s:I}", "ok", 0, "sent", "error", why, "line",
-	                             (json_int_t)line));
-}
-
 #define TOO_LARGE     413 /* the names of both in microhttpd depend on the version */
 #define UNPROCESSABLE 422
 #define JSON_TYPE     "application/json"
@@ -239,7 +232,7 @@ static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
 {
 	struct serve_http *http = call->http;
 
-	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms, serve_call_asked, call);
+	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms);
 	if (call->ask == NULL)
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
 		                              "too many requests; try again later");
@@ -315,7 +308,8 @@ static enum MHD_Result post_change(struct serve_call *call)
 	                                  serve_call_query(call, "lease"), &call->n_lines, why);
 	if (lines != NULL)
 		return ask_weir(call, lines);
-	text = serve_change_refused(why, call->n_lines);
+	text = object_text(json_pack("{s:b,s:[],s:s,s:I}", "ok", 0, "sent", "error", why, "line",
+	                             (json_int_t)call->n_lines));
 	return serve_call_answer_bytes(
 	        call, call->body_n > SERVE_CHANGE_BYTES_MAX ? TOO_LARGE : UNPROCESSABLE, JSON_TYPE,
 	        text, text != NULL ? strlen(text) : 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "service/answer.h"
+#include "text/array.h"
 
 #define OUTPUT_ROOM_MIN 4096
 
@@ -20,19 +21,9 @@ void output_append(struct output *output, const void *bytes, size_t n)
 		memmove(output->bytes, output->bytes + output->head, output->n);
 		output->head = 0;
 	}
-	if (output->n + n > output->room) {
-		size_t room = output->room > 0 ? output->room : OUTPUT_ROOM_MIN;
-		char *grown;
-
-		while (room < output->n + n)
-			room *= 2;
-		grown = realloc(output->bytes, room);
-		if (grown == NULL) {
-			output->failed = true;
-			return;
-		}
-		output->bytes = grown;
-		output->room = room;
+	if (!array_fits(&output->bytes, &output->room, output->n + n, 1)) {
+		output->failed = true;
+		return;
 	}
 	memcpy(output->bytes + output->head + output->n, bytes, n);
 	output->n += n;

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/engine_report.h"
 #include "machine/clock.h"
 #include "service/event_log.h"
 
@@ -24,20 +23,12 @@
 #define NICENESS   10
 #define STACK_ROOM (2u << 20) /* for a line's command and errors, some 100 kB */
 
-static void name_run(char run[CONTROL_RUN_BYTES])
-{
-	uint64_t drawn;
-
-	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
-		drawn = (uint64_t)time(NULL);
-	snprintf(run, CONTROL_RUN_BYTES, "%016llx", (unsigned long long)drawn);
-}
-
 void control_init(struct control *control, const struct control_ops *ops, struct runtime *context,
                   struct scenario **scenario)
 {
-	pthread_condattr_t attributes;
+	uint64_t drawn;
 
+	pthread_condattr_t attributes;
 	memset(control, 0, sizeof(*control));
 	control->ops = ops;
 	control->context = context;
@@ -45,7 +36,9 @@ void control_init(struct control *control, const struct control_ops *ops, struct
 	control->cleared_ns = ops->now_ns(context);
 	control->events = event_log_make(EVENT_LOG_BYTES, EVENT_LOG_MAX);
 	control->wake = -1;
-	name_run(control->run);
+	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+		drawn = (uint64_t)time(NULL);
+	snprintf(control->run, CONTROL_RUN_BYTES, "%016llx", (unsigned long long)drawn);
 	pthread_mutex_init(&control->lock, NULL);
 	pthread_mutex_init(&control->events_lock, NULL);
 	pthread_mutex_init(&control->marks_lock, NULL);
@@ -314,15 +307,6 @@ static bool wait_for_looks(struct control *control, const struct asker *asker)
 	return waits;
 }
 
-static void leave_queue(struct control *control, const struct turn *turn)
-{
-	struct turn **place = &control->turns;
-
-	while (*place != turn)
-		place = &(*place)->next;
-	*place = turn->next;
-}
-
 /* ---- changes ---- */
 
 int control_turn(struct control *control, const struct asker *asker, char who[CONTROL_WORKER_BYTES])
@@ -355,7 +339,9 @@ int control_turn(struct control *control, const struct asker *asker, char who[CO
 		else
 			waits = control_wait(control, asker, STEP_NS);
 	}
-	leave_queue(control, &turn);
+	for (place = &control->turns; *place != &turn;)
+		place = &(*place)->next;
+	*place = turn.next;
 	if (result == 0)
 		control->state = CONTROL_HELD;
 	else
@@ -429,13 +415,13 @@ int control_taken(struct control *control, const struct asker *asker, uint64_t n
 	return result;
 }
 
-bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+bool control_is_late(struct control *control, char *text, size_t size)
 {
 	bool late;
 
 	control_lock(control);
 	tick(control);
-	late = is_late(control, for_ns, text, size);
+	late = is_late(control, CONTROL_SETTLES_NS, text, size);
 	control_unlock(control);
 	return late;
 }

@@ -235,8 +235,9 @@ int control_taken(struct control *control, const struct asker *asker, uint64_t n
 /* Frees what the posted transaction has replaced, if all workers have taken it and nobody looks.
  * May take long. With `lock`, which it releases meanwhile. */
 void control_settle(struct control *control);
-/* Returns true if not all workers have taken what was posted, after `for_ns`; names one of them. */
-bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size);
+/* Returns true if not all workers have taken what was posted after CONTROL_SETTLES_NS; names one of
+ * them. */
+bool control_is_late(struct control *control, char *text, size_t size);
 /* Gets the numbers of the oldest event that is kept, and of the next one to come. Returns false,
  * and zeros, if no events are kept. */
 bool control_events(struct control *control, uint64_t *first, uint64_t *next);

@@ -130,22 +130,13 @@ static bool begins_item(const struct cloud_conf *cloud, uint32_t i)
 	return item_next(cloud, cloud->confs[i], 0) == i;
 }
 
-/* Visits each item that differs between before and after, until `visit` returns other than 0. */
-struct undo {
-	struct difference_cloud *of;
-	int (*visit)(struct undo *undo, const struct conf *item);
-	struct cloud_conf *target;      /* of undoing */
-	bool kept;                      /* of undoing: an item stayed */
-	struct difference_cloud *later; /* of handing down */
-};
-
-static int each_item(struct undo *undo)
+/* Gets the items that differ between before and after, each as its first configuration there.
+ * Returns their number. */
+static uint32_t find_items(const struct difference_cloud *of,
+                           const struct conf *items[2 * CLOUD_CONFS_MAX])
 {
-	const struct cloud_conf *before = undo->of->before, *after = undo->of->after;
-	/* Collected first: the visits change both clouds. */
-	const struct conf *items[2 * CLOUD_CONFS_MAX];
+	const struct cloud_conf *before = of->before, *after = of->after;
 	uint32_t n = 0;
-	int result = 0;
 
 	for (uint32_t i = 0; i < before->n_confs; i++)
 		if (begins_item(before, i) && !item_equal(before, after, before->confs[i]))
@@ -154,14 +145,7 @@ static int each_item(struct undo *undo)
 		if (begins_item(after, i) &&
 		    item_next(before, after->confs[i], 0) == before->n_confs)
 			items[n++] = after->confs[i];
-	for (uint32_t i = 0; i < n && result == 0; i++) {
-		/* A copy, as the visit may free the original. */
-		struct conf *item = conf_copy(items[i]);
-
-		result = item != NULL ? undo->visit(undo, item) : -ENOMEM;
-		conf_free(item);
-	}
-	return result;
+	return n;
 }
 
 /* ---- making ---- */
@@ -228,19 +212,12 @@ int difference_make(struct difference *difference, const struct scenario *before
 
 /* ---- undoing ---- */
 
-static int undo_item(struct undo *undo, const struct conf *item)
+/* Sets *kept if something was changed since, and stays. */
+static int undo_change(const struct difference_cloud *of, struct cloud_conf *cloud, bool *kept)
 {
-	if (!item_equal(undo->target, undo->of->after, item)) {
-		undo->kept = true;
-		return 0;
-	}
-	return item_set(undo->target, undo->of->before, item);
-}
-
-static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud, bool *kept)
-{
-	struct undo undo = {.of = of, .visit = undo_item, .target = cloud};
-	int error;
+	const struct conf *items[2 * CLOUD_CONFS_MAX];
+	uint32_t n = find_items(of, items);
+	int error = 0;
 
 	if (same_cloud(cloud, of->after)) {
 		/* Nobody has changed it since: it is restored completely, with the order of its
@@ -256,12 +233,16 @@ static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud, bo
 	}
 	if (!cloud_conf_same_path(of->before, of->after)) {
 		if (!cloud_conf_same_path(cloud, of->after))
-			undo.kept = true;
+			*kept = true;
 		else if (define_as(cloud, of->before) != 0)
 			return -ENOMEM;
 	}
-	error = each_item(&undo);
-	*kept = undo.kept;
+	for (uint32_t i = 0; i < n && error == 0; i++) {
+		if (item_equal(cloud, of->after, items[i]))
+			error = item_set(cloud, of->before, items[i]);
+		else
+			*kept = true;
+	}
 	return error;
 }
 
@@ -310,9 +291,9 @@ int difference_undo(const struct difference *difference, struct scenario *scenar
 
 /* ---- handing down ---- */
 
-static int hand_item_down(struct undo *undo, const struct conf *item)
+static int hand_item_down(struct difference_cloud *of, struct difference_cloud *later,
+                          const struct conf *item)
 {
-	struct difference_cloud *later = undo->later, *of = undo->of;
 	bool covers = !item_equal(later->before, later->after, item);
 	int error;
 
@@ -340,14 +321,17 @@ static void swap_conf(struct cloud_conf **a, struct cloud_conf **b)
 static int hand_items_down(struct difference_cloud *of, struct difference_cloud *later)
 {
 	struct difference_cloud of_copy = *of, later_copy = *later;
-	struct undo undo = {.of = &of_copy, .visit = hand_item_down, .later = &later_copy};
+	const struct conf *items[2 * CLOUD_CONFS_MAX];
+	uint32_t n = find_items(of, items);
 	int error = -ENOMEM;
 
 	of_copy.before = cloud_conf_copy(of->before);
 	later_copy.before = cloud_conf_copy(later->before);
 	later_copy.after = cloud_conf_copy(later->after);
 	if (of_copy.before != NULL && later_copy.before != NULL && later_copy.after != NULL)
-		error = each_item(&undo);
+		error = 0;
+	for (uint32_t i = 0; i < n && error == 0; i++)
+		error = hand_item_down(&of_copy, &later_copy, items[i]);
 	if (error == 0) {
 		swap_conf(&of->before, &of_copy.before);
 		swap_conf(&later->before, &later_copy.before);
@@ -396,14 +380,6 @@ int difference_hand_down(struct difference *earlier, struct difference *later)
 
 /* ---- what a change has replaced ---- */
 
-/* Returns true if setting one of the two replaces the other. */
-static bool same_place(const struct conf *a, const struct conf *b)
-{
-	return strcmp(a->scope, b->scope) == 0 &&
-	       strcmp(a->statement->name, b->statement->name) == 0 &&
-	       (a->statement->number_max == 0 || a->number == b->number);
-}
-
 static bool stays(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++)
@@ -415,7 +391,10 @@ static bool stays(const struct cloud_conf *cloud, const struct conf *conf)
 static bool has_place(const struct cloud_conf *cloud, const struct conf *conf)
 {
 	for (uint32_t i = 0; i < cloud->n_confs; i++)
-		if (same_place(cloud->confs[i], conf))
+		if (strcmp(cloud->confs[i]->scope, conf->scope) == 0 &&
+		    strcmp(cloud->confs[i]->statement->name, conf->statement->name) == 0 &&
+		    (cloud->confs[i]->statement->number_max == 0 ||
+		     cloud->confs[i]->number == conf->number))
 			return true;
 	return false;
 }

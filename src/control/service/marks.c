@@ -199,17 +199,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The list is that of the configuration since the mark. */
-static void tallies_less(struct cloud_report *report, const struct mark *mark)
-{
-	for (uint32_t i = 0; i < report->n_tallies && i < mark->n_tallies; i++) {
-		struct tally *tally = &report->tallies[i];
-
-		tally->came -= least(mark->tallies[i].came, tally->came);
-		tally->acted -= least(mark->tallies[i].acted, tally->acted);
-	}
-}
-
 /* Subtracts from the report what was counted before the mark. */
 static void subtract(struct cloud_report *report, const struct mark *mark)
 {
@@ -221,7 +210,12 @@ static void subtract(struct cloud_report *report, const struct mark *mark)
 	for (uint32_t i = 0; i < report->n_classes; i++)
 		class_less(&report->classes[i], mark);
 	line_less(report, mark);
-	tallies_less(report, mark);
+	for (uint32_t i = 0; i < report->n_tallies && i < mark->n_tallies; i++) {
+		struct tally *tally = &report->tallies[i];
+
+		tally->came -= least(mark->tallies[i].came, tally->came);
+		tally->acted -= least(mark->tallies[i].acted, tally->acted);
+	}
 	report->order_waits -= least(mark->order_waits, report->order_waits);
 	report->order_waited_ns -= least(mark->order_waited_ns, report->order_waited_ns);
 	histogram_less(&report->delay_ns, &mark->delay_ns);

@@ -124,7 +124,8 @@ struct setup_huge {
 struct setup_record {
 	uint32_t n_words;
 	char word[SETUP_WORDS_MAX][64];
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 	struct step *steps;            /* in the order in which they were done */
 	char cores[SETUP_CORES_BYTES]; /* value of --cores; "": not given */
 	bool unsafe;                   /* --unsafe-noiommu */
@@ -167,9 +168,9 @@ struct setup_finding {
 };
 
 struct setup_plan {
-	uint32_t n, room;
+	uint32_t n, n_steps;
+	size_t room, steps_room;
 	struct setup_finding *finding;
-	uint32_t n_steps, steps_room;
 	struct step *steps;
 	bool reboot;            /* a change takes effect at the next start of the machine */
 	struct setup_huge huge; /* when the plan is done */

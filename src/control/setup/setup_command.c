@@ -207,11 +207,6 @@ static bool has_all(const struct setup_record *record, const struct setup_ports 
 	return n == ports->n_words;
 }
 
-static int status_of(const struct setup_plan *plan)
-{
-	return plan->n_steps > 0 ? 1 : 0;
-}
-
 static int plan_and_do(const struct setup *setup, struct setup_record *record,
                        const struct setup_ports *ports, const struct cpu_list *cores)
 {
@@ -226,7 +221,7 @@ static int plan_and_do(const struct setup *setup, struct setup_record *record,
 		setup_plan_release(&plan);
 		return wrong(&(struct problem){.text = "no memory"}, 1);
 	}
-	status = status_of(&plan);
+	status = plan.n_steps > 0 ? 1 : 0;
 	if (setup->apply) {
 		status = apply(setup, record, ports, &plan);
 	} else if (setup->json) {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/array.h"
+
 /*
  * How a plan is made: findings with the changes that remedy them, and helpers for both. Each of the
  * examine functions looks at one part of the machine.
@@ -36,18 +38,13 @@ static struct setup_finding *making_add(struct making *making, const struct find
 {
 	static struct setup_finding nowhere;
 	struct setup_plan *plan = making->plan;
-	struct setup_finding *row = plan->finding;
+	struct setup_finding *row;
 
-	if (plan->n == plan->room) {
-		row = realloc(row, (plan->room + 64) * sizeof(*row));
-		if (!row) {
-			making->no_memory = true;
-			return &nowhere;
-		}
-		plan->finding = row;
-		plan->room += 64;
+	if (!array_fits(&plan->finding, &plan->room, plan->n + 1, sizeof(*row))) {
+		making->no_memory = true;
+		return &nowhere;
 	}
-	row += plan->n++;
+	row = &plan->finding[plan->n++];
 	*row = (struct setup_finding){.finding = *finding, .first = plan->n_steps};
 	return row;
 }
@@ -91,19 +88,14 @@ making_step(struct making *making, enum step_kind kind, const char *path, const 
 {
 	static struct step nowhere;
 	struct setup_plan *plan = making->plan;
-	struct step *steps = plan->steps;
+	struct step *steps;
 	va_list arguments;
 
-	if (plan->n_steps == plan->steps_room) {
-		steps = realloc(steps, (plan->steps_room + 64) * sizeof(*steps));
-		if (!steps) {
-			making->no_memory = true;
-			return &nowhere;
-		}
-		plan->steps = steps;
-		plan->steps_room += 64;
+	if (!array_fits(&plan->steps, &plan->steps_room, plan->n_steps + 1, sizeof(*steps))) {
+		making->no_memory = true;
+		return &nowhere;
 	}
-	steps += plan->n_steps++;
+	steps = &plan->steps[plan->n_steps++];
 	memset(steps, 0, sizeof(*steps));
 	steps->kind = kind;
 	snprintf(steps->path, sizeof(steps->path), "%s", path);

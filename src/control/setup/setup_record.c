@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "capture/atomic_file.h"
+#include "text/array.h"
 
 #define PARENT "/var/lib"
 #define FOLDER PARENT "/weir"
@@ -50,13 +51,8 @@ int setup_record_add(struct setup_record *record, const struct step *step, struc
 		                   "%s is not UTF-8, so it could not be restored; move it away",
 		                   step->path);
 	problem_set(problem, -1, "no memory");
-	if (record->n == record->room) {
-		steps = realloc(steps, (record->room + 64) * sizeof(*steps));
-		if (!steps)
-			return -ENOMEM;
-		record->steps = steps;
-		record->room += 64;
-	}
+	if (!array_fits(&record->steps, &record->room, record->n + 1, sizeof(*record->steps)))
+		return -ENOMEM;
 	copy.value = strdup(step->value);
 	copy.before = step->before ? strdup(step->before) : NULL;
 	if (!copy.value || (step->before && !copy.before)) {

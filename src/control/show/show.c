@@ -18,27 +18,13 @@
 
 /* ---- ports ---- */
 
-static void table_port(struct table *table, const struct port_report *port)
+/* Warns of so many things, unless there are none. */
+static void warn_of(FILE *out, const struct port_report *port, uint64_t count, const char *thing,
+                    const char *words)
 {
-	char link[HUMAN_UNIT_SIZE];
-
-	human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
-	table_text(table, port->name);
-	table_text(table, port->device != NULL ? port->device : "");
-	table_text(table, port->driver != NULL ? port->driver : "");
-	table_text(table, port->gone           ? "gone"
-	                  : !port->link_up     ? "down"
-	                  : port->link_bps > 0 ? link
-	                                       : "up");
-	table_text(table, port->time != NULL ? port->time : "poll");
-	figures_cells(table, FIGURE_PORT, FIGURE_COLUMN, port);
-}
-
-static void table_port_losses(struct table *table, const struct port_report *port)
-{
-	table_text(table, port->name);
-	figures_cells(table, FIGURE_PORT, FIGURE_LOSSES, port);
-	late_cells(table, &port->lateness_ns);
+	if (count > 0)
+		fprintf(out, "warning: port %s: %s %s\n", port->name, count_of(count, thing).text,
+		        words);
 }
 
 /* A stamp that reached weir later than this after its instant is worth a warning. */
@@ -75,11 +61,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: the device lost %s before weir saw them: its "
 		        "worker polls too rarely\n",
 		        port->name, count_of(port->rx_missed - port->unfinished, "packet").text);
-	if (port->rx_no_mbuf > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost on arrival, because the mempool was "
-		        "empty\n",
-		        port->name, count_of(port->rx_no_mbuf, "packet").text);
+	warn_of(out, port, port->rx_no_mbuf, "packet",
+	        "lost on arrival, because the mempool was empty");
 	if (port->stamps_odd > 0)
 		fprintf(out, "warning: port %s: %s implausible, and corrected\n", port->name,
 		        count_of_these(port->stamps_odd, "time stamp of the device was",
@@ -106,17 +89,11 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: the device did not take %s within 100 ms of "
 		        "their due time\n",
 		        port->name, count_of(port->tx_full, "packet").text);
-	if (port->too_large > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost, because they are larger than the MTU "
-		        "of "
-		        "its interface: ip link set IFACE mtu N\n",
-		        port->name, count_of(port->too_large, "packet").text);
-	if (port->not_ip > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost, because its interface carries IP packets "
-		        "only\n",
-		        port->name, count_of(port->not_ip, "frame").text);
+	warn_of(out, port, port->too_large, "packet",
+	        "lost, because they are larger than the MTU of its interface: ip link set IFACE "
+	        "mtu N");
+	warn_of(out, port, port->not_ip, "frame",
+	        "lost, because its interface carries IP packets only");
 	if (port->chained > 0)
 		fprintf(out,
 		        "warning: port %s: %s lost, because its driver sends no frames "
@@ -130,11 +107,8 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        port->name, count_of(port->not_sent - known, "packet").text,
 		        port->not_sent - known == 1 ? "it" : "them");
 	late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, "see show workers");
-	if (port->not_written > 0)
-		fprintf(out,
-		        "warning: port %s: %s could not be written to its file: is the "
-		        "disk full?\n",
-		        port->name, count_of(port->not_written, "packet").text);
+	warn_of(out, port, port->not_written, "packet",
+	        "could not be written to its file: is the disk full?");
 }
 
 static void show_ports_text(FILE *out, struct control *control)
@@ -143,29 +117,37 @@ static void show_ports_text(FILE *out, struct control *control)
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
-	if (upper == NULL || lower == NULL || port == NULL)
-		goto out;
 	table_texts(upper, "port", "device", "driver", "link", "time", NULL);
 	figures_headings(upper, FIGURE_PORT, FIGURE_COLUMN);
 	table_texts(lower, "port", NULL);
 	figures_headings(lower, FIGURE_PORT, FIGURE_LOSSES);
 	table_texts(lower, "late p50", "p99", "max", NULL);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; port != NULL && i < n; i++) {
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		table_port(upper, port);
-		table_port_losses(lower, port);
+		char link[HUMAN_UNIT_SIZE];
+
+		human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
+		table_text(upper, port->name);
+		table_text(upper, port->device != NULL ? port->device : "");
+		table_text(upper, port->driver != NULL ? port->driver : "");
+		table_text(upper, port->gone           ? "gone"
+		                  : !port->link_up     ? "down"
+		                  : port->link_bps > 0 ? link
+		                                       : "up");
+		table_text(upper, port->time != NULL ? port->time : "poll");
+		figures_cells(upper, FIGURE_PORT, FIGURE_COLUMN, port);
+		table_text(lower, port->name);
+		figures_cells(lower, FIGURE_PORT, FIGURE_LOSSES, port);
+		late_cells(lower, &port->lateness_ns);
 	}
-	table_print(upper, out);
+	table_end(upper, out);
 	fputc('\n', out);
-	table_print(lower, out);
-	for (uint32_t i = 0; i < n; i++)
+	table_end(lower, out);
+	for (uint32_t i = 0; port != NULL && i < n; i++)
 		if (control->ops->port(control->context, i, port))
 			warn_port(out, port);
-out:
 	free(port);
-	table_free(lower);
-	table_free(upper);
 }
 
 json_t *show_port_object(const struct port_report *port)
@@ -238,8 +220,6 @@ static void show_workers_text(FILE *out, struct control *control)
 	struct worker_report worker;
 	uint32_t n = control->ops->workers(control->context);
 
-	if (table == NULL)
-		return;
 	table_texts(table, "worker", "role", "lcore", "cpu", NULL);
 	figures_headings(table, FIGURE_WORKER, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < n; i++)
@@ -250,11 +230,10 @@ static void show_workers_text(FILE *out, struct control *control)
 			table_format(table, "%u", worker.cpu);
 			figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, &worker);
 		}
-	table_print(table, out);
+	table_end(table, out);
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker))
 			warn_worker(out, i, &worker);
-	table_free(table);
 }
 
 json_t *show_workers_array(struct control *control)
@@ -337,31 +316,22 @@ static json_t *clouds_array(struct control *control)
 	return array;
 }
 
-static void show_json(struct output *output, struct control *control, enum show_what what,
-                      uint32_t cloud)
+static json_t *show_object(struct control *control, enum show_what what, uint32_t cloud)
 {
 	switch (what) {
 	case SHOW_CLOUD:
 	case SHOW_CLOUD_ALL:
-		answer_object(output, cloud_object(control, cloud, NULL));
-		break;
+		return cloud_object(control, cloud, NULL);
 	case SHOW_CLOUDS:
-		answer_object(output,
-		              json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control)));
-		break;
+		return json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control));
 	case SHOW_PATH:
-		answer_object(output, path_object(control, cloud));
-		break;
+		return path_object(control, cloud);
 	case SHOW_PORTS:
-		answer_object(output,
-		              json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control)));
-		break;
+		return json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control));
 	case SHOW_TOTALS:
-		answer_object(output, totals_object(control, cloud));
-		break;
+		return totals_object(control, cloud);
 	default:
-		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, "workers",
-		                                show_workers_array(control)));
+		return json_pack("{s:b,s:o}", "ok", 1, "workers", show_workers_array(control));
 	}
 }
 
@@ -394,7 +364,7 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	FILE *out;
 
 	if (output->json && what != SHOW_CONFIG) {
-		show_json(output, control, what, cloud);
+		answer_object(output, show_object(control, what, cloud));
 		return;
 	}
 	out = open_memstream(&text, &n);

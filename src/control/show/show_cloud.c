@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "link/class.h"
 #include "link/rate.h"
@@ -90,8 +89,6 @@ static void view_print_configured(const struct view *view, FILE *out)
 	char achieved[256], period[VIEW_PERIOD_BYTES], *text;
 	size_t n;
 
-	if (table == NULL)
-		return;
 	view_period(view, true, period);
 	table_text(table, "configured");
 	table_format(table, "achieved %s", period);
@@ -115,8 +112,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 		table_text(table, "(nothing: packets pass unchanged)");
 		table_text(table, "");
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 	view_print_queue(view, out);
 	class_text_print(out, "  ", view->conf);
 }
@@ -128,30 +124,24 @@ static void view_print_packets(const struct view *view, FILE *out)
 	struct table *table = table_make("lrr");
 	char period[VIEW_PERIOD_BYTES];
 
-	if (table == NULL)
-		return;
 	view_counted(view, period);
 	table_texts(table, period, "packets", "bytes", NULL);
 	figures_lines(table, FIGURE_CLOUD, FIGURE_LINE, &view->report);
 	figures_lines(table, FIGURE_CLOUD, FIGURE_FOOT, &view->report);
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static void view_print_classes(const struct view *view, FILE *out)
 {
 	struct table *table = view->report.n_classes > 0 ? table_make("lrrrrrrr") : NULL;
 
-	if (table == NULL)
-		return;
 	table_text(table, "class");
 	figures_headings(table, FIGURE_CLASS, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < view->report.n_classes; i++) {
 		table_text(table, view->report.classes[i].name);
 		figures_cells(table, FIGURE_CLASS, FIGURE_COLUMN, &view->report.classes[i]);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 /* Prints the management of a class's queue; `class` NULL: of the link's. */
@@ -175,8 +165,7 @@ static void view_print_management(const struct aqm_report *aqm, const char *clas
 		table_unit(table, units[aqm->figures[i].unit], aqm->figures[i].value);
 	}
 	fputc('\n', out);
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static void view_print_drops(const struct view *view, FILE *out)
@@ -185,8 +174,6 @@ static void view_print_drops(const struct view *view, FILE *out)
 	struct table *table = table_make("lrrl");
 	char text[200];
 
-	if (table == NULL)
-		return;
 	table_texts(table, "drops", "packets", "share", "reasons", NULL);
 	for (int kind = REASON_EMULATED; kind <= REASON_REAL; kind++) {
 		uint64_t drops = counters_drops_of(c, (enum reason_kind)kind);
@@ -197,8 +184,7 @@ static void view_print_drops(const struct view *view, FILE *out)
 		table_share(table, drops, counters_in(c));
 		table_text(table, text);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static void table_percentiles(struct table *table, const char *name, const struct histogram *h)
@@ -233,8 +219,6 @@ static void view_print_times(const struct view *view, FILE *out)
 	const bool of_all = line_delay_of_all(view->conf, &view->report);
 	char name[SCENARIO_NAME_BYTES + 32], period[VIEW_PERIOD_BYTES];
 
-	if (table == NULL)
-		return;
 	view_period(view, false, period);
 	fprintf(out, "  %s:\n", period);
 	table_texts(table, "", "mean", "min", "p50", "p99", "p99.9", "max", NULL);
@@ -248,8 +232,7 @@ static void view_print_times(const struct view *view, FILE *out)
 		         view->began == CONTROL_SINCE_CHANGE ? ", in all" : "");
 		table_percentiles(table, name, &view->port.lateness_ns);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 /* Prints how many clouds a template has, and how to see one. */
@@ -307,41 +290,33 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 
 /* ---- all clouds ---- */
 
-static void table_cloud(struct table *table, const struct view *view)
-{
-	const struct histogram *delay = &view->report.delay_ns;
-	uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
-	uint64_t bytes = view->report.counters.tx_bytes - (view->looked ? view->look.tx_bytes : 0);
-
-	table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
-	figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
-	table_unit(table, HUMAN_BPS, view_bps(bytes, from_ns, view->now_ns));
-	table_percentile(table, delay, 500000);
-	table_percentile(table, delay, 990000);
-}
-
 void show_clouds_text(FILE *out, struct control *control)
 {
 	struct table *table = table_make("lllrrrrrrrrr");
 	struct view *view = alloc_failure_calloc(sizeof(*view));
 	uint64_t real = 0;
 
-	if (table == NULL || view == NULL)
-		goto out;
 	table_texts(table, "cloud", "from", "to", NULL);
 	figures_headings(table, FIGURE_CLOUD, FIGURE_COLUMN);
 	table_texts(table, "rate sent", "delay p50", "delay p99", NULL);
-	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
+	for (uint32_t i = 0; view != NULL && i < (*control->scenario)->n_clouds; i++) {
 		if (!view_open(view, control, i, NULL, true))
 			continue;
-		table_cloud(table, view);
+		const struct histogram *delay = &view->report.delay_ns;
+		uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
+		uint64_t bytes =
+		        view->report.counters.tx_bytes - (view->looked ? view->look.tx_bytes : 0);
+
+		table_texts(table, view->conf->name, view->conf->from, view->conf->to, NULL);
+		figures_cells(table, FIGURE_CLOUD, FIGURE_COLUMN, &view->report);
+		table_unit(table, HUMAN_BPS, view_bps(bytes, from_ns, view->now_ns));
+		table_percentile(table, delay, 500000);
+		table_percentile(table, delay, 990000);
 		real += counters_drops_of(&view->report.counters, REASON_REAL);
 	}
-	table_print(table, out);
+	table_end(table, out);
 	if (real > 0)
 		fprintf(out, "warning: weir itself lost packets (real drops); show cloud NAME says "
 		             "which and why\n");
-out:
 	free(view);
-	table_free(table);
 }

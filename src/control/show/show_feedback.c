@@ -15,8 +15,6 @@ void show_meter_text(FILE *out, const struct meter_reading *reading)
 	struct table *table = table_make("lr");
 	char text[HUMAN_UNIT_SIZE];
 
-	if (table == NULL)
-		return;
 	human_unit_format(text, sizeof(text), HUMAN_NS, (double)reading->window_ns, 4);
 	table_format(table, "meter, %s", text);
 	table_text(table, reading->measured ? "" : "nothing measured yet");
@@ -43,8 +41,7 @@ void show_meter_text(FILE *out, const struct meter_reading *reading)
 	table_count(table, reading->queue_packets_max);
 	table_text(table, "queuing delay");
 	table_unit(table, HUMAN_NS, (double)reading->delay_ns);
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 static json_t *rate_value(uint64_t bps)
@@ -84,16 +81,13 @@ void show_xcp_text(FILE *out, const struct xcp_reading *reading)
 	};
 	struct table *table = table_make("lr");
 
-	if (table == NULL)
-		return;
 	table_text(table, "XCP");
 	table_unit(table, HUMAN_NS, (double)reading->interval_ns);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		table_text(table, rows[i].name);
 		table_unit(table, rows[i].unit, rows[i].value);
 	}
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 json_t *json_xcp(const struct xcp_reading *reading)
@@ -196,14 +190,11 @@ void show_path_table(FILE *out, const struct observed *observed)
 {
 	struct table *table = table_make("rrrrrrrrr");
 
-	if (table == NULL)
-		return;
 	table_texts(table, "hop", "ttl", "link", "available", "loss", "errors", "queue", "delay",
 	            "age", NULL);
 	for (uint32_t i = 0; i < observed->n_hops; i++)
 		table_hop(table, observed, &observed->hops[i]);
-	table_print(table, out);
-	table_free(table);
+	table_end(table, out);
 }
 
 void show_path_text(FILE *out, struct control *control, uint32_t cloud)

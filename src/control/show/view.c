@@ -8,7 +8,6 @@
 #include "show/achieved.h"
 #include "show/times.h"
 #include "show/share.h"
-#include "text/table.h"
 #include "show/view.h"
 
 #define FRAME_BYTES 1514 /* the longest ordinary frame */

@@ -10,10 +10,9 @@
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "socket/change.h"
+#include "text/array.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
-
-#define BATCH_TEXT_ROOM 4096
 
 static void batch_error_set(struct batch_error *error, const char *name, const char *code,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -103,7 +102,7 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 {
 	char number[16];
 	size_t n = (size_t)snprintf(number, sizeof(number), "%u", batch->lines) + 1;
-	size_t length = strlen(line) + 1, room = batch->text_room;
+	size_t length = strlen(line) + 1;
 
 	if (batch->text_n + n + length > bytes_max) {
 		batch_error_set(error, "batch", ERROR_FULL,
@@ -112,16 +111,8 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 		                bytes_max);
 		return -ENOSPC;
 	}
-	while (room < batch->text_n + n + length)
-		room = room > 0 ? 2 * room : BATCH_TEXT_ROOM;
-	if (room != batch->text_room) {
-		char *text = realloc(batch->text, room);
-
-		if (text == NULL)
-			return batch_no_memory(error);
-		batch->text = text;
-		batch->text_room = room;
-	}
+	if (!array_fits(&batch->text, &batch->text_room, batch->text_n + n + length, 1))
+		return batch_no_memory(error);
 	memcpy(batch->text + batch->text_n, number, n);
 	memcpy(batch->text + batch->text_n + n, line, length);
 	batch->text_n += n + length;
@@ -383,7 +374,8 @@ static void find_place(const struct batch *batch, const struct scenario_place *p
 			found = false;
 		else if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
 		         scenario_place_is(place, command.conf))
-			error->column = statement_column(words, 2, place->field, place->letter);
+			error->column =
+			        statement_column(NULL, words, 2, place->field, place->letter);
 		else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
 		         netem_column(command.netem, place->statement) != 0)
 			error->column = netem_column(command.netem, place->statement);
@@ -402,7 +394,7 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 {
 	struct scenario_place place = {.field = -1};
 	struct problem problem;
-	int result = scenario_check_since(batch->draft, before, &place, &problem), cloud;
+	int result = scenario_check_at(batch->draft, before, &place, &problem), cloud;
 	bool nowhere; /* the cloud leads from there */
 
 	if (result == 0)
@@ -433,36 +425,14 @@ static int batch_check_files(const struct batch *batch, const struct scenario *b
 	return -ENOSPC;
 }
 
-/* Finds the subject of a refusal by the emulator: what all lines concern, if that is one cloud or
- * port; else `scenario`. */
-static void find_subject(const struct batch *batch, char name[64])
-{
-	struct language_error ignored;
-	struct words words;
-
-	name[0] = '\0';
-	for (struct line line = {0}; line_next(batch, &line);) {
-		const char *concerned;
-
-		if (words_split(line.text, &words, &ignored) != 0)
-			continue;
-		concerned = words_concerned(&words, UINT32_MAX);
-		if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
-			name[0] = '\0';
-			break;
-		}
-		snprintf(name, 64, "%s", concerned);
-	}
-	if (name[0] == '\0')
-		strcpy(name, "scenario");
-}
-
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
                   struct batch_error *error)
 {
 	struct problem problem = {.field = -1};
 	char name[64];
 	int result = 0;
+	struct language_error ignored;
+	struct words words;
 
 	*transaction = NULL;
 	if (batch->text_n == 0 && !batch->whole && !batch->edited)
@@ -480,7 +450,23 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	result = control->ops->change(control->context, batch->draft, transaction, &problem);
 	if (result == 0)
 		return 0;
-	find_subject(batch, name);
+	/* The emulator refuses what all lines concern, if that is one cloud or port; else the
+	 * scenario. */
+	name[0] = '\0';
+	for (struct line line = {0}; line_next(batch, &line);) {
+		const char *concerned;
+
+		if (words_split(line.text, &words, &ignored) != 0)
+			continue;
+		concerned = words_concerned(&words, UINT32_MAX);
+		if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
+			name[0] = '\0';
+			break;
+		}
+		snprintf(name, 64, "%s", concerned);
+	}
+	if (name[0] == '\0')
+		strcpy(name, "scenario");
 	batch_error_set(error, name, result == -ENOMEM ? ERROR_NO_MEMORY : "refused",
 	                "%s; nothing is changed",
 	                problem.text[0] != '\0' ? problem.text : strerror(-result));

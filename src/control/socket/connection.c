@@ -399,9 +399,9 @@ void connection_send_away(struct connection *connection, const char *why)
 	say_last(connection);
 }
 
-bool connection_take(struct connection *connection, const char *name, const char *why)
+bool connection_take(struct connection *connection, const char *why)
 {
-	return can_take(connection) && dismiss(connection, name, why);
+	return can_take(connection) && dismiss(connection, "server", why);
 }
 
 static bool has_passed(uint64_t since_ns, uint64_t now_ns, uint64_t time_ns)

@@ -54,7 +54,7 @@ bool connection_is_over(const struct connection *connection);
 void connection_send_away(struct connection *connection, const char *why);
 /* Takes the connection away from a client that has a thread, and tells the client why, as far as
  * its socket takes that at once. Returns false if that is not possible at this moment. */
-bool connection_take(struct connection *connection, const char *name, const char *why);
+bool connection_take(struct connection *connection, const char *why);
 /* Takes it away if it is idle, does not read, or is busy with one line for too long. Returns
  * whether that was done. */
 bool connection_time_out(struct connection *connection, uint64_t now_ns);

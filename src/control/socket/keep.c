@@ -122,17 +122,6 @@ static char *text_of(struct control *control, uint32_t n_leases)
 	return text;
 }
 
-static void complain(struct keep *keep, int result, const struct problem *problem)
-{
-	if (result != 0 && !keep->complained)
-		run_log(RUN_LOG_ERROR, "%s: the scenario in force cannot be saved: %s",
-		        keep->file.path, problem->text);
-	else if (result == 0 && keep->complained)
-		run_log(RUN_LOG_NOTICE, "%s: the scenario in force is saved again",
-		        keep->file.path);
-	keep->complained = result != 0;
-}
-
 /* With the lock. */
 static bool is_kept(const struct keep *keep)
 {
@@ -169,7 +158,13 @@ bool keep_write(struct keep *keep)
 	problem_set(&problem, -1, "no memory");
 	result = text != NULL ? put(keep, head, text, &problem) : -ENOMEM;
 	free(text);
-	complain(keep, result, &problem);
+	if (result != 0 && !keep->complained)
+		run_log(RUN_LOG_ERROR, "%s: the scenario in force cannot be saved: %s",
+		        keep->file.path, problem.text);
+	else if (result == 0 && keep->complained)
+		run_log(RUN_LOG_NOTICE, "%s: the scenario in force is saved again",
+		        keep->file.path);
+	keep->complained = result != 0;
 	return true;
 }
 
@@ -275,25 +270,12 @@ void reload_init(struct reload *reload, struct control *control, const char *pat
 	        .control = control, .path = path, .tell = tell, .argument = argument};
 }
 
-/* `FILE:LINE:COLUMN: what is wrong, and what would be right` */
-static void tell_error(struct reload *reload, const struct batch_error *error)
-{
-	char text[1200], at[64] = "";
-
-	if (error->line > 0)
-		snprintf(at, sizeof(at), ":%u:%u", error->line,
-		         error->column > 0 ? error->column : 1);
-	snprintf(text, sizeof(text), "%.300s%s: %s (the scenario in force stays)", reload->path, at,
-	         error->message);
-	reload->tell(reload->argument, RUN_LOG_ERROR, text);
-}
-
 void reload_now(struct reload *reload)
 {
 	const struct peer who = {.name = "SIGHUP"};
 	struct commit commit = {.control = reload->control, .who = &who};
 	int result = batch_of_file(&commit.batch, reload->path, &commit.error);
-	char text[700];
+	char text[1200], at[64] = "";
 
 	if (result == 0)
 		result = commit_batch(&commit);
@@ -302,7 +284,13 @@ void reload_now(struct reload *reload)
 		         commit.late[0] != '\0' ? ": " : "", commit.late);
 		reload->tell(reload->argument, RUN_LOG_NOTICE, text);
 	} else if (result != -ECANCELED) {
-		tell_error(reload, &commit.error);
+		/* `FILE:LINE:COLUMN: what is wrong, and what would be right` */
+		if (commit.error.line > 0)
+			snprintf(at, sizeof(at), ":%u:%u", commit.error.line,
+			         commit.error.column > 0 ? commit.error.column : 1);
+		snprintf(text, sizeof(text), "%.300s%s: %s (the scenario in force stays)",
+		         reload->path, at, commit.error.message);
+		reload->tell(reload->argument, RUN_LOG_ERROR, text);
 	}
 	commit_release(&commit);
 }

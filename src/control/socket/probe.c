@@ -230,25 +230,6 @@ static uint32_t arrived(const struct probe *probe, const struct cloud_report *re
 	return ended < probe->asked ? (uint32_t)ended : probe->asked;
 }
 
-/* Removes answers that precede the probe. */
-static void keep_new(struct observed *observed, uint64_t before_ns)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < observed->n_hops; i++) {
-		struct observed_hop hop = observed->hops[i];
-		bool heard = false;
-
-		for (int k = 0; k < OBSERVED_PROBES; k++) {
-			hop.probe[k].heard &= hop.probe[k].at_ns > before_ns;
-			heard |= hop.probe[k].heard;
-		}
-		if (heard)
-			observed->hops[kept++] = hop;
-	}
-	observed->n_hops = kept;
-}
-
 static void answer_as_text(const struct probe *probe, const struct observed *observed,
                            uint32_t came, struct output *output)
 {
@@ -306,8 +287,21 @@ static int await(const struct probe *probe, struct cloud_report *report)
 static void answer(struct session *session, const struct probe *probe, struct cloud_report *report)
 {
 	uint32_t came = arrived(probe, report);
+	uint32_t kept = 0;
 
-	keep_new(&report->observed, probe->heard_before);
+	/* Removes answers that precede the probe. */
+	for (uint32_t i = 0; i < report->observed.n_hops; i++) {
+		struct observed_hop hop = report->observed.hops[i];
+		bool heard = false;
+
+		for (int k = 0; k < OBSERVED_PROBES; k++) {
+			hop.probe[k].heard &= hop.probe[k].at_ns > probe->heard_before;
+			heard |= hop.probe[k].heard;
+		}
+		if (heard)
+			report->observed.hops[kept++] = hop;
+	}
+	report->observed.n_hops = kept;
 	if (session->output.json)
 		answer_object(&session->output,
 		              json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud", probe->cloud,

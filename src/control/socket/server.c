@@ -209,7 +209,7 @@ void server_empty(struct server *server)
 		nanosleep(&pause, NULL);
 	}
 	while (server->n_clients > 0)
-		connection_take(server->clients[--server->n_clients], "server",
+		connection_take(server->clients[--server->n_clients],
 		                "weir ends, and this line does not");
 	while (server->n_waiting > 0)
 		connection_free(server->waiting[--server->n_waiting]);
@@ -263,7 +263,7 @@ static bool admit(struct server *server, struct connection *client)
 		uint32_t index = silent_one(server, connection_rank(client));
 
 		if (index == server->n_clients ||
-		    !connection_take(server->clients[index], "server",
+		    !connection_take(server->clients[index],
 		                     "this client was silent for longest, and another client "
 		                     "needs its place; connect again"))
 			return false;

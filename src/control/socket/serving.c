@@ -83,22 +83,17 @@ static void tell_reload(void *argument, enum run_log_level level, const char *li
 	run_log(level, "%s", line);
 }
 
-static void free_serving(struct serving *serving)
-{
-	if (serving->control.wake >= 0)
-		close(serving->control.wake);
-	leases_free(&serving->control);
-	flight_dumps_free(&serving->control);
-	control_close(&serving->control);
-	free(serving);
-}
-
 /* Waits for the threads, and frees everything. What a thread uses that does not end, because a disk
  * does not answer, stays until the process ends. */
 static void end_threads(struct serving *serving)
 {
 	if (control_join(&serving->control, THREADS_PATIENCE_NS)) {
-		free_serving(serving);
+		if (serving->control.wake >= 0)
+			close(serving->control.wake);
+		leases_free(&serving->control);
+		flight_dumps_free(&serving->control);
+		control_close(&serving->control);
+		free(serving);
 		return;
 	}
 	control_cut_off(&serving->control);

@@ -12,11 +12,6 @@
 
 /* ---- errors ---- */
 
-bool session_word_is(const struct words *words, uint32_t at, const char *text)
-{
-	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
-}
-
 void session_error(struct session *session, const char *name, const char *code, const char *message)
 {
 	answer_error(&session->output,
@@ -159,12 +154,11 @@ static bool own_line(struct session *session, const char *line, const struct wor
 	if (session_change_words(session, words) || session_look_words(session, line, words) ||
 	    session_push_words(session, words))
 		return true;
-	if (words->n == 2 && session_word_is(words, 0, "json") &&
-	    (session_word_is(words, 1, "on") || session_word_is(words, 1, "off"))) {
-		session->output.json = session_word_is(words, 1, "on");
+	if (words->n == 2 && words_is(words, 0, "json") &&
+	    (words_is(words, 1, "on") || words_is(words, 1, "off"))) {
+		session->output.json = words_is(words, 1, "on");
 		answer_ok(&session->output);
-	} else if (words->n == 1 &&
-	           (session_word_is(words, 0, "quit") || session_word_is(words, 0, "exit"))) {
+	} else if (words->n == 1 && (words_is(words, 0, "quit") || words_is(words, 0, "exit"))) {
 		answer_ok(&session->output);
 		session->over = true;
 	} else {
@@ -183,7 +177,7 @@ static bool refuses(struct session *session, const struct words *words)
 	if (!session->read_only || words->n == 0)
 		return false;
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
-		if (session_word_is(words, 0, looks[i]))
+		if (words_is(words, 0, looks[i]))
 			return false;
 	session_error(session, word_is_name(words->word[0].text) ? words->word[0].text : "line",
 	              "read-only",

@@ -403,25 +403,25 @@ bool session_change_words(struct session *session, const struct words *words)
 {
 	const uint32_t n = words->n;
 
-	if (session_word_is(words, 0, "begin") && session_word_is(words, 1, "lease"))
+	if (words_is(words, 0, "begin") && words_is(words, 1, "lease"))
 		begin_lease(session, words);
-	else if (session_word_is(words, 0, "renew") && n <= 2)
+	else if (words_is(words, 0, "renew") && n <= 2)
 		renew(session, words);
-	else if (session_word_is(words, 0, "keep") && n == 1)
+	else if (words_is(words, 0, "keep") && n == 1)
 		keep(session);
-	else if (session_word_is(words, 0, "revert") && n == 1)
+	else if (words_is(words, 0, "revert") && n == 1)
 		revert(session);
-	else if (session_word_is(words, 0, "begin") &&
-	         (n == 1 || (n == 2 && session_word_is(words, 1, "whole")))) {
+	else if (words_is(words, 0, "begin") &&
+	         (n == 1 || (n == 2 && words_is(words, 1, "whole")))) {
 		if (session->in_batch)
 			begin_twice(session);
 		else
 			begin_batch(session, n == 2, 0);
-	} else if (session_word_is(words, 0, "commit") && n == 1)
+	} else if (words_is(words, 0, "commit") && n == 1)
 		commit_all(session);
-	else if (session_word_is(words, 0, "abort") && n == 1)
+	else if (words_is(words, 0, "abort") && n == 1)
 		abort_all(session);
-	else if (session_word_is(words, 0, "file") && n == 2)
+	else if (words_is(words, 0, "file") && n == 2)
 		take_file(session, words->word[1].text);
 	else
 		return false;

@@ -150,7 +150,7 @@ static void show(struct session *session, const char *line, const struct command
 			return;
 		}
 	}
-	if (!control_is_late(control, CONTROL_SETTLES_NS, late, sizeof(late)))
+	if (!control_is_late(control, late, sizeof(late)))
 		late[0] = '\0';
 	if (what == SHOW_CLOUD && words->n > 3)
 		show_one(session, line, words, (uint32_t)cloud);
@@ -327,7 +327,7 @@ static void capture(struct session *session, const char *line, const struct word
 	struct language_error wrong = {.column = 0};
 	struct capture_words capture;
 
-	if (words->n == 2 && session_word_is(words, 1, "off")) {
+	if (words->n == 2 && words_is(words, 1, "off")) {
 		session_capture_end(session);
 		answer_ok(&session->output);
 	} else if (session->tap != NULL) {
@@ -390,11 +390,11 @@ bool session_look_words(struct session *session, const char *line, const struct 
 {
 	const uint32_t n = words->n;
 
-	if (session_word_is(words, 0, "hello") && n == 1)
+	if (words_is(words, 0, "hello") && n == 1)
 		hello(session);
-	else if (session_word_is(words, 0, "capture"))
+	else if (words_is(words, 0, "capture"))
 		capture(session, line, words);
-	else if (session_word_is(words, 0, "flight") && (n == 2 || n == 3) &&
+	else if (words_is(words, 0, "flight") && (n == 2 || n == 3) &&
 	         strcmp(words->word[1].text, "dump") == 0)
 		flight_dump(session, n == 3 ? words->word[2].text : NULL);
 	else

@@ -61,13 +61,13 @@ static bool events_from(struct session *session, const struct words *words, uint
 	*from = next;
 	if (words->n == 1)
 		return true;
-	if (words->n != 3 || !session_word_is(words, 1, "from")) {
+	if (words->n != 3 || !words_is(words, 1, "from")) {
 		wrong(session, "events", ERROR_UNKNOWN_WORD,
 		      words->word[words->n > 3 ? 3 : 1].column,
 		      "write `events`, `events from SEQ`, `events from oldest` or `events off`");
 		return false;
 	}
-	if (session_word_is(words, 2, "oldest")) {
+	if (words_is(words, 2, "oldest")) {
 		*from = first;
 		return true;
 	}
@@ -105,7 +105,7 @@ static void events(struct session *session, const struct words *words)
 	uint64_t from;
 	int n;
 
-	if (words->n == 2 && session_word_is(words, 1, "off")) {
+	if (words->n == 2 && words_is(words, 1, "off")) {
 		session->listens = false;
 		listen_to_events(session, false);
 		answer_ok(&session->output);
@@ -149,8 +149,8 @@ static void sample(struct session *session, const struct words *words)
 	simtime interval_ns;
 	int result = 0;
 
-	if (words->n != 2 || !session_word_is(words, 1, "off")) {
-		if (words->n != 2 && !(words->n == 4 && session_word_is(words, 2, "clouds"))) {
+	if (words->n != 2 || !words_is(words, 1, "off")) {
+		if (words->n != 2 && !(words->n == 4 && words_is(words, 2, "clouds"))) {
 			wrong(session, "sample", ERROR_UNKNOWN_WORD,
 			      words->n > 2 ? words->word[2].column : 0,
 			      "write `sample 1s`, `sample 1s clouds 20`, or `sample off`");
@@ -180,9 +180,9 @@ static void sample(struct session *session, const struct words *words)
 
 bool session_push_words(struct session *session, const struct words *words)
 {
-	if (session_word_is(words, 0, "events"))
+	if (words_is(words, 0, "events"))
 		events(session, words);
-	else if (words->n > 1 && session_word_is(words, 0, "sample"))
+	else if (words->n > 1 && words_is(words, 0, "sample"))
 		sample(session, words);
 	else
 		return false;

@@ -55,8 +55,6 @@ struct session {
 	char line[SESSION_LINE_MAX + 2]; /* with a CR, and a 0 */
 };
 
-/* Returns true if the word at `at` is this one, and not quoted: a quoted word is a value. */
-bool session_word_is(const struct words *words, uint32_t at, const char *text);
 void session_error(struct session *session, const char *name, const char *code,
                    const char *message);
 /* Answers an error. It makes the batch wrong if one has begun. */

@@ -25,16 +25,6 @@ struct stamp {
 	uint64_t number, t_ns, wall_ns;
 };
 
-static void stamp_take(struct stamp *stamp, struct control *control)
-{
-	struct timespec wall;
-
-	clock_gettime(CLOCK_REALTIME, &wall);
-	stamp->number = event_log_next(control->events);
-	stamp->t_ns = control->ops->now_ns(control->context);
-	stamp->wall_ns = (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec;
-}
-
 static void stamp_text(const struct stamp *stamp, char text[HEAD_BYTES])
 {
 	time_t seconds = (time_t)(stamp->wall_ns / SIMTIME_S);
@@ -124,8 +114,12 @@ static void add(struct control *control, const char *kind, json_t *members, cons
 	char head[HEAD_BYTES], plain[HEAD_BYTES + 160], text[SENTENCE_BYTES + HEAD_BYTES + 64];
 	struct stamp stamp;
 	char *line;
+	struct timespec wall;
 
-	stamp_take(&stamp, control);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	stamp.number = event_log_next(control->events);
+	stamp.t_ns = control->ops->now_ns(control->context);
+	stamp.wall_ns = (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec;
 	stamp_text(&stamp, head);
 	line = event_json(kind, &stamp, members, sentence);
 	if (line == NULL)

@@ -253,7 +253,8 @@ static const struct sample_delays *delays_before(const struct sample_rows *rows,
 	return NULL;
 }
 
-/* Returns the delays since the last sample; NULL if the cloud was not in it. */
+/* Returns the delays since the last sample; NULL, which no object gets, if the cloud was not in
+ * it. */
 static json_t *delays_since(const struct sample_rows *rows, struct control *control, uint32_t cloud,
                             struct sample_delays *now)
 {
@@ -317,22 +318,18 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 		                              sizeof(name)))
 			continue;
 		object = row_json(&rows->figures, row, name);
-		if (!cloud->many) {
-			json_t *delays = delays_since(rows, control, row->cloud, &now[n++]);
-
-			if (delays != NULL)
-				json_object_set_new(object, "delay_ns", delays);
-		}
+		if (!cloud->many)
+			json_object_set_new(object, "delay_ns",
+			                    delays_since(rows, control, row->cloud, &now[n++]));
 		json_array_append_new(*clouds, object);
 	}
 	for (uint32_t i = 0; now != NULL && i < rows->n_templates; i++) {
 		const struct sample_row *row = &rows->of_template[i];
 		json_t *object = row_json(&rows->figures, row, scenario->clouds[row->cloud]->name);
-		json_t *delays = delays_since(rows, control, row->cloud, &now[n++]);
 
 		json_object_set_new(object, "clouds", json_integer(row->index));
-		if (delays != NULL)
-			json_object_set_new(object, "delay_ns", delays);
+		json_object_set_new(object, "delay_ns",
+		                    delays_since(rows, control, row->cloud, &now[n++]));
 		json_array_append_new(*templates, object);
 	}
 	sample_rows_forget(rows);

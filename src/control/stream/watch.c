@@ -262,24 +262,6 @@ static void watch_clouds(struct loss_watch *watch, struct control *control)
 	}
 }
 
-static void watch_port(struct loss_watch *watch, struct control *control)
-{
-	uint32_t n = control->ops->ports(control->context);
-	struct port_report *port = malloc(sizeof(*port));
-	struct loss_watched *watched;
-	uint64_t lost, since;
-
-	watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
-	watched = &watch->ports[watch->port];
-	if (port != NULL && n > 0 && control->ops->port(control->context, watch->port, port)) {
-		lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
-		       port->not_written;
-		if (real_since(watched, lost, control->ops->now_ns(control->context), &since))
-			tell_port(control, port, since, lost);
-	}
-	free(port);
-}
-
 void loss_watch_step(struct loss_watch *watch, struct control *control)
 {
 	/* If something is about to change, the next step will do. */
@@ -287,7 +269,22 @@ void loss_watch_step(struct loss_watch *watch, struct control *control)
 		return;
 	if (follow_losses(watch, control)) {
 		watch_clouds(watch, control);
-		watch_port(watch, control);
+		uint32_t n = control->ops->ports(control->context);
+		struct port_report *port = malloc(sizeof(*port));
+		struct loss_watched *watched;
+		uint64_t lost, since;
+
+		watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
+		watched = &watch->ports[watch->port];
+		if (port != NULL && n > 0 &&
+		    control->ops->port(control->context, watch->port, port)) {
+			lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
+			       port->not_written;
+			if (real_since(watched, lost, control->ops->now_ns(control->context),
+			               &since))
+				tell_port(control, port, since, lost);
+		}
+		free(port);
 	}
 	control_look_end(control);
 }

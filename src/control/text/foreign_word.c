@@ -9,7 +9,6 @@
 
 #include "scenario/scenario.h"
 #include "simtime.h"
-#include "statements.h"
 #include "text/statement_text.h"
 #include "text/value.h"
 
@@ -17,7 +16,7 @@ enum prefixes { NO_PREFIX, DECIMAL, BINARY, EITHER };
 
 /* An `other` of 0: there is no second reading. */
 struct spelling {
-	const char *name; /* as it is written behind the prefix */
+	const char *names; /* as they are written behind the prefix, with `|` between */
 	enum prefixes prefixes;
 	bool taken;
 	uint64_t factor, other;
@@ -28,59 +27,39 @@ struct spelling {
 
 /* With the prefix k, M or G, or without one; BINARY and "" need a prefix. */
 static const struct spelling rates[] = {
-        {"bit/s", DECIMAL, true, 1, 0, NULL},    {"bit", DECIMAL, true, 1, 0, NULL},
-        {"bits", DECIMAL, false, 1, 0, NULL},    {"bits/s", DECIMAL, false, 1, 0, NULL},
-        {"bit/sec", DECIMAL, false, 1, 0, NULL}, {"b", DECIMAL, false, 1, 0, NULL},
-        {"b/s", DECIMAL, false, 1, 0, NULL},     {"", DECIMAL, false, 1, 0, NULL},
-        {"bps", DECIMAL, false, 1, 8, TC},       {"Bps", DECIMAL, false, 8, 0, NULL},
-        {"BPS", DECIMAL, false, 1, 8, TC},       {"B", DECIMAL, false, 8, 0, NULL},
-        {"B/s", DECIMAL, false, 8, 0, NULL},     {"iB/s", BINARY, false, 8, 0, NULL},
-        {"ibit", BINARY, false, 1, 0, NULL},     {NULL, 0, false, 0, 0, NULL},
-};
-
-static const struct spelling sizes[] = {
-        {"byte", EITHER, false, 1, 0, NULL}, {"bytes", EITHER, false, 1, 0, NULL},
-        {"b", EITHER, false, 1, 0, NULL},    {"B", EITHER, false, 1, 0, NULL},
-        {"", EITHER, false, 1, 0, NULL},     {"iB", BINARY, false, 1, 0, NULL},
-        {"ib", BINARY, false, 1, 0, NULL},   {NULL, 0, false, 0, 0, NULL},
-};
-
-#define TIME(name, ns)                                                                             \
-	{                                                                                          \
-		name, NO_PREFIX, false, ns, 0, NULL                                                \
-	}
-#define TAKEN_TIME(name, ns)                                                                       \
-	{                                                                                          \
-		name, NO_PREFIX, true, ns, 0, NULL                                                 \
-	}
-static const struct spelling times[] = {
-        TIME("nsec", 1),
-        TIME("nsecs", 1),
-        TIME("usec", SIMTIME_US),
-        TIME("usecs", SIMTIME_US),
-        TIME("\xc2\xb5s", SIMTIME_US), /* the micro sign */
-        TIME("\xce\xbcs", SIMTIME_US), /* the Greek letter */
-        TIME("msec", SIMTIME_MS),
-        TIME("msecs", SIMTIME_MS),
-        TIME("millis", SIMTIME_MS),
-        TIME("sec", SIMTIME_S),
-        TIME("secs", SIMTIME_S),
-        TIME("seconds", SIMTIME_S),
-        TAKEN_TIME("min", 60 * SIMTIME_S),
-        TIME("mins", 60 * SIMTIME_S),
-        TIME("minutes", 60 * SIMTIME_S),
-        TAKEN_TIME("h", 3600 * SIMTIME_S),
-        TIME("hours", 3600 * SIMTIME_S),
+        {"bit/s|bit", DECIMAL, true, 1, 0, NULL},
+        {"bits|bits/s|bit/sec|b|b/s|", DECIMAL, false, 1, 0, NULL},
+        {"bps|BPS", DECIMAL, false, 1, 8, TC},
+        {"Bps|B|B/s", DECIMAL, false, 8, 0, NULL},
+        {"iB/s", BINARY, false, 8, 0, NULL},
+        {"ibit", BINARY, false, 1, 0, NULL},
         {NULL, 0, false, 0, 0, NULL},
 };
 
-#define PACKETS(name)                                                                              \
-	{                                                                                          \
-		name, NO_PREFIX, false, 1, 0, NULL                                                 \
-	}
+static const struct spelling sizes[] = {
+        {"byte|bytes|b|B|", EITHER, false, 1, 0, NULL},
+        {"iB|ib", BINARY, false, 1, 0, NULL},
+        {NULL, 0, false, 0, 0, NULL},
+};
+
+#define MICRO_SIGN "\xc2\xb5"
+#define GREEK_MU   "\xce\xbc"
+
+static const struct spelling times[] = {
+        {"nsec|nsecs", NO_PREFIX, false, 1, 0, NULL},
+        {"usec|usecs|" MICRO_SIGN "s|" GREEK_MU "s", NO_PREFIX, false, SIMTIME_US, 0, NULL},
+        {"msec|msecs|millis", NO_PREFIX, false, SIMTIME_MS, 0, NULL},
+        {"sec|secs|seconds", NO_PREFIX, false, SIMTIME_S, 0, NULL},
+        {"min", NO_PREFIX, true, 60 * SIMTIME_S, 0, NULL},
+        {"mins|minutes", NO_PREFIX, false, 60 * SIMTIME_S, 0, NULL},
+        {"h", NO_PREFIX, true, 3600 * SIMTIME_S, 0, NULL},
+        {"hours", NO_PREFIX, false, 3600 * SIMTIME_S, 0, NULL},
+        {NULL, 0, false, 0, 0, NULL},
+};
+
 static const struct spelling packets[] = {
-        PACKETS("p"),       PACKETS("pkts"),   PACKETS("packet"),
-        PACKETS("packets"), PACKETS("frames"), {NULL, 0, false, 0, 0, NULL},
+        {"p|pkts|packet|packets|frames", NO_PREFIX, false, 1, 0, NULL},
+        {NULL, 0, false, 0, 0, NULL},
 };
 
 static const struct {
@@ -88,6 +67,20 @@ static const struct {
 	const struct spelling *spellings;
 } kinds[] = {
         {units_rate, rates}, {units_bytes, sizes}, {units_time, times}, {units_packets, packets}};
+
+/* Returns true if `name` is one of the words of a row. */
+static bool is_one_of(const char *words, const char *name)
+{
+	for (;; words++) {
+		size_t bytes = strcspn(words, "|");
+
+		if (strlen(name) == bytes && memcmp(words, name, bytes) == 0)
+			return true;
+		words += bytes;
+		if (*words == '\0')
+			return false;
+	}
+}
 
 /* Gets the decimal and the binary factor of k, M or G; 1 and 1 for any other prefix. */
 static void prefix_factors(char prefix, uint64_t *decimal, uint64_t *binary)
@@ -110,7 +103,7 @@ static bool read_as(const struct spelling *spelling, char prefix, struct foreign
 
 	prefix_factors(prefix, &decimal, &binary);
 	if ((decimal == 1) != (prefix == 0) || (prefix && spelling->prefixes == NO_PREFIX) ||
-	    (!prefix && (spelling->prefixes == BINARY || *spelling->name == 0)))
+	    (!prefix && spelling->prefixes == BINARY))
 		return false;
 	unit->taken = spelling->taken;
 	unit->note = spelling->note ? spelling->note : "";
@@ -133,9 +126,9 @@ bool foreign_unit_find(const struct unit *units, const char *name, struct foreig
 			spelling = kinds[i].spellings;
 	}
 	unit->units = units;
-	for (; *name && spelling && spelling->name; spelling++) {
-		if ((strcmp(name, spelling->name) == 0 && read_as(spelling, 0, unit)) ||
-		    (strcmp(name + 1, spelling->name) == 0 && read_as(spelling, *name, unit)))
+	for (; *name && spelling && spelling->names; spelling++) {
+		if ((is_one_of(spelling->names, name) && read_as(spelling, 0, unit)) ||
+		    (is_one_of(spelling->names, name + 1) && read_as(spelling, *name, unit)))
 			return true;
 	}
 	return false;
@@ -156,27 +149,6 @@ uint32_t foreign_unit_readings(const struct foreign_unit *unit, const struct dec
 	return n;
 }
 
-#define STATEMENT(word, write, value)                                                              \
-	{                                                                                          \
-		FOREIGN_STATEMENT, word, write, value, NULL                                        \
-	}
-#define NOTED(word, write, value, note)                                                            \
-	{                                                                                          \
-		FOREIGN_STATEMENT, word, write, value, note                                        \
-	}
-#define LINE(word, write)                                                                          \
-	{                                                                                          \
-		FOREIGN_LINE, word, write, NULL, NULL                                              \
-	}
-#define VALUE(word, write)                                                                         \
-	{                                                                                          \
-		FOREIGN_VALUE, word, write, NULL, NULL                                             \
-	}
-#define COMMAND(word, write)                                                                       \
-	{                                                                                          \
-		FOREIGN_COMMAND, word, write, NULL, NULL                                           \
-	}
-
 #define ROUND_TRIP  "; a round trip is the delay of two clouds, one each way"
 #define OF_RATE     "; a queue belongs to its `rate`"
 #define MANAGEMENT  "; it manages the queue of a `rate`"
@@ -184,209 +156,107 @@ uint32_t foreign_unit_readings(const struct foreign_unit *unit, const struct dec
 
 const struct foreign_word foreign_words[] = {
         /* delay */
-        STATEMENT("latency", "delay", "40ms"),
-        STATEMENT("lag", "delay", "40ms"),
-        STATEMENT("owd", "delay", "40ms"),
-        NOTED("rtt", "delay", "20ms", ROUND_TRIP),
-        STATEMENT("jitter", "delay 40ms jitter", "5ms"),
-        STATEMENT("variation", "delay 40ms jitter", "5ms"),
-        STATEMENT("delay-variation", "delay 40ms jitter", "5ms"),
-        STATEMENT("stddev", "delay 40ms jitter", "5ms"),
-        STATEMENT("distribution", "delay 40ms jitter 5ms distribution", "normal"),
+        {FOREIGN_STATEMENT, "latency|lag|owd", "delay", "40ms", NULL},
+        {FOREIGN_STATEMENT, "rtt", "delay", "20ms", ROUND_TRIP},
+        {FOREIGN_STATEMENT, "jitter|variation|delay-variation|stddev", "delay 40ms jitter", "5ms",
+         NULL},
+        {FOREIGN_STATEMENT, "distribution", "delay 40ms jitter 5ms distribution", "normal", NULL},
         /* rate and queue */
-        STATEMENT("bandwidth", "rate", "10mbit"),
-        STATEMENT("bw", "rate", "10mbit"),
-        STATEMENT("target-bw", "rate", "10mbit"),
-        STATEMENT("default-bw", "rate", "10mbit"),
-        STATEMENT("throughput", "rate", "10mbit"),
-        STATEMENT("speed", "rate", "10mbit"),
-        STATEMENT("capacity", "rate", "10mbit"),
-        STATEMENT("ratelimit", "rate", "10mbit"),
-        STATEMENT("rate-limit", "rate", "10mbit"),
-        STATEMENT("shape", "rate", "10mbit"),
-        STATEMENT("shaper", "rate", "10mbit"),
-        STATEMENT("tbf", "rate 10mbit algorithm token-bucket queue 60kB burst", "15kB"),
-        STATEMENT("htb", "rate", "10mbit"),
-        STATEMENT("bottleneck", "rate", "10mbit"),
-        NOTED("queue", "rate 10mbit queue", "60kB", OF_RATE),
-        NOTED("buffer", "rate 10mbit queue", "60kB", OF_RATE),
-        NOTED("bfifo", "rate 10mbit queue", "60kB", OF_RATE),
-        NOTED("pfifo", "rate 10mbit queue", "100pkt", OF_RATE),
-        NOTED("fifo", "rate 10mbit queue", "100pkt", OF_RATE),
-        NOTED("droptail", "rate 10mbit queue", "100pkt", OF_RATE),
-        NOTED("queue-limit", "rate 10mbit queue", "100pkt", OF_RATE),
-        NOTED("queue-size", "rate 10mbit queue", "60kB", OF_RATE),
-        NOTED("limit", "rate 10mbit queue", "100pkt", OF_RATE),
-        STATEMENT("burst", "rate 10mbit algorithm token-bucket queue 60kB burst", "15kB"),
-        STATEMENT("policer", "police 10mbit burst", "15kB"),
+        {FOREIGN_STATEMENT,
+         "bandwidth|bw|target-bw|default-bw|throughput|speed|capacity|ratelimit|rate-limit|shape|"
+         "shaper",
+         "rate", "10mbit", NULL},
+        {FOREIGN_STATEMENT, "tbf", "rate 10mbit algorithm token-bucket queue 60kB burst", "15kB",
+         NULL},
+        {FOREIGN_STATEMENT, "htb|bottleneck", "rate", "10mbit", NULL},
+        {FOREIGN_STATEMENT, "queue|buffer|bfifo", "rate 10mbit queue", "60kB", OF_RATE},
+        {FOREIGN_STATEMENT, "pfifo|fifo|droptail|queue-limit", "rate 10mbit queue", "100pkt",
+         OF_RATE},
+        {FOREIGN_STATEMENT, "queue-size", "rate 10mbit queue", "60kB", OF_RATE},
+        {FOREIGN_STATEMENT, "limit", "rate 10mbit queue", "100pkt", OF_RATE},
+        {FOREIGN_STATEMENT, "burst", "rate 10mbit algorithm token-bucket queue 60kB burst", "15kB",
+         NULL},
+        {FOREIGN_STATEMENT, "policer", "police 10mbit burst", "15kB", NULL},
         /* queue management */
-        NOTED("random-detect", "red min 15kB max 45kB", NULL, MANAGEMENT),
-        NOTED("wred", "red min 15kB max 45kB", NULL, MANAGEMENT),
-        NOTED("fair-queue", "fq-codel", NULL, MANAGEMENT),
-        NOTED("fq", "fq-codel", NULL, MANAGEMENT),
-        NOTED("sfq", "fq-codel", NULL, MANAGEMENT),
-        NOTED("cake", "fq-codel", NULL, MANAGEMENT),
-        NOTED("l4s", "dualpi2", NULL, MANAGEMENT),
+        {FOREIGN_STATEMENT, "random-detect|wred", "red min 15kB max 45kB", NULL, MANAGEMENT},
+        {FOREIGN_STATEMENT, "fair-queue|fq|sfq|cake", "fq-codel", NULL, MANAGEMENT},
+        {FOREIGN_STATEMENT, "l4s", "dualpi2", NULL, MANAGEMENT},
         /* loss, errors, copies, order */
-        STATEMENT("drop", "loss", "1%"),
-        STATEMENT("packet-loss", "loss", "1%"),
-        STATEMENT("packetloss", "loss", "1%"),
-        STATEMENT("loss-rate", "loss", "1%"),
-        STATEMENT("plr", "loss", "1%"),
-        STATEMENT("discard", "loss", "1%"),
-        STATEMENT("correlation", "loss random 1% correlation", "25%"),
-        STATEMENT("gemodel", "loss gilbert-elliott p 1% r 30%", NULL),
-        STATEMENT("gilbert", "loss gilbert-elliott p 1% r 30%", NULL),
-        STATEMENT("burst-loss", "loss burst 1% length 2..5", NULL),
-        STATEMENT("state", "loss four-state p13 1% p31 30%", NULL),
-        STATEMENT("dup", "duplicate", "1%"),
-        STATEMENT("duplication", "duplicate", "1%"),
-        STATEMENT("corruption", "corrupt", "1%"),
-        STATEMENT("noise", "corrupt bit-error", "1e-6"),
-        STATEMENT("ber", "corrupt bit-error", "1e-6"),
-        STATEMENT("bit-error", "corrupt bit-error", "1e-6"),
-        STATEMENT("reordering", "reorder", "25%"),
-        STATEMENT("out-of-order", "reorder", "25%"),
-        STATEMENT("gap", "reorder 25% gap", "5"),
+        {FOREIGN_STATEMENT, "drop|packet-loss|packetloss|loss-rate|plr|discard", "loss", "1%",
+         NULL},
+        {FOREIGN_STATEMENT, "correlation", "loss random 1% correlation", "25%", NULL},
+        {FOREIGN_STATEMENT, "gemodel|gilbert", "loss gilbert-elliott p 1% r 30%", NULL, NULL},
+        {FOREIGN_STATEMENT, "burst-loss", "loss burst 1% length 2..5", NULL, NULL},
+        {FOREIGN_STATEMENT, "state", "loss four-state p13 1% p31 30%", NULL, NULL},
+        {FOREIGN_STATEMENT, "dup|duplication", "duplicate", "1%", NULL},
+        {FOREIGN_STATEMENT, "corruption", "corrupt", "1%", NULL},
+        {FOREIGN_STATEMENT, "noise|ber|bit-error", "corrupt bit-error", "1e-6", NULL},
+        {FOREIGN_STATEMENT, "reordering|out-of-order", "reorder", "25%", NULL},
+        {FOREIGN_STATEMENT, "gap", "reorder 25% gap", "5", NULL},
         /* routers, headers, outages */
-        NOTED("mtu", "hop 192.0.2.1 mtu", "1400", "; a router on the path has it"),
-        STATEMENT("router", "hop", "192.0.2.1"),
-        STATEMENT("ttl", "rewrite set ip.ttl 9", NULL),
-        STATEMENT("dscp", "rewrite set ip.dscp 46", NULL),
-        STATEMENT("tos", "rewrite set ip.dscp 46", NULL),
-        STATEMENT("blackhole", "down", NULL),
-        STATEMENT("outage", "down", NULL),
-        STATEMENT("disconnect", "down", NULL),
-        STATEMENT("disconnection", "flap down 2s every 60s", NULL),
-        STATEMENT("timeout", "down", NULL),
-        STATEMENT("shutdown", "down", NULL),
-        STATEMENT("match", IN_TEMPLATE "match udp port 53", NULL),
-        STATEMENT("filter", IN_TEMPLATE "match udp port 53", NULL),
-        STATEMENT("priority", IN_TEMPLATE "priority 10 match udp port 53", NULL),
-
-        LINE("show stats", "show cloud"),
-        LINE("show statistics", "show cloud"),
-        LINE("show status", "show cloud"),
-        LINE("show counters", "show cloud"),
-        LINE("show interfaces", "show ports"),
-        LINE("show interface", "show ports"),
-        LINE("show links", "show ports"),
-        LINE("show running-config", "show config"),
-        LINE("show run", "show config"),
-        LINE("show scenario", "show config"),
-        LINE("show cores", "show workers"),
-        LINE("show cpu", "show workers"),
-        LINE("stats", "show cloud"),
-        LINE("status", "show cloud"),
-        LINE("list", "show cloud"),
-        LINE("ls", "show cloud"),
-        LINE("get", "show cloud"),
-        LINE("reset", "clear counters"),
-        LINE("set", "cloud NAME delay 40ms"),
-        LINE("add", "cloud NAME delay 40ms"),
-        LINE("change", "cloud NAME delay 40ms"),
-        LINE("replace", "cloud NAME delay 40ms"),
-        LINE("del", "no cloud NAME delay"),
-        LINE("delete", "no cloud NAME delay"),
-        LINE("remove", "no cloud NAME delay"),
-        LINE("rm", "no cloud NAME delay"),
-        LINE("interface", "port NAME interface eth1"),
-        LINE("device", "port NAME interface eth1"),
-        LINE("dev", "port NAME interface eth1"),
-        LINE("nic", "port NAME interface eth1"),
-        LINE("link", "cloud NAME from PORT to PORT"),
-        LINE("path", "cloud NAME from PORT to PORT"),
-        LINE("pipe", "cloud NAME from PORT to PORT"),
-        LINE("qdisc", "cloud NAME netem delay 40ms loss 1%"),
-        LINE("tc", "cloud NAME netem delay 40ms loss 1%"),
-        LINE("netem", "cloud NAME netem delay 40ms loss 1%"),
-
-        VALUE("gaussian", "normal"),
-        VALUE("gauss", "normal"),
-        VALUE("exp", "exponential"),
-        VALUE("poisson", "exponential"),
-        VALUE("tbf", "token-bucket"),
-        VALUE("tokenbucket", "token-bucket"),
-        VALUE("leaky", "leaky-bucket"),
-        VALUE("fifo", "tail"),
-        VALUE("droptail", "tail"),
-        VALUE("strict", "priority"),
-        VALUE("preserve", "keep"),
-        VALUE("true", "on"),
-        VALUE("yes", "on"),
-        VALUE("enable", "on"),
-        VALUE("enabled", "on"),
-        VALUE("1", "on"),
-        VALUE("false", "off"),
-        VALUE("no", "off"),
-        VALUE("disable", "off"),
-        VALUE("disabled", "off"),
-        VALUE("0", "off"),
-
-        COMMAND("start", "weir run -c FILE"),
-        COMMAND("daemon", "weir run -c FILE"),
-        COMMAND("show", "weir ctl show cloud"),
-        COMMAND("status", "weir ctl show cloud"),
-        COMMAND("stats", "weir ctl show cloud"),
-        COMMAND("list", "weir ctl show cloud"),
-        COMMAND("set", "weir ctl cloud NAME delay 40ms"),
-        COMMAND("add", "weir ctl cloud NAME delay 40ms"),
-        COMMAND("change", "weir ctl cloud NAME delay 40ms"),
-        COMMAND("shell", "weir ctl"),
-        COMMAND("console", "weir ctl"),
-        COMMAND("play", "weir replay -c FILE --in PORT=CAPTURE"),
-        COMMAND("pcap", "weir replay -c FILE --in PORT=CAPTURE"),
-        COMMAND("simulate", "weir replay -c FILE --in PORT=CAPTURE"),
-        COMMAND("validate", "weir check -c FILE"),
-        COMMAND("verify", "weir check -c FILE"),
-        COMMAND("test", "weir check -c FILE"),
-        COMMAND("lint", "weir check -c FILE"),
-        COMMAND("benchmark", "weir bench"),
-        COMMAND("version", "weir --version"),
-        COMMAND("man", "weir help --man"),
-        COMMAND("tc", "weir exec netem delay 40ms loss 1% -- COMMAND"),
-        COMMAND("netem", "weir exec netem delay 40ms loss 1% -- COMMAND"),
-        COMMAND("mm-delay", "weir exec delay 40ms -- COMMAND"),
-        COMMAND("mm-loss", "weir exec --up 'loss 1%' -- COMMAND"),
-        COMMAND("mm-link", "weir exec --up 'trace FILE' --down 'trace FILE' -- COMMAND"),
+        {FOREIGN_STATEMENT, "mtu", "hop 192.0.2.1 mtu", "1400", "; a router on the path has it"},
+        {FOREIGN_STATEMENT, "router", "hop", "192.0.2.1", NULL},
+        {FOREIGN_STATEMENT, "ttl", "rewrite set ip.ttl 9", NULL, NULL},
+        {FOREIGN_STATEMENT, "dscp|tos", "rewrite set ip.dscp 46", NULL, NULL},
+        {FOREIGN_STATEMENT, "blackhole|outage|disconnect", "down", NULL, NULL},
+        {FOREIGN_STATEMENT, "disconnection", "flap down 2s every 60s", NULL, NULL},
+        {FOREIGN_STATEMENT, "timeout|shutdown", "down", NULL, NULL},
+        {FOREIGN_STATEMENT, "match|filter", IN_TEMPLATE "match udp port 53", NULL, NULL},
+        {FOREIGN_STATEMENT, "priority", IN_TEMPLATE "priority 10 match udp port 53", NULL, NULL},
+        {FOREIGN_LINE, "show stats|show statistics|show status|show counters", "show cloud", NULL,
+         NULL},
+        {FOREIGN_LINE, "show interfaces|show interface|show links", "show ports", NULL, NULL},
+        {FOREIGN_LINE, "show running-config|show run|show scenario", "show config", NULL, NULL},
+        {FOREIGN_LINE, "show cores|show cpu", "show workers", NULL, NULL},
+        {FOREIGN_LINE, "stats|status|list|ls|get", "show cloud", NULL, NULL},
+        {FOREIGN_LINE, "reset", "clear counters", NULL, NULL},
+        {FOREIGN_LINE, "set|add|change|replace", "cloud NAME delay 40ms", NULL, NULL},
+        {FOREIGN_LINE, "del|delete|remove|rm", "no cloud NAME delay", NULL, NULL},
+        {FOREIGN_LINE, "interface|device|dev|nic", "port NAME interface eth1", NULL, NULL},
+        {FOREIGN_LINE, "link|path|pipe", "cloud NAME from PORT to PORT", NULL, NULL},
+        {FOREIGN_LINE, "qdisc|tc|netem", "cloud NAME netem delay 40ms loss 1%", NULL, NULL},
+        {FOREIGN_VALUE, "gaussian|gauss", "normal", NULL, NULL},
+        {FOREIGN_VALUE, "exp|poisson", "exponential", NULL, NULL},
+        {FOREIGN_VALUE, "tbf|tokenbucket", "token-bucket", NULL, NULL},
+        {FOREIGN_VALUE, "leaky", "leaky-bucket", NULL, NULL},
+        {FOREIGN_VALUE, "fifo|droptail", "tail", NULL, NULL},
+        {FOREIGN_VALUE, "strict", "priority", NULL, NULL},
+        {FOREIGN_VALUE, "preserve", "keep", NULL, NULL},
+        {FOREIGN_VALUE, "true|yes|enable|enabled|1", "on", NULL, NULL},
+        {FOREIGN_VALUE, "false|no|disable|disabled|0", "off", NULL, NULL},
+        {FOREIGN_COMMAND, "start|daemon", "weir run -c FILE", NULL, NULL},
+        {FOREIGN_COMMAND, "show|status|stats|list", "weir ctl show cloud", NULL, NULL},
+        {FOREIGN_COMMAND, "set|add|change", "weir ctl cloud NAME delay 40ms", NULL, NULL},
+        {FOREIGN_COMMAND, "shell|console", "weir ctl", NULL, NULL},
+        {FOREIGN_COMMAND, "play|pcap|simulate", "weir replay -c FILE --in PORT=CAPTURE", NULL,
+         NULL},
+        {FOREIGN_COMMAND, "validate|verify|test|lint", "weir check -c FILE", NULL, NULL},
+        {FOREIGN_COMMAND, "benchmark", "weir bench", NULL, NULL},
+        {FOREIGN_COMMAND, "version", "weir --version", NULL, NULL},
+        {FOREIGN_COMMAND, "man", "weir help --man", NULL, NULL},
+        {FOREIGN_COMMAND, "tc|netem", "weir exec netem delay 40ms loss 1% -- COMMAND", NULL, NULL},
+        {FOREIGN_COMMAND, "mm-delay", "weir exec delay 40ms -- COMMAND", NULL, NULL},
+        {FOREIGN_COMMAND, "mm-loss", "weir exec --up 'loss 1%' -- COMMAND", NULL, NULL},
+        {FOREIGN_COMMAND, "mm-link", "weir exec --up 'trace FILE' --down 'trace FILE' -- COMMAND",
+         NULL, NULL},
         {0, NULL, NULL, NULL, NULL},
 };
 
 /* ---- finding ---- */
 
-static char plain(char letter)
-{
-	return letter == '_' ? '-' : (char)tolower((unsigned char)letter);
-}
-
-static bool same(const char *word, const char *known)
-{
-	while (*word == '-')
-		word++;
-	while (*word && plain(*word) == *known) {
-		word++;
-		known++;
-	}
-	return *word == 0 && *known == 0;
-}
-
 const struct foreign_word *foreign_word_find(enum foreign_place place, const char *word)
 {
-	for (const struct foreign_word *row = foreign_words; row->word; row++) {
-		if (row->place == place && same(word, row->word))
+	char plain[40];
+
+	/* Cut if it is longer than any that is known. */
+	snprintf(plain, sizeof(plain), "%s", word + strspn(word, "-"));
+	for (char *letter = plain; *letter; letter++)
+		*letter = *letter == '_' ? '-' : (char)tolower((unsigned char)*letter);
+	for (const struct foreign_word *row = foreign_words; row->words; row++) {
+		if (row->place == place && is_one_of(row->words, plain))
 			return row;
 	}
 	return NULL;
-}
-
-bool foreign_word_means(const char *word, const char *own)
-{
-	for (const struct foreign_word *row = foreign_words; row->word; row++) {
-		if (row->place == FOREIGN_VALUE && same(word, row->word) &&
-		    strcmp(row->write, own) == 0)
-			return true;
-	}
-	return false;
 }
 
 const struct foreign_word *foreign_word_nearest(enum foreign_place place, const char *word)
@@ -394,9 +264,16 @@ const struct foreign_word *foreign_word_nearest(enum foreign_place place, const 
 	struct nearest nearest;
 
 	nearest_start(&nearest, word);
-	for (const struct foreign_word *row = foreign_words; row->word; row++) {
-		if (row->place == place)
-			nearest_try(&nearest, row->word);
+	for (const struct foreign_word *row = foreign_words; row->words; row++) {
+		const char *words = row->place == place ? row->words : "";
+
+		for (size_t bytes; (bytes = strcspn(words, "|")) > 0; words += words[0] == '|') {
+			char known[40];
+
+			snprintf(known, sizeof(known), "%.*s", (int)bytes, words);
+			nearest_try(&nearest, known);
+			words += bytes;
+		}
 	}
 	return nearest.best ? foreign_word_find(place, nearest.best) : NULL;
 }
@@ -408,17 +285,12 @@ const struct foreign_word *foreign_word_nearest(enum foreign_place place, const 
 static const struct statement *value_field(const char *write, const struct field **field)
 {
 	const struct statement *statement;
-	char copy[FOREIGN_TEXT_BYTES], *words[3] = {copy, NULL, NULL};
+	char name[40] = "", second[40] = "";
 	struct word last;
 
-	snprintf(copy, sizeof(copy), "%s", write);
-	for (int i = 1; i < 3 && words[i - 1]; i++) {
-		words[i] = strchr(words[i - 1], ' ');
-		if (words[i])
-			*words[i]++ = 0;
-	}
 	*field = NULL;
-	statement = statement_of_words(words[0], words[1] ? words[1] : "");
+	sscanf(write, "%39s %39s", name, second);
+	statement = statement_of_words(name, second);
 	if (!statement)
 		return NULL;
 	last = (struct word){.text = strrchr(write, ' ') ? strrchr(write, ' ') + 1 : write};

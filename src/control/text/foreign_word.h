@@ -28,21 +28,19 @@ enum foreign_place {
 
 struct foreign_word {
 	enum foreign_place place;
-	const char *word;
+	const char *words; /* with `|` between */
 	/* FOREIGN_STATEMENT: a statement up to a value, with an example of the value or NULL; or a
 	 * whole line, as for FOREIGN_LINE and FOREIGN_COMMAND. FOREIGN_VALUE: weir's word. */
 	const char *write;
 	const char *value;
 	const char *note; /* for the end of the message, or NULL */
 };
-extern const struct foreign_word foreign_words[]; /* ended by a row with word NULL */
+extern const struct foreign_word foreign_words[]; /* ended by a row with words NULL */
 
 /* Returns the row of a word, or NULL. Ignores case, leading dashes, and `_` in place of `-`. */
 const struct foreign_word *foreign_word_find(enum foreign_place place, const char *word);
 /* Returns the row whose word is the nearest to this one, or NULL if none is near enough. */
 const struct foreign_word *foreign_word_nearest(enum foreign_place place, const char *word);
-/* Returns true if the word is a FOREIGN_VALUE for weir's word `own`: `droptail` for `tail`. */
-bool foreign_word_means(const char *word, const char *own);
 
 #define FOREIGN_TEXT_BYTES 200
 /* Prints what to write for a row of FOREIGN_STATEMENT, such as `delay 250ms`. `next` is the word

@@ -19,15 +19,12 @@ static size_t cut_between_characters(const char *text, size_t bytes)
 	return bytes;
 }
 
-int language_error_set(struct language_error *error, const char *name, const char *format, ...)
+static int set(struct language_error *error, const char *name, const char *format,
+               va_list arguments)
 {
-	va_list arguments;
-	int length;
+	int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
 
 	error->name = name;
-	va_start(arguments, format);
-	length = vsnprintf(error->text, sizeof(error->text), format, arguments);
-	va_end(arguments);
 	if (length >= (int)sizeof(error->text)) {
 		/* Cut at a boundary of characters that leaves room for the dots. */
 		size_t end = cut_between_characters(error->text, sizeof(error->text) - 4);
@@ -35,6 +32,30 @@ int language_error_set(struct language_error *error, const char *name, const cha
 		memcpy(error->text + end, "...", 4);
 	}
 	return strcmp(name, ERROR_NO_MEMORY) == 0 ? -ENOMEM : -EINVAL;
+}
+
+int language_error_set(struct language_error *error, const char *name, const char *format, ...)
+{
+	va_list arguments;
+	int result;
+
+	va_start(arguments, format);
+	result = set(error, name, format, arguments);
+	va_end(arguments);
+	return result;
+}
+
+int language_error_at(struct language_error *error, uint32_t column, const char *name,
+                      const char *format, ...)
+{
+	va_list arguments;
+	int result;
+
+	error->column = column;
+	va_start(arguments, format);
+	result = set(error, name, format, arguments);
+	va_end(arguments);
+	return result;
 }
 
 int language_error_shown(const char *word)
@@ -118,6 +139,15 @@ void nearest_try(struct nearest *nearest, const char *candidate)
 	strcpy(nearest->copy, candidate); /* fits: the distance of a longer word is UINT32_MAX */
 	nearest->best = nearest->copy;
 	nearest->distance = distance;
+}
+
+bool nearest_suggest(const struct nearest *nearest, struct language_error *error)
+{
+	if (nearest->best == NULL)
+		return false;
+	language_error_set(error, ERROR_UNKNOWN_WORD, "unknown word `%.*s`; did you mean `%s`?",
+	                   SHOWN(nearest->word), nearest->best);
+	return true;
 }
 
 #define CUT_MARK ", ..."

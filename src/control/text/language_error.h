@@ -11,6 +11,7 @@
 #ifndef WEIR_LANGUAGE_ERROR_H
 #define WEIR_LANGUAGE_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,10 @@ struct language_error {
 int language_error_set(struct language_error *error, const char *name, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
+/* Does the same, and sets the column. */
+int language_error_at(struct language_error *error, uint32_t column, const char *name,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Returns how many bytes of a word to show, for "%.*s": all, or 60 at most if the word is longer,
  * cut between two characters. */
 int language_error_shown(const char *word);
@@ -75,6 +80,10 @@ void nearest_start(struct nearest *nearest, const char *word);
 /* Considers a candidate if no more than about a third of the word is wrong, or only the case of its
  * letters. The first of equal ones is kept. Ignores NULL. */
 void nearest_try(struct nearest *nearest, const char *candidate);
+
+/* Sets the error for the unknown word, except its column: unknown word `wrod`; did you mean `word`?
+ * Returns false, and sets nothing, if no candidate was near enough. */
+bool nearest_suggest(const struct nearest *nearest, struct language_error *error);
 
 /*
  * Words as a sentence lists them: `a`, `b` or `c`. A long list is cut: `a`, `b`, ...

@@ -12,15 +12,10 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 
-static bool is_word(const struct words *words, uint32_t at, const char *text)
-{
-	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
-}
-
 /* Returns the place of the next separator from `at` on, or the end of the words. */
 static uint32_t part_end(const struct words *words, uint32_t at, const char *separator)
 {
-	while (at < words->n && !is_word(words, at, separator))
+	while (at < words->n && !words_is(words, at, separator))
 		at++;
 	return at;
 }
@@ -43,31 +38,7 @@ static struct words *words_until(const struct words *words, uint32_t end,
 	return part;
 }
 
-static uint32_t column_of(const struct words *words, uint32_t at)
-{
-	return at < words->n ? words->word[at].column : words->end_column;
-}
-
 /* ---- orders ---- */
-
-static const struct statement *row_of(const char *name)
-{
-	for (const struct statement *const *row = statements; *row; row++) {
-		if (strcmp((*row)->name, name) == 0)
-			return *row;
-	}
-	return NULL;
-}
-
-/* Returns the statement that clears the one of this name, or NULL. */
-static const struct statement *clearer_of(const char *name)
-{
-	for (const struct statement *const *row = statements; *row; row++) {
-		if ((*row)->clears != NULL && strcmp((*row)->clears, name) == 0)
-			return *row;
-	}
-	return NULL;
-}
 
 bool orders_can_change(const struct statement *row)
 {
@@ -82,12 +53,12 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 	const struct word *word = at < words->n ? &words->word[at] : NULL;
 	struct nearest nearest;
 
-	error->column = column_of(words, at);
+	error->column = words_column(words, at);
 	if (word == NULL)
 		return language_error_set(error, ERROR_MISSING_WORD,
 		                          "the line ends too early; what must follow is a "
 		                          "statement, like `rate 5mbit` or `no loss`");
-	*row = word->quoted ? NULL : row_of(word->text);
+	*row = word->quoted ? NULL : statement_named(word->text);
 	if (*row != NULL && orders_can_change(*row))
 		return 0;
 	if (*row != NULL && (*row)->role == ROLE_SCHEDULE)
@@ -112,19 +83,16 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 		                          "`%s` belongs to the cloud itself and cannot change "
 		                          "with time",
 		                          word->text);
-	if (!word->quoted &&
-	    foreign_word_refused(foreign_word_find(FOREIGN_STATEMENT, word->text), word->text,
-	                         at + 1 < words->n ? words->word[at + 1].text : NULL, "", error))
+	if (!word->quoted && foreign_word_refused(foreign_word_find(FOREIGN_STATEMENT, word->text),
+	                                          word->text, words_text(words, at + 1), "", error))
 		return -EINVAL;
 	nearest_start(&nearest, word->text);
 	for (const struct statement *const *other = statements; *other; other++) {
 		if (orders_can_change(*other))
 			nearest_try(&nearest, (*other)->name);
 	}
-	if (nearest.best != NULL && !word->quoted)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
+	if (!word->quoted && nearest_suggest(&nearest, error))
+		return -EINVAL;
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
 	                          "`%.*s` is not a statement; a statement is expected here, like "
 	                          "`rate 5mbit` or `no loss`",
@@ -135,22 +103,21 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 static int parse_order(const struct words *part, uint32_t at, struct order *order,
                        struct language_error *error)
 {
-	bool no = is_word(part, at, "no"), off = statement_is_off(part, at);
+	bool no = words_is(part, at, "no"), off = statement_is_off(part, at);
 	const struct statement *row = NULL;
 
 	if (find_row(part, at + no, &row, error) != 0)
 		return -EINVAL;
-	order->name = row->clears != NULL ? row_of(row->clears)->name : row->name;
+	order->name = row->clears != NULL ? row->clears : row->name;
 	order->role = row->role;
 	order->conf = NULL;
 	if (!no && !off && row->clears == NULL)
 		return statement_parse(part, at, &order->conf, error);
 	if (at + no + 1 == part->n || (off && !no))
 		return 0;
-	error->column = part->word[at + no + 1].column;
-	return language_error_set(error, ERROR_EXTRA_WORD,
-	                          "`%.*s` is too much; `%s` ends before it",
-	                          SHOWN(part->word[at + no + 1].text), part->word[at + no].text);
+	return language_error_at(error, part->word[at + no + 1].column, ERROR_EXTRA_WORD,
+	                         "`%.*s` is too much; `%s` ends before it",
+	                         SHOWN(part->word[at + no + 1].text), part->word[at + no].text);
 }
 
 static int add_order(struct orders *orders, const struct words *words, uint32_t at, uint32_t end,
@@ -170,9 +137,8 @@ static int add_order(struct orders *orders, const struct words *words, uint32_t 
 		if (strcmp(orders->order[i].name, order->name) != 0)
 			continue;
 		conf_free(order->conf);
-		error->column = words->word[at].column;
-		return language_error_set(error, ERROR_DUPLICATE_WORD,
-		                          "`%s` was given already; give it once", order->name);
+		return language_error_at(error, words->word[at].column, ERROR_DUPLICATE_WORD,
+		                         "`%s` was given already; give it once", order->name);
 	}
 	orders->n++;
 	return 0;
@@ -191,7 +157,7 @@ int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
 	for (;; at = end + 1) {
 		end = part_end(words, at, "and");
 		if (orders->n == ORDERS_MAX) {
-			error->column = column_of(words, at);
+			error->column = words_column(words, at);
 			result = language_error_set(error, ERROR_TOO_LONG,
 			                            "at most %d statements change at once",
 			                            ORDERS_MAX);
@@ -210,15 +176,19 @@ int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
 void orders_print(FILE *out, const struct orders *orders)
 {
 	for (uint32_t i = 0; i < orders->n; i++) {
-		fputs(i == 0 ? "" : " and ", out);
-		const struct statement *clearer = clearer_of(orders->order[i].name);
+		const struct order *order = &orders->order[i];
+		const struct statement *clearer = NULL;
 
-		if (orders->order[i].conf != NULL)
-			statement_print(out, orders->order[i].conf);
-		else if (clearer != NULL)
-			fputs(clearer->name, out);
+		fputs(i == 0 ? "" : " and ", out);
+		for (const struct statement *const *row = statements; *row; row++) {
+			if ((*row)->clears != NULL && strcmp((*row)->clears, order->name) == 0)
+				clearer = *row;
+		}
+		if (order->conf != NULL)
+			statement_print(out, order->conf);
 		else
-			fprintf(out, "no %s", orders->order[i].name);
+			fprintf(out, "%s%s", clearer ? "" : "no ",
+			        clearer ? clearer->name : order->name);
 	}
 }
 
@@ -227,7 +197,7 @@ void orders_print(FILE *out, const struct orders *orders)
 static int parse_name(const struct words *words, uint32_t at, char name[STATE_NAME_BYTES],
                       struct language_error *error)
 {
-	error->column = column_of(words, at);
+	error->column = words_column(words, at);
 	if (at >= words->n)
 		return language_error_set(error, ERROR_MISSING_WORD,
 		                          "the line ends too early; what must follow is a state: "
@@ -250,7 +220,7 @@ static int parse_mean(const struct words *words, uint32_t at, struct state *stat
 	                                  .min = STATE_MEAN_MIN_NS,
 	                                  .max = DELAY_MAX_NS};
 
-	error->column = column_of(words, at);
+	error->column = words_column(words, at);
 	if (at >= words->n)
 		return language_error_set(error, ERROR_MISSING_WORD,
 		                          "state `%s` needs how long it lasts on average: a time, "
@@ -272,7 +242,7 @@ static int parse_to(const struct words *words, uint32_t *at, struct state *state
 
 		if (parse_name(words, *at, state->to[state->n_to].name, error) != 0)
 			return -EINVAL;
-		error->column = column_of(words, *at + 1);
+		error->column = words_column(words, *at + 1);
 		if (*text == 0)
 			return language_error_set(
 			        error, ERROR_MISSING_WORD,
@@ -285,7 +255,7 @@ static int parse_to(const struct words *words, uint32_t *at, struct state *state
 		*at += 2;
 	} while (state->n_to < STATES_MAX && *at + 1 < words->n && !words->word[*at + 1].quoted &&
 	         strchr("0123456789.", words->word[*at + 1].text[0]) != NULL &&
-	         (words->word[*at].quoted || row_of(words->word[*at].text) == NULL));
+	         (words->word[*at].quoted || statement_named(words->word[*at].text) == NULL));
 	return 0;
 }
 
@@ -296,7 +266,7 @@ static int parse_state(const struct words *part, uint32_t at, struct state *stat
 	    parse_mean(part, at + 1, state, error) != 0)
 		return -EINVAL;
 	at += 2;
-	if (is_word(part, at, "to")) {
+	if (words_is(part, at, "to")) {
 		at++;
 		if (parse_to(part, &at, state, error) != 0)
 			return -EINVAL;
@@ -331,7 +301,7 @@ int states_parse(const struct words *words, uint32_t at, struct states *states,
 	for (;; at = end + 1) {
 		end = part_end(words, at, "then");
 		if (states->n == STATES_MAX) {
-			error->column = column_of(words, at);
+			error->column = words_column(words, at);
 			result = language_error_set(error, ERROR_TOO_LONG,
 			                            "there are at most %d states", STATES_MAX);
 		} else {
@@ -349,7 +319,7 @@ int states_parse(const struct words *words, uint32_t at, struct states *states,
 /* Prints the name of a state, quoted if the parser would take it for `then` or a statement. */
 static void print_name(FILE *out, const char *name)
 {
-	word_print(out, name, strcmp(name, "then") == 0 || row_of(name) != NULL);
+	word_print(out, name, strcmp(name, "then") == 0 || statement_named(name) != NULL);
 }
 
 void states_print(FILE *out, const struct states *states)

@@ -222,22 +222,34 @@ static uint64_t nearest_q63(uint64_t digits, uint32_t places)
 	return (uint64_t)((((wide)digits << 63) + one / 2) / one);
 }
 
+/* Scans a number from 0 to 1, and counts its decimal places. */
+static enum probability_result scan_share(const char *text, struct scientific *number,
+                                          uint32_t *places)
+{
+	if (!scan(text, number))
+		return PROBABILITY_NO_NUMBER;
+	*places = number->digits == 0 ? 0 : (uint32_t)-number->exponent;
+	if (number->digits == 0)
+		return PROBABILITY_OK;
+	if (number->exponent > 0 ||
+	    (number->exponent == 0 && (number->digits > 1 || number->too_many)) ||
+	    (*places <= SHARE_PLACES_MAX && number->digits > power_of_ten(*places)))
+		return PROBABILITY_OVER_ONE;
+	return PROBABILITY_OK;
+}
+
 enum probability_result probability_parse(const char *text, probability_q63 *value)
 {
 	struct scientific number;
 	uint32_t places;
+	enum probability_result result = scan_share(text, &number, &places);
 
-	if (!scan(text, &number))
-		return PROBABILITY_NO_NUMBER;
+	if (result != PROBABILITY_OK)
+		return result;
 	if (number.digits == 0) {
 		*value = 0;
 		return PROBABILITY_OK;
 	}
-	if (number.exponent > 0 || (number.exponent == 0 && (number.digits > 1 || number.too_many)))
-		return PROBABILITY_OVER_ONE;
-	places = (uint32_t)-number.exponent;
-	if (places <= SHARE_PLACES_MAX && number.digits > power_of_ten(places))
-		return PROBABILITY_OVER_ONE;
 	/* With 19 digits and more than 38 places it is below 10^-20, which rounds to 0 as well. */
 	if (number.too_many || places > 38 || nearest_q63(number.digits, places) == 0)
 		return PROBABILITY_TOO_FINE;
@@ -292,21 +304,14 @@ void probability_print(probability_q63 value, char text[PROBABILITY_TEXT_BYTES])
 enum probability_result ratio_parse(const char *text, struct ratio *ratio)
 {
 	struct scientific number;
+	uint32_t places;
+	enum probability_result result = scan_share(text, &number, &places);
 
-	if (!scan(text, &number))
-		return PROBABILITY_NO_NUMBER;
-	if (number.digits == 0) {
-		*ratio = (struct ratio){0};
-		return PROBABILITY_OK;
-	}
-	if (number.exponent > 0 || (number.exponent == 0 && (number.digits > 1 || number.too_many)))
-		return PROBABILITY_OVER_ONE;
-	if (-number.exponent <= SHARE_PLACES_MAX &&
-	    number.digits > power_of_ten((uint32_t)-number.exponent))
-		return PROBABILITY_OVER_ONE;
-	if (number.too_many || -number.exponent > RATIO_PLACES_MAX)
+	if (result != PROBABILITY_OK)
+		return result;
+	if (number.too_many || places > RATIO_PLACES_MAX)
 		return PROBABILITY_TOO_FINE;
-	*ratio = (struct ratio){.digits = number.digits, .places = (uint32_t)-number.exponent};
+	*ratio = (struct ratio){.digits = number.digits, .places = places};
 	return PROBABILITY_OK;
 }
 

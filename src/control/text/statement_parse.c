@@ -15,11 +15,6 @@
 #include "text/value.h"
 #include "text/word.h"
 
-static bool is_keyword(const struct field *field)
-{
-	return !(field->flags & FIELD_POSITIONAL);
-}
-
 static bool is_given(const struct conf *conf, const struct field *field)
 {
 	return conf->given >> (field - conf->statement->fields) & 1;
@@ -31,15 +26,9 @@ static void statement_nearest_keyword(const struct field *fields, const char *wo
 {
 	nearest_start(nearest, word);
 	for (const struct field *field = fields; field->name; field++) {
-		if (is_keyword(field))
+		if (statement_is_keyword(field))
 			nearest_try(nearest, field->name);
 	}
-}
-
-static void nearest_statement(struct nearest *nearest)
-{
-	for (const struct statement *const *row = statements; *row; row++)
-		nearest_try(nearest, (*row)->name);
 }
 
 /* Lists the keywords that a value, found in place of a keyword, could belong to. */
@@ -50,7 +39,8 @@ static void value_owners(const struct conf *conf, const char *word, struct listi
 	for (const struct field *field = conf->statement->fields; field->name; field++) {
 		struct conf *made;
 
-		if (!is_keyword(field) || is_given(conf, field) || field->type > FIELD_PROBABILITY)
+		if (!statement_is_keyword(field) || is_given(conf, field) ||
+		    field->type > FIELD_PROBABILITY)
 			continue;
 		made = conf_make(conf->statement);
 		if (made != NULL && value_parse(field, word, made, &ignored) == 0)
@@ -66,7 +56,7 @@ static int statement_wrong_word(const struct conf *conf, const struct words *wor
 {
 	const struct word *word = &words->word[at];
 	const char *statement = conf->statement->name;
-	const char *next = at + 1 < words->n ? words->word[at + 1].text : NULL;
+	const char *next = words_text(words, at + 1);
 	struct nearest nearest;
 	struct listing listing;
 
@@ -79,17 +69,16 @@ static int statement_wrong_word(const struct conf *conf, const struct words *wor
 	                                          word->text, next, "", error))
 		return -EINVAL;
 	statement_nearest_keyword(conf->statement->fields, word->text, &nearest);
-	if (nearest.best != NULL && !word->quoted)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
-	if (statement_is_name(word->text))
+	if (!word->quoted && nearest_suggest(&nearest, error))
+		return -EINVAL;
+	if (statement_named(word->text))
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "`%s` is a statement of its own, not a word of `%s`; "
 		                          "give it a line of its own: cloud NAME %s ...",
 		                          word->text, statement, word->text);
 	nearest_start(&nearest, word->text);
-	nearest_statement(&nearest);
+	for (const struct statement *const *row = statements; *row; row++)
+		nearest_try(&nearest, (*row)->name);
 	if (nearest.best != NULL && !word->quoted)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "unknown word `%.*s`; did you mean `%s`, a statement of "
@@ -108,7 +97,7 @@ static int statement_wrong_word(const struct conf *conf, const struct words *wor
 		        SHOWN(word->text), listing.text);
 	listing_start(&listing, "or");
 	for (const struct field *field = conf->statement->fields; field->name; field++) {
-		if (is_keyword(field) && !is_given(conf, field))
+		if (statement_is_keyword(field) && !is_given(conf, field))
 			listing_add(&listing, field->name);
 	}
 	if (*listing_end(&listing) == 0)
@@ -168,8 +157,7 @@ static bool refuse_foreign(const char *name, const struct word *word, const stru
 
 	error->column = word->column;
 	return row != NULL && strncmp(row->write, name, bytes) == 0 && row->write[bytes] == ' ' &&
-	       foreign_word_refused(row, word->text,
-	                            at + 1 < words->n ? words->word[at + 1].text : NULL, "", error);
+	       foreign_word_refused(row, word->text, words_text(words, at + 1), "", error);
 }
 
 /* Returns the row of the table of statements for the beginning of a statement: its name, which is
@@ -210,11 +198,7 @@ static const struct statement *statement_row(const struct words *words, uint32_t
 	if (word == NULL)
 		language_error_set(error, ERROR_MISSING_WORD, "`%s` needs a variant: %s", name,
 		                   listing.text);
-	else if (nearest.best != NULL)
-		language_error_set(error, ERROR_UNKNOWN_WORD,
-		                   "unknown word `%.*s`; did you mean `%s`?", SHOWN(word->text),
-		                   nearest.best);
-	else
+	else if (!nearest_suggest(&nearest, error))
 		language_error_set(error, ERROR_UNKNOWN_WORD,
 		                   "unknown word `%.*s`; what follows `%s` is %s",
 		                   SHOWN(word->text), name, listing.text);
@@ -258,10 +242,7 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 
 	if (out == NULL)
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
-	if (field->form != NULL)
-		fputs(field->form, out);
-	else
-		value_print_kind(out, field);
+	value_print_kind(out, field);
 	if (fclose(out) != 0) {
 		free(kind);
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
@@ -293,7 +274,7 @@ static int parse_rest(struct parser *p, const struct field *field)
 		if (p->at > first)
 			fputc(' ', out);
 		/* Behind a keyword, the whole text may be one quoted word. */
-		if (is_keyword(field) && p->at == first && first + 1 == p->words->n)
+		if (statement_is_keyword(field) && p->at == first && first + 1 == p->words->n)
 			fputs(word->text, out);
 		else
 			word_print(out, word->text, word->quoted);
@@ -363,13 +344,12 @@ static int parse_positionals(struct parser *p)
 	for (const struct field *field = p->fields; field->name; field++) {
 		const struct word *word = &p->words->word[p->at];
 
-		if (is_keyword(field) || statement_is_inner(field))
+		if (statement_is_keyword(field) || statement_is_inner(field))
 			continue;
 		if (p->at == p->words->n || statement_keyword(p->fields, word) != NULL) {
 			if (!(field->flags & FIELD_REQUIRED))
 				return 0;
-			return missing(p, field, false,
-			               p->at < p->words->n ? word->column : p->words->end_column);
+			return missing(p, field, false, words_column(p->words, p->at));
 		}
 		if (field->flags & FIELD_REST)
 			return parse_rest(p, field);
@@ -396,7 +376,7 @@ static bool looks_like_keyword(const struct parser *p)
 
 	statement_nearest_keyword(p->fields, word->text, &nearest);
 	return nearest.best != NULL && !word->quoted && inner_field(p)->type == FIELD_ORDERS &&
-	       strcmp(word->text, "no") != 0 && !statement_is_name(word->text);
+	       strcmp(word->text, "no") != 0 && !statement_named(word->text);
 }
 
 static int parse_keywords(struct parser *p)
@@ -412,12 +392,10 @@ static int parse_keywords(struct parser *p)
 		}
 		if (field == NULL)
 			return statement_wrong_word(p->conf, p->words, p->at, p->error);
-		if (is_given(p->conf, field)) {
-			p->error->column = word->column;
-			return language_error_set(p->error, ERROR_DUPLICATE_WORD,
-			                          "`%s` was given already; give it once",
-			                          field->name);
-		}
+		if (is_given(p->conf, field))
+			return language_error_at(p->error, word->column, ERROR_DUPLICATE_WORD,
+			                         "`%s` was given already; give it once",
+			                         field->name);
 		p->at++;
 		if (field->type == FIELD_FLAG) {
 			*((bool *)((char *)p->conf + field->offset)) = true;
@@ -493,20 +471,10 @@ static int check_scope(const struct words *words, uint32_t at, struct language_e
 	                          SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
 }
 
-/* Returns true if the statement may follow `class NAME`. */
-static bool is_of_class(const char *name)
-{
-	for (const struct statement *const *row = statements; *row; row++) {
-		if (strcmp((*row)->name, name) == 0)
-			return (*row)->role == ROLE_AQM || (*row)->role == ROLE_AQM_MODIFIER;
-	}
-	return false;
-}
-
 static int parse(const struct words *words, uint32_t at, struct conf **conf, uint32_t *columns,
                  struct language_error *error)
 {
-	const struct statement *statement;
+	const struct statement *statement, *managing;
 	const char *scope = "";
 	int result;
 
@@ -517,7 +485,11 @@ static int parse(const struct words *words, uint32_t at, struct conf **conf, uin
 		scope = words->word[at + 1].text;
 		statement = &class_statement;
 		at += 2;
-		if (at < words->n && !words->word[at].quoted && is_of_class(words->word[at].text))
+		managing = at < words->n && !words->word[at].quoted
+		                   ? statement_named(words->word[at].text)
+		                   : NULL;
+		if (managing != NULL &&
+		    (managing->role == ROLE_AQM || managing->role == ROLE_AQM_MODIFIER))
 			statement = statement_row(words, &at, error);
 	} else {
 		statement = statement_row(words, &at, error);
@@ -561,38 +533,18 @@ static uint32_t letter_column(const struct words *words, uint32_t column, uint32
 	return words->end_column;
 }
 
-/* Returns the column of a field of the statement at words[at]; `columns` has those of its
- * fields. */
-static uint32_t field_column(const struct words *words, uint32_t at, const uint32_t *columns,
-                             int field, uint32_t letter)
+uint32_t statement_column(const struct statement *statement, const struct words *words, uint32_t at,
+                          int field, uint32_t letter)
 {
-	if (columns[field] == 0)
+	uint32_t columns[64] = {0};
+	struct language_error error;
+	struct conf *conf;
+	int result = statement != NULL ? parse_fields(statement, words, at, &conf, columns, &error)
+	                               : parse(words, at, &conf, columns, &error);
+
+	if (result == 0)
+		conf_free(conf);
+	if (result != 0 || field < 0 || field >= 64 || columns[field] == 0)
 		return words->word[at].column;
 	return letter == 0 ? columns[field] : letter_column(words, columns[field], letter);
-}
-
-uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter)
-{
-	uint32_t columns[64] = {0};
-	struct language_error error;
-	struct conf *conf;
-
-	if (field < 0 || field >= 64 || parse(words, at, &conf, columns, &error) != 0)
-		return words->word[at].column;
-	conf_free(conf);
-	return field_column(words, at, columns, field, letter);
-}
-
-uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
-                                 uint32_t at, int field, uint32_t letter)
-{
-	uint32_t columns[64] = {0};
-	struct language_error error;
-	struct conf *conf;
-
-	if (field < 0 || field >= 64 ||
-	    parse_fields(statement, words, at, &conf, columns, &error) != 0)
-		return words->word[at].column;
-	conf_free(conf);
-	return field_column(words, at, columns, field, letter);
 }

@@ -6,7 +6,6 @@
 
 #include "scenario/file.h"
 #include "statements.h"
-#include "text/orders_text.h"
 #include "text/value.h"
 
 bool statement_is_inner(const struct field *field)
@@ -14,7 +13,7 @@ bool statement_is_inner(const struct field *field)
 	return field->type == FIELD_ORDERS || field->type == FIELD_STATES;
 }
 
-static bool is_keyword(const struct field *field)
+bool statement_is_keyword(const struct field *field)
 {
 	return !(field->flags & FIELD_POSITIONAL);
 }
@@ -24,7 +23,7 @@ const struct field *statement_keyword(const struct field *fields, const struct w
 	if (word->quoted)
 		return NULL;
 	for (; fields->name; fields++) {
-		if (!(fields->flags & FIELD_POSITIONAL) && strcmp(fields->name, word->text) == 0)
+		if (statement_is_keyword(fields) && strcmp(fields->name, word->text) == 0)
 			return fields;
 	}
 	return NULL;
@@ -61,7 +60,7 @@ bool statement_is_off(const struct words *words, uint32_t at)
 	const struct statement *row;
 
 	if (n < 2 || n > 3 || word->quoted || word[n - 1].quoted ||
-	    strcmp(word[n - 1].text, STATEMENT_OFF) != 0 || !statement_is_name(word->text))
+	    strcmp(word[n - 1].text, STATEMENT_OFF) != 0 || !statement_named(word->text))
 		return false;
 	row = statement_of_words(word->text, "");
 	if (n == 3)
@@ -74,19 +73,19 @@ void statement_owners(const char *field, struct listing *listing)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
 		for (const struct field *own = (*row)->fields; own->name; own++) {
-			if (is_keyword(own) && strcmp(own->name, field) == 0)
+			if (statement_is_keyword(own) && strcmp(own->name, field) == 0)
 				listing_add(listing, (*row)->name);
 		}
 	}
 }
 
-bool statement_is_name(const char *name)
+const struct statement *statement_named(const char *name)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
 		if (strcmp((*row)->name, name) == 0)
-			return true;
+			return *row;
 	}
-	return false;
+	return NULL;
 }
 
 static void print_name(FILE *out, const struct statement *statement)
@@ -130,14 +129,14 @@ void statement_print_fields(FILE *out, const struct conf *conf)
 	const char *said = NULL;
 
 	for (const struct field *field = fields; field->name; field++) {
-		if (is_keyword(field) || statement_is_inner(field) ||
+		if (statement_is_keyword(field) || statement_is_inner(field) ||
 		    !(conf->given >> (field - fields) & 1))
 			continue;
 		fputc(' ', out);
 		print_positional(out, field, conf);
 	}
 	for (const struct field *field = fields; field->name; field++) {
-		if (!is_keyword(field) || !(conf->given >> (field - fields) & 1))
+		if (!statement_is_keyword(field) || !(conf->given >> (field - fields) & 1))
 			continue;
 		if (said == NULL || strcmp(said, field->name) != 0)
 			fprintf(out, " %s", field->name);
@@ -172,12 +171,9 @@ static void print_field_synopsis(FILE *out, const struct field *field)
 	bool required = field->flags & FIELD_REQUIRED;
 
 	fputs(required ? " " : " [", out);
-	if (is_keyword(field))
+	if (statement_is_keyword(field))
 		fprintf(out, "%s%s", field->name, field->type == FIELD_FLAG ? "" : " ");
-	if (field->form != NULL)
-		fputs(field->form, out);
-	else
-		value_print_kind(out, field);
+	value_print_kind(out, field);
 	if (field->flags & FIELD_REST && field->form == NULL && !statement_is_inner(field))
 		fputs("...", out);
 	if (!required)
@@ -189,11 +185,11 @@ void statement_print_synopsis(FILE *out, const struct statement *statement)
 	print_name(out, statement);
 	fputs(statement->number_max != 0 ? " [N]" : statement->scoped ? " NAME" : "", out);
 	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!is_keyword(field) && !statement_is_inner(field))
+		if (!statement_is_keyword(field) && !statement_is_inner(field))
 			print_field_synopsis(out, field);
 	}
 	for (const struct field *field = statement->fields; field->name; field++) {
-		if (is_keyword(field))
+		if (statement_is_keyword(field))
 			print_field_synopsis(out, field);
 	}
 	for (const struct field *field = statement->fields; field->name; field++) {

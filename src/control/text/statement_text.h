@@ -36,6 +36,8 @@ void statement_print(FILE *out, const struct conf *conf);
 void statement_print_fields(FILE *out, const struct conf *conf);
 /* Prints what may be written: `delay TIME [jitter TIME] [distribution uniform|normal] ...` */
 void statement_print_synopsis(FILE *out, const struct statement *statement);
+/* Returns true if the field is written behind its name. */
+bool statement_is_keyword(const struct field *field);
 /* Returns the keyword field that a word names, or NULL. A quoted word names none. */
 const struct field *statement_keyword(const struct field *fields, const struct word *word);
 /* Returns how many words from words[at] on form the value of the field: a list continues after a
@@ -55,15 +57,14 @@ const struct statement *statement_of_words(const char *name, const char *word);
 bool statement_is_off(const struct words *words, uint32_t at);
 /* Adds the names of the statements that have a field of this name to the listing. */
 void statement_owners(const char *field, struct listing *listing);
-/* Returns true if the table has a statement of this name. */
-bool statement_is_name(const char *name);
+/* Returns the first statement of this name in the table, or NULL. */
+const struct statement *statement_named(const char *name);
 
-/* Returns the column of field number `field` of the table, in words that statement_parse accepted;
- * the column of the statement's name if the field is not there. `letter`: the character of the
- * field's text, if that takes the rest of the line. */
-uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter);
-/* Does the same for words[at...] that statement_parse_fields accepted. */
-uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
-                                 uint32_t at, int field, uint32_t letter);
+/* Returns the column of field number `field` of the table, in words[at...] that
+ * statement_parse_fields accepted, or, if `statement` is NULL, statement_parse; the column of
+ * words[at] if the field is not there. `letter`: the character of the field's text, if that takes
+ * the rest of the line. */
+uint32_t statement_column(const struct statement *statement, const struct words *words, uint32_t at,
+                          int field, uint32_t letter);
 
 #endif

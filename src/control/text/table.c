@@ -6,6 +6,7 @@
 
 #include "report/page.h"
 #include "text/alloc_failure.h"
+#include "text/array.h"
 #include "text/table.h"
 
 #define TABLE_COLUMNS_MAX 32
@@ -59,18 +60,14 @@ static size_t text_width(const char *text)
 
 void table_text(struct table *table, const char *text)
 {
-	size_t column = table->n_cells % table->n_columns, width = text_width(text);
+	size_t column, width = text_width(text);
 
-	if (table->n_cells == table->room) {
-		size_t room = table->room > 0 ? 2 * table->room : 128;
-		char **cells = realloc(table->cells, room * sizeof(*cells));
-
-		if (cells == NULL) {
-			alloc_failure_note();
-			return;
-		}
-		table->cells = cells;
-		table->room = room;
+	if (table == NULL)
+		return;
+	column = table->n_cells % table->n_columns;
+	if (!array_fits(&table->cells, &table->room, table->n_cells + 1, sizeof(char *))) {
+		alloc_failure_note();
+		return;
 	}
 	table->cells[table->n_cells] = strdup(text);
 	if (table->cells[table->n_cells++] == NULL)
@@ -102,8 +99,7 @@ struct table *table_headed(const char *columns, ...)
 	va_list texts;
 
 	va_start(texts, columns);
-	if (table != NULL)
-		table_list(table, texts);
+	table_list(table, texts);
 	va_end(texts);
 	return table;
 }
@@ -176,11 +172,6 @@ struct part {
 	size_t bytes, width;
 };
 
-static bool is_continuation(char c)
-{
-	return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 /* Returns the next part of at most `room` columns, up to a blank if there is one; `*text` becomes
  * what follows. */
 static struct part part_next(const char **text, size_t room)
@@ -189,7 +180,7 @@ static struct part part_next(const char **text, size_t room)
 	const char *at = *text;
 
 	while (*at != '\0' && part.width < room) {
-		for (at++; is_continuation(*at); at++)
+		for (at++; ((unsigned char)*at & 0xC0) == 0x80; at++)
 			;
 		part.width++;
 		part.bytes = (size_t)(at - *text);
@@ -282,7 +273,7 @@ static void widths_fit(const struct table *table, size_t *width)
 	}
 }
 
-void table_print(const struct table *table, FILE *out)
+static void table_print(const struct table *table, FILE *out)
 {
 	size_t width[TABLE_COLUMNS_MAX], rows = table->n_cells / table->n_columns;
 	struct block block = {.from = 1, .to = 1, .width = width};
@@ -305,19 +296,24 @@ void table_print(const struct table *table, FILE *out)
 	} while (block.to < table->n_columns);
 }
 
+void table_end(struct table *table, FILE *out)
+{
+	if (table != NULL)
+		table_print(table, out);
+	table_free(table);
+}
+
 int table_page(const struct table *table, struct page *page, const char *caption,
                const bool *alarms)
 {
-	const char *const *cells = (const char *const *)table->cells;
-	const struct page_rows rows = {
-	        .caption = caption,
-	        .head = cells,
-	        .cells = cells + table->n_columns,
-	        .n_columns = table->n_columns,
-	        .n_rows = table->n_cells / table->n_columns - 1,
-	        .alarms = alarms,
-	};
+	const char *const *cells = table != NULL ? (const char *const *)table->cells : NULL;
+	struct page_rows rows = {.caption = caption, .head = cells, .alarms = alarms};
 
+	if (cells == NULL)
+		return 0;
+	rows.cells = cells + table->n_columns;
+	rows.n_columns = table->n_columns;
+	rows.n_rows = table->n_cells / table->n_columns - 1;
 	for (size_t i = 0; i < table->n_cells; i++)
 		if (cells[i] == NULL)
 			return -ENOMEM;

@@ -29,7 +29,7 @@ struct table;
 
 /* Makes a table of up to 32 columns. `columns` has a letter for each: l or r, the side on which its
  * cells are aligned. It must outlive the table. Returns NULL if there is no memory, which is
- * noted. */
+ * noted; a table that is NULL takes all calls, and prints nothing. */
 struct table *table_make(const char *columns);
 /* Makes one, and adds a row of headings; NULL ends them. */
 struct table *table_headed(const char *columns, ...) __attribute__((sentinel));
@@ -51,7 +51,8 @@ void table_percentile(struct table *table, const struct histogram *h, uint32_t p
 /* The part in percent; nothing if the whole is 0. */
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 
-void table_print(const struct table *table, FILE *out);
+/* Prints the table, and frees it. */
+void table_end(struct table *table, FILE *out);
 /* Writes it into a page (report/page.h), with a caption, or NULL; rows that have an alarm are red,
  * NULL: none. A table without rows is left out. Returns 0, or an error of page_table. */
 int table_page(const struct table *table, struct page *page, const char *caption,

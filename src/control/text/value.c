@@ -12,21 +12,15 @@
 #include "text/foreign_word.h"
 #include "text/word.h"
 
-/* Returns a field for one part of a value. */
-static struct field part_of(const struct field *field, enum field_type type)
-{
-	struct field part = *field;
-
-	part.type = type;
-	part.offset = 0;
-	return part;
-}
-
+/* Parses one part of a value, of another type than the field's. */
 static int parse_part(const struct field *field, enum field_type type, const char *text,
                       size_t bytes, void *value, struct language_error *error)
 {
-	const struct field part = part_of(field, type);
+	struct field part = *field;
 	char copy[LINE_BYTES_MAX + 1];
+
+	part.type = type;
+	part.offset = 0;
 
 	if (bytes > LINE_BYTES_MAX)
 		return language_error_set(error, ERROR_TOO_LONG, "%s is longer than a line",
@@ -36,46 +30,28 @@ static int parse_part(const struct field *field, enum field_type type, const cha
 	return value_parse(&part, copy, value, error);
 }
 
-/* Parses two values with two dots between, of a type that value_span_of takes. */
-static int value_parse_span(const struct field *field, const char *text, struct range *range,
-                            struct language_error *error)
+/* Parses two values with two dots between, or one for both ends of a FIELD_RANGE. */
+static int parse_ends(const struct field *field, const char *text, struct range *range,
+                      struct language_error *error)
 {
 	enum field_type type = value_span_of(field->type);
 	const char *dots = strstr(text, "..");
 	struct range parsed;
 	int result;
 
-	if (dots == NULL)
+	if (dots == NULL && field->type != FIELD_RANGE)
 		return language_error_set(error, ERROR_BAD_VALUE,
 		                          "%s `%.*s` is a single value; write the first and the "
 		                          "last, with two dots between",
 		                          field->name, SHOWN(text));
-	result = parse_part(field, type, text, (size_t)(dots - text), &parsed.from, error);
-	if (result == 0)
-		result = parse_part(field, type, dots + 2, strlen(dots + 2), &parsed.to, error);
-	if (result != 0)
-		return result;
-	*range = parsed;
-	return 0;
-}
-
-/* Like value_parse, for one type each. The old list of `numbers` is freed. */
-static int value_parse_range(const struct field *field, const char *text, struct range *range,
-                             struct language_error *error)
-{
-	const char *dots = strstr(text, "..");
-	struct range parsed;
-	int result;
-
-	result = parse_part(field, FIELD_COUNT, text, dots ? (size_t)(dots - text) : strlen(text),
+	result = parse_part(field, type, text, dots ? (size_t)(dots - text) : strlen(text),
 	                    &parsed.from, error);
 	parsed.to = parsed.from;
 	if (result == 0 && dots)
-		result = parse_part(field, FIELD_COUNT, dots + 2, strlen(dots + 2), &parsed.to,
-		                    error);
+		result = parse_part(field, type, dots + 2, strlen(dots + 2), &parsed.to, error);
 	if (result != 0)
 		return result;
-	if (parsed.from > parsed.to)
+	if (field->type == FIELD_RANGE && parsed.from > parsed.to)
 		return language_error_set(error, ERROR_OUT_OF_RANGE,
 		                          "%s `%.*s` goes down; write the smaller number first",
 		                          field->name, SHOWN(text));
@@ -95,6 +71,7 @@ static const char *next_part(const char **at, size_t *bytes)
 	return comma ? comma + 1 : NULL;
 }
 
+/* Frees the old list of `numbers`. */
 static int value_parse_numbers(const struct field *field, const char *text, struct numbers *numbers,
                                struct language_error *error)
 {
@@ -294,11 +271,6 @@ static int value_needs_percent(const struct field *field, const char *text, bool
 	        field->name, SHOWN(text), SHOWN(text));
 }
 
-static void *member(const struct field *field, const void *conf)
-{
-	return (char *)(uintptr_t)conf + field->offset;
-}
-
 /* ---- parsing, type by type ---- */
 
 /* Finds the unit of this name in the list, or an accepted other spelling of one. */
@@ -358,8 +330,6 @@ static int parse_quantity(const struct field *field, const char *text, uint64_t 
 	case QUANTITY_OK:
 		break;
 	}
-	if (*value < field->min || *value > value_max(field))
-		return value_is_out_of_range(field, text, units, error);
 	return 0;
 }
 
@@ -404,8 +374,6 @@ static int parse_probability(const struct field *field, const char *text, uint64
 	}
 	if (is_bare_one(text) && !(field->flags & FIELD_SHARE))
 		return value_needs_percent(field, text, true, error);
-	if (*value < field->min || *value > value_max(field))
-		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
 }
 
@@ -452,8 +420,6 @@ static int parse_count(const struct field *field, const char *text, uint64_t *va
 		return value_of_no_kind(field, text, "a whole number without a unit, like 1000",
 		                        error);
 	*value = decimal.whole;
-	if (*value < field->min || *value > value_max(field))
-		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
 }
 
@@ -478,27 +444,16 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	case QUANTITY_OK:
 		break;
 	}
-	if (*value < field->min || *value > value_max(field))
-		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
-}
-
-/* Returns the word of `words` that another tool's word stands for, or NULL. */
-static const char *foreign_value(const char *text, const char *const *words)
-{
-	for (uint32_t i = 0; words[i] != NULL; i++) {
-		if (foreign_word_means(text, words[i]))
-			return words[i];
-	}
-	return NULL;
 }
 
 static int parse_word(const struct field *field, const char *text, const char *const *words,
                       uint32_t *value, struct language_error *error)
 {
+	const struct foreign_word *row = foreign_word_find(FOREIGN_VALUE, text);
+	const char *foreign = NULL;
 	struct nearest nearest;
 	struct listing known;
-	const char *foreign;
 
 	nearest_start(&nearest, text);
 	listing_start(&known, "or");
@@ -507,10 +462,11 @@ static int parse_word(const struct field *field, const char *text, const char *c
 			*value = i;
 			return 0;
 		}
+		if (row != NULL && strcmp(row->write, words[i]) == 0)
+			foreign = words[i];
 		nearest_try(&nearest, words[i]);
 		listing_add(&known, words[i]);
 	}
-	foreign = foreign_value(text, words);
 	if (foreign != NULL || nearest.best != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "%s `%.*s` is unknown; did you mean `%s`?", field->name,
@@ -561,7 +517,7 @@ int value_parse(const struct field *field, const char *text, void *conf,
                 struct language_error *error)
 {
 	static const char *const switch_words[] = {"off", "on", NULL};
-	void *at = member(field, conf);
+	void *at = (char *)conf + field->offset;
 	uint64_t value = 0;
 	uint32_t index = 0;
 	int which = 0, result = 0;
@@ -596,18 +552,17 @@ int value_parse(const struct field *field, const char *text, void *conf,
 		return parse_text(text, at, error);
 	case FIELD_RATIO:
 		return parse_ratio(field, text, at, error);
-	case FIELD_RANGE:
-		return value_parse_range(field, text, at, error);
 	case FIELD_NUMBERS:
 		return value_parse_numbers(field, text, at, error);
 	case FIELD_WORDS:
 		return value_parse_words(field, text, at, error);
 	case FIELD_FILE:
 		return parse_file(text, at, error);
+	case FIELD_RANGE:
 	case FIELD_RATES:
 	case FIELD_TIMES:
 	case FIELD_PROBABILITIES:
-		return value_parse_span(field, text, at, error);
+		return parse_ends(field, text, at, error);
 	case FIELD_ORDERS:
 	case FIELD_STATES:
 	case FIELD_FLAG:
@@ -615,6 +570,9 @@ int value_parse(const struct field *field, const char *text, void *conf,
 	}
 	if (result != 0)
 		return result;
+	if (value < field->min || value > value_max(field))
+		return value_is_out_of_range(field, text, value_kind(field->type)->units[which],
+		                             error);
 	if (field->type == FIELD_LIMIT)
 		*(struct limit *)at =
 		        (struct limit){.value = value, .unit = value_limit_unit(which)};

@@ -54,7 +54,8 @@ void value_print(FILE *out, const struct field *field, const void *conf);
  * of 48 is always enough. A FIELD_LIMIT is taken to be in bytes. */
 void value_print_number(enum field_type type, uint64_t value, char *out, size_t room);
 
-/* Prints what stands in a synopsis: TIME, RATE, `on|off`... For FIELD_WORD, its words. */
+/* Prints what stands in a synopsis: the field's form, or TIME, RATE, `on|off`... For FIELD_WORD,
+ * its words. */
 void value_print_kind(FILE *out, const struct field *field);
 
 /* Parses a whole number that is no field, such as the seed. */
@@ -67,6 +68,7 @@ int value_parse_count(const char *text, uint64_t min, uint64_t max, const char *
  */
 
 struct value_kind {
+	const char *name;    /* for programs: `time` */
 	const char *a;       /* `a time` */
 	const char *kind;    /* in a synopsis: `TIME`; "": none, or the field's own */
 	const char *written; /* `ns, us, ms or s`; "" if there are no units */
@@ -85,7 +87,7 @@ struct value_units {
 };
 struct value_units value_units(const struct field *field);
 
-/* Returns the type of each end of a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES. */
+/* Returns the type of each end of a FIELD_RANGE, _RATES, _TIMES or _PROBABILITIES. */
 enum field_type value_span_of(enum field_type type);
 
 /* Returns the enum limit_unit of the list value_kind(FIELD_LIMIT)->units[index]. */

@@ -12,40 +12,50 @@
 #include "text/word.h"
 
 static const struct value_kind kinds[] = {
-        [FIELD_TIME] = {"a time", "TIME", "ns, us, ms or s", "ms", {units_time}},
-        [FIELD_RATE] = {"a rate", "RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
-        [FIELD_BYTES] = {"a size", "SIZE", "B, kB, MB, KiB or MiB", "kB", {units_bytes}},
-        [FIELD_LIMIT] = {"a limit",
+        [FIELD_TIME] = {"time", "a time", "TIME", "ns, us, ms or s", "ms", {units_time}},
+        [FIELD_RATE] = {"rate", "a rate", "RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
+        [FIELD_BYTES] = {"bytes", "a size", "SIZE", "B, kB, MB, KiB or MiB", "kB", {units_bytes}},
+        [FIELD_LIMIT] = {"limit",
+                         "a limit",
                          "LIMIT",
                          "B, kB, MB, KiB or MiB, pkt, or ns, us, ms or s",
                          "kB",
                          {units_bytes, units_packets, units_time}},
-        [FIELD_PROBABILITY] = {"a probability", "PROBABILITY", "", "", {0}},
-        [FIELD_COUNT] = {"a count", "N", "", "", {0}},
-        [FIELD_WORD] = {"a word", "", "", "", {0}},
-        [FIELD_SWITCH] = {"a switch", "on|off", "", "", {0}},
-        [FIELD_FLAG] = {"a flag", "", "", "", {0}},
-        [FIELD_IPV4] = {"an IPv4 address", "IPV4", "", "", {0}},
-        [FIELD_IPV6] = {"an IPv6 address", "IPV6", "", "", {0}},
-        [FIELD_TEXT] = {"a text", "TEXT", "", "", {0}},
-        [FIELD_RATIO] = {"a probability", "PROBABILITY", "", "", {0}},
-        [FIELD_RANGE] = {"a range", "N..N", "", "", {0}},
-        [FIELD_NUMBERS] = {"a list of numbers", "N,N...", "", "", {0}},
-        [FIELD_WORDS] = {"a list of words", "", "", "", {0}},
-        [FIELD_FILE] = {"a file", "FILE", "", "", {0}},
-        [FIELD_RATES] =
-                {"two rates", "RATE..RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
-        [FIELD_TIMES] = {"two times", "TIME..TIME", "ns, us, ms or s", "ms", {units_time}},
-        [FIELD_PROBABILITIES] = {"two probabilities", "PROBABILITY..PROBABILITY", "", "", {0}},
-        [FIELD_ORDERS] = {"statements", "STATEMENT [and STATEMENT...]", "", "", {0}},
+        [FIELD_PROBABILITY] = {"probability", "a probability", "PROBABILITY", "", "", {0}},
+        [FIELD_COUNT] = {"count", "a count", "N", "", "", {0}},
+        [FIELD_WORD] = {"word", "a word", "", "", "", {0}},
+        [FIELD_SWITCH] = {"switch", "a switch", "on|off", "", "", {0}},
+        [FIELD_FLAG] = {"flag", "a flag", "", "", "", {0}},
+        [FIELD_IPV4] = {"ipv4", "an IPv4 address", "IPV4", "", "", {0}},
+        [FIELD_IPV6] = {"ipv6", "an IPv6 address", "IPV6", "", "", {0}},
+        [FIELD_TEXT] = {"text", "a text", "TEXT", "", "", {0}},
+        [FIELD_RATIO] = {"ratio", "a probability", "PROBABILITY", "", "", {0}},
+        [FIELD_RANGE] = {"range", "a range", "N..N", "", "", {0}},
+        [FIELD_NUMBERS] = {"numbers", "a list of numbers", "N,N...", "", "", {0}},
+        [FIELD_WORDS] = {"words", "a list of words", "", "", "", {0}},
+        [FIELD_FILE] = {"file", "a file", "FILE", "", "", {0}},
+        [FIELD_RATES] = {"rates",
+                         "two rates",
+                         "RATE..RATE",
+                         "bit, kbit, mbit or gbit",
+                         "mbit",
+                         {units_rate}},
+        [FIELD_TIMES] = {"times", "two times", "TIME..TIME", "ns, us, ms or s", "ms", {units_time}},
+        [FIELD_PROBABILITIES] =
+                {"probabilities", "two probabilities", "PROBABILITY..PROBABILITY", "", "", {0}},
+        [FIELD_ORDERS] = {"orders", "statements", "STATEMENT [and STATEMENT...]", "", "", {0}},
         [FIELD_STATES] = {"states",
+                          "states",
                           "NAME TIME [to NAME PROBABILITY...] [STATEMENT [and STATEMENT...]] then "
                           "NAME TIME...",
                           "",
                           "",
                           {0}},
-        [FIELD_FACTOR] = {"a number", "NUMBER", "", "", {0}},
+        [FIELD_FACTOR] = {"factor", "a number", "NUMBER", "", "", {0}},
 };
+
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == FIELD_STATES + 1,
+               "a kind for each type of a field");
 
 const struct value_kind *value_kind(enum field_type type)
 {
@@ -84,6 +94,8 @@ struct value_units value_units(const struct field *field)
 
 enum field_type value_span_of(enum field_type type)
 {
+	if (type == FIELD_RANGE)
+		return FIELD_COUNT;
 	if (type == FIELD_RATES)
 		return FIELD_RATE;
 	return type == FIELD_TIMES ? FIELD_TIME : FIELD_PROBABILITY;
@@ -97,11 +109,6 @@ enum limit_unit value_limit_unit(int index)
 }
 
 _Static_assert(PROBABILITY_TEXT_BYTES <= 48 && QUANTITY_TEXT_BYTES <= 48, "value.h promises 48");
-
-static const void *member(const struct field *field, const void *conf)
-{
-	return (const char *)conf + field->offset;
-}
 
 void value_print_number(enum field_type type, uint64_t value, char *out, size_t room)
 {
@@ -179,7 +186,7 @@ static void print_words(FILE *out, const char *const *words, uint32_t given)
 
 void value_print(FILE *out, const struct field *field, const void *conf)
 {
-	const void *at = member(field, conf);
+	const void *at = (const char *)conf + field->offset;
 	char text[INET6_ADDRSTRLEN > 48 ? INET6_ADDRSTRLEN : 48];
 
 	switch (field->type) {
@@ -244,8 +251,8 @@ void value_print(FILE *out, const struct field *field, const void *conf)
 
 void value_print_kind(FILE *out, const struct field *field)
 {
-	if (field->type != FIELD_WORD && field->type != FIELD_WORDS) {
-		fputs(value_kind(field->type)->kind, out);
+	if (field->form != NULL || (field->type != FIELD_WORD && field->type != FIELD_WORDS)) {
+		fputs(field->form != NULL ? field->form : value_kind(field->type)->kind, out);
 		return;
 	}
 	for (uint32_t i = 0; field->words[i] != NULL; i++)

@@ -97,19 +97,15 @@ static int take_quoted(struct splitter *s)
 	s->at++;
 	s->column++;
 	while (s->line[s->at] != '"') {
-		if (is_end(s->line + s->at)) {
-			s->error->column = begin;
-			return language_error_set(s->error, ERROR_BAD_QUOTE,
-			                          "this quote is not closed; end the text with \"");
-		}
+		if (is_end(s->line + s->at))
+			return language_error_at(s->error, begin, ERROR_BAD_QUOTE,
+			                         "this quote is not closed; end the text with \"");
 		if (s->line[s->at] == '\\') {
-			if (s->line[s->at + 1] != '"' && s->line[s->at + 1] != '\\') {
-				s->error->column = s->column;
-				return language_error_set(s->error, ERROR_BAD_QUOTE,
-				                          "in quotes a backslash stands before \" "
-				                          "or another backslash: "
-				                          "\\\" or \\\\");
-			}
+			if (s->line[s->at + 1] != '"' && s->line[s->at + 1] != '\\')
+				return language_error_at(s->error, s->column, ERROR_BAD_QUOTE,
+				                         "in quotes a backslash stands before \" "
+				                         "or another backslash: "
+				                         "\\\" or \\\\");
 			s->at++;
 			s->column++;
 		}
@@ -118,24 +114,20 @@ static int take_quoted(struct splitter *s)
 	}
 	s->at++;
 	s->column++;
-	if (!is_end(s->line + s->at) && !is_blank(s->line[s->at])) {
-		s->error->column = s->column;
-		return language_error_set(s->error, ERROR_BAD_QUOTE,
-		                          "a blank must follow the closing quote");
-	}
+	if (!is_end(s->line + s->at) && !is_blank(s->line[s->at]))
+		return language_error_at(s->error, s->column, ERROR_BAD_QUOTE,
+		                         "a blank must follow the closing quote");
 	return 0;
 }
 
 static int take_bare(struct splitter *s)
 {
 	while (!is_end(s->line + s->at) && !is_blank(s->line[s->at])) {
-		if (s->line[s->at] == '"') {
-			s->error->column = s->column;
-			return language_error_set(s->error, ERROR_BAD_QUOTE,
-			                          "a quote in the middle of a word; put the whole "
-			                          "word between quotes, "
-			                          "and write \\\" for a quote in it");
-		}
+		if (s->line[s->at] == '"')
+			return language_error_at(s->error, s->column, ERROR_BAD_QUOTE,
+			                         "a quote in the middle of a word; put the whole "
+			                         "word between quotes, "
+			                         "and write \\\" for a quote in it");
 		if (take(s) != 0)
 			return -EINVAL;
 	}
@@ -147,12 +139,10 @@ static int take_word(struct splitter *s)
 	struct word *word = &s->words->word[s->words->n];
 	int result;
 
-	if (s->words->n == LINE_WORDS_MAX) {
-		s->error->column = s->column;
-		return language_error_set(s->error, ERROR_TOO_LONG,
-		                          "more than %d words in a line, which is the maximum",
-		                          LINE_WORDS_MAX);
-	}
+	if (s->words->n == LINE_WORDS_MAX)
+		return language_error_at(s->error, s->column, ERROR_TOO_LONG,
+		                         "more than %d words in a line, which is the maximum",
+		                         LINE_WORDS_MAX);
 	word->text = s->out;
 	word->column = s->column;
 	word->offset = (uint32_t)s->at;
@@ -175,12 +165,10 @@ int words_split(const char *line, struct words *words, struct language_error *er
 	words->end_column = 1;
 	words->open = false;
 	words->comment = false;
-	if (strnlen(line, LINE_BYTES_MAX + 1) > LINE_BYTES_MAX) {
-		error->column = 0;
-		return language_error_set(error, ERROR_TOO_LONG,
-		                          "the line is longer than %d bytes, which is the maximum",
-		                          LINE_BYTES_MAX);
-	}
+	if (strnlen(line, LINE_BYTES_MAX + 1) > LINE_BYTES_MAX)
+		return language_error_at(error, 0, ERROR_TOO_LONG,
+		                         "the line is longer than %d bytes, which is the maximum",
+		                         LINE_BYTES_MAX);
 	for (;;) {
 		while (is_blank(line[s.at])) {
 			s.at++;
@@ -193,6 +181,21 @@ int words_split(const char *line, struct words *words, struct language_error *er
 			return -EINVAL;
 		words->open = line[s.at] == 0;
 	}
+}
+
+const char *words_text(const struct words *words, uint32_t at)
+{
+	return at < words->n ? words->word[at].text : NULL;
+}
+
+bool words_is(const struct words *words, uint32_t at, const char *text)
+{
+	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
+}
+
+uint32_t words_column(const struct words *words, uint32_t at)
+{
+	return at < words->n ? words->word[at].column : words->end_column;
 }
 
 void word_print(FILE *out, const char *text, bool quote)

@@ -43,6 +43,13 @@ struct words {
 /* Splits a line. Returns 0, or -EINVAL with error and column. */
 int words_split(const char *line, struct words *words, struct language_error *error);
 
+/* Returns the text of word `at`, or NULL behind the last. */
+const char *words_text(const struct words *words, uint32_t at);
+/* Returns true if word `at` is this one, and not quoted: a quoted word is a value. */
+bool words_is(const struct words *words, uint32_t at, const char *text);
+/* Returns the column of word `at`; behind the last, where it would begin. */
+uint32_t words_column(const struct words *words, uint32_t at);
+
 /* Prints a text as one word, such that words_split returns it: quoted if it must be, or if
  * `quote`. */
 void word_print(FILE *out, const char *text, bool quote);

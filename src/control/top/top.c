@@ -42,14 +42,6 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void take(void *argument, const json_t *object)
-{
-	struct top *top = argument;
-
-	top_model_take(&top->model, object);
-	top->changed = true;
-}
-
 /* Moves a message of the connections to the status line. */
 static void hear(struct top *top)
 {
@@ -192,15 +184,6 @@ static void move_by(struct top *top, int rows)
 	top->screen.selected = (uint32_t)(at < 0 || n == 0 ? 0 : at >= n ? n - 1 : at);
 }
 
-/* Leaves what was opened last: the help, then the cloud that is shown alone. */
-static void leave(struct top *top)
-{
-	if (!top->screen.help)
-		top->screen.zoom[0] = '\0';
-	top->screen.help = false;
-	top->screen.scrolled = 0;
-}
-
 static void key(struct top *top, int typed)
 {
 	top->screen.status[0] = '\0';
@@ -230,7 +213,11 @@ static void key(struct top *top, int typed)
 		zoom(top);
 		break;
 	case 27:
-		leave(top);
+		/* Leaves what was opened last: the help, then the cloud that is shown alone. */
+		if (!top->screen.help)
+			top->screen.zoom[0] = '\0';
+		top->screen.help = false;
+		top->screen.scrolled = 0;
 		break;
 	case 'e':
 		change(top);
@@ -279,7 +266,8 @@ static void wait_for(struct top *top)
 	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
 	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
-		top_feed_read(&top->feed, now_ms(), take, top);
+		top_feed_read(&top->feed, &top->model, now_ms());
+	top->changed |= polled[1].revents != 0;
 	if (polled[2].revents & (POLLIN | POLLHUP | POLLERR))
 		top_flight_read(&top->flight);
 	for (; !top->over && (typed = getch()) != ERR; keys++)
@@ -320,9 +308,9 @@ int top_run(const char *path, const char *interval)
 		fputs("weir top: no memory\n", stderr);
 		return 1;
 	}
-	top_feed_begin(&top->feed, path, interval);
-	top_lease_begin(&top->lease);
-	top_flight_begin(&top->flight);
+	top->feed.path = path;
+	snprintf(top->feed.line, sizeof(top->feed.line), "sample %.40s clouds 128", interval);
+	top->feed.link.fd = top->feed.asks.fd = top->lease.link.fd = top->flight.link.fd = -1;
 	/* The first connection must succeed, so that a wrong path is reported at once. */
 	if (top_feed_connect(&top->feed, now_ms()) != 0) {
 		fprintf(stderr, "weir top: %s\n", top->feed.said);
@@ -337,8 +325,8 @@ int top_run(const char *path, const char *interval)
 		loop(top);
 		top_screen_close(&top->screen);
 	}
-	top_flight_end(&top->flight);
-	top_lease_end(&top->lease);
+	ctl_link_close(&top->flight.link);
+	ctl_link_close(&top->lease.link);
 	top_feed_end(&top->feed);
 	top_model_release(&top->model);
 	free(top);

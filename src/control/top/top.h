@@ -22,6 +22,8 @@
  * was started again. A second connection carries queries and changes.
  */
 
+struct top_model;
+
 #define TOP_FEED_RUN_BYTES 32
 
 struct top_feed {
@@ -36,15 +38,11 @@ struct top_feed {
 	char said[300];    /* for the status line: the state of the connection; "": nothing new */
 };
 
-/* `interval`: as typed. */
-void top_feed_begin(struct top_feed *feed, const char *path, const char *interval);
 void top_feed_end(struct top_feed *feed);
 /* Connects, if it is not connected and the time has come. Returns 0, or -errno with `said`. */
 int top_feed_connect(struct top_feed *feed, uint64_t now_ms);
-/* To be called when the descriptor of `link` is readable. Calls `take` with each object that is
- * pushed. */
-void top_feed_read(struct top_feed *feed, uint64_t now_ms,
-                   void (*take)(void *argument, const json_t *object), void *argument);
+/* To be called when the descriptor of `link` is readable. The model takes what is pushed. */
+void top_feed_read(struct top_feed *feed, struct top_model *model, uint64_t now_ms);
 /* Sends a command in text mode. Returns the answer or the error, which the caller frees; NULL if
  * there is no memory. */
 char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
@@ -57,14 +55,11 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok);
  */
 
 struct top_lease {
-	struct ctl_link link; /* fd -1: no lease is held */
+	struct ctl_link link; /* fd -1: no lease is held. Closing it stops renewing the lease */
 	uint64_t every_ms, next_ms;
 	char said[300]; /* for the status line: the lease was lost; "": nothing new */
 };
 
-void top_lease_begin(struct top_lease *lease);
-/* Stops renewing the lease. */
-void top_lease_end(struct top_lease *lease);
 bool top_lease_is_held(const struct top_lease *lease);
 /* `words`: `TIME LINE`. Returns NULL, or an error message, which the caller frees; then nothing was
  * changed. */
@@ -83,13 +78,10 @@ int top_lease_wait_ms(const struct top_lease *lease, uint64_t now_ms, int most_m
  */
 
 struct top_flight {
-	struct ctl_link link; /* fd -1: no dump is under way */
+	struct ctl_link link; /* fd -1: no dump is under way. If it is closed, the dump continues */
 	char said[300];       /* for the status line; "": nothing new */
 };
 
-void top_flight_begin(struct top_flight *flight);
-/* Closes the connection. A dump that weir has begun continues. */
-void top_flight_end(struct top_flight *flight);
 /* `path`: the control socket; NULL: the default. */
 void top_flight_dump(struct top_flight *flight, const char *path);
 /* To be called when the descriptor of `link` is readable: reads the result. */
@@ -129,9 +121,9 @@ struct top_row {
 	char name[TOP_NAME_BYTES];
 	double clouds; /* of a template; else 0 */
 	double in_bps, out_bps, out_pps;
-	double emulated, congestion, real;        /* a second */
-	double queue_bytes, delay_p50, delay_p99; /* -1: unknown */
-	const struct top_history *history;        /* or NULL */
+	double emulated, congestion, real; /* a second */
+	double queue_bytes, delay_p50;     /* -1: unknown */
+	const struct top_history *history; /* or NULL */
 };
 
 struct top_model {
@@ -172,9 +164,9 @@ void top_model_release(struct top_model *model);
 const char *top_count(char text[TOP_TEXT_BYTES], double value);
 /* `801ns`, `40.1ms`, `3.2min`; below 0: `-`. */
 const char *top_time(char text[TOP_TEXT_BYTES], double ns);
-/* Draws the latest `points` of n values as bars; the greatest of all n values has the highest bar.
- * A bar takes three bytes in UTF-8, else one. `text` has room for 3 n + 1 bytes. */
-const char *top_spark(char *text, const float *values, int n, int points, bool utf8);
+/* Draws the latest `points` values as bars; the greatest of all values has the highest bar. A bar
+ * takes three bytes in UTF-8, else one. `text` has room for 3 TOP_HISTORY + 1 bytes. */
+const char *top_spark(char *text, const float values[TOP_HISTORY], int points, bool utf8);
 
 struct top_page {
 	bool blanks; /* blank lines are shown */

@@ -6,19 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #define AGAIN_MS   1000
 #define PATIENCE_S 5 /* to wait for an answer, while the picture stands still */
-
-void top_feed_begin(struct top_feed *feed, const char *path, const char *interval)
-{
-	memset(feed, 0, sizeof(*feed));
-	feed->path = path;
-	feed->link.fd = feed->asks.fd = -1;
-	snprintf(feed->line, sizeof(feed->line), "sample %.40s clouds 128", interval);
-}
 
 static void feed_close(struct top_feed *feed)
 {
@@ -32,14 +22,6 @@ void top_feed_end(struct top_feed *feed)
 	feed_close(feed);
 	json_decref(feed->hello);
 	feed->hello = NULL;
-}
-
-static void feed_patience(const struct ctl_link *link, time_t seconds)
-{
-	struct timeval timeout = {.tv_sec = seconds};
-
-	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 }
 
 /* Determines which weir it is connected to. */
@@ -98,23 +80,22 @@ int top_feed_connect(struct top_feed *feed, uint64_t now_ms)
 	if (feed->up || now_ms < feed->again_ms)
 		return 0;
 	feed->again_ms = now_ms + AGAIN_MS;
-	result = ctl_link_open(&feed->link, feed->path, &problem);
+	/* The first time there is no picture yet, and ^C ends the process, so it may wait
+	 * longer. */
+	result = ctl_link_open(&feed->link, feed->path,
+	                       feed->run[0] ? PATIENCE_S : CTL_ANSWER_TIMEOUT_S, &problem);
 	if (result != 0) {
 		snprintf(feed->said, sizeof(feed->said), "%.*s", (int)sizeof(feed->said) - 1,
 		         problem.text);
-		feed->link.fd = -1;
 		return result;
 	}
-	/* The first time there is no picture yet, and ^C ends the process, so it may wait
-	 * longer. */
-	feed_patience(&feed->link, feed->run[0] ? PATIENCE_S : CTL_ANSWER_TIMEOUT_S);
 	snprintf(feed->said, sizeof(feed->said), "weir does not answer");
 	result = feed_greet(feed);
 	if (result == 0)
 		result = feed_subscribe(feed);
 	feed->up = result == 0;
 	if (feed->up)
-		feed_patience(&feed->link, PATIENCE_S);
+		ctl_link_patience(&feed->link, PATIENCE_S);
 	else
 		feed_close(feed);
 	return result;
@@ -137,17 +118,14 @@ static void feed_answered(struct top_feed *feed, const json_t *object)
 		feed_subscribe(feed);
 }
 
-void top_feed_read(struct top_feed *feed, uint64_t now_ms,
-                   void (*take)(void *argument, const json_t *object), void *argument)
+void top_feed_read(struct top_feed *feed, struct top_model *model, uint64_t now_ms)
 {
-	struct ctl_link *link = &feed->link;
-	int result = ctl_link_receive(link);
-	const char *end;
-	size_t at = 0;
+	int result = ctl_link_receive(&feed->link);
+	const char *line;
+	size_t n;
 
-	while ((end = memchr(link->bytes + at, '\n', link->n - at)) != NULL) {
-		json_t *object =
-		        json_loadb(link->bytes + at, (size_t)(end - link->bytes) - at, 0, NULL);
+	while ((line = ctl_link_line(&feed->link, &n)) != NULL) {
+		json_t *object = json_loadb(line, n, 0, NULL);
 
 		if (json_object_get(object, "event") != NULL)
 			feed->next =
@@ -155,12 +133,9 @@ void top_feed_read(struct top_feed *feed, uint64_t now_ms,
 		if (json_object_get(object, "ok") != NULL)
 			feed_answered(feed, object);
 		else if (object != NULL)
-			take(argument, object);
+			top_model_take(model, object);
 		json_decref(object);
-		at = (size_t)(end - link->bytes) + 1;
 	}
-	link->n -= at;
-	memmove(link->bytes, link->bytes + at, link->n);
 	if (result != 0 && result != -ETIMEDOUT) {
 		feed_close(feed);
 		feed->again_ms = now_ms + AGAIN_MS;
@@ -176,11 +151,8 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok)
 	int result;
 
 	*ok = false;
-	if (feed->asks.fd < 0 && ctl_link_open(&feed->asks, feed->path, &problem) != 0) {
-		feed->asks.fd = -1;
+	if (feed->asks.fd < 0 && ctl_link_open(&feed->asks, feed->path, PATIENCE_S, &problem) != 0)
 		return strdup(problem.text);
-	}
-	feed_patience(&feed->asks, PATIENCE_S);
 	result = ctl_link_ask(&feed->asks, line, &answer);
 	if (result != 0) {
 		ctl_link_close(&feed->asks);
@@ -196,21 +168,7 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok)
 	return text;
 }
 
-#define PATIENCE_S 5 /* to wait for an answer, while the picture stands still */
-#define PARTS      3 /* how often it is renewed within its time */
-
-void top_lease_begin(struct top_lease *lease)
-{
-	memset(lease, 0, sizeof(*lease));
-	lease->link.fd = -1;
-}
-
-void top_lease_end(struct top_lease *lease)
-{
-	if (top_lease_is_held(lease))
-		ctl_link_close(&lease->link);
-	lease->link.fd = -1;
-}
+#define PARTS 3 /* how often the lease is renewed within its time */
 
 bool top_lease_is_held(const struct top_lease *lease)
 {
@@ -259,7 +217,6 @@ static char *ask(struct top_lease *lease, struct ctl_link *link, const char *lin
 
 char *top_lease_make(struct top_lease *lease, const char *path, const char *words, uint64_t now_ms)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	const size_t time_n = strcspn(words, " ");
 	const char *change = words + time_n + strspn(words + time_n, " ");
 	struct ctl_link link = {.fd = -1};
@@ -268,10 +225,8 @@ char *top_lease_make(struct top_lease *lease, const char *path, const char *word
 
 	if (*change == '\0')
 		return strdup("write `lease TIME LINE`, like `lease 10s cloud down delay 80ms`");
-	if (ctl_link_open(&link, path, &problem) != 0)
+	if (ctl_link_open(&link, path, PATIENCE_S, &problem) != 0)
 		return strdup(problem.text);
-	setsockopt(link.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(link.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	snprintf(begin, sizeof(begin), "begin lease %.*s", (int)(time_n < 40 ? time_n : 40), words);
 	wrong = ask(lease, &link, "json on", now_ms);
 	if (wrong == NULL)
@@ -284,7 +239,7 @@ char *top_lease_make(struct top_lease *lease, const char *path, const char *word
 		ctl_link_close(&link); /* aborts the batch that has begun */
 		return wrong;
 	}
-	top_lease_end(lease);
+	ctl_link_close(&lease->link);
 	lease->link = link;
 	return NULL;
 }
@@ -294,7 +249,7 @@ char *top_lease_say(struct top_lease *lease, const char *line, uint64_t now_ms)
 	char *wrong = ask(lease, &lease->link, line, now_ms);
 
 	if (wrong == NULL)
-		top_lease_end(lease);
+		ctl_link_close(&lease->link);
 	return wrong;
 }
 
@@ -310,7 +265,7 @@ void top_lease_poll(struct top_lease *lease, uint64_t now_ms)
 	snprintf(lease->said, sizeof(lease->said), "the lease is not renewed any more: %.200s",
 	         wrong);
 	free(wrong);
-	top_lease_end(lease);
+	ctl_link_close(&lease->link);
 }
 
 int top_lease_wait_ms(const struct top_lease *lease, uint64_t now_ms, int most_ms)
@@ -318,21 +273,6 @@ int top_lease_wait_ms(const struct top_lease *lease, uint64_t now_ms, int most_m
 	if (!top_lease_is_held(lease) || lease->next_ms >= now_ms + (uint64_t)most_ms)
 		return most_ms;
 	return lease->next_ms > now_ms ? (int)(lease->next_ms - now_ms) : 0;
-}
-
-#define PATIENCE_S 5 /* to send, and for an answer that has begun */
-
-void top_flight_begin(struct top_flight *flight)
-{
-	memset(flight, 0, sizeof(*flight));
-	flight->link.fd = -1;
-}
-
-void top_flight_end(struct top_flight *flight)
-{
-	if (flight->link.fd >= 0)
-		ctl_link_close(&flight->link);
-	flight->link.fd = -1;
 }
 
 static void flight_say(struct top_flight *flight, const char *what, const char *why)
@@ -343,20 +283,16 @@ static void flight_say(struct top_flight *flight, const char *what, const char *
 
 void top_flight_dump(struct top_flight *flight, const char *path)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	struct problem problem;
 
 	if (flight->link.fd >= 0) {
 		flight_say(flight, "the flight is being dumped", "");
 		return;
 	}
-	if (ctl_link_open(&flight->link, path, &problem) != 0) {
-		flight->link.fd = -1;
+	if (ctl_link_open(&flight->link, path, PATIENCE_S, &problem) != 0) {
 		flight_say(flight, "not dumped: ", problem.text);
 		return;
 	}
-	setsockopt(flight->link.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(flight->link.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	/* If weir has hung up, its last message says why. */
 	ctl_link_send(&flight->link, "flight dump");
 	flight_say(flight, "the flight is being dumped", "");
@@ -376,5 +312,5 @@ void top_flight_read(struct top_flight *flight)
 		flight_say(flight, answer.ok ? "flight dumped in " : "not dumped: ", why);
 		ctl_answer_release(&answer);
 	}
-	top_flight_end(flight);
+	ctl_link_close(&flight->link);
 }

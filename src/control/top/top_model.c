@@ -97,7 +97,6 @@ static void add_row(struct top_model *model, const json_t *from)
 	row->real = number(from, "real") / s;
 	row->queue_bytes = number(from, "queue_bytes");
 	row->delay_p50 = number(delay, "count") > 0 ? number(delay, "p50") : -1;
-	row->delay_p99 = number(delay, "count") > 0 ? number(delay, "p99") : -1;
 	row->history = history_of(model, row->name);
 	model->n_rows++;
 }

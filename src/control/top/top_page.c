@@ -52,16 +52,16 @@ const char *top_time(char text[TOP_TEXT_BYTES], double ns)
 	return text;
 }
 
-const char *top_spark(char *text, const float *values, int n, int points, bool utf8)
+const char *top_spark(char *text, const float values[TOP_HISTORY], int points, bool utf8)
 {
 	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 	float most = 0;
 	size_t at = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < TOP_HISTORY; i++)
 		most = values[i] > most ? values[i] : most;
-	for (int i = points < n ? n - points : 0; i < n; i++) {
+	for (int i = points < TOP_HISTORY ? TOP_HISTORY - points : 0; i < TOP_HISTORY; i++) {
 		int height = most > 0 ? (int)ceilf(values[i] / most * 8) : 0;
 		const char *bar = (utf8 ? bars : plain)[height];
 

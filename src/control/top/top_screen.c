@@ -192,7 +192,7 @@ static void draw_cloud(const struct top_screen *screen, const struct top_row *cl
 	    line);
 	if (cloud->history != NULL && points > 0)
 		put(row, name_n + 58, screen->colours ? look(screen, PAIR_GOOD) : A_NORMAL,
-		    top_spark(spark, cloud->history->queue, TOP_HISTORY, points, screen->utf8));
+		    top_spark(spark, cloud->history->queue, points, screen->utf8));
 }
 
 static int draw_clouds(struct top_screen *screen, const struct top_model *model, int row, int end)
