@@ -282,6 +282,70 @@ static void a_copy_is_corrupted_apart_from_its_packet(void **state)
 	free(play);
 }
 
+/* ---- connections ---- */
+
+#define CONNECTIONS 4
+
+/* Plays connections to two services, from these ports of clients; the first packets in order, all
+ * others in the way of this mix. Notes what becomes of each packet. */
+static void connect_from(const uint16_t *ports, uint32_t mix, const char *statement,
+                         uint8_t fates[CONNECTIONS][PER_FLOW])
+{
+	struct trial *trial = trial_open(statement, SEED);
+	uint32_t so_far[CONNECTIONS] = {0}, left = CONNECTIONS * PER_FLOW;
+
+	for (uint64_t draw = (uint64_t)mix << 32; left > 0; left--, draw++) {
+		uint32_t which = CONNECTIONS * PER_FLOW - left;
+		struct frame_shape shape = {.ip = 4, .payload_bytes = 20};
+		uint8_t frame[FRAME_BYTES_MAX];
+
+		if (which >= CONNECTIONS)
+			which = (uint32_t)draw_index(draw_u64(mixes, draw, 0), CONNECTIONS);
+		while (so_far[which] == PER_FLOW)
+			which = (which + 1) % CONNECTIONS;
+		shape.protocol = which % 2 ? FRAME_TCP : FRAME_UDP;
+		shape.source_port = ports[which];
+		trial_send_frame(trial, frame, frame_make(frame, &shape));
+		fates[which][so_far[which]++] = trial->fate[trial->sent];
+	}
+	trial_close(trial);
+}
+
+static void by_connection_the_port_that_a_client_chose_does_not_matter(void **state)
+{
+	static const uint16_t ports[][CONNECTIONS] = {{32768, 32769, 40000, 40001},
+	                                              {65535, 51000, 51001, 51002},
+	                                              {40001, 40000, 32769, 65535}};
+	static const char *const by[] = {"loss random 30% correlation 40% keyed connection",
+	                                 "loss random 30% correlation 40% keyed flow"};
+	uint8_t first[CONNECTIONS][PER_FLOW], other[CONNECTIONS][PER_FLOW];
+
+	(void)state;
+	connect_from(ports[0], 0, by[0], first);
+	/* two connections to a service have draws of their own */
+	assert_true(memcmp(first[0], first[2], PER_FLOW) != 0);
+	for (uint32_t mix = 1; mix <= 20; mix++) {
+		connect_from(ports[mix % LENGTH(ports)], mix, by[0], other);
+		assert_memory_equal(first, other, sizeof(first));
+	}
+	connect_from(ports[0], 0, by[1], first);
+	connect_from(ports[1], 0, by[1], other);
+	assert_true(memcmp(first, other, sizeof(first)) != 0);
+}
+
+static void by_connection_a_port_below_those_that_clients_choose_matters(void **state)
+{
+	static const uint16_t ports[CONNECTIONS] = {32767, 32766, 53, 80};
+	static const uint16_t others[CONNECTIONS] = {53, 80, 32767, 32766};
+	uint8_t first[CONNECTIONS][PER_FLOW], other[CONNECTIONS][PER_FLOW];
+
+	(void)state;
+	connect_from(ports, 1, "loss random 30% keyed connection", first);
+	connect_from(others, 2, "loss random 30% keyed connection", other);
+	for (uint32_t i = 0; i < CONNECTIONS; i++)
+		assert_memory_equal(first[i], other[(i + 2) % CONNECTIONS], PER_FLOW);
+}
+
 /* ---- rates ---- */
 
 #define MANY        1000
@@ -427,7 +491,7 @@ static void a_flow_is_a_direction_of_addresses_protocol_and_ports(void **state)
 
 		a = count_frame(flows, frame, frame_make(frame, &pairs[i].a));
 		b = count_frame(flows, frame, frame_make(frame, &pairs[i].b));
-		assert_int_equal(a.flow == b.flow, pairs[i].same);
+		assert_int_equal(a.name[0] == b.name[0], pairs[i].same);
 		assert_int_equal(b.number, pairs[i].same ? 1 : 0);
 		flows_free(flows);
 	}
@@ -439,7 +503,7 @@ static void two_directions_and_what_is_not_ip_are_flows_of_their_own(void **stat
 	struct frame_shape shape = {.ip = 4, .protocol = FRAME_TCP};
 	uint8_t frame[FRAME_BYTES_MAX], swapped[12], other[60] = {[12] = 0x88, [13] = 0xcc};
 	uint32_t bytes = frame_make(frame, &shape);
-	uint64_t there = count_frame(flows, frame, bytes).flow;
+	uint64_t there = count_frame(flows, frame, bytes).name[0];
 	struct burst_flow back;
 
 	(void)state;
@@ -449,7 +513,7 @@ static void two_directions_and_what_is_not_ip_are_flows_of_their_own(void **stat
 	memcpy(swapped + 10, frame + 34, 2);
 	memcpy(frame + 26, swapped, sizeof(swapped));
 	back = count_frame(flows, frame, bytes);
-	assert_int_not_equal(back.flow, there);
+	assert_int_not_equal(back.name[0], there);
 	assert_int_equal(back.number, 0);
 	/* LLDP, of whatever MAC address; and a frame of another type */
 	for (uint64_t i = 0; i < 3; i++) {
@@ -491,7 +555,7 @@ static void flows_of_one_set(uint32_t *which, uint32_t n)
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; found < n; i++) {
-		if (count_flow(flows, i).flow % sets == 5)
+		if (count_flow(flows, i).name[0] % sets == 5)
 			which[found++] = i;
 	}
 	flows_free(flows);
@@ -532,7 +596,7 @@ static void beyond_the_table_bursts_do_not_matter_either(void **state)
 
 		rig[k] = rig_open(&(struct rig_setup){.seed = SEED});
 		rig_cloud(rig[k], "x", 0, 1);
-		schedule_set(rig[k], "loss gilbert-elliott p 20% r 40% keyed flow;"
+		schedule_set(rig[k], "loss gilbert-elliott p 20% r 40% keyed connection;"
 		                     "duplicate random 30% correlation 50% keyed flow;"
 		                     "corrupt random 30% keyed flow");
 		rig_apply(rig[k], 0);
@@ -662,6 +726,8 @@ GROUP(flows)
 	                ten_flows_mixed_in_a_hundred_ways_have_the_fates_that_each_has_alone),
 	        cmocka_unit_test(without_it_the_fates_depend_on_the_mix),
 	        cmocka_unit_test(a_copy_is_corrupted_apart_from_its_packet),
+	        cmocka_unit_test(by_connection_the_port_that_a_client_chose_does_not_matter),
+	        cmocka_unit_test(by_connection_a_port_below_those_that_clients_choose_matters),
 	        cmocka_unit_test(rates_are_those_of_independent_draws),
 	        cmocka_unit_test(a_correlation_is_that_of_the_packets_of_a_flow),
 	        cmocka_unit_test(a_flow_is_a_direction_of_addresses_protocol_and_ports),

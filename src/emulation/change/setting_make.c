@@ -17,6 +17,7 @@
 #include "link/rate.h"
 #include "link/slots.h"
 #include "match/flows.h"
+#include "match/keyed.h"
 
 static int statement_rank(const struct engine_setup *setup, const struct statement *statement)
 {
@@ -52,11 +53,11 @@ static int stage_prepare(struct setting *setting, const struct engine_setup *set
 	stage->statement = statement;
 	stage->rank = statement_rank(setup, statement);
 	stage->key = setting_key_of(setup->seed, setting->cloud, statement);
-	stage->by_flow = keyed_of(conf) == KEYED_FLOW;
+	stage->keyed = keyed_of(conf);
 	stage->tally = statement->number_max ? NULL : tally_hold(conf->tally);
 	for (; !error && statement->ready && conf; conf = cloud_conf_next(cloud, conf))
 		error = statement->ready(stage, conf);
-	if (!error && stage->by_flow)
+	if (!error && stage->keyed)
 		error = flows_prepare(&setting->flows, setting->cloud->flows, setup,
 		                      setting->cloud);
 	if (error) {
@@ -118,7 +119,7 @@ static int line_by_flow(struct setting *setting, const struct engine_setup *setu
 {
 	struct reorder_rule *reorder = &setting->line.reorder;
 
-	if (!reorder->by_flow && !(jitter && jitter->by_flow))
+	if (!reorder->keyed && !(jitter && jitter->keyed))
 		return 0;
 	if (reorder->kind == REORDER_NONE)
 		reorder->kind = REORDER_NEVER;

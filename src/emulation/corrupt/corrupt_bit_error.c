@@ -31,7 +31,7 @@ static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16
 		return;
 	cloud_counters(stage->stage.cloud)->corrupted++;
 	burst_headers_forget(burst, i);
-	if (unlikely(stage->stage.by_flow))
+	if (unlikely(stage->stage.keyed))
 		burst_flag(burst, i, PACKET_DAMAGED);
 	flips.segment = burst->mbuf[i];
 	for (; at < bits; at += 1 + bit_error_gap(&stage->error, place.key, place.index, lane)) {

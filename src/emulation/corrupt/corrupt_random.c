@@ -57,7 +57,7 @@ static void corrupt_random_process(struct stage *stage, struct burst *burst)
 			continue;
 		burst_headers_forget(burst, i);
 		flip_bits(corrupt, burst->mbuf[i], draws_place(stage, burst, i));
-		if (unlikely(stage->by_flow))
+		if (unlikely(stage->keyed))
 			burst_flag(burst, i, PACKET_DAMAGED);
 		cloud_counters(stage->cloud)->corrupted++;
 	}

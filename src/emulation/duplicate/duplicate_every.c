@@ -17,7 +17,7 @@ struct duplicate_every {
 /* Returns true if packet i is the N-th, of its flow or since the last one that was copied. */
 static bool is_next(struct duplicate_every *duplicate, const struct burst *burst, uint16_t i)
 {
-	if (unlikely(duplicate->stage.by_flow))
+	if (unlikely(duplicate->stage.keyed))
 		return burst->flow[i].number % duplicate->every == duplicate->every - 1;
 	if (++duplicate->count < duplicate->every)
 		return false;

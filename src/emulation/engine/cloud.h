@@ -48,7 +48,7 @@ struct cloud {
 	uint16_t n_stages;
 	/* live, and a port has a latency or time stamps (port_setting.h) */
 	bool compensates_latency;
-	bool counts_flows; /* a stage is by_flow: arriving packets are counted in `flows` */
+	bool counts_flows; /* a stage is keyed: arriving packets are counted in `flows` */
 	uint32_t index;
 	uint32_t changed;        /* in a template: number of the latest change that it has made */
 	uint32_t from_port;      /* where its packets came in, perhaps several clouds before */

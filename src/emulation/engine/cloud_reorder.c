@@ -154,9 +154,9 @@ void reorder_flush(struct cloud *cloud, simtime now)
 
 /* ---- by flow ---- */
 
-static inline bool jitter_is_by_flow(const struct line *line)
+static inline enum keyed jitter_keyed(const struct line *line)
 {
-	return line->conf.jitter && line->conf.jitter->by_flow;
+	return line->conf.jitter ? line->conf.jitter->keyed : KEYED_CLOUD;
 }
 
 /* Counts the packet as one of its flow. The frame is read as it enters the line: a queue keeps
@@ -178,7 +178,7 @@ static void due_by_flow(struct line *line, const struct burst_flow *flow, simtim
 	const struct draw_key key = line->key;
 	const uint64_t drawn = line->drawn;
 
-	line->key = draw_key_within(key, flow->flow);
+	line->key = keyed_within(key, jitter_keyed(line), flow);
 	line->drawn = flow->number;
 	jitter_recall(&line->jitter, flow->memory[FLOW_JITTER]);
 	line_due_one(line, now, due);
@@ -206,7 +206,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	struct line *line = &cloud->line;
 	const struct reorder_rule *rule = &line->conf.reorder;
 	struct reorder_back *back = &line->back;
-	const bool jitter_by_flow = jitter_is_by_flow(line);
+	const bool jitter_by_flow = jitter_keyed(line) != KEYED_CLOUD;
 	struct burst_flow flow = {0};
 	bool chosen;
 	simtime due = now;
@@ -215,9 +215,9 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		reorder_expire(cloud);
 	if (line->wheel)
 		wheel_idle_until(line->wheel, now);
-	if (unlikely(rule->by_flow || jitter_by_flow))
+	if (unlikely(rule->keyed || jitter_by_flow))
 		flow = entrant_count(cloud, entrant);
-	if (unlikely(rule->by_flow))
+	if (unlikely(rule->keyed))
 		chosen = reorder_choose_of_flow(rule, &back->choice, &flow);
 	else
 		chosen = reorder_choose(rule, &back->choice, back->packets.records > 0);

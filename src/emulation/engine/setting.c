@@ -107,7 +107,7 @@ static void stage_take_over(struct cloud *cloud, struct stage *stage, const stru
 	}
 }
 
-/* The first table that comes remains; a cloud of which a stage is by_flow has one. */
+/* The first table that comes remains; a cloud of which a stage is keyed has one. */
 static void flows_take(struct flows **flows, struct flows **made)
 {
 	if (*flows)
@@ -116,13 +116,17 @@ static void flows_take(struct flows **flows, struct flows **made)
 	*made = NULL;
 }
 
-static bool is_any_by_flow(const struct cloud *cloud)
+static void flows_set(struct cloud *cloud)
 {
-	bool any = false;
+	bool connections = false;
 
-	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		any |= cloud->stages[i]->by_flow;
-	return any;
+	cloud->counts_flows = false;
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		cloud->counts_flows |= cloud->stages[i]->keyed != KEYED_CLOUD;
+		connections |= cloud->stages[i]->keyed == KEYED_CONNECTION;
+	}
+	if (cloud->flows)
+		flows_name_connections(cloud->flows, connections);
 }
 
 /* Links the watches: the first stage's that is not `beside`, and behind it all that are. */
@@ -201,7 +205,7 @@ static void stage_exchange(struct setting *setting)
 	exchange_tell(cloud);
 	watches_line_up(cloud);
 	flows_take(&cloud->flows, &setting->flows);
-	cloud->counts_flows = is_any_by_flow(cloud);
+	flows_set(cloud);
 	setting->stage = old;
 }
 
@@ -223,6 +227,11 @@ static void line_exchange(struct setting *setting, simtime now)
 		setting->spread = NULL;
 	}
 	flows_take(&setting->cloud->line_flows, &setting->line_flows);
+	if (setting->cloud->line_flows)
+		flows_name_connections(setting->cloud->line_flows,
+		                       setting->line.reorder.keyed == KEYED_CONNECTION ||
+		                               (setting->line.jitter &&
+		                                setting->line.jitter->keyed == KEYED_CONNECTION));
 	line_configure(line, &setting->line);
 	if (!reorder_holds_back(&line->conf.reorder))
 		reorder_flush(setting->cloud, now);

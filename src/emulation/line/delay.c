@@ -9,7 +9,7 @@
 #include "line/delay_table.h"
 #include "line/jitter_keep.h"
 #include "line/line.h"
-#include "match/flows.h"
+#include "match/keyed.h"
 #include "random/distribution.h"
 
 static const char *const distributions[] = {
@@ -247,15 +247,15 @@ static int check_keyed(const struct delay_conf *delay, const struct cloud_conf *
 	if (!delay_has_jitter(delay))
 		return wrong(problem, DELAY_FIELD_KEYED,
 		             "a delay that is always the same draws nothing: add `jitter` and a "
-		             "time, like 5ms, or leave `keyed flow` out");
+		             "time, like 5ms, or leave `keyed` out");
 	if (delay->order != ORDER_ALLOW)
 		return wrong(problem, DELAY_FIELD_KEYED,
 		             "with `order keep` a delay depends on the packets ahead, of any flow, "
-		             "and on when they came: add `order allow`, or leave `keyed flow` out");
+		             "and on when they came: add `order allow`, or leave `keyed` out");
 	if (delay->half_life_ns)
 		return wrong(problem, DELAY_FIELD_HALF_LIFE,
 		             "with a half-life a delay depends on when packets came: use "
-		             "`correlation`, which counts packets, or leave `keyed flow` out");
+		             "`correlation`, which counts packets, or leave `keyed` out");
 	return keyed_check(&delay->conf, cloud, problem);
 }
 

@@ -59,7 +59,7 @@ static struct jitter *make(const struct delay_conf *delay, int *error)
 	if (!jitter)
 		return NULL;
 	jitter->references = 1;
-	jitter->by_flow = delay->keyed == KEYED_FLOW;
+	jitter->keyed = (enum keyed)delay->keyed;
 	jitter->conf = conf_copy(&delay->conf);
 	if (!jitter->conf)
 		goto err_destroy;

@@ -26,6 +26,7 @@
 #include "line/jitter_copula.h"
 #include "line/jitter_keep.h"
 #include "line/jitter_netem.h"
+#include "match/keyed.h"
 #include "packet/packet.h"
 #include "random/distribution.h"
 #include "random/draw.h"
@@ -35,7 +36,8 @@ enum jitter_method { JITTER_INDEPENDENT, JITTER_COPULA, JITTER_KEEP, JITTER_NETE
 struct jitter {
 	enum jitter_method method;
 	bool has_copula;
-	bool by_flow; /* `keyed flow`: independent or copula; packets enter the line one by one */
+	/* if not KEYED_CLOUD: independent or copula, and packets enter the line one by one */
+	enum keyed keyed;
 	struct jitter_copula copula;
 	struct jitter_keep *keep;
 	struct jitter_netem netem;
@@ -66,7 +68,7 @@ void jitter_release(const struct jitter *jitter);
 void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct draw_key key,
                  uint64_t first, const simtime *t_ns, uint16_t n, int64_t *deviation_ns);
 
-/* Worker: makes `state` that of a flow, which remembers `memory`; and back. Only what `by_flow`
+/* Worker: makes `state` that of a flow, which remembers `memory`; and back. Only what `keyed`
  * allows is remembered. */
 void jitter_recall(struct jitter_state *state, uint64_t memory);
 uint64_t jitter_remember(const struct jitter_state *state);

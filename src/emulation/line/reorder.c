@@ -33,7 +33,7 @@ struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key
 		rule.probability = random->probability;
 		rule.packets = random->by.value;
 		rule.time_ns = rule.kind == REORDER_TIME ? random->by.value : random->wait_ns;
-		rule.by_flow = random->keyed == KEYED_FLOW;
+		rule.keyed = (enum keyed)random->keyed;
 	} else if (conf && conf->statement == &reorder_early_statement) {
 		const struct reorder_early_conf *early = (const struct reorder_early_conf *)conf;
 
@@ -42,7 +42,7 @@ struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key
 		rule.probability = early->probability;
 		rule.correlation = early->correlation;
 		rule.as_netem = early->as_netem;
-		rule.by_flow = early->keyed == KEYED_FLOW;
+		rule.keyed = (enum keyed)early->keyed;
 	}
 	return rule;
 }
@@ -52,7 +52,7 @@ bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *
 	return a->kind == b->kind && a->number == b->number && a->packets == b->packets &&
 	       a->time_ns == b->time_ns && a->probability == b->probability &&
 	       a->correlation == b->correlation && a->as_netem == b->as_netem &&
-	       a->by_flow == b->by_flow;
+	       a->keyed == b->keyed;
 }
 
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same)
@@ -95,7 +95,7 @@ bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choi
 bool reorder_choose_of_flow(const struct reorder_rule *rule, struct reorder_choice *choice,
                             const struct burst_flow *flow)
 {
-	const uint64_t draw = draw_u64(draw_key_within(rule->key, flow->flow), flow->number, 0);
+	const uint64_t draw = draw_u64(keyed_within(rule->key, rule->keyed, flow), flow->number, 0);
 	uint64_t *memory = &flow->memory[FLOW_REORDER];
 	struct correlated of_flow = choice->chance.correlated;
 	uint64_t before = flow_recall(*memory, FLOW_MARK_REORDER_EARLY);
@@ -201,10 +201,10 @@ static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
 		            "out");
 		return -EINVAL;
 	}
-	if (random->keyed == KEYED_FLOW && random->by.unit != LIMIT_TIME)
+	if (random->keyed != KEYED_CLOUD && random->by.unit != LIMIT_TIME)
 		return problem_set(problem, RANDOM_KEYED,
 		                   "the packets that a packet waits for are of any flow: hold it "
-		                   "back by a time, like `by 2ms`, or leave `keyed flow` out");
+		                   "back by a time, like `by 2ms`, or leave `keyed` out");
 	return keyed_check(conf, cloud, problem);
 }
 

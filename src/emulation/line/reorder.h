@@ -36,6 +36,7 @@
 #include <stdbool.h>
 
 #include "account/tally.h"
+#include "match/keyed.h"
 #include "random/chance.h"
 #include "random/draw.h"
 #include "scenario/statement.h"
@@ -55,7 +56,7 @@ struct reorder_random_conf {
 	probability_q63 probability;
 	struct limit by; /* LIMIT_PACKETS or LIMIT_TIME */
 	uint64_t wait_ns;
-	uint32_t keyed; /* enum keyed (flows.h) */
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 struct reorder_early_conf {
@@ -88,7 +89,7 @@ struct reorder_rule {
 	uint64_t time_ns; /* TIME: how much longer it takes; EVERY, PACKETS: the wait */
 	probability_q63 probability, correlation;
 	bool as_netem;
-	bool by_flow; /* `keyed flow`: reorder_choose_of_flow */
+	enum keyed keyed; /* if not KEYED_CLOUD: reorder_choose_of_flow */
 	struct draw_key key;
 	const struct statement *statement; /* the source of the rule, and of its key; or NULL */
 	/* Counts the packets that the rule chooses; the cloud holds it (tallies.h). NULL: none. */
@@ -124,8 +125,7 @@ struct reorder_choice {
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same);
 /* Returns true if the next packet is chosen. `waiting`: another one is held back. */
 bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting);
-/* The same for a rule that is by_flow, and a packet of this flow. */
-struct burst_flow;
+/* The same for a rule that is keyed, and a packet of this flow. */
 bool reorder_choose_of_flow(const struct reorder_rule *rule, struct reorder_choice *choice,
                             const struct burst_flow *flow);
 

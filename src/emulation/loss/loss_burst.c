@@ -32,7 +32,7 @@ static void loss_burst_process(struct stage *stage, struct burst *burst)
 	for (uint16_t i = 0; i < burst->n; i++) {
 		uint64_t *memory = NULL;
 
-		if (unlikely(stage->by_flow)) {
+		if (unlikely(stage->keyed)) {
 			memory = &burst->flow[i].memory[FLOW_LOSS];
 			loss->left = RTE_MIN(flow_recall(*memory, FLOW_MARK_LOSS_BURST),
 			                     loss->length.to);

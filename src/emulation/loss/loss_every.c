@@ -30,7 +30,7 @@ static void loss_every_process(struct stage *stage, struct burst *burst)
 	uint64_t period = loss->every - 1 + loss->burst;
 
 	stage->drawn += burst->n;
-	if (unlikely(stage->by_flow)) {
+	if (unlikely(stage->keyed)) {
 		process_by_flow(loss, burst);
 		return;
 	}

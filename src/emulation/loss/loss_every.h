@@ -21,7 +21,7 @@ struct loss_every_conf {
 	struct conf conf;
 	uint64_t every;
 	uint64_t burst;
-	uint32_t keyed; /* enum keyed (flows.h) */
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_every_statement;

@@ -51,14 +51,14 @@ static void loss_four_state_process(struct stage *stage, struct burst *burst)
 	for (uint16_t i = 0; i < burst->n; i++) {
 		const struct moves *moves;
 
-		if (unlikely(stage->by_flow))
+		if (unlikely(stage->keyed))
 			loss->state = recall(burst->flow[i].memory[FLOW_LOSS]);
 		moves = &loss->moves[loss->state];
 		if (draw_below(draw[i], moves->first))
 			loss->state = moves->to_first;
 		else if (draw_below(draw[i], moves->second))
 			loss->state = moves->to_second;
-		if (unlikely(stage->by_flow))
+		if (unlikely(stage->keyed))
 			burst->flow[i].memory[FLOW_LOSS] =
 			        flow_remember(loss->state, FLOW_MARK_LOSS_FOUR_STATE);
 		if (is_lost(loss->state))

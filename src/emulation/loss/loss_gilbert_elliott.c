@@ -43,11 +43,11 @@ static void loss_gilbert_elliott_process(struct stage *stage, struct burst *burs
 
 	draws_burst(stage, burst, LANE_STATE, draw);
 	for (uint16_t i = 0; i < burst->n; i++) {
-		if (unlikely(stage->by_flow))
+		if (unlikely(stage->keyed))
 			loss->channel = recall(burst->flow[i].memory[FLOW_LOSS]);
 		if (draw_below(draw[i], loss->leaves[loss->channel]))
 			loss->channel = loss->channel == GOOD ? BAD : GOOD;
-		if (unlikely(stage->by_flow))
+		if (unlikely(stage->keyed))
 			burst->flow[i].memory[FLOW_LOSS] =
 			        flow_remember(loss->channel, FLOW_MARK_LOSS_GILBERT_ELLIOTT);
 		if (is_lost(loss, burst, i))

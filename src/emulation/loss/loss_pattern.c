@@ -43,7 +43,7 @@ static void loss_pattern_process(struct stage *stage, struct burst *burst)
 	struct loss_pattern *loss = (struct loss_pattern *)stage;
 
 	stage->drawn += burst->n;
-	if (unlikely(stage->by_flow)) {
+	if (unlikely(stage->keyed)) {
 		process_by_flow(loss, burst);
 		return;
 	}

@@ -23,7 +23,7 @@ struct loss_random_conf {
 	probability_q63 correlation;
 	bool ecn;
 	bool as_netem;
-	uint32_t keyed; /* enum keyed (flows.h) */
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 /* Sets the probability of a stage of this statement, and removes its correlation.

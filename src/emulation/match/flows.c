@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "match/packet_key.h"
-#include "match/selection.h"
 #include "random/draw.h"
-#include "scenario/statement.h"
 #include "snapshot/snapshot.h"
 
 struct flow {
-	uint64_t number; /* of its next packet */
-	uint64_t used;   /* ordinal of its latest packet among all */
+	uint64_t number;     /* of its next packet */
+	uint64_t used;       /* ordinal of its latest packet among all */
+	uint64_t connection; /* its other name; 0: it has none */
 	uint64_t memory[FLOW_SLOTS];
 };
 
@@ -25,6 +24,7 @@ struct flows {
 	uint64_t key;
 	uint64_t packets; /* so far, of all flows */
 	uint64_t sets;    /* a power of two */
+	bool connections; /* flows need the other name */
 	/* of damaged packets, which remember nothing */
 	uint64_t no_memory[BURST_ROOM][FLOW_SLOTS];
 	struct flow_set set[] __rte_cache_aligned;
@@ -59,6 +59,11 @@ struct flows *flows_make(uint64_t seed, bool many)
 void flows_free(struct flows *flows)
 {
 	free(flows);
+}
+
+void flows_name_connections(struct flows *flows, bool needed)
+{
+	flows->connections = needed;
 }
 
 /* ---- names ---- */
@@ -126,19 +131,53 @@ static inline struct flow *place_of(struct flows *flows, uint64_t name, uint64_t
 	return &set->flow[oldest];
 }
 
+#define FAMILY UINT64_C(0x2545f4914f6cdd1d) /* keeps names of families apart from those of flows */
+
+/* Gives a flow that is about to be counted its other name, from the number of its family: of the
+ * flows that differ in chosen ports only. Returns false, and has to be called again, if the family
+ * found no place (place_of). */
+static __attribute__((noinline)) bool name_connection(struct flows *flows, struct flow *flow,
+                                                      const struct packet_key *key, uint64_t since)
+{
+	struct packet_key shared = *key;
+	struct flow *family;
+	uint64_t name;
+
+	if (shared.source_port >= FLOWS_CHOSEN_PORTS)
+		shared.source_port = 0;
+	if (shared.destination_port >= FLOWS_CHOSEN_PORTS)
+		shared.destination_port = 0;
+	name = name_of(flows->key ^ FAMILY, &shared);
+	flow->used = flows->packets + 1; /* so that it keeps its place */
+	family = place_of(flows, name, since);
+	if (!family)
+		return false;
+	family->used = flows->packets + 1;
+	name = mix(mix(name, family->number++), 0);
+	flow->connection = name ? name : 1;
+	return true;
+}
+
+static inline bool lacks_name(const struct flows *flows, const struct flow *flow)
+{
+	return unlikely(flows->connections) && flow->connection == 0;
+}
+
 static inline struct burst_flow count(struct flows *flows, struct flow *flow, uint64_t name)
 {
 	flow->used = ++flows->packets;
-	return (struct burst_flow){.flow = name, .number = flow->number++, .memory = flow->memory};
+	return (struct burst_flow){
+	        .name = {name, flow->connection}, .number = flow->number++, .memory = flow->memory};
 }
 
 /* Returns a damaged packet as a flow of its own; `i` is its place in its burst. */
 static __attribute__((noinline)) struct burst_flow
 damaged(struct flows *flows, const struct packet_bytes *frame, uint16_t i)
 {
+	const uint64_t name = name_of_bytes(flows->key, frame);
+
 	memset(flows->no_memory[i], 0, sizeof(flows->no_memory[i]));
-	return (struct burst_flow){.flow = name_of_bytes(flows->key, frame),
-	                           .memory = flows->no_memory[i]};
+	return (struct burst_flow){.name = {name, name}, .memory = flows->no_memory[i]};
 }
 
 uint16_t flows_count(struct flows *flows, struct burst *burst, uint16_t from)
@@ -159,7 +198,8 @@ uint16_t flows_count(struct flows *flows, struct burst *burst, uint16_t from)
 		packet_key_read(burst, i, &key);
 		name = name_of(flows->key, &key);
 		flow = place_of(flows, name, since);
-		if (unlikely(!flow))
+		if (unlikely(!flow) ||
+		    (lacks_name(flows, flow) && !name_connection(flows, flow, &key, since)))
 			return i - from;
 		burst->flow[i] = count(flows, flow, name);
 	}
@@ -170,13 +210,17 @@ struct burst_flow flows_count_one(struct flows *flows, const struct packet_bytes
                                   uint32_t flags)
 {
 	struct packet_key key;
+	struct flow *flow;
 	uint64_t name;
 
 	if (unlikely(flags & PACKET_DAMAGED))
 		return damaged(flows, frame, 0);
 	packet_key_of(frame->data, frame->bytes, frame->wire_bytes, &key);
 	name = name_of(flows->key, &key);
-	return count(flows, place_of(flows, name, flows->packets), name);
+	flow = place_of(flows, name, flows->packets);
+	if (lacks_name(flows, flow))
+		name_connection(flows, flow, &key, flows->packets);
+	return count(flows, flow, name);
 }
 
 /* ---- snapshots ---- */
@@ -192,6 +236,7 @@ static void flow_snapshot(struct flow_set *set, uint64_t way, uint64_t packets,
 	snapshot_value(snapshot, set->name[way]);
 	snapshot_value(snapshot, flow->number);
 	snapshot_value(snapshot, flow->used);
+	snapshot_value(snapshot, flow->connection);
 	snapshot_value(snapshot, flow->memory);
 	snapshot_holds(snapshot,
 	               set->name[way] != 0 && flow->used <= packets && flow->number <= NUMBER_MAX);
@@ -235,50 +280,4 @@ void flows_snapshot(struct flows *flows, struct snapshot *snapshot)
 		flows_read(flows, snapshot);
 	else
 		flows_write(flows, snapshot);
-}
-
-/* ---- the option: control ---- */
-
-const char *const keyed_words[] = {[KEYED_CLOUD] = "cloud", [KEYED_FLOW] = "flow", NULL};
-
-/* Returns the index of the field `keyed`, or -1. Sets *as_netem if the flag of that name is set. */
-static int keyed_field(const struct conf *conf, bool *as_netem)
-{
-	const struct field *fields = conf->statement->fields;
-	int found = -1;
-
-	*as_netem = false;
-	for (int i = 0; fields && fields[i].name; i++) {
-		if (fields[i].words == keyed_words)
-			found = i;
-		if (fields[i].type == FIELD_FLAG && strcmp(fields[i].name, "as-netem") == 0)
-			*as_netem = *(const bool *)((const char *)conf + fields[i].offset);
-	}
-	return found;
-}
-
-enum keyed keyed_of(const struct conf *conf)
-{
-	bool as_netem;
-	int field = keyed_field(conf, &as_netem);
-
-	if (field < 0)
-		return KEYED_CLOUD;
-	return (enum keyed) *
-	       (const uint32_t *)(const void *)((const char *)conf +
-	                                        conf->statement->fields[field].offset);
-}
-
-int keyed_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem)
-{
-	bool as_netem;
-	int field = keyed_field(conf, &as_netem);
-
-	if (keyed_of(conf) == KEYED_CLOUD)
-		return 0;
-	if (as_netem)
-		return problem_set(problem, field,
-		                   "netem draws for packets in the order in which they come; leave "
-		                   "`keyed flow` or `as-netem` out");
-	return selection_check_copies(cloud, flows_bytes(true), problem);
 }

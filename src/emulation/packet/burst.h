@@ -34,7 +34,7 @@ enum headers_known {
 
 /* A packet as one of its flow, in a cloud that counts flows (match/flows.h). */
 struct burst_flow {
-	uint64_t flow;    /* the name of the flow, a hash */
+	uint64_t name[2]; /* of the flow: hashes (flows.h) */
 	uint64_t number;  /* of the packet in the flow, from 0 */
 	uint64_t *memory; /* what statements remember of the flow */
 	uint64_t part;    /* 0; of packets that a stage has put behind it, from 1 */
