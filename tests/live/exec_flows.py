@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two connections of UDP for test_exec_flows.sh.
 
-receive FILE           writes what arrives: FLOW NUMBER, a line for each datagram
-send HOST RUN FILE     sends the datagrams of both, mixed by chance; writes both addresses
-offline FOLDER WEIR    replays the same datagrams, one connection after the other, and compares what
-                       arrives with FOLDER/live.1 to 3
+receive FILE            writes what arrives: FLOW NUMBER, a line for each datagram
+send HOST BY RUN FILE   sends the datagrams of both, mixed by chance; writes both addresses. BY
+                        connection: from ports that the kernel chooses
+offline FOLDER WEIR BY  replays the same datagrams, one connection after the other, and compares
+                        what arrives with FOLDER/BY.1 and 2
 """
 
 import collections
@@ -17,7 +18,8 @@ import sys
 import threading
 import time
 
-PORTS = (5001, 5002)
+PORTS = {"flow": (5001, 5002), "connection": (40000, 50000)}
+FLOWS = 2
 PORT = 7000
 EACH = 400
 
@@ -35,18 +37,22 @@ def receive(name):
             print(*struct.unpack("!HH", sock.recv(2000)[:4]), file=file, flush=True)
 
 
-def send_one(flow, host):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("", PORTS[flow]))
-        for number in range(EACH):
+def send_one(sock, flow, host):
+    with sock:
+        for number in range(1, EACH):
             sock.sendto(payload(flow, number), (host, PORT))
             if random.random() < 0.2:
                 time.sleep(random.random() / 200)
 
 
-def send(host, run, name):
+def send(host, by, run, name):
     random.seed(run)
-    threads = [threading.Thread(target=send_one, args=(flow, host)) for flow in range(len(PORTS))]
+    threads = []
+    for flow in range(FLOWS):  # begin in this order
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind(("", PORTS[by][flow] if by == "flow" else 0))
+        sock.sendto(payload(flow, 0), (host, PORT))
+        threads.append(threading.Thread(target=send_one, args=(sock, flow, host)))
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -69,10 +75,10 @@ def udp_checksum(addresses, datagram):
     return checksum(addresses + struct.pack("!HH", 17, len(datagram)) + datagram)
 
 
-def frame(source, target, flow, number):
+def frame(source, target, port, flow, number):
     addresses = socket.inet_aton(source) + socket.inet_aton(target)
     body = payload(flow, number)
-    head = struct.pack("!HHH", PORTS[flow], PORT, 8 + len(body))
+    head = struct.pack("!HHH", port, PORT, 8 + len(body))
     udp = head + struct.pack("!H", udp_checksum(addresses, head + bytes(2) + body)) + body
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0x4000, 64, 17, 0) + addresses
     ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
@@ -96,25 +102,25 @@ def read_capture(name):
         at += 16 + length
 
 
-def offline(folder, weir):
+def offline(folder, weir, by):
     folder = pathlib.Path(folder)
     source, target = (folder / "addresses").read_text(encoding="ascii").split()
-    write_capture(folder / "in.pcap", [frame(source, target, flow, number)
-                                       for flow in (1, 0) for number in range(EACH)])
-    subprocess.run([weir, "replay", "-q", "-c", folder / "keyed.weir", "--in",
+    write_capture(folder / "in.pcap", [frame(source, target, PORTS[by][flow], flow, number)
+                                       for flow in range(FLOWS) for number in range(EACH)])
+    subprocess.run([weir, "replay", "-q", "-c", folder / f"{by}.weir", "--in",
                     f"b={folder}/in.pcap", "--out", f"a={folder}/out.pcap"], check=True)
     expected = collections.Counter()
     for data in read_capture(folder / "out.pcap"):
         if udp_checksum(data[26:34], data[34:]) == 0:  # the kernel drops the others
             expected[data[42:46]] += 1
-    for run in (1, 2, 3):
+    for run in (1, 2):
         seen = collections.Counter()
-        for line in (folder / f"live.{run}").read_text(encoding="ascii").splitlines():
+        for line in (folder / f"{by}.{run}").read_text(encoding="ascii").splitlines():
             seen[struct.pack("!HH", *map(int, line.split()))] += 1
         differ = {struct.unpack("!HH", key): (seen[key], expected[key])
                   for key in seen | expected if seen[key] != expected[key]}
-        assert not differ, f"run {run}, live and replayed: {differ}"
-    total = len(PORTS) * EACH
+        assert not differ, f"by {by}, run {run}, live and replayed: {differ}"
+    total = FLOWS * EACH
     print(f"{total - len(expected)} of {total} do not arrive, "
           f"{sum(n > 1 for n in expected.values())} arrive twice")
     assert total / 10 < len(expected) < total
