@@ -12,6 +12,7 @@
 #include "rig.h"
 #include "runner/group.h"
 #include "schedule_rig.h"
+#include "snapshot/snapshot.h"
 #include "trial.h"
 
 #define SEED 17
@@ -631,6 +632,40 @@ static void beyond_the_table_bursts_do_not_matter_either(void **state)
 		rig_close(rig[k]);
 }
 
+/* Otherwise a flow could not be replaced, and its packet have no place. */
+static void a_table_that_no_cloud_can_have_had_is_refused(void **state)
+{
+	/* key, packets; place, name, number, used, connection, memory; the end */
+	static const struct {
+		uint64_t words[12];
+		uint32_t n;
+		bool good;
+	} rows[] = {
+	        {{1, 5, FLOWS_KNOWN}, 3, true},
+	        {{1, UINT64_MAX, FLOWS_KNOWN}, 3, false},
+	        {{1, 5, FLOWS_KNOWN + 1}, 3, false},
+	        {{1, 5, 9, 7, 3, 5, 0, 0, 0, 0, FLOWS_KNOWN}, 11, true},
+	        {{1, 5, 9, 7, 3, 6, 0, 0, 0, 0, FLOWS_KNOWN}, 11, false},
+	        {{1, 5, 9, 0, 3, 5, 0, 0, 0, 0, FLOWS_KNOWN}, 11, false},
+	        {{1, 5, 9, 7, UINT64_MAX, 5, 0, 0, 0, 0, FLOWS_KNOWN}, 11, false},
+	        {{1, 5, 9, 7, 3, 5, 0, 0, 0, 0, 9}, 11, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct flows *flows = flows_make(SEED, false);
+		uint64_t words[LENGTH(rows[0].words)];
+		struct snapshot snapshot = {.at = (uint8_t *)words,
+		                            .end = (uint8_t *)(words + rows[i].n),
+		                            .restores = true};
+
+		memcpy(words, rows[i].words, sizeof(words));
+		flows_snapshot(flows, &snapshot);
+		assert_int_equal(!snapshot.failed, rows[i].good);
+		flows_free(flows);
+	}
+}
+
 /* ---- changes ---- */
 
 /* Sends packets of one flow, one by one. */
@@ -735,6 +770,7 @@ GROUP(flows)
 	        cmocka_unit_test(as_many_flows_are_known_as_there_is_room_for),
 	        cmocka_unit_test(of_a_full_set_the_flow_that_was_silent_for_longest_begins_anew),
 	        cmocka_unit_test(beyond_the_table_bursts_do_not_matter_either),
+	        cmocka_unit_test(a_table_that_no_cloud_can_have_had_is_refused),
 	        cmocka_unit_test(a_change_keeps_numbers_and_draws_continue),
 	        cmocka_unit_test(another_variant_does_not_read_what_one_remembers),
 	        cmocka_unit_test(what_depends_on_other_flows_or_on_time_is_refused_in_words),

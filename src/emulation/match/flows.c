@@ -225,8 +225,9 @@ struct burst_flow flows_count_one(struct flows *flows, const struct packet_bytes
 
 /* ---- snapshots ---- */
 
-/* No flow has had more packets. */
-#define NUMBER_MAX (UINT64_C(1) << 48)
+/* No flow has had more packets, and no cloud. */
+#define NUMBER_MAX  (UINT64_C(1) << 48)
+#define PACKETS_MAX (UINT64_C(1) << 62)
 
 static void flow_snapshot(struct flow_set *set, uint64_t way, uint64_t packets,
                           struct snapshot *snapshot)
@@ -276,6 +277,8 @@ void flows_snapshot(struct flows *flows, struct snapshot *snapshot)
 {
 	snapshot_value(snapshot, flows->key); /* a table that is made for the snapshot lacks it */
 	snapshot_value(snapshot, flows->packets);
+	if (!snapshot_holds(snapshot, flows->packets <= PACKETS_MAX))
+		return;
 	if (snapshot->restores)
 		flows_read(flows, snapshot);
 	else
