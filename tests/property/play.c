@@ -231,6 +231,7 @@ static void order_of(const struct script_step *step, struct orders *orders)
 		delay->distribution = step->distribution;
 		delay->order = step->order;
 		delay->limit = limit_of(step);
+		delay->keyed = step->keyed;
 	}
 }
 
@@ -291,10 +292,16 @@ static void select_do(struct rig *rig, const char *name, const struct script_ste
 	cloud->selection = &per->conf;
 }
 
+static struct conf *put_of(struct rig *rig, int cloud, const char *statement)
+{
+	return (struct conf *)(uintptr_t)cloud_conf_get(rig->scenario->clouds[cloud], statement);
+}
+
 static void step_do(struct rig *rig, const struct script_step *step)
 {
 	const char *name = script_cloud_names[step->cloud];
 	int cloud = scenario_find_cloud(rig->scenario, name);
+	struct conf *conf;
 
 	if (step->kind == STEP_ADD) {
 		if (step->after)
@@ -312,9 +319,9 @@ static void step_do(struct rig *rig, const struct script_step *step)
 	case STEP_DELAY:
 		rig_delay(rig, name, step->delay_ns, step->jitter_ns, step->distribution,
 		          step->order);
-		((struct delay_conf *)(uintptr_t)cloud_conf_get(rig->scenario->clouds[cloud],
-		                                                delay_statement.name))
-		        ->limit = limit_of(step);
+		conf = put_of(rig, cloud, "delay");
+		((struct delay_conf *)conf)->limit = limit_of(step);
+		((struct delay_conf *)conf)->keyed = step->keyed;
 		break;
 	case STEP_RATE:
 		rig_rate(rig, name, step->rate_bps, step->burst_bytes, step->unit, step->limit);
@@ -325,6 +332,11 @@ static void step_do(struct rig *rig, const struct script_step *step)
 			rig_loss_every(rig, name, step->loss, 2);
 		else
 			rig_loss(rig, name, step->loss);
+		conf = put_of(rig, cloud, "loss");
+		if (step->periodic)
+			((struct loss_every_conf *)conf)->keyed = step->keyed;
+		else
+			((struct loss_random_conf *)conf)->keyed = step->keyed;
 		break;
 	case STEP_UNSET:
 		if (cloud_conf_get(rig->scenario->clouds[cloud], step->statement))

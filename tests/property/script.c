@@ -39,6 +39,9 @@ static void step_delay(struct script_step *step, struct dice *dice, uint32_t wha
 	step->distribution = (enum delay_distribution)roll(dice, 2);
 	step->order = what & SCRIPT_KEEP ? ORDER_KEEP : (enum delay_order)roll(dice, 2);
 	step->delay_limit = what & SCRIPT_LIMITS && roll(dice, 4) ? 1 + roll(dice, 20) : 0;
+	step->keyed = KEYED_CLOUD;
+	if (what & SCRIPT_KEYED && step->jitter_ns && step->order == ORDER_ALLOW)
+		step->keyed = (enum keyed)roll(dice, KEYED_CONNECTION + 1);
 }
 
 static void step_rate(struct script_step *step, struct dice *dice)
@@ -66,12 +69,14 @@ static void step_rate(struct script_step *step, struct dice *dice)
 	}
 }
 
-static void step_loss(struct script_step *step, struct dice *dice)
+static void step_loss(struct script_step *step, struct dice *dice, uint32_t what)
 {
 	step->kind = STEP_LOSS;
 	step->periodic = roll(dice, 2);
 	step->loss =
 	        step->periodic ? 1 + roll(dice, 20) : PROBABILITY_ONE / 100 * (1 + roll(dice, 60));
+	step->keyed =
+	        what & SCRIPT_KEYED ? (enum keyed)roll(dice, KEYED_CONNECTION + 1) : KEYED_CLOUD;
 }
 
 static void step_schedule(struct script_step *step, struct dice *dice, uint32_t what)
@@ -114,7 +119,7 @@ static void step_setting(struct script_step *step, struct dice *dice, uint32_t w
 		break;
 	case 1:
 		if (what & SCRIPT_LOSS) {
-			step_loss(step, dice);
+			step_loss(step, dice, what);
 			break;
 		}
 		/* fall through */
@@ -213,7 +218,7 @@ static void make_scenario(struct script *script, struct dice *dice, uint32_t wha
 			else if (i >= 3)
 				step_schedule(step, dice, what);
 			else if (what & SCRIPT_LOSS)
-				step_loss(step, dice);
+				step_loss(step, dice, what);
 			else
 				continue;
 			step += roll(dice, 3) > 0;
@@ -290,7 +295,7 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 
 	memset(script, 0, sizeof(*script));
 	script->seed = seed;
-	script->hosts = what & SCRIPT_TEMPLATES ? HOSTS : 0;
+	script->hosts = what & (SCRIPT_TEMPLATES | SCRIPT_KEYED) ? HOSTS : 0;
 	script->origin = origins[roll(&dice, LENGTH(origins))];
 	make_scenario(script, &dice, what, clouds);
 	make_packets(script, &dice);
@@ -327,16 +332,18 @@ static void step_print(const struct script_step *step, simtime origin)
 		fprintf(stderr, "removed\n");
 		break;
 	case STEP_DELAY:
-		fprintf(stderr, "delay %lu jitter %lu %s order %s limit %lu\n", step->delay_ns,
-		        step->jitter_ns, step->distribution ? "normal" : "uniform",
-		        step->order ? "allow" : "keep", step->delay_limit);
+		fprintf(stderr, "delay %lu jitter %lu %s order %s limit %lu keyed %s\n",
+		        step->delay_ns, step->jitter_ns, step->distribution ? "normal" : "uniform",
+		        step->order ? "allow" : "keep", step->delay_limit,
+		        keyed_words[step->keyed]);
 		break;
 	case STEP_RATE:
 		fprintf(stderr, "rate %lu burst %lu queue %lu of unit %d\n", step->rate_bps,
 		        step->burst_bytes, step->limit, (int)step->unit);
 		break;
 	case STEP_LOSS:
-		fprintf(stderr, "loss %s %lu\n", step->periodic ? "every" : "random", step->loss);
+		fprintf(stderr, "loss %s %lu keyed %s\n", step->periodic ? "every" : "random",
+		        step->loss, keyed_words[step->keyed]);
 		break;
 	case STEP_AT_RATE:
 	case STEP_AT_DELAY:

@@ -9,6 +9,7 @@
 #ifndef WEIR_SCRIPT_H
 #define WEIR_SCRIPT_H
 
+#include "match/keyed.h"
 #include "rig.h"
 
 #define SCRIPT_PACKETS_MAX 600
@@ -57,7 +58,8 @@ struct script_step {
 	uint64_t rate_bps, burst_bytes, limit;
 	enum limit_unit unit;
 	bool periodic;
-	uint64_t loss; /* a probability, or N of `every N` */
+	uint64_t loss;    /* a probability, or N of `every N` */
+	enum keyed keyed; /* of a loss, or of a jitter */
 	const char *statement;
 	uint64_t link; /* bits that choose what the link has besides a rate; 0: nothing.
 	                * STEP_AT_RATE: perhaps slots or a mark instead of the rate */
@@ -85,6 +87,7 @@ struct script {
 #define SCRIPT_TIMES       0x100 /* schedules */
 #define SCRIPT_TEMPLATES   0x200 /* templates; and packets of several hosts */
 #define SCRIPT_LIMITS      0x400 /* limits of delays */
+#define SCRIPT_KEYED       0x800 /* losses and jitter by flow; and packets of several hosts */
 #define SCRIPT_ALL         (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);

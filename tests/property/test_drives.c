@@ -142,6 +142,15 @@ static void templates_do_not_feel_how_they_are_driven(void **state)
 	assert_true(seen.limited > 0 && seen.without_cloud > 0 && seen.of_templates > 0);
 }
 
+static void what_is_keyed_by_flow_does_not_feel_how_clouds_are_driven(void **state)
+{
+	(void)state;
+	cases(42000000, 200, SCRIPT_KEYED | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(43000000, 200, SCRIPT_KEYED | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_CLASSIFIERS);
+	cases(44000000, 200, SCRIPT_KEYED | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);
+	cases(45000000, 100, SCRIPT_KEYED | SCRIPT_TEMPLATES | SCRIPT_LIMITS | SCRIPT_ALL);
+}
+
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
 {
 	static struct script script;
@@ -250,6 +259,8 @@ int main(void)
 	        cmocka_unit_test_teardown(delays_with_a_limit_do_not_feel_how_they_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(templates_do_not_feel_how_they_are_driven,
+	                                  property_teardown),
+	        cmocka_unit_test_teardown(what_is_keyed_by_flow_does_not_feel_how_clouds_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),

@@ -82,6 +82,14 @@ static void clouds_of_templates_are_taken_over(void **state)
 	cases(41000000, 300, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);
 }
 
+static void what_is_keyed_by_flow_is_taken_over(void **state)
+{
+	(void)state;
+	cases(46000000, 200, SCRIPT_KEYED | SCRIPT_ALL | SCRIPT_CHAINS);
+	cases(47000000, 200, SCRIPT_KEYED | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);
+	cases(48000000, 100, SCRIPT_KEYED | SCRIPT_TEMPLATES | SCRIPT_ALL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +101,7 @@ int main(void)
 	        cmocka_unit_test_teardown(schedules_are_taken_over, property_teardown),
 	        cmocka_unit_test_teardown(delays_with_a_limit_are_taken_over, property_teardown),
 	        cmocka_unit_test_teardown(clouds_of_templates_are_taken_over, property_teardown),
+	        cmocka_unit_test_teardown(what_is_keyed_by_flow_is_taken_over, property_teardown),
 	};
 
 	return cmocka_run_group_tests_name("snapshots", tests, rig_group_setup, rig_group_teardown);

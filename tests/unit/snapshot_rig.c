@@ -111,6 +111,11 @@ static const char *const cases[] = {
         "loss four-state p13 10% p31 3% p32 5% p14 2%",
         "loss bit-error 1e-5",
         "loss tcp-byte 1500 retransmits 3 flows 16",
+        "loss random 10% correlation 60% keyed flow; duplicate every 9 keyed flow;"
+        "corrupt random 10% correlation 50% keyed flow",
+        "loss burst 3% length 5..60 keyed flow; rate 12mbit queue 100pkt; reorder 5% gap 3 keyed "
+        "flow; delay 9ms jitter 3ms correlation 50% order allow keyed flow",
+        "loss gilbert-elliott p 10% r 3% keyed connection; every 100ms for 37ms no loss",
         "duplicate random 10% correlation 60%",
         "duplicate every 9",
         "corrupt random 10% correlation 50%",

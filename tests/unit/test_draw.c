@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -199,6 +200,25 @@ static void probability_nought_is_never_and_one_is_always(void **state)
 	assert_false(draw_below(UINT64_C(1) << 63, PROBABILITY_ONE / 2));
 }
 
+static void draws_at_places_are_those_of_their_keys_and_indices(void **state)
+{
+	struct draw_place place[67];
+	uint64_t draw[LENGTH(place)];
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(place); i++)
+		place[i] = (struct draw_place){
+		        draw_key_within((struct draw_key){{1, 2}}, UINT64_C(1) << (i % 64)),
+		        i * UINT64_C(0x123456789abcdef)};
+	for (uint32_t n = 0; n <= LENGTH(place); n++) {
+		memset(draw, 0, sizeof(draw));
+		draw_places(place, 5, n, draw);
+		for (uint32_t i = 0; i < LENGTH(place); i++)
+			assert_int_equal(draw[i],
+			                 i < n ? draw_u64(place[i].key, place[i].index, 5) : 0);
+	}
+}
+
 GROUP(draw)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +227,7 @@ GROUP(draw)
 	        cmocka_unit_test(two_neighbouring_draws_are_the_two_halves_of_a_block),
 	        cmocka_unit_test(
 	                a_burst_of_draws_equals_single_draws_from_any_offset_in_any_length),
+	        cmocka_unit_test(draws_at_places_are_those_of_their_keys_and_indices),
 	        cmocka_unit_test(
 	                keys_differ_by_seed_by_cloud_by_purpose_and_by_where_the_name_ends),
 	        cmocka_unit_test(lanes_of_one_index_are_different_draws),

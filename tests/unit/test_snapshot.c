@@ -13,6 +13,7 @@
 #include "holding/log.h"
 #include "link/aqm.h"
 #include "link/classes.h"
+#include "match/flows.h"
 #include "runner/group.h"
 #include "snapshot/snapshot.h"
 #include "snapshot_rig.h"
@@ -33,6 +34,10 @@ static void look(struct rig *rig, struct snapshot *snapshot)
 	}
 	if (snapshot_same(snapshot, cloud->link.queue.aqm != NULL))
 		aqm_snapshot(cloud->link.queue.aqm, snapshot);
+	if (snapshot_same(snapshot, cloud->flows != NULL))
+		flows_snapshot(cloud->flows, snapshot);
+	if (snapshot_same(snapshot, cloud->line_flows != NULL))
+		flows_snapshot(cloud->line_flows, snapshot);
 }
 
 static uint8_t bytes[BYTES], bytes_of_other[BYTES];

@@ -16,6 +16,8 @@
 #include "link/classes.h"
 #include "link/rate.h"
 #include "link/slots.h"
+#include "match/flows.h"
+#include "match/keyed.h"
 
 static int statement_rank(const struct engine_setup *setup, const struct statement *statement)
 {
@@ -24,6 +26,14 @@ static int statement_rank(const struct engine_setup *setup, const struct stateme
 	while (setup->statements[rank] && setup->statements[rank] != statement)
 		rank++;
 	return rank;
+}
+
+/* Makes the flows of a cloud that has none yet. Returns 0 or -ENOMEM. */
+static int flows_prepare(struct flows **flows, const struct flows *there,
+                         const struct engine_setup *setup, const struct cloud *cloud)
+{
+	*flows = there ? NULL : flows_make(setup->seed, cloud->of != NULL);
+	return there || *flows ? 0 : -ENOMEM;
 }
 
 static int stage_prepare(struct setting *setting, const struct engine_setup *setup,
@@ -43,9 +53,13 @@ static int stage_prepare(struct setting *setting, const struct engine_setup *set
 	stage->statement = statement;
 	stage->rank = statement_rank(setup, statement);
 	stage->key = setting_key_of(setup->seed, setting->cloud, statement);
+	stage->keyed = keyed_of(conf);
 	stage->tally = statement->number_max ? NULL : tally_hold(conf->tally);
 	for (; !error && statement->ready && conf; conf = cloud_conf_next(cloud, conf))
 		error = statement->ready(stage, conf);
+	if (!error && stage->keyed)
+		error = flows_prepare(&setting->flows, setting->cloud->flows, setup,
+		                      setting->cloud);
 	if (error) {
 		stage_free(stage);
 		return error;
@@ -99,6 +113,20 @@ static int spread_prepare(struct setting *setting, const struct jitter *jitter)
 	return 0;
 }
 
+/* Returns 0 or -ENOMEM. */
+static int line_by_flow(struct setting *setting, const struct engine_setup *setup,
+                        const struct jitter *jitter)
+{
+	struct reorder_rule *reorder = &setting->line.reorder;
+
+	if (!reorder->keyed && !(jitter && jitter->keyed))
+		return 0;
+	if (reorder->kind == REORDER_NONE)
+		reorder->kind = REORDER_NEVER;
+	return flows_prepare(&setting->line_flows, setting->cloud->line_flows, setup,
+	                     setting->cloud);
+}
+
 static int line_prepare(struct setting *setting, const struct engine_setup *setup,
                         const struct cloud_conf *conf)
 {
@@ -132,9 +160,12 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 	}
 	error = delay ? jitter_make(delay, &jitter) : 0;
 	if (!error)
+		error = line_by_flow(setting, setup, jitter);
+	if (!error)
 		error = spread_prepare(setting, jitter);
 	if (error) {
 		jitter_release(jitter);
+		flows_free(setting->line_flows);
 		wheel_free(setting->wheel);
 		in_flight_free(setting->in_flight);
 	}

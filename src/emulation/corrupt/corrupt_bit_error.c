@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "corrupt/flip.h"
-#include "stage/stage.h"
 #include "random/bit_error.h"
+#include "stage/draws.h"
 
 struct corrupt_bit_error {
 	struct stage stage;
@@ -14,26 +14,27 @@ struct corrupt_bit_error {
 };
 
 /* Inverts the wrong bits of packet i. Error number k is drawn on lanes 2k and 2k + 1. */
-static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16_t i,
-                    uint64_t index)
+static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16_t i)
 {
 	/* Bits that a capture has cut off, or only claims, cannot be inverted. */
 	uint64_t bits = (uint64_t)burst->mbuf[i]->pkt_len * 8;
-	struct draw_key key = stage->stage.key;
+	struct draw_place place = draws_place(&stage->stage, burst, i);
 	struct flips flips = {0};
 	uint64_t at;
 	uint32_t lane = 0;
 
-	if (!bit_error_strikes(key, index, 0,
+	if (!bit_error_strikes(place.key, place.index, 0,
 	                       bit_error_in_packet(&stage->error, burst_wire_bytes(burst, i))))
 		return;
-	at = bit_error_gap(&stage->error, key, index, 0);
+	at = bit_error_gap(&stage->error, place.key, place.index, 0);
 	if (!cloud_writable(stage->stage.cloud, burst, i))
 		return;
 	cloud_counters(stage->stage.cloud)->corrupted++;
 	burst_headers_forget(burst, i);
+	if (unlikely(stage->stage.keyed))
+		burst_flag(burst, i, PACKET_DAMAGED);
 	flips.segment = burst->mbuf[i];
-	for (; at < bits; at += 1 + bit_error_gap(&stage->error, key, index, lane)) {
+	for (; at < bits; at += 1 + bit_error_gap(&stage->error, place.key, place.index, lane)) {
 		flips_next(&flips, at);
 		lane += 2;
 	}
@@ -42,7 +43,8 @@ static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16
 static void corrupt_bit_error_process(struct stage *stage, struct burst *burst)
 {
 	for (uint16_t i = 0; i < burst->n; i++)
-		corrupt((struct corrupt_bit_error *)stage, burst, i, stage->drawn++);
+		corrupt((struct corrupt_bit_error *)stage, burst, i);
+	stage->drawn += burst->n;
 }
 
 static int corrupt_bit_error_make(const struct conf *conf, struct stage **stage)
@@ -69,6 +71,7 @@ static const struct field corrupt_bit_error_fields[] = {
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct corrupt_bit_error_conf, ber),
          .help = "that a bit is inverted"},
+        KEYED_FIELD(struct corrupt_bit_error_conf),
         FIELD_END,
 };
 
@@ -81,6 +84,7 @@ const struct statement corrupt_bit_error_statement = {
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_bit_error_fields,
         .conf_bytes = sizeof(struct corrupt_bit_error_conf),
+        .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_bit_error_make,
         .free = corrupt_bit_error_free,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "packet/copy.h"
-#include "stage/stage.h"
+#include "stage/draws.h"
 #include "packet/headers.h"
 
 #define IPV4_CHECKSUM 10 /* offset in the header */
@@ -84,7 +84,7 @@ static void corrupt_checksum_process(struct stage *stage, struct burst *burst)
 	const uint16_t n = burst->n;
 	uint64_t draw[BURST_ROOM];
 
-	draw_burst(stage->key, stage->drawn, 0, n, draw);
+	draws_burst(stage, burst, 0, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
 		struct inversion inversions[SUMS_MAX];
@@ -132,6 +132,7 @@ static const struct field corrupt_checksum_fields[] = {
          .max = PROBABILITY_ONE,
          .initial = PROBABILITY_ONE,
          .help = "share of the packets that is changed"},
+        KEYED_FIELD(struct corrupt_checksum_conf),
         FIELD_END,
 };
 
@@ -143,6 +144,7 @@ const struct statement corrupt_checksum_statement = {
         .role = ROLE_STAGE,
         .fields = corrupt_checksum_fields,
         .conf_bytes = sizeof(struct corrupt_checksum_conf),
+        .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_checksum_make,
         .free = corrupt_checksum_free,

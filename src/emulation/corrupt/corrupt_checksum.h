@@ -25,6 +25,7 @@ struct corrupt_checksum_conf {
 	struct conf conf;
 	uint32_t sums; /* bit i: enum corrupt_sum */
 	probability_q63 probability;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement corrupt_checksum_statement;

@@ -7,8 +7,7 @@
 
 #include "corrupt/flip.h"
 #include "packet/copy.h"
-#include "stage/stage.h"
-#include "random/chance.h"
+#include "stage/draws.h"
 
 enum { LANE_WHETHER, LANE_WHICH };
 
@@ -29,14 +28,15 @@ static bool has(const uint64_t *bits, uint32_t n, uint64_t bit)
 
 /* Inverts distinct bits by Floyd's sampling: draws one of the numbers up to `top`; if that one has
  * been drawn before, takes `top` itself. All sets of that size are equally likely. */
-static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbuf, uint64_t index)
+static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbuf,
+                      struct draw_place place)
 {
 	uint64_t all = (uint64_t)mbuf->pkt_len * 8, flipped[CORRUPT_BITS_MAX];
 	uint32_t n = all < corrupt->bits ? (uint32_t)all : corrupt->bits;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t top = all - n + i;
-		uint64_t draw = draw_u64(corrupt->stage.key, index, LANE_WHICH + i);
+		uint64_t draw = draw_at(place, LANE_WHICH + i);
 		uint64_t bit = draw_index(draw, top + 1);
 
 		flipped[i] = has(flipped, i, bit) ? top : bit;
@@ -47,19 +47,21 @@ static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbu
 static void corrupt_random_process(struct stage *stage, struct burst *burst)
 {
 	struct corrupt_random *corrupt = (struct corrupt_random *)stage;
-	uint64_t draw[BURST_ROOM], first = stage->drawn;
-	const uint16_t n = burst->n;
+	uint64_t which = draws_chances(stage, burst, LANE_WHETHER, &corrupt->wrong, FLOW_CORRUPT,
+	                               FLOW_MARK_CORRUPT_RANDOM);
 
-	draw_burst(stage->key, first, LANE_WHETHER, n, draw);
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (!chance_next(&corrupt->wrong, draw[i]) ||
-		    !cloud_writable(stage->cloud, burst, i))
+	for (; which; which &= which - 1) {
+		uint16_t i = (uint16_t)__builtin_ctzll(which);
+
+		if (!cloud_writable(stage->cloud, burst, i))
 			continue;
 		burst_headers_forget(burst, i);
-		flip_bits(corrupt, burst->mbuf[i], first + i);
+		flip_bits(corrupt, burst->mbuf[i], draws_place(stage, burst, i));
+		if (unlikely(stage->keyed))
+			burst_flag(burst, i, PACKET_DAMAGED);
 		cloud_counters(stage->cloud)->corrupted++;
 	}
+	stage->drawn += burst->n;
 }
 
 static int corrupt_random_make(const struct conf *conf, struct stage **stage)
@@ -115,6 +117,7 @@ static const struct field corrupt_random_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct corrupt_random_conf, as_netem),
          .help = CHANCE_AS_NETEM_HELP},
+        KEYED_FIELD(struct corrupt_random_conf),
         FIELD_END,
 };
 
@@ -128,6 +131,7 @@ const struct statement corrupt_random_statement = {
         .beyond = "it inverts any bit of a packet",
         .fields = corrupt_random_fields,
         .conf_bytes = sizeof(struct corrupt_random_conf),
+        .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_random_make,
         .free = corrupt_random_free,

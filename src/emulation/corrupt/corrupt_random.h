@@ -26,6 +26,7 @@ struct corrupt_random_conf {
 	probability_q63 correlation;
 	uint64_t bits;
 	bool as_netem;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement corrupt_random_statement;

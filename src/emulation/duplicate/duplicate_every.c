@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "duplicate/duplicate.h"
-#include "stage/stage.h"
+#include "stage/draws.h"
 #include "snapshot/snapshot.h"
 
 struct duplicate_every {
@@ -13,6 +13,17 @@ struct duplicate_every {
 	uint64_t every;
 	uint64_t count; /* packets since the last one that was copied */
 };
+
+/* Returns true if packet i is the N-th, of its flow or since the last one that was copied. */
+static bool is_next(struct duplicate_every *duplicate, const struct burst *burst, uint16_t i)
+{
+	if (unlikely(duplicate->stage.keyed))
+		return burst->flow[i].number % duplicate->every == duplicate->every - 1;
+	if (++duplicate->count < duplicate->every)
+		return false;
+	duplicate->count = 0;
+	return true;
+}
 
 /* Copies do not count: they are not offered traffic. */
 static void duplicate_every_process(struct stage *stage, struct burst *burst)
@@ -22,9 +33,8 @@ static void duplicate_every_process(struct stage *stage, struct burst *burst)
 
 	stage->drawn += burst->n;
 	for (uint16_t i = 0; i < burst->n; i++) {
-		if (burst_flags(burst, i) & PACKET_COPY || ++duplicate->count < duplicate->every)
+		if (burst_flags(burst, i) & PACKET_COPY || !is_next(duplicate, burst, i))
 			continue;
-		duplicate->count = 0;
 		which |= UINT64_C(1) << i;
 	}
 	duplicate_packets(stage->cloud, burst, which);
@@ -65,6 +75,7 @@ static const struct field duplicate_every_fields[] = {
          .min = 1,
          .max = DUPLICATE_EVERY_MAX,
          .help = "one packet of this many is copied"},
+        KEYED_FIELD(struct duplicate_every_conf),
         FIELD_END,
 };
 
@@ -76,6 +87,7 @@ const struct statement duplicate_every_statement = {
         .role = ROLE_STAGE,
         .fields = duplicate_every_fields,
         .conf_bytes = sizeof(struct duplicate_every_conf),
+        .check = keyed_check,
         .acts = {COUNTER(duplicated)},
         .make = duplicate_every_make,
         .free = duplicate_every_free,

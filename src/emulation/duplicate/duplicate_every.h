@@ -16,6 +16,7 @@
 struct duplicate_every_conf {
 	struct conf conf;
 	uint64_t every;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement duplicate_every_statement;

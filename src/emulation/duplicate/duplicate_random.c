@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "duplicate/duplicate.h"
-#include "random/chance.h"
-#include "stage/stage.h"
+#include "stage/draws.h"
 
 struct duplicate_random {
 	struct stage stage;
@@ -16,12 +15,11 @@ struct duplicate_random {
 static void duplicate_random_process(struct stage *stage, struct burst *burst)
 {
 	struct duplicate_random *duplicate = (struct duplicate_random *)stage;
-	const uint16_t n = burst->n;
-	uint64_t draw[BURST_ROOM];
+	uint64_t which = draws_chances(stage, burst, 0, &duplicate->twice, FLOW_DUPLICATE,
+	                               FLOW_MARK_DUPLICATE_RANDOM);
 
-	draw_burst(stage->key, stage->drawn, 0, n, draw);
-	stage->drawn += n;
-	duplicate_packets(stage->cloud, burst, chance_next_burst(&duplicate->twice, draw, n));
+	stage->drawn += burst->n;
+	duplicate_packets(stage->cloud, burst, which);
 }
 
 static int duplicate_random_make(const struct conf *conf, struct stage **stage)
@@ -69,6 +67,7 @@ static const struct field duplicate_random_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct duplicate_random_conf, as_netem),
          .help = CHANCE_AS_NETEM_HELP},
+        KEYED_FIELD(struct duplicate_random_conf),
         FIELD_END,
 };
 
@@ -81,6 +80,7 @@ const struct statement duplicate_random_statement = {
         .role = ROLE_STAGE,
         .fields = duplicate_random_fields,
         .conf_bytes = sizeof(struct duplicate_random_conf),
+        .check = keyed_check,
         .acts = {COUNTER(duplicated)},
         .make = duplicate_random_make,
         .free = duplicate_random_free,

@@ -18,6 +18,7 @@ struct duplicate_random_conf {
 	probability_q63 probability;
 	probability_q63 correlation;
 	bool as_netem;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement duplicate_random_statement;

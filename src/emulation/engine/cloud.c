@@ -13,6 +13,7 @@
 #include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
+#include "match/flows.h"
 
 /* A cloud outside a template, with its name and histogram. */
 struct lone_cloud {
@@ -75,6 +76,8 @@ void cloud_release(struct cloud *cloud)
 	classes_free(cloud->link.classes);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		stage_free(cloud->stages[i]);
+	flows_free(cloud->flows);
+	flows_free(cloud->line_flows);
 	tallies_free(cloud->tallies);
 }
 
@@ -289,12 +292,36 @@ static void arrive_around_changes(struct cloud *cloud, const struct burst *burst
 	}
 }
 
+/* Counts the packets of the burst as those of their flows. If a flow has to go for another one of
+ * this burst, splits the burst there: its memory serves the packets before. */
+static __attribute__((noinline)) void arrive_by_flow(struct cloud *cloud, struct burst *burst)
+{
+	uint16_t done = 0, counted = flows_count(cloud->flows, burst, 0);
+	struct burst part;
+
+	burst->by_flow = true;
+	if (likely(counted == burst->n)) {
+		cloud_arrive(cloud, burst);
+		return;
+	}
+	while (counted > 0) {
+		burst_slice(&part, burst, done, counted);
+		cloud_arrive(cloud, &part);
+		done += counted;
+		counted = done < burst->n ? flows_count(cloud->flows, burst, done) : 0;
+	}
+}
+
 void cloud_arrive(struct cloud *cloud, struct burst *burst)
 {
 	const uint16_t n = burst->n;
 
 	if (unlikely(cloud->change <= burst_t(burst, n - 1))) {
 		arrive_around_changes(cloud, burst);
+		return;
+	}
+	if (unlikely(cloud->counts_flows) && !burst->by_flow) {
+		arrive_by_flow(cloud, burst);
 		return;
 	}
 	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))

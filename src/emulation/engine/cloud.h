@@ -18,6 +18,7 @@
 #include "account/witness.h"
 
 struct events;
+struct flows;
 struct tallies;
 struct timeline;
 struct classifier;
@@ -47,6 +48,7 @@ struct cloud {
 	uint16_t n_stages;
 	/* live, and a port has a latency or time stamps (port_setting.h) */
 	bool compensates_latency;
+	bool counts_flows; /* a stage is keyed: arriving packets are counted in `flows` */
 	uint32_t index;
 	uint32_t changed;        /* in a template: number of the latest change that it has made */
 	uint32_t from_port;      /* where its packets came in, perhaps several clouds before */
@@ -76,6 +78,9 @@ struct cloud {
 	/* of stages, begun and ended: odd while one is in progress (cloud_stages) */
 	uint32_t exchanges;
 	uint64_t drawn_most; /* most draws of a stage or an AQM that was replaced or removed */
+	/* of the packets that arrive, and of those that enter the line; each NULL until a statement
+	 * that is `keyed flow` needs it */
+	struct flows *flows, *line_flows;
 	struct cloud *next_woken;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it belongs to; or NULL */

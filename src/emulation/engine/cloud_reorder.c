@@ -2,6 +2,7 @@
 #include "engine/cloud_reorder.h"
 
 #include "engine/cloud_tell.h"
+#include "match/flows.h"
 
 struct reorder_note {
 	simtime due;    /* its own due time */
@@ -151,6 +152,41 @@ void reorder_flush(struct cloud *cloud, simtime now)
 		release(cloud, now, now);
 }
 
+/* ---- by flow ---- */
+
+static inline enum keyed jitter_keyed(const struct line *line)
+{
+	return line->conf.jitter ? line->conf.jitter->keyed : KEYED_CLOUD;
+}
+
+/* Counts the packet as one of its flow. The frame is read as it enters the line: a queue keeps
+ * nothing else of it. */
+static struct burst_flow entrant_count(struct cloud *cloud, const struct entrant *entrant)
+{
+	struct packet_bytes frame;
+
+	if (entrant->burst)
+		frame = packet_bytes_of(entrant->burst, entrant->i);
+	else
+		frame = packet_bytes_of_held((struct held *)(uintptr_t)entrant->held);
+	return flows_count_one(cloud->line_flows, &frame, entrant->head.flags);
+}
+
+/* Does the same as line_due_one, with the draws and the memory of the packet's flow. */
+static void due_by_flow(struct line *line, const struct burst_flow *flow, simtime now, simtime *due)
+{
+	const struct draw_key key = line->key;
+	const uint64_t drawn = line->drawn;
+
+	line->key = keyed_within(key, jitter_keyed(line), flow);
+	line->drawn = flow->number;
+	jitter_recall(&line->jitter, flow->memory[FLOW_JITTER]);
+	line_due_one(line, now, due);
+	flow->memory[FLOW_JITTER] = jitter_remember(&line->jitter);
+	line->key = key;
+	line->drawn = drawn + 1;
+}
+
 /* ---- entering ---- */
 
 static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, simtime now,
@@ -170,6 +206,8 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	struct line *line = &cloud->line;
 	const struct reorder_rule *rule = &line->conf.reorder;
 	struct reorder_back *back = &line->back;
+	const bool jitter_by_flow = jitter_keyed(line) != KEYED_CLOUD;
+	struct burst_flow flow = {0};
 	bool chosen;
 	simtime due = now;
 
@@ -177,15 +215,24 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		reorder_expire(cloud);
 	if (line->wheel)
 		wheel_idle_until(line->wheel, now);
-	chosen = reorder_choose(rule, &back->choice, back->packets.records > 0);
+	if (unlikely(rule->keyed || jitter_by_flow))
+		flow = entrant_count(cloud, entrant);
+	if (unlikely(rule->keyed))
+		chosen = reorder_choose_of_flow(rule, &back->choice, &flow);
+	else
+		chosen = reorder_choose(rule, &back->choice, back->packets.records > 0);
 	back->entered++;
 	if (rule->tally) {
 		rule->tally->came++;
 		rule->tally->acted += chosen;
 	}
 	/* A packet that is sent at once skips the delay of the line. */
-	if (!(chosen && rule->kind == REORDER_EARLY))
-		line_due_one(line, now, &due);
+	if (!(chosen && rule->kind == REORDER_EARLY)) {
+		if (unlikely(jitter_by_flow))
+			due_by_flow(line, &flow, now, &due);
+		else
+			line_due_one(line, now, &due);
+	}
 	if (chosen && rule->kind == REORDER_TIME)
 		due += rule->time_ns;
 	if (chosen && reorder_holds_back(rule)) {

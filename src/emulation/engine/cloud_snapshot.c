@@ -4,6 +4,7 @@
 #include "engine/tallies.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
+#include "match/flows.h"
 #include "snapshot/snapshot.h"
 
 _Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "nothing but integers");
@@ -80,6 +81,18 @@ static void counters_snapshot(struct counters *counters, struct snapshot *snapsh
 		               DROPS(DOWN) + reasons * sizeof(counters->drops[0]));
 }
 
+/* Writes or reads one of the tables of a cloud. Which statements are in force now does not say
+ * whether there is one. */
+static void table_snapshot(struct cloud *cloud, struct flows **flows, struct snapshot *snapshot)
+{
+	if (!snapshot_flag(snapshot, *flows != NULL))
+		return;
+	if (!*flows)
+		*flows = flows_make(0, cloud->of != NULL);
+	if (snapshot_holds(snapshot, *flows != NULL))
+		flows_snapshot(*flows, snapshot);
+}
+
 void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 {
 	schedule_catch_up(cloud, now, snapshot);
@@ -96,4 +109,8 @@ void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
 	timeline_snapshot(cloud->timeline, snapshot);
 	link_snapshot(&cloud->link, cloud->holder, snapshot);
 	line_snapshot(&cloud->line, cloud->holder, now, snapshot);
+	if (likely(snapshot->format > 6)) {
+		table_snapshot(cloud, &cloud->flows, snapshot);
+		table_snapshot(cloud, &cloud->line_flows, snapshot);
+	}
 }

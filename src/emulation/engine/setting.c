@@ -12,6 +12,7 @@
 #include "line/delay.h"
 #include "link/classes.h"
 #include "link/slots.h"
+#include "match/flows.h"
 #include "snapshot/snapshot.h"
 
 /* ---- draws follow from the name: worker ---- */
@@ -44,7 +45,7 @@ static void slots_key(struct slots_rule *slots, uint64_t seed, const struct clou
 
 static void reorder_key(struct reorder_rule *rule, uint64_t seed, const struct cloud *cloud)
 {
-	if (rule->kind != REORDER_NONE)
+	if (rule->statement)
 		rule->key = setting_key_of(seed, cloud, rule->statement);
 }
 
@@ -104,6 +105,28 @@ static void stage_take_over(struct cloud *cloud, struct stage *stage, const stru
 	} else {
 		stage->drawn = RTE_MAX(stage->drawn, cloud->drawn_most);
 	}
+}
+
+/* The first table that comes remains; a cloud of which a stage is keyed has one. */
+static void flows_take(struct flows **flows, struct flows **made)
+{
+	if (*flows)
+		return;
+	*flows = *made;
+	*made = NULL;
+}
+
+static void flows_set(struct cloud *cloud)
+{
+	bool connections = false;
+
+	cloud->counts_flows = false;
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		cloud->counts_flows |= cloud->stages[i]->keyed != KEYED_CLOUD;
+		connections |= cloud->stages[i]->keyed == KEYED_CONNECTION;
+	}
+	if (cloud->flows)
+		flows_name_connections(cloud->flows, connections);
 }
 
 /* Links the watches: the first stage's that is not `beside`, and behind it all that are. */
@@ -181,6 +204,8 @@ static void stage_exchange(struct setting *setting)
 	}
 	exchange_tell(cloud);
 	watches_line_up(cloud);
+	flows_take(&cloud->flows, &setting->flows);
+	flows_set(cloud);
 	setting->stage = old;
 }
 
@@ -201,6 +226,12 @@ static void line_exchange(struct setting *setting, simtime now)
 		line->spread = setting->spread;
 		setting->spread = NULL;
 	}
+	flows_take(&setting->cloud->line_flows, &setting->line_flows);
+	if (setting->cloud->line_flows)
+		flows_name_connections(setting->cloud->line_flows,
+		                       setting->line.reorder.keyed == KEYED_CONNECTION ||
+		                               (setting->line.jitter &&
+		                                setting->line.jitter->keyed == KEYED_CONNECTION));
 	line_configure(line, &setting->line);
 	if (!reorder_holds_back(&line->conf.reorder))
 		reorder_flush(setting->cloud, now);
@@ -331,6 +362,7 @@ void setting_free(struct setting *setting)
 	case ROLE_STAGE:
 		if (setting->stage)
 			stage_free(setting->stage);
+		flows_free(setting->flows);
 		break;
 	case ROLE_AQM:
 	case ROLE_AQM_MODIFIER:
@@ -344,6 +376,7 @@ void setting_free(struct setting *setting)
 		wheel_free(setting->wheel);
 		in_flight_free(setting->in_flight);
 		free(setting->spread);
+		flows_free(setting->line_flows);
 		break;
 	case ROLE_LINK:
 	case ROLE_CLOUD:

@@ -10,6 +10,7 @@
 
 #include "engine/cloud.h"
 
+struct flows;
 struct timeline;
 
 struct setting {
@@ -19,6 +20,7 @@ struct setting {
 		struct {
 			const char *name;    /* of the statement: there is one stage per name */
 			struct stage *stage; /* NULL: none */
+			struct flows *flows; /* for a cloud that has none yet */
 		};
 		struct link_conf link;
 		struct aqm *aqm;         /* NULL: none */
@@ -28,6 +30,7 @@ struct setting {
 			struct wheel *wheel;         /* for a line that has none yet */
 			struct in_flight *in_flight; /* the same */
 			struct histogram *spread;    /* the same */
+			struct flows *line_flows;    /* the same */
 		};
 	};
 };

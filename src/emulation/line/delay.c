@@ -9,6 +9,7 @@
 #include "line/delay_table.h"
 #include "line/jitter_keep.h"
 #include "line/line.h"
+#include "match/keyed.h"
 #include "random/distribution.h"
 
 static const char *const distributions[] = {
@@ -36,6 +37,7 @@ enum {
 	DELAY_FIELD_ORDER,
 	DELAY_FIELD_AS_NETEM,
 	DELAY_FIELD_LIMIT,
+	DELAY_FIELD_KEYED,
 };
 
 static const struct field delay_fields[] = {
@@ -89,6 +91,7 @@ static const struct field delay_fields[] = {
          .offset = offsetof(struct delay_conf, limit),
          .help = "maximum number of packets in the cloud, queued and on their way; more are "
                  "dropped"},
+        KEYED_FIELD(struct delay_conf),
         FIELD_END,
 };
 
@@ -235,6 +238,27 @@ static int check_as_netem(const struct delay_conf *delay, struct problem *proble
 	return 0;
 }
 
+/* With `order keep` or a half-life, a delay follows from instants and from the packets ahead. */
+static int check_keyed(const struct delay_conf *delay, const struct cloud_conf *cloud,
+                       struct problem *problem)
+{
+	if (delay->keyed == KEYED_CLOUD)
+		return 0;
+	if (!delay_has_jitter(delay))
+		return wrong(problem, DELAY_FIELD_KEYED,
+		             "a delay that is always the same draws nothing: add `jitter` and a "
+		             "time, like 5ms, or leave `keyed` out");
+	if (delay->order != ORDER_ALLOW)
+		return wrong(problem, DELAY_FIELD_KEYED,
+		             "with `order keep` a delay depends on the packets ahead, of any flow, "
+		             "and on when they came: add `order allow`, or leave `keyed` out");
+	if (delay->half_life_ns)
+		return wrong(problem, DELAY_FIELD_HALF_LIFE,
+		             "with a half-life a delay depends on when packets came: use "
+		             "`correlation`, which counts packets, or leave `keyed` out");
+	return keyed_check(&delay->conf, cloud, problem);
+}
+
 static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
                        struct problem *problem)
 {
@@ -261,6 +285,8 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 	error = delay->limit.unit == LIMIT_NONE
 	                ? 0
 	                : selection_check_copies(cloud, sizeof(struct in_flight), problem);
+	if (!error)
+		error = check_keyed(delay, cloud, problem);
 	if (error)
 		return error;
 	return delay->as_netem ? check_as_netem(delay, problem) : 0;

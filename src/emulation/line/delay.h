@@ -62,6 +62,7 @@ struct delay_conf {
 	uint64_t half_life_ns; /* 0: none */
 	bool as_netem;
 	struct limit limit; /* LIMIT_NONE, or packets */
+	uint32_t keyed;     /* enum keyed (keyed.h) */
 };
 
 extern const struct statement delay_statement;

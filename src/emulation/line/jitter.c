@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "line/delay_table.h"
+#include "match/flows.h"
 #include "scenario/scenario.h"
 
 /* ---- making ---- */
@@ -58,6 +59,7 @@ static struct jitter *make(const struct delay_conf *delay, int *error)
 	if (!jitter)
 		return NULL;
 	jitter->references = 1;
+	jitter->keyed = (enum keyed)delay->keyed;
 	jitter->conf = conf_copy(&delay->conf);
 	if (!jitter->conf)
 		goto err_destroy;
@@ -214,6 +216,26 @@ void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct
 		deviation_ns[i] = copula_draw(jitter, state, t_ns[i], draw[i]);
 		state->t_ns = t_ns[i];
 	}
+}
+
+/* A memory has room for 56 bits: z without its last 8, and not 0. */
+#define Z_BITS 8
+#define Z_ZERO (INT64_C(1) << 55)
+#define Z_MOST (INT64_C(1) << 54)
+
+void jitter_recall(struct jitter_state *state, uint64_t memory)
+{
+	int64_t z = (int64_t)flow_recall(memory, FLOW_MARK_JITTER) - Z_ZERO;
+
+	state->has_z = z > -Z_MOST && z < Z_MOST;
+	state->z = state->has_z ? z * (INT64_C(1) << Z_BITS) : 0;
+}
+
+uint64_t jitter_remember(const struct jitter_state *state)
+{
+	return state->has_z
+	               ? flow_remember((uint64_t)((state->z >> Z_BITS) + Z_ZERO), FLOW_MARK_JITTER)
+	               : 0;
 }
 
 void jitter_adopt(struct jitter_state *state, const struct jitter *from, const struct jitter *to)

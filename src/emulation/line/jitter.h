@@ -9,7 +9,8 @@
  *   netem        as-netem: jitter_netem.h
  * With each of them, the delay of every packet has the configured distribution.
  *
- * Determinism: a draw is a function of the packet's ordinal on the line (lane 0: its value; lane 1,
+ * Determinism: a draw is a function of the packet's ordinal on the line, or with `keyed flow` of
+ * its flow and its ordinal among the packets of the flow there (lane 0: its value; lane 1,
  * order keep: how long until the next jump). With `order keep`, a correlation or a half-life, the
  * delay also depends on the instants and ordinals of the packets before, but never on bursts.
  *
@@ -25,6 +26,7 @@
 #include "line/jitter_copula.h"
 #include "line/jitter_keep.h"
 #include "line/jitter_netem.h"
+#include "match/keyed.h"
 #include "packet/packet.h"
 #include "random/distribution.h"
 #include "random/draw.h"
@@ -34,6 +36,8 @@ enum jitter_method { JITTER_INDEPENDENT, JITTER_COPULA, JITTER_KEEP, JITTER_NETE
 struct jitter {
 	enum jitter_method method;
 	bool has_copula;
+	/* if not KEYED_CLOUD: independent or copula, and packets enter the line one by one */
+	enum keyed keyed;
 	struct jitter_copula copula;
 	struct jitter_keep *keep;
 	struct jitter_netem netem;
@@ -63,6 +67,11 @@ void jitter_release(const struct jitter *jitter);
  * ordinal `first`. n <= BURST_ROOM. */
 void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct draw_key key,
                  uint64_t first, const simtime *t_ns, uint16_t n, int64_t *deviation_ns);
+
+/* Worker: makes `state` that of a flow, which remembers `memory`; and back. Only what `keyed`
+ * allows is remembered. */
+void jitter_recall(struct jitter_state *state, uint64_t memory);
+uint64_t jitter_remember(const struct jitter_state *state);
 
 /* Worker: changes from one jitter to another, either of which may be NULL; the state continues as
  * far as possible. */

@@ -5,6 +5,7 @@
 
 #include "account/counters.h"
 #include "line/delay.h"
+#include "match/flows.h"
 #include "scenario/scenario.h"
 
 /* ---- the rule ---- */
@@ -32,6 +33,7 @@ struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key
 		rule.probability = random->probability;
 		rule.packets = random->by.value;
 		rule.time_ns = rule.kind == REORDER_TIME ? random->by.value : random->wait_ns;
+		rule.keyed = (enum keyed)random->keyed;
 	} else if (conf && conf->statement == &reorder_early_statement) {
 		const struct reorder_early_conf *early = (const struct reorder_early_conf *)conf;
 
@@ -40,6 +42,7 @@ struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key
 		rule.probability = early->probability;
 		rule.correlation = early->correlation;
 		rule.as_netem = early->as_netem;
+		rule.keyed = (enum keyed)early->keyed;
 	}
 	return rule;
 }
@@ -48,7 +51,8 @@ bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *
 {
 	return a->kind == b->kind && a->number == b->number && a->packets == b->packets &&
 	       a->time_ns == b->time_ns && a->probability == b->probability &&
-	       a->correlation == b->correlation && a->as_netem == b->as_netem;
+	       a->correlation == b->correlation && a->as_netem == b->as_netem &&
+	       a->keyed == b->keyed;
 }
 
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same)
@@ -67,6 +71,7 @@ bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choi
 	choice->since++;
 	switch (rule->kind) {
 	case REORDER_NONE:
+	case REORDER_NEVER:
 		return false;
 	case REORDER_EVERY:
 		chosen = choice->since >= rule->number && !waiting;
@@ -81,6 +86,33 @@ bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choi
 	}
 	if (chosen)
 		choice->since = 0;
+	return chosen;
+}
+
+/* A flow remembers what choice->since is, and above it what choice->chance is. */
+#define BEFORE_BIT 32
+
+bool reorder_choose_of_flow(const struct reorder_rule *rule, struct reorder_choice *choice,
+                            const struct burst_flow *flow)
+{
+	const uint64_t draw = draw_u64(keyed_within(rule->key, rule->keyed, flow), flow->number, 0);
+	uint64_t *memory = &flow->memory[FLOW_REORDER];
+	struct correlated of_flow = choice->chance.correlated;
+	uint64_t before = flow_recall(*memory, FLOW_MARK_REORDER_EARLY);
+	uint64_t since = (uint32_t)before;
+	bool chosen = false;
+
+	choice->drawn++;
+	if (rule->kind == REORDER_TIME)
+		return draw_below(draw, rule->probability);
+	of_flow.before = correlated_recalled(before >> BEFORE_BIT);
+	since += since < rule->number;
+	if (since >= rule->number)
+		chosen = correlated_next(&of_flow, draw);
+	if (chosen)
+		since = 0;
+	*memory = flow_remember((uint64_t)of_flow.before << BEFORE_BIT | since,
+	                        FLOW_MARK_REORDER_EARLY);
 	return chosen;
 }
 
@@ -116,7 +148,7 @@ const struct statement reorder_every_statement = {
 
 /* ---- random P by ... ---- */
 
-enum { RANDOM_PROBABILITY, RANDOM_BY, RANDOM_WAIT };
+enum { RANDOM_PROBABILITY, RANDOM_BY, RANDOM_WAIT, RANDOM_KEYED };
 
 static const struct field random_fields[] = {
         [RANDOM_PROBABILITY] = {.name = "probability",
@@ -139,6 +171,7 @@ static const struct field random_fields[] = {
                  .max = DELAY_MAX_NS,
                  .initial = REORDER_WAIT_NS,
                  .help = "by packets: how long after its due time it leaves if too few come"},
+        [RANDOM_KEYED] = KEYED_FIELD(struct reorder_random_conf),
         FIELD_END,
 };
 
@@ -147,7 +180,6 @@ static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	const struct reorder_random_conf *random = (const struct reorder_random_conf *)conf;
 
-	(void)cloud;
 	if (random->by.unit == LIMIT_BYTES || random->by.unit == LIMIT_NONE) {
 		problem_set(problem, RANDOM_BY,
 		            "a packet is held back by a number of packets, like 3pkt, or by a "
@@ -169,7 +201,11 @@ static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
 		            "out");
 		return -EINVAL;
 	}
-	return 0;
+	if (random->keyed != KEYED_CLOUD && random->by.unit != LIMIT_TIME)
+		return problem_set(problem, RANDOM_KEYED,
+		                   "the packets that a packet waits for are of any flow: hold it "
+		                   "back by a time, like `by 2ms`, or leave `keyed` out");
+	return keyed_check(conf, cloud, problem);
 }
 
 const struct statement reorder_random_statement = {
@@ -208,6 +244,7 @@ static const struct field early_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct reorder_early_conf, as_netem),
          .help = CHANCE_AS_NETEM_HELP},
+        KEYED_FIELD(struct reorder_early_conf),
         FIELD_END,
 };
 
@@ -215,8 +252,10 @@ static int early_check(const struct conf *conf, const struct cloud_conf *cloud,
                        struct problem *problem)
 {
 	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(cloud, "delay");
+	int error = keyed_check(conf, cloud, problem);
 
-	(void)conf;
+	if (error)
+		return error;
 	if (delay && (delay->conf.statement != &delay_statement || delay->delay_ns > 0 ||
 	              delay_has_jitter(delay)))
 		return 0;

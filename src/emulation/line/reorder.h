@@ -25,7 +25,8 @@
  * held back leave in the order in which they came.
  *
  * Packets that leave before one that came before them are counted as reordered. Random draws: one a
- * packet (draw.h), with a key of its own.
+ * packet (draw.h), with a key of its own; `keyed flow`: with the key of its flow, too, and the
+ * packet's number among those of the flow that have entered (flows.h).
  *
  * Ranges: N to 2^31 - 1 for `every`, to 65536 for `by`; times to a day.
  */
@@ -35,6 +36,7 @@
 #include <stdbool.h>
 
 #include "account/tally.h"
+#include "match/keyed.h"
 #include "random/chance.h"
 #include "random/draw.h"
 #include "scenario/statement.h"
@@ -54,6 +56,7 @@ struct reorder_random_conf {
 	probability_q63 probability;
 	struct limit by; /* LIMIT_PACKETS or LIMIT_TIME */
 	uint64_t wait_ns;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 struct reorder_early_conf {
@@ -62,6 +65,7 @@ struct reorder_early_conf {
 	probability_q63 correlation;
 	uint64_t gap;
 	bool as_netem;
+	uint32_t keyed;
 };
 
 extern const struct statement reorder_every_statement;
@@ -70,6 +74,7 @@ extern const struct statement reorder_early_statement; /* netem's; it has no var
 
 enum reorder_kind {
 	REORDER_NONE,
+	REORDER_NEVER, /* no rule, but packets enter one by one: their delays are drawn by flow */
 	REORDER_EVERY,
 	REORDER_PACKETS,
 	REORDER_TIME,
@@ -84,8 +89,9 @@ struct reorder_rule {
 	uint64_t time_ns; /* TIME: how much longer it takes; EVERY, PACKETS: the wait */
 	probability_q63 probability, correlation;
 	bool as_netem;
+	enum keyed keyed; /* if not KEYED_CLOUD: reorder_choose_of_flow */
 	struct draw_key key;
-	const struct statement *statement; /* the source of the rule, and of its key */
+	const struct statement *statement; /* the source of the rule, and of its key; or NULL */
 	/* Counts the packets that the rule chooses; the cloud holds it (tallies.h). NULL: none. */
 	struct tally *tally;
 };
@@ -119,5 +125,8 @@ struct reorder_choice {
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same);
 /* Returns true if the next packet is chosen. `waiting`: another one is held back. */
 bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting);
+/* The same for a rule that is keyed, and a packet of this flow. */
+bool reorder_choose_of_flow(const struct reorder_rule *rule, struct reorder_choice *choice,
+                            const struct burst_flow *flow);
 
 #endif

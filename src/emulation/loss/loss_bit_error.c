@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "stage/stage.h"
 #include "random/bit_error.h"
+#include "stage/draws.h"
 
 struct loss_bit_error {
 	struct stage stage;
@@ -19,9 +19,12 @@ static void loss_bit_error_process(struct stage *stage, struct burst *burst)
 	for (uint16_t i = 0; i < burst->n; i++) {
 		probability_q127 p = bit_error_in_packet(&loss->error, burst_wire_bytes(burst, i));
 
-		if (bit_error_strikes(stage->key, stage->drawn++, 0, p))
+		struct draw_place place = draws_place(stage, burst, i);
+
+		if (bit_error_strikes(place.key, place.index, 0, p))
 			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 	}
+	stage->drawn += burst->n;
 }
 
 static int loss_bit_error_make(const struct conf *conf, struct stage **stage)
@@ -49,6 +52,7 @@ static const struct field loss_bit_error_fields[] = {
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct loss_bit_error_conf, ber),
          .help = "that a bit is wrong; a packet with a wrong bit is lost"},
+        KEYED_FIELD(struct loss_bit_error_conf),
         FIELD_END,
 };
 
@@ -60,6 +64,7 @@ const struct statement loss_bit_error_statement = {
         .role = ROLE_STAGE,
         .fields = loss_bit_error_fields,
         .conf_bytes = sizeof(struct loss_bit_error_conf),
+        .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_bit_error_make,
         .free = loss_bit_error_free,

@@ -17,6 +17,7 @@
 struct loss_bit_error_conf {
 	struct conf conf;
 	struct ratio ber;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_bit_error_statement;

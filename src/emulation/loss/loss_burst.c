@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "stage/stage.h"
+#include "stage/draws.h"
 #include "snapshot/snapshot.h"
 
 enum { LANE_BEGINS, LANE_LENGTH };
@@ -16,9 +16,9 @@ struct loss_burst {
 	uint64_t left; /* packets of the current burst still to be lost */
 };
 
-static uint64_t length_of(const struct loss_burst *loss, uint64_t index)
+static uint64_t length_of(const struct loss_burst *loss, const struct burst *burst, uint16_t i)
 {
-	uint64_t draw = draw_u64(loss->stage.key, index, LANE_LENGTH);
+	uint64_t draw = draw_at(draws_place(&loss->stage, burst, i), LANE_LENGTH);
 
 	return loss->length.from + draw_index(draw, loss->length.to - loss->length.from + 1);
 }
@@ -26,18 +26,27 @@ static uint64_t length_of(const struct loss_burst *loss, uint64_t index)
 static void loss_burst_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_burst *loss = (struct loss_burst *)stage;
-	uint64_t draw[BURST_ROOM], first = stage->drawn;
+	uint64_t draw[BURST_ROOM];
 
-	draw_burst(stage->key, first, LANE_BEGINS, burst->n, draw);
-	stage->drawn += burst->n;
+	draws_burst(stage, burst, LANE_BEGINS, draw);
 	for (uint16_t i = 0; i < burst->n; i++) {
+		uint64_t *memory = NULL;
+
+		if (unlikely(stage->keyed)) {
+			memory = &burst->flow[i].memory[FLOW_LOSS];
+			loss->left = RTE_MIN(flow_recall(*memory, FLOW_MARK_LOSS_BURST),
+			                     loss->length.to);
+		}
 		if (loss->left == 0 && draw_below(draw[i], loss->probability))
-			loss->left = length_of(loss, first + i);
+			loss->left = length_of(loss, burst, i);
 		if (loss->left > 0) {
 			loss->left--;
 			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 		}
+		if (unlikely(memory != NULL))
+			*memory = flow_remember(loss->left, FLOW_MARK_LOSS_BURST);
 	}
+	stage->drawn += burst->n;
 }
 
 static int loss_burst_make(const struct conf *conf, struct stage **stage)
@@ -92,6 +101,7 @@ static const struct field loss_burst_fields[] = {
          .min = 1,
          .max = LOSS_BURST_LENGTH_MAX,
          .help = "how many packets in a row are then lost; all lengths are equally likely"},
+        KEYED_FIELD(struct loss_burst_conf),
         FIELD_END,
 };
 
@@ -103,6 +113,7 @@ const struct statement loss_burst_statement = {
         .role = ROLE_STAGE,
         .fields = loss_burst_fields,
         .conf_bytes = sizeof(struct loss_burst_conf),
+        .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_burst_make,
         .free = loss_burst_free,

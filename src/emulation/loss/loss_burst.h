@@ -22,6 +22,7 @@ struct loss_burst_conf {
 	struct conf conf;
 	probability_q63 probability;
 	struct range length;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_burst_statement;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "stage/stage.h"
+#include "stage/draws.h"
 #include "snapshot/snapshot.h"
 
 struct loss_every {
@@ -13,12 +13,27 @@ struct loss_every {
 	uint64_t position; /* in the period of every - 1 + burst packets */
 };
 
+/* Each flow is counted by itself, from its first packet on. */
+static void process_by_flow(const struct loss_every *loss, struct burst *burst)
+{
+	const uint64_t period = loss->every - 1 + loss->burst;
+
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (burst->flow[i].number % period >= loss->every - 1)
+			cloud_drop(loss->stage.cloud, burst, i, REASON_LOSS);
+	}
+}
+
 static void loss_every_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_every *loss = (struct loss_every *)stage;
 	uint64_t period = loss->every - 1 + loss->burst;
 
 	stage->drawn += burst->n;
+	if (unlikely(stage->keyed)) {
+		process_by_flow(loss, burst);
+		return;
+	}
 	for (uint16_t i = 0; i < burst->n; i++) {
 		if (loss->position >= loss->every - 1)
 			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
@@ -78,6 +93,7 @@ static const struct field loss_every_fields[] = {
          .max = LOSS_EVERY_BURST_MAX,
          .initial = 1,
          .help = "how many packets in a row are then lost"},
+        KEYED_FIELD(struct loss_every_conf),
         FIELD_END,
 };
 
@@ -89,6 +105,7 @@ const struct statement loss_every_statement = {
         .role = ROLE_STAGE,
         .fields = loss_every_fields,
         .conf_bytes = sizeof(struct loss_every_conf),
+        .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_every_make,
         .free = loss_every_free,

@@ -6,6 +6,7 @@
 
 #include "loss/loss_or_mark.h"
 #include "snapshot/snapshot.h"
+#include "stage/draws.h"
 
 /* How far the sum of two probabilities, each rounded to the nearest 2^-63, may be from 100 %. */
 #define ROUNDING 2
@@ -32,20 +33,34 @@ static bool is_lost(enum state state)
 	return state == BURST_LOST || state == GAP_LOST;
 }
 
+/* Returns the state of a flow. */
+static enum state recall(uint64_t memory)
+{
+	uint64_t state = flow_recall(memory, FLOW_MARK_LOSS_FOUR_STATE);
+
+	return state <= GAP_LOST ? (enum state)state : GAP;
+}
+
 static void loss_four_state_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_four_state *loss = (struct loss_four_state *)stage;
 	uint64_t draw[BURST_ROOM];
 
-	draw_burst(stage->key, stage->drawn, 0, burst->n, draw);
+	draws_burst(stage, burst, 0, draw);
 	stage->drawn += burst->n;
 	for (uint16_t i = 0; i < burst->n; i++) {
-		const struct moves *moves = &loss->moves[loss->state];
+		const struct moves *moves;
 
+		if (unlikely(stage->keyed))
+			loss->state = recall(burst->flow[i].memory[FLOW_LOSS]);
+		moves = &loss->moves[loss->state];
 		if (draw_below(draw[i], moves->first))
 			loss->state = moves->to_first;
 		else if (draw_below(draw[i], moves->second))
 			loss->state = moves->to_second;
+		if (unlikely(stage->keyed))
+			burst->flow[i].memory[FLOW_LOSS] =
+			        flow_remember(loss->state, FLOW_MARK_LOSS_FOUR_STATE);
 		if (is_lost(loss->state))
 			loss_or_mark(stage->cloud, burst, i, loss->ecn);
 	}
@@ -63,14 +78,13 @@ static int loss_four_state_check(const struct conf *conf, const struct cloud_con
 {
 	const struct loss_four_state_conf *model = (const struct loss_four_state_conf *)conf;
 
-	(void)cloud;
 	if (model->p13 + model->p14 > PROBABILITY_ONE + ROUNDING)
 		return problem_set(problem, FIELD_P14,
 		                   "p13 and p14 are more than 100%% together: both leave state 1");
 	if (model->p31 + model->p32 > PROBABILITY_ONE + ROUNDING)
 		return problem_set(problem, FIELD_P32,
 		                   "p31 and p32 are more than 100%% together: both leave state 3");
-	return 0;
+	return keyed_check(conf, cloud, problem);
 }
 
 static int loss_four_state_make(const struct conf *conf, struct stage **stage)
@@ -143,6 +157,7 @@ static const struct field loss_four_state_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct loss_four_state_conf, ecn),
          .help = LOSS_ECN_HELP},
+        KEYED_FIELD(struct loss_four_state_conf),
         FIELD_END,
 };
 

@@ -26,6 +26,7 @@ struct loss_four_state_conf {
 	struct conf conf;
 	probability_q63 p13, p31, p32, p23, p14;
 	bool ecn;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_four_state_statement;

@@ -7,6 +7,7 @@
 
 #include "loss/loss_or_mark.h"
 #include "snapshot/snapshot.h"
+#include "stage/draws.h"
 
 enum { LANE_STATE, LANE_LOSS };
 enum channel { GOOD, BAD };
@@ -20,28 +21,39 @@ struct loss_gilbert_elliott {
 };
 
 /* Returns true if the packet is lost. Draws only if the probability is neither 0 nor 1. */
-static bool is_lost(const struct loss_gilbert_elliott *loss, uint64_t index)
+static bool is_lost(const struct loss_gilbert_elliott *loss, const struct burst *burst, uint16_t i)
 {
 	probability_q63 p = loss->lost[loss->channel];
 
 	if (p == 0 || p == PROBABILITY_ONE)
 		return p != 0;
-	return draw_below(draw_u64(loss->stage.key, index, LANE_LOSS), p);
+	return draw_below(draw_at(draws_place(&loss->stage, burst, i), LANE_LOSS), p);
+}
+
+/* Returns the channel of a flow. */
+static enum channel recall(uint64_t memory)
+{
+	return flow_recall(memory, FLOW_MARK_LOSS_GILBERT_ELLIOTT) == BAD ? BAD : GOOD;
 }
 
 static void loss_gilbert_elliott_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_gilbert_elliott *loss = (struct loss_gilbert_elliott *)stage;
-	uint64_t draw[BURST_ROOM], first = stage->drawn;
+	uint64_t draw[BURST_ROOM];
 
-	draw_burst(stage->key, first, LANE_STATE, burst->n, draw);
-	stage->drawn += burst->n;
+	draws_burst(stage, burst, LANE_STATE, draw);
 	for (uint16_t i = 0; i < burst->n; i++) {
+		if (unlikely(stage->keyed))
+			loss->channel = recall(burst->flow[i].memory[FLOW_LOSS]);
 		if (draw_below(draw[i], loss->leaves[loss->channel]))
 			loss->channel = loss->channel == GOOD ? BAD : GOOD;
-		if (is_lost(loss, first + i))
+		if (unlikely(stage->keyed))
+			burst->flow[i].memory[FLOW_LOSS] =
+			        flow_remember(loss->channel, FLOW_MARK_LOSS_GILBERT_ELLIOTT);
+		if (is_lost(loss, burst, i))
 			loss_or_mark(stage->cloud, burst, i, loss->ecn);
 	}
+	stage->drawn += burst->n;
 }
 
 static int loss_gilbert_elliott_make(const struct conf *conf, struct stage **stage)
@@ -108,6 +120,7 @@ static const struct field loss_gilbert_elliott_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct loss_gilbert_elliott_conf, ecn),
          .help = LOSS_ECN_HELP},
+        KEYED_FIELD(struct loss_gilbert_elliott_conf),
         FIELD_END,
 };
 
@@ -119,6 +132,7 @@ const struct statement loss_gilbert_elliott_statement = {
         .role = ROLE_STAGE,
         .fields = loss_gilbert_elliott_fields,
         .conf_bytes = sizeof(struct loss_gilbert_elliott_conf),
+        .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_gilbert_elliott_make,
         .free = loss_gilbert_elliott_free,

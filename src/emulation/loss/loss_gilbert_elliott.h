@@ -24,6 +24,7 @@ struct loss_gilbert_elliott_conf {
 	probability_q63 p, r;
 	probability_q63 bad, good;
 	bool ecn;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_gilbert_elliott_statement;

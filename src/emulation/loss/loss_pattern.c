@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stage/stage.h"
+#include "stage/draws.h"
 #include "snapshot/snapshot.h"
 
 enum { FIELD_LOST, FIELD_OF };
@@ -19,11 +19,34 @@ struct loss_pattern {
 	uint64_t lost[];   /* sorted */
 };
 
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each flow is counted by itself, from its first packet on. A line has room for 2,000 numbers: that
+ * is at most 11 comparisons. */
+static void process_by_flow(const struct loss_pattern *loss, struct burst *burst)
+{
+	for (uint16_t i = 0; i < burst->n; i++) {
+		uint64_t position = burst->flow[i].number % loss->of + 1;
+
+		if (bsearch(&position, loss->lost, loss->n, sizeof(position), compare))
+			cloud_drop(loss->stage.cloud, burst, i, REASON_LOSS);
+	}
+}
+
 static void loss_pattern_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_pattern *loss = (struct loss_pattern *)stage;
 
 	stage->drawn += burst->n;
+	if (unlikely(stage->keyed)) {
+		process_by_flow(loss, burst);
+		return;
+	}
 	for (uint16_t i = 0; i < burst->n; i++) {
 		loss->position++;
 		if (loss->next < loss->n && loss->lost[loss->next] == loss->position) {
@@ -33,13 +56,6 @@ static void loss_pattern_process(struct stage *stage, struct burst *burst)
 		if (loss->position == loss->of)
 			loss->position = loss->next = 0;
 	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void sort(uint64_t *sorted, const struct numbers *numbers)
@@ -58,7 +74,6 @@ static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *
 	uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
 	int error = 0;
 
-	(void)cloud;
 	if (!sorted) {
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
@@ -79,7 +94,7 @@ static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *
 		error = -EINVAL;
 	}
 	free(sorted);
-	return error;
+	return error ? error : keyed_check(conf, cloud, problem);
 }
 
 static int loss_pattern_make(const struct conf *conf, struct stage **stage)
@@ -143,6 +158,7 @@ static const struct field loss_pattern_fields[] = {
                       .min = 1,
                       .max = LOSS_PATTERN_MAX,
                       .help = "length of the pattern, which repeats"},
+        KEYED_FIELD(struct loss_pattern_conf),
         FIELD_END,
 };
 

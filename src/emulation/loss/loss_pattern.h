@@ -18,6 +18,7 @@ struct loss_pattern_conf {
 	struct conf conf;
 	struct numbers lost;
 	uint64_t of;
+	uint32_t keyed; /* enum keyed (keyed.h) */
 };
 
 extern const struct statement loss_pattern_statement;

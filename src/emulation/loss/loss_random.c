@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "loss/loss_or_mark.h"
-#include "random/chance.h"
+#include "stage/draws.h"
 
 struct loss_random {
 	struct stage stage;
@@ -18,12 +18,10 @@ _Static_assert(BURST_ROOM <= 64, "`which` has 64 bits");
 static void loss_random_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_random *loss = (struct loss_random *)stage;
-	const uint16_t n = burst->n;
-	uint64_t draw[BURST_ROOM], which;
+	uint64_t which =
+	        draws_chances(stage, burst, 0, &loss->lost, FLOW_LOSS, FLOW_MARK_LOSS_RANDOM);
 
-	draw_burst(stage->key, stage->drawn, 0, n, draw);
-	stage->drawn += n;
-	which = chance_next_burst(&loss->lost, draw, n);
+	stage->drawn += burst->n;
 	for (; which; which &= which - 1)
 		loss_or_mark(stage->cloud, burst, (uint16_t)__builtin_ctzll(which), loss->ecn);
 }
@@ -87,6 +85,7 @@ static const struct field loss_random_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct loss_random_conf, as_netem),
          .help = CHANCE_AS_NETEM_HELP},
+        KEYED_FIELD(struct loss_random_conf),
         FIELD_END,
 };
 
@@ -99,6 +98,7 @@ const struct statement loss_random_statement = {
         .role = ROLE_STAGE,
         .fields = loss_random_fields,
         .conf_bytes = sizeof(struct loss_random_conf),
+        .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_random_make,
         .free = loss_random_free,

@@ -43,7 +43,7 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n)
 	burst->first = one->number;
 	/* The packets are in order of arrival. */
 	burst->at_once = packet_of(mbufs[n - 1])->t_ns == burst->t;
-	burst->gaps = false;
+	burst->gaps = burst->by_flow = false;
 	memset(burst->headers_known, 0, sizeof(burst->headers_known));
 	for (uint16_t i = 0; i < n; i++) {
 		burst->mbuf[i] = mbufs[i];
@@ -151,6 +151,8 @@ void burst_insert(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32
 		burst_move(burst, to, burst, to - 1u);
 		burst->number[to] = burst->number[to - 1];
 	}
+	if (unlikely(burst->by_flow))
+		burst->flow[i + 1].part++;
 	put(burst, i + 1, mbuf, wire_bytes);
 }
 

@@ -32,14 +32,23 @@ enum headers_known {
 	HEADERS_USUAL,
 };
 
+/* A packet as one of its flow, in a cloud that counts flows (match/flows.h). */
+struct burst_flow {
+	uint64_t name[2]; /* of the flow: hashes (flows.h) */
+	uint64_t number;  /* of the packet in the flow, from 0 */
+	uint64_t *memory; /* what statements remember of the flow */
+	uint64_t part;    /* 0; of packets that a stage has put behind it, from 1 */
+};
+
 struct burst {
 	uint16_t n;
 	uint16_t port;    /* ingress port, index in the scenario */
 	bool at_once;     /* all arrived at `t`; else at `t_ns`, in order */
 	bool in_sequence; /* packet i has the number first + i; else number[i] */
-	bool whole; /* each has the length of its mbuf on the wire, no flags, and age 0; else the
+	bool whole;   /* each has the length of its mbuf on the wire, no flags, and age 0; else the
 	             * arrays have the values */
-	bool gaps;  /* there are slots without an mbuf */
+	bool gaps;    /* there are slots without an mbuf */
+	bool by_flow; /* `flow` has the flows of the packets */
 	simtime t;
 	uint64_t first;
 	uint64_t bytes; /* on the wire, in total */
@@ -51,6 +60,7 @@ struct burst {
 	uint8_t flags[BURST_ROOM];
 	uint8_t headers_known[BURST_ROOM];
 	struct headers headers[BURST_ROOM]; /* valid if known */
+	struct burst_flow flow[BURST_ROOM]; /* valid if by_flow */
 };
 
 /* ---- of packet i ---- */
@@ -98,7 +108,7 @@ static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port
 	burst->n = n;
 	burst->port = (uint16_t)port;
 	burst->at_once = burst->in_sequence = burst->whole = true;
-	burst->gaps = false;
+	burst->gaps = burst->by_flow = false;
 	burst->t = t;
 	burst->first = first;
 	memset(burst->headers_known, 0, sizeof(burst->headers_known));
@@ -118,7 +128,7 @@ static inline void burst_open(struct burst *burst, uint32_t port, uint64_t first
 	burst->n = 0;
 	burst->port = (uint16_t)port;
 	burst->at_once = burst->in_sequence = burst->whole = true;
-	burst->gaps = false;
+	burst->gaps = burst->by_flow = false;
 	burst->first = first;
 	burst->bytes = 0;
 	memset(burst->headers_known, 0, sizeof(burst->headers_known));
@@ -160,6 +170,7 @@ static inline void burst_begin(struct burst *burst, const struct burst *of)
 	burst->in_sequence = false;
 	burst->whole = of->whole;
 	burst->gaps = false;
+	burst->by_flow = of->by_flow;
 	burst->t = of->t;
 	burst->bytes = 0;
 }
@@ -180,6 +191,8 @@ static inline void burst_move(struct burst *burst, uint32_t to, const struct bur
 	burst->headers_known[to] = of->headers_known[from];
 	if (of->headers_known[from])
 		burst->headers[to] = of->headers[from];
+	if (unlikely(of->by_flow))
+		burst->flow[to] = of->flow[from];
 }
 
 /* Adds packet i of the burst that this one was begun with. */

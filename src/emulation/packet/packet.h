@@ -42,6 +42,7 @@ struct packet {
 #define PACKET_FOREIGN   0x08 /* generated: has no number of this port; reported as 0 */
 #define PACKET_MARKED    0x10 /* in a queue and behind it: the queue has marked it */
 #define PACKET_TOLD      0x20 /* the same: its sender has got a quench for the mark */
+#define PACKET_DAMAGED   0x40 /* corrupted by its flow: its headers may name another (flows.h) */
 
 /* A whole cache line, so that the frame, which lies behind it and the headroom, begins at a cache
  * line: a frame of 64 bytes lies in one then, and not in two. */

@@ -101,6 +101,12 @@ static inline struct correlated correlated_make(probability_q63 p, probability_q
 	return c;
 }
 
+/* Returns the state that was remembered elsewhere as this number, which may be any. */
+static inline enum correlated_before correlated_recalled(uint64_t before)
+{
+	return before <= CORRELATED_YES ? (enum correlated_before)before : CORRELATED_FIRST;
+}
+
 static inline bool correlated_next(struct correlated *c, uint64_t draw)
 {
 	bool yes = draw_below(draw, c->after[c->before]);

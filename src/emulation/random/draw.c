@@ -37,29 +37,43 @@ struct draw_key draw_key_make(uint64_t seed, const char *cloud, const char *purp
 #define GROUP_BLOCKS 16u
 #define GROUP_DRAWS  (2 * GROUP_BLOCKS)
 
-/* Computes philox_block for consecutive blocks. Each word lies in 64 bits, so that both halves of a
- * product are where they are needed: the compiler vectorises the loop without moving data between
- * lanes. */
+/* Computes philox_block. Each word lies in 64 bits, so that both halves of a product are where they
+ * are needed: the compiler vectorises a loop of these without moving data between lanes. */
+static inline __attribute__((always_inline)) void block(uint32_t k0, uint32_t k1, uint64_t counter,
+                                                        uint32_t lane, uint64_t out[2])
+{
+	uint64_t c0 = (uint32_t)counter, c1 = counter >> 32, c2 = lane, c3 = 0;
+
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = c0 * 0xD2511F53u;
+		uint64_t p1 = c2 * 0xCD9E8D57u;
+
+		c0 = p1 >> 32 ^ c1 ^ k0;
+		c1 = (uint32_t)p1;
+		c2 = p0 >> 32 ^ c3 ^ k1;
+		c3 = (uint32_t)p0;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	out[0] = c1 << 32 | c0;
+	out[1] = c3 << 32 | c2;
+}
+
+/* Computes consecutive blocks. */
 static __attribute__((noinline)) void draw_group(struct draw_key key, uint64_t counter,
                                                  uint32_t lane, uint64_t *restrict out)
 {
-	for (uint32_t i = 0; i < GROUP_BLOCKS; i++) {
-		uint64_t c0 = (uint32_t)(counter + i), c1 = (counter + i) >> 32, c2 = lane, c3 = 0;
-		uint32_t k0 = key.word[0], k1 = key.word[1];
+	for (uint32_t i = 0; i < GROUP_BLOCKS; i++)
+		block(key.word[0], key.word[1], counter + i, lane, &out[2 * i]);
+}
 
-		for (int round = 0; round < 10; round++) {
-			uint64_t p0 = c0 * 0xD2511F53u;
-			uint64_t p1 = c2 * 0xCD9E8D57u;
+void draw_places(const struct draw_place *place, uint32_t lane, uint32_t n, uint64_t *out)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t both[2];
 
-			c0 = p1 >> 32 ^ c1 ^ k0;
-			c1 = (uint32_t)p1;
-			c2 = p0 >> 32 ^ c3 ^ k1;
-			c3 = (uint32_t)p0;
-			k0 += 0x9E3779B9u;
-			k1 += 0xBB67AE85u;
-		}
-		out[2 * i] = c1 << 32 | c0;
-		out[2 * i + 1] = c3 << 32 | c2;
+		block(place[i].key.word[0], place[i].key.word[1], place[i].index >> 1, lane, both);
+		out[i] = place[i].index & 1 ? both[1] : both[0];
 	}
 }
 

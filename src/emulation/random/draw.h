@@ -5,8 +5,9 @@
  *
  * A draw is a pure function of (key, index): it does not depend on the draws before it, on bursts,
  * on workers or on other clouds. The key is mixed from the run's seed, the cloud's name and the
- * purpose; the index is the number of the packet within the stage. One Philox block of 128 bits
- * serves two consecutive indices, 64 bits each.
+ * purpose, and with `keyed flow` the packet's flow; the index is the number of the packet within
+ * the stage, or within its flow. One Philox block of 128 bits serves two consecutive indices, 64
+ * bits each.
  *
  * Thread: pure functions, any.
  */
@@ -64,6 +65,28 @@ static inline uint64_t draw_u64(struct draw_key key, uint64_t index, uint32_t la
 
 /* Computes n consecutive draws from index `first`, equal to those of draw_u64, but faster. */
 void draw_burst(struct draw_key key, uint64_t first, uint32_t lane, uint32_t n, uint64_t *out);
+
+/* Where a packet's draws come from: a key, and an index under it. */
+struct draw_place {
+	struct draw_key key;
+	uint64_t index;
+};
+
+static inline uint64_t draw_at(struct draw_place place, uint32_t lane)
+{
+	return draw_u64(place.key, place.index, lane);
+}
+
+/* Does the same at n places, equal to draw_at, but faster. */
+void draw_places(const struct draw_place *place, uint32_t lane, uint32_t n, uint64_t *out);
+
+/* Returns the key that an object with this name, a hash of 64 bits, has under a key: keys of
+ * different names are unrelated. */
+static inline struct draw_key draw_key_within(struct draw_key key, uint64_t name)
+{
+	return (struct draw_key){
+	        {key.word[0] ^ (uint32_t)name, key.word[1] ^ (uint32_t)(name >> 32)}};
+}
 
 static inline int draw_below(uint64_t draw, probability_q63 p)
 {

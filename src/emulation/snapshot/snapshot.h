@@ -39,7 +39,7 @@
 /* What is written; and the oldest that can be read, which has other values of each cloud
  * (cloud_snapshot.c). A snapshot begins with its format, which changes if the order of its contents
  * does. */
-#define SNAPSHOT_FORMAT       6u
+#define SNAPSHOT_FORMAT       7u
 #define SNAPSHOT_FORMAT_LEAST 3u
 
 struct snapshot {

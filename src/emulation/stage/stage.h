@@ -10,7 +10,7 @@
  *           Keeps their order.
  *
  * Determinism: process() depends on the packets, their instants of arrival, and the stage's own
- * state. Random draws come from draw_u64(stage->key, stage->drawn + i, lane): see draw.h.
+ * state. Random draws come from draws_place() and draws_burst(): see draws.h.
  *
  * The functions by which a stage reads and affects its cloud are below; the cloud itself is in
  * engine/cloud.h.
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "account/counters.h"
+#include "match/keyed.h"
 #include "packet/copy.h"
 #include "packet/burst.h"
 #include "random/draw.h"
@@ -36,6 +37,7 @@ struct stage {
 	struct cloud *cloud; /* counts its drops; set by the engine */
 	uint64_t drawn;      /* packets seen so far: the index of the next draw */
 	struct draw_key key; /* set by the engine from seed, cloud and statement */
+	enum keyed keyed;    /* as its configuration says (draws.h); set by the engine */
 	const struct statement *statement;
 	struct tally *tally;       /* of its configuration, held; NULL: none */
 	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
