@@ -107,10 +107,27 @@ void rte_pktmbuf_init(struct rte_mempool *pool, void *argument, void *object, un
 	rte_mbuf_refcnt_set(mbuf, 1);
 }
 
+/* Returns true if the mbuf can go back to its pool as it is. */
+static inline bool is_plain(const struct rte_mbuf *mbuf)
+{
+	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
+}
+
+/* All mbufs are of one pool. */
 void rte_pktmbuf_free_bulk(struct rte_mbuf **mbufs, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		rte_pktmbuf_free(mbufs[i]);
+	unsigned int begin = 0, end;
+
+	while (begin < n) {
+		for (end = begin; end < n && mbufs[end] != NULL && is_plain(mbufs[end]); end++)
+			;
+		if (end > begin)
+			rte_mempool_put_bulk(mbufs[begin]->pool, (void **)&mbufs[begin],
+			                     end - begin);
+		if (end < n)
+			rte_pktmbuf_free(mbufs[end]);
+		begin = end + 1;
+	}
 }
 
 /* Copies `bytes` bytes from `at` of a packet, which has them, behind each other into the chain that

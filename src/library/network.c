@@ -11,7 +11,7 @@
 #include "language/scenario_file.h"
 #include "text/file_read.h"
 
-#define MBUFS_FIRST     64u
+#define MBUFS_FIRST     32u
 #define DEPARTURES_ROOM 256u
 
 int network_fail(struct weir_error *error, int code, uint32_t line, uint32_t column,
@@ -107,12 +107,13 @@ int network_options(struct weir_options *options, const struct weir_options *giv
 		memcpy(options, given, RTE_MIN(given->size, sizeof(*options)));
 	}
 	options->size = sizeof(*options);
+	if (options->base != NULL)
+		base = options->base;
+	options->base = NULL;
 	if (options->begin_ns < 0 || options->begin_ns == WEIR_NEVER)
 		return network_fail(error, -EINVAL, 0, 0,
 		                    "begin_ns is %" PRId64 "; it is 0 to 2^63 - 2",
 		                    options->begin_ns);
-	if (options->base != NULL)
-		base = options->base;
 	bytes = strlen(base);
 	folder = malloc(bytes + 2);
 	if (folder == NULL)

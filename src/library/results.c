@@ -117,7 +117,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 	        .to_port = fate->to_port,
 	        .kind = fate->kind,
 	        .flags = (fate->flags & PACKET_COPY ? WEIR_FATE_COPY : 0) |
-	                 (fate->flags & PACKET_GENERATED ? WEIR_FATE_GENERATED : 0),
+	                 (fate->flags & PACKET_GENERATED ? WEIR_FATE_GENERATED : 0) |
+	                 (fate->flags & PACKET_MARKED ? WEIR_FATE_MARKED : 0),
 	        .cloud = fate->cloud,
 	        .statement = fate->stage,
 	        .arrived_ns = (int64_t)fate->t_in_ns,

@@ -221,6 +221,7 @@ enum weir_fate_kind {
 
 #define WEIR_FATE_COPY      0x01u /* made by `duplicate` */
 #define WEIR_FATE_GENERATED 0x02u /* made by the network: an ICMP answer, a quench */
+#define WEIR_FATE_MARKED    0x04u /* its queue has marked it */
 
 /* Made by the library; fields may be added at its end. */
 struct weir_fate {
