@@ -7,20 +7,15 @@ import ctypes
 import functools
 import os
 import pathlib
-from ctypes import (
-    CFUNCTYPE,
-    POINTER,
-    Structure,
-    c_char_p,
-    c_int,
-    c_int64,
-    c_size_t,
-    c_uint8,
-    c_uint16,
-    c_uint32,
-    c_uint64,
-    c_void_p,
-)
+from ctypes import POINTER, Structure
+from ctypes import c_char_p as text
+from ctypes import c_int as int_
+from ctypes import c_int64 as i64
+from ctypes import c_uint8 as u8
+from ctypes import c_uint16 as u16
+from ctypes import c_uint32 as u32
+from ctypes import c_uint64 as u64
+from ctypes import c_void_p as address
 
 from .errors import NotInstalled
 
@@ -29,65 +24,62 @@ NEVER = (1 << 63) - 1
 BATCH_MAX = 256
 IPV4, IPV6 = 4, 6
 DECIDED, ALL = 0x03, 0x7F
-COPY, GENERATED = 0x01, 0x02
 
 
 class Options(Structure):
-    _fields_ = [("size", c_size_t), ("seed", c_uint64), ("has_seed", c_int), ("base", c_char_p),
-                ("memory_bytes", c_uint64), ("begin_ns", c_int64)]
+    _fields_ = [("size", ctypes.c_size_t), ("seed", u64), ("has_seed", int_), ("base", text),
+                ("memory_bytes", u64), ("begin_ns", i64)]
 
 
 class Error(Structure):
-    _fields_ = [("code", c_int), ("line", c_uint32), ("column", c_uint32),
-                ("text", ctypes.c_char * 1012)]
+    _fields_ = [("code", int_), ("line", u32), ("column", u32), ("text", ctypes.c_char * 1012)]
 
 
 class Frame(Structure):
-    _fields_ = [("t_ns", c_int64), ("port", c_uint32), ("bytes", c_uint32),
-                ("wire_bytes", c_uint32), ("reserved", c_uint32), ("data", c_void_p)]
+    _fields_ = [("t_ns", i64), ("port", u32), ("bytes", u32), ("wire_bytes", u32),
+                ("reserved", u32), ("data", address)]
 
 
 class Address(Structure):
-    _fields_ = [("family", c_uint16), ("port", c_uint16), ("bytes", c_uint8 * 16)]
+    _fields_ = [("family", u16), ("port", u16), ("bytes", u8 * 16)]
 
 
 class Datagram(Structure):
-    _fields_ = [("t_ns", c_int64), ("port", c_uint32), ("bytes", c_uint32), ("payload", c_void_p),
-                ("source", Address), ("target", Address), ("ecn", c_uint8), ("dscp", c_uint8),
-                ("ttl", c_uint8), ("reserved", c_uint8 * 5)]
+    _fields_ = [("t_ns", i64), ("port", u32), ("bytes", u32), ("payload", address),
+                ("source", Address), ("target", Address), ("ecn", u8), ("dscp", u8), ("ttl", u8),
+                ("reserved", u8 * 5)]
 
 
 class Fate(Structure):
-    _fields_ = [("t_ns", c_int64), ("packet", c_uint64), ("port", c_uint32), ("to_port", c_uint32),
-                ("kind", c_uint32), ("flags", c_uint32), ("cloud", c_char_p),
-                ("statement", c_char_p), ("reason", c_char_p), ("reason_kind", c_char_p),
-                ("arrived_ns", c_int64), ("leaves_ns", c_int64), ("queue_bytes", c_uint64),
-                ("wire_bytes", c_uint32), ("bytes", c_uint32), ("data", c_void_p)]
+    _fields_ = [("t_ns", i64), ("packet", u64), ("port", u32), ("to_port", u32), ("kind", u32),
+                ("flags", u32), ("cloud", text), ("statement", text), ("reason", text),
+                ("reason_kind", text), ("arrived_ns", i64), ("leaves_ns", i64),
+                ("queue_bytes", u64), ("wire_bytes", u32), ("bytes", u32), ("data", address)]
 
 
-OnFate = CFUNCTYPE(None, c_void_p, POINTER(Fate))
+OnFate = ctypes.CFUNCTYPE(None, address, POINTER(Fate))
 
 # What each function returns, and what it takes.
 _FUNCTIONS = {
-    "open": (c_void_p, c_char_p, POINTER(Options), POINTER(Error)),
-    "close": (None, c_void_p),
-    "ports": (c_uint32, c_void_p),
-    "port_name": (c_char_p, c_void_p, c_uint32),
-    "send_many": (c_int, c_void_p, POINTER(Frame), c_uint32),
-    "next": (c_int64, c_void_p),
-    "now": (c_int64, c_void_p),
-    "receive": (c_int, c_void_p, c_int64, POINTER(Frame), c_uint32),
-    "udp_send": (c_int, c_void_p, POINTER(Datagram), c_uint32),
-    "udp_receive": (c_int, c_void_p, c_int64, POINTER(Datagram), c_uint32),
-    "udp_skipped": (c_uint64, c_void_p),
-    "change": (c_int, c_void_p, c_int64, c_char_p, POINTER(Error)),
-    "report": (c_void_p, c_void_p),
-    "lacked": (c_int64, c_void_p),
-    "on_fate": (c_int, c_void_p, OnFate, c_void_p, c_uint32),
-    "clone": (c_void_p, c_void_p, POINTER(Error)),
-    "save": (c_void_p, c_void_p, POINTER(c_size_t), POINTER(Error)),
-    "load": (c_void_p, c_char_p, c_size_t, POINTER(Options), POINTER(Error)),
-    "free": (None, c_void_p),
+    "open": (address, text, POINTER(Options), POINTER(Error)),
+    "close": (None, address),
+    "ports": (u32, address),
+    "port_name": (text, address, u32),
+    "send_many": (int_, address, POINTER(Frame), u32),
+    "next": (i64, address),
+    "now": (i64, address),
+    "receive": (int_, address, i64, POINTER(Frame), u32),
+    "udp_send": (int_, address, POINTER(Datagram), u32),
+    "udp_receive": (int_, address, i64, POINTER(Datagram), u32),
+    "udp_skipped": (u64, address),
+    "change": (int_, address, i64, text, POINTER(Error)),
+    "report": (address, address),
+    "lacked": (i64, address),
+    "on_fate": (int_, address, OnFate, address, u32),
+    "clone": (address, address, POINTER(Error)),
+    "save": (address, address, POINTER(ctypes.c_size_t), POINTER(Error)),
+    "load": (address, text, ctypes.c_size_t, POINTER(Options), POINTER(Error)),
+    "free": (None, address),
 }
 
 

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A network inside this process, in virtual time (docs/bindings.md).
 
-    with weir.Network("geo-satellite", seed=7) as network:
-        network.udp_send(0, "a", ("198.18.0.1", 5000), ("198.18.0.2", 5000), b"hello")
-        while (t_ns := network.next_ns()) is not None:
-            for datagram in network.udp_receive(t_ns):
-                print(datagram.t_ns, datagram.payload)
-
 The program puts frames or datagrams in, each with its instant, and takes out what leaves, each with
 its instant. The same calls give the same bytes at the same nanoseconds. Instants do not decrease.
 Nothing here needs the program weir, its rights or a thread: it is the library libweir.
@@ -28,6 +22,8 @@ from typing import Any, NamedTuple, NoReturn
 from . import _library, errors, show
 from .scenario import Scenario, beside
 
+DETAILS = ("", "copy", "generated", "generated", "marked", "copy marked", "generated marked",
+           "generated marked")  # by WEIR_FATE_COPY, _GENERATED, _MARKED
 KINDS = ("delivered", "dropped", "arrived", "passed", "queued", "marked", "left")
 
 
@@ -57,7 +53,7 @@ class Datagram(NamedTuple):
 class Fate(NamedTuple):
     """What becomes of a packet. `kind` is one of KINDS; "delivered" and "dropped" are decided in
     advance, when a packet's departure is fixed. `packet` is its number at `port`, from 1; 0: the
-    network has made it. `data` is the beginning of the frame."""
+    network has made it. `detail` is that of weir.Fate. `data` is the beginning of the frame."""
 
     t_ns: int
     kind: str
@@ -72,8 +68,7 @@ class Fate(NamedTuple):
     leaves_ns: int | None
     queue_bytes: int
     wire_bytes: int
-    is_copy: bool
-    is_generated: bool
+    detail: str
     data: bytes
 
 
@@ -100,10 +95,6 @@ def _pointer(data: bytes) -> ctypes.c_void_p:
     return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)
 
 
-def _word(text: bytes | None) -> str | None:
-    return None if text is None else text.decode()
-
-
 class Network:
     """A network made from a scenario: a Scenario, a text with the lines of one, a file, or the name
     of one of configs/.
@@ -117,13 +108,14 @@ class Network:
                  begin_ns: int = 0) -> None:
         text, base = _read(scenario)
         error = _library.Error()
-        made = _library.library().weir_open(
-            text.encode(), _options(seed, folder or base, memory_bytes, begin_ns), error)
-        if made is None:
-            raise _wrong_scenario(error)
-        self._adopt(made)
+        self._adopt(_library.library().weir_open(
+            text.encode(), _options(seed, folder or base, memory_bytes, begin_ns), error), error,
+            errors.ScenarioError)
 
-    def _adopt(self, handle: int) -> None:
+    def _adopt(self, handle: int | None, error: _library.Error,
+               otherwise: type[errors.WeirError] = errors.WeirError) -> Network:
+        if handle is None:
+            raise _wrong(error, otherwise)
         self._lib = _library.library()
         self._handle = handle
         self._finalizer = weakref.finalize(self, self._lib.weir_close, handle)
@@ -135,6 +127,7 @@ class Network:
         self._datagrams = (_library.Datagram * _library.BATCH_MAX)()
         self._called: Any = None  # keeps the callback alive
         self._raised: BaseException | None = None
+        return self
 
     @property
     def _net(self) -> int:
@@ -220,8 +213,7 @@ class Network:
     @property
     def now_ns(self) -> int:
         """The instant that the network has reached."""
-        now: int = self._lib.weir_now(self._net)
-        return now
+        return int(self._lib.weir_now(self._net))
 
     def receive(self, until_ns: int) -> list[Frame]:
         """Lets time pass, and returns the frames that have left by then, in order."""
@@ -248,8 +240,7 @@ class Network:
     @property
     def udp_skipped(self) -> int:
         """How many frames udp_receive() has skipped."""
-        skipped: int = self._lib.weir_udp_skipped(self._net)
-        return skipped
+        return int(self._lib.weir_udp_skipped(self._net))
 
     # -- changes and results --
 
@@ -299,46 +290,38 @@ class Network:
         self._called = kept
 
     def _fate(self, f: _library.Fate) -> Fate:
+        statement, reason, kind = (None if text is None else text.decode()
+                                   for text in (f.statement, f.reason, f.reason_kind))
         return Fate(f.t_ns, KINDS[f.kind], self.ports[f.port], f.packet, f.cloud.decode(),
-                    _word(f.statement), _word(f.reason), _word(f.reason_kind),
-                    self.ports[f.to_port], f.arrived_ns, f.leaves_ns if f.kind == 0 else None,
-                    f.queue_bytes, f.wire_bytes, bool(f.flags & _library.COPY),
-                    bool(f.flags & _library.GENERATED),
-                    ctypes.string_at(f.data, f.bytes) if f.data else b"")
+                    statement, reason, kind, self.ports[f.to_port], f.arrived_ns,
+                    f.leaves_ns if f.kind == 0 else None, f.queue_bytes, f.wire_bytes,
+                    DETAILS[f.flags & 7], ctypes.string_at(f.data, f.bytes) if f.data else b"")
 
     # -- what if, from here --
 
     def clone(self) -> Network:
         """Returns a second network in the same state, which continues as this one would."""
         error = _library.Error()
-        return self._of(self._lib.weir_clone(self._net, error), error)
+        return Network.__new__(Network)._adopt(self._lib.weir_clone(self._net, error), error)
 
     def save(self) -> bytes:
         """Returns the state as bytes, for Network.load()."""
         error, size = _library.Error(), ctypes.c_size_t()
         saved = self._lib.weir_save(self._net, size, error)
         if saved is None:
-            raise _no_state(error)
+            raise _wrong(error, errors.WeirError)
         try:
             return ctypes.string_at(saved, size.value)
         finally:
             self._lib.weir_free(saved)
 
-    @classmethod
-    def load(cls, saved: bytes, *, folder: str | os.PathLike[str] | None = None,
+    @staticmethod
+    def load(saved: bytes, *, folder: str | os.PathLike[str] | None = None,
              memory_bytes: int = 0) -> Network:
         """Makes a network from the bytes of save(), of the same version of weir."""
         error = _library.Error()
-        options = _options(None, folder, memory_bytes, 0)
-        return cls._of(_library.library().weir_load(saved, len(saved), options, error), error)
-
-    @classmethod
-    def _of(cls, handle: int | None, error: _library.Error) -> Network:
-        if handle is None:
-            raise _no_state(error)
-        made = cls.__new__(cls)
-        made._adopt(handle)
-        return made
+        return Network.__new__(Network)._adopt(_library.library().weir_load(
+            saved, len(saved), _options(None, folder, memory_bytes, 0), error), error)
 
 
 def _read(scenario: Scenario | str | os.PathLike[str]) -> tuple[str, str | None]:
@@ -360,15 +343,14 @@ def _options(seed: int | None, folder: str | os.PathLike[str] | None, memory_byt
                             None if folder is None else os.fsencode(folder), memory_bytes, begin_ns)
 
 
-def _wrong_scenario(error: _library.Error) -> errors.WeirError:
+def _wrong(error: _library.Error, otherwise: type[errors.WeirError]) -> errors.WeirError:
+    """Returns the exception for what a function says that makes something."""
     text = error.text.decode()
     if -error.code == errno.ENOMEM:
         return errors.NoMemory({"code": "no-memory", "message": text})
-    where = f"line {error.line}, column {error.column}: " if error.line else ""
-    return errors.ScenarioError(where + text, error.line, error.column)
-
-
-def _no_state(error: _library.Error) -> errors.WeirError:
-    kind = {errno.ENOMEM: errors.NoMemory, errno.EAGAIN: errors.Refused}.get(
-        -error.code, errors.Refusal)
-    return kind({"message": error.text.decode()})
+    if -error.code == errno.EAGAIN:
+        return errors.Refused({"code": "refused", "message": text})
+    if error.line:
+        return errors.ScenarioError(f"line {error.line}, column {error.column}: {text}", error.line,
+                                    error.column)
+    return otherwise(text)
