@@ -4,6 +4,7 @@ package weir
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -74,11 +75,7 @@ func (h *Hosts) Close() error {
 func (h *Hosts) Undelivered() map[netip.AddrPort]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	counts := make(map[netip.AddrPort]int)
-	for address, count := range h.undelivered {
-		counts[address] = count
-	}
-	return counts
+	return maps.Clone(h.undelivered)
 }
 
 // Listen returns a socket of the host at a port of the network. The host has any address that is

@@ -16,6 +16,7 @@ package weir
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -118,20 +119,21 @@ func errorOf(wrong *C.struct_weir_error) error {
 		syscall.Errno(-wrong.code)}
 }
 
-func failed(code C.int) error {
-	errno := syscall.Errno(-code)
-	text, ok := map[syscall.Errno]string{
-		syscall.ETIME:        "the network has been beyond this instant",
-		syscall.ERANGE:       "an instant is from 0 to 2^63 - 2 ns",
-		syscall.ENOENT:       "there is no such port",
-		syscall.EMSGSIZE:     "the network does not carry this size",
-		syscall.EAFNOSUPPORT: "the addresses are of different families",
-		syscall.ENOMEM:       "there is no memory for the frames of the network",
-	}[errno]
-	if !ok {
-		text = errno.Error()
+var texts = map[syscall.Errno]string{
+	syscall.ETIME:        "the network has been beyond this instant",
+	syscall.ERANGE:       "an instant is from 0 to 2^63 - 2 ns",
+	syscall.ENOENT:       "there is no such port",
+	syscall.EMSGSIZE:     "the network does not carry this size",
+	syscall.EAFNOSUPPORT: "the addresses are of different families",
+	syscall.ENOMEM:       "there is no memory for the frames of the network",
+}
+
+func answered(code C.int) error {
+	if code >= 0 {
+		return nil
 	}
-	return &Error{Text: text, Errno: errno}
+	errno := syscall.Errno(-code)
+	return &Error{Text: cmp.Or(texts[errno], errno.Error()), Errno: errno}
 }
 
 // Close frees the network and what is in it.
@@ -171,13 +173,6 @@ func (n *Network) SendDatagram(at time.Duration, port int, d Datagram) error {
 		pinner.Pin(unsafe.SliceData(d.Payload))
 	}
 	return answered(C.weir_udp_send(n.net, &raw, 1))
-}
-
-func answered(code C.int) error {
-	if code < 0 {
-		return failed(code)
-	}
-	return nil
 }
 
 // Next returns the next instant at which something leaves or may change; false: never, until
@@ -237,7 +232,7 @@ func (n *Network) Change(at time.Duration, lines ...string) error {
 func (n *Network) Report() ([]byte, error) {
 	text := C.weir_report(n.net)
 	if text == nil {
-		return nil, failed(-C.int(syscall.ENOMEM))
+		return nil, answered(-C.int(syscall.ENOMEM))
 	}
 	defer C.weir_free(unsafe.Pointer(text))
 	return []byte(C.GoString(text)), nil
@@ -269,13 +264,9 @@ func rawAddress(address netip.AddrPort) (raw C.struct_weir_address) {
 }
 
 func addressOf(raw C.struct_weir_address) netip.AddrPort {
-	size := 16
+	bytes := C.GoBytes(unsafe.Pointer(&raw.bytes), 16)
 	if raw.family == C.WEIR_IPV4 {
-		size = 4
-	}
-	bytes := make([]byte, size)
-	for i := range bytes {
-		bytes[i] = byte(raw.bytes[i])
+		bytes = bytes[:4]
 	}
 	address, _ := netip.AddrFromSlice(bytes)
 	return netip.AddrPortFrom(address, uint16(raw.port))

@@ -36,6 +36,7 @@ from .network import Datagram, Network
 
 T = TypeVar("T")
 Hosts = Mapping[str, Sequence[str]]
+Pair = tuple[str, int]  # an address, and a port of UDP
 
 TURNS_MAX = 1_000_000  # of the loop at one instant
 JUMPS_MAX = 1_000_000  # of a network that only changes
@@ -99,13 +100,12 @@ def randomness(seed: int) -> Iterator[None]:
 class Endpoint(asyncio.DatagramTransport):
     """What create_datagram_endpoint() returns. It is bound to one address of a host, or to all."""
 
-    def __init__(self, loop: Loop, protocol: asyncio.DatagramProtocol, addresses: list[str],
-                 local: tuple[str, int], peer: tuple[str, int] | None, wide: bool,
-                 sock: socket.socket | None) -> None:
+    def __init__(self, loop: Loop, protocol: Any, addresses: list[str], local: Pair,
+                 peer: Pair | None, wide: bool, sock: socket.socket | None) -> None:
         super().__init__({"sockname": _shown(*local, wide), "socket": sock,
                           "peername": _shown(*peer, wide) if peer else None})
         self._loop = loop
-        self._protocol: asyncio.BaseProtocol = protocol
+        self._protocol = protocol
         self._addresses = addresses
         self._port = local[1]
         self._peer = peer
@@ -117,14 +117,11 @@ class Endpoint(asyncio.DatagramTransport):
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
         self._protocol = protocol
 
-    def get_protocol(self) -> asyncio.BaseProtocol:
+    def get_protocol(self) -> Any:
         return self._protocol
 
     def is_closing(self) -> bool:
         return self._closing
-
-    def get_write_buffer_size(self) -> int:
-        return 0
 
     def close(self) -> None:
         if self._closing:
@@ -152,12 +149,10 @@ class Endpoint(asyncio.DatagramTransport):
                 raise ValueError(f"this endpoint sends to {self._peer} alone, not to {target}")
             self._loop._send(self, target, bytes(data))
         except OSError as error:
-            assert isinstance(self._protocol, asyncio.DatagramProtocol)
             self._protocol.error_received(error)
 
-    def _take(self, source: tuple[str, int], payload: bytes) -> None:
+    def _take(self, source: Pair, payload: bytes) -> None:
         if not self._closing and self._peer in (None, source):
-            assert isinstance(self._protocol, asyncio.DatagramProtocol)
             self._protocol.datagram_received(payload, _shown(*source, self._wide))
 
 
@@ -172,17 +167,16 @@ class Loop(asyncio.BaseEventLoop):
     def __init__(self, network: Network, hosts: Hosts | None = None) -> None:
         super().__init__()
         self.network = network
-        self.undelivered: collections.Counter[tuple[str, int]] = collections.Counter()
+        self.undelivered: collections.Counter[Pair] = collections.Counter()
         self._now_ns = 0
         self._turns = 0
         # BaseEventLoop asks its selector what to do next, with the time to the next timer.
         self._selector = self
-        self._bound: dict[tuple[str, int], Endpoint] = {}
+        self._bound: dict[Pair, Endpoint] = {}
         self._names: dict[str, list[str]] = {}
         self._host_of: dict[str, str] = {}
-        if wrong := set(hosts or ()) - set(network.ports):
-            raise ValueError(f"the network has no port `{sorted(wrong)[0]}`; it has "
-                             + ", ".join(network.ports))
+        for port in hosts or ():
+            self._known(port)
         for n, port in enumerate(network.ports, 1):
             self._add_host(port, (hosts or {}).get(port, ()),
                            [str(ipaddress.ip_address(first) + n)
@@ -200,6 +194,11 @@ class Loop(asyncio.BaseEventLoop):
             if name in self._names:
                 raise ValueError(f"two hosts have the name `{name}`")
             self._names[name] = addresses
+
+    def _known(self, port: str) -> None:
+        if port not in self.network.ports:
+            raise ValueError(f"the network has no port `{port}`; it has "
+                             + ", ".join(self.network.ports))
 
     # -- time --
 
@@ -253,7 +252,7 @@ class Loop(asyncio.BaseEventLoop):
 
     # -- datagrams --
 
-    def _send(self, endpoint: Endpoint, target: tuple[str, int], payload: bytes) -> None:
+    def _send(self, endpoint: Endpoint, target: Pair, payload: bytes) -> None:
         if len(payload) > PAYLOAD_MAX:
             raise OSError(errno.EMSGSIZE, f"a datagram has at most {PAYLOAD_MAX} bytes, and not "
                                           f"{len(payload)}")
@@ -263,12 +262,16 @@ class Loop(asyncio.BaseEventLoop):
         else:
             self.network.udp_send(self._now_ns, self._host_of[source[0]], source, target, payload)
 
+    def _host(self, address: str, wrong: int) -> str:
+        """Returns the port whose host has an address."""
+        if address not in self._host_of:
+            raise OSError(wrong, f"no host of this network has the address {address}; there are "
+                                 f"{', '.join(self._host_of)}")
+        return self._host_of[address]
+
     def _source(self, addresses: list[str], target: str) -> str:
         """Chooses the address from which to send, as the kernel of a host does."""
-        there = self._host_of.get(target)
-        if there is None:
-            raise OSError(errno.ENETUNREACH, f"no host of this network has the address {target}; "
-                                             f"there are {', '.join(self._host_of)}")
+        there = self._host(target, errno.ENETUNREACH)
         fit = [a for a in addresses if (":" in a) == (":" in target)]
         fit = [a for a in fit if self._host_of[a] != there] or fit
         if not fit:
@@ -286,7 +289,7 @@ class Loop(asyncio.BaseEventLoop):
         self.undelivered[datagram.target] += 1
         return False
 
-    def _deliver(self, source: tuple[str, int], target: tuple[str, int], payload: bytes) -> bool:
+    def _deliver(self, source: Pair, target: Pair, payload: bytes) -> bool:
         endpoint = self._bound.get(target)
         if endpoint is None:
             self.undelivered[target] += 1
@@ -331,15 +334,10 @@ class Loop(asyncio.BaseEventLoop):
     def _addresses(self, address: str, both: bool) -> list[str]:
         """Returns the addresses at which an endpoint receives: one, or all that its host has."""
         if not ipaddress.ip_address(address).is_unspecified:
-            if address not in self._host_of:
-                raise OSError(errno.EADDRNOTAVAIL, f"no host of this network has the address "
-                                                   f"{address}; there are "
-                                                   f"{', '.join(self._host_of)}")
+            self._host(address, errno.EADDRNOTAVAIL)
             return [address]
-        here = _here.get()
-        if here is not None and here not in self.network.ports:
-            raise ValueError(f"the network has no port `{here}`; it has "
-                             + ", ".join(self.network.ports))
+        if (here := _here.get()) is not None:
+            self._known(here)
         return [a for a, at in self._host_of.items()
                 if here in (None, at) and (both or (":" in a) == (":" in address))]
 
@@ -356,7 +354,7 @@ class Loop(asyncio.BaseEventLoop):
 
     # -- names --
 
-    def _resolve(self, name: Any, port: Any, family: int) -> list[tuple[str, int]]:
+    def _resolve(self, name: Any, port: Any, family: int) -> list[Pair]:
         text = name.decode() if isinstance(name, bytes) else name
         if not text:
             found = ["0.0.0.0", "::"]
@@ -367,19 +365,15 @@ class Loop(asyncio.BaseEventLoop):
         else:
             raise socket.gaierror(socket.EAI_NONAME, f"no host of this network is called `{text}`; "
                                                      f"there are {', '.join(self._names)}")
-        of_family = {socket.AF_INET: (False,), socket.AF_INET6: (True,)}.get(
-            socket.AddressFamily(family), (False, True))
-        fit = [a for a in found if (":" in a) in of_family]
-        return [(a, int(port or 0)) for a in fit]
+        return [(a, int(port or 0)) for a in found
+                if family in (0, socket.AF_INET6 if ":" in a else socket.AF_INET)]
 
     async def getaddrinfo(self, host: Any, port: Any, *, family: int = 0, type: int = 0,
                           proto: int = 0, flags: int = 0) -> list[Any]:
         """Resolves numeric addresses and the names of hosts; IPv4 comes first."""
-        kind = socket.SocketKind(type or socket.SOCK_DGRAM)
-        return [(socket.AF_INET6, kind, proto or socket.IPPROTO_UDP, "", (a, number, 0, 0))
-                if ":" in a else
-                (socket.AF_INET, kind, proto or socket.IPPROTO_UDP, "", (a, number))
-                for a, number in self._resolve(host, port, family)]
+        kind, proto = socket.SocketKind(type or socket.SOCK_DGRAM), proto or socket.IPPROTO_UDP
+        return [(socket.AF_INET6 if ":" in a else socket.AF_INET, kind, proto, "",
+                 _shown(a, number, ":" in a)) for a, number in self._resolve(host, port, family)]
 
 
 def _is_address(text: str) -> bool:

@@ -5,10 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub const NEVER: i64 = i64::MAX;
 pub const BATCH: usize = 256;
 
-#[repr(C)]
-pub struct Net {
-    _opaque: [u8; 0],
-}
+pub type Net = c_void; // opaque
 
 #[repr(C)]
 pub struct Options {
@@ -101,12 +98,5 @@ extern "C" {
     pub fn weir_lacked(net: *const Net) -> i64;
     pub fn weir_on_fate(net: *mut Net, f: OnFate, argument: *mut c_void, kinds: u32) -> c_int;
     pub fn weir_clone(net: *mut Net, error: *mut Error) -> *mut Net;
-    pub fn weir_save(net: *mut Net, bytes: *mut usize, error: *mut Error) -> *mut c_void;
-    pub fn weir_load(
-        saved: *const c_void,
-        bytes: usize,
-        options: *const Options,
-        error: *mut Error,
-    ) -> *mut Net;
     pub fn weir_free(memory: *mut c_void);
 }

@@ -15,11 +15,8 @@ use std::{fmt, mem, ptr, slice};
 pub struct Error {
     /// As of errno: 22 (EINVAL), 12 (ENOMEM), 62 (ETIME), ...
     pub code: i32,
-    /// Of the text.
     pub line: u32,
-    /// Of the line.
     pub column: u32,
-    /// What is wrong, and what would be right.
     pub text: String,
 }
 
@@ -51,50 +48,39 @@ pub struct Options {
     pub memory_bytes: u64,
 }
 
-/// A frame that has left the network.
+/// A frame that has left the network, when, and at which port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// When.
     pub t: Duration,
-    /// The name of the port where it has left.
     pub port: String,
     /// An Ethernet frame, without preamble and FCS.
     pub data: Vec<u8>,
 }
 
-/// A UDP datagram that has left the network.
+/// A UDP datagram that has left the network, when, and at which port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// When.
     pub t: Duration,
-    /// The name of the port where it has left.
     pub port: String,
-    /// Who has sent it.
     pub from: SocketAddr,
-    /// Who is to receive it.
     pub to: SocketAddr,
-    /// What it carries.
     pub payload: Vec<u8>,
     /// The ECN bits: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
     pub ecn: u8,
 }
 
-/// What becomes of a packet at a cloud.
+/// What becomes of a packet at a cloud, decided at `t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fate<'a> {
-    /// When it is decided.
     pub t: Duration,
-    /// The name of the cloud.
     pub cloud: &'a str,
     /// When the packet will leave the cloud; None: it is dropped.
     pub leaves: Option<Duration>,
     /// Why it is dropped: `loss`, `queue-full`, ...
     pub reason: Option<&'a str>,
-    /// Its number at the port where it entered, from 1; 0: the network has made it.
+    /// Its number at `port`, where it entered, from 1; 0: the network has made it.
     pub packet: u64,
-    /// The index of that port.
     pub port: u32,
-    /// Its bytes on the wire.
     pub wire_bytes: u32,
 }
 
@@ -128,11 +114,19 @@ impl Drop for Network {
 impl Network {
     /// Makes a network from the text of a scenario: ports, clouds and their statements.
     pub fn open(scenario: &str, options: &Options) -> Result<Self, Error> {
-        let text = c_string(scenario)?;
-        with_raw(options, |raw, error| {
-            // SAFETY: all pointers are valid during the call.
-            unsafe { ffi::weir_open(text.as_ptr(), raw, error) }
-        })
+        let (text, mut error) = (c_string(scenario)?, no_error());
+        let folder = options.folder.as_ref().map(|folder| folder.as_os_str().as_encoded_bytes());
+        let base = folder.map(c_string).transpose()?;
+        let raw = ffi::Options {
+            size: mem::size_of::<ffi::Options>(),
+            seed: options.seed.unwrap_or(0),
+            has_seed: options.seed.is_some().into(),
+            base: base.as_deref().map_or(ptr::null(), CStr::as_ptr),
+            memory_bytes: options.memory_bytes,
+            begin_ns: 0,
+        };
+        // SAFETY: all pointers are valid during the call.
+        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &raw, &mut error) }, &error)
     }
 
     /// Makes a network from a file, which may name others beside it.
@@ -217,46 +211,42 @@ impl Network {
 
     /// Lets time pass, and returns the frames that have left by then, in order.
     pub fn receive(&mut self, until: Duration) -> Result<Vec<Frame>, Error> {
-        let mut found = Vec::new();
-        // SAFETY: zeros are a valid value of this struct.
-        let mut raw: [ffi::Frame; BATCH] = unsafe { mem::zeroed() };
-        loop {
-            let (all, n) = (raw.as_mut_ptr(), BATCH as u32);
-            // SAFETY: the array has room for so many.
-            let n = answered(unsafe { ffi::weir_receive(self.net, ns(until), all, n) })?;
-            found.extend(raw[..n].iter().map(|f| Frame {
-                t: time(f.t_ns).unwrap_or_default(),
-                port: self.ports[f.port as usize].clone(),
-                // SAFETY: the data are valid until the next call.
-                data: unsafe { copy_of(f.data, f.bytes) },
-            }));
-            if n == 0 {
-                return Ok(found);
-            }
-        }
+        // SAFETY: zeros are a valid frame, and the data are valid until the next call.
+        self.all(until, ffi::weir_receive, unsafe { mem::zeroed() }, |ports, f| Frame {
+            t: time(f.t_ns).unwrap_or_default(),
+            port: ports[f.port as usize].clone(),
+            data: unsafe { copy_of(f.data, f.bytes) },
+        })
     }
 
     /// Lets time pass, and returns the datagrams that have left by then, in order. What a host would
     /// not pass to UDP is skipped: damaged ones, fragments, other protocols.
     pub fn receive_datagrams(&mut self, until: Duration) -> Result<Vec<Datagram>, Error> {
-        let mut found = Vec::new();
-        // SAFETY: zeros are a valid value of this struct.
-        let mut raw: [ffi::Datagram; BATCH] = unsafe { mem::zeroed() };
+        // SAFETY: zeros are a valid datagram, and the payload is valid until the next call.
+        self.all(until, ffi::weir_udp_receive, unsafe { mem::zeroed() }, |ports, d| Datagram {
+            t: time(d.t_ns).unwrap_or_default(),
+            port: ports[d.port as usize].clone(),
+            from: address_of(&d.from),
+            to: address_of(&d.to),
+            payload: unsafe { copy_of(d.payload, d.bytes) },
+            ecn: d.ecn,
+        })
+    }
+
+    fn all<Raw: Copy, Own>(
+        &mut self,
+        until: Duration,
+        receive: unsafe extern "C" fn(*mut ffi::Net, i64, *mut Raw, u32) -> c_int,
+        empty: Raw,
+        own: impl Fn(&[String], &Raw) -> Own,
+    ) -> Result<Vec<Own>, Error> {
+        let (mut found, mut raw) = (Vec::new(), [empty; BATCH]);
         loop {
-            let (all, n) = (raw.as_mut_ptr(), BATCH as u32);
             // SAFETY: the array has room for so many.
-            let n = answered(unsafe { ffi::weir_udp_receive(self.net, ns(until), all, n) })?;
-            found.extend(raw[..n].iter().map(|d| Datagram {
-                t: time(d.t_ns).unwrap_or_default(),
-                port: self.ports[d.port as usize].clone(),
-                from: address_of(&d.from),
-                to: address_of(&d.to),
-                // SAFETY: the payload is valid until the next call.
-                payload: unsafe { copy_of(d.payload, d.bytes) },
-                ecn: d.ecn,
-            }));
-            if n == 0 {
-                return Ok(found);
+            let code = unsafe { receive(self.net, ns(until), raw.as_mut_ptr(), BATCH as u32) };
+            match answered(code)? {
+                0 => return Ok(found),
+                n => found.extend(raw[..n].iter().map(|raw| own(&self.ports, raw))),
             }
         }
     }
@@ -311,30 +301,6 @@ impl Network {
         let mut error = no_error();
         // SAFETY: both pointers are valid.
         Self::of(unsafe { ffi::weir_clone(self.net, &mut error) }, &error)
-    }
-
-    /// Returns the state as bytes, for [`Network::load`].
-    pub fn save(&mut self) -> Result<Vec<u8>, Error> {
-        let (mut error, mut bytes) = (no_error(), 0);
-        // SAFETY: the result has so many bytes, and is freed after it has been copied.
-        unsafe {
-            let saved = ffi::weir_save(self.net, &mut bytes, &mut error);
-            if saved.is_null() {
-                return Err(error_of(&error));
-            }
-            let copy = slice::from_raw_parts(saved.cast::<u8>(), bytes).to_vec();
-            ffi::weir_free(saved);
-            Ok(copy)
-        }
-    }
-
-    /// Makes a network from the bytes of [`Network::save`], of the same version of weir.
-    pub fn load(saved: &[u8], options: &Options) -> Result<Self, Error> {
-        let (start, bytes) = (saved.as_ptr().cast(), saved.len());
-        with_raw(options, |raw, error| {
-            // SAFETY: all pointers are valid during the call.
-            unsafe { ffi::weir_load(start, bytes, raw, error) }
-        })
     }
 }
 
@@ -397,24 +363,6 @@ fn error_of(error: &ffi::Error) -> Error {
 fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
     CString::new(text)
         .map_err(|wrong| Error::new(22, format!("byte {} of a text is 0", wrong.nul_position())))
-}
-
-fn with_raw(
-    options: &Options,
-    make: impl FnOnce(&ffi::Options, &mut ffi::Error) -> *mut ffi::Net,
-) -> Result<Network, Error> {
-    let folder = options.folder.as_ref().map(|folder| folder.as_os_str().as_encoded_bytes());
-    let base = folder.map(c_string).transpose()?;
-    let raw = ffi::Options {
-        size: mem::size_of::<ffi::Options>(),
-        seed: options.seed.unwrap_or(0),
-        has_seed: options.seed.is_some().into(),
-        base: base.as_deref().map_or(ptr::null(), CStr::as_ptr),
-        memory_bytes: options.memory_bytes,
-        begin_ns: 0,
-    };
-    let mut error = no_error();
-    Network::of(make(&raw, &mut error), &error)
 }
 
 fn raw_address(address: SocketAddr) -> Address {
