@@ -73,11 +73,13 @@ $apt update > /dev/null 2>&1
 # Installs the dependencies first, since apt leaves them when weir is purged. shellcheck
 # disable=SC2046 # lists
 $apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 \
-	systemd apparmor udev $(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"
+	systemd apparmor udev gcc libc6-dev libpcap-dev pkgconf $(needed) \
+	> "$work/apt" 2>&1 || tail -n 5 "$work/apt"
 list_files > "$work/before"
 
 claim "apt install ./weir_*.deb" $apt install "$folder"/weir_*.deb \
-	"$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb
+	"$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb \
+	"$folder"/libweir0_*.deb "$folder"/libweir-dev_*.deb
 claim "weir --version" weir --version
 claim "weir exec delay 40ms -- true" weir exec delay 40ms -- true
 claim "man weir, and of each command" manual_pages
@@ -89,14 +91,14 @@ claim "systemd takes the units" systemd-analyze verify \
 	/lib/systemd/system/weir@.service /lib/systemd/system/weir-setup@.service
 claim "AppArmor's parser takes the profile" apparmor_parser -Q /etc/apparmor.d/weir-service
 claim "the service's user is there" id weir
-for name in replay veth exec; do
+for name in replay library veth exec; do
 	if [ -d "$folder/weir/debian/tests" ]; then
 		claim "autopkgtest $name" autopkgtest $name
 	else
 		echo "ok - autopkgtest $name # SKIP no sources in $folder/weir"
 	fi
 done
-claim "apt purge" $apt purge weir weir-doc python3-weir
+claim "apt purge" $apt purge weir weir-doc python3-weir libweir0 libweir-dev
 list_files > "$work/after"
 nothing_left() {
 	[ -z "$(comm -13 "$work/before" "$work/after" | tee /dev/stderr)" ]

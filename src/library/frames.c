@@ -58,6 +58,15 @@ static int check_frame(const struct weir *net, const struct weir_frame *frame)
 	return net->error;
 }
 
+/* Keeps the engine close to a caller who sends for a long time before he receives: what leaves
+ * meanwhile takes mbufs, and the caller learns in time if there are no more. */
+static inline void follow(struct weir *net, simtime t_ns)
+{
+	net->reached_ns = t_ns;
+	if (unlikely(t_ns > net->advanced_ns + STEP_NS))
+		network_advance(net, t_ns);
+}
+
 /* Fills a burst with the first frames, n at most, that come in at one port and are right. Returns
  * how many; if none is, -errno. */
 static int gather(struct weir *net, struct burst *burst, const struct weir_frame *frames,
@@ -76,6 +85,8 @@ static int gather(struct weir *net, struct burst *burst, const struct weir_frame
 
 		if (unlikely(error < 0))
 			return i > 0 ? (int)i : error;
+		if (i == 0)
+			follow(net, (simtime)frame->t_ns);
 		mbuf = mbuf_supply_frame(&net->supply, frame->data, frame->bytes, &problem);
 		if (unlikely(mbuf == NULL))
 			return i > 0 ? (int)i : -ENOMEM;
@@ -111,22 +122,12 @@ static int send_burst(struct weir *net, const struct weir_frame *frames, uint32_
 	return taken;
 }
 
-/* Keeps the engine close to a caller who sends for a long time before he receives: what leaves
- * meanwhile takes mbufs, and the caller learns in time if there are no more. */
-static void follow(struct weir *net, int64_t t_ns)
-{
-	if (unlikely((simtime)t_ns > net->advanced_ns + STEP_NS) && net->error == 0 &&
-	    network_check_instant(net, t_ns) == 0)
-		network_advance(net, (simtime)t_ns);
-}
-
 int weir_send_many(struct weir *net, const struct weir_frame *frames, uint32_t n)
 {
 	const uint32_t most = net->on_fate != NULL ? 1 : BURST_MAX;
 	uint32_t done = 0;
 
 	while (done < n) {
-		follow(net, frames[done].t_ns);
 		const int taken = send_burst(net, frames + done, RTE_MIN(n - done, most));
 
 		if (unlikely(taken < 0))

@@ -19,6 +19,7 @@
 #include "engine/engine_snapshot.h"
 #include "language/scenario_file.h"
 #include "library/network.h"
+#include "machine/pool.h"
 #include "packet/digest.h"
 #include "text/alloc_failure.h"
 #include "text/file_read.h"
@@ -323,7 +324,8 @@ struct weir *weir_clone(struct weir *net, struct weir_error *error)
 	if (check_state(net, error) < 0)
 		return NULL;
 	network_snapshot(net, &measure);
-	state = malloc(measure.measured + 1);
+	/* Large pages: what is in flight may be much. */
+	state = memory_reserve(measure.measured + 1);
 	revisions = state != NULL ? revisions_copy(net) : NULL;
 	if (revisions == NULL) {
 		network_fail(error, -ENOMEM, 0, 0, "%s", no_memory);
@@ -337,6 +339,6 @@ struct weir *weir_clone(struct weir *net, struct weir_error *error)
 	        network_make(&net->options, revisions, net->n_revisions, net->advanced_ns, error),
 	        &snapshot, error);
 out:
-	free(state);
+	memory_free(state, measure.measured + 1);
 	return clone;
 }

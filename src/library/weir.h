@@ -31,9 +31,8 @@
  * weir_on_fate's callback with its network.
  *
  * Errors: a negative int is -errno. A function that makes something returns NULL, and fills in
- * `error` if that is not NULL. What fails has changed nothing, except that a network that has once
- * returned -ENOMEM from weir_send, weir_receive or their like may have lost frames, and returns
- * -ENOMEM from then on.
+ * `error` if that is not NULL. What fails has changed nothing but weir_now. If malloc fails while
+ * frames leave, these are lost: then the network can only be closed, and says -ENOMEM until then.
  *
  * Compatibility: docs/stability.md. Structs that the caller makes and that may grow begin with
  * their size. Functions are added, and none is removed.
@@ -115,8 +114,8 @@ struct weir_frame {
 
 /* Puts a frame in at an instant, which is not before weir_now. The frame is copied. Returns 0;
  * -ETIME: the network has been beyond that instant; -ERANGE: it is no instant; -ENOENT: there is no
- * such port; -EMSGSIZE: the frame is too short or too long; or -ENOMEM. What the network does with
- * it (loss, a full queue) is no error. */
+ * such port; -EMSGSIZE: the frame is too short or too long; or -ENOMEM: memory_bytes are in use.
+ * What the network does with it (loss, a full queue) is no error. */
 WEIR_API int weir_send(struct weir *net, int64_t t_ns, uint32_t port, const void *frame,
                        uint32_t bytes);
 /* Puts n frames in, in the order of their instants. Returns how many were taken: if fewer than n,

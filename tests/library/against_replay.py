@@ -134,7 +134,7 @@ def claims_of_configs(place):
 
 
 def claims_of_corpus(place):
-    text = subprocess.run([CORPUS, str(CASES // 50 + 1), "text"], stdout=subprocess.PIPE,
+    text = subprocess.run([CORPUS, str(CASES // 18 + 1), "text"], stdout=subprocess.PIPE,
                           text=True, check=True).stdout
     scenarios = [part for part in text.split("\n\n") if part.startswith("port ")]
     random.Random(1).shuffle(scenarios)

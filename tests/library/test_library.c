@@ -120,6 +120,22 @@ static void a_frame_leaves_at_the_other_port_after_the_delay(void **state)
 	weir_close(net);
 }
 
+static void a_path_without_delay_gives_a_frame_back_at_once(void **state)
+{
+	struct weir *net = net_of(PATH_OF(""));
+	struct weir_frame frames[40];
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		send_one(net, i / 2, 0, (uint8_t)i, 100);
+		assert_int_equal(weir_next(net), i / 2);
+		assert_int_equal(weir_receive(net, i / 2, frames, 40), 1);
+		assert_int_equal(frames[0].t_ns, i / 2);
+		assert_int_equal(weir_next(net), WEIR_NEVER);
+	}
+	weir_close(net);
+}
+
 static void ports_have_the_names_of_the_scenario(void **state)
 {
 	struct weir *net = net_of(BOTH_WAYS);
@@ -639,6 +655,7 @@ GROUP(library)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_frame_leaves_at_the_other_port_after_the_delay),
+	        cmocka_unit_test(a_path_without_delay_gives_a_frame_back_at_once),
 	        cmocka_unit_test(ports_have_the_names_of_the_scenario),
 	        cmocka_unit_test(the_size_of_batches_does_not_matter),
 	        cmocka_unit_test(a_wrong_frame_is_refused_and_nothing_else),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -16,6 +17,22 @@
 #include "runner/group.h"
 
 #define ATTEMPTS 20000
+
+/* Mappings fail, too, after so many more. */
+static uint32_t mappings = UINT32_MAX;
+
+void *__real_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+
+void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	if (mappings == 0) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	mappings -= mappings < UINT32_MAX;
+	return __real_mmap64(at, bytes, protection, flags, fd, offset);
+}
 
 static const char scenario[] = "port a\nport b\ncloud down from a to b\n"
                                "cloud down loss random 10%\n"
@@ -33,7 +50,9 @@ static void use_all(void)
 	struct weir_datagram datagram = {.t_ns = 1, .port = 1, .from = from, .to = from};
 	struct weir_frame frames[32];
 	struct weir_error error;
-	struct weir *net = weir_open(scenario, NULL, &error), *other;
+	/* Little memory: a sanitizer looks at all of it. */
+	const struct weir_options options = {.size = sizeof(options), .memory_bytes = 8 << 20};
+	struct weir *net = weir_open(scenario, &options, &error), *other;
 	size_t bytes;
 	void *saved;
 
@@ -52,7 +71,7 @@ static void use_all(void)
 		weir_receive(other, 20000000, frames, 32);
 	weir_close(other);
 	saved = weir_save(net, &bytes, &error);
-	other = saved ? weir_load(saved, bytes, NULL, &error) : NULL;
+	other = saved ? weir_load(saved, bytes, &options, &error) : NULL;
 	weir_close(other);
 	weir_free(saved);
 	weir_free(weir_report(net));
@@ -72,6 +91,16 @@ static void every_allocation_may_fail(void **state)
 	} while (starve_end() > 0 && n < ATTEMPTS);
 	assert_true(n > 100);
 	assert_true(n < ATTEMPTS);
+}
+
+static void every_mapping_may_fail(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < 40; n++) {
+		mappings = n;
+		use_all();
+	}
+	mappings = UINT32_MAX;
 }
 
 static void nothing_is_allocated_for_a_frame(void **state)
@@ -98,6 +127,7 @@ GROUP(library_starving)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_allocation_may_fail),
+	        cmocka_unit_test(every_mapping_may_fail),
 	        cmocka_unit_test(nothing_is_allocated_for_a_frame),
 	};
 

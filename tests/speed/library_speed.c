@@ -4,13 +4,14 @@
  * the interface costs.
  *
  *   library_speed SCENARIO [PACKETS] [MPPS] [BATCH] [FRAME]
- *   library_speed open|clone [N]
+ *   library_speed open [N [SCENARIO]]
+ *   library_speed clone [N]
  *
  * SCENARIO is one of those of `weir bench`, or statements separated by `;`. BATCH frames (default
  * 32) of FRAME bytes (default 64) arrive at both ports in turn, at distinct instants, MPPS million
  * a second in all (default 20) of virtual time; what has left is received in batches of that size.
- * With 1, each weir_send is followed by one weir_receive. The packets of the first 50 ms and a tenth
- * are a warm-up.
+ * With 1, each weir_send is followed by one weir_receive. The packets of the first 50 ms and a
+ * tenth are a warm-up.
  *
  * open: the time to open a scenario, and one of N networks (default 10000) that are open at once,
  * with the memory that each takes. clone: the time to clone a network with N packets (default
@@ -137,9 +138,9 @@ static uint64_t resident(void)
 	return pages * 4096;
 }
 
-static int measure_open(uint32_t n)
+static int measure_open(uint32_t n, const char *scenario)
 {
-	char *text = text_of("full");
+	char *text = text_of(scenario);
 	struct weir **nets = calloc(n, sizeof(struct weir *));
 	static uint8_t data[64];
 	uint64_t before;
@@ -193,12 +194,13 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		fputs("usage: library_speed SCENARIO [PACKETS] [MPPS] [BATCH] [FRAME]\n"
-		      "       library_speed open|clone [N]\n",
+		      "       library_speed open [N [SCENARIO]]\n"
+		      "       library_speed clone [N]\n",
 		      stderr);
 		return 2;
 	}
 	if (strcmp(argv[1], "open") == 0)
-		return measure_open(n ? n : 10000);
+		return measure_open(n ? n : 10000, argc > 3 ? argv[3] : "delay-10ms");
 	if (strcmp(argv[1], "clone") == 0)
 		return measure_clone(n ? n : 100000);
 	return measure(argc, argv);

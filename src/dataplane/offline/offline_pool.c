@@ -53,13 +53,17 @@ static int stack_enqueue(struct rte_mempool *pool, void *const *objects, unsigne
 	return 0;
 }
 
-/* Grows the pool by doubling it until it has n free mbufs. */
+#define GROWN_MOST 8192u /* at once: about 20 MB, which the kernel clears first */
+
+/* Grows the pool until it has n free mbufs: doubles it, while it is small. */
 static __attribute__((noinline)) bool stack_grows(struct rte_mempool *pool, unsigned n)
 {
 	const struct stack *stack = pool->pool_data;
 
 	while (stack->n < n) {
-		if (offline_pool_grow(pool, RTE_MAX(pool->populated_size, n)) == 0)
+		const uint32_t more = RTE_MIN(pool->populated_size, GROWN_MOST);
+
+		if (offline_pool_grow(pool, RTE_MAX(more, n)) == 0)
 			return false;
 	}
 	return true;

@@ -22,7 +22,7 @@
 
 #include "scenario/problem.h"
 
-/* Makes a pool that begins with `mbufs`, and doubles up to `mbufs_max` when more are taken out.
+/* Makes a pool that begins with `mbufs`, and grows up to `mbufs_max` when more are taken out.
  * `ops` names other mempool ops, which must not need the EAL either (the poisoning ones of the
  * tests); with these the pool does not grow by itself. NULL: those of a stack. Returns NULL with
  * rte_errno on failure. */
