@@ -78,6 +78,15 @@ def client():
         yield client
 
 
+@pytest.fixture(scope="session")
+def library():
+    """Skips the test if there is no library of weir."""
+    try:
+        return weir.network._library.library()
+    except weir.errors.NotInstalled as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def shared_memory_as_before():
     """Checks that the test leaves nothing in /dev/shm. Other programs also put files there for as

@@ -24,7 +24,7 @@ class WeirError(Exception):
 
 
 class NotInstalled(WeirError):
-    """The program `weir` is not installed."""
+    """The program `weir`, or its library, is not installed."""
 
 
 class ProtocolError(WeirError):
@@ -38,6 +38,14 @@ class Disconnected(WeirError):
 class NoAnswer(Disconnected, TimeoutError):
     """weir has not answered in time. The connection is closed, because a late answer would be taken
     for the answer to the next line. It is not known whether weir does what was asked."""
+
+
+class NotVirtual(WeirError, NotImplementedError):
+    """A loop in virtual time cannot do this, because something outside has a clock of its own."""
+
+
+class Deadlock(WeirError):
+    """In virtual time nothing would ever happen again, or time would stand still."""
 
 
 class Failed(WeirError):

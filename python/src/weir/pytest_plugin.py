@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fixture `weir_path` and the marker `weir` of pytest (docs/python.md).
+"""The fixtures `weir_path` and `weir_network`, and the marker `weir` of pytest (docs/python.md).
 
     @pytest.mark.weir("geo-satellite", "home-router")   # runs once with each
     def test_it(weir_path):
         weir_path.down("rate 2mbit queue 20kB", "delay 280ms")
 
 A failing test shows the seed, the scenario, the counters, and the paths of the capture and the
-picture. `--weir-seed N` repeats weir's random decisions.
+picture. `--weir-seed N` repeats weir's random decisions. `weir_network` is a network in virtual
+time.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from typing import Any
 
 import pytest
 
-from . import program
+from . import _library, program
 from .errors import Failed, NotInstalled
+from .network import Network
 from .path import Path
 from .scenario import Scenario
 
 _PATH = pytest.StashKey[Path]()
+_NETWORK = pytest.StashKey[Network]()
 _SEED = pytest.StashKey[int]()
+PLAIN = "port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
 _KEPT = "weir_kept"  # the property of a report that names a folder
 
 
@@ -82,8 +86,9 @@ def _name(scenario: object) -> str:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     scenarios = _scenarios(metafunc.definition)
-    if "weir_path" in metafunc.fixturenames and len(scenarios) > 1:
-        metafunc.parametrize("weir_path", scenarios, ids=_name, indirect=True)
+    for fixture in ("weir_path", "weir_network"):
+        if fixture in metafunc.fixturenames and len(scenarios) > 1:
+            metafunc.parametrize(fixture, scenarios, ids=_name, indirect=True)
 
 
 def _beside(scenario: Any, request: pytest.FixtureRequest) -> Any:
@@ -100,6 +105,44 @@ def _recording(config: pytest.Config) -> str | None:
     return None if size == "0" else size
 
 
+def _marked(request: pytest.FixtureRequest, words: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """Returns the scenario and the keywords of a test's marker."""
+    mark = request.node.get_closest_marker("weir")
+    scenarios = _scenarios(request.node)
+    ways = dict(mark.kwargs) if mark else {}
+    if wrong := set(ways) - set(words):
+        pytest.fail(f"the marker weir has no `{min(wrong)}` for {request.fixturename}; it has "
+                    f"{', '.join(words)}", pytrace=False)
+    return _beside(getattr(request, "param", scenarios[0] if scenarios else None), request), ways
+
+
+@pytest.fixture
+def weir_network(request: pytest.FixtureRequest) -> Network:
+    """A network in virtual time: weir.Network. Without a scenario it has the ports `a` and `b`, the
+    cloud `down` from a to b, and `up` back."""
+    try:
+        _library.library()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    scenario, ways = _marked(request, ("down", "up", "seed"))
+    seed = ways.pop("seed", request.config.stash[_SEED])
+    network = Network(scenario or PLAIN, seed=seed)
+    for way, statements in sorted(ways.items()):
+        each = [statements] if isinstance(statements, str) else statements
+        network.change(0, *(f"cloud {way} {statement}" for statement in each))
+    request.node.stash[_NETWORK] = network  # and it is freed with the test
+    return network
+
+
+def _evidence(network: Network) -> str:
+    report = network.report()
+    lines = [f"repeat it with --weir-seed {report.seed}", f"it ended at {network.now_ns / 1e9} s"]
+    return "\n".join(lines + [
+        f"cloud {cloud.name}: {cloud.rx_packets} packets in, {cloud.tx_packets} out"
+        + "".join(f", {count} dropped: {reason}" for reason, count in cloud.drops.items() if count)
+        for cloud in report.clouds])
+
+
 @pytest.fixture
 def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Path]:
     """Two network namespaces joined by a weir: weir.Path. They disappear at the end of the test."""
@@ -107,19 +150,12 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
         program.find()
     except NotInstalled as error:
         pytest.skip(str(error))
-    mark = request.node.get_closest_marker("weir")
-    scenarios = _scenarios(request.node)
-    scenario = getattr(request, "param", scenarios[0] if scenarios else None)
-    ways = dict(mark.kwargs) if mark else {}
+    scenario, ways = _marked(request, ("down", "up", "seed", "flight", "punctual"))
     flight = ways.pop("flight", None)
     punctual = ways.pop("punctual", None)
-    path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=_beside(scenario, request),
+    path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=scenario,
                 seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir",
                 recording=_recording(request.config) if flight is None else None, flight=flight)
-    if ways:
-        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed, "
-                    "flight and punctual",
-                    pytrace=False)
     try:
         path.__enter__()
     except Failed as error:
@@ -140,6 +176,10 @@ def pytest_runtest_makereport(item: pytest.Item,
                               call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
     outcome = yield
     report = outcome.get_result()
+    network = item.stash.get(_NETWORK, None)
+    if network is not None and report.failed:
+        del item.stash[_NETWORK]
+        report.sections.append(("weir", _evidence(network)))
     path = item.stash.get(_PATH, None)
     if path is None:
         return

@@ -41,7 +41,7 @@ from typing import Any
 from . import language, program
 from ._statements import Statements
 from ._words import Word, split, written
-from .errors import Failed, ScenarioError
+from .errors import Failed, NotInstalled, ScenarioError
 from .language import Field, Kind, Tables
 
 Value = str | int | float | bool | Sequence[Any] | None
@@ -450,9 +450,7 @@ class Scenario:
              weir: str | os.PathLike[str] | None = None) -> Scenario:
         """Reads a file, or the scenario of this name in configs/. weir checks it, and expands
         `netem` lines."""
-        path = os.fspath(path)
-        if not os.path.exists(path):
-            path = _shipped(path, weir)
+        path = beside(os.fspath(path), weir)
         try:
             text = program.call(["check", "-c", path], program=weir).stdout
         except Failed as error:
@@ -527,19 +525,32 @@ def _checked(error: Failed, path: str) -> ScenarioError:
     return ScenarioError(str(error))
 
 
-def _shipped(name: str, weir: str | os.PathLike[str] | None) -> str:
-    """Returns the file of a scenario of configs/, beside the program's sources, or where it is
-    installed."""
-    folder = os.path.dirname(os.path.realpath(program.find(weir)))
-    tried = [os.path.join(folder, *["..", "share/weir/configs"])]
-    while folder != "/":
-        tried.append(os.path.join(folder, "configs"))
-        folder = os.path.dirname(folder)
+def beside(path: str, weir: str | os.PathLike[str] | None = None) -> str:
+    """Returns the file `path`, or the scenario of this name in configs/: beside the program's
+    sources or the library's, or where they are installed."""
+    if os.path.exists(path):
+        return path
+    tried = []
+    for start in (_program(weir), os.environ.get("WEIR_LIBRARY")):
+        folder = os.path.dirname(os.path.realpath(start)) if start else "/"
+        tried.append(os.path.join(folder, *["..", "share/weir/configs"]))
+        while folder != "/":
+            tried.append(os.path.join(folder, "configs"))
+            folder = os.path.dirname(folder)
     for place in [*tried, "/usr/local/share/weir/configs", "/usr/share/weir/configs"]:
-        path = os.path.join(place, name + ".weir")
-        if os.path.exists(path) and "/" not in name:
-            return path
-    raise ScenarioError(f"there is no file `{name}`, and no scenario of that name")
+        found = os.path.join(place, path + ".weir")
+        if os.path.exists(found) and "/" not in path:
+            return found
+    raise ScenarioError(f"there is no file `{path}`, and no scenario of that name")
+
+
+def _program(weir: str | os.PathLike[str] | None) -> str | None:
+    try:
+        return program.find(weir)
+    except NotInstalled:
+        if weir is not None:
+            raise
+        return None  # a network of the library needs none
 
 
 class _Maker(Statements[Statement]):

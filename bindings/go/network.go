@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package weir is an emulated network inside a program, in virtual time: the library libweir.
+//
+// A Network is a function of what is put in: frames or datagrams, each with its instant, go in, and
+// what leaves comes out, each with its instant, at the same nanoseconds each time. Hosts connect
+// programs that have sockets, such as quic-go: each gets a net.PacketConn, and in a bubble of
+// testing/synctest the time of the network is that of the bubble.
+package weir
+
+/*
+#cgo LDFLAGS: -lweir
+#include <stdlib.h>
+#include <weir.h>
+*/
+import "C"
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Options say how a network is made. The zero value is usable.
+type Options struct {
+	Seed   *uint64 // of all random draws; nil: that of the scenario
+	Folder string  // of files that the scenario names; "": the working directory
+	Memory uint64  // the most bytes of frames in the network; 0: 1 GiB
+}
+
+// Error is what is wrong with a text. Line and Column count from 1; 0: no place in it.
+type Error struct {
+	Line, Column int
+	Text         string
+	Errno        syscall.Errno
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "weir: " + e.Text
+	}
+	return fmt.Sprintf("weir: line %d, column %d: %s", e.Line, e.Column, e.Text)
+}
+
+func (e *Error) Unwrap() error { return e.Errno }
+
+// Frame is an Ethernet frame, without preamble and FCS, that has left the network.
+type Frame struct {
+	At   time.Duration
+	Port int
+	Data []byte
+}
+
+// Datagram is a UDP datagram. At and Port are when and where it has left the network.
+type Datagram struct {
+	At       time.Duration
+	Port     int
+	From, To netip.AddrPort
+	Payload  []byte
+	ECN      uint8 // 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE
+}
+
+// Network is made from a scenario. One goroutine at a time uses it; other networks do not matter.
+// Its time begins at 0, and no call may go back.
+type Network struct {
+	net   *C.struct_weir
+	ports []string
+}
+
+// Open makes a network from the text of a scenario: ports, clouds and their statements.
+func Open(scenario string, options Options) (*Network, error) {
+	text := C.CString(scenario)
+	defer C.free(unsafe.Pointer(text))
+	raw := C.struct_weir_options{size: C.sizeof_struct_weir_options,
+		memory_bytes: C.uint64_t(options.Memory)}
+	if options.Seed != nil {
+		raw.seed, raw.has_seed = C.uint64_t(*options.Seed), 1
+	}
+	if options.Folder != "" {
+		raw.base = C.CString(options.Folder)
+		defer C.free(unsafe.Pointer(raw.base))
+	}
+	var wrong C.struct_weir_error
+	return made(C.weir_open(text, &raw, &wrong), &wrong)
+}
+
+// OpenFile makes a network from a file, which may name others beside it.
+func OpenFile(path string, options Options) (*Network, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if options.Folder == "" {
+		options.Folder = filepath.Dir(path)
+	}
+	return Open(string(text), options)
+}
+
+func made(net *C.struct_weir, wrong *C.struct_weir_error) (*Network, error) {
+	if net == nil {
+		return nil, errorOf(wrong)
+	}
+	n := &Network{net: net}
+	for port := range C.weir_ports(net) {
+		n.ports = append(n.ports, C.GoString(C.weir_port_name(net, port)))
+	}
+	return n, nil
+}
+
+func errorOf(wrong *C.struct_weir_error) error {
+	return &Error{int(wrong.line), int(wrong.column), C.GoString(&wrong.text[0]),
+		syscall.Errno(-wrong.code)}
+}
+
+var texts = map[syscall.Errno]string{
+	syscall.ETIME:        "the network has been beyond this instant",
+	syscall.ERANGE:       "an instant is from 0 to 2^63 - 2 ns",
+	syscall.ENOENT:       "there is no such port",
+	syscall.EMSGSIZE:     "the network does not carry this size",
+	syscall.EAFNOSUPPORT: "the addresses are of different families",
+	syscall.ENOMEM:       "there is no memory for the frames of the network",
+}
+
+func answered(code C.int) error {
+	if code >= 0 {
+		return nil
+	}
+	errno := syscall.Errno(-code)
+	return &Error{Text: cmp.Or(texts[errno], errno.Error()), Errno: errno}
+}
+
+// Close frees the network and what is in it.
+func (n *Network) Close() {
+	C.weir_close(n.net)
+	n.net = nil
+}
+
+// Ports returns the names of the ports, in the order of the scenario.
+func (n *Network) Ports() []string { return n.ports }
+
+// Port returns the index of a port.
+func (n *Network) Port(name string) (int, error) {
+	for port, known := range n.ports {
+		if known == name {
+			return port, nil
+		}
+	}
+	return 0, &Error{Text: fmt.Sprintf("there is no port `%s`; there are %s", name,
+		strings.Join(n.ports, ", ")), Errno: syscall.ENOENT}
+}
+
+// Send puts a frame in. What the network does with it is no error.
+func (n *Network) Send(at time.Duration, port int, frame []byte) error {
+	return answered(C.weir_send(n.net, C.int64_t(at), C.uint32_t(port),
+		unsafe.Pointer(unsafe.SliceData(frame)), C.uint32_t(len(frame))))
+}
+
+// SendDatagram puts a datagram in, in a frame with headers of Ethernet, IP and UDP.
+func (n *Network) SendDatagram(at time.Duration, port int, d Datagram) error {
+	raw := C.struct_weir_datagram{t_ns: C.int64_t(at), port: C.uint32_t(port),
+		bytes: C.uint32_t(len(d.Payload)), payload: unsafe.Pointer(unsafe.SliceData(d.Payload)),
+		from: rawAddress(d.From), to: rawAddress(d.To), ecn: C.uint8_t(d.ECN)}
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	if len(d.Payload) > 0 {
+		pinner.Pin(unsafe.SliceData(d.Payload))
+	}
+	return answered(C.weir_udp_send(n.net, &raw, 1))
+}
+
+// Next returns the next instant at which something leaves or may change; false: never, until
+// something is sent. A schedule without an end always has one.
+func (n *Network) Next() (time.Duration, bool) {
+	at := C.weir_next(n.net)
+	return time.Duration(at), at != C.WEIR_NEVER
+}
+
+// Now returns the instant that the network has reached.
+func (n *Network) Now() time.Duration { return time.Duration(C.weir_now(n.net)) }
+
+// Receive lets time pass, and returns the frames that have left by then, in order.
+func (n *Network) Receive(until time.Duration) ([]Frame, error) {
+	var found []Frame
+	var raw [C.WEIR_BATCH_MAX]C.struct_weir_frame
+	for {
+		count := C.weir_receive(n.net, C.int64_t(until), &raw[0], C.WEIR_BATCH_MAX)
+		if count <= 0 {
+			return found, answered(count)
+		}
+		for _, f := range raw[:count] {
+			found = append(found, Frame{time.Duration(f.t_ns), int(f.port),
+				C.GoBytes(f.data, C.int(f.bytes))})
+		}
+	}
+}
+
+// ReceiveDatagram lets time pass, and returns the first datagram that has left by then; false: there
+// is none. What a host would not pass to UDP is skipped: damaged ones, fragments, other protocols.
+func (n *Network) ReceiveDatagram(until time.Duration) (Datagram, bool, error) {
+	var raw C.struct_weir_datagram
+	count := C.weir_udp_receive(n.net, C.int64_t(until), &raw, 1)
+	if count <= 0 {
+		return Datagram{}, false, answered(count)
+	}
+	return Datagram{time.Duration(raw.t_ns), int(raw.port), addressOf(raw.from), addressOf(raw.to),
+		C.GoBytes(raw.payload, C.int(raw.bytes)), uint8(raw.ecn)}, true, nil
+}
+
+// Skipped returns how many frames ReceiveDatagram has skipped.
+func (n *Network) Skipped() uint64 { return uint64(C.weir_udp_skipped(n.net)) }
+
+// Change changes the network at an instant, by lines as of `weir ctl`, such as
+// `cloud down rate 2mbit`. All take effect or none.
+func (n *Network) Change(at time.Duration, lines ...string) error {
+	text := C.CString(strings.Join(lines, "\n"))
+	defer C.free(unsafe.Pointer(text))
+	var wrong C.struct_weir_error
+	if C.weir_change(n.net, C.int64_t(at), text, &wrong) != 0 {
+		return errorOf(&wrong)
+	}
+	return nil
+}
+
+// Report returns what has happened by now: the report of `weir replay`, in JSON.
+func (n *Network) Report() ([]byte, error) {
+	text := C.weir_report(n.net)
+	if text == nil {
+		return nil, answered(-C.int(syscall.ENOMEM))
+	}
+	defer C.weir_free(unsafe.Pointer(text))
+	return []byte(C.GoString(text)), nil
+}
+
+// Lacked returns from when on the network has lacked memory, so that it does not do what the
+// scenario says; false: it has not.
+func (n *Network) Lacked() (time.Duration, bool) {
+	at := C.weir_lacked(n.net)
+	return time.Duration(at), at != C.WEIR_NEVER
+}
+
+// Clone returns a second network in the same state, which continues as this one would.
+func (n *Network) Clone() (*Network, error) {
+	var wrong C.struct_weir_error
+	return made(C.weir_clone(n.net, &wrong), &wrong)
+}
+
+func rawAddress(address netip.AddrPort) (raw C.struct_weir_address) {
+	raw.port = C.uint16_t(address.Port())
+	raw.family = C.WEIR_IPV6
+	if address.Addr().Is4() {
+		raw.family = C.WEIR_IPV4
+	}
+	for i, b := range address.Addr().AsSlice() {
+		raw.bytes[i] = C.uint8_t(b)
+	}
+	return raw
+}
+
+func addressOf(raw C.struct_weir_address) netip.AddrPort {
+	bytes := C.GoBytes(unsafe.Pointer(&raw.bytes), 16)
+	if raw.family == C.WEIR_IPV4 {
+		bytes = bytes[:4]
+	}
+	address, _ := netip.AddrFromSlice(bytes)
+	return netip.AddrPortFrom(address, uint16(raw.port))
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! libweir, made safe. All `unsafe` code of weir is here; programs use the crate `weir`.
+mod ffi;
+
+use ffi::{Address, BATCH, NEVER};
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fmt, mem, ptr, slice};
+
+/// Why a call failed. `line` and `column` count from 1 in the text that was given; 0: no place in
+/// it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// As of errno: 22 (EINVAL), 12 (ENOMEM), 62 (ETIME), ...
+    pub code: i32,
+    pub line: u32,
+    pub column: u32,
+    pub text: String,
+}
+
+impl Error {
+    fn new(code: i32, text: impl Into<String>) -> Self {
+        Self { code, line: 0, column: 0, text: text.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.text),
+            line => write!(f, "line {line}, column {}: {}", self.column, self.text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// How a network is made; all are optional.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Of all random draws; None: that of the scenario.
+    pub seed: Option<u64>,
+    /// The folder of files that the scenario names; None: the working directory.
+    pub folder: Option<PathBuf>,
+    /// The most memory for frames in the network; 0: 1 GiB.
+    pub memory_bytes: u64,
+}
+
+/// A frame that has left the network, when, and at which port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub t: Duration,
+    pub port: String,
+    /// An Ethernet frame, without preamble and FCS.
+    pub data: Vec<u8>,
+}
+
+/// A UDP datagram that has left the network, when, and at which port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    pub t: Duration,
+    pub port: String,
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub payload: Vec<u8>,
+    /// The ECN bits: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
+}
+
+/// What becomes of a packet at a cloud, decided at `t`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fate<'a> {
+    pub t: Duration,
+    pub cloud: &'a str,
+    /// When the packet will leave the cloud; None: it is dropped.
+    pub leaves: Option<Duration>,
+    /// Why it is dropped: `loss`, `queue-full`, ...
+    pub reason: Option<&'a str>,
+    /// Its number at `port`, where it entered, from 1; 0: the network has made it.
+    pub packet: u64,
+    pub port: u32,
+    pub wire_bytes: u32,
+}
+
+type Callback = Box<dyn FnMut(&Fate<'_>) + Send>;
+
+/// A network made from a scenario. Networks are independent of each other. Time begins at 0, and no
+/// call may go back.
+pub struct Network {
+    net: *mut ffi::Net,
+    ports: Vec<String>,
+    // Boxed twice: the address of the inner box goes through C.
+    callback: Option<Box<Callback>>,
+}
+
+// SAFETY: libweir has no global state, and any thread may call it, one at a time for each network.
+unsafe impl Send for Network {}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network").field("ports", &self.ports).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // SAFETY: the network is ours, and nobody uses it any more.
+        unsafe { ffi::weir_close(self.net) }
+    }
+}
+
+impl Network {
+    /// Makes a network from the text of a scenario: ports, clouds and their statements.
+    pub fn open(scenario: &str, options: &Options) -> Result<Self, Error> {
+        let (text, mut error) = (c_string(scenario)?, no_error());
+        let folder = options.folder.as_ref().map(|folder| folder.as_os_str().as_encoded_bytes());
+        let base = folder.map(c_string).transpose()?;
+        let raw = ffi::Options {
+            size: mem::size_of::<ffi::Options>(),
+            seed: options.seed.unwrap_or(0),
+            has_seed: options.seed.is_some().into(),
+            base: base.as_deref().map_or(ptr::null(), CStr::as_ptr),
+            memory_bytes: options.memory_bytes,
+            begin_ns: 0,
+        };
+        // SAFETY: all pointers are valid during the call.
+        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &raw, &mut error) }, &error)
+    }
+
+    /// Makes a network from a file, which may name others beside it.
+    pub fn open_file(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|wrong| {
+            Error::new(wrong.raw_os_error().unwrap_or(22), format!("{}: {wrong}", path.display()))
+        })?;
+        let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = options.folder.clone().or_else(|| beside.map(Path::to_owned));
+        Self::open(&text, &Options { folder, ..options.clone() })
+    }
+
+    fn of(net: *mut ffi::Net, error: &ffi::Error) -> Result<Self, Error> {
+        if net.is_null() {
+            return Err(error_of(error));
+        }
+        // SAFETY: the network is valid, and so is the name of each of its ports.
+        let ports = unsafe {
+            (0..ffi::weir_ports(net)).map(|n| text_of(ffi::weir_port_name(net, n)).unwrap_or(""))
+        };
+        Ok(Self { net, ports: ports.map(str::to_owned).collect(), callback: None })
+    }
+
+    /// The names of the ports, in the order of the scenario.
+    pub fn ports(&self) -> &[String] {
+        &self.ports
+    }
+
+    fn port(&self, name: &str) -> Result<u32, Error> {
+        (0..).zip(&self.ports).find(|(_, known)| *known == name).map(|(n, _)| n).ok_or_else(|| {
+            let known = self.ports.join(", ");
+            Error::new(2, format!("there is no port `{name}`; there are {known}"))
+        })
+    }
+
+    /// Puts a frame in. What the network does with it is no error.
+    pub fn send(&mut self, t: Duration, port: &str, frame: &[u8]) -> Result<(), Error> {
+        let (port, data, size) = (self.port(port)?, frame.as_ptr().cast(), size(frame));
+        // SAFETY: the frame is valid during the call.
+        answered(unsafe { ffi::weir_send(self.net, ns(t), port, data, size) }).map(drop)
+    }
+
+    /// Puts a datagram in, in a frame with headers of Ethernet, IP and UDP.
+    pub fn send_datagram(
+        &mut self,
+        t: Duration,
+        port: &str,
+        from: SocketAddr,
+        to: SocketAddr,
+        payload: &[u8],
+        ecn: u8,
+    ) -> Result<(), Error> {
+        let raw = ffi::Datagram {
+            t_ns: ns(t),
+            port: self.port(port)?,
+            bytes: size(payload),
+            payload: payload.as_ptr().cast(),
+            from: raw_address(from),
+            to: raw_address(to),
+            ecn,
+            dscp: 0,
+            ttl: 0,
+            reserved: [0; 5],
+        };
+        // SAFETY: the datagram is valid during the call.
+        answered(unsafe { ffi::weir_udp_send(self.net, &raw, 1) }).map(drop)
+    }
+
+    /// The next instant at which something leaves or may change; None: never, until something is
+    /// sent. A schedule without an end always has one.
+    pub fn next(&self) -> Option<Duration> {
+        // SAFETY: the network is valid.
+        time(unsafe { ffi::weir_next(self.net) })
+    }
+
+    /// The instant that the network has reached.
+    pub fn now(&self) -> Duration {
+        // SAFETY: the network is valid.
+        time(unsafe { ffi::weir_now(self.net) }).unwrap_or_default()
+    }
+
+    /// Lets time pass, and returns the frames that have left by then, in order.
+    pub fn receive(&mut self, until: Duration) -> Result<Vec<Frame>, Error> {
+        // SAFETY: zeros are a valid frame, and the data are valid until the next call.
+        self.all(until, ffi::weir_receive, unsafe { mem::zeroed() }, |ports, f| Frame {
+            t: time(f.t_ns).unwrap_or_default(),
+            port: ports[f.port as usize].clone(),
+            data: unsafe { copy_of(f.data, f.bytes) },
+        })
+    }
+
+    /// Lets time pass, and returns the datagrams that have left by then, in order. What a host would
+    /// not pass to UDP is skipped: damaged ones, fragments, other protocols.
+    pub fn receive_datagrams(&mut self, until: Duration) -> Result<Vec<Datagram>, Error> {
+        // SAFETY: zeros are a valid datagram, and the payload is valid until the next call.
+        self.all(until, ffi::weir_udp_receive, unsafe { mem::zeroed() }, |ports, d| Datagram {
+            t: time(d.t_ns).unwrap_or_default(),
+            port: ports[d.port as usize].clone(),
+            from: address_of(&d.from),
+            to: address_of(&d.to),
+            payload: unsafe { copy_of(d.payload, d.bytes) },
+            ecn: d.ecn,
+        })
+    }
+
+    fn all<Raw: Copy, Own>(
+        &mut self,
+        until: Duration,
+        receive: unsafe extern "C" fn(*mut ffi::Net, i64, *mut Raw, u32) -> c_int,
+        empty: Raw,
+        own: impl Fn(&[String], &Raw) -> Own,
+    ) -> Result<Vec<Own>, Error> {
+        let (mut found, mut raw) = (Vec::new(), [empty; BATCH]);
+        loop {
+            // SAFETY: the array has room for so many.
+            let code = unsafe { receive(self.net, ns(until), raw.as_mut_ptr(), BATCH as u32) };
+            match answered(code)? {
+                0 => return Ok(found),
+                n => found.extend(raw[..n].iter().map(|raw| own(&self.ports, raw))),
+            }
+        }
+    }
+
+    /// How many frames receive_datagrams() has skipped.
+    pub fn skipped(&self) -> u64 {
+        // SAFETY: the network is valid.
+        unsafe { ffi::weir_udp_skipped(self.net) }
+    }
+
+    /// Changes the network at an instant, by lines as of `weir ctl`, such as
+    /// `cloud down rate 2mbit`. All take effect or none.
+    pub fn change(&mut self, t: Duration, lines: &str) -> Result<(), Error> {
+        let (lines, mut error) = (c_string(lines)?, no_error());
+        // SAFETY: all pointers are valid during the call.
+        match unsafe { ffi::weir_change(self.net, ns(t), lines.as_ptr(), &mut error) } {
+            0 => Ok(()),
+            _ => Err(error_of(&error)),
+        }
+    }
+
+    /// What has happened by now: the report of `weir replay`, in JSON.
+    pub fn report(&mut self) -> Result<String, Error> {
+        // SAFETY: the text ends with 0, and is freed after it has been copied.
+        unsafe {
+            let text = ffi::weir_report(self.net);
+            let copy = text_of(text).map(str::to_owned);
+            ffi::weir_free(text.cast());
+            copy.ok_or_else(|| error_from(-12))
+        }
+    }
+
+    /// From when on the network has lacked memory, so that it does not do what the scenario says.
+    pub fn lacked(&self) -> Option<Duration> {
+        // SAFETY: the network is valid.
+        time(unsafe { ffi::weir_lacked(self.net) })
+    }
+
+    /// Calls `callback` for each packet that will be delivered or is dropped. A panic of the callback
+    /// ends the process.
+    pub fn on_fate(&mut self, callback: impl FnMut(&Fate<'_>) + Send + 'static) {
+        let mut kept: Box<Callback> = Box::new(Box::new(callback));
+        let argument = ptr::from_mut(&mut *kept).cast();
+        // SAFETY: the callback lives as long as the network, or until it is replaced.
+        unsafe { ffi::weir_on_fate(self.net, tell, argument, 0x03) };
+        self.callback = Some(kept);
+    }
+
+    /// Returns a second network in the same state, which continues as this one would. It fails while
+    /// a removed cloud still holds packets.
+    pub fn try_clone(&mut self) -> Result<Self, Error> {
+        let mut error = no_error();
+        // SAFETY: both pointers are valid.
+        Self::of(unsafe { ffi::weir_clone(self.net, &mut error) }, &error)
+    }
+}
+
+extern "C" fn tell(argument: *mut c_void, fate: *const ffi::Fate) {
+    // SAFETY: on_fate() has given the address of a callback that still lives; the fate and its
+    // strings are valid during this call.
+    unsafe {
+        let (callback, f) = (&mut *argument.cast::<Callback>(), &*fate);
+        callback(&Fate {
+            t: time(f.t_ns).unwrap_or_default(),
+            cloud: text_of(f.cloud).unwrap_or(""),
+            leaves: time(f.leaves_ns).filter(|_| f.kind == 0),
+            reason: text_of(f.reason),
+            packet: f.packet,
+            port: f.port,
+            wire_bytes: f.wire_bytes,
+        });
+    }
+}
+
+fn ns(t: Duration) -> i64 {
+    i64::try_from(t.as_nanos()).unwrap_or(NEVER)
+}
+
+fn time(ns: i64) -> Option<Duration> {
+    (ns != NEVER).then(|| Duration::from_nanos(ns.unsigned_abs()))
+}
+
+fn size(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
+}
+
+fn answered(code: c_int) -> Result<usize, Error> {
+    usize::try_from(code).map_err(|_| error_from(code))
+}
+
+fn error_from(code: c_int) -> Error {
+    let text = match -code {
+        12 => "there is no memory for the frames of the network".into(),
+        22 => "ecn is at most 3".into(),
+        34 => "instants are from 0 to 2^63 - 2 ns".into(),
+        62 => "the network has been beyond this instant".into(),
+        90 => "the network does not carry this size".into(),
+        97 => "the addresses are of different families".into(),
+        other => std::io::Error::from_raw_os_error(other).to_string(),
+    };
+    Error::new(-code, text)
+}
+
+fn no_error() -> ffi::Error {
+    ffi::Error { code: 0, line: 0, column: 0, text: [0; 1012] }
+}
+
+fn error_of(error: &ffi::Error) -> Error {
+    // SAFETY: the library ends the text with 0.
+    let text = unsafe { CStr::from_ptr(error.text.as_ptr()) }.to_string_lossy().into_owned();
+    Error { code: -error.code, line: error.line, column: error.column, text }
+}
+
+fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
+    CString::new(text)
+        .map_err(|wrong| Error::new(22, format!("byte {} of a text is 0", wrong.nul_position())))
+}
+
+fn raw_address(address: SocketAddr) -> Address {
+    let mut raw = Address { family: 4, port: address.port(), bytes: [0; 16] };
+    match address.ip() {
+        IpAddr::V4(ip) => raw.bytes[..4].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => (raw.family, raw.bytes) = (6, ip.octets()),
+    }
+    raw
+}
+
+fn address_of(raw: &Address) -> SocketAddr {
+    let [a, b, c, d, ..] = raw.bytes;
+    let ip = if raw.family == 6 { IpAddr::from(raw.bytes) } else { IpAddr::from([a, b, c, d]) };
+    SocketAddr::new(ip, raw.port)
+}
+
+unsafe fn text_of<'a>(text: *const c_char) -> Option<&'a str> {
+    (!text.is_null()).then(|| CStr::from_ptr(text).to_str().unwrap_or("?"))
+}
+
+unsafe fn copy_of(start: *const c_void, bytes: u32) -> Vec<u8> {
+    if bytes == 0 {
+        return Vec::new();
+    }
+    slice::from_raw_parts(start.cast(), bytes as usize).to_vec()
+}
