@@ -187,6 +187,7 @@ def test_structs_are_those_of_the_header(tmp_path):
                if isinstance(struct, type) and issubclass(struct, _library.Structure)
                and struct is not _library.Structure}
     assert len(structs) == 6
+    assert weir.network._DATAGRAM.size == ctypes.sizeof(_library.Datagram)
     other = {"source": "from", "target": "to"}
     fields = [(f"struct weir_{name.lower()}", field[0], getattr(struct, field[0]).offset,
                getattr(struct, field[0]).size)

@@ -71,13 +71,15 @@ def virtual(scenario, seed, count):
 
     log, sent, began = hashlib.sha256(), hashlib.sha256(), time.process_time()
     with weir.Network(scenario, seed=seed) as network:
-        network.on_fate(lambda fate: log.update(repr(fate).encode()), every=True)
+        network.on_fate(lambda fate: log.update(
+            f"{fate.packet},{fate.port},{fate.cloud},{fate.reason},{fate.leaves_ns}\n".encode()))
         receive = network.udp_receive
 
         def logged(until_ns):
             found = receive(until_ns)
-            if found:
-                sent.update(repr(found).encode())
+            for datagram in found:
+                sent.update(f"{datagram.t_ns},{datagram.source},{datagram.target}\n".encode())
+                sent.update(datagram.payload)
             return found
 
         network.udp_receive = logged

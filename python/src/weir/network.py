@@ -14,6 +14,7 @@ import functools
 import json
 import os
 import socket
+import struct
 import weakref
 from collections.abc import Callable, Iterable
 from types import TracebackType
@@ -24,6 +25,8 @@ from .scenario import Scenario, beside
 
 DETAILS = ("", "copy", "generated", "generated", "marked", "copy marked", "generated marked",
            "generated marked")  # by WEIR_FATE_COPY, _GENERATED, _MARKED
+# A struct weir_datagram, which is read faster in this way than member by member.
+_DATAGRAM = struct.Struct("@qIIPHH16sHH16sBBB5x")
 KINDS = ("delivered", "dropped", "arrived", "passed", "queued", "marked", "left")
 
 
@@ -84,10 +87,6 @@ def _address(text: str, port: int) -> _library.Address:
 def _text(family: int, raw: bytes) -> str:
     return (socket.inet_ntop(socket.AF_INET6, raw) if family == _library.IPV6
             else socket.inet_ntop(socket.AF_INET, raw[:4]))
-
-
-def _plain(address: _library.Address) -> tuple[str, int]:
-    return _text(address.family, bytes(address.bytes)), address.port
 
 
 def _pointer(data: bytes) -> ctypes.c_void_p:
@@ -231,10 +230,12 @@ class Network:
         found: list[Datagram] = []
         while n := self._answered(self._lib.weir_udp_receive(self._net, until_ns, self._datagrams,
                                                              _library.BATCH_MAX), until_ns):
-            for d in self._datagrams[:n]:
-                found.append(Datagram(d.t_ns, self.ports[d.port], _plain(d.source),
-                                      _plain(d.target), ctypes.string_at(d.payload, d.bytes),
-                                      d.ecn, d.dscp, d.ttl))
+            for at in range(0, n * _DATAGRAM.size, _DATAGRAM.size):
+                (t_ns, port, size, payload, family, number, raw, to_family, to_number, to_raw, ecn,
+                 dscp, ttl) = _DATAGRAM.unpack_from(self._datagrams, at)
+                found.append(Datagram(t_ns, self.ports[port], (_text(family, raw), number),
+                                      (_text(to_family, to_raw), to_number),
+                                      ctypes.string_at(payload, size), ecn, dscp, ttl))
         return found
 
     @property
