@@ -243,7 +243,7 @@ static __rte_always_inline void hold_leave(struct holder *holder, const struct h
 
 		if (unlikely(mixed))
 			hold_spare_fetch(holder, spare);
-		rte_prefetch0(from + i * stride + ahead);
+		rte_prefetch0((const void *)((uintptr_t)from + i * stride + ahead));
 		outlet->mbufs[at + i] = mbuf;
 		hold_into(mbuf, from + i * stride, held->stored_bytes);
 	}
