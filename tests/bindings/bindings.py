@@ -62,8 +62,8 @@ def fetched(words, cwd=None):
 def example(language, word):
     """Returns the block of the page in a language that contains a word."""
     with open(os.path.join(ROOT, "docs", "bindings.md"), encoding="utf-8") as page:
-        blocks = re.findall(rf"^```{language}\n(.*?)^```", page.read(), re.M | re.S)
-    [found] = [block for block in blocks if word in block]
+        blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read(), re.M | re.S)
+    [found] = [block for of, block in blocks if of == language and word in block]
     return found
 
 
