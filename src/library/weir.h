@@ -242,9 +242,10 @@ struct weir_fate {
 	const void *data; /* the beginning of the frame as it is now; or NULL */
 };
 
-/* Calls `callback` for each fate of these kinds from now on; NULL: no longer. Strings and data are
- * valid during the call. While there is a callback, the network treats each frame by itself, which
- * is slower and gives the same results. A clone has no callback. Returns 0. */
+/* Calls `callback` for each fate of these kinds from now on, in the order of t_ns; NULL: no longer.
+ * Strings and data are valid during the call. While there is a callback, the network treats each
+ * frame by itself, which is slower and gives the same results. A clone has no callback. Returns 0,
+ * or -ENOMEM. */
 WEIR_API int weir_on_fate(struct weir *net,
                           void (*callback)(void *argument, const struct weir_fate *fate),
                           void *argument, uint32_t kinds);

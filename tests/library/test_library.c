@@ -485,6 +485,33 @@ static void fates_are_told_in_the_order_of_time(void **state)
 	weir_close(net);
 }
 
+static void see_order(void *argument, const struct weir_fate *fate)
+{
+	int64_t *latest_ns = argument;
+
+	assert_true(fate->t_ns >= *latest_ns);
+	*latest_ns = fate->t_ns;
+}
+
+static void fates_of_clouds_that_do_not_meet_are_in_order_too(void **state)
+{
+	struct weir *net = net_of(BOTH_WAYS);
+	struct weir_frame frames[32];
+	int64_t latest_ns = 0;
+
+	(void)state;
+	assert_int_equal(weir_on_fate(net, see_order, &latest_ns, WEIR_FATES_ALL), 0);
+	for (int i = 0; i < 20; i++)
+		send_one(net, i * 30 * US, i % 2, 1, 100);
+	/* All have left before these come. */
+	for (int i = 0; i < 20; i++)
+		send_one(net, 100 * MS + i * 30 * US, i % 2, 1, 100);
+	while (weir_receive(net, 300 * MS, frames, 32) > 0)
+		;
+	assert_int_equal(latest_ns, 120 * MS + 19 * 30 * US);
+	weir_close(net);
+}
+
 static void too_little_memory_is_said(void **state)
 {
 	struct weir_options options = {.size = sizeof(options), .memory_bytes = 1 << 20};
@@ -670,6 +697,7 @@ GROUP(library)
 	        cmocka_unit_test(a_change_takes_effect_at_its_instant_or_not_at_all),
 	        cmocka_unit_test(the_report_counts_what_has_happened),
 	        cmocka_unit_test(fates_are_told_in_the_order_of_time),
+	        cmocka_unit_test(fates_of_clouds_that_do_not_meet_are_in_order_too),
 	        cmocka_unit_test(too_little_memory_is_said),
 	        cmocka_unit_test(long_frames_without_memory_are_refused),
 	        cmocka_unit_test(a_clone_goes_on_as_the_first_would),
