@@ -28,6 +28,8 @@ type Hosts struct {
 	closing chan struct{}
 	ended   chan struct{}
 
+	closeOnce sync.Once
+
 	mu          sync.Mutex
 	conns       []*Conn
 	bound       map[netip.AddrPort]*Conn
@@ -65,7 +67,7 @@ func (h *Hosts) Close() error {
 	for _, c := range conns {
 		c.Close()
 	}
-	close(h.closing)
+	h.closeOnce.Do(func() { close(h.closing) })
 	<-h.ended
 	return h.err
 }

@@ -4,11 +4,13 @@
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+from test_plugin import run as run_suite
 
 import weir
 from weir import _library
@@ -200,3 +202,36 @@ def test_structs_are_those_of_the_header(tmp_path):
         f"\"{name}\");\n" for name, struct in structs.items()))
     subprocess.run(["cc", "-fsyntax-only", f"-I{ROOT / 'src/library'}", "sizes.c"], cwd=tmp_path,
                    check=True)
+
+
+SUITE = """
+import pytest
+
+def send(network):
+    for n in range(100):
+        network.udp_send(n, "b", ("198.18.0.2", 1), ("198.18.0.1", 1), b"x")
+    return len(network.udp_receive(10**9))
+
+def test_plain(weir_network):
+    assert weir_network.ports == ("a", "b") and send(weir_network) == 100
+
+@pytest.mark.weir("geo-satellite", "home-router")
+def test_each(weir_network):
+    assert send(weir_network) == -1
+
+@pytest.mark.weir(up=["delay 5ms", "loss random 50%"])
+def test_lossy(weir_network):
+    assert send(weir_network) == -1
+
+@pytest.mark.weir(flight="1s")
+def test_wrong(weir_network): pass
+"""
+
+
+def test_the_fixture_weir_network_says_how_a_failure_is_repeated(tmp_path):
+    said = run_suite(tmp_path, "--weir-seed", "7", suite=SUITE)
+    assert "1 passed" in said and "3 failed" in said and "1 error" in said, said
+    assert said.count("repeat it with --weir-seed 7") == 3 and "it ended at 1.0 s" in said, said
+    [lost] = re.findall(r"cloud up: 100 packets in, \d+ out, (\d+) dropped: loss$", said, re.M)
+    assert f"assert {100 - int(lost)} == -1" in said
+    assert "has no `flight` for weir_network; it has down, up, seed" in said, said
