@@ -154,6 +154,8 @@ static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, s
 	return bytes;
 }
 
+/* Runs the link of a direct cloud, then lets leave what is due on the line. Returns how many
+ * left. */
 static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;

@@ -158,7 +158,8 @@ static __rte_always_inline void hold_store(struct holder *holder, struct held *h
 	}
 }
 
-/* Moves packet i of the burst into the record, whose cloud and time the caller sets. */
+/* Moves packet i of the burst into the record, whose time, and on a wheel whose cloud, the caller
+ * sets. */
 static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
                                           const struct burst *burst, uint32_t i)
 {
@@ -168,7 +169,7 @@ static __rte_always_inline void hold_fill(struct holder *holder, struct held *he
 	hold_store(holder, held, copied, burst->mbuf[i]);
 }
 
-/* Moves a packet to another record of the same size, whose cloud and time the caller sets. */
+/* Moves a packet to another record of the same size; time and cloud as above. */
 static inline void hold_record(struct held *to, const struct held *from)
 {
 	to->wire_bytes = from->wire_bytes;
@@ -224,7 +225,8 @@ static __rte_always_inline uint32_t hold_may_leave(struct holder *holder, const 
 
 /* Moves k packets of a record, from packet `first` of it on, into the outlet, where they are due at
  * `due`. The outlet has room, and hold_may_leave has allowed it. Fetches what lies `ahead` bytes
- * behind each frame. The only way from a record into an mbuf. */
+ * behind each frame. The only way from a record into an outlet; a cell, which is no record, leaves
+ * by cell_leave (wheel_burst.c). */
 static __rte_always_inline void hold_leave(struct holder *holder, const struct held *held,
                                            uint32_t first, uint32_t k, simtime due, uintptr_t ahead,
                                            struct outlet *outlet)
@@ -264,7 +266,7 @@ static inline void hold_drop(struct holder *holder, const struct held *held)
 	}
 }
 
-/* Drops all packets of the log, and gives its chunks back; returns the number of packets. */
+/* Drops all packets of a log of single packets, and gives its chunks back; returns their number. */
 uint64_t hold_drop_all(struct holder *holder, struct log *log);
 
 /* Returns the bytes of a packet that is held in a record. */

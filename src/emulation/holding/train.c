@@ -145,7 +145,7 @@ static __rte_always_inline void gone(struct log *log, struct holder *holder, str
 {
 	train->gone = (uint16_t)(train->gone + k);
 	if (likely(train->gone == train->n))
-		log_pass(log, &holder->arena, held_bytes_of_all(train));
+		log_remove(log, &holder->arena, held_bytes_of_all(train));
 }
 
 /* Returns true if the oldest train has one packet, which may leave now. */
