@@ -231,28 +231,33 @@ static __rte_always_inline void hold_leave(struct holder *holder, const struct h
                                            uint32_t first, uint32_t k, simtime due, uintptr_t ahead,
                                            struct outlet *outlet)
 {
-	const uint32_t stride = held_stride(held), at = outlet->n;
+	const uint32_t stride = held_stride(held), at = outlet->n, wire_bytes = held->wire_bytes;
+	const bool kept = held->flags & HELD_MBUF, mixed = holder->kept > 0;
+	const uint16_t bytes = held->stored_bytes;
 	const uint8_t *from = held->data + first * stride;
-	const bool mixed = holder->kept > 0;
-	uint32_t spare = holder->n_spare;
+	struct rte_mbuf **mbufs = &outlet->mbufs[at];
 
-	for (uint32_t i = 0; unlikely(held->flags & HELD_MBUF) && i < k; i++) {
-		memcpy(&outlet->mbufs[at + i], from + i * stride, sizeof(outlet->mbufs[0]));
-		holder->kept -= outlet->mbufs[at + i]->nb_segs;
+	for (uint32_t i = 0; unlikely(kept) && i < k; i++, from += stride) {
+		memcpy(&mbufs[i], from, sizeof(mbufs[i]));
+		holder->kept -= mbufs[i]->nb_segs;
 	}
-	for (uint32_t i = 0; likely(!(held->flags & HELD_MBUF)) && i < k; i++) {
-		struct rte_mbuf *mbuf = holder->spare[--spare];
+	if (likely(!kept)) {
+		struct rte_mbuf *const *spare = &holder->spare[holder->n_spare];
 
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, spare);
-		rte_prefetch0((const void *)((uintptr_t)from + i * stride + ahead));
-		outlet->mbufs[at + i] = mbuf;
-		hold_into(mbuf, from + i * stride, held->stored_bytes);
+		for (uint32_t i = 0; i < k; i++, from += stride) {
+			struct rte_mbuf *mbuf = *--spare;
+
+			if (unlikely(mixed))
+				hold_spare_fetch(holder, (uint32_t)(spare - holder->spare));
+			rte_prefetch0((const void *)((uintptr_t)from + ahead));
+			mbufs[i] = mbuf;
+			hold_into(mbuf, from, bytes);
+		}
+		holder->n_spare -= k;
 	}
-	holder->n_spare = spare;
 	for (uint32_t i = 0; i < k; i++) {
 		outlet->due_ns[at + i] = due;
-		outlet->wire_bytes[at + i] = held->wire_bytes;
+		outlet->wire_bytes[at + i] = wire_bytes;
 	}
 	outlet->n = at + k;
 }
