@@ -177,7 +177,9 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 			gone(log, holder, train, k);
 			continue;
 		}
-		/* If packets come one by one, as in a replay, all trains have one. */
+		/* If packets come one by one, as in a replay, all trains have one. Without this
+		 * loop that takes 104 instructions a packet in place of 71 (`drive leaky-bucket`,
+		 * callgrind). */
 		do {
 			train = log_front(log);
 			hold_leave(holder, train, 0, 1, train->t_ns, log_ahead(log), outlet);
