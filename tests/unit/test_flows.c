@@ -242,10 +242,10 @@ static void two_flows_mixed_in_a_hundred_ways_have_the_fates_that_each_has_alone
 	flows_have_the_same_fates_as_alone(2, MIXES);
 }
 
-static void ten_flows_mixed_in_a_hundred_ways_have_the_fates_that_each_has_alone(void **state)
+static void ten_flows_mixed_in_many_ways_have_the_fates_that_each_has_alone(void **state)
 {
 	(void)state;
-	flows_have_the_same_fates_as_alone(FLOWS_MAX, MIXES);
+	flows_have_the_same_fates_as_alone(FLOWS_MAX, MIXES / 4);
 }
 
 /* The test can fail: without the option the mix decides. */
@@ -757,8 +757,7 @@ GROUP(flows)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(
 	                two_flows_mixed_in_a_hundred_ways_have_the_fates_that_each_has_alone),
-	        cmocka_unit_test(
-	                ten_flows_mixed_in_a_hundred_ways_have_the_fates_that_each_has_alone),
+	        cmocka_unit_test(ten_flows_mixed_in_many_ways_have_the_fates_that_each_has_alone),
 	        cmocka_unit_test(without_it_the_fates_depend_on_the_mix),
 	        cmocka_unit_test(a_copy_is_corrupted_apart_from_its_packet),
 	        cmocka_unit_test(by_connection_the_port_that_a_client_chose_does_not_matter),
