@@ -233,7 +233,6 @@ static void packets_leave(struct engine *engine, struct held *const *held, const
 		struct cloud *cloud = engine->cloud_table->slots[held[i]->cloud];
 		struct outlet *outlet;
 
-		hold_spare_fetch(&engine->holder, engine->holder.n_spare);
 		wheel_stream(wheel);
 		outlet = take_out(engine, cloud, held[i], due[i]);
 		cloud->line.held--;

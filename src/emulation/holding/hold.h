@@ -186,23 +186,6 @@ static inline uint8_t *hold_room(struct rte_mbuf *spare)
 	return (uint8_t *)rte_mbuf_to_priv(spare) + PACKET_PRIVATE_BYTES + RTE_PKTMBUF_HEADROOM;
 }
 
-/* A spare mbuf is fetched when so many others are filled before it. */
-#define HOLD_SPARE_AHEAD 6
-
-/* Fetches the lines of a spare mbuf that a small frame will be written to, and the line that the
- * sender reads. `spare` is the number of spare mbufs left. */
-static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare)
-{
-	struct rte_mbuf *mbuf;
-
-	if (unlikely(spare < HOLD_SPARE_AHEAD))
-		return;
-	mbuf = holder->spare[spare - HOLD_SPARE_AHEAD];
-	rte_prefetch0_write(mbuf);
-	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
-	rte_prefetch0_write(hold_room(mbuf));
-}
-
 /* Writes a copied frame into a spare mbuf. */
 static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *frame, uint16_t bytes)
 {
@@ -232,7 +215,7 @@ static __rte_always_inline void hold_leave(struct holder *holder, const struct h
                                            struct outlet *outlet)
 {
 	const uint32_t stride = held_stride(held), at = outlet->n, wire_bytes = held->wire_bytes;
-	const bool kept = held->flags & HELD_MBUF, mixed = holder->kept > 0;
+	const bool kept = held->flags & HELD_MBUF;
 	const uint16_t bytes = held->stored_bytes;
 	const uint8_t *from = held->data + first * stride;
 	struct rte_mbuf **mbufs = &outlet->mbufs[at];
@@ -247,8 +230,6 @@ static __rte_always_inline void hold_leave(struct holder *holder, const struct h
 		for (uint32_t i = 0; i < k; i++, from += stride) {
 			struct rte_mbuf *mbuf = *--spare;
 
-			if (unlikely(mixed))
-				hold_spare_fetch(holder, (uint32_t)(spare - holder->spare));
 			rte_prefetch0((const void *)((uintptr_t)from + ahead));
 			mbufs[i] = mbuf;
 			hold_into(mbuf, from, bytes);

@@ -241,7 +241,6 @@ uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
 		for (i = 0; i < n; i++) {
 			uint32_t cell = wheel->has_cells ? store_cell(&wheel->store, held[i]) : 0;
 
-			hold_spare_fetch(holder, holder->n_spare);
 			wheel_stream(wheel);
 			if (cell == 0 && hold_may_leave(holder, held[i], 1))
 				hold_leave(holder, held[i], 0, 1, due[i], 0, outlet);
