@@ -6,7 +6,7 @@
 #include <rte_common.h>
 #include <rte_prefetch.h>
 
-/* Up to so many keys are sorted by insertion alone. */
+/* Up to so many keys are sorted without counting. */
 #define SORT_FEW 24u
 
 /* For levels 0 to 3: log2 of the width of a slot. */
@@ -290,24 +290,6 @@ static uint32_t key_list_count(const struct wheel *wheel, const struct key_list 
 	return n;
 }
 
-/* A stable sort of entries that are nearly in order. */
-static void sorted_insertion_sort(struct wheel_entry *sorted, uint32_t n)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		struct wheel_entry entry = sorted[i];
-		uint32_t place = i;
-
-		for (; place > 0 && sorted[place - 1].t_ns > entry.t_ns; place--)
-			sorted[place] = sorted[place - 1];
-		sorted[place] = entry;
-	}
-}
-
-static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel_key *key)
-{
-	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
-}
-
 /* A word represents a key of a slot of level 1: its due time within the slot, and its position in
  * the slot, so that no two words are equal. */
 #define WORD_PLACE_BITS 16
@@ -333,16 +315,16 @@ static uint32_t words_pass(uint32_t *words, uint32_t n)
 	return moved;
 }
 
-/* Sorts words that are in order up to the slots of level 0. Neighbours are exchanged, because a
- * slot has few words, and because this needs no branch that the processor could mispredict. */
+/* Sorts words that are few, or in order up to the slots of level 0. Neighbours are exchanged,
+ * because a slot has few words, and this needs no branch that the processor could mispredict. */
 static void words_settle(uint32_t *words, uint32_t n)
 {
-	while (words_pass(words, n) | words_pass(words + 1, n - 1))
+	while (n > 0 && words_pass(words, n) | words_pass(words + 1, n - 1))
 		;
 }
 
-/* Sorts words: by counting the slots of level 0, then within these. */
-static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
+/* Sorts words up to the slots of level 0, by counting these. */
+static void words_count(const uint32_t *words, uint32_t *sorted, uint32_t n)
 {
 	uint16_t end[WHEEL_SLOTS_FINE] = {0};
 	uint16_t sum = 0;
@@ -357,33 +339,6 @@ static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		sorted[end[words[i] >> WORD_FINE_SHIFT]++] = words[i];
-	words_settle(sorted, n);
-}
-
-/* A stable sort: packets that are due at one instant stay in the order of insertion. */
-static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
-{
-	uint32_t words[WHEEL_SORTED_MAX], sorted[WHEEL_SORTED_MAX], n = 0;
-	wheel_link held[WHEEL_SORTED_MAX];
-	const struct wheel_key *keys;
-	wheel_link next;
-	simtime start = 0;
-
-	for (wheel_link block = key_list->first; block; block = next) {
-		uint32_t more = block_keys(wheel, key_list, block, &keys, &next);
-
-		for (uint32_t i = 0; i < more; i++, n++) {
-			words[n] = (uint32_t)(keys[i].t_ns % WHEEL_SLOT_NS) << WORD_PLACE_BITS | n;
-			held[n] = keys[i].held;
-		}
-		start = keys[0].t_ns / WHEEL_SLOT_NS * WHEEL_SLOT_NS;
-	}
-	words_sort(words, sorted, n);
-	for (uint32_t i = 0; i < n; i++) {
-		wheel->sorted[i].t_ns = start + (sorted[i] >> WORD_PLACE_BITS);
-		wheel->sorted[i].held =
-		        link_at(wheel->store.arena, held[sorted[i] % (1u << WORD_PLACE_BITS)]);
-	}
 }
 
 /* Fetches the lines of a record with a small frame; for a larger one, the processor prefetches the
@@ -400,22 +355,38 @@ static __rte_always_inline void record_fetch(const struct wheel *wheel, const st
 }
 
 /* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is empty
- * before. */
+ * before. The sort is stable: packets that are due at one instant stay in the order of
+ * insertion. */
 static void sorted_make(struct wheel *wheel, const struct key_list *key_list, uint32_t n)
 {
+	uint32_t words[WHEEL_SORTED_MAX], counted[WHEEL_SORTED_MAX], *sorted = words, i = 0;
+	wheel_link held[WHEEL_SORTED_MAX];
+	const struct wheel_key *keys;
+	wheel_link next;
+	simtime start = 0;
+
+	for (wheel_link block = key_list->first; block; block = next) {
+		uint32_t more = block_keys(wheel, key_list, block, &keys, &next);
+
+		for (uint32_t k = 0; k < more; k++, i++) {
+			words[i] = (uint32_t)(keys[k].t_ns % WHEEL_SLOT_NS) << WORD_PLACE_BITS | i;
+			held[i] = keys[k].held;
+		}
+		start = keys[0].t_ns / WHEEL_SLOT_NS * WHEEL_SLOT_NS;
+	}
+	if (n > SORT_FEW) {
+		words_count(words, counted, n);
+		sorted = counted;
+	}
+	words_settle(sorted, n);
+	for (i = 0; i < n; i++) {
+		wheel->sorted[i].t_ns = start + (sorted[i] >> WORD_PLACE_BITS);
+		wheel->sorted[i].held =
+		        link_at(wheel->store.arena, held[sorted[i] % (1u << WORD_PLACE_BITS)]);
+	}
 	wheel->sorted_at = 0;
 	wheel->sorted_n = n;
-	if (n > SORT_FEW) {
-		sorted_sort(wheel, key_list);
-	} else {
-		wheel_link place = key_list_begin(key_list);
-
-		for (uint32_t i = 0; i < n; i++)
-			wheel->sorted[i] = entry_of(
-			        wheel, key_list_walk(wheel->store.arena, key_list, &place));
-		sorted_insertion_sort(wheel->sorted, n);
-	}
-	for (uint32_t i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
+	for (i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
 		record_fetch(wheel, wheel->sorted[i].held);
 }
 
