@@ -334,66 +334,47 @@ static void arrive(struct engine *engine, struct cloud *cloud, struct burst *bur
 		cloud_arrive(cloud, burst);
 }
 
-static bool all_same(struct cloud *const *clouds, uint16_t n)
+/* Returns which packets of `todo`, one bit each, belong to the same cloud as the first one and may
+ * arrive with it: if the cloud is direct all of them, since no other cloud is involved, else those
+ * up to the first packet of another cloud. */
+static uint32_t of_one_cloud(struct cloud *const *clouds, uint16_t n, uint32_t todo)
 {
-	uintptr_t differ = 0;
+	const struct cloud *cloud = clouds[__builtin_ctz(todo)];
+	uint32_t others = 0;
 
 	for (uint16_t i = 0; i < n; i++)
-		differ |= (uintptr_t)clouds[i] ^ (uintptr_t)clouds[0];
-	return differ == 0;
-}
-
-/* Hands over packets that belong to the same cloud as the first one in `todo`. The packets of a
- * burst that belong to a direct cloud go together, since no other cloud is involved. Those that
- * belong to a shared cloud go together up to the first packet of another cloud. Returns the packets
- * handed over, one bit each. */
-static uint32_t classified_arrive(struct engine *engine, struct cloud *const *clouds,
-                                  const struct burst *burst, uint32_t todo)
-{
-	struct cloud *cloud = clouds[__builtin_ctz(todo)];
-	struct burst part;
-	uint32_t done = 0;
-
-	burst_begin(&part, burst);
-	for (uint32_t rest = todo; rest; rest &= rest - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(rest);
-
-		if (clouds[i] != cloud && cloud->events)
-			break;
-		if (clouds[i] != cloud)
-			continue;
-		burst_add(&part, burst, i);
-		done |= 1u << i;
-	}
-	arrive(engine, cloud, &part);
-	return done;
+		others |= (uint32_t)(clouds[i] != cloud) << i;
+	others &= todo;
+	if (others && cloud && cloud->events)
+		return todo & ((others & -others) - 1);
+	return todo & ~others;
 }
 
 static void classified_ingress(struct engine *engine, struct burst *burst)
 {
 	const uint32_t port = burst->port;
 	const struct classifier *classifier = engine->cloud_table->classified[port];
-	const uint16_t n = burst->n;
+	const uint32_t all = burst->n == 32 ? UINT32_MAX : (1u << burst->n) - 1;
 	struct cloud *clouds[BURST_MAX];
-	uint32_t todo = n == 32 ? UINT32_MAX : (1u << n) - 1;
 
 	if (!classifier) {
-		no_cloud(&engine->ports[port], burst->mbuf, n);
+		no_cloud(&engine->ports[port], burst->mbuf, burst->n);
 		return;
 	}
 	classifier_find(classifier, burst, clouds);
-	if (likely(clouds[0] && all_same(clouds, n))) {
-		arrive(engine, clouds[0], burst);
-		return;
-	}
-	while (todo) {
-		uint32_t i = (uint32_t)__builtin_ctz(todo), done = 1u << i;
+	for (uint32_t todo = all, now; todo; todo &= ~now) {
+		struct cloud *cloud = clouds[__builtin_ctz(todo)];
+		struct burst part, *arrives = burst;
 
-		if (!clouds[i])
-			no_cloud(&engine->ports[port], &burst->mbuf[i], 1);
+		now = of_one_cloud(clouds, burst->n, todo);
+		if (unlikely(now != all)) {
+			burst_pick(&part, burst, now);
+			arrives = &part;
+		}
+		if (likely(cloud != NULL))
+			arrive(engine, cloud, arrives);
 		else
-			done = classified_arrive(engine, clouds, burst, todo);
-		todo &= ~done;
+			no_cloud(&engine->ports[port], arrives->mbuf, arrives->n);
 	}
 }
 

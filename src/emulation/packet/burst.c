@@ -71,11 +71,61 @@ void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtim
 		burst_flag(burst, 0, flags);
 }
 
+/* Begins a burst that add() will fill with packets of `of`. */
+static void begin(struct burst *burst, const struct burst *of)
+{
+	burst->n = 0;
+	burst->port = of->port;
+	burst->at_once = of->at_once;
+	burst->in_sequence = false;
+	burst->whole = of->whole;
+	burst->gaps = false;
+	burst->by_flow = of->by_flow;
+	burst->t = of->t;
+	burst->bytes = 0;
+}
+
+/* Copies what is known of packet `from` of `of` to packet `to` of `burst`, which was begun with
+ * `of`, or is `of`. The caller copies the number. */
+static inline void move(struct burst *burst, uint32_t to, const struct burst *of, uint32_t from)
+{
+	burst->mbuf[to] = of->mbuf[from];
+	if (!of->at_once)
+		burst->t_ns[to] = of->t_ns[from];
+	if (!of->whole) {
+		burst->wire_bytes[to] = of->wire_bytes[from];
+		burst->age_ns[to] = of->age_ns[from];
+		burst->flags[to] = of->flags[from];
+	}
+	burst->headers_known[to] = of->headers_known[from];
+	if (of->headers_known[from])
+		burst->headers[to] = of->headers[from];
+	if (unlikely(of->by_flow))
+		burst->flow[to] = of->flow[from];
+}
+
+/* Adds packet i of the burst that this one was begun with. */
+static inline void add(struct burst *burst, const struct burst *of, uint32_t i)
+{
+	uint32_t to = burst->n++;
+
+	move(burst, to, of, i);
+	burst->number[to] = burst_number(of, i);
+	burst->bytes += burst_wire_bytes(of, i);
+}
+
 void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n)
 {
-	burst_begin(burst, of);
+	begin(burst, of);
 	for (uint16_t i = from; i < from + n; i++)
-		burst_add(burst, of, i);
+		add(burst, of, i);
+}
+
+void burst_pick(struct burst *burst, const struct burst *of, uint32_t which)
+{
+	begin(burst, of);
+	for (; which; which &= which - 1)
+		add(burst, of, (uint32_t)__builtin_ctz(which));
 }
 
 /* ---- changing ---- */
@@ -116,7 +166,7 @@ uint16_t burst_close(struct burst *burst, uint16_t at)
 			continue;
 		}
 		if (to != from) {
-			burst_move(burst, to, burst, from);
+			move(burst, to, burst, from);
 			burst->number[to] = burst->number[from];
 		}
 		to++;
@@ -148,7 +198,7 @@ void burst_insert(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32
 {
 	spell_numbers(burst);
 	for (uint16_t to = burst->n++; to > i; to--) {
-		burst_move(burst, to, burst, to - 1u);
+		move(burst, to, burst, to - 1u);
 		burst->number[to] = burst->number[to - 1];
 	}
 	if (unlikely(burst->by_flow))

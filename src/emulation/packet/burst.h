@@ -161,52 +161,10 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n);
 void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
                uint64_t number, uint32_t wire_bytes, uint8_t flags);
 
-/* Begins a burst that burst_add will fill with packets of `of`. */
-static inline void burst_begin(struct burst *burst, const struct burst *of)
-{
-	burst->n = 0;
-	burst->port = of->port;
-	burst->at_once = of->at_once;
-	burst->in_sequence = false;
-	burst->whole = of->whole;
-	burst->gaps = false;
-	burst->by_flow = of->by_flow;
-	burst->t = of->t;
-	burst->bytes = 0;
-}
-
-/* Copies what is known of packet `from` of `of` to packet `to` of `burst`, which was begun with
- * `of`, or is `of`. The caller copies the number. */
-static inline void burst_move(struct burst *burst, uint32_t to, const struct burst *of,
-                              uint32_t from)
-{
-	burst->mbuf[to] = of->mbuf[from];
-	if (!of->at_once)
-		burst->t_ns[to] = of->t_ns[from];
-	if (!of->whole) {
-		burst->wire_bytes[to] = of->wire_bytes[from];
-		burst->age_ns[to] = of->age_ns[from];
-		burst->flags[to] = of->flags[from];
-	}
-	burst->headers_known[to] = of->headers_known[from];
-	if (of->headers_known[from])
-		burst->headers[to] = of->headers[from];
-	if (unlikely(of->by_flow))
-		burst->flow[to] = of->flow[from];
-}
-
-/* Adds packet i of the burst that this one was begun with. */
-static inline void burst_add(struct burst *burst, const struct burst *of, uint32_t i)
-{
-	uint32_t to = burst->n++;
-
-	burst_move(burst, to, of, i);
-	burst->number[to] = burst_number(of, i);
-	burst->bytes += burst_wire_bytes(of, i);
-}
-
 /* Makes a burst of n packets of another one, beginning with `from`. */
 void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n);
+/* Makes a burst of those packets of another one whose bits are set. */
+void burst_pick(struct burst *burst, const struct burst *of, uint32_t which);
 
 /* ---- changing ---- */
 
