@@ -158,38 +158,33 @@ static __rte_always_inline void count_entered(struct cloud *cloud, const struct 
 		cloud_tell_held(cloud, run->head[i], due[i], fate_delivered(due[i], run->left[i]));
 }
 
-/* Moves the heads onto the line, or past it into the outlet, if there is one. `no_delay`: each
- * leaves the line at the instant when it enters. A head for which there is no memory is dropped; it
- * has made its draws. Returns how many have entered. */
+/* Moves the heads onto the line, or past it into the outlet, if there is one. A head for which
+ * there is no memory is dropped; it has made its draws. Returns how many have entered. */
 static __rte_always_inline uint16_t enter_line(struct cloud *cloud, const struct run *run,
-                                               uint16_t n, bool no_delay, struct outlet *outlet)
+                                               uint16_t n, struct outlet *outlet)
 {
 	struct line *line = &cloud->line;
 	simtime computed[RUN_MAX], compensated;
-	const simtime *due = computed, *leaves = computed;
+	const simtime *leaves = computed;
 	uint16_t at = 0, pushed, entered = 0;
 
 	if (unlikely(line->reorders)) {
 		reorder_enter_held(cloud, run->head[0], run->left[0]);
 		return 1;
 	}
-	if (no_delay) {
-		line->last_due = run->left[n - 1];
-		due = leaves = run->left;
-	} else if (n > 1 || !line_due_as_one(line, run->left[0], computed)) {
+	if (n > 1 || !line_due_as_one(line, run->left[0], computed))
 		cloud->counters.reordered += line_due(line, run->left, n, computed);
-	}
 	if (unlikely(cloud->compensates_latency)) {
-		compensated = cloud_leaves_at(cloud, run->left[0], due[0], 0);
+		compensated = cloud_leaves_at(cloud, run->left[0], computed[0], 0);
 		leaves = &compensated;
 	}
 	if (outlet)
 		at = entered = leave_at_once(cloud, run, n, leaves, outlet);
 	if (at > 0)
-		count_entered(cloud, run, 0, at, due);
+		count_entered(cloud, run, 0, at, computed);
 	while (at < n) {
 		pushed = line_push_held(line, cloud->holder, &run->head[at], n - at, &leaves[at]);
-		count_entered(cloud, run, at, pushed, due);
+		count_entered(cloud, run, at, pushed, computed);
 		entered += pushed;
 		at += pushed;
 		if (likely(at == n))
@@ -244,7 +239,7 @@ static void serve_one(struct cloud *cloud, struct outlet *outlet)
 		cloud_watch_before(cloud->watch, run.left[0]);
 		cloud_watch_left(cloud->watch, run.came[0], run.left[0], run.length[0]);
 	}
-	entered = enter_line(cloud, &run, 1, false, outlet) > 0;
+	entered = enter_line(cloud, &run, 1, outlet) > 0;
 	link_depart(link, &cloud->holder->arena);
 	if (unlikely(queue->counters != NULL)) {
 		queue->counters->tx_packets += entered;
@@ -262,17 +257,17 @@ static void serve(struct cloud *cloud, simtime limit, struct outlet *outlet)
 {
 	const struct line *line = &cloud->line;
 	const simtime first = cloud->link.departure;
-	const bool no_delay = outlet && line->conf.delay_ns == 0 && !line->wheel &&
-	                      !line->conf.jitter && line->log.records == 0 &&
-	                      first >= line->last_due;
-	const uint32_t most = no_delay ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
+	/* They leave at once, without the line. */
+	const bool past = outlet && line->conf.delay_ns == 0 && !line->conf.jitter &&
+	                  line_is_empty(line) && first >= line->last_due;
+	const uint32_t most = past ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
 	/* Before this instant, only departures from this link can happen: no event of another
 	 * cloud, and no departure of the first of these heads from a shared line. */
 	simtime before = cloud->events ? events_quiet_until(cloud->events) : SIMTIME_NEVER;
 	simtime until;
 	struct run run;
 
-	if (line->shared && !no_delay)
+	if (line->shared && !past)
 		before = simtime_min(before, first + line->conf.delay_ns);
 	before = simtime_max(before, first + 1);
 	until = simtime_min(simtime_min(limit, cloud->change), before - 1);
@@ -281,7 +276,7 @@ static void serve(struct cloud *cloud, simtime limit, struct outlet *outlet)
 		return;
 	}
 	gather(&cloud->link, until, most, &run);
-	enter_line(cloud, &run, run.n, no_delay, outlet);
+	enter_line(cloud, &run, run.n, outlet);
 	take_behind(cloud, &run);
 }
 
