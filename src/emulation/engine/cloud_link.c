@@ -9,19 +9,7 @@
 #include "engine/timeline.h"
 #include "link/classes.h"
 
-/* Returns true if a packet that the queue would accept leaves the link on arrival, because the link
- * is idle and the bucket has the tokens. The packet need not be queued: it has passed the link. */
-static inline bool conforms(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
-                            simtime now)
-{
-	struct link *link = &cloud->link;
-
-	if (link->busy || !link->plain || link->classes ||
-	    (queue->aqm && (queue->aqm->kind->depart || queue->aqm->kind->bands)))
-		return false;
-	shaper_idle_until(&link->shaper, now);
-	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
-}
+/* ---- packets that have passed the link enter the line together ---- */
 
 /* Consecutive packets of the burst that have left the link, and are about to enter the line. */
 struct passed {
@@ -64,27 +52,46 @@ static inline void passed_add_late(struct cloud *cloud, struct burst *burst, str
 	passed->leaves[passed->n - 1] = leaves;
 }
 
-/* Lets a packet pass, to enter the line with others of its burst. Meanwhile it is counted as held,
- * so that a witness sees it in the queue. */
-static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
-                        bool marked, struct passed *passed)
-{
-	simtime now = burst_t(burst, i);
-	uint32_t length = link_length(&cloud->link, burst_wire_bytes(burst, i));
+/* ---- the next packets pass ---- */
 
-	queue->held_packets++;
-	queue->held_bytes += length;
-	if (unlikely(cloud->watch != NULL))
-		cloud_watch_left(cloud->watch, now, now, length);
-	if (unlikely(marked))
-		burst_flag(burst, i, PACKET_MARKED);
-	passed_add(cloud, burst, passed, i, 1);
-	if (unlikely(cloud->witness != NULL))
-		passed_enter_line(cloud, burst, passed);
-	queue->held_packets--;
-	queue->held_bytes -= length;
-	if (unlikely(queue->aqm && queue->held_packets == 0))
-		aqm_idle(queue->aqm, now);
+/* Takes tokens for up to n packets of this instant, as many as the bucket allows. Returns their
+ * number. Stores their lengths, if the management or the watch needs them. */
+static inline uint16_t take_tokens(struct cloud *cloud, const struct burst *burst, uint16_t from,
+                                   uint16_t n, struct aqm_group *group)
+{
+	struct link *link = &cloud->link;
+	const bool lengths = link->queue.aqm || cloud->watch;
+	uint16_t found = 0;
+
+	/* A whole burst takes its tokens in one step. */
+	if (n > 1 && n == burst->n && !lengths && burst->at_once && link->conf.overhead.none &&
+	    burst->bytes <= SHAPER_BYTES_MAX &&
+	    shaper_passes(&link->shaper, (uint32_t)burst->bytes))
+		return n;
+	for (; found < n && burst_t(burst, from + found) == group->now; found++) {
+		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
+
+		if (!shaper_passes(&link->shaper, length))
+			break;
+		group->length[found] = length;
+	}
+	return found;
+}
+
+/* Notifies the watch and the management of n packets that have left the link on arrival. `idle`: no
+ * other packet has arrived since. */
+static void left_at_once(const struct cloud *cloud, uint16_t n, const struct aqm_group *group,
+                         bool idle)
+{
+	struct aqm *aqm = cloud->link.queue.aqm;
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; cloud->watch && i < n; i++)
+		bytes += group->length[i];
+	if (cloud->watch)
+		cloud->watch->left_at_once(cloud->watch, group->now, n, bytes);
+	if (aqm && idle)
+		aqm_idle(aqm, group->now);
 }
 
 /* Returns true if packets of this burst that leave the idle link before the next one arrives need
@@ -118,6 +125,163 @@ static inline bool leaves_before_next(struct cloud *cloud, const struct burst *b
 	return true;
 }
 
+/* Lets packets pass the idle link, beginning with `from`: those that conform at one instant, or one
+ * that has left by the time the next one arrives. Returns their number. Sets `decided` if the
+ * packet behind them has got this verdict from the management. */
+static uint16_t pass_together(struct cloud *cloud, struct burst *burst, uint16_t from,
+                              struct passed *passed, struct aqm_verdict *verdict, bool *decided)
+{
+	struct link *link = &cloud->link;
+	struct aqm *aqm = link->queue.aqm;
+	struct aqm_group group;
+	struct shaper before;
+	simtime leaves;
+	uint16_t n;
+
+	if (!link->plain || link->classes || cloud->witness || !cloud_watch_runs(cloud->watch) ||
+	    (aqm && (aqm_is_asked(aqm) || !aqm->takes_groups)))
+		return 0;
+	group.now = burst_t(burst, from);
+	group.burst = burst;
+	group.from = from;
+	group.wait = false;
+	shaper_idle_until(&link->shaper, group.now);
+	if (aqm)
+		before = link->shaper;
+	n = group.n = take_tokens(cloud, burst, from, burst->n - from, &group);
+	if (n == 0) {
+		if (!passed->late || !leaves_before_next(cloud, burst, from, &leaves))
+			return 0;
+		passed_add_late(cloud, burst, passed, from, leaves);
+		return 1;
+	}
+	if (aqm)
+		n = aqm_arrive_group(cloud, &link->queue, &group, verdict);
+	*decided = n < group.n;
+	if (*decided) {
+		link->shaper = before;
+		take_tokens(cloud, burst, from, n, &group);
+	}
+	if (n > 0) {
+		left_at_once(cloud, n, &group, !*decided);
+		passed_add(cloud, burst, passed, from, n);
+	}
+	return n;
+}
+
+/* ---- the next packets wait ---- */
+
+/* Returns how many packets find room in the queue, and in the chunk that its log writes. Stores
+ * their lengths. */
+static uint16_t find_room(const struct cloud *cloud, struct burst *burst, uint16_t from,
+                          struct aqm_group *group)
+{
+	const struct link *link = &cloud->link;
+	const struct queue *queue = &link->queue;
+	size_t memory = (size_t)(queue->log.limit - queue->log.write);
+	uint64_t bytes = queue_bytes(queue);
+	uint16_t found = 0;
+
+	for (; from + found < burst->n; found++) {
+		const struct rte_mbuf *mbuf = burst->mbuf[from + found];
+		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
+		size_t stored = held_bytes(mbuf->data_len);
+
+		bytes += length;
+		if (burst_t(burst, from + found) != group->now ||
+		    unlikely(bytes > queue->limit.value) || stored > memory ||
+		    unlikely(!hold_copies(cloud->holder, mbuf)))
+			break;
+		memory -= stored;
+		group->length[found] = length;
+	}
+	return found;
+}
+
+/* Appends n packets to the queue, which has room for them. */
+static void append(struct cloud *cloud, const struct burst *burst, uint16_t from, uint16_t n,
+                   const struct aqm_group *group)
+{
+	struct queue *queue = &cloud->link.queue;
+	struct holder *holder = cloud->holder;
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct held *held =
+		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);
+
+		held->t_ns = group->now;
+		hold_fill(holder, held, true, burst, from + i);
+		bytes += group->length[i];
+	}
+	queue->held_packets += n;
+	queue->held_bytes += bytes;
+}
+
+/* Lets packets of one instant wait behind the head, beginning with `from`. Returns their number.
+ * `verdict` and `decided` as above. */
+static uint16_t wait_together(struct cloud *cloud, struct burst *burst, uint16_t from,
+                              struct aqm_verdict *verdict, bool *decided)
+{
+	struct queue *queue = &cloud->link.queue;
+	struct aqm *aqm = queue->aqm;
+	struct aqm_group group;
+	uint16_t n;
+
+	if (cloud->link.classes || queue->limit.unit != LIMIT_BYTES ||
+	    cloud_tells(cloud, FATE_QUEUED) || (aqm && !aqm->takes_groups))
+		return 0;
+	group.now = burst_t(burst, from);
+	group.burst = burst;
+	group.from = from;
+	group.wait = true;
+	n = group.n = find_room(cloud, burst, from, &group);
+	if (aqm)
+		n = aqm_arrive_group(cloud, queue, &group, verdict);
+	append(cloud, burst, from, n, &group);
+	*decided = n < group.n;
+	return n;
+}
+
+/* ---- the next packet by itself ---- */
+
+/* Returns true if a packet that the queue would accept leaves the link on arrival, because the link
+ * is idle and the bucket has the tokens. The packet need not be queued: it has passed the link. */
+static inline bool conforms(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
+                            simtime now)
+{
+	struct link *link = &cloud->link;
+
+	if (link->busy || !link->plain || link->classes ||
+	    (queue->aqm && (queue->aqm->kind->depart || queue->aqm->kind->bands)))
+		return false;
+	shaper_idle_until(&link->shaper, now);
+	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
+}
+
+/* Lets a packet pass, to enter the line with others of its burst. Meanwhile it is counted as held,
+ * so that a witness sees it in the queue. */
+static void pass_alone(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
+                       bool marked, struct passed *passed)
+{
+	simtime now = burst_t(burst, i);
+	uint32_t length = link_length(&cloud->link, burst_wire_bytes(burst, i));
+
+	queue->held_packets++;
+	queue->held_bytes += length;
+	if (unlikely(cloud->watch != NULL))
+		cloud_watch_left(cloud->watch, now, now, length);
+	if (unlikely(marked))
+		burst_flag(burst, i, PACKET_MARKED);
+	passed_add(cloud, burst, passed, i, 1);
+	if (unlikely(cloud->witness != NULL))
+		passed_enter_line(cloud, burst, passed);
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	if (unlikely(queue->aqm && queue->held_packets == 0))
+		aqm_idle(queue->aqm, now);
+}
+
 /* Returns the fate of a packet that is let into its queue, marked already if the management decided
  * so. */
 static struct fate fate_queued(const struct aqm_arrival *arrival)
@@ -127,34 +291,8 @@ static struct fate fate_queued(const struct aqm_arrival *arrival)
 	                     .flags = arrival->marked ? PACKET_MARKED : 0};
 }
 
-/* Lets a packet pass a queue without a management, if there is room and the packet need not be
- * queued. Returns false if it has to be queued. This function comes before enter_queue, and is
- * inline, because it handles most packets of a replay: as a part of enter_queue, 10 million packets
- * through a leaky bucket took a tenth longer. */
-static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct burst *burst,
-                             uint16_t i, struct passed *passed)
-{
-	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
-	simtime leaves;
-
-	if (queue->aqm || cloud->link.busy ||
-	    unlikely(!link_has_room(&cloud->link, queue, wire_bytes)))
-		return false;
-	if (conforms(cloud, queue, wire_bytes, burst_t(burst, i))) {
-		if (cloud_tells(cloud, FATE_QUEUED))
-			cloud_tell(cloud, burst, i, fate_queued(&(struct aqm_arrival){0}));
-		pass(cloud, queue, burst, i, false, passed);
-		return true;
-	}
-	if (!passed->late || !leaves_before_next(cloud, burst, i, &leaves))
-		return false;
-	passed_add_late(cloud, burst, passed, i, leaves);
-	return true;
-}
-
-/* Puts a packet into this queue of the link, whose earlier events have been executed, or lets it
- * pass. Returns false if it was dropped. `verdict`: what the management has decided already; or
- * NULL. */
+/* Puts a packet into this queue of the link, or lets it pass. Returns false if it was dropped.
+ * `verdict`: what the management has decided already; or NULL. */
 static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         const struct aqm_verdict *verdict, struct passed *passed)
 {
@@ -176,10 +314,10 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		cloud_drop(cloud, burst, i, REASON_QUEUE_FULL);
 		return false;
 	}
-	if (queue->aqm && conforms(cloud, queue, wire_bytes, now)) {
+	if (conforms(cloud, queue, wire_bytes, now)) {
 		if (cloud_tells(cloud, FATE_QUEUED))
 			cloud_tell(cloud, burst, i, fate_queued(&arrival));
-		pass(cloud, queue, burst, i, arrival.marked, passed);
+		pass_alone(cloud, queue, burst, i, arrival.marked, passed);
 		return true;
 	}
 	log = arrival.log;
@@ -205,20 +343,13 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	return true;
 }
 
-static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
+static void meet_alone(struct cloud *cloud, struct burst *burst, uint16_t i,
                        const struct aqm_verdict *verdict, struct passed *passed)
 {
 	struct queue *queue = &cloud->link.queue;
-	const simtime now = burst_t(burst, i);
 
-	if (unlikely(cloud_next(cloud) <= now)) {
-		/* The packets in `passed` arrived before the events that are executed below. */
-		passed_enter_line(cloud, burst, passed);
-		cloud_advance_link(cloud, now);
-	}
 	if (likely(!cloud->link.classes)) {
-		if (!passes_by(cloud, queue, burst, i, passed))
-			enter_queue(cloud, queue, burst, i, verdict, passed);
+		enter_queue(cloud, queue, burst, i, verdict, passed);
 		return;
 	}
 	queue = classes_choose(cloud->link.classes, burst, i);
@@ -229,32 +360,30 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 
 void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 {
-	const bool together = !cloud_tells(cloud, FATE_QUEUED);
 	struct aqm_verdict verdict;
 	struct passed passed;
 
-	if (unlikely(burst->n == 0))
-		return;
-	cloud_advance_link(cloud, burst_t(burst, 0));
 	passed.n = 0;
 	passed.waited = false;
 	passed.late = may_pass_late(cloud, burst);
-	for (uint16_t i = 0; i < burst->n; i++) {
+	for (uint16_t i = 0; i < burst->n;) {
 		bool decided = false;
-		uint16_t grouped = 0;
+		uint16_t n;
 
-		/* Packets of one instant go together, as far as they take the same path. */
-		if (together && i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i)) {
-			if (cloud->link.busy)
-				grouped = cloud_group_waits(cloud, burst, i, &verdict, &decided);
-			else
-				grouped = cloud_group_passes(cloud, burst, i, &verdict, &decided);
-			if (grouped > 0 && !cloud->link.busy)
-				passed_add(cloud, burst, &passed, i, grouped);
+		if (unlikely(cloud_next(cloud) <= burst_t(burst, i))) {
+			/* Those that have passed arrived before the events that are executed. */
+			passed_enter_line(cloud, burst, &passed);
+			cloud_advance_link(cloud, burst_t(burst, i));
 		}
-		i += grouped;
-		if (i < burst->n)
-			enter_link(cloud, burst, i, decided ? &verdict : NULL, &passed);
+		if (cloud->link.busy)
+			n = wait_together(cloud, burst, i, &verdict, &decided);
+		else
+			n = pass_together(cloud, burst, i, &passed, &verdict, &decided);
+		if (n == 0 || decided) {
+			meet_alone(cloud, burst, i + n, decided ? &verdict : NULL, &passed);
+			n++;
+		}
+		i += n;
 	}
 	if (passed.n > 0)
 		passed_enter_line(cloud, burst, &passed);

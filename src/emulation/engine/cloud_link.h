@@ -3,23 +3,19 @@
  * The link of a cloud in operation: packets arrive, wait in its queues as the managements and the
  * scheduler decide, and leave it onto the line. What engine*.c calls is in cloud.h.
  *
- * Two paths, with the same outcome:
- *   passing    a packet that conforms, or that has left the idle link before the next one of its
- *              burst arrives; such packets enter the line together
- *   waiting    every other packet: held in the queue (hold.h: a small frame is copied, a large one
- *              stays in its mbuf), and moved to the line when it departs
+ * A packet passes the link, or waits. One passes that conforms, or that has left the idle link
+ * before the next one of its burst arrives; such packets enter the line together. Every other one
+ * is held in the queue (hold.h: a small frame is copied, a large one stays in its mbuf), and moved
+ * to the line when it departs.
  *
- * A *group* (cloud_group.c): packets of a burst that arrive at one instant, and meet the link
- * together. Either all of them wait behind the head, or all of them conform to an idle token
- * bucket; and the management passes each. The checks that are otherwise made for each packet are
- * then made once. A group ends before the first packet that may have another fate: one without room
- * in the queue, or in the chunk that the log writes, one that stays in its mbuf, one that the
- * management marks or drops. That packet meets the link by itself.
+ * Packets of a burst that arrive at one instant pass or wait together, as far as they have one fate
+ * and nobody needs them one by one. The next packet meets the link alone if it has another fate: if
+ * there is no room for it in the queue, or in the chunk that the log writes, if it stays in its
+ * mbuf, or if the management marks or drops it.
  *
  * A *run* (cloud_serve.c): heads that leave a plain link one after the other, with no event in
  * between. They go from the queue onto the line together, or, in a shared cloud whose line has no
- * effect, straight into the outlet (cloud_run_link). Groups and runs have the same outcome as
- * single packets.
+ * effect, straight into the outlet (cloud_run_link). The outcome is that of single packets.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -38,16 +34,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst);
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
                       const simtime *enters_ns);
 
-/* ---- between cloud_link.c, cloud_group.c and cloud_serve.c ---- */
-
-/* Appends a group of packets, beginning with `from`, to the queue. Returns their number. Sets
- * `decided` if the packet behind them has got this verdict from the management. */
-uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t from,
-                           struct aqm_verdict *verdict, bool *decided);
-/* Lets a group of packets, beginning with `from`, pass the link at their instant; the caller puts
- * them onto the line. Returns their number. `verdict` and `decided` as above. */
-uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t from,
-                            struct aqm_verdict *verdict, bool *decided);
+/* ---- between cloud_link.c and cloud_serve.c ---- */
 
 /* Lets the idle link take its next head, if there is one. */
 void cloud_take_head(struct cloud *cloud, simtime now);
