@@ -247,26 +247,28 @@ static uint64_t held_at(struct cloud *cloud, simtime now)
 	       in_flight_count(line->in_flight, &cloud->holder->arena, now);
 }
 
-/* Applies `delay ... limit` to packets that have passed the stages. If there is room for the whole
- * burst even if no packet leaves meanwhile, the burst goes on together. */
+/* Applies `delay ... limit` to packets that have passed the stages. As many go on together as there
+ * is room for, even if none leaves meanwhile; if there is none, the next packet is dropped. */
 static void meet_limit(struct cloud *cloud, struct burst *burst)
 {
-	uint64_t limit = cloud->line.conf.limit;
-	struct burst one;
+	const uint64_t limit = cloud->line.conf.limit;
+	struct burst part;
 
-	if (burst->n == 0)
-		return;
-	if (held_at(cloud, burst_t(burst, 0)) + burst->n <= limit) {
-		enter(cloud, burst);
-		return;
-	}
-	for (uint16_t i = 0; i < burst->n; i++) {
-		if (held_at(cloud, burst_t(burst, i)) >= limit) {
+	for (uint16_t i = 0, n; i < burst->n; i += n) {
+		const uint64_t held = held_at(cloud, burst_t(burst, i));
+
+		if (unlikely(held >= limit)) {
 			cloud_drop(cloud, burst, i, REASON_LIMIT);
+			n = 1;
 			continue;
 		}
-		burst_slice(&one, burst, i, 1);
-		enter(cloud, &one);
+		n = (uint16_t)RTE_MIN(limit - held, (uint64_t)burst->n - i);
+		if (likely(n == burst->n)) {
+			enter(cloud, burst);
+			return;
+		}
+		burst_slice(&part, burst, i, n);
+		enter(cloud, &part);
 	}
 }
 
