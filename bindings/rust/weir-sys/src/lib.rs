@@ -211,10 +211,10 @@ impl Network {
 
     /// Lets time pass, and returns the frames that have left by then, in order.
     pub fn receive(&mut self, until: Duration) -> Result<Vec<Frame>, Error> {
-        // SAFETY: zeros are a valid frame, and the data are valid until the next call.
-        self.all(until, ffi::weir_receive, unsafe { mem::zeroed() }, |ports, f| Frame {
+        self.all(until, ffi::weir_receive, |ports, f: &ffi::Frame| Frame {
             t: time(f.t_ns).unwrap_or_default(),
             port: ports[f.port as usize].clone(),
+            // SAFETY: the data are valid until the next call.
             data: unsafe { copy_of(f.data, f.bytes) },
         })
     }
@@ -222,32 +222,37 @@ impl Network {
     /// Lets time pass, and returns the datagrams that have left by then, in order. What a host would
     /// not pass to UDP is skipped: damaged ones, fragments, other protocols.
     pub fn receive_datagrams(&mut self, until: Duration) -> Result<Vec<Datagram>, Error> {
-        // SAFETY: zeros are a valid datagram, and the payload is valid until the next call.
-        self.all(until, ffi::weir_udp_receive, unsafe { mem::zeroed() }, |ports, d| Datagram {
+        self.all(until, ffi::weir_udp_receive, |ports, d: &ffi::Datagram| Datagram {
             t: time(d.t_ns).unwrap_or_default(),
             port: ports[d.port as usize].clone(),
             from: address_of(&d.from),
             to: address_of(&d.to),
+            // SAFETY: the payload is valid until the next call.
             payload: unsafe { copy_of(d.payload, d.bytes) },
             ecn: d.ecn,
         })
     }
 
-    fn all<Raw: Copy, Own>(
+    fn all<Raw, Own>(
         &mut self,
         until: Duration,
         receive: unsafe extern "C" fn(*mut ffi::Net, i64, *mut Raw, u32) -> c_int,
-        empty: Raw,
         own: impl Fn(&[String], &Raw) -> Own,
     ) -> Result<Vec<Own>, Error> {
-        let (mut found, mut raw) = (Vec::new(), [empty; BATCH]);
+        let mut found = Vec::new();
+        // Not written: that would take longer than the call.
+        let mut room = mem::MaybeUninit::<[Raw; BATCH]>::uninit();
+        let first = room.as_mut_ptr().cast::<Raw>();
         loop {
-            // SAFETY: the array has room for so many.
-            let code = unsafe { receive(self.net, ns(until), raw.as_mut_ptr(), BATCH as u32) };
-            match answered(code)? {
-                0 => return Ok(found),
-                n => found.extend(raw[..n].iter().map(|raw| own(&self.ports, raw))),
+            // SAFETY: the array has room for so many, of which the call writes those that it returns.
+            let raw = unsafe {
+                let n = answered(receive(self.net, ns(until), first, BATCH as u32))?;
+                slice::from_raw_parts(first, n)
+            };
+            if raw.is_empty() {
+                return Ok(found);
             }
+            found.extend(raw.iter().map(|raw| own(&self.ports, raw)));
         }
     }
 
