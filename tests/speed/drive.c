@@ -154,17 +154,13 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	};
 	struct timespec from, to;
 	struct problem problem;
-	struct change *change;
 	uint64_t held, memory;
 
 	drive->engine = setup.memory ? engine_make(&setup) : NULL;
-	if (!drive->engine ||
-	    change_prepare(drive->engine, scenario, NULL, &change, &problem) < 0) {
+	if (!drive->engine || change_at_once(drive->engine, scenario, NULL, 0, &problem) < 0) {
 		fprintf(stderr, "drive: %s\n", drive->engine ? problem.text : "no memory");
 		return 1;
 	}
-	engine_apply(drive->engine, change, 0);
-	change_free(change);
 	if (drive->tape && drive->tape->snapshots.every_ns > 0)
 		tape_snapshot(drive->tape, drive->engine, 0);
 	for (uint64_t i = 0; i < warm_up / (2 * drive->burst); i++)

@@ -399,3 +399,16 @@ void change_free(struct change *change)
 	free(change->gone);
 	free(change);
 }
+
+int change_at_once(struct engine *engine, const struct scenario *next, const bool *owned,
+                   simtime now, struct problem *problem)
+{
+	struct change *change;
+	int error = change_prepare(engine, next, owned, &change, problem);
+
+	if (error)
+		return error;
+	engine_apply(engine, change, now);
+	change_free(change);
+	return 0;
+}
