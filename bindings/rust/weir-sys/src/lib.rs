@@ -48,6 +48,23 @@ pub struct Options {
     pub memory_bytes: u64,
 }
 
+impl Options {
+    fn base(&self) -> Result<CString, Error> {
+        c_string(self.folder.as_ref().map_or(&b""[..], |f| f.as_os_str().as_encoded_bytes()))
+    }
+
+    fn raw(&self, base: &CStr) -> ffi::Options {
+        ffi::Options {
+            size: mem::size_of::<ffi::Options>(),
+            seed: self.seed.unwrap_or(0),
+            has_seed: self.seed.is_some().into(),
+            base: base.as_ptr(),
+            memory_bytes: self.memory_bytes,
+            begin_ns: 0,
+        }
+    }
+}
+
 /// A frame that has left the network, when, and at which port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -114,19 +131,9 @@ impl Drop for Network {
 impl Network {
     /// Makes a network from the text of a scenario: ports, clouds and their statements.
     pub fn open(scenario: &str, options: &Options) -> Result<Self, Error> {
-        let (text, mut error) = (c_string(scenario)?, no_error());
-        let folder = options.folder.as_ref().map(|folder| folder.as_os_str().as_encoded_bytes());
-        let base = folder.map(c_string).transpose()?;
-        let raw = ffi::Options {
-            size: mem::size_of::<ffi::Options>(),
-            seed: options.seed.unwrap_or(0),
-            has_seed: options.seed.is_some().into(),
-            base: base.as_deref().map_or(ptr::null(), CStr::as_ptr),
-            memory_bytes: options.memory_bytes,
-            begin_ns: 0,
-        };
+        let (text, base, mut error) = (c_string(scenario)?, options.base()?, no_error());
         // SAFETY: all pointers are valid during the call.
-        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &raw, &mut error) }, &error)
+        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &options.raw(&base), &mut error) }, &error)
     }
 
     /// Makes a network from a file, which may name others beside it.
@@ -306,6 +313,29 @@ impl Network {
         let mut error = no_error();
         // SAFETY: both pointers are valid.
         Self::of(unsafe { ffi::weir_clone(self.net, &mut error) }, &error)
+    }
+
+    /// Returns the state as bytes, for load(). It fails when try_clone() does.
+    pub fn save(&mut self) -> Result<Vec<u8>, Error> {
+        let (mut bytes, mut error) = (0, no_error());
+        // SAFETY: what the library returns has so many bytes, and is freed after it has been copied.
+        unsafe {
+            let saved = ffi::weir_save(self.net, &mut bytes, &mut error);
+            if saved.is_null() {
+                return Err(error_of(&error));
+            }
+            let copy = slice::from_raw_parts(saved.cast::<u8>(), bytes).to_vec();
+            ffi::weir_free(saved);
+            Ok(copy)
+        }
+    }
+
+    /// Makes a network from the bytes of save(), of the same version of weir. The seed is theirs.
+    pub fn load(saved: &[u8], options: &Options) -> Result<Self, Error> {
+        let (base, mut error) = (options.base()?, no_error());
+        let (start, raw) = (saved.as_ptr().cast(), options.raw(&base));
+        // SAFETY: all pointers are valid during the call.
+        Self::of(unsafe { ffi::weir_load(start, saved.len(), &raw, &mut error) }, &error)
     }
 }
 
