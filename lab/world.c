@@ -68,8 +68,6 @@ int world_open(struct world *world, const struct platform *platform, const char 
 	        .make_room = make_room,
 	        .room_argument = world,
 	};
-	struct change *change;
-	int error;
 
 	world->platform = platform;
 	world->scenario = scenario;
@@ -87,12 +85,7 @@ int world_open(struct world *world, const struct platform *platform, const char 
 		problem_set(problem, -1, "no memory for an engine");
 		return -ENOMEM;
 	}
-	error = change_prepare(world->engine, scenario, NULL, &change, problem);
-	if (error)
-		return error;
-	engine_apply(world->engine, change, 0);
-	change_free(change);
-	return 0;
+	return change_at_once(world->engine, scenario, NULL, 0, problem);
 }
 
 void world_close(struct world *world)

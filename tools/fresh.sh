@@ -40,10 +40,10 @@ list_files() {
 	cut -d: -f1 /etc/passwd /etc/group | sort
 }
 
-# Prints the packages that weir depends on.
+# Prints the packages of others that weir depends on.
 needed() {
 	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' |
-		sed 's/(.*//; s/|.*//; s/:any//' | xargs
+		sed 's/(.*//; s/|.*//; s/:any//; s/weir-common//' | xargs
 }
 
 completes() {
@@ -78,7 +78,7 @@ $apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-ne
 list_files > "$work/before"
 
 claim "apt install ./weir_*.deb" $apt install "$folder"/weir_*.deb \
-	"$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb \
+	"$folder"/weir-common_*.deb "$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb \
 	"$folder"/libweir0_*.deb "$folder"/libweir-dev_*.deb
 claim "weir --version" weir --version
 claim "weir exec delay 40ms -- true" weir exec delay 40ms -- true
@@ -98,7 +98,7 @@ for name in replay library veth exec; do
 		echo "ok - autopkgtest $name # SKIP no sources in $folder/weir"
 	fi
 done
-claim "apt purge" $apt purge weir weir-doc python3-weir libweir0 libweir-dev
+claim "apt purge" $apt purge weir weir-common weir-doc python3-weir libweir0 libweir-dev
 list_files > "$work/after"
 nothing_left() {
 	[ -z "$(comm -13 "$work/before" "$work/after" | tee /dev/stderr)" ]

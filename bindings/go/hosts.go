@@ -139,6 +139,10 @@ func (h *Hosts) drive() {
 func (h *Hosts) step() error {
 	for {
 		h.settle()
+		select {
+		case <-h.wake: // what was sent until now is passed on here
+		default:
+		}
 		if err := h.pass(); err != nil {
 			return err
 		}

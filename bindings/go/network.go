@@ -12,6 +12,23 @@ package weir
 #cgo LDFLAGS: -lweir
 #include <stdlib.h>
 #include <weir.h>
+
+// The payload is Go's: C may have its address during a call, and not in a struct of Go.
+static inline int udp_send(struct weir *net, struct weir_datagram d, const void *payload)
+{
+	d.payload = payload;
+	return weir_udp_send(net, &d, 1);
+}
+
+void weirTell(uintptr_t handle, struct weir_fate *fate);
+static inline void tell(void *handle, const struct weir_fate *fate)
+{
+	weirTell((uintptr_t)handle, (struct weir_fate *)fate);
+}
+static inline int on_fate(struct weir *net, uintptr_t handle)
+{
+	return weir_on_fate(net, handle ? tell : NULL, (void *)handle, WEIR_FATES_DECIDED);
+}
 */
 import "C"
 
@@ -21,7 +38,8 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
+	"runtime/cgo"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -67,26 +85,40 @@ type Datagram struct {
 	ECN      uint8 // 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE
 }
 
+// Fate is what becomes of a packet at a cloud, decided at an instant.
+type Fate struct {
+	At        time.Duration
+	Cloud     string
+	Reason    string        // why it is dropped: `loss`, `queue-full`, ...; "": it is delivered
+	Leaves    time.Duration // when it will leave the cloud, unless it is dropped
+	Packet    uint64        // its number at the port where it entered, from 1; 0: the network's own
+	Port      int
+	WireBytes int
+}
+
 // Network is made from a scenario. One goroutine at a time uses it; other networks do not matter.
 // Its time begins at 0, and no call may go back.
 type Network struct {
 	net   *C.struct_weir
 	ports []string
+	told  cgo.Handle // of the callback for fates; 0: none
+}
+
+// raw returns the options for C; its base is to be freed.
+func (o Options) raw() C.struct_weir_options {
+	raw := C.struct_weir_options{size: C.sizeof_struct_weir_options,
+		memory_bytes: C.uint64_t(o.Memory), base: C.CString(o.Folder)}
+	if o.Seed != nil {
+		raw.seed, raw.has_seed = C.uint64_t(*o.Seed), 1
+	}
+	return raw
 }
 
 // Open makes a network from the text of a scenario: ports, clouds and their statements.
 func Open(scenario string, options Options) (*Network, error) {
-	text := C.CString(scenario)
+	text, raw := C.CString(scenario), options.raw()
 	defer C.free(unsafe.Pointer(text))
-	raw := C.struct_weir_options{size: C.sizeof_struct_weir_options,
-		memory_bytes: C.uint64_t(options.Memory)}
-	if options.Seed != nil {
-		raw.seed, raw.has_seed = C.uint64_t(*options.Seed), 1
-	}
-	if options.Folder != "" {
-		raw.base = C.CString(options.Folder)
-		defer C.free(unsafe.Pointer(raw.base))
-	}
+	defer C.free(unsafe.Pointer(raw.base))
 	var wrong C.struct_weir_error
 	return made(C.weir_open(text, &raw, &wrong), &wrong)
 }
@@ -140,6 +172,7 @@ func answered(code C.int) error {
 func (n *Network) Close() {
 	C.weir_close(n.net)
 	n.net = nil
+	n.forget()
 }
 
 // Ports returns the names of the ports, in the order of the scenario.
@@ -147,10 +180,8 @@ func (n *Network) Ports() []string { return n.ports }
 
 // Port returns the index of a port.
 func (n *Network) Port(name string) (int, error) {
-	for port, known := range n.ports {
-		if known == name {
-			return port, nil
-		}
+	if port := slices.Index(n.ports, name); port >= 0 {
+		return port, nil
 	}
 	return 0, &Error{Text: fmt.Sprintf("there is no port `%s`; there are %s", name,
 		strings.Join(n.ports, ", ")), Errno: syscall.ENOENT}
@@ -165,14 +196,9 @@ func (n *Network) Send(at time.Duration, port int, frame []byte) error {
 // SendDatagram puts a datagram in, in a frame with headers of Ethernet, IP and UDP.
 func (n *Network) SendDatagram(at time.Duration, port int, d Datagram) error {
 	raw := C.struct_weir_datagram{t_ns: C.int64_t(at), port: C.uint32_t(port),
-		bytes: C.uint32_t(len(d.Payload)), payload: unsafe.Pointer(unsafe.SliceData(d.Payload)),
-		from: rawAddress(d.From), to: rawAddress(d.To), ecn: C.uint8_t(d.ECN)}
-	var pinner runtime.Pinner
-	defer pinner.Unpin()
-	if len(d.Payload) > 0 {
-		pinner.Pin(unsafe.SliceData(d.Payload))
-	}
-	return answered(C.weir_udp_send(n.net, &raw, 1))
+		bytes: C.uint32_t(len(d.Payload)), from: rawAddress(d.From), to: rawAddress(d.To),
+		ecn: C.uint8_t(d.ECN)}
+	return answered(C.udp_send(n.net, raw, unsafe.Pointer(unsafe.SliceData(d.Payload))))
 }
 
 // Next returns the next instant at which something leaves or may change; false: never, until
@@ -209,7 +235,7 @@ func (n *Network) ReceiveDatagram(until time.Duration) (Datagram, bool, error) {
 	if count <= 0 {
 		return Datagram{}, false, answered(count)
 	}
-	return Datagram{time.Duration(raw.t_ns), int(raw.port), addressOf(raw.from), addressOf(raw.to),
+	return Datagram{time.Duration(raw.t_ns), int(raw.port), addressOf(&raw.from), addressOf(&raw.to),
 		C.GoBytes(raw.payload, C.int(raw.bytes)), uint8(raw.ecn)}, true, nil
 }
 
@@ -251,23 +277,65 @@ func (n *Network) Clone() (*Network, error) {
 	return made(C.weir_clone(n.net, &wrong), &wrong)
 }
 
+// Save returns the state as bytes, for Load.
+func (n *Network) Save() ([]byte, error) {
+	var size C.size_t
+	var wrong C.struct_weir_error
+	saved := C.weir_save(n.net, &size, &wrong)
+	if saved == nil {
+		return nil, errorOf(&wrong)
+	}
+	defer C.weir_free(saved)
+	return slices.Clone(unsafe.Slice((*byte)(saved), size)), nil
+}
+
+// Load makes a network from the bytes of Save, of the same version of weir. The seed is theirs.
+func Load(saved []byte, options Options) (*Network, error) {
+	raw := options.raw()
+	defer C.free(unsafe.Pointer(raw.base))
+	var wrong C.struct_weir_error
+	return made(C.weir_load(unsafe.Pointer(unsafe.SliceData(saved)), C.size_t(len(saved)), &raw,
+		&wrong), &wrong)
+}
+
+// OnFate calls a function for each packet that will be delivered or is dropped; nil: no longer. The
+// function does not use the network.
+func (n *Network) OnFate(call func(Fate)) error {
+	n.forget()
+	if call != nil {
+		n.told = cgo.NewHandle(call)
+	}
+	return answered(C.on_fate(n.net, C.uintptr_t(n.told)))
+}
+
+func (n *Network) forget() {
+	if n.told != 0 {
+		n.told.Delete()
+	}
+	n.told = 0
+}
+
+//export weirTell
+func weirTell(handle C.uintptr_t, f *C.struct_weir_fate) {
+	cgo.Handle(handle).Value().(func(Fate))(Fate{time.Duration(f.t_ns), C.GoString(f.cloud),
+		C.GoString(f.reason), time.Duration(f.leaves_ns), uint64(f.packet), int(f.port),
+		int(f.wire_bytes)})
+}
+
 func rawAddress(address netip.AddrPort) (raw C.struct_weir_address) {
-	raw.port = C.uint16_t(address.Port())
-	raw.family = C.WEIR_IPV6
+	raw.port, raw.family = C.uint16_t(address.Port()), C.WEIR_IPV6
 	if address.Addr().Is4() {
 		raw.family = C.WEIR_IPV4
 	}
-	for i, b := range address.Addr().AsSlice() {
-		raw.bytes[i] = C.uint8_t(b)
-	}
+	copy((*[16]byte)(unsafe.Pointer(&raw.bytes))[:], address.Addr().AsSlice())
 	return raw
 }
 
-func addressOf(raw C.struct_weir_address) netip.AddrPort {
-	bytes := C.GoBytes(unsafe.Pointer(&raw.bytes), 16)
+func addressOf(raw *C.struct_weir_address) netip.AddrPort {
+	bytes := *(*[16]byte)(unsafe.Pointer(&raw.bytes))
+	address := netip.AddrFrom16(bytes)
 	if raw.family == C.WEIR_IPV4 {
-		bytes = bytes[:4]
+		address = netip.AddrFrom4([4]byte(bytes[:4]))
 	}
-	address, _ := netip.AddrFromSlice(bytes)
 	return netip.AddrPortFrom(address, uint16(raw.port))
 }

@@ -82,7 +82,19 @@ func TestFramesAChangeAReportAndAClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer clone.Close()
-	for _, one := range []*Network{network, clone} {
+	saved, err := network.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(saved[1:], Options{}); !errors.Is(err, syscall.EINVAL) {
+		t.Fatal(err)
+	}
+	loaded, err := Load(saved, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	for _, one := range []*Network{network, clone, loaded} {
 		frames, err := one.Receive(time.Second)
 		if err != nil || len(frames) != 2 || frames[0].At != 10*time.Millisecond ||
 			frames[1].At != 20*time.Millisecond+1 || !slices.Equal(frames[1].Data, frame) {
@@ -95,6 +107,35 @@ func TestFramesAChangeAReportAndAClone(t *testing.T) {
 	}
 	if _, lacked := network.Lacked(); lacked {
 		t.Fatal("no memory")
+	}
+}
+
+func TestFatesSayWhatBecomesOfAPacketAndWhy(t *testing.T) {
+	network := open(t, "port a\nport b\ncloud down from a to b\ncloud down delay 10ms\n"+
+		"cloud down loss window from 1s for 1s\n", Options{})
+	var told []Fate
+	if err := network.OnFate(func(fate Fate) { told = append(told, fate) }); err != nil {
+		t.Fatal(err)
+	}
+	send := func(at time.Duration) {
+		datagram := Datagram{From: alice, To: bob, Payload: []byte("hello")}
+		if err := network.SendDatagram(at, 0, datagram); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := network.Receive(at + 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(0)
+	send(time.Second)
+	if err := network.OnFate(nil); err != nil {
+		t.Fatal(err)
+	}
+	send(3 * time.Second)
+	want := []Fate{{0, "down", "", 10 * time.Millisecond, 1, 0, 47},
+		{time.Second, "down", "loss", 0, 2, 0, 47}}
+	if !slices.Equal(told, want) {
+		t.Fatal(told)
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "language/scenario_file.h"
 #include "text/file_read.h"
 
@@ -170,7 +171,8 @@ static int put_in_force(struct weir *net, const struct revision *revision, struc
 
 	if (offline_engine_advance(&net->offline, revision->t_ns) < 0)
 		return network_fail(error, -ENOMEM, 0, 0, "no memory for what leaves");
-	result = offline_engine_change(&net->offline, revision->scenario, revision->t_ns, &problem);
+	result = change_at_once(net->offline.engine, revision->scenario, NULL, revision->t_ns,
+	                        &problem);
 	return result < 0 ? network_fail(error, result, 0, 0, "%s", problem.text) : 0;
 }
 

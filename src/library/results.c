@@ -9,7 +9,6 @@
 
 #include "account/reason.h"
 #include "engine/engine_report.h"
-#include "engine/engine_state.h"
 #include "language/scenario_file.h"
 #include "library/network.h"
 #include "packet/packet.h"
@@ -151,8 +150,9 @@ void network_follow(struct weir *net)
 	const struct engine_follower follower = {.choose = choose, .argument = net};
 
 	engine_follow(net->offline.engine, &follower);
-	/* The engine chooses for a few clouds in each call; here, for all before the next frame. */
-	while (net->offline.engine->following && network_advance(net, net->advanced_ns) == 0)
+	/* For all clouds before the next frame. */
+	while (engine_follows_more(net->offline.engine) &&
+	       network_advance(net, net->advanced_ns) == 0)
 		;
 }
 

@@ -316,7 +316,7 @@ static struct revision *revisions_copy(const struct weir *net)
 
 struct weir *weir_clone(struct weir *net, struct weir_error *error)
 {
-	struct snapshot measure = {.measures = true}, snapshot = {0};
+	struct snapshot measure = {.measures = true, .shares = true}, snapshot = {.shares = true};
 	struct revision *revisions;
 	struct weir *clone = NULL;
 	uint8_t *state;

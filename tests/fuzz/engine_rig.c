@@ -124,16 +124,13 @@ static void assert_prints_the_same(const struct scenario *scenario)
 static bool apply(struct engine_rig *rig, struct scenario *next)
 {
 	struct problem problem = {.text = ""};
-	struct change *change;
 
 	if (scenario_check(next, &problem) != 0 ||
-	    change_prepare(rig->engine, next, NULL, &change, &problem) != 0) {
+	    change_at_once(rig->engine, next, NULL, rig->now, &problem) != 0) {
 		assert(problem.text[0]);
 		scenario_free(next);
 		return false;
 	}
-	engine_apply(rig->engine, change, rig->now);
-	change_free(change);
 	scenario_free(rig->scenario);
 	rig->scenario = next;
 	collect_all(rig);

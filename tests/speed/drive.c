@@ -2,7 +2,7 @@
 /*
  * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
  *
- *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
+ *   drive [-1] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
  *
  * SCENARIO is one of those of `weir bench` (`weir bench cost --help`), or statements separated by
  * `;`: 'rate 1gbit; delay 10ms', whose frames have headers. Bursts of 32 frames of 64 bytes arrive
@@ -17,7 +17,9 @@
  * scenario's delay holds, twice) are not included. FRAME: bytes of each frame, or imix (28 of 64,
  * 16 of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
  * SNAP: with a tape (record/tape.h) that keeps this many bytes of each packet, and is emptied at
- * once; `flight`: with the tape of a flight, between two snapshots.
+ * once; `flight`: with the tape of a flight, between two snapshots. -1: frames come one by one, and
+ * the engine is advanced after each: what a program does that calls libweir for each frame
+ * (library_speed.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ struct drive {
 	struct engine *engine;
 	struct rte_mempool *pool;
 	bool headers;
+	uint32_t burst; /* frames at one instant */
 	uint32_t copy_bytes_max;
 	uint16_t lengths[IMIX]; /* in turns */
 	uint32_t turn;
@@ -72,30 +75,37 @@ static void make_room(void *argument, uint32_t port)
 	empty(argument);
 }
 
-static void step(struct drive *drive)
+static void arrive(struct drive *drive, uint32_t port)
 {
 	struct burst burst;
 
+	if (rte_pktmbuf_alloc_bulk(drive->pool, burst.mbuf, drive->burst) < 0)
+		return;
+	for (uint32_t i = 0; i < drive->burst; i++) {
+		burst.mbuf[i]->data_len = drive->lengths[drive->turn];
+		burst.mbuf[i]->pkt_len = drive->lengths[drive->turn];
+		drive->turn = drive->turn + 1 == IMIX ? 0 : drive->turn + 1;
+		if (drive->headers)
+			memcpy(rte_pktmbuf_mtod(burst.mbuf[i], void *), bench_headers,
+			       BENCH_HEADERS_BYTES);
+	}
+	burst_received(&burst, (uint16_t)drive->burst, port, drive->now, drive->received[port] + 1);
+	drive->received[port] += drive->burst;
+	if (drive->tape)
+		tape_burst(drive->tape, &burst);
+	engine_ingress(drive->engine, &burst);
+}
+
+static void step(struct drive *drive)
+{
 	for (uint32_t port = 0; port < 2; port++) {
 		drive->now += drive->step_ns / 2;
-		if (rte_pktmbuf_alloc_bulk(drive->pool, burst.mbuf, BURST_MAX) < 0)
+		arrive(drive, port);
+		if (port == 0 && drive->burst > 1)
 			continue;
-		for (uint32_t i = 0; i < BURST_MAX; i++) {
-			burst.mbuf[i]->data_len = drive->lengths[drive->turn];
-			burst.mbuf[i]->pkt_len = drive->lengths[drive->turn];
-			drive->turn = drive->turn + 1 == IMIX ? 0 : drive->turn + 1;
-			if (drive->headers)
-				memcpy(rte_pktmbuf_mtod(burst.mbuf[i], void *), bench_headers,
-				       BENCH_HEADERS_BYTES);
-		}
-		burst_received(&burst, BURST_MAX, port, drive->now, drive->received[port] + 1);
-		drive->received[port] += BURST_MAX;
-		if (drive->tape)
-			tape_burst(drive->tape, &burst);
-		engine_ingress(drive->engine, &burst);
+		while (engine_advance(drive->engine, drive->now) > 0)
+			empty(drive);
 	}
-	while (engine_advance(drive->engine, drive->now) > 0)
-		empty(drive);
 	if (drive->tape) {
 		tape_check(drive->tape, drive->engine, drive->now);
 		drive->tape->passed = drive->tape->published;
@@ -144,24 +154,20 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	};
 	struct timespec from, to;
 	struct problem problem;
-	struct change *change;
 	uint64_t held, memory;
 
 	drive->engine = setup.memory ? engine_make(&setup) : NULL;
-	if (!drive->engine ||
-	    change_prepare(drive->engine, scenario, NULL, &change, &problem) < 0) {
+	if (!drive->engine || change_at_once(drive->engine, scenario, NULL, 0, &problem) < 0) {
 		fprintf(stderr, "drive: %s\n", drive->engine ? problem.text : "no memory");
 		return 1;
 	}
-	engine_apply(drive->engine, change, 0);
-	change_free(change);
 	if (drive->tape && drive->tape->snapshots.every_ns > 0)
 		tape_snapshot(drive->tape, drive->engine, 0);
-	for (uint64_t i = 0; i < warm_up / (2 * BURST_MAX); i++)
+	for (uint64_t i = 0; i < warm_up / (2 * drive->burst); i++)
 		step(drive);
 	drive->out = 0;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-	measured(drive, packets / (2 * BURST_MAX));
+	measured(drive, packets / (2 * drive->burst));
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
 	held = engine_held_packets(drive->engine);
 	memory = engine_memory_used(drive->engine) +
@@ -189,22 +195,23 @@ static bool set_lengths(struct drive *drive, const char *frame)
 	return drive->lengths[0] >= BENCH_HEADERS_BYTES && bytes <= 1518;
 }
 
-int main(int argc, char **argv)
+static int main_with(int argc, char **argv, uint32_t burst)
 {
 	const struct bench_scenario *which = argc > 1 ? find(argv[1]) : NULL;
 	uint64_t packets = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 	double mpps = argc > 3 ? strtod(argv[3], NULL) : 20;
 	struct scenario *scenario;
 	struct problem problem;
-	struct drive drive = {0};
+	struct drive drive = {.burst = burst};
 	static const struct tape_snapshots flight = {
 	        .room_bytes = 64 << 10, .every_ns = SIMTIME_HORIZON, .every_bytes = UINT64_MAX / 2};
 	static struct tape tape;
 	uint64_t warm_up;
 
 	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
-		fprintf(stderr, "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
-		                "[SNAP [flight]]\n");
+		fprintf(stderr,
+		        "usage: drive [-1] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
+		        "[SNAP [flight]]\n");
 		return 2;
 	}
 	if (offline_eal_start(64, &problem) < 0 ||
@@ -223,6 +230,13 @@ int main(int argc, char **argv)
 	/* Large frames stay in their mbufs for as long as they are on the way. */
 	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
 	drive.headers = which->headers;
-	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);
+	drive.step_ns = (simtime)(2 * burst * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
+}
+
+int main(int argc, char **argv)
+{
+	const bool one_by_one = argc > 1 && strcmp(argv[1], "-1") == 0;
+
+	return one_by_one ? main_with(argc - 1, argv + 1, 1) : main_with(argc, argv, BURST_MAX);
 }

@@ -5,6 +5,7 @@
  *
  *   library_speed SCENARIO [PACKETS] [MPPS] [BATCH] [FRAME]
  *   library_speed open [N [SCENARIO]]
+ *   library_speed open-files FILE...
  *   library_speed clone [N]
  *
  * SCENARIO is one of those of `weir bench`, or statements separated by `;`. BATCH frames (default
@@ -14,10 +15,12 @@
  * tenth are a warm-up.
  *
  * open: the time to open a scenario, and one of N networks (default 10000) that are open at once,
- * with the memory that each takes. clone: the time to clone a network with N packets (default
- * 100000) in flight.
+ * with the memory that each takes. open-files: the same for files such as those of configs/, each
+ * 50 times, the least and the mean; what they name is searched beside them. clone: the time to
+ * clone a network with N packets (default 100000) in flight.
  */
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +166,37 @@ static int measure_open(uint32_t n, const char *scenario)
 	return 0;
 }
 
+static void measure_open_file(const char *path)
+{
+	static char text[1 << 20];
+	const struct weir_options options = {.size = sizeof(options),
+	                                     .base = dirname(strdup(path))};
+	FILE *file = fopen(path, "r");
+	double least = 1e12, all = 0;
+	struct weir_error error;
+
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	for (int i = 0; i < 50; i++) {
+		const double began = thread_ns(CLOCK_MONOTONIC);
+		struct weir *opened = weir_open(text, &options, &error);
+		const double took = thread_ns(CLOCK_MONOTONIC) - began;
+
+		if (!opened) {
+			fprintf(stderr, "%s:%" PRIu32 ": %s\n", path, error.line, error.text);
+			exit(1);
+		}
+		weir_close(opened);
+		least = took < least ? took : least;
+		all += took / 50;
+	}
+	printf("ms_to_open %.2f mean %.2f %s\n", least / 1e6, all / 1e6, path);
+}
+
 static int measure_clone(uint32_t n)
 {
 	static uint8_t data[1500];
@@ -195,10 +229,15 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		fputs("usage: library_speed SCENARIO [PACKETS] [MPPS] [BATCH] [FRAME]\n"
 		      "       library_speed open [N [SCENARIO]]\n"
+		      "       library_speed open-files FILE...\n"
 		      "       library_speed clone [N]\n",
 		      stderr);
 		return 2;
 	}
+	for (int i = 2; strcmp(argv[1], "open-files") == 0 && i < argc; i++)
+		measure_open_file(argv[i]);
+	if (strcmp(argv[1], "open-files") == 0)
+		return 0;
 	if (strcmp(argv[1], "open") == 0)
 		return measure_open(n ? n : 10000, argc > 3 ? argv[3] : "delay-10ms");
 	if (strcmp(argv[1], "clone") == 0)

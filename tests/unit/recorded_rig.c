@@ -74,14 +74,10 @@ static void apply(struct recorded_rig *rig, uint32_t worker, const struct scenar
 {
 	bool owned[SCENARIO_PORTS_MAX] = {false};
 	struct problem problem;
-	struct change *change;
 
 	for (uint32_t port = 0; port < rig->conf.ports; port++)
 		owned[port] = rig->emulator[port] == worker;
-	assert_int_equal(change_prepare(rig->engines[worker], scenario, owned, &change, &problem),
-	                 0);
-	engine_apply(rig->engines[worker], change, now);
-	change_free(change);
+	assert_int_equal(change_at_once(rig->engines[worker], scenario, owned, now, &problem), 0);
 }
 
 static void empty(struct recorded_rig *rig, uint32_t worker, uint32_t port)

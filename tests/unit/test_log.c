@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,6 +19,7 @@
 #include "random/draw.h"
 #include "runner/group.h"
 
+#define BESIDE_PAGES  16384 /* more than other tests here have given back */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct arena arena;
@@ -266,6 +270,46 @@ static void no_memory_at_all_is_no_record(void **state)
 	log_clear(&packets, &arena);
 }
 
+/* Returns the share of the pages that lie in this memory which the kernel has given it. */
+static double pages_there(const void *at, size_t bytes)
+{
+	static unsigned char there[BESIDE_PAGES];
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t from = RTE_ALIGN_CEIL((uintptr_t)at, page);
+	const size_t pages = ((uintptr_t)at + bytes - from) / page;
+	size_t n = 0;
+
+	assert_true(pages > 0 && pages <= BESIDE_PAGES);
+	assert_int_equal(mincore((void *)from, pages * page, there), 0);
+	for (size_t i = 0; i < pages; i++)
+		n += there[i] & 1;
+	return (double)n / (double)pages;
+}
+
+/* A compiler makes calloc of malloc and memset, and large memory from calloc has no pages. */
+static void what_stands_beside_an_arena_has_its_pages_if_packets_come_in_real_time(void **state)
+{
+	const size_t bytes = (size_t)BESIDE_PAGES * 4096;
+	uint8_t *beside;
+	double there;
+
+	(void)state;
+	/* Fresh memory each time, which malloc does not write to. */
+	mallopt(M_PERTURB, 0);
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	for (int live = 0; live <= 1; live++) {
+		arena_init(&arena, NULL, 0);
+		arena.live = live;
+		beside = arena_beside(&arena, bytes);
+		assert_non_null(beside);
+		there = pages_there(beside, bytes);
+		assert_true(live ? there == 1 : there < 0.5);
+		for (size_t i = 0; i < bytes; i += 4096)
+			assert_int_equal(beside[i], 0);
+		free(beside);
+	}
+}
+
 GROUP(log)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +324,8 @@ GROUP(log)
 	        cmocka_unit_test(
 	                memory_that_is_no_whole_number_of_chunks_is_used_up_to_the_last_whole_one),
 	        cmocka_unit_test(no_memory_at_all_is_no_record),
+	        cmocka_unit_test(
+	                what_stands_beside_an_arena_has_its_pages_if_packets_come_in_real_time),
 	};
 
 	return cmocka_run_group_tests_name("log", tests, NULL, NULL);

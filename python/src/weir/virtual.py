@@ -21,6 +21,7 @@ import collections
 import contextlib
 import contextvars
 import errno
+import functools
 import importlib
 import ipaddress
 import math
@@ -391,6 +392,7 @@ def _shown(address: str, port: int, wide: bool) -> Any:
     return address if ":" in address else "::ffff:" + address, port, 0, 0
 
 
+@functools.lru_cache(4096)
 def _plain(text: str) -> str:
     """Returns an address in its usual notation, and ::ffff:192.0.2.1 as IPv4."""
     address = ipaddress.ip_address(text)

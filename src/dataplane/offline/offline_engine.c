@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "capture/filter.h"
-#include "change/change.h"
 #include "engine/engine_report.h"
 #include "machine/pool.h"
 #include "statements.h"
@@ -83,19 +82,6 @@ void offline_engine_close(struct offline_engine *offline)
 		engine_free(offline->engine);
 	memory_free(offline->memory, offline->memory_bytes);
 	memset(offline, 0, sizeof(*offline));
-}
-
-int offline_engine_change(struct offline_engine *offline, const struct scenario *next, simtime now,
-                          struct problem *problem)
-{
-	struct change *change;
-	int error = change_prepare(offline->engine, next, NULL, &change, problem);
-
-	if (error)
-		return error;
-	engine_apply(offline->engine, change, now);
-	change_free(change);
-	return 0;
 }
 
 int offline_engine_advance(struct offline_engine *offline, simtime now)

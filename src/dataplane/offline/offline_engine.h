@@ -38,17 +38,14 @@ struct offline_engine {
 	int error; /* the first one of `leave` */
 };
 
-/* Makes an engine with the seed and the ports of the scenario, and no cloud yet. Returns 0, or
+/* Makes an engine with the seed and the ports of the scenario, and no cloud yet: change_at_once
+ * puts the scenario in force. Returns 0, or
  * -ENOMEM with problem. `offline` is all zero before. */
 int offline_engine_open(struct offline_engine *offline, const struct scenario *scenario,
                         const struct offline_engine_plan *plan, struct problem *problem);
 /* Frees the engine, which may be all zero. May be called twice. */
 void offline_engine_close(struct offline_engine *offline);
 
-/* Puts a scenario in force at `now`, up to which the engine has advanced. Returns 0, or -errno with
- * problem. */
-int offline_engine_change(struct offline_engine *offline, const struct scenario *next, simtime now,
-                          struct problem *problem);
 /* Executes all events up to and at `now`, and passes on what leaves. Returns 0, or the error of
  * `leave`. */
 int offline_engine_advance(struct offline_engine *offline, simtime now);

@@ -53,7 +53,9 @@ static int stack_enqueue(struct rte_mempool *pool, void *const *objects, unsigne
 	return 0;
 }
 
-#define GROWN_MOST 8192u /* at once: about 20 MB, which the kernel clears first */
+/* At once: about 1 MB, so that the pages which the kernel clears are in the processor's cache when
+ * frames are written to them. */
+#define GROWN_MOST 2048u
 
 /* Grows the pool until it has n free mbufs: doubles it, while it is small. */
 static __attribute__((noinline)) bool stack_grows(struct rte_mempool *pool, unsigned n)
@@ -100,7 +102,7 @@ RTE_MEMPOOL_REGISTER_OPS(stack_ops);
 
 /* ---- the pool ---- */
 
-/* The header of a mapping; the pool makes one each time it grows. */
+/* The header of a mapping. */
 struct chunk {
 	struct chunk *next __rte_cache_aligned;
 	size_t bytes;
@@ -110,8 +112,12 @@ struct chunk {
 struct offline_pool {
 	struct rte_mempool pool;
 	struct rte_pktmbuf_pool_private private;
-	struct chunk *chunks;
+	struct chunk *chunks; /* the latest first */
+	char *fresh, *end;    /* of the latest: where there are no mbufs yet */
 };
+
+#define CHUNK_MOST      8192u /* mbufs in a mapping, about 20 MB, unless more are wanted at once */
+#define HUGE_PAGE_BYTES (UINT64_C(2) << 20)
 
 _Static_assert(offsetof(struct offline_pool, private) == sizeof(struct rte_mempool), "no gap");
 
@@ -176,25 +182,50 @@ static void add_mbuf(struct rte_mempool *pool, char *element)
 	rte_mempool_put(pool, mbuf);
 }
 
+/* Maps room for `mbufs` at least; for as many as there are, while these are few. Its pages come
+ * when mbufs are made there. Returns false if there is no memory. */
+static bool map_chunk(struct offline_pool *offline_pool, uint32_t mbufs)
+{
+	const struct rte_mempool *pool = &offline_pool->pool;
+	const uint32_t like = RTE_MIN(RTE_MIN(pool->populated_size, CHUNK_MOST),
+	                              pool->size - pool->populated_size);
+	size_t bytes = sizeof(struct chunk) + RTE_MAX(mbufs, like) * (size_t)pool_mbuf_bytes();
+	struct chunk *chunk;
+
+	/* The kernel takes huge pages for what begins and ends with one. */
+	if (bytes > HUGE_PAGE_BYTES)
+		bytes = RTE_ALIGN_CEIL(bytes, HUGE_PAGE_BYTES);
+	chunk = memory_reserve(bytes);
+	if (!chunk)
+		return false;
+	*chunk = (struct chunk){offline_pool->chunks, bytes};
+	offline_pool->chunks = chunk;
+	offline_pool->pool.nb_mem_chunks++;
+	offline_pool->fresh = (char *)(chunk + 1);
+	offline_pool->end = (char *)chunk + bytes;
+	return true;
+}
+
 uint32_t offline_pool_grow(struct rte_mempool *pool, uint32_t mbufs)
 {
 	struct offline_pool *offline_pool = (struct offline_pool *)pool;
-	size_t element = pool->header_size + pool->elt_size + pool->trailer_size;
-	struct chunk *chunk;
+	const size_t bytes = pool_mbuf_bytes();
+	uint32_t made = 0;
 
 	mbufs = RTE_MIN(mbufs, pool->size - pool->populated_size);
-	if (mbufs == 0)
-		return 0;
-	chunk = memory_reserve(sizeof(*chunk) + mbufs * element);
-	if (!chunk)
-		return 0;
-	chunk->next = offline_pool->chunks;
-	chunk->bytes = sizeof(*chunk) + mbufs * element;
-	offline_pool->chunks = chunk;
-	pool->nb_mem_chunks++;
-	for (uint32_t i = 0; i < mbufs; i++)
-		add_mbuf(pool, (char *)(chunk + 1) + i * element);
-	return mbufs;
+	while (made < mbufs) {
+		size_t n = (size_t)(offline_pool->end - offline_pool->fresh) / bytes;
+
+		if (n == 0 && !map_chunk(offline_pool, mbufs - made))
+			break;
+		n = RTE_MIN(n, mbufs - made);
+		/* The last one is taken out first, so in the order of addresses. */
+		for (size_t i = n; i > 0; i--)
+			add_mbuf(pool, offline_pool->fresh + (i - 1) * bytes);
+		offline_pool->fresh += n * bytes;
+		made += (uint32_t)n;
+	}
+	return made;
 }
 
 void offline_pool_free(struct rte_mempool *pool)

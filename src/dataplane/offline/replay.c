@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "capture/block_file.h"
+#include "change/change.h"
 #include "engine/engine_report.h"
 #include "machine/clock.h"
 #include "machine/pool.h"
@@ -72,8 +73,8 @@ static int make_engine(struct replay *replay)
 	if (error)
 		return error;
 	replay->result->first_ns = replay->intake.ahead ? intake_next_ns(&replay->intake) : 0;
-	return offline_engine_change(&replay->offline, replay->scenario, replay->result->first_ns,
-	                             replay->problem);
+	return change_at_once(replay->offline.engine, replay->scenario, NULL,
+	                      replay->result->first_ns, replay->problem);
 }
 
 static int advance(struct replay *replay, simtime now)

@@ -102,6 +102,7 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 {
 	struct engine *engine = change->engine;
 	const struct cloud_conf *before;
+	struct setting_plan settings;
 	int error;
 
 	plan->cloud = cloud_before(engine, plan->conf, root, &before);
@@ -119,9 +120,10 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 		change->cloud_table->slots[plan->cloud->index] = plan->cloud;
 	}
 	error = setting_list_add_tallies(&change->list, plan->cloud, plan->conf);
-	return error ? error
-	             : setting_list_add(&change->list, &engine->setup, plan->cloud, before,
-	                                plan->conf);
+	if (error)
+		return error;
+	setting_plan_make(&settings, &engine->setup, before, plan->conf);
+	return setting_list_add(&change->list, &engine->setup, plan->cloud, &settings);
 }
 
 static int template_add(struct change *change, struct plan *plan, int root, int to)
@@ -396,4 +398,17 @@ void change_free(struct change *change)
 	free(change->clouds);
 	free(change->gone);
 	free(change);
+}
+
+int change_at_once(struct engine *engine, const struct scenario *next, const bool *owned,
+                   simtime now, struct problem *problem)
+{
+	struct change *change;
+	int error = change_prepare(engine, next, owned, &change, problem);
+
+	if (error)
+		return error;
+	engine_apply(engine, change, now);
+	change_free(change);
+	return 0;
 }

@@ -25,6 +25,10 @@ bool change_keeps(const struct change *change, const char *name);
 /* Puts the change in force at `now`, between bursts. Cannot fail, and keeps every packet in flight.
  * Thread: worker. */
 void engine_apply(struct engine *engine, struct change *change, simtime now);
+/* Does all of it, where one thread is control and worker: prepares the change, puts it in force at
+ * `now`, and frees it. Returns what change_prepare returns. */
+int change_at_once(struct engine *engine, const struct scenario *next, const bool *owned,
+                   simtime now, struct problem *problem);
 /* Frees what the change has replaced, or, if it was never applied, what it had prepared.
  * Thread: control. */
 void change_free(struct change *change);

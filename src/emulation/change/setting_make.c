@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "change/setting_make.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,17 +304,16 @@ int setting_list_add_tallies(struct setting_list *list, struct cloud *cloud,
 	return 0;
 }
 
-int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
-                     struct cloud *cloud, const struct cloud_conf *before,
-                     const struct cloud_conf *after)
+void setting_plan_make(struct setting_plan *plan, const struct engine_setup *setup,
+                       const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct statement *const *row = setup->statements;
 	timeline_places redone = timeline_redone(setup, before, after);
 	const char *name = NULL;
 	bool aqm = false, classes = false;
 
+	*plan = (struct setting_plan){.before = before, .after = after};
 	for (; *row; row++) {
-		int error;
 		bool same;
 
 		/* The variants of a statement are neighbours in the table, and count as one. */
@@ -336,11 +336,23 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 			continue;
 		aqm |= is_aqm((*row)->role);
 		classes |= (*row)->role == ROLE_CLASS;
-		error = setting_add(list, setup, cloud, after, name, (*row)->role);
+		assert(plan->n < SETTINGS_MAX);
+		plan->of[plan->n++] = *row;
+	}
+	plan->timeline = timeline_changes(before, after);
+}
+
+int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
+                     struct cloud *cloud, const struct setting_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n; i++) {
+		int error = setting_add(list, setup, cloud, plan->after, plan->of[i]->name,
+		                        plan->of[i]->role);
+
 		if (error)
 			return error;
 	}
-	if (!timeline_changes(before, after))
+	if (!plan->timeline)
 		return 0;
-	return timeline_add_change(list, setup, cloud, before, after);
+	return timeline_add_change(list, setup, cloud, plan->before, plan->after);
 }

@@ -166,10 +166,12 @@ int template_change_make(struct template *template, const struct engine_setup *s
 {
 	struct template_change *change = calloc(1, sizeof(*change));
 	int error = change ? 0 : -ENOMEM;
+	struct setting_plan plan;
 
 	*result = change;
+	setting_plan_make(&plan, setup, before, after);
 	for (uint32_t i = 0; i < template->most && !error; i++) {
-		error = setting_list_add(&change->list, setup, &template->clouds[i], before, after);
+		error = setting_list_add(&change->list, setup, &template->clouds[i], &plan);
 		if (i == 0) {
 			change->settings = change->list.n_settings;
 			change->timelines = change->list.n_timelines > 0;

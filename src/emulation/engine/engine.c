@@ -255,6 +255,11 @@ void engine_follow(struct engine *engine, const struct engine_follower *follower
 	engine_follow_again(engine);
 }
 
+bool engine_follows_more(const struct engine *engine)
+{
+	return engine->following;
+}
+
 void engine_follow_again(struct engine *engine)
 {
 	if (!engine->follower.choose && !engine->following)

@@ -131,6 +131,8 @@ struct engine_follower {
 /* Sets the follower. Calls it for 64 clouds now, for 64 more in each engine_advance, and for all
  * clouds again after each change. Thread: worker. */
 void engine_follow(struct engine *engine, const struct engine_follower *follower);
+/* Returns true as long as the follower has not been called for all clouds. Thread: worker. */
+bool engine_follows_more(const struct engine *engine);
 
 /* Return the number of packets held, and the bytes of memory used, at this moment. Thread: any; a
  * moment old. */

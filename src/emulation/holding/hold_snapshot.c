@@ -8,26 +8,29 @@
 
 /* The flags of a record that belong to the packet. */
 #define FLAGS_OF_PACKET 0x00ff
+/* Beside them, in a snapshot that shares: the address of an mbuf stands for the frame. */
+#define FLAG_SHARED HELD_MBUF
 
 /* ---- one packet ---- */
 
-/* The fields of a packet in a snapshot, before its frame. */
+/* The fields of a packet in a snapshot, before its frame: SAVED_BYTES, in this order. */
 struct saved {
 	simtime t_ns;
 	uint32_t wire_bytes, number, bytes;
 	uint16_t flags;
 };
 
+#define SAVED_BYTES 22
+_Static_assert(offsetof(struct saved, flags) + sizeof(uint16_t) == SAVED_BYTES, "without gaps");
+
 static void saved_head(struct snapshot *snapshot, struct saved *saved)
 {
-	snapshot_value(snapshot, saved->t_ns);
-	snapshot_value(snapshot, saved->wire_bytes);
-	snapshot_value(snapshot, saved->number);
-	snapshot_value(snapshot, saved->bytes);
-	snapshot_value(snapshot, saved->flags);
+	const uint16_t flags = FLAGS_OF_PACKET | (snapshot->shares ? FLAG_SHARED : 0);
+
+	snapshot_bytes(snapshot, saved, SAVED_BYTES);
 	snapshot_holds(snapshot,
 	               saved->bytes <= PACKET_BYTES_MAX && saved->bytes <= saved->wire_bytes &&
-	                       saved->wire_bytes <= INT32_MAX && saved->flags <= FLAGS_OF_PACKET &&
+	                       saved->wire_bytes <= INT32_MAX && (saved->flags & ~flags) == 0 &&
 	                       saved->t_ns < SIMTIME_HORIZON);
 }
 
@@ -53,10 +56,17 @@ static void packet_write(struct snapshot *snapshot, const struct held *held, sim
 	const struct rte_mbuf *mbuf = NULL;
 	struct saved saved = {.t_ns = t_ns, .wire_bytes = held->wire_bytes, .number = number};
 
+	saved.flags = held->flags & FLAGS_OF_PACKET;
 	if (held->flags & HELD_MBUF)
 		memcpy(&mbuf, data, sizeof(mbuf));
+	if (mbuf && snapshot->shares) {
+		/* The mbuf, which is cold, is read only when it is copied. */
+		saved.flags |= FLAG_SHARED;
+		saved_head(snapshot, &saved);
+		snapshot_value(snapshot, mbuf);
+		return;
+	}
 	saved.bytes = RTE_MIN(mbuf ? mbuf->pkt_len : held->stored_bytes, snap);
-	saved.flags = held->flags & FLAGS_OF_PACKET;
 	saved_head(snapshot, &saved);
 	if (mbuf)
 		chain_write(snapshot, mbuf, saved.bytes);
@@ -88,6 +98,15 @@ static struct rte_mbuf *frame_read(struct snapshot *snapshot, struct rte_mempool
 	return NULL;
 }
 
+/* Copies a frame that stays where it is. Returns NULL if the pool has no mbufs. */
+static struct rte_mbuf *shared_read(struct snapshot *snapshot, struct rte_mempool *pool)
+{
+	const struct rte_mbuf *mbuf = NULL;
+
+	snapshot_value(snapshot, mbuf);
+	return mbuf ? rte_pktmbuf_copy(mbuf, pool, 0, UINT32_MAX) : NULL;
+}
+
 /* Reads the next packet as a burst of one. Returns false if that failed. */
 static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct burst *burst)
 {
@@ -95,10 +114,13 @@ static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct
 	struct rte_mbuf *mbuf;
 
 	saved_head(snapshot, &saved);
+	if (saved.flags & FLAG_SHARED)
+		mbuf = shared_read(snapshot, holder->pool);
 	/* Its length is trusted only if the snapshot has so many bytes left. */
-	if (!snapshot_holds(snapshot, (size_t)(snapshot->end - snapshot->at) >= saved.bytes))
+	else if (snapshot_holds(snapshot, (size_t)(snapshot->end - snapshot->at) >= saved.bytes))
+		mbuf = frame_read(snapshot, holder->pool, saved.bytes);
+	else
 		return false;
-	mbuf = frame_read(snapshot, holder->pool, saved.bytes);
 	if (!snapshot_holds(snapshot, mbuf != NULL))
 		return false;
 	burst_one(burst, mbuf, 0, saved.t_ns, saved.number, saved.wire_bytes, (uint8_t)saved.flags);
@@ -115,9 +137,8 @@ static void held_write_all(struct snapshot *snapshot, const struct held *held)
 		             held->data + i * held_stride(held));
 }
 
-/* Walks from the oldest record to the latest; returns how many packets they have. `snapshot` NULL:
- * only counts them. */
-static uint64_t records_walk(struct snapshot *snapshot, const struct log *log)
+/* Writes the packets of all records, from the oldest to the latest. Returns how many. */
+static uint64_t records_write(struct snapshot *snapshot, const struct log *log)
 {
 	const struct chunk *chunk = log->head;
 	const uint8_t *at = log->read;
@@ -126,8 +147,7 @@ static uint64_t records_walk(struct snapshot *snapshot, const struct log *log)
 	for (uint64_t left = log->records; left > 0; left--) {
 		const struct held *held = (const struct held *)(const void *)at;
 
-		if (snapshot)
-			held_write_all(snapshot, held);
+		held_write_all(snapshot, held);
 		n += (uint64_t)(held->n - held->gone);
 		at += held_bytes_of_all(held);
 		if (left > 1 && chunk != log->tail && at == chunk->end) {
@@ -140,12 +160,14 @@ static uint64_t records_walk(struct snapshot *snapshot, const struct log *log)
 
 void log_snapshot(struct log *log, struct holder *holder, bool in_order, struct snapshot *snapshot)
 {
-	uint64_t n = records_walk(NULL, log);
+	uint8_t *count = snapshot->at;
+	uint64_t n = 0;
 	simtime t_ns = 0;
 
 	snapshot_value(snapshot, n);
 	if (!snapshot->restores) {
-		records_walk(snapshot, log);
+		n = records_write(snapshot, log);
+		snapshot_later(snapshot, count, &n, sizeof(n));
 		return;
 	}
 	for (; n > 0; n--) {

@@ -48,6 +48,9 @@ struct snapshot {
 	bool failed;     /* there was no room, or a value that was read is impossible */
 	uint32_t format; /* set by engine_snapshot */
 	uint32_t snap;   /* at most so many bytes of a held frame are written; 0: all */
+	/* Only the address of a frame in mbufs is written, from which the reader copies it: the
+	 * snapshot is read in this process, before the first engine does anything else. */
+	bool shares;
 	/* Nothing is written, for there is no room; `measured` counts the bytes. */
 	bool measures;
 	uint64_t measured;

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 
 const CERTIFICATE: &[u8] = include_bytes!("../../../../tests/bindings/certificate.pem");
 
+/// What the server answers, again and again.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
 /// What a transfer was.
 pub struct Outcome {
     /// Each datagram that was sent or received, each fate and each event, with its instant.
@@ -152,20 +155,6 @@ impl Side {
         Ok(())
     }
 
-    fn send(
-        &self,
-        to: SocketAddr,
-        ecn: Option<EcnCodepoint>,
-        payload: &[u8],
-        clock: &weir::Clock,
-        network: &mut weir::Network,
-        log: &mut String,
-    ) -> Result<(), weir::Error> {
-        let (at, bits) = (clock.elapsed(), ecn.map_or(0, |ecn| ecn as u8));
-        let _ = writeln!(log, "{} {} sends {} ecn {bits}", at.as_nanos(), self.port, payload.len());
-        network.send_datagram(at, self.port, self.address, to, payload, bits)
-    }
-
     fn handle(
         &mut self,
         datagram: weir::Datagram,
@@ -190,7 +179,8 @@ impl Side {
             }
             Some(DatagramEvent::Response(transmit)) => {
                 let payload = &answer[..transmit.size];
-                self.send(transmit.destination, transmit.ecn, payload, clock, network, log)?;
+                let from = (self.port, self.address);
+                send(from, transmit.destination, transmit.ecn, payload, clock, network, log)?;
             }
             None => {}
         }
@@ -204,7 +194,9 @@ impl Side {
         network: &mut weir::Network,
         log: &mut String,
     ) -> Result<(), Box<dyn Error>> {
-        let Some((handle, mut connection)) = self.connection.take() else { return Ok(()) };
+        // Borrowed, since to move a connection takes as long as to poll it.
+        let Some((handle, connection)) = &mut self.connection else { return Ok(()) };
+        let from = (self.port, self.address);
         loop {
             while let Some(event) = connection.poll() {
                 if let Event::ConnectionLost { reason } = event {
@@ -216,16 +208,14 @@ impl Side {
             let mut buffer = Vec::new();
             while let Some(transmit) = connection.poll_transmit(clock.now(), 1, &mut buffer) {
                 let payload = &buffer[..transmit.size];
-                self.send(transmit.destination, transmit.ecn, payload, clock, network, log)?;
+                send(from, transmit.destination, transmit.ecn, payload, clock, network, log)?;
                 buffer.clear();
             }
-            let Some(event) = connection.poll_endpoint_events() else { break };
-            if let Some(event) = self.endpoint.handle_event(handle, event) {
+            let Some(event) = connection.poll_endpoint_events() else { return Ok(()) };
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
                 connection.handle_event(event);
             }
         }
-        self.connection = Some((handle, connection));
-        Ok(())
     }
 
     fn timer(&mut self) -> Option<Instant> {
@@ -301,7 +291,7 @@ impl Side {
             self.request = request;
         }
         while let Some(left) = self.left.filter(|left| *left > 0) {
-            let taken = self.write(stream, &vec![0; left.min(1 << 16)])?;
+            let taken = self.write(stream, &ZEROS[..left.min(ZEROS.len())])?;
             if taken == 0 {
                 return Ok(());
             }
@@ -312,6 +302,20 @@ impl Side {
         }
         Ok(())
     }
+}
+
+fn send(
+    (port, from): (&str, SocketAddr),
+    to: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    payload: &[u8],
+    clock: &weir::Clock,
+    network: &mut weir::Network,
+    log: &mut String,
+) -> Result<(), weir::Error> {
+    let (at, bits) = (clock.elapsed(), ecn.map_or(0, |ecn| ecn as u8));
+    let _ = writeln!(log, "{} {port} sends {} ecn {bits}", at.as_nanos(), payload.len());
+    network.send_datagram(at, port, from, to, payload, bits)
 }
 
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {

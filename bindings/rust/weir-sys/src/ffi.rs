@@ -98,5 +98,7 @@ extern "C" {
     pub fn weir_lacked(net: *const Net) -> i64;
     pub fn weir_on_fate(net: *mut Net, f: OnFate, argument: *mut c_void, kinds: u32) -> c_int;
     pub fn weir_clone(net: *mut Net, error: *mut Error) -> *mut Net;
+    pub fn weir_save(net: *mut Net, bytes: *mut usize, error: *mut Error) -> *mut c_void;
+    pub fn weir_load(s: *const c_void, n: usize, o: *const Options, e: *mut Error) -> *mut Net;
     pub fn weir_free(memory: *mut c_void);
 }

@@ -48,6 +48,23 @@ pub struct Options {
     pub memory_bytes: u64,
 }
 
+impl Options {
+    fn base(&self) -> Result<CString, Error> {
+        c_string(self.folder.as_ref().map_or(&b""[..], |f| f.as_os_str().as_encoded_bytes()))
+    }
+
+    fn raw(&self, base: &CStr) -> ffi::Options {
+        ffi::Options {
+            size: mem::size_of::<ffi::Options>(),
+            seed: self.seed.unwrap_or(0),
+            has_seed: self.seed.is_some().into(),
+            base: base.as_ptr(),
+            memory_bytes: self.memory_bytes,
+            begin_ns: 0,
+        }
+    }
+}
+
 /// A frame that has left the network, when, and at which port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -114,19 +131,9 @@ impl Drop for Network {
 impl Network {
     /// Makes a network from the text of a scenario: ports, clouds and their statements.
     pub fn open(scenario: &str, options: &Options) -> Result<Self, Error> {
-        let (text, mut error) = (c_string(scenario)?, no_error());
-        let folder = options.folder.as_ref().map(|folder| folder.as_os_str().as_encoded_bytes());
-        let base = folder.map(c_string).transpose()?;
-        let raw = ffi::Options {
-            size: mem::size_of::<ffi::Options>(),
-            seed: options.seed.unwrap_or(0),
-            has_seed: options.seed.is_some().into(),
-            base: base.as_deref().map_or(ptr::null(), CStr::as_ptr),
-            memory_bytes: options.memory_bytes,
-            begin_ns: 0,
-        };
+        let (text, base, mut error) = (c_string(scenario)?, options.base()?, no_error());
         // SAFETY: all pointers are valid during the call.
-        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &raw, &mut error) }, &error)
+        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &options.raw(&base), &mut error) }, &error)
     }
 
     /// Makes a network from a file, which may name others beside it.
@@ -211,10 +218,10 @@ impl Network {
 
     /// Lets time pass, and returns the frames that have left by then, in order.
     pub fn receive(&mut self, until: Duration) -> Result<Vec<Frame>, Error> {
-        // SAFETY: zeros are a valid frame, and the data are valid until the next call.
-        self.all(until, ffi::weir_receive, unsafe { mem::zeroed() }, |ports, f| Frame {
+        self.all(until, ffi::weir_receive, |ports, f: &ffi::Frame| Frame {
             t: time(f.t_ns).unwrap_or_default(),
             port: ports[f.port as usize].clone(),
+            // SAFETY: the data are valid until the next call.
             data: unsafe { copy_of(f.data, f.bytes) },
         })
     }
@@ -222,32 +229,37 @@ impl Network {
     /// Lets time pass, and returns the datagrams that have left by then, in order. What a host would
     /// not pass to UDP is skipped: damaged ones, fragments, other protocols.
     pub fn receive_datagrams(&mut self, until: Duration) -> Result<Vec<Datagram>, Error> {
-        // SAFETY: zeros are a valid datagram, and the payload is valid until the next call.
-        self.all(until, ffi::weir_udp_receive, unsafe { mem::zeroed() }, |ports, d| Datagram {
+        self.all(until, ffi::weir_udp_receive, |ports, d: &ffi::Datagram| Datagram {
             t: time(d.t_ns).unwrap_or_default(),
             port: ports[d.port as usize].clone(),
             from: address_of(&d.from),
             to: address_of(&d.to),
+            // SAFETY: the payload is valid until the next call.
             payload: unsafe { copy_of(d.payload, d.bytes) },
             ecn: d.ecn,
         })
     }
 
-    fn all<Raw: Copy, Own>(
+    fn all<Raw, Own>(
         &mut self,
         until: Duration,
         receive: unsafe extern "C" fn(*mut ffi::Net, i64, *mut Raw, u32) -> c_int,
-        empty: Raw,
         own: impl Fn(&[String], &Raw) -> Own,
     ) -> Result<Vec<Own>, Error> {
-        let (mut found, mut raw) = (Vec::new(), [empty; BATCH]);
+        let mut found = Vec::new();
+        // Not written: that would take longer than the call.
+        let mut room = mem::MaybeUninit::<[Raw; BATCH]>::uninit();
+        let first = room.as_mut_ptr().cast::<Raw>();
         loop {
-            // SAFETY: the array has room for so many.
-            let code = unsafe { receive(self.net, ns(until), raw.as_mut_ptr(), BATCH as u32) };
-            match answered(code)? {
-                0 => return Ok(found),
-                n => found.extend(raw[..n].iter().map(|raw| own(&self.ports, raw))),
+            // SAFETY: the array has room for so many, of which the call writes those that it returns.
+            let raw = unsafe {
+                let n = answered(receive(self.net, ns(until), first, BATCH as u32))?;
+                slice::from_raw_parts(first, n)
+            };
+            if raw.is_empty() {
+                return Ok(found);
             }
+            found.extend(raw.iter().map(|raw| own(&self.ports, raw)));
         }
     }
 
@@ -301,6 +313,29 @@ impl Network {
         let mut error = no_error();
         // SAFETY: both pointers are valid.
         Self::of(unsafe { ffi::weir_clone(self.net, &mut error) }, &error)
+    }
+
+    /// Returns the state as bytes, for load(). It fails when try_clone() does.
+    pub fn save(&mut self) -> Result<Vec<u8>, Error> {
+        let (mut bytes, mut error) = (0, no_error());
+        // SAFETY: what the library returns has so many bytes, and is freed after it has been copied.
+        unsafe {
+            let saved = ffi::weir_save(self.net, &mut bytes, &mut error);
+            if saved.is_null() {
+                return Err(error_of(&error));
+            }
+            let copy = slice::from_raw_parts(saved.cast::<u8>(), bytes).to_vec();
+            ffi::weir_free(saved);
+            Ok(copy)
+        }
+    }
+
+    /// Makes a network from the bytes of save(), of the same version of weir. The seed is theirs.
+    pub fn load(saved: &[u8], options: &Options) -> Result<Self, Error> {
+        let (base, mut error) = (options.base()?, no_error());
+        let (start, raw) = (saved.as_ptr().cast(), options.raw(&base));
+        // SAFETY: all pointers are valid during the call.
+        Self::of(unsafe { ffi::weir_load(start, saved.len(), &raw, &mut error) }, &error)
     }
 }
 

@@ -58,12 +58,15 @@ fn the_same_seed_gives_the_same_and_fates_say_why() {
 }
 
 #[test]
-fn a_clone_continues_as_the_first_would() {
+fn a_clone_and_a_state_continue_as_the_first_would() {
     let (mut net, frame) = (open(3), [[2u8; 12].as_slice(), &[0x88, 0xb5], &[0; 50]].concat());
     net.send(ms(0), "a", &frame).unwrap();
     net.change(ms(1), "cloud down delay 20ms\n").unwrap();
     net.send(ms(2), "a", &frame).unwrap();
-    let mut all = [net.try_clone().unwrap(), net];
+    let saved = net.save().unwrap();
+    assert_eq!(Network::load(&saved[1..], &Options::default()).unwrap_err().code, 22);
+    let loaded = Network::load(&saved, &Options::default()).unwrap();
+    let mut all = [net.try_clone().unwrap(), loaded, net];
     for net in &mut all {
         let out = net.receive(ms(1000)).unwrap();
         assert_eq!(out.iter().map(|f| f.t).collect::<Vec<_>>(), [ms(10), ms(22)]);
