@@ -38,8 +38,8 @@ def weir(program):
 
 
 def read(text, weir):
-    given, = weir.read(text=text)
-    return Experiment({**given, "name": "e"}, weir)
+    given, = weir.read(text=text, name="e")
+    return Experiment(given, weir)
 
 
 def test_cases_give_parameters_other_values(weir):
@@ -213,6 +213,16 @@ def test_a_process_ends_with_the_one_that_started_it(program):
             return
         Process(program).end()  # takes a while
     pytest.fail("it has not ended")
+
+
+@pytest.mark.parametrize("question, message", [
+    ({"ask": "nothing"}, "this weir does not know what it is asked"), ([], "does not know"),
+    ({"ask": "point"}, "e: parameter duration"), ({"ask": "point", "lines": [[7, None]]}, "e:7: ")])
+def test_a_question_that_is_none_is_answered_and_the_next_one_is_too(weir, question, message):
+    with pytest.raises(LabError, match=message):
+        weir.check(question, "e")
+    assert weir.nearest("x", []) is None
+    assert weir.table("lr", [["a", "b"], ["cc"]]) == "  a   b\n"
 
 
 @pytest.mark.parametrize("module", [campaign, expression])

@@ -60,8 +60,9 @@ int lab_lengths_check(const struct scenario *scenario, struct problem *problem);
 /*
  * Answers the package, as `weir lab answer` (python/python.h). Its questions:
  *
- *   {"ask": "read", "name" | "path" | "text"}    an experiment that is built in (all, if none of
- *                                                the three is given), one of a file, or a text
+ *   {"ask": "read", "name", "path", "text"}      the experiment of a path, or a text of this name;
+ *                                                or else those that are built in, of this name,
+ *                                                or all
  *   {"experiments": [{"name", "digest", "lines": [[NUMBER, TEXT, WORD...], ...]}, ...]}
  *                                                lines without words are left out
  *
@@ -71,8 +72,9 @@ int lab_lengths_check(const struct scenario *scenario, struct problem *problem);
  *   {"figures": {NAME: VALUE, ...}, "seconds"}   the processor time
  *
  * A PATH has a character below U+0100 for each byte, because a file's name need not be UTF-8. A
- * question may be answered by {"error": TEXT, "line": NUMBER, "wrong": BOOL}: wrong if what was
- * asked is, and not the machine. The digest is FNV-1a of the text, hexadecimal.
+ * question may be answered by {"error": TEXT, "line": NUMBER, "wrong": BOOL}: the line of a point,
+ * or 0; wrong if what was asked is, and not the machine. The digest is FNV-1a of the text,
+ * hexadecimal.
  */
 int lab_answer(FILE *in, FILE *out);
 

@@ -25,15 +25,24 @@ static const char *text_of(const json_t *object, const char *name)
 
 /* ---- experiments ---- */
 
+static json_t *refuse_line(const char *name, uint32_t number, const char *text)
+{
+	char whole[PATH_MAX + 700];
+
+	snprintf(whole, sizeof(whole), "%s:%u: %s", name, number, text);
+	return refuse(whole, 0, true);
+}
+
 /* Returns the line as an answer has it, or a refusal; NULL if it has no words. */
-static json_t *line_read(const char *text, uint32_t number, struct words *words, bool *refused)
+static json_t *line_read(const char *name, uint32_t number, const char *text, struct words *words,
+                         bool *refused)
 {
 	struct language_error error;
 	json_t *line;
 
 	if (words_split(text, words, &error) < 0) {
 		*refused = true;
-		return refuse(error.text, number, true);
+		return refuse_line(name, number, error.text);
 	}
 	if (words->n == 0)
 		return NULL;
@@ -41,7 +50,7 @@ static json_t *line_read(const char *text, uint32_t number, struct words *words,
 	if (json_array_append_new(line, json_string(text)) < 0) {
 		json_decref(line);
 		*refused = true;
-		return refuse("the comment is not UTF-8 text", number, true);
+		return refuse_line(name, number, "the comment is not UTF-8 text");
 	}
 	for (uint32_t i = 0; i < words->n; i++)
 		json_array_append_new(line, json_string(words->word[i].text));
@@ -61,7 +70,7 @@ static json_t *experiment_read(const char *name, const char *text, size_t bytes)
 		sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
 	snprintf(digest, sizeof(digest), "%016" PRIx64, sum);
 	for (uint32_t number = 1; words && !refused && (at = strsep(&rest, "\n")); number++) {
-		line = line_read(at, number, words, &refused);
+		line = line_read(name, number, at, words, &refused);
 		if (line && !refused)
 			json_array_append_new(lines, line);
 	}
@@ -97,7 +106,7 @@ static json_t *answer_read(const json_t *question)
 	if (path)
 		one = file_answer(path);
 	else if (text)
-		one = experiment_read("", text, strlen(text));
+		one = experiment_read(name ? name : "", text, strlen(text));
 	if (path || text)
 		json_array_append(all, one);
 	for (uint32_t i = 0; !path && !text && lab_texts[i].name; i++) {

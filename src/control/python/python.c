@@ -11,11 +11,11 @@
 
 #define BEFORE_MAX 10 /* what python3 gets before the words of the command */
 
-/* Writes the folder of the package if it is beside this program: where it was built, or installed.
- * Otherwise it is "". */
+/* Writes the folder of the package if it is beside this program: where it is installed, or was
+ * built, src/ or tests/faults/ of the build folder. Otherwise it is "". */
 static void find_package(const char *program, char folder[2 * PATH_MAX])
 {
-	static const char *const ways[] = {"../python", WEIR_PYTHON_FROM};
+	static const char *const ways[] = {WEIR_PYTHON_FROM, "../weir-python", "../../weir-python"};
 	const char *slash = strrchr(program, '/');
 	char package[3 * PATH_MAX];
 
@@ -30,7 +30,8 @@ static void find_package(const char *program, char folder[2 * PATH_MAX])
 
 int python_become(const struct python_command *command, int n, char *const *words)
 {
-	const char *named = getenv("WEIR_PYTHON"), *python = named ? named : "python3";
+	const char *named = getenv("WEIR_PYTHON");
+	const char *python = named && named[0] ? named : "python3";
 	char program[PATH_MAX] = "", folder[2 * PATH_MAX];
 	const char **line = calloc((size_t)n + BEFORE_MAX + 1, sizeof(*line)), **at = line;
 
@@ -57,7 +58,7 @@ int python_become(const struct python_command *command, int n, char *const *word
 	execvp(python, (char *const *)line);
 	fprintf(stderr, "weir %s: it is Python, and %s cannot be started: %s; %s\n",
 	        command->command, python, strerror(errno),
-	        named ? "$WEIR_PYTHON names it" : "apt install python3");
+	        python == named ? "$WEIR_PYTHON names it" : "apt install python3");
 	free(line);
 	return 1;
 }

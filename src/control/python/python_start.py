@@ -28,9 +28,10 @@ def start(command, module, folder, needs, get, version, *words):
     except ModuleNotFoundError as error:
         elsewhere()
         return f"{sys.executable} lacks the package {error.name}; {get}"
-    of = importlib.import_module("weir").__version__
-    if of != version:
-        return f"the package weir of {sys.executable} is of {of}, and this is {version}; {get}"
+    found = importlib.import_module("weir")
+    if found.__version__ != version:
+        return (f"this is version {version}, and {os.path.dirname(found.__file__)} is version "
+                f"{found.__version__}; {get}")
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -181,7 +181,8 @@ class Campaign:
     def question(self, job: Job, run: bool) -> dict[str, Any]:
         """Returns what the process is asked about a run."""
         values = job.parameters
-        return {"ask": "point", "run": run, "seed": job.seed,
+        seed = job.seed if job.seed < 1 << 63 else job.seed - (1 << 64)  # as JSON of C has it
+        return {"ask": "point", "run": run, "seed": seed,
                 "lines": self.experiment.point_lines(job.case, values),
                 "trace": path_text(job.trace) if job.trace else None,
                 "pcap": path_text(self.arguments.pcap) if self.arguments.pcap and not job.plot

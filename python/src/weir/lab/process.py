@@ -28,9 +28,8 @@ class Ended(Exception):
 
 
 def failure(answer: Mapping[str, Any], name: str) -> LabError:
-    """Returns the error that an answer is: `NAME:LINE: TEXT`."""
-    line = answer.get("line", 0)
-    where = (f"{name}:{line}: " if line else f"{name}: ") if name else ""
+    """Returns the error that an answer is about an experiment: `NAME:LINE: TEXT`."""
+    where = f"{name}:{answer['line']}: " if answer.get("line") else f"{name}: " if name else ""
     return LabError(where + str(answer["error"]), bool(answer.get("wrong", False)))
 
 
@@ -91,7 +90,7 @@ class Weir:
 
     def _ask(self, question: Mapping[str, Any], name: str = "") -> dict[str, Any]:
         """Returns the answer. If the process has ended, another one is asked. Raises LabError if
-        the answer is an error; it begins with the name, and the number of a line."""
+        the answer is an error, about the experiment of this name."""
         for _ in range(2):
             if self._now.ended:
                 self._now = Process(self.program)
@@ -106,13 +105,14 @@ class Weir:
         raise LabError("the process that was asked has ended", wrong=False)
 
     def read(self, **what: str) -> list[dict[str, Any]]:
-        """Returns experiments with their lines, split into words: the one of this `name`, `path` or
-        `text`; if none of these is given, all that are built in."""
+        """Returns experiments with their lines, split into words: that of a `path`, or a `text` of
+        this `name`; or else those that are built in, of this `name`, or all."""
         for path in [what["path"]] if "path" in what else []:
             if re.search(r"[\0-\x08\n-\x1f\x7f-\x9f\ud800-\udfff]", path):
                 raise LabError("the name of this file is not UTF-8 text, as JSON needs it; rename "
                                "the file")
-        return list(self._ask({"ask": "read", **what}, what.get("path", ""))["experiments"])
+        found = self._ask({"ask": "read", **what})
+        return list(found["experiments"])
 
     def check(self, question: Mapping[str, Any], name: str) -> None:
         """Sees that the point of an experiment of this name can be built."""

@@ -81,11 +81,11 @@ def run_point(point: Point, weir: str | None = None) -> str:
     arguments = Arguments(seeds=1, seed=point.seed, case=point.case, alone=True,
                           set=list(point.set))
     with _weir(weir) as process:
-        given = (process.read(name=point.experiment) if point.text is None else
-                 process.read(text=point.text))
+        text = {} if point.text is None else {"text": point.text}
+        given = process.read(name=point.experiment, **text)
         if not given:
             raise LabError(f"there is no experiment `{point.experiment}`")
-        campaign = Campaign(Experiment({**given[0], "name": point.experiment}, process), arguments)
+        campaign = Campaign(Experiment(given[0], process), arguments)
         campaign.take_sets(process)
         campaign.make(process)
         with Pool(process, 1) as pool:
