@@ -165,8 +165,7 @@ def results_of(experiment, *parameters):
 @pytest.mark.parametrize("given, message", [
     ({}, "e: a run has no value of flows"),
     # A run that belongs to no point is not left out silently.
-    ({"flows": "20"}, "e: a run has no value of duration"),
-    ({"flows": 20}, "e: a run has no value of flows")])
+    ({"flows": "20"}, "e: a run has no value of duration")])
 def test_a_merge_says_which_parameter_of_a_run_is_wrong(weir, tmp_path, given, message):
     experiment = read(GOOD, weir)
     (tmp_path / "results.json").write_text(results_of(experiment, {"flows": "20"}, given))
@@ -179,7 +178,11 @@ def test_a_merge_says_which_parameter_of_a_run_is_wrong(weir, tmp_path, given, m
     ("{", "Expecting"), ("{}", folder.NOT_OURS), ("[1]", folder.NOT_OURS),
     ('[{"experiment": "e", "digest": "DIGEST", "runs": [1]}]', folder.NOT_OURS),
     ('[{"experiment": "e", "digest": "DIGEST"}]', folder.NOT_OURS),
-    ('[{"experiment": 7}]', folder.NOT_OURS), ("[]", "there are no runs in these folders")])
+    ('[{"experiment": 7}]', folder.NOT_OURS),
+    ('[{"experiment": "e", "runs": [{"case": "one", "seed": 1, "parameters": {"flows": 2}, '
+     '"figures": {}}]}]', folder.NOT_OURS),
+    ('[{"experiment": "e", "runs": []}]', "its runs are of another text of e, that of another"),
+    ("[]", "there are no runs in these folders")])
 def test_a_merge_refuses_what_weir_lab_did_not_write(weir, tmp_path, text, message):
     experiment = read(GOOD, weir)
     (tmp_path / "results.json").write_text(text.replace("DIGEST", experiment.digest))

@@ -101,25 +101,23 @@ static json_t *answer_read(const json_t *question)
 {
 	const char *name = text_of(question, "name"), *path = text_of(question, "path");
 	const char *text = text_of(question, "text");
-	json_t *all = json_array(), *one = NULL;
+	json_t *all, *one = NULL;
 
 	if (path)
 		one = file_answer(path);
 	else if (text)
 		one = experiment_read(name ? name : "", text, strlen(text));
+	if (json_object_get(one, "error"))
+		return one;
 	if (path || text)
-		json_array_append(all, one);
-	for (uint32_t i = 0; !path && !text && lab_texts[i].name; i++) {
+		return json_pack("{s:[o]}", "experiments", one);
+	all = json_array();
+	for (uint32_t i = 0; lab_texts[i].name; i++) {
 		if (!name || strcmp(name, lab_texts[i].name) == 0)
 			json_array_append_new(all,
 			                      experiment_read(lab_texts[i].name, lab_texts[i].text,
 			                                      lab_texts[i].bytes));
 	}
-	if (json_object_get(one, "error")) {
-		json_decref(all);
-		return one;
-	}
-	json_decref(one);
 	return json_pack("{s:o}", "experiments", all);
 }
 

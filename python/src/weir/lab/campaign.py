@@ -60,46 +60,31 @@ class Job:
 
     @property
     def done(self) -> bool:
-        return self.figures is not None
+        return bool(self.figures)
 
 
 class Runs:
-    """Runs of results.json, found by their case, parameters and seed. Several of one kind are a
-    mistake only if they differ."""
+    """Runs of results.json (folder.read), found by their case, parameters and seed. Several of one
+    kind are a mistake only if they differ."""
 
     def __init__(self, runs: Sequence[Mapping[str, Any]], parameters: Sequence[str]) -> None:
         self._by: dict[Any, list[Any]] = {}
         self._kinds: set[Any] = set()
         for run in runs:
-            kind = (run.get("case"), *(parameter(run, name) for name in parameters))
+            kind = (run["case"], *(run["parameters"].get(name) for name in parameters))
             self._kinds.add(kind)
-            self._by.setdefault((kind, seed_of(run)), []).append(run)
+            self._by.setdefault((kind, run["seed"]), []).append(run["figures"])
 
     def has(self, job: Job) -> bool:
         """Returns true if there is a run of this point, with any seed."""
         return (job.case, *job.parameters.values()) in self._kinds
 
-    def take(self, job: Job) -> bool:
-        """Gives the job its figures. Returns true if there are some. Raises ValueError if two runs
-        differ."""
-        for run in self._by.get(((job.case, *job.parameters.values()), job.seed), []):
-            figures = {name: float(value) for name, value in run["figures"].items()}
-            if job.figures is not None and job.figures != figures:
-                raise ValueError
-            if figures:
-                job.figures = figures
-        return job.done
-
-
-def parameter(run: Mapping[str, Any], name: str) -> str | None:
-    """Returns the value that a parameter had in a run of results.json."""
-    value = (run.get("parameters") or {}).get(name)
-    return value if isinstance(value, str) else None
-
-
-def seed_of(run: Mapping[str, Any]) -> int:
-    seed = run.get("seed")
-    return seed if isinstance(seed, int) else 0
+    def take(self, job: Job) -> int:
+        """Gives the job its figures. Returns how many runs there are of it that differ."""
+        found = self._by.get(((job.case, *job.parameters.values()), job.seed), [])
+        if found:
+            job.figures = {name: float(value) for name, value in found[0].items()}
+        return sum(figures not in found[:i] for i, figures in enumerate(found))
 
 
 class Campaign:
@@ -223,12 +208,10 @@ class Campaign:
     def _take(self, runs: Runs, job: Job) -> None:
         """Takes the run of a merge. Without it, a mean over the seeds would have no meaning."""
         name = self.experiment.name
-        try:
-            taken = runs.take(job)
-        except ValueError:
-            raise LabError(f"{name}: two runs of case {job.case} with seed {job.seed} "
-                           "differ") from None
-        if not taken:
+        taken = runs.take(job)
+        if taken > 1:
+            raise LabError(f"{name}: two runs of case {job.case} with seed {job.seed} differ")
+        if taken == 0:
             at = f", {job.sweep} {job.value}" if job.sweep else ""
             raise LabError(f"{name}: case {job.case}{at}: the run with seed {job.seed} is missing")
 

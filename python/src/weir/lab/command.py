@@ -45,15 +45,15 @@ def main(words: Sequence[str]) -> int:
     """Returns the exit status."""
     arguments = arguments_of(words)
     campaigns: list[Campaign] = []
-    with Weir(os.environ["WEIR"]) as weir:
-        try:
+    try:
+        with Weir(os.environ["WEIR"]) as weir:
             return _command(arguments, campaigns, weir)
-        except LabError as error:
-            print(f"weir lab: {error}", file=sys.stderr)
-            return 2 if error.wrong else 1
-        finally:
-            for campaign in campaigns:
-                campaign.remove_traces()
+    except LabError as error:
+        print(f"weir lab: {error}", file=sys.stderr)
+        return 2 if error.wrong else 1
+    finally:
+        for campaign in campaigns:
+            campaign.remove_traces()
 
 
 def _command(arguments: Arguments, campaigns: list[Campaign], weir: Weir) -> int:

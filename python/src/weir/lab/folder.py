@@ -123,7 +123,8 @@ def write(folder: str, campaigns: Sequence[Campaign], weir: Weir) -> None:
 
 
 def read(folder: str) -> list[dict[str, Any]]:
-    """Returns the parts of results.json, one for each experiment, with their runs."""
+    """Returns the parts of results.json, one for each experiment. Each has `runs`, with their case,
+    seed, parameters and figures."""
     path = os.path.join(folder, NAMES[1])
     try:
         with open(path, encoding="utf-8") as file:
@@ -132,9 +133,24 @@ def read(folder: str) -> list[dict[str, Any]]:
         raise LabError(f"{path:.300}: {error.strerror}") from None
     except ValueError as error:
         raise LabError(f"{path:.300}: {error}") from None
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    if not isinstance(parts, list) or not all(map(_is_part, parts)):
         raise LabError(f"{path:.300}: {NOT_OURS}")
     return parts
+
+
+def _is_part(part: Any) -> bool:
+    return (isinstance(part, dict) and isinstance(part.get("experiment"), str)
+            and isinstance(part.get("runs"), list) and all(map(_is_run, part["runs"])))
+
+
+def _is_run(run: Any) -> bool:
+    return (isinstance(run, dict) and isinstance(run.get("case"), str)
+            and isinstance(run.get("seed"), int) and _is_object(run.get("parameters"), str)
+            and _is_object(run.get("figures"), (int, float)))
+
+
+def _is_object(given: Any, of: type | tuple[type, ...]) -> bool:
+    return isinstance(given, dict) and all(isinstance(value, of) for value in given.values())
 
 
 def resume(folder: str, campaigns: Sequence[Campaign]) -> int:
@@ -149,8 +165,8 @@ def resume(folder: str, campaigns: Sequence[Campaign]) -> int:
     for campaign in campaigns:
         experiment = campaign.experiment
         runs = Runs([run for part in parts if part.get("digest") == experiment.digest
-                     for run in part.get("runs") or []], list(experiment.general))
+                     for run in part["runs"]], list(experiment.general))
         for job in campaign.jobs:
             if not job.trace and not campaign.arguments.pcap:
-                taken += runs.take(job)
+                taken += runs.take(job) > 0
     return taken

@@ -68,7 +68,7 @@ class Pool:
         while len(self._processes) < n:
             try:
                 self._processes.append(Process(self._weir.program))
-            except OSError:
+            except LabError:
                 break
 
     def _feed(self, selector: selectors.BaseSelector, campaign: Campaign, process: Process,

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import folder
-from .campaign import Arguments, Campaign, Runs, parameter, seed_of
+from .campaign import Arguments, Campaign, Runs
 from .experiment import VALUES_MAX, Experiment, leading_number
 from .process import LabError, Weir
 
@@ -33,7 +33,7 @@ def campaigns(experiments: Sequence[Experiment], arguments: Arguments,
     for path in arguments.folders:
         for part in folder.read(path):
             _add_part(runs, digests, part, path)
-    seeds = [seed_of(run) for some in runs.values() for run in some]
+    seeds = [run["seed"] for some in runs.values() for run in some]
     if not seeds:
         raise LabError("there are no runs in these folders")
     arguments.seed, arguments.seeds = min(seeds), max(seeds) - min(seeds) + 1
@@ -51,18 +51,14 @@ def _add_part(runs: Mapping[str, list[Run]], digests: Mapping[str, str], part: M
               path: str) -> None:
     """Adds the runs of a part of results.json to those of its experiment, which must have the text
     that it has now."""
-    where, name, own = f"{path:.300}/results.json", part.get("experiment"), part.get("runs")
-    if not isinstance(name, str):
-        raise LabError(f"{where}: {folder.NOT_OURS}")
+    where, name = f"{path:.300}/results.json", part["experiment"]
     if name not in runs:
         raise LabError(f"{where}: {name:.300} is not built in; merge takes the experiments that "
                        "`weir lab list` names")
     if part.get("digest") != digests[name]:
         raise LabError(f"{where}: its runs are of another text of {name}, that of another version "
                        "of weir; make them again")
-    if not isinstance(own, list) or not all(isinstance(run, dict) for run in own):
-        raise LabError(f"{where}: {folder.NOT_OURS}")
-    runs[name] += own
+    runs[name] += part["runs"]
 
 
 def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
@@ -70,7 +66,7 @@ def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
     runs that were made with them."""
     experiment = campaign.experiment
     names = list(experiment.general)
-    cases = list(dict.fromkeys(run.get("case") for run in runs))
+    cases = list(dict.fromkeys(run["case"] for run in runs))
     if not set(cases) <= set(experiment.cases):
         raise LabError(f"{experiment.name}: the runs have a case that the experiment lacks; they "
                        "are from another version")
@@ -78,7 +74,7 @@ def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
         campaign.case = cases[0]
     campaign.sweep = ""
     for name in names:
-        values = [parameter(run, name) for run in runs]
+        values = [run["parameters"].get(name) for run in runs]
         # The value of --set may be a case's own, too.
         if all(value is None or value == experiment.value(run["case"], name)
                for run, value in zip(runs, values)):
@@ -92,9 +88,9 @@ def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
             campaign.sweep = name
     # Without all parameters, a run would be of no point, and be lost.
     for name in [campaign.sweep, *names] if campaign.sweep else names:
-        if any(parameter(run, name) is None for run in runs):
+        if any(name not in run["parameters"] for run in runs):
             raise LabError(f"{experiment.name}: a run has no value of {name}")
-    swept = dict.fromkeys(parameter(run, campaign.sweep) or "" for run in runs)
+    swept = {run["parameters"].get(campaign.sweep): None for run in runs}
     campaign.sweep_values = sorted(swept, key=leading_number) if campaign.sweep else []
     if len(campaign.sweep_values) > VALUES_MAX:
         raise LabError(f"{experiment.name}: more than {VALUES_MAX} values of {campaign.sweep}")

@@ -37,8 +37,11 @@ class Process:
     """A process and what is open to it. It ends when its questions do, or with this process."""
 
     def __init__(self, program: str) -> None:
-        self._popen = subprocess.Popen([program, "lab", "answer"], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, bufsize=0)
+        try:
+            self._popen = subprocess.Popen([program, "lab", "answer"], stdin=subprocess.PIPE,
+                                           stdout=subprocess.PIPE, bufsize=0)
+        except OSError as error:
+            raise LabError(f"{program} cannot be started: {error.strerror}", wrong=False) from None
         assert self._popen.stdin and self._popen.stdout
         self._questions: IO[bytes] = self._popen.stdin
         self.answers: IO[bytes] = self._popen.stdout
@@ -46,7 +49,8 @@ class Process:
         self.ended = False
 
     def send(self, question: Mapping[str, Any]) -> None:
-        data = memoryview(json.dumps(question).encode() + b"\n")
+        text = json.dumps(question, ensure_ascii=False)
+        data = memoryview(text.encode(errors="replace") + b"\n")
         try:
             while data:
                 data = data[self._questions.write(data):]
