@@ -220,6 +220,7 @@ def test_a_process_ends_with_the_one_that_started_it(program):
 
 @pytest.mark.parametrize("question, message", [
     ({"ask": "nothing"}, "this weir does not know what it is asked"), ([], "does not know"),
+    ({"ask": "table", "columns": ""}, "1 to 32 columns"),
     ({"ask": "point"}, "e: parameter duration"), ({"ask": "point", "lines": [[7, None]]}, "e:7: ")])
 def test_a_question_that_is_none_is_answered_and_the_next_one_is_too(weir, question, message):
     with pytest.raises(LabError, match=message):

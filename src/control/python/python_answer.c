@@ -7,7 +7,8 @@
 #include "text/language_error.h"
 #include "text/table.h"
 
-#define NO_MEMORY "{\"error\":\"no memory\"}\n"
+#define COLUMNS_MAX 32 /* of a table (text/table.h) */
+#define NO_MEMORY   "{\"error\":\"no memory\"}\n"
 
 static json_t *answer_nearest(const json_t *question)
 {
@@ -25,12 +26,15 @@ static json_t *answer_nearest(const json_t *question)
 static json_t *answer_table(const json_t *question)
 {
 	const char *columns = json_string_value(json_object_get(question, "columns"));
-	struct table *table = table_make(columns ? columns : "l");
+	struct table *table;
 	char *text = NULL;
 	json_t *cell, *answer;
 	size_t bytes, i;
 	FILE *out;
 
+	if (!columns || !columns[0] || strlen(columns) > COLUMNS_MAX)
+		return json_pack("{s:s}", "error", "a table has 1 to 32 columns");
+	table = table_make(columns);
 	json_array_foreach(json_object_get(question, "cells"), i, cell)
 	        table_text(table, json_is_string(cell) ? json_string_value(cell) : "");
 	out = alloc_failure_stream(&text, &bytes);

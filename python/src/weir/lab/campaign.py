@@ -8,10 +8,10 @@ results.json to the points that they belong to, and weir.lab.Study hands them to
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import os
 import re
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,9 +21,9 @@ from .process import LabError, Weir, path_text
 TRACE_SAMPLE = "100ms"  # of a figure over time
 
 
-@dataclasses.dataclass
-class Arguments:
-    """The command line of `weir lab`, as its options are called."""
+class Arguments(types.SimpleNamespace):
+    """The command line of `weir lab`, as its options are called. (Classes of dataclasses would
+    double the time that the command takes to start.)"""
 
     verb: str = "run"
     what: str = ""  # experiment, row, figure, file or `all`
@@ -31,7 +31,7 @@ class Arguments:
     seeds: int = 5
     seed: int = 1  # of the first run
     jobs: int = 1
-    set: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    set: Sequence[tuple[str, str]] = ()
     case: str | None = None
     figures: bool = True
     alone: bool = False
@@ -42,21 +42,20 @@ class Arguments:
     json: bool = False
 
 
-@dataclasses.dataclass(slots=True, eq=False)
 class Job:
     """A run: a case, other values than it has for parameters, and a seed."""
 
-    case: str
-    seed: int
-    set: dict[str, str]
-    parameters: dict[str, str]  # all, with their values
-    sweep: str = ""  # the parameter that is swept, if `value` is none that the case has anyway
-    value: str | None = None
-    plot: Plot | None = None  # a figure over time, for which alone it is run
-    trace: str | None = None  # the file of its values over time
-    figures: dict[str, float] | None = None  # the results
-    seconds: float = 0.0  # of a processor
-    error: LabError | None = None
+    def __init__(self, case: str, seed: int, given: dict[str, str],
+                 parameters: dict[str, str]) -> None:
+        self.case, self.seed, self.set = case, seed, given
+        self.parameters = parameters  # all, with their values
+        self.sweep = ""  # the parameter that is swept, if the value is none that the case has
+        self.value: str | None = None
+        self.plot: Plot | None = None  # a figure over time, for which alone it is run
+        self.trace: str | None = None  # the file of its values over time
+        self.figures: dict[str, float] | None = None  # the results
+        self.seconds = 0.0  # of a processor
+        self.error: LabError | None = None
 
     @property
     def done(self) -> bool:
@@ -184,7 +183,9 @@ class Campaign:
         experiment = self.experiment
         parameters = {name: given.get(name, experiment.value(case, name))
                       for name in experiment.general}
-        return Job(case, seed, given, parameters, trace=self.arguments.trace)
+        job = Job(case, seed, given, parameters)
+        job.trace = self.arguments.trace
+        return job
 
     def _add_point(self, case: str, sweep: str = "", value: str | None = None) -> None:
         """Adds a case at a value of a parameter (None: its own), with every seed, unless it is

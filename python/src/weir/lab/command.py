@@ -26,7 +26,7 @@ def arguments_of(words: Sequence[str]) -> Arguments:
             setattr(arguments, option, int(value))
         elif option == "set":
             name, _, value = value.partition("=")
-            arguments.set.append((name, value))
+            arguments.set = [*arguments.set, (name, value)]
         elif option in ("alone", "json"):
             setattr(arguments, option, True)
         elif option == "no-figures":

@@ -7,11 +7,11 @@ read when parameters have values.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from .process import LabError, Weir
 
@@ -23,8 +23,7 @@ LINE_BYTES_MAX = 4096
 STANDARD = {"duration": "500s", "warmup": "100s", "sample": "10ms", "ties": "departure-first"}
 
 
-@dataclasses.dataclass(slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of which a point is built; `case` is None if it holds in all cases."""
 
     number: int
@@ -32,8 +31,7 @@ class Line:
     case: str | None
 
 
-@dataclasses.dataclass(slots=True)
-class Row:
+class Row(NamedTuple):
     """A figure of the acceptance table. Rows of one id belong together. The band includes `low` and
     `high`, which may be infinite."""
 
@@ -46,19 +44,18 @@ class Row:
     line: int
 
 
-@dataclasses.dataclass(slots=True)
-class Plot:
+class Plot(NamedTuple):
     """A figure to draw: a line for each case over the sweep, bars, or a trace of one run."""
 
     kind: str  # plot, bars or trace
     figure: str  # of the paper; "": none
     title: str
-    label: str = ""
+    label: str
+    points: list[tuple[str, str, float]]  # of the paper: case, x, y
     expression: str = ""  # of a trace: what it shows
-    bars: dict[str, str] = dataclasses.field(default_factory=dict)  # their expressions
+    bars: Mapping[str, str] = MappingProxyType({})  # their expressions
     case: str = ""  # of a trace
-    set: dict[str, str] = dataclasses.field(default_factory=dict)  # of a trace
-    points: list[tuple[str, str, float]] = dataclasses.field(default_factory=list)  # case, x, y
+    set: Mapping[str, str] = MappingProxyType({})  # of a trace
 
 
 def is_name(text: str) -> bool:
@@ -236,7 +233,7 @@ class Experiment:
         figure = self._option(words, "figure")
         if not 3 <= len(words) <= 4:
             raise self.wrong("write: plot TITLE EXPRESSION [LABEL] [figure ID]")
-        self.plots.append(Plot("plot", figure, words[1], "".join(words[3:]), words[2]))
+        self.plots.append(Plot("plot", figure, words[1], "".join(words[3:]), [], words[2]))
 
     def _bars(self, words: list[str]) -> None:
         figure = self._option(words, "figure")
@@ -248,7 +245,7 @@ class Experiment:
             if not name or not equals:
                 raise self.wrong(f"`{word:.60}`: write NAME=EXPRESSION")
             bars[name] = expression
-        self.plots.append(Plot("bars", figure, words[1], words[2], bars=bars))
+        self.plots.append(Plot("bars", figure, words[1], words[2], [], bars=bars))
 
     def _named_case(self, name: str) -> str:
         if name not in self.cases:
@@ -266,8 +263,8 @@ class Experiment:
             raise self.wrong(f"`{given:.60}`: write set NAME=VALUE")
         if given and name not in self.general:
             raise self.wrong(f"`{name}` is not a parameter")
-        self.plots.append(Plot("trace", figure, words[1], "".join(words[4:]), words[3], case=case,
-                               set={name: value} if given else {}))
+        self.plots.append(Plot("trace", figure, words[1], "".join(words[4:]), [], words[3],
+                               case=case, set={name: value} if given else {}))
 
     def _point(self, words: list[str]) -> None:
         if len(words) != 4 or not self.plots:

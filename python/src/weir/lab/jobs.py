@@ -7,14 +7,38 @@ on how many run at once.
 
 from __future__ import annotations
 
+import json
 import selectors
 import sys
 from collections.abc import Callable, Sequence
 
 from .campaign import Campaign, Job
-from .process import Ended, LabError, Process, Weir, failure
+from .process import LabError, Process, Weir, encoded, failure
 
 STOP_S = 0.2  # the interval at which `stopped` is read
+
+
+class Waiting:
+    """The jobs of a campaign that are not done, in their order, each with its question. The next
+    question is ready before a process needs it."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self.jobs = [job for job in reversed(campaign.jobs) if not job.done]
+        self._question = b""
+
+    def prepare(self) -> None:
+        if self.jobs and not self._question:
+            self._question = encoded(self._campaign.question(self.jobs[-1], run=True))
+
+    def give(self, process: Process) -> Job | None:
+        """Asks the process to run the next one, and returns it."""
+        if not self.jobs or process.ended:
+            return None
+        self.prepare()
+        process.send(self._question)
+        self._question = b""
+        return self.jobs.pop()
 
 
 class Pool:
@@ -37,28 +61,32 @@ class Pool:
         """Runs the jobs that are not done. Each gets its figures, or an error. Returns false if it
         was stopped, and then no job has an error: whatever stopped it, has stopped the processes,
         too."""
-        jobs = campaign.jobs
-        waiting = [job for job in reversed(jobs) if not job.done]
-        n = len(jobs) - len(waiting)
-        self._start(min(self._at_once, len(waiting)))
+        jobs, waiting = campaign.jobs, Waiting(campaign)
+        n = len(jobs) - len(waiting.jobs)
+        self._start(min(self._at_once, len(waiting.jobs)))
+        running = {process: job for process in self._processes if (job := waiting.give(process))}
         with selectors.DefaultSelector() as selector:
-            for process in self._processes:
-                self._feed(selector, campaign, process, waiting)
-            while selector.get_map() and not stopped():
+            for process in running:
+                selector.register(process.answers, selectors.EVENT_READ, process)
+            while running and not stopped():
+                waiting.prepare()
                 for key, _ in selector.select(STOP_S):
-                    process, job = key.data
-                    selector.unregister(process.answers)
-                    self._receive(campaign, process, job)
-                    self._feed(selector, campaign, process, waiting)
+                    process = key.data
+                    line, job = process.receive(), running.pop(process)
+                    if given := waiting.give(process):  # before the answer is read
+                        running[process] = given
+                    else:
+                        selector.unregister(key.fileobj)
+                    finish(job, line, campaign.experiment.name)
                     n += 1
                     progress(campaign.experiment.name, n, len(jobs))
-            if selector.get_map() or stopped():
-                for process in self._processes:
-                    process.end()
-                for job in jobs:
-                    job.error = None
-                return False
-        for job in waiting:
+        if running or stopped():
+            for process in self._processes:
+                process.end()
+            for job in jobs:
+                job.error = None
+            return False
+        for job in waiting.jobs:
             job.error = LabError("no process was left to run it", wrong=False)
         self._processes = [process for process in self._processes if not process.ended]
         return True
@@ -71,23 +99,17 @@ class Pool:
             except LabError:
                 break
 
-    def _feed(self, selector: selectors.BaseSelector, campaign: Campaign, process: Process,
-              waiting: list[Job]) -> None:
-        if waiting and not process.ended:
-            job = waiting.pop()
-            process.send(campaign.question(job, run=True))
-            selector.register(process.answers, selectors.EVENT_READ, (process, job))
 
-    def _receive(self, campaign: Campaign, process: Process, job: Job) -> None:
-        try:
-            answer = process.receive()
-        except Ended:
-            job.error = LabError("the process of a run ended before its results were complete",
-                                 wrong=False)
-            return
-        if "error" in answer:
-            job.error = failure(answer, campaign.experiment.name)
-            return
+def finish(job: Job, line: bytes | None, name: str) -> None:
+    """Gives the job its figures, or its error, from the answer."""
+    if line is None:
+        job.error = LabError("the process of a run ended before its results were complete",
+                             wrong=False)
+        return
+    answer = json.loads(line)
+    if "error" in answer:
+        job.error = failure(answer, name)
+    else:
         job.seconds = answer["seconds"]
         job.figures = {name: value for name, value in answer["figures"].items()
                        if value is not None}

@@ -23,14 +23,14 @@ class LabError(Exception):
         self.wrong = wrong
 
 
-class Ended(Exception):
-    """The process has ended before it answered."""
-
-
 def failure(answer: Mapping[str, Any], name: str) -> LabError:
     """Returns the error that an answer is about an experiment: `NAME:LINE: TEXT`."""
     where = f"{name}:{answer['line']}: " if answer.get("line") else f"{name}: " if name else ""
     return LabError(where + str(answer["error"]), bool(answer.get("wrong", False)))
+
+
+def encoded(question: Mapping[str, Any]) -> bytes:
+    return json.dumps(question, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 class Process:
@@ -45,28 +45,25 @@ class Process:
         assert self._popen.stdin and self._popen.stdout
         self._questions: IO[bytes] = self._popen.stdin
         self.answers: IO[bytes] = self._popen.stdout
-        self._rest = b""
         self.ended = False
 
-    def send(self, question: Mapping[str, Any]) -> None:
-        text = json.dumps(question, ensure_ascii=False)
-        data = memoryview(text.encode(errors="replace") + b"\n")
+    def send(self, question: bytes) -> None:
+        rest = memoryview(question)
         try:
-            while data:
-                data = data[self._questions.write(data):]
+            while rest:
+                rest = rest[self._questions.write(rest):]
         except OSError:
             pass  # it has ended: there will be no answer
 
-    def receive(self) -> Any:
-        """Returns the answer to a question. Raises Ended if there will be none."""
-        parts = [self._rest]
-        while b"\n" not in parts[-1]:
+    def receive(self) -> bytes | None:
+        """Returns the answer to the question; None if the process has ended before."""
+        parts = [b""]
+        while not parts[-1].endswith(b"\n"):
             parts.append(self.answers.read(1 << 16) or b"")
             if not parts[-1]:
                 self.end()
-                raise Ended
-        line, _, self._rest = b"".join(parts).partition(b"\n")
-        return json.loads(line)
+                return None
+        return b"".join(parts)
 
     def end(self) -> None:
         if not self.ended:
@@ -98,14 +95,12 @@ class Weir:
         for _ in range(2):
             if self._now.ended:
                 self._now = Process(self.program)
-            self._now.send(question)
-            try:
-                answer: dict[str, Any] = self._now.receive()
-            except Ended:
-                continue
-            if "error" in answer:
-                raise failure(answer, name)
-            return answer
+            self._now.send(encoded(question))
+            if line := self._now.receive():
+                answer: dict[str, Any] = json.loads(line)
+                if "error" in answer:
+                    raise failure(answer, name)
+                return answer
         raise LabError("the process that was asked has ended", wrong=False)
 
     def read(self, **what: str) -> list[dict[str, Any]]:

@@ -176,7 +176,7 @@ class Study:
         points."""
         store = Store(out)
         points = self.points()
-        study = {"weir": self.weir, "arguments": dataclasses.asdict(self.arguments), "points": [
+        study = {"weir": self.weir, "arguments": vars(self.arguments), "points": [
             dataclasses.asdict(point) for point in points]}
         store.write("study.json", json.dumps(study, indent=1) + "\n")
         return len(points)
@@ -209,7 +209,7 @@ class Study:
                             f"{missing[0].experiment}, case {missing[0].case}, seed "
                             f"{missing[0].seed}")
         store.assemble(points)
-        arguments = dataclasses.replace(self.arguments, out=str(store.folder))
+        arguments = Arguments(**{**vars(self.arguments), "out": str(store.folder)})
         with _weir(self.weir) as weir, self._campaigns(weir) as campaigns:
             taken = folder.resume(str(store.folder), campaigns)
             if taken != len(points):

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from . import expression
 from .campaign import Campaign, Job, name_parts
 from .experiment import Plot, Row
 
 
-@dataclasses.dataclass(slots=True)
-class Value:
+class Value(NamedTuple):
     """A mean over n seeds, and the mean less and plus a standard error, which one seed does not
     have."""
 
@@ -93,7 +92,7 @@ def _over_seeds(campaign: Campaign, text: str, case: str | None = None,
     """Computes Welford's mean and variance over the seeds. Without a case, each name begins with
     one."""
     arguments = campaign.arguments
-    result, square = Value(), 0.0
+    n, mean, square = 0, 0.0, 0.0
     for seed in range(arguments.seed, arguments.seed + arguments.seeds):
         def find(name: str, seed: int = seed) -> float | None:
             job: Job | None = None
@@ -107,13 +106,12 @@ def _over_seeds(campaign: Campaign, text: str, case: str | None = None,
         x = expression.value(text, find)
         if not math.isfinite(x):
             raise NoValue
-        result.n += 1
-        deviation = x - result.mean
-        result.mean += deviation / result.n
-        square += deviation * (x - result.mean)
-    error = math.sqrt(square / (result.n - 1)) / math.sqrt(result.n) if result.n > 1 else 0.0
-    result.low, result.high = result.mean - error, result.mean + error
-    return result
+        n += 1
+        deviation = x - mean
+        mean += deviation / n
+        square += deviation * (x - mean)
+    error = math.sqrt(square / (n - 1)) / math.sqrt(n) if n > 1 else 0.0
+    return Value(mean, mean - error, mean + error, n)
 
 
 def _unknown_because(campaign: Campaign) -> str:
