@@ -11,7 +11,8 @@ import sys
 
 import pytest
 
-from weir.lab import campaign, command, expression, folder, merge
+from weir.errors import Failed
+from weir.lab import Study, campaign, command, expression, folder, merge
 from weir.lab.campaign import Arguments, Campaign
 from weir.lab.experiment import Experiment
 from weir.lab.jobs import Pool
@@ -232,3 +233,13 @@ def test_a_question_that_is_none_is_answered_and_the_next_one_is_too(weir, quest
 @pytest.mark.parametrize("module", [campaign, expression])
 def test_examples_work(module):
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("given, message", [
+    ({"seeds": 0}, "seeds 0 is out of range; it goes from 1 to 10000"),
+    ({"first_seed": -1}, "first_seed -1 is out of range; it goes from 0"),
+    ({"case": "x"}, "becn-45 has no case `x`")])
+def test_a_study_that_cannot_be_is_refused_as_the_command_does(program, given, message):
+    with pytest.raises(Failed, match=message) as error:
+        Study("becn-45", weir=program, **given).points()
+    assert error.value.status == 2

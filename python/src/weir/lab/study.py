@@ -43,7 +43,9 @@ from .process import LabError, Weir
 PathLike = str | os.PathLike[str]
 Run = dict[str, Any]
 
+# As of the options of `weir lab run`.
 SEEDS_MAX = 10000
+SEED_MAX = (1 << 63) - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,9 +164,12 @@ class Study:
     def _campaigns(self, weir: Weir) -> Iterator[list[Campaign]]:
         campaigns: list[Campaign] = []
         try:
-            if not 1 <= self.arguments.seeds <= SEEDS_MAX:
-                raise LabError(f"seeds {self.arguments.seeds} is out of range; it goes from 1 to "
-                               f"{SEEDS_MAX}")
+            for name, value, least, most in (
+                    ("seeds", self.arguments.seeds, 1, SEEDS_MAX),
+                    ("first_seed", self.arguments.seed, 0, SEED_MAX)):
+                if not least <= value <= most:
+                    raise LabError(f"{name} {value} is out of range; it goes from {least} to "
+                                   f"{most}")
             command.choose(self.arguments, campaigns, weir)
             yield campaigns
         finally:
