@@ -70,7 +70,7 @@ def not_the_working_directory():
     with Installed("import json; json.dumps(1); return 0") as weir:
         (weir.top / "json.py").write_text("raise SystemExit('mine')\n")
         (weir.top / "weir").mkdir()
-        assert weir.run().returncode == 0
+        assert weir.run().returncode == weir.run(PYTHONSAFEPATH="1").returncode == 0
 
 
 def without_python():

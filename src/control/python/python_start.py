@@ -10,16 +10,19 @@ import sys
 def elsewhere():
     """Goes on with the system's Python, which has the packages of the system, if this is another
     one, such as that of a virtual environment."""
-    system = "/usr/bin/python3"
-    if not os.environ.get("WEIR_PYTHON") and os.access(system, os.X_OK) and (
+    system, words = "/usr/bin/python3", getattr(sys, "orig_argv", None)  # of Python 3.10
+    if words and not os.environ.get("WEIR_PYTHON") and os.access(system, os.X_OK) and (
             os.path.realpath(system) != os.path.realpath(sys.executable)):
-        os.execv(system, [system, *sys.orig_argv[1:]])
+        os.execv(system, [system, *words[1:]])
 
 
 def start(command, module, folder, needs, get, version, *words):
     """Calls main(words) of the module. Returns the exit status, or a message."""
-    sys.path[:1] = [folder] if folder else []  # instead of the working directory
+    if sys.path[0] == "":  # the working directory, unless $PYTHONSAFEPATH is set
+        del sys.path[0]
+    sys.path[:0] = [folder] if folder else []
     if sys.version_info < (3, 11):
+        elsewhere()
         return f"{sys.executable} is older than Python 3.11; $WEIR_PYTHON names another one"
     try:
         for name in needs.split():
