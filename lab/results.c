@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void results_add(struct results *results, const char *part, const char *name, double value)
 {
@@ -25,14 +24,6 @@ void results_add(struct results *results, const char *part, const char *name, do
 	snprintf(result->name, sizeof(result->name), "%s%s%s", part ? part : "", part ? "." : "",
 	         name);
 	result->value = value;
-}
-
-const struct result *results_find(const struct results *results, const char *name)
-{
-	for (uint32_t i = 0; i < results->n; i++)
-		if (strcmp(results->list[i].name, name) == 0)
-			return &results->list[i];
-	return NULL;
 }
 
 void results_release(struct results *results)

@@ -24,8 +24,6 @@ struct results {
 
 /* Adds `part.name`; part NULL: only the name. */
 void results_add(struct results *results, const char *part, const char *name, double value);
-/* Returns NULL if there is none. */
-const struct result *results_find(const struct results *results, const char *name);
 void results_release(struct results *results);
 
 #endif

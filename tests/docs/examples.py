@@ -301,6 +301,7 @@ cd /
 program=$(find "$DESTDIR" -path '*/bin/weir')
 "$program" --version
 "$program" help | grep 'weir exec' >/dev/null # -q would not read on
+"$program" lab list | grep 'rows C1' >/dev/null # by the package that was installed
 """, 'meson() { command meson "$@" --no-rebuild; }\n')
     finally:
         del os.environ["DESTDIR"]

@@ -8,7 +8,7 @@
 
 #include "capture/dump.h"
 #include "capture/filter.h"
-#include "lab/lab_experiment.h"
+#include "lab/lab.h"
 #include "lab/run.h"
 #include "language/scenario_file.h"
 #include "machine/pool.h"
@@ -22,8 +22,8 @@
 /* The state while a point is built. */
 struct maker {
 	const struct lab_point *point;
-	const struct experiment_line *line;
-	char *message;
+	const struct lab_line *line;
+	struct lab_error *error;
 	struct network network;
 	struct plan plan;
 	struct conf *groups[3 * PLAN_GROUPS_MAX]; /* owned, with their names */
@@ -39,63 +39,13 @@ static int fail(struct maker *maker, const char *format, ...) __attribute__((for
 
 static int fail(struct maker *maker, const char *format, ...)
 {
-	const char *name = maker->point->experiment->name;
-	char text[800];
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
+	vsnprintf(maker->error->text, sizeof(maker->error->text), format, list);
 	va_end(list);
-	if (maker->line)
-		return lab_fail(maker->message, -EINVAL, "%s:%u: %s", name, maker->line->number,
-		                text);
-	return lab_fail(maker->message, -EINVAL, "%s: %s", name, text);
-}
-
-const char *lab_point_value(const struct lab_point *point, const char *parameter)
-{
-	for (uint32_t i = point->n_overrides; i-- > 0;)
-		if (strcmp(point->overrides[i].name, parameter) == 0)
-			return point->overrides[i].value;
-	return experiment_value(point->experiment, point->of, parameter);
-}
-
-/* Replaces $NAME by its value. */
-static int substitute(struct maker *maker, const char *text, char *out, size_t room)
-{
-	size_t n = 0;
-
-	while (*text) {
-		char name[EXPERIMENT_NAME_BYTES];
-		const char *value;
-		size_t bytes = 0;
-
-		if (*text != '$') {
-			if (n + 1 >= room)
-				return fail(maker, "the line is too long with its parameters");
-			out[n++] = *text++;
-			continue;
-		}
-		text++;
-		while (isalnum((unsigned char)text[bytes]) || text[bytes] == '-' ||
-		       text[bytes] == '_')
-			bytes++;
-		if (bytes == 0 || bytes >= sizeof(name))
-			return fail(maker, "the name of a parameter is missing after `$`");
-		memcpy(name, text, bytes);
-		name[bytes] = 0;
-		text += bytes;
-		value = lab_point_value(maker->point, name);
-		if (!value)
-			return fail(maker,
-			            "`$%s`: there is no such parameter; `set %s VALUE` defines it",
-			            name, name);
-		if (n + strlen(value) >= room)
-			return fail(maker, "the line is too long with its parameters");
-		n += (size_t)sprintf(out + n, "%s", value);
-	}
-	out[n] = 0;
-	return 0;
+	maker->error->line = maker->line ? maker->line->number : 0;
+	return -EINVAL;
 }
 
 static int make_link(struct maker *maker)
@@ -149,12 +99,12 @@ static int check_group_name(struct maker *maker, const char *name)
 	return 0;
 }
 
-static int make_group(struct maker *maker)
+static int make_group(struct maker *maker, const char *kind_name)
 {
 	static const struct statement *const kinds[] = {&group_ftp, &group_voice, &group_web,
 	                                                &group_surge};
 	const struct words *words = &maker->words;
-	const struct statement *kind = kinds[0];
+	const struct statement *kind = NULL;
 	struct plan *plan = &maker->plan;
 	struct language_error error;
 	struct conf *conf;
@@ -162,14 +112,15 @@ static int make_group(struct maker *maker)
 	char *name;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(words->word[0].text, kinds[i]->name) == 0)
+		if (strcmp(kind_name, kinds[i]->name) == 0)
 			kind = kinds[i];
+	if (!kind)
+		return fail(maker, "`%.60s` is no line of a point", kind_name);
 	n = kind == &group_ftp     ? &plan->n_groups
 	    : kind == &group_voice ? &plan->n_voices
 	                           : &plan->n_webs;
 	if (words->n < 3)
-		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
-		            words->word[0].text);
+		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...", kind_name);
 	if (*n == PLAN_GROUPS_MAX)
 		return fail(maker, "more than %d groups of one kind", PLAN_GROUPS_MAX);
 	if (check_group_name(maker, words->word[1].text) < 0)
@@ -191,28 +142,28 @@ static int make_group(struct maker *maker)
 
 static int make_line(struct maker *maker)
 {
+	const char *text = maker->line->text, *first;
 	struct language_error error;
-	char text[LINE_BYTES_MAX];
 
-	if (substitute(maker, maker->line->text, text, sizeof(text)) < 0)
-		return -EINVAL;
 	if (words_split(text, &maker->words, &error) < 0)
 		return fail(maker, "%s", error.text);
-	if (strcmp(maker->words.word[0].text, "link") == 0)
+	first = maker->words.n ? maker->words.word[0].text : "";
+	if (strcmp(first, "link") == 0)
 		return make_link(maker);
-	if (strcmp(maker->words.word[0].text, "cloud") == 0) {
+	if (strcmp(first, "cloud") == 0) {
 		fprintf(maker->scenario, "%s\n", text);
 		return 0;
 	}
-	return make_group(maker);
+	return make_group(maker, first);
 }
 
 /* Reads the value of a parameter that every experiment has. */
-static int make_parameter(struct maker *maker, const struct field *field, void *value)
+static int make_parameter(struct maker *maker, const struct field *field, const char *text,
+                          void *value)
 {
 	struct language_error error;
 
-	if (value_parse(field, lab_point_value(maker->point, field->name), value, &error) < 0)
+	if (value_parse(field, text ? text : "", value, &error) < 0)
 		return fail(maker, "parameter %s: %s", field->name, error.text);
 	return 0;
 }
@@ -225,13 +176,14 @@ static int make_parameters(struct maker *maker)
 	        warmup = {.name = "warmup", .type = FIELD_TIME, .max = DELAY_MAX_NS},
 	        sample = {.name = "sample", .type = FIELD_TIME, .max = DELAY_MAX_NS},
 	        ties = {.name = "ties", .type = FIELD_WORD, .words = orders};
+	const struct lab_point *point = maker->point;
 	struct plan *plan = &maker->plan;
 	uint32_t order = 0;
 
-	if (make_parameter(maker, &duration, &plan->duration_ns) < 0 ||
-	    make_parameter(maker, &warmup, &plan->warmup_ns) < 0 ||
-	    make_parameter(maker, &sample, &plan->sample_ns) < 0 ||
-	    make_parameter(maker, &ties, &order) < 0)
+	if (make_parameter(maker, &duration, point->duration, &plan->duration_ns) < 0 ||
+	    make_parameter(maker, &warmup, point->warmup, &plan->warmup_ns) < 0 ||
+	    make_parameter(maker, &sample, point->sample, &plan->sample_ns) < 0 ||
+	    make_parameter(maker, &ties, point->ties, &order) < 0)
 		return -EINVAL;
 	plan->arrivals_first = order == 1;
 	if (plan->warmup_ns >= plan->duration_ns || plan->sample_ns == 0)
@@ -281,16 +233,14 @@ static int make_scenario(struct maker *maker)
 
 static int make(struct maker *maker)
 {
-	const struct experiment *experiment = maker->point->experiment;
 	int error = 0;
 
 	maker->scenario = open_memstream(&maker->scenario_text, &maker->scenario_bytes);
 	if (!maker->scenario)
 		return fail(maker, "no memory");
-	for (uint32_t i = 0; !error && i < experiment->n_lines; i++) {
-		maker->line = &experiment->lines[i];
-		if (maker->line->of == EXPERIMENT_NO_CASE || maker->line->of == maker->point->of)
-			error = make_line(maker);
+	for (uint32_t i = 0; !error && i < maker->point->n_lines; i++) {
+		maker->line = &maker->point->lines[i];
+		error = make_line(maker);
 	}
 	maker->line = NULL;
 	if (!error)
@@ -400,21 +350,21 @@ static int run(struct maker *maker, struct results *results)
 	return error;
 }
 
-/* Builds the point, and runs it, unless `results` is NULL. */
-static int make_and_run(const struct lab_point *point, struct results *results,
-                        char message[EXPERIMENT_MESSAGE])
+int lab_point_run(const struct lab_point *point, struct results *results, struct lab_error *error)
 {
 	struct maker *maker = calloc(1, sizeof(*maker));
-	int error;
+	int result;
 
-	if (!maker)
-		return lab_fail(message, -ENOMEM, "no memory");
+	if (!maker) {
+		*error = (struct lab_error){.text = "no memory"};
+		return -ENOMEM;
+	}
 	maker->point = point;
-	maker->message = message;
-	error = make(maker);
-	if (!error && results)
-		error = run(maker, results);
-	else if (!error)
+	maker->error = error;
+	result = make(maker);
+	if (!result && results)
+		result = run(maker, results);
+	else if (!result)
 		scenario_free(maker->plan.scenario);
 	if (maker->scenario)
 		fclose(maker->scenario);
@@ -424,16 +374,5 @@ static int make_and_run(const struct lab_point *point, struct results *results,
 		free(maker->group_names[i]);
 	}
 	free(maker);
-	return error;
-}
-
-int lab_point_check(const struct lab_point *point, char message[EXPERIMENT_MESSAGE])
-{
-	return make_and_run(point, NULL, message);
-}
-
-int lab_point_run(const struct lab_point *point, struct results *results,
-                  char message[EXPERIMENT_MESSAGE])
-{
-	return make_and_run(point, results, message);
+	return result;
 }

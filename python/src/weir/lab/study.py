@@ -4,13 +4,11 @@
     study = weir.lab.Study("becn-45", flows=range(10, 46, 5), seeds=20)
     results = study.run(ProcessPoolExecutor(8), out="becn")
 
-Each point is a process `weir lab run` of one case, one set of values and one seed, on the machine
-that the executor chooses. Results come back through the executor, so no shared folder is needed.
-Finished points are stored in OUT/points: if the call is repeated, it continues from there.
+Each point is a run of one case, one set of values and one seed, on the machine that the executor
+chooses. Results come back through the executor, so no shared folder is needed. Finished points are
+stored in OUT/points: if the call is repeated, it continues from there.
 
-What a campaign is, `weir lab` alone knows: `weir lab points` says which runs it has, and at the end
-`weir lab run --continue` makes the results from them. OUT/results.json has the same bytes as if
-`weir lab run` had run all points itself.
+OUT/results.json has the same bytes as if `weir lab run` had run all points itself.
 
 For a batch system that starts processes (a Slurm array):
 
@@ -23,23 +21,31 @@ For a batch system that starts processes (a Slurm array):
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
-from . import program
-from .errors import Failed, WeirError
+from .. import lab, program
+from ..errors import Failed, WeirError
+from . import command, folder, output
+from .campaign import Arguments, Campaign
+from .experiment import Experiment
+from .jobs import Pool, first_error
+from .process import LabError, Weir
 
 PathLike = str | os.PathLike[str]
 Run = dict[str, Any]
+
+# As of the options of `weir lab run`.
+SEEDS_MAX = 10000
+SEED_MAX = (1 << 63) - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,41 +66,38 @@ class Point:
         return f"{name}-{self.case}-{self.seed}-{hashlib.sha256(data).hexdigest()[:16]}"
 
 
+@contextlib.contextmanager
+def _weir(wanted: str | None) -> Iterator[Weir]:
+    """The process of the program `wanted`. An error is one of this package."""
+    try:
+        with Weir(program.find(wanted)) as weir:
+            yield weir
+    except LabError as error:
+        text = f"weir lab: {error}"
+        raise Failed(text, 2 if error.wrong else 1, text + "\n") from None
+
+
 def run_point(point: Point, weir: str | None = None) -> str:
     """Runs the point, and returns its results as in results.json. This function is given to the
     executor."""
-    if point.text is None:
-        return _run(point, point.experiment, weir)
-    with tempfile.TemporaryDirectory(prefix="weir-point-") as folder:
-        name = os.path.basename(point.experiment)
-        path = pathlib.Path(folder, name if name.endswith(".lab") else name + ".lab")
-        path.write_text(point.text, encoding="utf-8")
-        return _run(point, str(path), weir)
-
-
-def _run(point: Point, what: str, weir: str | None) -> str:
-    words = [program.find(weir), "lab", "run", what, "--case", point.case, "--alone",
-             "--seeds", "1",
-             "--seed", str(point.seed), "--jobs", "1", "-j"]
-    for name, value in point.set:
-        words += ["--set", f"{name}={value}"]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False,
-                          preexec_fn=program.end_with_me)
-    # Status 1 also means that a row is outside its band, which one point cannot decide.
-    text = f"[{done.stdout}]"
-    if done.returncode not in (0, 1) or len(_runs(text)) != 1:
-        raise Failed(done.stderr.strip() or f"weir lab run ended with {done.returncode}",
-                     done.returncode, done.stderr)
-    return text
-
-
-def _runs(text: str) -> list[Run]:
-    """Returns the runs of a results.json, or none if the text is not JSON."""
-    try:
-        parts = json.loads(text)
-    except ValueError:
-        return []
-    return [run for part in parts for run in part["runs"]]
+    arguments = Arguments(seeds=1, seed=point.seed, case=point.case, alone=True,
+                          set=list(point.set))
+    with _weir(weir) as process:
+        text = {} if point.text is None else {"text": point.text}
+        given = process.read(name=point.experiment, **text)
+        if not given:
+            raise LabError(f"there is no experiment `{point.experiment}`")
+        campaign = Campaign(Experiment(given[0], process), arguments)
+        campaign.take_sets(process)
+        campaign.make(process)
+        with Pool(process, 1) as pool:
+            pool.run(campaign)
+        if error := first_error(campaign.jobs):
+            raise error
+        if len(campaign.jobs) != 1:
+            raise LabError(f"{point.experiment}: a point is one run, and this is "
+                           f"{len(campaign.jobs)}")
+        return output.json_text([output.experiment_object(campaign)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,31 +144,45 @@ class Study:
 
     def __init__(self, what: str, *, seeds: int = 5, first_seed: int = 1, case: str | None = None,
                  figures: bool = True, weir: PathLike | None = None, **values: Any) -> None:
-        self.what = what
         self.weir = os.fspath(weir) if weir is not None else None
-        self.options = ["--seeds", str(seeds), "--seed", str(first_seed)]
-        self.options += ["--case", case] if case is not None else []
-        self.options += [] if figures else ["--no-figures"]
-        for name, value in values.items():
-            self.options += ["--set", f"{name.replace('_', '-')}={_set_text(value)}"]
+        self.arguments = Arguments(
+            what=what, seeds=seeds, seed=first_seed, case=case, figures=figures,
+            jobs=os.cpu_count() or 1,
+            set=[(name.replace("_", "-"), _set_text(value)) for name, value in values.items()])
 
     def points(self) -> list[Point]:
         """Returns all runs, each once. Figures over time are not included: `run` makes them at the
         end."""
-        said = program.call(["lab", "points", self.what, *self.options], program=self.weir).stdout
-        text = (pathlib.Path(self.what).read_text(encoding="utf-8") if self.what.endswith(".lab")
-                else None)
-        return list(dict.fromkeys(
-            Point(row["experiment"], row["case"], row["seed"], tuple(row["set"].items()), text)
-            for row in json.loads(said)))
+        what = self.arguments.what
+        text = pathlib.Path(what).read_text(encoding="utf-8") if what.endswith(".lab") else None
+        with _weir(self.weir) as weir, self._campaigns(weir) as campaigns:
+            return list(dict.fromkeys(
+                Point(campaign.experiment.name, job.case, job.seed, tuple(job.set.items()), text)
+                for campaign in campaigns for job in campaign.jobs if not job.plot))
+
+    @contextlib.contextmanager
+    def _campaigns(self, weir: Weir) -> Iterator[list[Campaign]]:
+        campaigns: list[Campaign] = []
+        try:
+            for name, value, least, most in (
+                    ("seeds", self.arguments.seeds, 1, SEEDS_MAX),
+                    ("first_seed", self.arguments.seed, 0, SEED_MAX)):
+                if not least <= value <= most:
+                    raise LabError(f"{name} {value} is out of range; it goes from {least} to "
+                                   f"{most}")
+            command.choose(self.arguments, campaigns, weir)
+            yield campaigns
+        finally:
+            for campaign in campaigns:
+                campaign.remove_traces()
 
     def save(self, out: PathLike) -> int:
         """Writes the points into OUT, for processes that run them one by one. Returns the number of
         points."""
         store = Store(out)
         points = self.points()
-        study = {"what": self.what, "weir": self.weir, "options": self.options,
-                 "points": [dataclasses.asdict(point) for point in points]}
+        study = {"weir": self.weir, "arguments": vars(self.arguments), "points": [
+            dataclasses.asdict(point) for point in points]}
         store.write("study.json", json.dumps(study, indent=1) + "\n")
         return len(points)
 
@@ -197,14 +214,17 @@ class Study:
                             f"{missing[0].experiment}, case {missing[0].case}, seed "
                             f"{missing[0].seed}")
         store.assemble(points)
-        done = subprocess.run([program.find(self.weir), "lab", "run", self.what, *self.options,
-                               "--continue", "--out", str(store.folder)],
-                              capture_output=True, encoding="utf-8", check=False)
-        taken = f"{len(points)} of "
-        if done.returncode not in (0, 1) or f"weir lab: {taken}" not in done.stderr:
-            raise Failed(done.stderr.strip() or "weir lab run ended", done.returncode, done.stderr)
+        arguments = Arguments(**{**vars(self.arguments), "out": str(store.folder)})
+        with _weir(self.weir) as weir, self._campaigns(weir) as campaigns:
+            taken = folder.resume(str(store.folder), campaigns)
+            if taken != len(points):
+                raise LabError(f"{store.folder}: {len(points) - taken} of {len(points)} points "
+                               "are of another campaign")
+            if error := command.run(arguments, campaigns, weir):
+                raise error
+            passed = all(map(output.passes, campaigns))
         parts = json.loads((store.folder / "results.json").read_text(encoding="utf-8"))
-        return Results(store.folder, tuple(parts), done.returncode == 0)
+        return Results(store.folder, tuple(parts), passed)
 
 
 class Store:
@@ -232,7 +252,7 @@ class Store:
         os.replace(part, path)
 
     def assemble(self, points: Sequence[Point]) -> None:
-        """Puts the results of the points into one results.json, for `weir lab run --continue`."""
+        """Puts the results of the points into one results.json, as --continue takes them."""
         parts: list[dict[str, Any]] = []
         digests: dict[str, str] = {}
         for point in points:
@@ -270,10 +290,10 @@ class _Pool:
 
     def submit(self, point: Point, weir: str | None) -> Future[str]:
         try:
-            return self.executor.submit(run_point, point, weir)
+            return self.executor.submit(lab.run_point, point, weir)
         except BrokenExecutor:
             self.executor = self._make()
-            return self.executor.submit(run_point, point, weir)
+            return self.executor.submit(lab.run_point, point, weir)
 
     def __enter__(self) -> _Pool:
         return self
@@ -345,12 +365,9 @@ def main(words: Sequence[str]) -> int:
         if not store.has(point):
             store.put(point, run_point(point, said["weir"]))
         return 0
-    study = Study(said["what"], weir=said["weir"])
-    study.options = said["options"]
+    study = Study("", weir=said["weir"])
+    study.arguments = Arguments(**said["arguments"])
     results = study.finish(store.folder, points)
     print(results.path / "report.html")
     return 0 if results.passed else 1
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

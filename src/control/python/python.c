@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "python/python.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "python/python_text.h"
+
+#define BEFORE_MAX 10 /* what python3 gets before the words of the command */
+
+/* Writes the folder of the package if it is beside this program: where it is installed, or was
+ * built, src/ or tests/faults/ of the build folder. Otherwise it is "". */
+static void find_package(const char *program, char folder[2 * PATH_MAX])
+{
+	static const char *const ways[] = {WEIR_PYTHON_FROM, "../weir-python", "../../weir-python"};
+	const char *slash = strrchr(program, '/');
+	char package[3 * PATH_MAX];
+
+	for (size_t i = 0; slash && i < sizeof(ways) / sizeof(ways[0]); i++) {
+		snprintf(folder, 2 * PATH_MAX, "%.*s/%s", (int)(slash - program), program, ways[i]);
+		snprintf(package, sizeof(package), "%s/weir/__init__.py", folder);
+		if (access(package, R_OK) == 0)
+			return;
+	}
+	folder[0] = '\0';
+}
+
+int python_become(const struct python_command *command, int n, char *const *words)
+{
+	const char *named = getenv("WEIR_PYTHON");
+	const char *python = named && named[0] ? named : "python3";
+	char program[PATH_MAX] = "", folder[2 * PATH_MAX];
+	const char **line = calloc((size_t)n + BEFORE_MAX + 1, sizeof(*line)), **at = line;
+
+	if (line == NULL) {
+		fprintf(stderr, "weir %s: no memory\n", command->command);
+		return 1;
+	}
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) > 0)
+		setenv("WEIR", program, 1);
+	find_package(program, folder);
+	*at++ = python;
+	/* Without the folders of other packages, Python starts in half the time. */
+	if (folder[0] && !command->needs[0])
+		*at++ = "-S";
+	*at++ = "-c";
+	*at++ = python_texts[0].text;
+	*at++ = command->command;
+	*at++ = command->module;
+	*at++ = folder;
+	*at++ = command->needs;
+	*at++ = command->get;
+	*at++ = WEIR_VERSION;
+	memcpy(at, words, (size_t)n * sizeof(*words));
+	execvp(python, (char *const *)line);
+	fprintf(stderr, "weir %s: it is Python, and %s cannot be started: %s; %s\n",
+	        command->command, python, strerror(errno),
+	        python == named ? "$WEIR_PYTHON names it" : "apt install python3");
+	free(line);
+	return 1;
+}

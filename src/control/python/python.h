@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A command of weir that is Python.
+ *
+ * The command's table of options, its help and its completion are C, as those of any other command.
+ * What it does is a function `main(words)` of the package in python/src/weir. That package is in
+ * the folder where this program was built, or is installed beside it, or is where Python finds
+ * it.
+ *
+ * What the function needs of this program, it asks a process of it: a line of JSON on standard
+ * input is a question, a line on standard output the answer (python_answer). $WEIR names this
+ * program to it.
+ *
+ * Thread: the main thread.
+ */
+#ifndef WEIR_PYTHON_H
+#define WEIR_PYTHON_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+struct python_command {
+	const char *command; /* `lab`; messages begin with it */
+	const char *module;  /* that has main(words), which returns the exit status */
+	const char *needs;   /* other modules, `numpy scipy`; "": none */
+	const char *get;     /* how to get what is missing, `apt install python3-weir` */
+};
+
+/* Replaces this process by Python, or by what $WEIR_PYTHON names, which calls main with these
+ * words. Returns only if there is no Python: the exit status, after a message that says what is
+ * missing, and how to get it. */
+int python_become(const struct python_command *command, int n, char *const *words);
+
+/* A question, {"ask": NAME, ...}, and the function that answers it: with an object, or NULL if
+ * there is no memory. */
+struct python_ask {
+	const char *name;
+	json_t *(*answer)(const json_t *question);
+};
+
+/* Answers the questions of `asks`, which ends with a NULL name, and those below, until the input
+ * ends. If there is no memory for an answer, it is {"error": TEXT}. Returns the exit status. */
+int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
+
+/*
+ * Questions that any command may have:
+ *
+ *   {"ask": "nearest", "word", "words": [...]}         {"nearest"}: the word that may be meant, or
+ *                                                      null
+ *   {"ask": "table", "columns": "llr", "cells": [...]} {"text"}: as text/table.h prints it
+ *   {"ask": "page", "title", "subtitle", "parts": [{KIND: ...}, ...]}
+ *                                                      {"text"}: HTML, as report/page.h writes it
+ *
+ * A part of a page is {"heading": TEXT}, {"text": TEXT}, {"alarm": TEXT}, or one of
+ *
+ *   {"table": {"caption", "head": [...], "cells": [...], "alarms": [...]}}
+ *   {"figure": {"caption", "title", "x": {"label", "categories"}, "y": {"label", "from_zero"},
+ *               "series": [{"kind", "name", "x": [...], "y": [...], "low", "high", "color",
+ *                           "hollow"}, ...]}}
+ *
+ * A series is of `points`, a `line` or `bars`; hollow points are diamonds. What is null or missing
+ * is left out.
+ */
+json_t *python_page(const json_t *question);
+
+#endif

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts a command of weir that is Python: `weir` gives this text to `python3 -c` (python.c)."""
+
+import importlib
+import os
+import signal
+import sys
+
+
+def elsewhere():
+    """Goes on with the system's Python, which has the packages of the system, if this is another
+    one, such as that of a virtual environment."""
+    system, words = "/usr/bin/python3", getattr(sys, "orig_argv", None)  # of Python 3.10
+    if words and not os.environ.get("WEIR_PYTHON") and os.access(system, os.X_OK) and (
+            os.path.realpath(system) != os.path.realpath(sys.executable)):
+        os.execv(system, [system, *words[1:]])
+
+
+def start(command, module, folder, needs, get, version, *words):
+    """Calls main(words) of the module. Returns the exit status, or a message."""
+    if sys.path[0] == "":  # the working directory, unless $PYTHONSAFEPATH is set
+        del sys.path[0]
+    sys.path[:0] = [folder] if folder else []
+    if sys.version_info < (3, 11):
+        elsewhere()
+        return f"{sys.executable} is older than Python 3.11; $WEIR_PYTHON names another one"
+    try:
+        for name in needs.split():
+            importlib.import_module(name)
+        main = importlib.import_module(module).main
+    except ModuleNotFoundError as error:
+        elsewhere()
+        return f"{sys.executable} lacks the package {error.name}; {get}"
+    found = importlib.import_module("weir")
+    if found.__version__ != version:
+        return (f"this is version {version}, and {os.path.dirname(found.__file__)} is version "
+                f"{found.__version__}; {get}")
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        status = main(words)
+        sys.stdout.flush()
+    except OSError as error:  # a command handles those of its files
+        return f"standard output: {error.strerror}"
+    return status
+
+
+ended = start(*sys.argv[1:])
+if isinstance(ended, str):
+    sys.stderr.write(f"weir {sys.argv[1]}: {ended}\n")
+    ended = 1
+sys.stderr.flush()
+os._exit(ended)  # what is left to print was printed, or cannot be
