@@ -158,6 +158,33 @@ int namespace_make_net(struct problem *problem)
 	return rc;
 }
 
+/* ---- parameters ---- */
+
+#define SYSCTL_PATH 128
+
+void namespace_sysctl_read(const char *name, char *value, size_t room)
+{
+	char path[SYSCTL_PATH];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, value, room - 1);
+		close(fd);
+	}
+	value[got > 0 ? got : 0] = '\0';
+}
+
+void namespace_sysctl_write(const char *name, const char *value)
+{
+	char path[SYSCTL_PATH];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	write_text(path, value);
+}
+
 /* ---- sockets and taps ---- */
 
 struct wanted_socket {
