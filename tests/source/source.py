@@ -249,7 +249,7 @@ def who_runs_unattended_prints_in_one_place():
            "src/control/path/path_run.c",        # the table at the end
            "src/control/serve/serve_missing.c"}  # for a build without it: like a wrong option
     folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve",
-               "src/control/path", "src/control/socket",
+               "src/control/on", "src/control/path", "src/control/socket",
                "src/control/stream", "src/control/service")
     printed = {path for folder in folders for path in files(".c", under=folder)
                if re.search(r"\b(stderr|STDERR_FILENO|perror|syslog|warnx?)\b *[,)(]", text(path))}

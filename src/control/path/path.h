@@ -132,9 +132,9 @@ struct path_record_files {
 	const struct path_words *words;
 };
 
-/* Opens the files; `near` is the port of the near end. Returns 0; -EINVAL with problem if a file cannot
- * be created, or if there is a log or a picture, and the scenario has templates; -ENOMEM. *record
- * is NULL if all files are. */
+/* Opens the files; `near` is the port of the near end. Returns 0; -EINVAL with problem if a file
+ * cannot be created, or if there is a log or a picture, and the scenario has templates; -ENOMEM.
+ * *record is NULL if all files are. */
 int path_record_open(const struct path_record_files *files, const struct scenario *scenario,
                      uint32_t near, struct path_record **record, struct problem *problem);
 /* For the runtime; they return NULL if there is nothing of the kind. */

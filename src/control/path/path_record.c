@@ -54,8 +54,8 @@ static void path_capture_close(struct path_capture *capture)
 	free(capture);
 }
 
-/* Opens a capture; `near` is the port of the near end. Returns 0; -EINVAL with problem if the file cannot
- * be created; -ENOMEM. */
+/* Opens a capture; `near` is the port of the near end. Returns 0; -EINVAL with problem if the file
+ * cannot be created; -ENOMEM. */
 static int path_capture_open(const struct path_record_files *files, const struct scenario *scenario,
                              uint32_t near, struct path_capture **result, struct problem *problem)
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <linux/bpf.h>
+#include <linux/capability.h>
 
 #include "machine/cpu_level.h"
 #include "namespace/namespace.h"
@@ -184,14 +185,34 @@ static int begin(void *argument)
 	return 0;
 }
 
+static int no_permission(struct problem *problem)
+{
+	problem_set(problem, -1,
+	            "no permission for BPF programs and taps: run as root, or give the program the "
+	            "capabilities: setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a container: "
+	            "--cap-add BPF --cap-add NET_ADMIN; `weir exec` needs none",
+	            cpu_level_program());
+	return -EPERM;
+}
+
+int detour_rights(struct problem *problem)
+{
+	static const uint64_t bpf = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_SYS_ADMIN;
+	static const uint64_t net = UINT64_C(1) << CAP_NET_ADMIN;
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	uint64_t has;
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return 0; /* the kernel says it later */
+	has = data[0].effective | (uint64_t)data[1].effective << 32;
+	return (has & bpf) && (has & net) ? 0 : no_permission(problem);
+}
+
 static void explain(const struct errand *errand, int error, struct problem *problem)
 {
 	if (error == -EPERM || error == -EACCES)
-		problem_set(problem, -1,
-		            "no permission for BPF programs: run as root, or give the program the "
-		            "capabilities: setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a "
-		            "container: --cap-add BPF --cap-add NET_ADMIN",
-		            cpu_level_program());
+		no_permission(problem);
 	else if (error == -ENOSYS)
 		problem_set(problem, -1,
 		            "this kernel has no BPF (CONFIG_BPF_SYSCALL): `weir exec` needs none");

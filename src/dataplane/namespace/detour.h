@@ -27,7 +27,7 @@
  * The attachments are links, which end with their descriptors, however the process ends. The taps
  * end in the same way. If a tap is gone before a link, packets are lost for the time between.
  *
- * Needs CAP_BPF and CAP_NET_ADMIN. Thread: control.
+ * Needs CAP_BPF (or CAP_SYS_ADMIN) and CAP_NET_ADMIN. Thread: control.
  */
 #ifndef WEIR_DETOUR_H
 #define WEIR_DETOUR_H
@@ -52,6 +52,9 @@ struct detour_plan {
 	int taps[DETOUR_TAPS];
 };
 
+/* Checks whether this process may make a detour and its taps, before anything is made. Returns 0,
+ * or -EPERM with problem. */
+int detour_rights(struct problem *problem);
 /* Begins the detour. Returns 0; or -errno with problem, and nothing is attached. */
 int detour_begin(const struct detour_plan *plan, struct detour *detour, struct problem *problem);
 /* Ends it: the interface is as before. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,11 +100,27 @@ struct errand {
 	int rc;
 };
 
+/* Returns true if this thread is in a network namespace: to enter that again would take rights. */
+static bool is_in(int net)
+{
+	struct stat here, there;
+
+	return stat("/proc/thread-self/ns/net", &here) == 0 && fstat(net, &there) == 0 &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+static int enter(int net)
+{
+	if (net < 0)
+		return unshare(CLONE_NEWNET);
+	return is_in(net) ? 0 : setns(net, CLONE_NEWNET);
+}
+
 static void *go(void *argument)
 {
 	struct errand *errand = argument;
 
-	if (errand->net < 0 ? unshare(CLONE_NEWNET) < 0 : setns(errand->net, CLONE_NEWNET) < 0)
+	if (enter(errand->net) < 0)
 		errand->rc = -errno;
 	else
 		errand->rc = errand->work(errand->argument);

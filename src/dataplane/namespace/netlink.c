@@ -10,6 +10,7 @@
 
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -219,6 +220,47 @@ int netlink_routes(int netlink, int family,
 		}
 	}
 	return got < 0 ? -errno : -EPROTO;
+}
+
+/* Returns what IFLA_XDP_ATTACHED says: 0 is no program. */
+static int xdp_attached(const struct rtattr *xdp)
+{
+	int left = (int)RTA_PAYLOAD(xdp);
+
+	for (const struct rtattr *at = RTA_DATA(xdp); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+		if (at->rta_type == IFLA_XDP_ATTACHED && RTA_PAYLOAD(at) >= 1)
+			return *(const uint8_t *)RTA_DATA(at);
+	}
+	return 0;
+}
+
+int netlink_xdp(int netlink, int index)
+{
+	union {
+		struct nlmsghdr header;
+		uint8_t bytes[32768];
+	} answer;
+	struct request request;
+	ssize_t got;
+	int left;
+
+	start(&request, RTM_GETLINK, 0, sizeof(request.link));
+	request.header.nlmsg_flags = NLM_F_REQUEST;
+	request.link.ifi_index = index;
+	if (send(netlink, &request, request.header.nlmsg_len, 0) < 0)
+		return -errno;
+	got = recv(netlink, &answer, sizeof(answer), 0);
+	if (got < 0)
+		return -errno;
+	if (answer.header.nlmsg_type == NLMSG_ERROR)
+		return ((const struct nlmsgerr *)NLMSG_DATA(&answer.header))->error;
+	left = (int)IFLA_PAYLOAD(&answer.header);
+	for (const struct rtattr *at = IFLA_RTA(NLMSG_DATA(&answer.header)); RTA_OK(at, left);
+	     at = RTA_NEXT(at, left)) {
+		if ((at->rta_type & NLA_TYPE_MASK) == IFLA_XDP)
+			return xdp_attached(at) != XDP_ATTACHED_NONE;
+	}
+	return 0;
 }
 
 int netlink_silence_icmp(int netlink, int family)
