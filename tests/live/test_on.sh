@@ -198,6 +198,7 @@ refused() # words, command
 		fail "$*: $(cat "$work/refused")"
 }
 refused 'there is no interface eth9' $in_a "$WEIR" on eth9 40ms
+refused 'interface lo leads to this machine itself' $in_a "$WEIR" on lo 40ms -s "$socket"
 refused 'setcap cap_bpf' \
 	$in_a setpriv --bounding-set -bpf,-sys_admin "$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,6 +38,15 @@ static int refuse(const struct interface_look *look, const char *wanted, int xdp
 	interface_look_refusal(look, refusal, sizeof(refusal));
 	if (refusal[0]) {
 		problem_set(problem, -1, "%s", refusal);
+		return -ENOTSUP;
+	}
+	if (look->hardware_type == ARPHRD_LOOPBACK) {
+		problem_set(
+		        problem, -1,
+		        "interface %s leads to this machine itself, and the kernel does not take "
+		        "its packets back from weir: `weir exec STATEMENTS --between 'A: SERVER' "
+		        "'B: CLIENT'` runs both with weir between",
+		        look->name);
 		return -ENOTSUP;
 	}
 	if (interface_look_carries(look) != CARRIES_ETHERNET) {
