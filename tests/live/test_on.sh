@@ -41,7 +41,8 @@ state()
 }
 
 # How many programs are at the hooks of eth0: `ingress egress`. With `full`, as many as have
-# room are attached to the egress before, and stay until this is killed.
+# room are attached to the egress before, and stay until this is killed; with `xdp`, an XDP
+# program does.
 cat >"$work/hooks.py" <<'PYTHON'
 import ctypes, errno, os, platform, socket, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,7 +60,14 @@ def count(hook): # BPF_PROG_QUERY
     return struct.unpack_from("=I", bpf(16, attr)[1], 24)[0]
 
 links = []
-if len(sys.argv) > 1:
+if "xdp" in sys.argv: # a program that lets everything pass
+    text = ctypes.create_string_buffer(struct.pack("=BBhi", 0xb7, 0, 0, 2) +
+                                       struct.pack("=BBhi", 0x95, 0, 0, 0))
+    name = ctypes.create_string_buffer(b"BSD")
+    program = bpf(5, struct.pack("=IIQQ", 6, 2, ctypes.addressof(text),
+                                 ctypes.addressof(name)))[0]
+    links.append(bpf(28, struct.pack("=IIII", program, socket.if_nametoindex("eth0"), 37, 0)))
+if "full" in sys.argv:
     text = ctypes.create_string_buffer(struct.pack("=BBhi", 0xb7, 0, 0, -1) +
                                        struct.pack("=BBhi", 0x95, 0, 0, 0))
     name = ctypes.create_string_buffer(b"BSD")
@@ -202,7 +210,13 @@ refused 'interface lo leads to this machine itself' $in_a "$WEIR" on lo 40ms -s 
 refused 'setcap cap_bpf' \
 	$in_a setpriv --bounding-set -bpf,-sys_admin "$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
-nothing_is_left || fail "after refusals: $(hooks) $(ip -n A -br link)"
+$in_a python3 "$work/hooks.py" xdp >"$work/xdp" &
+xdp=$!
+until_true said '^0 0' "$work/xdp" || fail "no XDP program can be attached"
+refused 'ip link set eth0 xdp off' $in_a "$WEIR" on eth0 40ms -s "$socket"
+kill $xdp
+wait $xdp || true
+until_true nothing_is_left || fail "after refusals: $(hooks) $(ip -n A -br link)"
 
 # ---- --for
 $in_a "$WEIR" on eth0 1ms --for 200ms -q -s "$socket" 2>"$work/for" || fail "$(cat "$work/for")"
