@@ -152,6 +152,11 @@ state | diff "$work/before" - || fail "eth0 is not as before"
 lives while
 pings 80 119
 [ "$(hooks)" = "1 1" ] || fail "hooks: $(hooks)"
+# CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN, CAP_BPF
+has=$(sed -n 's/^CapEff:[^0-9a-f]*/0x/p' "/proc/$weir_pid/status")
+for capability in 12 13 21 39; do
+	[ $((has >> capability & 1)) = 0 ] || fail "weir keeps capability $capability: $has"
+done
 ctl cloud down delay 10ms >/dev/null || fail "the path cannot be changed"
 pings 50 79
 

@@ -2,6 +2,7 @@
 /* `weir on`: lets the packets of an interface cross weir, from its command line to its end. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include "machine/clock.h"
 #include "machine/run_log.h"
 #include "on/on.h"
+#include "port/privileges.h"
 #include "socket/server.h"
+#include "stream/flight_dumps.h"
 #include "text/alloc_failure.h"
 
 #define TICK_MS 100
@@ -45,6 +48,41 @@ static int start(struct session *session, struct problem *problem)
 	if (rc == 0)
 		rc = on_interface_begin(interface, problem);
 	return rc;
+}
+
+/* From now on neither an interface nor a program is touched but by closing it. */
+static void give_up_privileges(const struct session *session)
+{
+	const struct path_arguments *path = &session->arguments.path;
+	const char *wanted[] = {server_path(session->run.server), path->report, path->log,
+	                        path->picture, path->pcap};
+	const char *files[sizeof(wanted) / sizeof(wanted[0]) + 3];
+	char recording[PATH_MAX], dump[PATH_MAX];
+	struct worker_report worker;
+	struct problem problem;
+	uint64_t others = 0;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (wanted[i] && wanted[i][0])
+			files[n++] = wanted[i];
+	}
+	if (path->record.folder) {
+		snprintf(recording, sizeof(recording), "%s/recording.json", path->record.folder);
+		files[n++] = recording;
+	}
+	if (path->record.flight.unit != LIMIT_NONE) {
+		snprintf(dump, sizeof(dump), "%s-DATE",
+		         path->record.flight_to ? path->record.flight_to : FLIGHT_DUMPS_TO);
+		files[n++] = dump;
+	}
+	files[n] = NULL;
+	for (uint32_t i = 0; i < runtime_workers(session->run.runtime); i++) {
+		if (runtime_worker_report(session->run.runtime, i, &worker))
+			others |= priority_capabilities(&worker.priority);
+	}
+	if (privileges_give_up(runtime_scenario(session->run.runtime), others, files, &problem) < 0)
+		run_log(RUN_LOG_WARNING, "%s", problem.text);
 }
 
 static void greet(const struct session *session)
@@ -93,6 +131,7 @@ static int run(struct session *session)
 	rc = start(session, &problem);
 	begun = rc == 0;
 	if (begun) {
+		give_up_privileges(session);
 		greet(session);
 		rc = serve(session, &problem);
 	}
