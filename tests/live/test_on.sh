@@ -153,6 +153,7 @@ lives while
 pings 80 119
 [ "$(hooks)" = "1 1" ] || fail "hooks: $(hooks)"
 # CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN, CAP_BPF
+! said capabilities "$work/weir.err" || fail "$(cat "$work/weir.err")"
 has=$(sed -n 's/^CapEff:[^0-9a-f]*/0x/p' "/proc/$weir_pid/status")
 for capability in 12 13 21 39; do
 	[ $((has >> capability & 1)) = 0 ] || fail "weir keeps capability $capability: $has"

@@ -25,31 +25,6 @@ struct session {
 	struct on_interface interface;
 };
 
-/* Nothing is on its detour before all is ready for it. */
-static int start(struct session *session, struct problem *problem)
-{
-	const struct path_arguments *path = &session->arguments.path;
-	struct on_interface *interface = &session->interface;
-	cpu_set_t allowed;
-	int rc;
-
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	rc = path_run_open(&session->run, problem);
-	if (rc == 0)
-		rc = on_interface_open(session->arguments.interface, interface, problem);
-	if (rc == 0)
-		rc = path_run_listen(&session->run, path->socket, path->socket != NULL, problem);
-	if (rc == 0)
-		rc = path_run_start(&session->run, interface->ends, problem);
-	if (rc == 0)
-		rc = path_run_serve(&session->run, problem);
-	if (rc == 0 && !path->cores)
-		rest_let_move(&allowed);
-	if (rc == 0)
-		rc = on_interface_begin(interface, problem);
-	return rc;
-}
-
 /* From now on neither an interface nor a program is touched but by closing it. */
 static void give_up_privileges(const struct session *session)
 {
@@ -83,6 +58,33 @@ static void give_up_privileges(const struct session *session)
 	}
 	if (privileges_give_up(runtime_scenario(session->run.runtime), others, files, &problem) < 0)
 		run_log(RUN_LOG_WARNING, "%s", problem.text);
+}
+
+/* Nothing is on its detour before all is ready for it. */
+static int start(struct session *session, struct problem *problem)
+{
+	const struct path_arguments *path = &session->arguments.path;
+	struct on_interface *interface = &session->interface;
+	cpu_set_t allowed;
+	int rc;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	rc = path_run_open(&session->run, problem);
+	if (rc == 0)
+		rc = on_interface_open(session->arguments.interface, interface, problem);
+	if (rc == 0)
+		rc = path_run_listen(&session->run, path->socket, path->socket != NULL, problem);
+	if (rc == 0)
+		rc = path_run_start(&session->run, interface->ends, problem);
+	if (rc == 0 && !path->cores)
+		rest_let_move(&allowed);
+	if (rc == 0)
+		rc = on_interface_begin(interface, problem);
+	if (rc < 0)
+		return rc;
+	/* Before there are threads that block signals (privileges.h). */
+	give_up_privileges(session);
+	return path_run_serve(&session->run, problem);
 }
 
 static void greet(const struct session *session)
@@ -131,7 +133,6 @@ static int run(struct session *session)
 	rc = start(session, &problem);
 	begun = rc == 0;
 	if (begun) {
-		give_up_privileges(session);
 		greet(session);
 		rc = serve(session, &problem);
 	}
