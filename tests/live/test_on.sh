@@ -216,6 +216,11 @@ refused 'interface lo leads to this machine itself' $in_a "$WEIR" on lo 40ms -s 
 refused 'setcap cap_bpf' \
 	$in_a setpriv --bounding-set -bpf,-sys_admin "$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
+refused 'statements have no dashes: delay 40ms' "$WEIR" on eth0 --latency 40ms
+refused 'cuts off everybody' $in_a "$WEIR" on eth0 'loss 100%' -s "$socket"
+refused 'cuts off everybody' $in_a "$WEIR" on eth0 --up 'rate 1bit' -s "$socket"
+refused 'there is no such process' "$WEIR" on eth0 40ms --pid 2000000000 -s "$socket"
+refused 'ip netns' "$WEIR" on eth0 40ms --netns nowhere -s "$socket"
 $in_a python3 "$work/hooks.py" xdp >"$work/xdp" &
 xdp=$!
 until_true said '^0 0' "$work/xdp" || fail "no XDP program can be attached"
@@ -223,6 +228,26 @@ refused 'ip link set eth0 xdp off' $in_a "$WEIR" on eth0 40ms -s "$socket"
 kill $xdp
 wait $xdp || true
 until_true nothing_is_left || fail "after refusals: $(hooks) $(ip -n A -br link)"
+
+# ---- in another network: that of a name, and of a process, with which weir ends
+"$WEIR" on eth0 'loss 100%' --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||
+	fail "$(cat "$work/for")"
+nothing_is_left || fail "after --netns: $(hooks) $(ip -n A -br link)"
+$in_a sleep 1000 &
+sleeper=$!
+: >"$work/weir.err"
+"$WEIR" on eth0 40ms --pid $sleeper -q -s "$socket" 2>"$work/weir.err" &
+weir_pid=$!
+until_true on_runs_or_died || fail "weir did not start within $PATIENCE_S s"
+weir_alive || fail "weir did not start"
+pings 80 119
+kill $sleeper
+status=0
+wait $weir_pid || status=$?
+weir_pid=
+[ $status = 1 ] && said 'the process whose eth0 it was has ended' "$work/weir.err" ||
+	fail "status $status: $(cat "$work/weir.err")"
+nothing_is_left || fail "after --pid: $(hooks) $(ip -n A -br link)"
 
 # ---- --for
 $in_a "$WEIR" on eth0 1ms --for 200ms -q -s "$socket" 2>"$work/for" || fail "$(cat "$work/for")"

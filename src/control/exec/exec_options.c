@@ -104,45 +104,18 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	return OPTIONS_RUN;
 }
 
-/* Returns true if an option is a statement with dashes, as `--latency 40ms` or `--delay=40ms`, and
- * writes the statement. `next` is the following word, or NULL. */
-static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
-{
-	const struct foreign_word *row;
-	char name[40];
-	size_t dashes = strspn(word, "-"), bytes = strcspn(word + dashes, "=");
-
-	if (dashes == 0 || bytes >= sizeof(name))
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)bytes, word + dashes);
-	if (word[dashes + bytes] == '=')
-		next = word + dashes + bytes + 1;
-	/* `--down` and `--up` are options. */
-	for (const struct option_row *own = rows; own->field.name; own++) {
-		if (strcmp(own->field.name + 2, name) == 0)
-			return false;
-	}
-	if (statement_named(name)) {
-		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
-		return true;
-	}
-	row = foreign_word_find(FOREIGN_STATEMENT, name);
-	return row && strncmp(row->write, "cloud ", 6) != 0 && foreign_word_write(row, next, text);
-}
-
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments)
 {
 	struct options_words words;
-	char text[FOREIGN_TEXT_BYTES], why[RECORDING_WHY_BYTES];
+	char why[RECORDING_WHY_BYTES];
 	int own = 1, status, rest;
 
 	memset(arguments, 0, sizeof(*arguments));
 	/* Words behind `--` belong to the command; statements may stand between options. */
 	while (own < argc && strcmp(argv[own], "--") != 0) {
-		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
-			return options_wrong(&exec_options,
-			                     "no such option %s; statements have no dashes: %s",
-			                     argv[own], text);
+		if (path_is_statement(&exec_options, argv[own],
+		                      own + 1 < argc ? argv[own + 1] : NULL))
+			return OPTIONS_WRONG;
 		if (argv[own][0] == '-' && argv[own][1]) {
 			own += options_words_of(&exec_options, argv[own]);
 			continue;

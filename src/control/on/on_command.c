@@ -2,7 +2,6 @@
 /* `weir on`: lets the packets of an interface cross weir, from its command line to its end. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,9 +11,7 @@
 #include "machine/clock.h"
 #include "machine/run_log.h"
 #include "on/on.h"
-#include "port/privileges.h"
 #include "socket/server.h"
-#include "stream/flight_dumps.h"
 #include "text/alloc_failure.h"
 
 #define TICK_MS 100
@@ -29,35 +26,11 @@ struct session {
 static void give_up_privileges(const struct session *session)
 {
 	const struct path_arguments *path = &session->arguments.path;
-	const char *wanted[] = {server_path(session->run.server), path->report, path->log,
-	                        path->picture, path->pcap};
-	const char *files[sizeof(wanted) / sizeof(wanted[0]) + 3];
-	char recording[PATH_MAX], dump[PATH_MAX];
-	struct worker_report worker;
-	struct problem problem;
-	uint64_t others = 0;
-	uint32_t n = 0;
+	const char *files[] = {server_path(session->run.server), path->report, path->log,
+	                       path->picture, path->pcap};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (wanted[i] && wanted[i][0])
-			files[n++] = wanted[i];
-	}
-	if (path->record.folder) {
-		snprintf(recording, sizeof(recording), "%s/recording.json", path->record.folder);
-		files[n++] = recording;
-	}
-	if (path->record.flight.unit != LIMIT_NONE) {
-		snprintf(dump, sizeof(dump), "%s-DATE",
-		         path->record.flight_to ? path->record.flight_to : FLIGHT_DUMPS_TO);
-		files[n++] = dump;
-	}
-	files[n] = NULL;
-	for (uint32_t i = 0; i < runtime_workers(session->run.runtime); i++) {
-		if (runtime_worker_report(session->run.runtime, i, &worker))
-			others |= priority_capabilities(&worker.priority);
-	}
-	if (privileges_give_up(runtime_scenario(session->run.runtime), others, files, &problem) < 0)
-		run_log(RUN_LOG_WARNING, "%s", problem.text);
+	run_give_up_privileges(session->run.runtime, &path->record, files,
+	                       sizeof(files) / sizeof(files[0]));
 }
 
 /* Nothing is on its detour before all is ready for it. */
@@ -71,7 +44,7 @@ static int start(struct session *session, struct problem *problem)
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	rc = path_run_open(&session->run, problem);
 	if (rc == 0)
-		rc = on_interface_open(session->arguments.interface, interface, problem);
+		rc = on_interface_open(&session->arguments, interface, problem);
 	if (rc == 0)
 		rc = path_run_listen(&session->run, path->socket, path->socket != NULL, problem);
 	if (rc == 0)
@@ -92,30 +65,39 @@ static void greet(const struct session *session)
 	const char *socket = server_path(session->run.server);
 
 	run_log(RUN_LOG_NOTICE,
-	        "running, seed %" PRIu64 ": all packets of %s cross weir%s%s; %s gives it back",
+	        "running, seed %" PRIu64
+	        ": all packets of %s cross weir, and its connections live on%s%s; %s gives it back",
 	        session->run.scenario->seed, session->interface.look.name,
 	        socket[0] ? ", control socket " : "", socket,
 	        session->arguments.for_ns > 0 ? "its end, or ^C," : "^C");
+}
+
+/* Adds what had no room in the taps to the losses of their ports. */
+static void count_lost(struct session *session)
+{
+	uint64_t lost[PATH_ENDS];
+
+	if (!on_interface_lost(&session->interface, lost))
+		return;
+	for (unsigned end = 0; end < PATH_ENDS; end++)
+		runtime_lost_beyond(session->run.runtime, session->run.ports[end], lost[end], 0);
 }
 
 /* Serves until a signal comes, the time is over, or the interface is gone. Returns 0, or -errno
  * with problem. */
 static int serve(struct session *session, struct problem *problem)
 {
-	uint64_t begun_ns = clock_machine_ns();
-	const uint64_t for_ns = session->arguments.for_ns;
+	const struct on_interface *interface = &session->interface;
+	const uint64_t begun_ns = clock_machine_ns(), for_ns = session->arguments.for_ns;
 	int rc = 0;
 
 	while (rc == 0 && (for_ns == 0 || clock_machine_ns() - begun_ns < for_ns)) {
-		rc = server_step(session->run.serving, -1,
+		rc = server_step(session->run.serving, interface->process,
 		                 path_record_pace_ms(session->run.record, TICK_MS));
 		path_run_take(&session->run);
-		if (rc == 0 && !on_interface_is_there(&session->interface)) {
-			rc = -ENODEV;
-			problem_set(problem, -1, "interface %s is not there any more",
-			            session->interface.look.name);
-			return rc;
-		}
+		count_lost(session);
+		if (rc == 0 && on_interface_is_gone(interface, problem))
+			return -ENODEV;
 	}
 	if (rc < 0)
 		problem_set(problem, -1, "control socket: %s", strerror(-rc));
@@ -175,6 +157,10 @@ int command_on(int argc, char **argv)
 	run_log_begin("on", session->arguments.path.log_level, JOURNAL_SOCKET);
 	if (path_scenario_make(&on_words, &session->arguments.path, &session->run.scenario,
 	                       session->run.ports, message, sizeof(message)) < 0) {
+		run_log(RUN_LOG_ERROR, "%s", message);
+		status = 2;
+	} else if (on_cuts_off(&session->arguments, session->run.scenario, message,
+	                       sizeof(message))) {
 		run_log(RUN_LOG_ERROR, "%s", message);
 		status = 2;
 	} else {

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "namespace/namespace.h"
@@ -19,6 +23,8 @@
 
 const struct on_interface on_interface_none = {
         .socket = -1,
+        .netlink = -1,
+        .process = -1,
         .ends = {{.net = -1, .tap = -1, .stamps = -1}, {.net = -1, .tap = -1, .stamps = -1}}};
 
 /* ---- the interface ---- */
@@ -68,18 +74,28 @@ static int refuse(const struct interface_look *look, const char *wanted, int xdp
 	return 0;
 }
 
+struct search {
+	const char *name;
+	struct on_interface *interface;
+	int xdp; /* as netlink_xdp */
+};
+
 /* In the namespace. */
 static int find(void *argument)
 {
-	struct on_interface *interface = argument;
-	int netlink = netlink_open(), xdp;
+	struct search *search = argument;
+	struct on_interface *interface = search->interface;
 
-	if (netlink < 0)
-		return netlink;
-	xdp = netlink_xdp(netlink, interface->look.index);
-	close(netlink);
+	interface->netlink = netlink_open();
+	if (interface->netlink < 0)
+		return interface->netlink;
 	interface->socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	return interface->socket < 0 ? -errno : xdp;
+	if (interface->socket < 0)
+		return -errno;
+	interface_look(search->name, &interface->look);
+	if (interface->look.there)
+		search->xdp = netlink_xdp(interface->netlink, interface->look.index);
+	return search->xdp < 0 ? search->xdp : 0;
 }
 
 /* ---- the taps ---- */
@@ -136,42 +152,71 @@ static int open_tap(struct on_interface *interface, unsigned which, struct probl
 
 /* ---- the whole ---- */
 
-/* Each end closes its own descriptor of the namespace. */
-static int open_net(struct on_interface *interface, struct problem *problem)
+static int no_namespace(const struct on_arguments *arguments, int error, struct problem *problem)
 {
-	int rc;
-
-	for (unsigned end = 0; end < PATH_ENDS; end++) {
-		interface->ends[end].net = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-		if (interface->ends[end].net >= 0)
-			continue;
-		rc = -errno;
+	if (arguments->pid && error == -ENOENT)
+		problem_set(problem, -1, "--pid %" PRIu64 ": there is no such process",
+		            arguments->pid);
+	else if (arguments->pid)
+		problem_set(problem, -1, "--pid %" PRIu64 ": its network cannot be opened: %s%s",
+		            arguments->pid, strerror(-error),
+		            error == -EACCES ? "; run as root" : "");
+	else if (arguments->netns)
+		problem_set(problem, -1,
+		            "--netns %s: %s; `ip netns` lists the existing ones, and a path may "
+		            "be given",
+		            arguments->netns, strerror(-error));
+	else
 		problem_set(problem, -1, "this network namespace cannot be opened in /proc: %s",
-		            strerror(-rc));
-		return rc;
+		            strerror(-error));
+	return error;
+}
+
+/* Opens the namespace once for each end, which closes it. */
+static int open_net(const struct on_arguments *arguments, struct on_interface *interface,
+                    struct problem *problem)
+{
+	const char *netns = arguments->netns;
+	char path[PATH_MAX] = "/proc/thread-self/ns/net";
+
+	if (arguments->pid)
+		snprintf(path, sizeof(path), "/proc/%" PRIu64 "/ns/net", arguments->pid);
+	else if (netns)
+		snprintf(path, sizeof(path), "%s%s", strchr(netns, '/') ? "" : "/run/netns/", netns);
+	/* Before the namespace: the number may become that of another process. */
+	if (arguments->pid) {
+		interface->process = (int)syscall(SYS_pidfd_open, (pid_t)arguments->pid, 0);
+		if (interface->process < 0)
+			return no_namespace(arguments, errno == ESRCH ? -ENOENT : -errno, problem);
+	}
+	for (unsigned end = 0; end < PATH_ENDS; end++) {
+		interface->ends[end].net = open(path, O_RDONLY | O_CLOEXEC);
+		if (interface->ends[end].net < 0)
+			return no_namespace(arguments, -errno, problem);
 	}
 	return 0;
 }
 
-int on_interface_open(const char *name, struct on_interface *interface, struct problem *problem)
+int on_interface_open(const struct on_arguments *arguments, struct on_interface *interface,
+                      struct problem *problem)
 {
-	int rc, xdp = 0;
+	struct search search = {.name = arguments->interface, .interface = interface};
+	int rc;
 
 	*interface = on_interface_none;
 	rc = detour_rights(problem);
 	if (rc == 0)
-		rc = open_net(interface, problem);
+		rc = open_net(arguments, interface, problem);
 	if (rc < 0)
 		return rc;
-	interface_look(name, &interface->look);
-	if (interface->look.there)
-		xdp = namespace_run(interface->ends[PATH_NEAR].net, find, interface);
-	if (xdp < 0) {
-		problem_set(problem, -1, "interface %s cannot be looked at: %s%s", name,
-		            strerror(-xdp), xdp == -EPERM ? "; run as root" : "");
-		return xdp;
+	rc = namespace_run(interface->ends[PATH_NEAR].net, find, &search);
+	if (rc < 0) {
+		problem_set(problem, -1, "interface %s cannot be looked at: %s%s",
+		            arguments->interface, strerror(-rc),
+		            rc == -EPERM ? "; another network needs root" : "");
+		return rc;
 	}
-	rc = refuse(&interface->look, name, xdp, problem);
+	rc = refuse(&interface->look, arguments->interface, search.xdp, problem);
 	for (unsigned end = 0; rc == 0 && end < PATH_ENDS; end++)
 		rc = open_tap(interface, end, problem);
 	return rc;
@@ -195,19 +240,44 @@ void on_interface_end(struct on_interface *interface)
 	detour_end(&interface->detour);
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void on_interface_close(struct on_interface *interface)
 {
 	detour_end(&interface->detour);
 	for (unsigned end = 0; end < PATH_ENDS; end++)
 		path_end_close(&interface->ends[end]);
-	if (interface->socket >= 0)
-		close(interface->socket);
-	interface->socket = -1;
+	close_fd(&interface->socket);
+	close_fd(&interface->netlink);
+	close_fd(&interface->process);
 }
 
-bool on_interface_is_there(const struct on_interface *interface)
+bool on_interface_is_gone(const struct on_interface *interface, struct problem *problem)
 {
 	struct ifreq ifr = {.ifr_ifindex = interface->look.index};
+	struct pollfd process = {.fd = interface->process, .events = POLLIN};
 
-	return ioctl(interface->socket, SIOCGIFNAME, &ifr) == 0;
+	if (interface->process >= 0 && poll(&process, 1, 0) > 0)
+		problem_set(problem, -1, "the process whose %s it was has ended",
+		            interface->look.name);
+	else if (ioctl(interface->socket, SIOCGIFNAME, &ifr) < 0)
+		problem_set(problem, -1, "interface %s is not there any more",
+		            interface->look.name);
+	else
+		return false;
+	return true;
+}
+
+bool on_interface_lost(const struct on_interface *interface, uint64_t lost[PATH_ENDS])
+{
+	for (unsigned end = 0; end < PATH_ENDS; end++) {
+		if (netlink_dropped(interface->netlink, interface->ends[end].index, &lost[end]) < 0)
+			return false;
+	}
+	return true;
 }

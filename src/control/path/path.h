@@ -64,6 +64,10 @@ struct path_arguments {
 int path_take_statements(const struct field *field, char *text, void *arguments,
                          struct language_error *error);
 
+/* Returns true, and prints an error, if a word is a statement with dashes, as `--latency 40ms` or
+ * `--delay=40ms`. `next` is the following word, or NULL. */
+bool path_is_statement(const struct options *options, const char *word, const char *next);
+
 #define PATH_OPTION_DOWN(what)                                                                     \
 	OPTION("--down", FIELD_TEXT, struct path_arguments, down, .form = "TEXT", .help = what),   \
 	        .take = path_take_statements

@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "language/short_form.h"
+#include "statements.h"
+#include "text/foreign_word.h"
+#include "text/statement_text.h"
 
 int path_take_statements(const struct field *field, char *text, void *arguments,
                          struct language_error *error)
@@ -12,6 +16,42 @@ int path_take_statements(const struct field *field, char *text, void *arguments,
 	if (short_form_append((char *)arguments + field->offset, text))
 		return 0;
 	return language_error_set(error, ERROR_TOO_LONG, SHORT_FORM_TOO_LONG);
+}
+
+/* Returns true if an option is a statement with dashes, and writes the statement. */
+static bool is_statement(const struct options *options, const char *word, const char *next,
+                         char text[FOREIGN_TEXT_BYTES])
+{
+	const struct foreign_word *row;
+	char name[40];
+	size_t dashes = strspn(word, "-"), bytes = strcspn(word + dashes, "=");
+
+	if (dashes == 0 || bytes >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, word + dashes);
+	if (word[dashes + bytes] == '=')
+		next = word + dashes + bytes + 1;
+	/* `--down` and `--up` are options. */
+	for (const struct option_row *own = options->rows; own->field.name; own++) {
+		if (strcmp(own->field.name + 2, name) == 0)
+			return false;
+	}
+	if (statement_named(name)) {
+		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
+		return true;
+	}
+	row = foreign_word_find(FOREIGN_STATEMENT, name);
+	return row && strncmp(row->write, "cloud ", 6) != 0 && foreign_word_write(row, next, text);
+}
+
+bool path_is_statement(const struct options *options, const char *word, const char *next)
+{
+	char text[FOREIGN_TEXT_BYTES];
+
+	if (!is_statement(options, word, next, text))
+		return false;
+	options_wrong(options, "no such option %s; statements have no dashes: %s", word, text);
+	return true;
 }
 
 static int find_ports(const struct path_words *words, const struct scenario *scenario,

@@ -83,39 +83,39 @@ struct attachment {
 
 /* In the order in which they are attached: the interface's come last, so no packet takes a part of
  * the way. */
+enum { AT_WORLD, AT_HOST, AT_INGRESS, AT_EGRESS };
+
 static void plan_attachments(const struct detour_plan *plan, uint32_t mark,
                              struct attachment attachments[DETOUR_LINKS])
 {
+	const int world = plan->taps[DETOUR_WORLD], host = plan->taps[DETOUR_HOST];
 	struct program *program;
 
-	attachments[0] = (struct attachment){.interface = plan->taps[DETOUR_WORLD],
-	                                     .hook = TCX_INGRESS_HOOK,
-	                                     .program.name = "weir_world"};
-	add_redirect(&attachments[0].program, plan->interface, 0);
+	attachments[AT_WORLD] = (struct attachment){
+	        .interface = world, .hook = TCX_INGRESS_HOOK, .program.name = "weir_world"};
+	add_redirect(&attachments[AT_WORLD].program, plan->interface, 0);
 
-	attachments[1] = (struct attachment){.interface = plan->taps[DETOUR_HOST],
-	                                     .hook = TCX_INGRESS_HOOK,
-	                                     .program.name = "weir_host"};
-	add_set_mark(&attachments[1].program, mark);
-	add_redirect(&attachments[1].program, plan->interface, BPF_F_INGRESS);
+	attachments[AT_HOST] = (struct attachment){
+	        .interface = host, .hook = TCX_INGRESS_HOOK, .program.name = "weir_host"};
+	add_set_mark(&attachments[AT_HOST].program, mark);
+	add_redirect(&attachments[AT_HOST].program, plan->interface, BPF_F_INGRESS);
 
-	attachments[2] = (struct attachment){.interface = plan->interface,
-	                                     .hook = TCX_INGRESS_HOOK,
-	                                     .program.name = "weir_ingress"};
-	program = &attachments[2].program;
+	attachments[AT_INGRESS] = (struct attachment){.interface = plan->interface,
+	                                              .hook = TCX_INGRESS_HOOK,
+	                                              .program.name = "weir_ingress"};
+	program = &attachments[AT_INGRESS].program;
 	add_unless(program, offsetof(struct __sk_buff, mark), mark, 4);
 	add_set_mark(program, 0);
 	add_go_on(program);
-	add_redirect(program, plan->taps[DETOUR_WORLD], 0);
+	add_redirect(program, world, 0);
 
-	attachments[3] = (struct attachment){.interface = plan->interface,
-	                                     .hook = TCX_EGRESS_HOOK,
-	                                     .program.name = "weir_egress"};
-	program = &attachments[3].program;
-	add_unless(program, offsetof(struct __sk_buff, ingress_ifindex),
-	           (uint32_t)plan->taps[DETOUR_WORLD], 2);
+	attachments[AT_EGRESS] = (struct attachment){.interface = plan->interface,
+	                                             .hook = TCX_EGRESS_HOOK,
+	                                             .program.name = "weir_egress"};
+	program = &attachments[AT_EGRESS].program;
+	add_unless(program, offsetof(struct __sk_buff, ingress_ifindex), (uint32_t)world, 2);
 	add_go_on(program);
-	add_redirect(program, plan->taps[DETOUR_HOST], 0);
+	add_redirect(program, host, 0);
 }
 
 /* ---- the kernel ---- */
@@ -240,11 +240,16 @@ int detour_begin(const struct detour_plan *plan, struct detour *detour, struct p
 	return rc;
 }
 
+/* Nothing gets a mark any more when the program that clears it goes. */
 void detour_end(struct detour *detour)
 {
-	for (uint32_t i = DETOUR_LINKS; i-- > 0;) {
-		if (detour->links[i] > 0)
-			close(detour->links[i]);
-		detour->links[i] = 0;
+	static const uint8_t order[DETOUR_LINKS] = {AT_EGRESS, AT_HOST, AT_INGRESS, AT_WORLD};
+
+	for (uint32_t i = 0; i < DETOUR_LINKS; i++) {
+		int *link = &detour->links[order[i]];
+
+		if (*link > 0)
+			close(*link);
+		*link = 0;
 	}
 }
