@@ -338,6 +338,8 @@ static void what_is_not_right_is_said(void **state)
 	        {{"rate 1mbit", "class voice match udp", NULL}, "all classes have a `match`"},
 	        {{"rate 1mbit", "class voice", "class data", NULL}, "2 classes have no `match`"},
 	        {{"rate 1mbit", "class voice weight 0", NULL}, "a weight of 0"},
+	        {{"rate 1mbit", "at 1s rate 2mbit", "class voice weight 0.0000000001", NULL},
+	         "at most 9 digits"},
 	        {{"rate 1mbit", "scheduler drr", NULL}, "there are no classes"},
 	        {{"rate 1mbit", "class data", "scheduler scfq quantum 1500B", NULL}, "only `drr`"},
 	        {{"rate 1mbit", "class data", "mark above 1kB", NULL}, "the link has classes"},

@@ -708,7 +708,7 @@ static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 		for (uint32_t k = 0; k < 32; k++)
 			length[k] = (uint32_t)(draw_u64(key, i, 7 + k) % 1500);
 		rest = group;
-		while (red_pass(&together, &rule, &rest)) {
+		while (red_reaches_judge(&together, &rule, &rest)) {
 			const uint32_t k = group.n - rest.n;
 			const struct red_arrival arrival = {.now = group.now,
 			                                    .queue = rest.queue,

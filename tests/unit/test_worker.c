@@ -942,6 +942,18 @@ static void empty_ring(struct rte_ring *ring)
 		rte_pktmbuf_free(mbuf);
 }
 
+/* Asserts that port 1 has sent frames 0 to n - 1, in order. */
+static void assert_sent_in_order(struct bench *bench, uint32_t n)
+{
+	static struct departures out[PORTS];
+
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(out[1].list[i].frame, i);
+}
+
 static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 {
 	struct scenario *constant = scenario_constant();
@@ -1017,7 +1029,6 @@ static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 	struct bench *bench = bench_make(meeting);
 	struct worker *worker = &bench->workers[0];
 	const simtime later = 2 * SIMTIME_MS;
-	static struct departures out[PORTS];
 	static struct tape tape;
 	simtime latest = 0;
 	(void)state;
@@ -1035,11 +1046,7 @@ static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
 	assert_false(worker->waiting);
 	assert_int_equal(departures_on(&tape, &latest), 300);
 	assert_int_equal(latest, later);
-	memset(out, 0, sizeof(out));
-	collect(bench, out);
-	assert_int_equal(out[1].n, 300);
-	for (uint32_t i = 0; i < 300; i++)
-		assert_int_equal(out[1].list[i].frame, i);
+	assert_sent_in_order(bench, 300);
 	bench_free(bench);
 	tape_free(&tape);
 	scenario_free(meeting);
@@ -1083,7 +1090,6 @@ static void a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes(void 
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
 	struct message message = {.kind = MESSAGE_CLEAR};
-	static struct departures out[PORTS];
 	(void)state;
 
 	tx_queues_to_ports(bench);
@@ -1100,11 +1106,7 @@ static void a_change_finds_in_no_cloud_what_is_due_whatever_a_device_takes(void 
 	empty_ring(bench->out[1]);
 	worker_poll(worker, 2 * SIMTIME_MS + 2);
 	assert_false(worker->waiting);
-	memset(out, 0, sizeof(out));
-	collect(bench, out);
-	assert_int_equal(out[1].n, 300);
-	for (uint32_t i = 0; i < 300; i++)
-		assert_int_equal(out[1].list[i].frame, i);
+	assert_sent_in_order(bench, 300);
 	bench_free(bench);
 	scenario_free(constant);
 }
@@ -1115,7 +1117,6 @@ static void what_is_due_stays_on_its_line_while_a_device_takes_nothing(void **st
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	static struct departures out[PORTS];
 	(void)state;
 
 	tx_queues_to_ports(bench);
@@ -1131,11 +1132,7 @@ static void what_is_due_stays_on_its_line_while_a_device_takes_nothing(void **st
 	for (simtime ms = 20; ms < 30; ms++)
 		worker_poll(worker, ms * SIMTIME_MS);
 	assert_false(worker->waiting);
-	memset(out, 0, sizeof(out));
-	collect(bench, out);
-	assert_int_equal(out[1].n, 300);
-	for (uint32_t i = 0; i < 300; i++)
-		assert_int_equal(out[1].list[i].frame, i);
+	assert_sent_in_order(bench, 300);
 	bench_free(bench);
 	scenario_free(constant);
 }

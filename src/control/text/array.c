@@ -14,7 +14,7 @@ bool array_fits(void *array, size_t *room, size_t n, size_t bytes)
 	if (more < n)
 		more = n;
 	memcpy(&elements, array, sizeof(elements));
-	elements = realloc(elements, more * bytes);
+	elements = reallocarray(elements, more, bytes);
 	if (elements == NULL)
 		return false;
 	memcpy(array, &elements, sizeof(elements));

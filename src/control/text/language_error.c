@@ -19,8 +19,8 @@ static size_t cut_between_characters(const char *text, size_t bytes)
 	return bytes;
 }
 
-static int set(struct language_error *error, const char *name, const char *format,
-               va_list arguments)
+static __attribute__((format(printf, 3, 0))) int set(struct language_error *error, const char *name,
+                                                     const char *format, va_list arguments)
 {
 	int length = vsnprintf(error->text, sizeof(error->text), format, arguments);
 

@@ -336,7 +336,7 @@ void cloud_arrive(struct cloud *cloud, struct burst *burst)
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_stages(cloud, burst);
 	for (uint16_t i = 0; likely(!cloud->witness) && i < cloud->n_stages; i++) {
-		cloud_pass(cloud, cloud->stages[i], burst);
+		cloud_run_stage(cloud, cloud->stages[i], burst);
 	}
 	if (unlikely(cloud->watch != NULL))
 		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);

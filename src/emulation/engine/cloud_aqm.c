@@ -159,9 +159,9 @@ static __attribute__((noinline)) struct log *choose(struct aqm *aqm, const struc
 }
 
 /* Marks or drops a packet, according to the outcome. Returns false if it was dropped. */
-static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *queue,
-                                             struct burst *burst, uint16_t i,
-                                             enum aqm_outcome outcome, enum reason reason)
+static __attribute__((noinline)) bool carry_out(struct cloud *cloud, struct queue *queue,
+                                                struct burst *burst, uint16_t i,
+                                                enum aqm_outcome outcome, enum reason reason)
 {
 	switch (outcome) {
 	case AQM_QUEUED:
@@ -229,11 +229,11 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct burst *burst, ui
 	arrival->marked = outcome == AQM_MARKED;
 	arrival->reason = verdict.reason;
 	return likely(outcome == AQM_QUEUED) ||
-	       settle(cloud, queue, burst, i, outcome, verdict.reason);
+	       carry_out(cloud, queue, burst, i, outcome, verdict.reason);
 }
 
-uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
-                    struct aqm_verdict *verdict)
+uint16_t aqm_arrive_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
+                          struct aqm_verdict *verdict)
 {
 	struct aqm *aqm = queue->aqm;
 	uint16_t n = group->n;

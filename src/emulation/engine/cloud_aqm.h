@@ -13,14 +13,14 @@
 /* Presents a group of arriving packets to the management of the queue, which must accept groups.
  * Returns how many of them pass, from the first. The caller appends these packets. It then admits
  * the packet behind them, if there is one, with this verdict (aqm_admit). */
-uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
-                    struct aqm_verdict *verdict);
+uint16_t aqm_arrive_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
+                          struct aqm_verdict *verdict);
 
 /* A packet that arrives at the queue. */
 struct aqm_arrival {
 	simtime now;
 	uint32_t wire_bytes;
-	/* from aqm_arrive; NULL: the management has not been called */
+	/* from aqm_arrive_group; NULL: the management has not been called */
 	const struct aqm_verdict *verdict;
 	bool marked;        /* out: it was marked */
 	enum reason reason; /* out: why it would have been dropped */

@@ -74,7 +74,7 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 	group.n = find_room(cloud, burst, from, &group);
 	passed = group.n;
 	if (cloud->link.queue.aqm)
-		passed = aqm_arrive(cloud, &cloud->link.queue, &group, verdict);
+		passed = aqm_arrive_group(cloud, &cloud->link.queue, &group, verdict);
 	append(cloud, burst, from, passed, &group);
 	*decided = passed < group.n;
 	return passed;
@@ -117,7 +117,8 @@ static uint16_t take_tokens(const struct cloud *cloud, struct shaper *shaper,
 
 /* Notifies the watch and the management of n packets that have left the link on arrival. `idle`: no
  * other packet has arrived since. */
-static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group, bool idle)
+static void left_at_once(const struct cloud *cloud, uint16_t n, const struct aqm_group *group,
+                         bool idle)
 {
 	struct aqm *aqm = cloud->link.queue.aqm;
 	uint64_t bytes = 0;
@@ -151,7 +152,7 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 	group.n = take_tokens(cloud, &shaper, burst, from, burst->n - from, &group);
 	passed = group.n;
 	if (link->queue.aqm)
-		passed = aqm_arrive(cloud, &link->queue, &group, verdict);
+		passed = aqm_arrive_group(cloud, &link->queue, &group, verdict);
 	*decided = passed < group.n;
 	if (*decided) {
 		shaper = link->shaper;
@@ -159,6 +160,6 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 	}
 	link->shaper = shaper;
 	if (passed > 0)
-		tell(cloud, passed, &group, !*decided);
+		left_at_once(cloud, passed, &group, !*decided);
 	return passed;
 }

@@ -11,8 +11,8 @@
 
 /* Returns true if a packet that the queue would accept leaves the link on arrival, because the link
  * is idle and the bucket has the tokens. The packet need not be queued: it has passed the link. */
-static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
-                          simtime now)
+static inline bool conforms(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
+                            simtime now)
 {
 	struct link *link = &cloud->link;
 
@@ -140,7 +140,7 @@ static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct bu
 	if (queue->aqm || cloud->link.busy ||
 	    unlikely(!link_has_room(&cloud->link, queue, wire_bytes)))
 		return false;
-	if (passes(cloud, queue, wire_bytes, burst_t(burst, i))) {
+	if (conforms(cloud, queue, wire_bytes, burst_t(burst, i))) {
 		if (cloud_tells(cloud, FATE_QUEUED))
 			cloud_tell(cloud, burst, i, fate_queued(&(struct aqm_arrival){0}));
 		pass(cloud, queue, burst, i, false, passed);
@@ -176,7 +176,7 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		cloud_drop(cloud, burst, i, REASON_QUEUE_FULL);
 		return false;
 	}
-	if (queue->aqm && passes(cloud, queue, wire_bytes, now)) {
+	if (queue->aqm && conforms(cloud, queue, wire_bytes, now)) {
 		if (cloud_tells(cloud, FATE_QUEUED))
 			cloud_tell(cloud, burst, i, fate_queued(&arrival));
 		pass(cloud, queue, burst, i, arrival.marked, passed);

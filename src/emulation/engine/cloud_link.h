@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The link of a cloud in operation: packets arrive, wait in its queues as the managements and the
- * scheduler decide, and leave it onto the line. The functions that other files call are in cloud.h.
+ * scheduler decide, and leave it onto the line. What engine*.c calls is in cloud.h.
  *
  * Two paths, with the same outcome:
  *   passing    a packet that conforms, or that has left the idle link before the next one of its
@@ -17,8 +17,9 @@
  * management marks or drops. That packet meets the link by itself.
  *
  * A *run* (cloud_serve.c): heads that leave a plain link one after the other, with no event in
- * between. They go from the queue onto the line together, or, if the line has no effect, straight
- * into the outlet. Groups and runs have the same outcome as single packets.
+ * between. They go from the queue onto the line together, or, in a shared cloud whose line has no
+ * effect, straight into the outlet (cloud_run_link). Groups and runs have the same outcome as
+ * single packets.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -37,7 +38,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst);
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
                       const simtime *enters_ns);
 
-/* ---- between the three files ---- */
+/* ---- between cloud_link.c, cloud_group.c and cloud_serve.c ---- */
 
 /* Appends a group of packets, beginning with `from`, to the queue. Returns their number. Sets
  * `decided` if the packet behind them has got this verdict from the management. */

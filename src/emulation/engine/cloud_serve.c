@@ -114,9 +114,9 @@ static inline void gather_one(const struct link *link, struct run *run)
 
 /* ---- where they go ---- */
 
-/* Lets heads leave the cloud, as long as each leaves the line at the instant when it enters, and is
- * the next event of all. Without this way past the wheel, a router with CoDel takes 2.4 times as
- * long. Returns how many have left. */
+/* Only of a shared cloud: lets heads leave it, as long as each leaves the line at the instant when
+ * it enters, and is the next event of all. Without this way past the wheel, a router with CoDel
+ * takes 2.4 times as long. Returns how many have left. */
 static __rte_always_inline uint16_t leave_at_once(struct cloud *cloud, const struct run *run,
                                                   uint16_t n, const simtime *leaves,
                                                   struct outlet *outlet)
@@ -276,7 +276,7 @@ static void serve(struct cloud *cloud, simtime limit, struct outlet *outlet)
 		before = simtime_min(before, first + line->conf.delay_ns);
 	before = simtime_max(before, first + 1);
 	until = simtime_min(simtime_min(limit, cloud->change), before - 1);
-	if (until == first || most < 2 || !link_may_run(&cloud->link, until) || !may_run(cloud)) {
+	if (until == first || most < 2 || !link_run_pays(&cloud->link, until) || !may_run(cloud)) {
 		serve_one(cloud, outlet);
 		return;
 	}
@@ -285,7 +285,8 @@ static void serve(struct cloud *cloud, simtime limit, struct outlet *outlet)
 	take_behind(cloud, &run);
 }
 
-/* Executes events up to and including `now`; heads that leave in a run, up to `limit`. */
+/* Executes events up to and including `now`; heads that leave in a run, up to `limit`, which is
+ * later only for cloud_run_link. */
 static void advance(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {

@@ -127,7 +127,7 @@ static void pass_told(struct cloud *cloud, struct stage *stage, struct burst *bu
 	uint16_t at = 0;
 
 	meet(burst, met);
-	cloud_pass(cloud, stage, burst);
+	cloud_run_stage(cloud, stage, burst);
 	for (uint16_t i = 0; i < burst->n; i++)
 		cloud_tell(cloud, burst, i,
 		           (struct fate){.kind = FATE_PASSED,
@@ -145,7 +145,7 @@ void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
 		if (cloud_tells(cloud, FATE_PASSED))
 			pass_told(cloud, stage, burst);
 		else
-			cloud_pass(cloud, stage, burst);
+			cloud_run_stage(cloud, stage, burst);
 	}
 	cloud->meets = NULL;
 }

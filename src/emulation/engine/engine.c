@@ -42,6 +42,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, room);
 	arena_init(&engine->holder.arena, setup->memory,
 	           RTE_MIN(setup->memory_bytes, WHEEL_MEMORY_MAX));
+	engine->holder.arena.live = setup->live;
 	engine->cloud_table = calloc(1, sizeof(*engine->cloud_table));
 	engine->scenario = scenario_make();
 	if (!engine->cloud_table || !engine->scenario) {
@@ -154,6 +155,8 @@ static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, s
 	return bytes;
 }
 
+/* Runs the link of a direct cloud, then lets leave what is due on the line. Returns how many
+ * left. */
 static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;

@@ -47,7 +47,7 @@ static inline uint64_t tallies_acted(struct cloud *cloud, const struct statement
 }
 
 /* Lets a burst pass a stage, and counts what the stage does. */
-static inline void cloud_pass(struct cloud *cloud, struct stage *stage, struct burst *burst)
+static inline void cloud_run_stage(struct cloud *cloud, struct stage *stage, struct burst *burst)
 {
 	struct tally *tally = stage->tally;
 

@@ -9,6 +9,7 @@
 #ifndef WEIR_ARENA_H
 #define WEIR_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,12 +32,18 @@ struct arena {
 	struct chunk *free;
 	uint8_t *base, *fresh, *end; /* from `fresh` on: not yet given out */
 	uint64_t used_chunks;
+	bool live; /* packets come in real time */
 };
 
 static inline void arena_init(struct arena *arena, void *memory, size_t bytes)
 {
 	*arena = (struct arena){.base = memory, .fresh = memory, .end = (uint8_t *)memory + bytes};
 }
+
+/* Allocates memory of zeros for what stands beside the arena, to be freed; if packets come in real
+ * time, with all its pages, so that no packet waits for one. Returns NULL if there is none.
+ * Control. */
+void *arena_beside(const struct arena *arena, size_t bytes);
 
 /* Returns NULL if all chunks are in use. */
 static inline struct chunk *arena_get(struct arena *arena)

@@ -158,7 +158,8 @@ static __rte_always_inline void hold_store(struct holder *holder, struct held *h
 	}
 }
 
-/* Moves packet i of the burst into the record, whose cloud and time the caller sets. */
+/* Moves packet i of the burst into the record, whose time, and on a wheel whose cloud, the caller
+ * sets. */
 static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
                                           const struct burst *burst, uint32_t i)
 {
@@ -168,7 +169,7 @@ static __rte_always_inline void hold_fill(struct holder *holder, struct held *he
 	hold_store(holder, held, copied, burst->mbuf[i]);
 }
 
-/* Moves a packet to another record of the same size, whose cloud and time the caller sets. */
+/* Moves a packet to another record of the same size; time and cloud as above. */
 static inline void hold_record(struct held *to, const struct held *from)
 {
 	to->wire_bytes = from->wire_bytes;
@@ -224,33 +225,39 @@ static __rte_always_inline uint32_t hold_may_leave(struct holder *holder, const 
 
 /* Moves k packets of a record, from packet `first` of it on, into the outlet, where they are due at
  * `due`. The outlet has room, and hold_may_leave has allowed it. Fetches what lies `ahead` bytes
- * behind each frame. The only way from a record into an mbuf. */
+ * behind each frame. The only way from a record into an outlet; a cell, which is no record, leaves
+ * by cell_leave (wheel_burst.c). */
 static __rte_always_inline void hold_leave(struct holder *holder, const struct held *held,
                                            uint32_t first, uint32_t k, simtime due, uintptr_t ahead,
                                            struct outlet *outlet)
 {
-	const uint32_t stride = held_stride(held), at = outlet->n;
+	const uint32_t stride = held_stride(held), at = outlet->n, wire_bytes = held->wire_bytes;
+	const bool kept = held->flags & HELD_MBUF, mixed = holder->kept > 0;
+	const uint16_t bytes = held->stored_bytes;
 	const uint8_t *from = held->data + first * stride;
-	const bool mixed = holder->kept > 0;
-	uint32_t spare = holder->n_spare;
+	struct rte_mbuf **mbufs = &outlet->mbufs[at];
 
-	for (uint32_t i = 0; unlikely(held->flags & HELD_MBUF) && i < k; i++) {
-		memcpy(&outlet->mbufs[at + i], from + i * stride, sizeof(outlet->mbufs[0]));
-		holder->kept -= outlet->mbufs[at + i]->nb_segs;
+	for (uint32_t i = 0; unlikely(kept) && i < k; i++, from += stride) {
+		memcpy(&mbufs[i], from, sizeof(mbufs[i]));
+		holder->kept -= mbufs[i]->nb_segs;
 	}
-	for (uint32_t i = 0; likely(!(held->flags & HELD_MBUF)) && i < k; i++) {
-		struct rte_mbuf *mbuf = holder->spare[--spare];
+	if (likely(!kept)) {
+		struct rte_mbuf *const *spare = &holder->spare[holder->n_spare];
 
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, spare);
-		rte_prefetch0((const void *)((uintptr_t)from + i * stride + ahead));
-		outlet->mbufs[at + i] = mbuf;
-		hold_into(mbuf, from + i * stride, held->stored_bytes);
+		for (uint32_t i = 0; i < k; i++, from += stride) {
+			struct rte_mbuf *mbuf = *--spare;
+
+			if (unlikely(mixed))
+				hold_spare_fetch(holder, (uint32_t)(spare - holder->spare));
+			rte_prefetch0((const void *)((uintptr_t)from + ahead));
+			mbufs[i] = mbuf;
+			hold_into(mbuf, from, bytes);
+		}
+		holder->n_spare -= k;
 	}
-	holder->n_spare = spare;
 	for (uint32_t i = 0; i < k; i++) {
 		outlet->due_ns[at + i] = due;
-		outlet->wire_bytes[at + i] = held->wire_bytes;
+		outlet->wire_bytes[at + i] = wire_bytes;
 	}
 	outlet->n = at + k;
 }
@@ -264,7 +271,7 @@ static inline void hold_drop(struct holder *holder, const struct held *held)
 	}
 }
 
-/* Drops all packets of the log, and gives its chunks back; returns the number of packets. */
+/* Drops all packets of a log of single packets, and gives its chunks back; returns their number. */
 uint64_t hold_drop_all(struct holder *holder, struct log *log);
 
 /* Returns the bytes of a packet that is held in a record. */

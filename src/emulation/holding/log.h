@@ -127,7 +127,9 @@ static inline struct held *log_front(const struct log *log)
 	return (struct held *)log->read;
 }
 
-/* Walks from the oldest record to the latest, without removing any. */
+/* Walks from the oldest record to the latest, without removing any. A walk, log_pop and
+ * log_pop_past are for logs in which each record has one packet: not for that of a line
+ * (train.h). */
 struct log_walk {
 	const struct log *log;
 	const struct chunk *chunk;
@@ -156,7 +158,7 @@ static inline const struct held *log_walk_next(struct log_walk *walk)
 
 /* Removes the oldest record, which has so many bytes. Its memory stays readable until the next
  * append. */
-static inline void log_pass(struct log *log, struct arena *arena, uint32_t bytes)
+static inline void log_remove(struct log *log, struct arena *arena, uint32_t bytes)
 {
 	log->read += bytes;
 	if (--log->records == 0) {
@@ -169,7 +171,7 @@ static inline void log_pass(struct log *log, struct arena *arena, uint32_t bytes
 
 static inline void log_pop(struct log *log, struct arena *arena)
 {
-	log_pass(log, arena, held_bytes(log_front(log)->stored_bytes));
+	log_remove(log, arena, held_bytes(log_front(log)->stored_bytes));
 }
 
 /* Removes the records that the walk has passed. */

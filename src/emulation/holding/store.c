@@ -16,15 +16,11 @@ int store_open(struct store *store, struct arena *arena)
 	size_t chunks = (size_t)(arena->end - arena->base) / CHUNK_BYTES;
 
 	store->arena = arena;
-	/* Written to, so that the pages exist before packets come. */
-	store->live = malloc(chunks * sizeof(*store->live) + 1);
-	store->cell = malloc(chunks * sizeof(*store->cell) + 1);
-	store->class = malloc(chunks * sizeof(*store->class) + 1);
+	store->live = arena_beside(arena, chunks * sizeof(*store->live) + 1);
+	store->cell = arena_beside(arena, chunks * sizeof(*store->cell) + 1);
+	store->class = arena_beside(arena, chunks * sizeof(*store->class) + 1);
 	if (!store->live || !store->cell || !store->class)
 		return -ENOMEM;
-	memset(store->live, 0, chunks * sizeof(*store->live));
-	memset(store->cell, 0, chunks * sizeof(*store->cell));
-	memset(store->class, 0, chunks * sizeof(*store->class));
 	return 0;
 }
 

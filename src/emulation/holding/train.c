@@ -145,7 +145,7 @@ static __rte_always_inline void gone(struct log *log, struct holder *holder, str
 {
 	train->gone = (uint16_t)(train->gone + k);
 	if (likely(train->gone == train->n))
-		log_pass(log, &holder->arena, held_bytes_of_all(train));
+		log_remove(log, &holder->arena, held_bytes_of_all(train));
 }
 
 /* Returns true if the oldest train has one packet, which may leave now. */
@@ -177,7 +177,9 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 			gone(log, holder, train, k);
 			continue;
 		}
-		/* If packets come one by one, as in a replay, all trains have one. */
+		/* If packets come one by one, as in a replay, all trains have one. Without this
+		 * loop that takes 104 instructions a packet in place of 71 (`drive leaky-bucket`,
+		 * callgrind). */
 		do {
 			train = log_front(log);
 			hold_leave(holder, train, 0, 1, train->t_ns, log_ahead(log), outlet);

@@ -2,7 +2,6 @@
 #include "holding/wheel.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_common.h>
 #include <rte_prefetch.h>
@@ -94,12 +93,10 @@ static uint32_t slot_after(const struct wheel_level *level, uint32_t n, uint32_t
 
 struct wheel *wheel_make(struct arena *arena)
 {
-	struct wheel *wheel = malloc(sizeof(*wheel));
+	struct wheel *wheel = arena_beside(arena, sizeof(*wheel));
 
 	if (!wheel)
 		return NULL;
-	/* Written to, not left zero, so that the pages exist before packets come. */
-	memset(wheel, 0, sizeof(*wheel));
 	wheel->pool.arena = arena;
 	if (store_open(&wheel->store, arena) < 0) {
 		wheel_free(wheel);
@@ -107,17 +104,13 @@ struct wheel *wheel_make(struct arena *arena)
 	}
 	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
 		struct wheel_level *level = level_at(wheel, i);
-		size_t lists = wheel_slots[i] * sizeof(*level->list);
-		size_t key_lists = wheel_slots[i] * sizeof(*level->key_lists);
 
-		level->list = malloc(lists);
-		level->key_lists = malloc(key_lists);
+		level->list = arena_beside(arena, wheel_slots[i] * sizeof(*level->list));
+		level->key_lists = arena_beside(arena, wheel_slots[i] * sizeof(*level->key_lists));
 		if (!level->list || !level->key_lists) {
 			wheel_free(wheel);
 			return NULL;
 		}
-		memset(level->list, 0, lists);
-		memset(level->key_lists, 0, key_lists);
 	}
 	return wheel;
 }

@@ -139,7 +139,8 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
  * wheel. Returns false if there is no memory: the packet remains the caller's. */
 bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
                      const struct burst *burst, simtime now);
-/* The same as line_push for n packets in records, each with its own due time. The packets are
+/* The same as line_push for n packets in records, each with its own due time, and each a train of
+ * one. The packets are
  * moved: the caller then removes the records without dropping them. */
 uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
                         uint16_t n, const simtime *due_ns);

@@ -79,7 +79,7 @@
  * from ecn_marker() (notify/ecn.h): `ecn` beside the AQM decides; if there is none, the AQM's own
  * default. NULL: nothing can be marked. If a packet cannot be marked, AQM_MARK drops it with the
  * verdict's reason; if it is marked already, AQM_MARK lets it pass. A marked packet is counted as
- * `ecn_marked`, after the queue has found room for it.
+ * `ecn_marked`, after the queue has found room for it, even if there is then no memory.
  *
  * Snapshots. `snapshot` writes the state of the AQM, or reads it (snapshot.h). NULL: it has no
  * state but `drawn`, which is handled for it. The packets in its bands are not its concern: they
@@ -131,7 +131,7 @@ struct aqm_view {
 	struct limit limit;                      /* of the queue */
 	uint64_t rate_bps;                       /* of the link, currently */
 	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead, like all
-	                      * bytes here */
+	                      * bytes here; of a group, that has each packet's (aqm_group) */
 };
 
 enum aqm_action { AQM_PASS, AQM_MARK, AQM_DROP };
@@ -143,9 +143,9 @@ struct aqm_verdict {
 
 /* The outcome of an arrival. */
 enum aqm_outcome {
-	AQM_QUEUED,      /* passed, and is in the queue */
-	AQM_MARKED,      /* in the queue, and about to be marked (the mbuf is as it came) */
-	AQM_MARKED_PAST, /* to be marked, and was marked already; in the queue */
+	AQM_QUEUED,      /* passed: goes into the queue, if there is memory */
+	AQM_MARKED,      /* the same, about to be marked (the mbuf is as it came) */
+	AQM_MARKED_PAST, /* the same, to be marked, and was marked already */
 	AQM_UNMARKABLE,  /* to be marked, and cannot be: dropped */
 	AQM_DROPPED,     /* dropped by the AQM */
 	AQM_OVERFLOWED,  /* passed, or to be marked, but the queue is full: dropped */

@@ -33,10 +33,11 @@ static uint64_t power_of_ten(uint32_t exponent)
 	return power;
 }
 
-/* Returns the weight in billionths; the default is 1. */
+/* Returns the weight in billionths; the default is 1. One that check_weight refuses counts as 1:
+ * another statement may be checked before this one. */
 static uint64_t weight_units(const struct class_conf *conf)
 {
-	if (conf->weight.digits == 0)
+	if (conf->weight.digits == 0 || conf->weight.places > WEIGHT_PLACES_MAX)
 		return power_of_ten(WEIGHT_PLACES_MAX);
 	return conf->weight.digits * power_of_ten(WEIGHT_PLACES_MAX - conf->weight.places);
 }

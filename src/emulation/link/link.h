@@ -101,7 +101,7 @@ static inline uint32_t link_length(const struct link *link, uint32_t wire_bytes)
 /* Returns true if more packets are likely to leave right behind the head by `until`: the queue has
  * some, and the time left is at least what the head takes. The result only chooses the cheaper of
  * two ways with the same outcome. */
-static inline bool link_may_run(const struct link *link, simtime until)
+static inline bool link_run_pays(const struct link *link, simtime until)
 {
 	return link->queue.log.records > 1 &&
 	       until - link->departure >= link->departure - link->shaper.at;

@@ -297,7 +297,7 @@ static inline void pass(struct red *red)
 	spacing_reset(red);
 }
 
-bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group)
+bool red_reaches_judge(struct red *red, const struct red_rule *rule, struct red_group *group)
 {
 	const struct red_setup *setup = &rule->setup;
 	/* How much each packet adds to the queue: a constant, and a mask of its length. */
@@ -352,7 +352,7 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 	                          .n = 1,
 	                          .length = &arrival->wire_bytes};
 
-	return red_pass(red, rule, &alone) ? red_judge(red, rule, arrival) : RED_PASS;
+	return red_reaches_judge(red, rule, &alone) ? red_judge(red, rule, arrival) : RED_PASS;
 }
 
 /* ---- snapshots ---- */

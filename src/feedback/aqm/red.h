@@ -231,7 +231,7 @@ struct red_arrival {
 	uint64_t rate_bps;
 	uint64_t draw; /* of this packet */
 	uint32_t wire_bytes;
-	bool capable; /* can be marked */
+	bool capable; /* can be marked; of plain RED: the queue marks at all (cloud_aqm.c looks) */
 	bool chosen;  /* RED_MAPPED: belongs to an ECN-mod flow */
 };
 
@@ -264,7 +264,7 @@ void red_snapshot(struct red *red, struct snapshot *snapshot);
 /* Lets packets of the group arrive as long as they pass because the average is below min or q is at
  * most 1. These packets are removed from the group. Returns true if a packet is left: the first of
  * the group has arrived, too, and red_judge decides about it. Returns false if all have passed. */
-bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group);
+bool red_reaches_judge(struct red *red, const struct red_rule *rule, struct red_group *group);
 enum red_verdict red_judge(struct red *red, const struct red_rule *rule,
                            const struct red_arrival *arrival);
 /* Calls both for one packet. */

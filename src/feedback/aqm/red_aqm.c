@@ -91,7 +91,7 @@ static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 		rest.uncounted =
 		        setup->selection == RED_MAPPED && arrival.chosen && arrival.capable;
 	}
-	while (red_pass(&red->red, &red->rule, &rest)) {
+	while (red_reaches_judge(&red->red, &red->rule, &rest)) {
 		arrival.queue = rest.queue;
 		arrival.wire_bytes = *rest.length;
 		arrival.draw = draw_u64(aqm->key, aqm->drawn + (group->n - rest.n), 0);
