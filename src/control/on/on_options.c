@@ -60,7 +60,7 @@ const struct path_words on_words = {
         .ends = {[PATH_FAR] = "the wire's side of weir", [PATH_NEAR] = "the host's side of weir"}};
 
 /* Fewer than a packet in ten, or a second for a packet. */
-#define LOSS_MOST (PROBABILITY_ONE / 10 * 9)
+#define LOSS_MOST      ((PROBABILITY_ONE / 10 + 1) * 9)
 #define RATE_LEAST_BPS 10000
 
 bool on_cuts_off(const struct on_arguments *arguments, const struct scenario *scenario,
