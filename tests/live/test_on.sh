@@ -219,7 +219,7 @@ refused 'on which interface' "$WEIR" on
 refused 'statements have no dashes: delay 40ms' "$WEIR" on eth0 --latency 40ms
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 'loss 100%' -s "$socket"
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 --up 'rate 1bit' -s "$socket"
-refused 'there is no such process' "$WEIR" on eth0 40ms --pid 2000000000 -s "$socket"
+refused 'there is no process' "$WEIR" on eth0 40ms --pid 2000000000 -s "$socket"
 refused 'ip netns' "$WEIR" on eth0 40ms --netns nowhere -s "$socket"
 $in_a python3 "$work/hooks.py" xdp >"$work/xdp" &
 xdp=$!
@@ -228,6 +228,26 @@ refused 'ip link set eth0 xdp off' $in_a "$WEIR" on eth0 40ms -s "$socket"
 kill $xdp
 wait $xdp || true
 until_true nothing_is_left || fail "after refusals: $(hooks) $(ip -n A -br link)"
+
+# ---- match: the rest is not touched, and does not come to weir
+refused 'the filter goes wrong at' "$WEIR" on eth0 40ms match 'hots 192.0.2.1'
+refused 'a loop' $in_a "$WEIR" on eth0 40ms match 'ip6 protochain 6' -s "$socket"
+nothing_is_left || fail "after a refused filter: $(hooks) $(ip -n A -br link)"
+on_start 40ms match 'host 192.0.2.1 and icmp'
+least_of() # address: the least round trip
+{
+	$in_a ping -c 3 -i 0.1 -W 20 "$1" | sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n |
+		head -n 1
+}
+within "matches: least round trip in ms" "$(least_of 192.0.2.1)" 80 119 || fail "match"
+within "does not match: least round trip in ms" "$(least_of 203.0.113.1)" 0 39 || fail "match"
+within "does not match: least round trip in ms" "$(least_of 2001:db8:1::1)" 0 39 || fail "match"
+lives unmatched
+came=$(ctl -j show ports | jq '[.ports[].rx_packets] | add')
+[ "$came" = 6 ] || fail "$came packets came to weir, not 6"
+failed=0
+weir_stop
+nothing_is_left || fail "after match: $(hooks) $(ip -n A -br link)"
 
 # ---- in another network: that of a name, and of a process, with which weir ends
 "$WEIR" on eth0 'loss 100%' --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||

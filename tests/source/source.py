@@ -246,6 +246,7 @@ def who_runs_unattended_prints_in_one_place():
     who typed the command."""
     may = {"src/dataplane/machine/run_log.c",    # the log itself
            "src/control/exec/exec_command.c",    # where a shell's user is
+           "src/control/on/on_container.c",      # what another program prints is read
            "src/control/path/path_run.c",        # the table at the end
            "src/control/serve/serve_missing.c"}  # for a build without it: like a wrong option
     folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve",

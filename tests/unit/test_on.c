@@ -73,8 +73,7 @@ static void a_path_that_lets_hardly_a_packet_through_needs_an_end(void **state)
 		                       sizeof(message)) != 0)
 			fail_msg("%s: %s", rows[i].line, message);
 		if (on_cuts_off(&arguments, scenario, message, sizeof(message)) != rows[i].cuts_off)
-			fail_msg("%s: %s", rows[i].line,
-			         rows[i].cuts_off ? "passes" : message);
+			fail_msg("%s: %s", rows[i].line, rows[i].cuts_off ? "passes" : message);
 		scenario_free(scenario);
 	}
 }

@@ -108,7 +108,7 @@ bool exec_is_listening(pid_t process);
 #define EXEC_INTERFACE "weir0" /* at both ends */
 
 struct exec_path {
-	struct path_end ends[PATH_ENDS];
+	struct tap_end ends[PATH_ENDS];
 	struct address address[PATH_ENDS][2]; /* IPv4; IPv6, or none */
 	int opening[2]; /* of a socket pair: the far port's, and the gateway's; of --between: -1 */
 	struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX];

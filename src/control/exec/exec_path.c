@@ -139,14 +139,14 @@ static int set_up_end(void *argument)
 
 static int open_end(struct exec_path *path, struct set_up *set_up, struct problem *problem)
 {
-	struct path_end *end = &path->ends[set_up->end];
+	struct tap_end *end = &path->ends[set_up->end];
 	int rc;
 
 	end->net = namespace_make_net(problem);
 	if (end->net < 0)
 		return end->net;
-	rc = path_end_open(end, EXEC_INTERFACE, set_up->end == PATH_FAR ? path->opening[0] : -1,
-	                   problem);
+	rc = tap_end_open(end, EXEC_INTERFACE, set_up->end == PATH_FAR ? path->opening[0] : -1,
+	                  problem);
 	if (rc < 0)
 		return rc;
 	set_up->index = end->index;
@@ -211,7 +211,7 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 	memset(path, 0, sizeof(*path));
 	path->opening[0] = path->opening[1] = -1;
 	for (uint32_t end = 0; end < PATH_ENDS; end++)
-		path->ends[end] = path_end_none;
+		path->ends[end] = tap_end_none;
 	if (!between) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, path->opening) < 0) {
 			rc = -errno;
@@ -232,7 +232,7 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 int exec_path_let_out(struct exec_path *path, const struct priority *priority,
                       struct problem *problem)
 {
-	const struct path_end *far = &path->ends[PATH_FAR];
+	const struct tap_end *far = &path->ends[PATH_FAR];
 	struct gateway_options options = {
 	        .net = far->net,
 	        .tap = far->tap,
@@ -259,7 +259,7 @@ void exec_path_close(struct exec_path *path)
 	gateway_stop(path->gateway);
 	path->gateway = NULL;
 	for (uint32_t end = 0; end < PATH_ENDS; end++)
-		path_end_close(&path->ends[end]);
+		tap_end_close(&path->ends[end]);
 	close_fd(&path->opening[0]);
 	close_fd(&path->opening[1]);
 }

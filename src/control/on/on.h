@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of `weir on`: its command line, and the interface whose packets cross weir. What it
- * shares with `weir exec` is in path/path.h.
+ * The parts of `weir on`: its command line, and the place of the interface whose packets cross
+ * weir. The interface itself is around.h; what it shares with `weir exec` is in path/path.h.
  */
 #ifndef WEIR_ON_H
 #define WEIR_ON_H
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "namespace/detour.h"
+#include "capture/filter.h"
 #include "path/path.h"
-#include "port/interface_look.h"
+#include "port/around.h"
 #include "scenario/problem.h"
 
 /* The command line; docs/man/weir-on.1 describes it. */
 
+#define ON_CONTAINERS_MAX 16
+
 struct on_arguments {
 	struct path_arguments path; /* first */
-	const char *interface;
-	const char *netns; /* a name of `ip netns`, or a path; NULL: not given */
-	uint64_t pid;      /* 0: not given */
-	uint64_t for_ns;   /* 0: not given */
+	const char *interface;      /* NULL: the one that its network has */
+	const char *match;          /* NULL: all packets */
+	const char *netns;          /* a name of `ip netns`, or a path; NULL: not given */
+	const char *container[ON_CONTAINERS_MAX]; /* names or ids */
+	uint32_t n_containers;
+	uint64_t pid;    /* 0: not given */
+	uint64_t for_ns; /* 0: not given */
+	bool between;    /* only packets between the first container and the second */
+	bool wait;
 	bool yes;
 };
 
@@ -48,39 +56,44 @@ bool on_cuts_off(const struct on_arguments *arguments, const struct scenario *sc
                  char *message, size_t room);
 
 /*
- * The interface: two taps, and the detour through them (detour.h). The taps are in the interface's
- * network namespace, where `ip link` shows them as weir-h7 and weir-w7, 7 being the index of the
- * interface, in hexadecimal digits. They have no addresses, and the kernel sends nothing of its own
- * there.
+ * The place: a network namespace, and the interface there. It is this process's namespace, or that
+ * of a name, of a process or of a container.
  *
- * The names keep a second weir away: two detours at one interface would feed each other for ever.
+ * Ownership: on_place_close closes the descriptors.
  */
 
-struct on_interface {
-	int socket;  /* in the interface's namespace */
-	int netlink; /* the same */
-	int process; /* readable when the process of --pid has ended; -1: there is none */
-	struct interface_look look;
-	struct path_end ends[PATH_ENDS]; /* near: the host's */
-	struct detour detour;
+struct on_place {
+	int net;
+	int process; /* readable when the process whose network it is has ended; -1: none */
+	const char *container; /* NULL: it is none */
+	char interface[IFNAMSIZ];
+	char match[FILTER_BYTES_MAX + 1]; /* "": all packets */
 };
 
-extern const struct on_interface on_interface_none;
+/* Finds the place; `container`: one of the arguments, or NULL. Returns 0, or -errno with problem:
+ * -ENOENT if the container does not run. */
+int on_place_open(const struct on_arguments *arguments, const char *container,
+                  struct on_place *place, struct problem *problem);
+void on_place_close(struct on_place *place);
+/* Returns true if the process whose network it is has ended. */
+bool on_place_is_gone(const struct on_place *place);
 
-/* Finds the interface and makes the taps. Packets still go their usual way. Returns 0, or -errno
- * with problem: there is no such interface, it cannot be taken, weir is on it already. */
-int on_interface_open(const struct on_arguments *arguments, struct on_interface *interface,
-                      struct problem *problem);
-/* Begins the detour, when the ports on the taps are open. Returns 0, or -errno with problem. */
-int on_interface_begin(struct on_interface *interface, struct problem *problem);
-/* Gives the interface back. */
-void on_interface_end(struct on_interface *interface);
-void on_interface_close(struct on_interface *interface);
-/* Returns true, with problem, if the interface is not there any more, or the process whose it was.
- * That it has another name now is no matter. */
-bool on_interface_is_gone(const struct on_interface *interface, struct problem *problem);
-/* Reads how many packets had no room in the tap of each end so far: weir has never seen them.
- * Returns false if that is not known. */
-bool on_interface_lost(const struct on_interface *interface, uint64_t lost[PATH_ENDS]);
+/* Asks the programs that run containers for the process of one: docker, podman, nerdctl, crictl.
+ * Returns 0; or -errno with problem: -ENOENT if it does not run. */
+int on_container_process(const char *name, uint64_t *pid, struct problem *problem);
+
+/*
+ * Several containers, and --wait: each container has a process of its own, a child, with its own
+ * path. This process starts them, waits, and passes on what ends weir. It keeps its rights, and
+ * touches no packet.
+ *
+ * `run` is called in a child; its result is the exit status of the child. ON_IS_GONE: the container
+ * has ended. Returns the exit status of weir.
+ */
+
+#define ON_IS_GONE 3
+
+int on_containers_keep(const struct on_arguments *arguments,
+                       int (*run)(const struct on_arguments *arguments, const char *container));
 
 #endif

@@ -17,15 +17,17 @@
 #define TICK_MS 100
 
 struct session {
-	struct on_arguments arguments;
+	const struct on_arguments *arguments;
 	struct path_run run;
-	struct on_interface interface;
+	struct on_place place;
+	struct around around;
+	bool is_gone; /* the place, or the interface */
 };
 
 /* From now on neither an interface nor a program is touched but by closing it. */
 static void give_up_privileges(const struct session *session)
 {
-	const struct path_arguments *path = &session->arguments.path;
+	const struct path_arguments *path = &session->arguments->path;
 	const char *files[] = {server_path(session->run.server), path->report, path->log,
 	                       path->picture, path->pcap};
 
@@ -34,25 +36,32 @@ static void give_up_privileges(const struct session *session)
 }
 
 /* Nothing is on its detour before all is ready for it. */
-static int start(struct session *session, struct problem *problem)
+static int start(struct session *session, const char *container, struct problem *problem)
 {
-	const struct path_arguments *path = &session->arguments.path;
-	struct on_interface *interface = &session->interface;
+	const struct path_arguments *path = &session->arguments->path;
+	struct on_place *place = &session->place;
+	struct around *around = &session->around;
 	cpu_set_t allowed;
 	int rc;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	rc = path_run_open(&session->run, problem);
 	if (rc == 0)
-		rc = on_interface_open(&session->arguments, interface, problem);
+		rc = on_place_open(session->arguments, container, place, problem);
+	if (rc == 0)
+		rc = around_open(
+		        &(struct around_plan){.net = place->net,
+		                              .interface = place->interface,
+		                              .match = place->match[0] ? place->match : NULL},
+		        around, problem);
 	if (rc == 0)
 		rc = path_run_listen(&session->run, path->socket, path->socket != NULL, problem);
 	if (rc == 0)
-		rc = path_run_start(&session->run, interface->ends, problem);
+		rc = path_run_start(&session->run, around->ends, problem);
 	if (rc == 0 && !path->cores)
 		rest_let_move(&allowed);
 	if (rc == 0)
-		rc = on_interface_begin(interface, problem);
+		rc = around_begin(around, problem);
 	if (rc < 0)
 		return rc;
 	/* Before there are threads that block signals (privileges.h). */
@@ -63,40 +72,61 @@ static int start(struct session *session, struct problem *problem)
 static void greet(const struct session *session)
 {
 	const char *socket = server_path(session->run.server);
+	const struct on_place *place = &session->place;
 
 	run_log(RUN_LOG_NOTICE,
 	        "running, seed %" PRIu64
-	        ": all packets of %s cross weir, and its connections live on%s%s; %s gives it back",
-	        session->run.scenario->seed, session->interface.look.name,
-	        socket[0] ? ", control socket " : "", socket,
-	        session->arguments.for_ns > 0 ? "its end, or ^C," : "^C");
+	        ": %s of %s%s%s cross weir, and its connections live on%s%s; %s gives it back",
+	        session->run.scenario->seed,
+	        place->match[0] ? "the packets that match" : "all packets",
+	        session->around.look.name, place->container ? " in container " : "",
+	        place->container ? place->container : "", socket[0] ? ", control socket " : "",
+	        socket, session->arguments->for_ns > 0 ? "its end, or ^C," : "^C");
 }
 
 /* Adds what had no room in the taps to the losses of their ports. */
 static void count_lost(struct session *session)
 {
-	uint64_t lost[PATH_ENDS];
+	uint64_t lost;
 
-	if (!on_interface_lost(&session->interface, lost))
-		return;
-	for (unsigned end = 0; end < PATH_ENDS; end++)
-		runtime_lost_beyond(session->run.runtime, session->run.ports[end], lost[end], 0);
+	for (unsigned side = 0; side < AROUND_SIDES; side++) {
+		if (around_lost(&session->around, side, &lost))
+			runtime_lost_beyond(session->run.runtime, session->run.ports[side], lost,
+			                    0);
+	}
+}
+
+/* Returns true, with problem, if there is nothing left to be on. */
+static bool is_gone(const struct session *session, struct problem *problem)
+{
+	const struct on_place *place = &session->place;
+	const char *name = session->around.look.name;
+
+	if (on_place_is_gone(place) && place->container)
+		problem_set(problem, -1, "container %s has stopped", place->container);
+	else if (on_place_is_gone(place))
+		problem_set(problem, -1, "the process whose %s it was has ended", name);
+	else if (around_is_gone(&session->around))
+		problem_set(problem, -1, "interface %s is not there any more", name);
+	else
+		return false;
+	return true;
 }
 
 /* Serves until a signal comes, the time is over, or the interface is gone. Returns 0, or -errno
  * with problem. */
 static int serve(struct session *session, struct problem *problem)
 {
-	const struct on_interface *interface = &session->interface;
-	const uint64_t begun_ns = clock_machine_ns(), for_ns = session->arguments.for_ns;
+	const uint64_t begun_ns = clock_machine_ns(), for_ns = session->arguments->for_ns;
 	int rc = 0;
 
 	while (rc == 0 && (for_ns == 0 || clock_machine_ns() - begun_ns < for_ns)) {
-		rc = server_step(session->run.serving, interface->process,
+		rc = server_step(session->run.serving, session->place.process,
 		                 path_record_pace_ms(session->run.record, TICK_MS));
 		path_run_take(&session->run);
 		count_lost(session);
-		if (rc == 0 && on_interface_is_gone(interface, problem))
+		session->is_gone = is_gone(session, problem);
+		if (rc == 0 && session->is_gone)
 			return -ENODEV;
 	}
 	if (rc < 0)
@@ -104,76 +134,96 @@ static int serve(struct session *session, struct problem *problem)
 	return rc < 0 ? rc : 0;
 }
 
-/* The interface is given back before anything else is done. */
-static int run(struct session *session)
+/* Returns the exit status. The interface is given back before anything else is done. */
+static int run(struct session *session, const char *container)
 {
 	struct problem problem = {.text = ""}, later = {.text = ""};
 	bool begun;
 	int rc;
 
-	session->interface = on_interface_none;
-	rc = start(session, &problem);
+	session->place = (struct on_place){.net = -1, .process = -1};
+	session->around = around_none;
+	rc = start(session, container, &problem);
 	begun = rc == 0;
 	if (begun) {
 		greet(session);
 		rc = serve(session, &problem);
 	}
-	on_interface_end(&session->interface);
+	around_end(&session->around);
 	if (rc < 0)
 		run_log(RUN_LOG_ERROR, "%s", problem.text);
 	if (path_run_end(&session->run, begun, &later) < 0) {
 		run_log(RUN_LOG_ERROR, "%s", later.text);
 		rc = -EIO;
 	}
-	on_interface_close(&session->interface);
+	around_close(&session->around);
+	on_place_close(&session->place);
 	if (rc == 0)
 		return 0;
-	return begun ? 1 : 2;
+	return !begun ? 2 : session->is_gone && container ? ON_IS_GONE : 1;
+}
+
+/* ---- the command ---- */
+
+static const char *line; /* the command line */
+
+/* Makes the scenario, and runs it. Returns the exit status. */
+static int run_on(const struct on_arguments *given, const char *container)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	struct on_arguments *arguments = malloc(sizeof(*arguments));
+	char message[SCENARIO_FILE_ERROR];
+	int status = 2;
+
+	if (!session || !arguments) {
+		run_log(RUN_LOG_ERROR, "no memory");
+		goto out;
+	}
+	*arguments = *given;
+	session->arguments = arguments;
+	session->run.words = &on_words;
+	session->run.arguments = &arguments->path;
+	session->run.line = line;
+	if (path_scenario_make(&on_words, &arguments->path, &session->run.scenario,
+	                       session->run.ports, message, sizeof(message)) < 0 ||
+	    on_cuts_off(arguments, session->run.scenario, message, sizeof(message))) {
+		run_log(RUN_LOG_ERROR, "%s", message);
+		goto out;
+	}
+	run_seed_choose(session->run.scenario);
+	status = run(session, container);
+	if (alloc_failure_taken()) {
+		run_log(RUN_LOG_ERROR, "out of memory: the output is incomplete");
+		status = 1;
+	}
+out:
+	if (session)
+		scenario_free(session->run.scenario);
+	free(arguments);
+	free(session);
+	return status;
 }
 
 int command_on(int argc, char **argv)
 {
 	static const char *const all[] = {NULL}; /* nothing is left out */
-	struct session *session = calloc(1, sizeof(*session));
-	char message[SCENARIO_FILE_ERROR], *line;
-	int status;
+	static struct on_arguments arguments;
+	char *text = command_line_text("on", argc, argv, all);
+	int status = on_arguments_parse(argc, argv, &arguments);
 
-	if (!session) {
-		run_log(RUN_LOG_ERROR, "no memory");
-		return 2;
-	}
-	line = command_line_text("on", argc, argv, all);
-	status = on_arguments_parse(argc, argv, &session->arguments);
 	if (status != OPTIONS_RUN) {
-		free(line);
-		free(session);
+		free(text);
 		return status;
 	}
-	session->run.words = &on_words;
-	session->run.arguments = &session->arguments.path;
-	session->run.line = line;
+	line = text;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	run_log_begin("on", session->arguments.path.log_level, JOURNAL_SOCKET);
-	if (path_scenario_make(&on_words, &session->arguments.path, &session->run.scenario,
-	                       session->run.ports, message, sizeof(message)) < 0) {
-		run_log(RUN_LOG_ERROR, "%s", message);
-		status = 2;
-	} else if (on_cuts_off(&session->arguments, session->run.scenario, message,
-	                       sizeof(message))) {
-		run_log(RUN_LOG_ERROR, "%s", message);
-		status = 2;
-	} else {
-		run_seed_choose(session->run.scenario);
-		status = run(session);
-	}
-	if (alloc_failure_taken()) {
-		run_log(RUN_LOG_ERROR, "out of memory: the output is incomplete");
-		status = 1;
-	}
+	run_log_begin("on", arguments.path.log_level, JOURNAL_SOCKET);
+	if (arguments.wait || (arguments.n_containers > 1 && !arguments.between))
+		status = on_containers_keep(&arguments, run_on);
+	else
+		status = run_on(&arguments, arguments.container[0]);
 	run_log_end();
-	scenario_free(session->run.scenario);
-	free(line);
-	free(session);
-	return status;
+	free(text);
+	return status == ON_IS_GONE ? 1 : status;
 }

@@ -15,6 +15,7 @@
 #include "live/runtime.h"
 #include "offline/replay.h"
 #include "options/options.h"
+#include "port/tap_end.h"
 #include "record/recording_run.h"
 #include "run/run_prepare.h"
 #include "scenario/problem.h"
@@ -23,30 +24,6 @@
 
 /* `down` leads from the far end to the near end. */
 enum { PATH_FAR, PATH_NEAR, PATH_ENDS };
-
-/*
- * An end: a tap in a network namespace, which weir opens as a port (tap_port.h). The tap ends with
- * its descriptor, however the process ends.
- *
- * Ownership: path_end_close closes all descriptors.
- */
-
-#define PATH_DEVICE_BYTES 64
-
-struct path_end {
-	int net; /* the caller makes or opens it */
-	int tap;
-	int stamps; /* socket (tap_port.h), or -errno: the time of frames is not known */
-	int index;  /* of the tap, in `net` */
-	char device[PATH_DEVICE_BYTES]; /* for struct port_conf */
-};
-
-extern const struct path_end path_end_none;
-
-/* Makes the tap in `end->net`. `opening`: as of a tap port; -1: none. Returns 0, or -errno with
- * problem. */
-int path_end_open(struct path_end *end, const char *name, int opening, struct problem *problem);
-void path_end_close(struct path_end *end);
 
 /* The options that both commands have. Their arguments begin with this struct. */
 struct path_arguments {
@@ -212,7 +189,7 @@ struct path_run {
 int path_run_open(struct path_run *run, struct problem *problem);
 /* `path`: NULL is the default. Without `must`, a run that can have no socket there has none. */
 int path_run_listen(struct path_run *run, const char *path, bool must, struct problem *problem);
-int path_run_start(struct path_run *run, const struct path_end ends[PATH_ENDS],
+int path_run_start(struct path_run *run, const struct tap_end ends[PATH_ENDS],
                    struct problem *problem);
 int path_run_serve(struct path_run *run, struct problem *problem);
 

@@ -57,7 +57,7 @@ int path_run_listen(struct path_run *run, const char *path, bool must, struct pr
 	return server_open(&(struct server_paths){.control = ""}, &run->server, problem);
 }
 
-static int bind_ports(struct path_run *run, const struct path_end ends[PATH_ENDS],
+static int bind_ports(struct path_run *run, const struct tap_end ends[PATH_ENDS],
                       struct problem *problem)
 {
 	for (unsigned end = 0; end < PATH_ENDS; end++) {
@@ -116,7 +116,7 @@ static int start_runtime(struct path_run *run, struct problem *problem)
 	return runtime_start(run->scenario, &options, &run->runtime, problem);
 }
 
-int path_run_start(struct path_run *run, const struct path_end ends[PATH_ENDS],
+int path_run_start(struct path_run *run, const struct tap_end ends[PATH_ENDS],
                    struct problem *problem)
 {
 	const struct path_arguments *arguments = run->arguments;

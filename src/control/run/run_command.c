@@ -273,7 +273,8 @@ static void give_up_privileges(const struct run_arguments *arguments, const stru
 {
 	const char *files[] = {server_path(server), server_path_read_only(server), arguments->keep};
 
-	run_give_up_privileges(runtime, &arguments->record, files, sizeof(files) / sizeof(files[0]));
+	run_give_up_privileges(runtime, &arguments->record, files,
+	                       sizeof(files) / sizeof(files[0]));
 }
 
 /* Serves until a signal comes, then restores everything. `allowed`: the processors of this process,

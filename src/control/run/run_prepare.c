@@ -202,9 +202,8 @@ int run_memory_size(const struct scenario *scenario, const struct run_memory *as
 	return rc;
 }
 
-void run_give_up_privileges(const struct runtime *runtime,
-                            const struct recording_arguments *record, const char *const *files,
-                            size_t n)
+void run_give_up_privileges(const struct runtime *runtime, const struct recording_arguments *record,
+                            const char *const *files, size_t n)
 {
 	const char *written[RUN_FILES_MAX + 3];
 	char recording[PATH_MAX], dump[PATH_MAX];

@@ -65,9 +65,8 @@ void rest_say(const struct rest_arguments *arguments, const struct runtime *runt
  * recording and the dumps. Logs a warning if that fails: as for a thread that blocks signals
  * (privileges.h). */
 #define RUN_FILES_MAX 8
-void run_give_up_privileges(const struct runtime *runtime,
-                            const struct recording_arguments *record, const char *const *files,
-                            size_t n);
+void run_give_up_privileges(const struct runtime *runtime, const struct recording_arguments *record,
+                            const char *const *files, size_t n);
 
 /* Prepares a live scenario before it starts: a seed, and memory that this process can have. */
 

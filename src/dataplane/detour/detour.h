@@ -8,6 +8,8 @@
  *   the kernel's stack  --->  read  ......>  write  --->  interface  ---> wire     egress
  *   the kernel's stack  <---  write <......  read   <---  interface  <--- wire     ingress
  *
+ * With a filter only the packets that fit do (classic.h).
+ *
  * Each arrow at a tap is a BPF program at a tcx hook (Linux 6.6), which redirects:
  *
  *   interface, egress    to the tap "host"; but not what came in at the tap "world"
@@ -34,6 +36,8 @@
 
 #include <stdint.h>
 
+#include <linux/filter.h>
+
 #include "scenario/problem.h"
 
 enum { DETOUR_HOST, DETOUR_WORLD, DETOUR_TAPS };
@@ -50,6 +54,10 @@ struct detour_plan {
 	const char *name; /* of the interface, for messages */
 	int interface;
 	int taps[DETOUR_TAPS];
+	/* A filter (filter_steps): what does not fit goes its usual way, within the kernel. None:
+	 * all packets take the detour. */
+	const struct sock_filter *steps;
+	uint32_t n_steps;
 };
 
 /* Checks whether this process may make a detour and its taps, before anything is made. Returns 0,

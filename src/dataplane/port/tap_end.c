@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path/path.h"
+#include "port/tap_end.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -7,16 +7,16 @@
 #include "namespace/namespace.h"
 #include "port/tap_port.h"
 
-const struct path_end path_end_none = {.net = -1, .tap = -1, .stamps = -1};
+const struct tap_end tap_end_none = {.net = -1, .tap = -1, .stamps = -1};
 
 static int open_stamps(void *argument)
 {
-	const struct path_end *end = argument;
+	const struct tap_end *end = argument;
 
 	return tap_stamps_socket(end->index);
 }
 
-int path_end_open(struct path_end *end, const char *name, int opening, struct problem *problem)
+int tap_end_open(struct tap_end *end, const char *name, int opening, struct problem *problem)
 {
 	char with_opening[24] = "", with_stamps[24] = "";
 
@@ -34,7 +34,7 @@ int path_end_open(struct path_end *end, const char *name, int opening, struct pr
 	return 0;
 }
 
-void path_end_close(struct path_end *end)
+void tap_end_close(struct tap_end *end)
 {
 	int *fds[] = {&end->tap, &end->stamps, &end->net};
 

@@ -1,83 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "namespace/detour.h"
+#include "detour/detour.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/bpf.h>
 #include <linux/capability.h>
 
+#include "detour/classic.h"
+#include "detour/program.h"
 #include "machine/cpu_level.h"
 #include "namespace/namespace.h"
 
-/* Constants of Linux 6.6; the headers of Debian 12 are older. */
-#define TCX_INGRESS_HOOK 46        /* BPF_TCX_INGRESS */
-#define TCX_EGRESS_HOOK  47        /* BPF_TCX_EGRESS */
-#define TCX_FIRST        (1u << 3) /* BPF_F_BEFORE, beside no other: before all */
-#define TCX_GO_ON        (-1)      /* TCX_NEXT */
-
-#define INSTRUCTIONS_MAX 12
-#define CONTEXT          BPF_REG_1 /* a program's argument: struct __sk_buff */
-
 /* ---- programs ---- */
-
-struct program {
-	const char *name; /* `bpftool prog` shows it */
-	struct bpf_insn instructions[INSTRUCTIONS_MAX];
-	uint32_t n;
-};
-
-static void add(struct program *program, uint8_t code, uint8_t to, uint8_t from, int16_t offset,
-                int32_t value)
-{
-	program->instructions[program->n++] = (struct bpf_insn){
-	        .code = code, .dst_reg = to, .src_reg = from, .off = offset, .imm = value};
-}
-
-static void add_set(struct program *program, uint8_t to, int32_t value)
-{
-	add(program, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value);
-}
 
 static void add_set_mark(struct program *program, uint32_t mark)
 {
-	add_set(program, BPF_REG_2, (int32_t)mark);
-	add(program, BPF_STX | BPF_MEM | BPF_W, CONTEXT, BPF_REG_2,
-	    offsetof(struct __sk_buff, mark), 0);
-}
-
-static void add_go_on(struct program *program)
-{
-	add_set(program, BPF_REG_0, TCX_GO_ON);
-	add(program, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	program_set(program, BPF_REG_2, (int32_t)mark);
+	program_add(program, BPF_STX | BPF_MEM | BPF_W, PROGRAM_CONTEXT, BPF_REG_2,
+	            offsetof(struct __sk_buff, mark), 0);
 }
 
 /* `flags`: 0, or BPF_F_INGRESS. */
 static void add_redirect(struct program *program, int interface, int32_t flags)
 {
-	add_set(program, BPF_REG_1, interface);
-	add_set(program, BPF_REG_2, flags);
-	add(program, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect);
-	add(program, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	program_set(program, BPF_REG_1, interface);
+	program_set(program, BPF_REG_2, flags);
+	program_add(program, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect);
+	program_add(program, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* Skips the next `n` instructions if a field of the context is not `value`. */
 static void add_unless(struct program *program, size_t field, uint32_t value, int16_t n)
 {
-	add(program, BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, CONTEXT, (int16_t)field, 0);
-	add(program, BPF_JMP32 | BPF_JNE | BPF_K, BPF_REG_2, 0, n, (int32_t)value);
+	program_read(program, BPF_REG_2, PROGRAM_CONTEXT, field);
+	program_add(program, BPF_JMP32 | BPF_JNE | BPF_K, BPF_REG_2, 0, n, (int32_t)value);
 }
 
 /* One program and where it is attached. */
 struct attachment {
 	int interface;
-	uint32_t hook;
+	enum program_hook hook;
 	struct program program;
 };
 
@@ -85,72 +52,44 @@ struct attachment {
  * the way. */
 enum { AT_WORLD, AT_HOST, AT_INGRESS, AT_EGRESS };
 
-static void plan_attachments(const struct detour_plan *plan, uint32_t mark,
-                             struct attachment attachments[DETOUR_LINKS])
+/* Returns 0, or -errno. */
+static int plan_attachments(const struct detour_plan *plan, uint32_t mark,
+                            struct attachment attachments[DETOUR_LINKS])
 {
 	const int world = plan->taps[DETOUR_WORLD], host = plan->taps[DETOUR_HOST];
 	struct program *program;
+	int rc = 0;
 
 	attachments[AT_WORLD] = (struct attachment){
-	        .interface = world, .hook = TCX_INGRESS_HOOK, .program.name = "weir_world"};
+	        .interface = world, .hook = PROGRAM_INGRESS, .program.name = "weir_world"};
 	add_redirect(&attachments[AT_WORLD].program, plan->interface, 0);
 
 	attachments[AT_HOST] = (struct attachment){
-	        .interface = host, .hook = TCX_INGRESS_HOOK, .program.name = "weir_host"};
+	        .interface = host, .hook = PROGRAM_INGRESS, .program.name = "weir_host"};
 	add_set_mark(&attachments[AT_HOST].program, mark);
 	add_redirect(&attachments[AT_HOST].program, plan->interface, BPF_F_INGRESS);
 
 	attachments[AT_INGRESS] = (struct attachment){.interface = plan->interface,
-	                                              .hook = TCX_INGRESS_HOOK,
+	                                              .hook = PROGRAM_INGRESS,
 	                                              .program.name = "weir_ingress"};
 	program = &attachments[AT_INGRESS].program;
 	add_unless(program, offsetof(struct __sk_buff, mark), mark, 4);
 	add_set_mark(program, 0);
-	add_go_on(program);
+	program_go_on(program);
+	if (plan->n_steps > 0)
+		rc = classic_add(plan->steps, plan->n_steps, program);
 	add_redirect(program, world, 0);
 
 	attachments[AT_EGRESS] = (struct attachment){.interface = plan->interface,
-	                                             .hook = TCX_EGRESS_HOOK,
+	                                             .hook = PROGRAM_EGRESS,
 	                                             .program.name = "weir_egress"};
 	program = &attachments[AT_EGRESS].program;
 	add_unless(program, offsetof(struct __sk_buff, ingress_ifindex), (uint32_t)world, 2);
-	add_go_on(program);
+	program_go_on(program);
+	if (plan->n_steps > 0 && rc == 0)
+		rc = classic_add(plan->steps, plan->n_steps, program);
 	add_redirect(program, host, 0);
-}
-
-/* ---- the kernel ---- */
-
-static int call_bpf(enum bpf_cmd command, union bpf_attr *attr)
-{
-	long rc = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	return rc < 0 ? -errno : (int)rc;
-}
-
-static int load(const struct program *program)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_SCHED_CLS;
-	attr.insns = (uint64_t)(uintptr_t)program->instructions;
-	attr.insn_cnt = program->n;
-	attr.license = (uint64_t)(uintptr_t) "BSD";
-	snprintf(attr.prog_name, sizeof(attr.prog_name), "%s", program->name);
-	return call_bpf(BPF_PROG_LOAD, &attr);
-}
-
-/* Returns the link, or -errno. */
-static int attach(const struct attachment *attachment, int program)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.link_create.prog_fd = (uint32_t)program;
-	attr.link_create.target_ifindex = (uint32_t)attachment->interface;
-	attr.link_create.attach_type = attachment->hook;
-	attr.link_create.flags = TCX_FIRST;
-	return call_bpf(BPF_LINK_CREATE, &attr);
+	return rc;
 }
 
 /* ---- the whole ---- */
@@ -161,28 +100,39 @@ struct errand {
 	bool loaded; /* the program that failed to be attached was loaded */
 };
 
+/* Returns the link, or -errno. */
+static int attach(const struct attachment *attachment, struct errand *errand)
+{
+	int loaded = program_load(&attachment->program), link;
+
+	errand->loaded = loaded >= 0;
+	if (loaded < 0)
+		return loaded;
+	link = program_attach(loaded, attachment->interface, attachment->hook);
+	close(loaded);
+	return link;
+}
+
 static int begin(void *argument)
 {
 	struct errand *errand = argument;
-	struct attachment attachments[DETOUR_LINKS];
+	struct attachment attachments[DETOUR_LINKS] = {{.interface = 0}};
 	uint32_t mark;
+	int rc;
 
 	if (getrandom(&mark, sizeof(mark), 0) != (ssize_t)sizeof(mark))
 		return -EIO;
-	plan_attachments(errand->plan, mark | 1, attachments);
-	for (uint32_t i = 0; i < DETOUR_LINKS; i++) {
-		int program = load(&attachments[i].program), link;
-
-		errand->loaded = program >= 0;
-		if (program < 0)
-			return program;
-		link = attach(&attachments[i], program);
-		close(program);
-		if (link < 0)
-			return link;
-		errand->detour->links[i] = link;
+	rc = plan_attachments(errand->plan, mark | 1, attachments);
+	for (uint32_t i = 0; rc == 0 && i < DETOUR_LINKS; i++) {
+		rc = attach(&attachments[i], errand);
+		if (rc >= 0) {
+			errand->detour->links[i] = rc;
+			rc = 0;
+		}
 	}
-	return 0;
+	for (uint32_t i = 0; i < DETOUR_LINKS; i++)
+		program_free(&attachments[i].program);
+	return rc;
 }
 
 static int no_permission(struct problem *problem)
@@ -213,6 +163,10 @@ static void explain(const struct errand *errand, int error, struct problem *prob
 {
 	if (error == -EPERM || error == -EACCES)
 		no_permission(problem);
+	else if (error == -ENOTSUP)
+		problem_set(problem, -1,
+		            "the kernel cannot run this filter, which has a loop: write `proto` "
+		            "instead of `protochain`");
 	else if (error == -ENOSYS)
 		problem_set(problem, -1,
 		            "this kernel has no BPF (CONFIG_BPF_SYSCALL): `weir exec` needs none");
