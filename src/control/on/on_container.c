@@ -102,7 +102,8 @@ int on_container_process(const char *name, uint64_t *pid, struct problem *proble
 			            name, all[i].program, all[i].program, name);
 			return -ENOENT;
 		}
-		if (answer.exists && !who) {
+		/* Rather the complaint of one whose daemon answers. */
+		if (answer.exists && (!who || strstr(complaint, "connect"))) {
 			who = all[i].program;
 			memcpy(complaint, answer.complaint, sizeof(complaint));
 		}
