@@ -40,9 +40,10 @@ start db sleep 1000 || fail "$(cat "$work/podman")"
 remove_containers()
 {
 	ended=$?
-	trap clean_up EXIT
-	podman rm -f -t 0 web db >/dev/null 2>&1 || true
-	exit $ended
+	podman rm -f -t 0 web db >/dev/null 2>&1
+	set +e
+	(exit $ended)
+	clean_up
 }
 trap remove_containers EXIT
 address()
