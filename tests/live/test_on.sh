@@ -215,7 +215,12 @@ refused 'there is no interface eth9' $in_a "$WEIR" on eth9 40ms
 refused 'interface lo leads to this machine itself' $in_a "$WEIR" on lo 40ms -s "$socket"
 refused 'setcap cap_bpf' \
 	$in_a setpriv --bounding-set -bpf,-sys_admin "$WEIR" on eth0 40ms -s "$socket"
+refused 'root of a user namespace' unshare --user --map-root-user --net \
+	sh -c 'ip link add eth0 type veth peer name eth1; exec "$0" "$@"' \
+	"$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
+refused 'give one' "$WEIR" on 40ms --pid 1 --netns A
+refused 'needs one expression' "$WEIR" on eth0 40ms match
 refused 'statements have no dashes: delay 40ms' "$WEIR" on eth0 --latency 40ms
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 'loss 100%' -s "$socket"
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 --up 'rate 1bit' -s "$socket"
