@@ -177,7 +177,8 @@ lives() # word
 	until_true said "$1" "$work/echoed" || fail "the connection does not live: $1"
 	if [ -e "$work/typed" ]; then
 		echo "$1" >&4
-		until_true said "$1" "$work/shown" || fail "ssh does not live: $1: $(cat "$work/ssh")"
+		until_true said "$1" "$work/shown" ||
+			fail "ssh does not live: $1: $(cat "$work/ssh")"
 	fi
 	[ "$nft" = none ] || $in_a nft $nft | grep -q 'counter packets 0 bytes 0 drop' ||
 		fail "the firewall sees marks: $($in_a nft $nft)"

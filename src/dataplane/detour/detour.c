@@ -220,7 +220,8 @@ static void explain(const struct errand *errand, int error, struct problem *prob
 	else if (error == -EINVAL && errand->loaded)
 		problem_set(problem, -1,
 		            "this kernel cannot attach BPF programs to an interface by tcx, which "
-		            "Linux 6.6 and later have (CONFIG_NET_XGRESS): `weir exec` needs none");
+		            "Linux 6.6 and later have (CONFIG_NET_XGRESS): `weir exec` needs "
+		            "none, and `weir run` stands between two interfaces");
 	else
 		problem_set(problem, -1, "interface %s: a BPF program cannot be %s: %s",
 		            errand->plan->name, errand->loaded ? "attached" : "loaded",
