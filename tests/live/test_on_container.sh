@@ -70,7 +70,8 @@ on_runs_or_died()
 }
 untouched()
 {
-	! podman exec web ls /sys/class/net 2>/dev/null | grep -q weir
+	! cat "/proc/$(podman inspect -f '{{.State.Pid}}' web)/net/dev" \
+		"/proc/$(podman inspect -f '{{.State.Pid}}' db)/net/dev" | grep -q weir
 }
 least() # container, address: the least of three round trips in ms
 {
@@ -123,6 +124,14 @@ failed=0
 weir_stop
 [ $failed = 0 ] || fail "weir did not end as it should"
 within "none: round trip in ms" "$(least web "$db")" 0 39 || fail "none"
+on --container web --container db 40ms -q -s "$socket"
+until_true on_runs_or_died 2 || fail "not both"
+ctl -s "$socket.db" cloud down delay 10ms >/dev/null || fail "there is no socket for db"
+kill -KILL "$weir_pid"
+wait "$weir_pid" || true
+weir_pid=
+until_true untouched || fail "a child outlives weir"
+within "killed: round trip in ms" "$(least web "$db")" 0 39 || fail "killed"
 
 # ---- the container stops: weir ends, or waits for it
 on --container db 40ms -q -s "$socket"
@@ -162,4 +171,5 @@ refused 'container db does not run (podman knows it)' "$WEIR" on --container db 
 refused 'there is no container nobody: podman says' "$WEIR" on --container nobody 40ms
 refused '\-\-between needs two containers' "$WEIR" on --between web
 refused 'there is no interface eth7' "$WEIR" on --container web eth7 40ms
-untouched || fail "something is left in the container"
+podman start db >/dev/null || fail "the container cannot be started"
+untouched || fail "something is left in a container"

@@ -28,7 +28,7 @@ struct session {
 	struct path_run run;
 	struct on_place place;
 	struct around around;
-	bool is_gone; /* the place, or the interface */
+	bool is_gone; /* the place, or the interface; or it was never there */
 };
 
 /* From now on neither an interface nor a program is touched but by closing it. */
@@ -42,11 +42,25 @@ static void give_up_privileges(const struct session *session)
 	                       sizeof(files) / sizeof(files[0]));
 }
 
+/* Packets still go their usual way. */
+static int open_interface(struct session *session, const char *container, struct problem *problem)
+{
+	const struct on_place *place = &session->place;
+	int rc = on_place_open(session->arguments, container, &session->place, problem);
+
+	session->is_gone = rc == -ENOENT;
+	if (rc < 0)
+		return rc;
+	return around_open(&(struct around_plan){.net = place->net,
+	                                         .interface = place->interface,
+	                                         .match = place->match[0] ? place->match : NULL},
+	                   &session->around, problem);
+}
+
 /* Nothing is on its detour before all is ready for it. */
 static int start(struct session *session, const char *container, struct problem *problem)
 {
 	const struct path_arguments *path = &session->arguments->path;
-	struct on_place *place = &session->place;
 	struct around *around = &session->around;
 	cpu_set_t allowed;
 	int rc;
@@ -54,13 +68,7 @@ static int start(struct session *session, const char *container, struct problem 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	rc = path_run_open(&session->run, problem);
 	if (rc == 0)
-		rc = on_place_open(session->arguments, container, place, problem);
-	if (rc == 0)
-		rc = around_open(
-		        &(struct around_plan){.net = place->net,
-		                              .interface = place->interface,
-		                              .match = place->match[0] ? place->match : NULL},
-		        around, problem);
+		rc = open_interface(session, container, problem);
 	if (rc == 0)
 		rc = path_run_listen(&session->run, path->socket, path->socket != NULL, problem);
 	if (rc == 0)
@@ -208,7 +216,9 @@ static int run(struct session *session, const char *container)
 	on_place_close(&session->place);
 	if (rc == 0)
 		return 0;
-	return !begun ? 2 : session->is_gone && container ? ON_IS_GONE : 1;
+	if (session->is_gone && container && (begun || session->arguments->wait))
+		return ON_IS_GONE;
+	return begun ? 1 : 2;
 }
 
 /* ---- the command ---- */
