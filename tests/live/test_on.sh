@@ -296,7 +296,7 @@ weir_stop
 nothing_is_left || fail "after match: $(hooks) $(ip -n A -br link)"
 
 # ---- in another network: that of a name, and of a process, with which weir ends
-"$WEIR" on eth0 'loss 100%' --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||
+"$WEIR" on eth0 100% --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||
 	fail "$(cat "$work/for")"
 nothing_is_left || fail "after --netns: $(hooks) $(ip -n A -br link)"
 $in_a sleep 1000 &

@@ -47,6 +47,32 @@ static void the_first_word_is_the_interface(void **state)
 	assert_int_equal(parse("on|eth0|--pid|7|--netns|A"), OPTIONS_WRONG);
 }
 
+static void elsewhere_the_interface_may_be_left_out(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("on|--container|web|40ms|1%"), OPTIONS_RUN);
+	assert_null(arguments.interface);
+	assert_int_equal(arguments.n_containers, 1);
+	assert_string_equal(arguments.path.both, "40ms 1%");
+	assert_int_equal(parse("on|eth1|--container|web|--container|db|delay|1ms"), OPTIONS_RUN);
+	assert_string_equal(arguments.interface, "eth1");
+	assert_int_equal(arguments.n_containers, 2);
+	assert_int_equal(parse("on|--netns|A|match|port 443|300ms"), OPTIONS_RUN);
+	assert_null(arguments.interface);
+	assert_string_equal(arguments.match, "port 443");
+	assert_string_equal(arguments.path.both, "300ms");
+	assert_int_equal(parse("on|--between|web|db|40ms"), OPTIONS_RUN);
+	assert_true(arguments.between);
+	assert_string_equal(arguments.container[1], "db");
+	assert_null(arguments.interface);
+	assert_int_equal(parse("on|40ms"), OPTIONS_WRONG);
+	assert_int_equal(parse("on|--between|web"), OPTIONS_WRONG);
+	assert_int_equal(parse("on|eth0|40ms|--wait"), OPTIONS_WRONG);
+	assert_int_equal(parse("on|eth0|40ms|match"), OPTIONS_WRONG);
+	assert_int_equal(parse("on|eth0|40ms|match|hots 1.2.3.4"), OPTIONS_WRONG);
+	assert_int_equal(parse("on|--container|a|--container|b|1ms|--log|F"), OPTIONS_WRONG);
+}
+
 static void a_path_that_lets_hardly_a_packet_through_needs_an_end(void **state)
 {
 	static const struct {
@@ -61,6 +87,8 @@ static void a_path_that_lets_hardly_a_packet_through_needs_an_end(void **state)
 	        {"on|eth0|--up|rate 10kbit", false},
 	        {"on|eth0|100%|--for|1s", false},
 	        {"on|eth0|100%|--yes", false},
+	        {"on|eth0|100%|--netns|A", false},
+	        {"on|--container|web|100%", false},
 	};
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
@@ -82,6 +110,7 @@ GROUP(on)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_first_word_is_the_interface),
+	        cmocka_unit_test(elsewhere_the_interface_may_be_left_out),
 	        cmocka_unit_test(a_path_that_lets_hardly_a_packet_through_needs_an_end),
 	};
 

@@ -51,7 +51,8 @@ int on_arguments_parse(int argc, char **argv, struct on_arguments *arguments);
 extern const struct path_words on_words;
 
 /* Returns true if the scenario leaves hardly a packet through, for as long as nobody ends weir, who
- * may be connected through the interface; and a line that says so. With --for or --yes: false. */
+ * may be connected through the interface; and a line that says so. With --for or --yes, and in a
+ * container or another network, where nobody works: false. */
 bool on_cuts_off(const struct on_arguments *arguments, const struct scenario *scenario,
                  char *message, size_t room);
 

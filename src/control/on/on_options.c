@@ -93,9 +93,17 @@ const struct path_words on_words = {
 #define LOSS_MOST      ((PROBABILITY_ONE / 10 + 1) * 9)
 #define RATE_LEAST_BPS 10000
 
+/* Returns true if the interface is in another network than that of weir. */
+static bool is_elsewhere(const struct on_arguments *arguments)
+{
+	return arguments->netns || arguments->pid > 0 || arguments->n_containers > 0;
+}
+
 bool on_cuts_off(const struct on_arguments *arguments, const struct scenario *scenario,
                  char *message, size_t room)
 {
+	if (arguments->for_ns > 0 || arguments->yes || is_elsewhere(arguments))
+		return false;
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		const struct conf *loss = cloud_conf_get(scenario->clouds[i], "loss");
 		const struct conf *rate = cloud_conf_get(scenario->clouds[i], "rate");
@@ -103,14 +111,13 @@ bool on_cuts_off(const struct on_arguments *arguments, const struct scenario *sc
 		             ((const struct loss_random_conf *)loss)->probability > LOSS_MOST;
 		bool waits = rate && ((const struct rate_conf *)rate)->rate_bps < RATE_LEAST_BPS;
 
-		if (arguments->for_ns > 0 || arguments->yes || (!loses && !waits))
+		if (!loses && !waits)
 			continue;
 		snprintf(
 		        message, room,
 		        "this %s cuts off everybody who is connected through %s, perhaps you: give "
 		        "it an end, as with --for 30s, or say --yes",
-		        loses ? "loss" : "rate",
-		        arguments->interface ? arguments->interface : "it");
+		        loses ? "loss" : "rate", arguments->interface);
 		return true;
 	}
 	return false;
@@ -166,8 +173,7 @@ static int check(const struct on_arguments *arguments)
 		return options_wrong(&on_options,
 		                     "--container, --between, --pid and --netns each name a "
 		                     "network; give one");
-	if (!arguments->interface && !arguments->netns && !arguments->pid &&
-	    arguments->n_containers == 0)
+	if (!arguments->interface && !is_elsewhere(arguments))
 		return options_wrong(&on_options, "on which interface? weir on eth0 40ms");
 	if (arguments->wait && arguments->n_containers == 0)
 		return options_wrong(&on_options, "--wait waits for a --container; there is none");
