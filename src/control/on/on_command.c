@@ -23,6 +23,10 @@
 #define EMPTY_NS      (2 * SIMTIME_S)
 #define BRIEFS        64
 
+/* Both name the same ends. */
+_Static_assert((int)AROUND_OUTSIDE == (int)PATH_FAR && (int)AROUND_INSIDE == (int)PATH_NEAR,
+               "the interface's sides are the path's ends");
+
 struct session {
 	const struct on_arguments *arguments;
 	struct path_run run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live path between two taps that weir makes itself, one at each end: what `weir exec` and
- * `weir on` share. The ends, the command line, the scenario, what is recorded, and the run.
+ * A live path between two taps that weir makes itself, one at each end (tap_end.h): what `weir
+ * exec` and `weir on` share. The command line, the scenario, what is recorded, and the run.
  */
 #ifndef WEIR_PATH_H
 #define WEIR_PATH_H
