@@ -208,6 +208,9 @@ static int run(struct session *session, const char *container)
 		rc = serve(session, &problem);
 		if (!session->is_gone)
 			empty(session);
+	} else if (container && session->around.look.there) {
+		/* It may have stopped meanwhile. */
+		session->is_gone |= is_gone(session, &problem);
 	}
 	around_end(&session->around);
 	if (rc < 0)
