@@ -16,6 +16,7 @@ int command_exec(int argc, char **argv);
 /* Returns true if the first word after `weir` belongs to exec, which may then be left out: a value
  * that is a statement, --up or --down. */
 bool command_exec_begins(const char *word);
+int command_on(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_diff(int argc, char **argv);
@@ -32,7 +33,8 @@ int command_setup(int argc, char **argv);
 void command_complete(FILE *out, int n, char **words, const struct options *const *all);
 
 /* The options of each command, and its help. */
-extern const struct options exec_options, run_options, replay_options, diff_options, check_options,
-        ctl_options, top_options, serve_options, bench_options, lab_options, setup_options;
+extern const struct options exec_options, on_options, run_options, replay_options, diff_options,
+        check_options, ctl_options, top_options, serve_options, bench_options, lab_options,
+        setup_options;
 
 #endif

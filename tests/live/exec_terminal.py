@@ -24,17 +24,19 @@ while not os.path.exists(sys.argv[1]):
     time.sleep(0.05)
 print("finished")
 """
-CATCHES = """import os, signal, time
-signal.signal(signal.SIGINT, lambda *of: os.write(1, b"caught\\n"))
+# They wait for a signal that is blocked: a handler of Python's would not run if the signal came
+# just before a sleep.
+CATCHES = """import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 print("begun", flush=True)
-while True:
-    time.sleep(1000)
+while signal.sigwait([signal.SIGINT]):
+    os.write(1, b"caught\\n")
 """
-AWAKES = """import os, signal, time
-signal.signal(signal.SIGCONT, lambda *of: os.write(1, b"goes on\\n"))
+AWAKES = """import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])
 print("begun", flush=True)
-while True:
-    time.sleep(1000)
+while signal.sigwait([signal.SIGCONT]):
+    os.write(1, b"goes on\\n")
 """
 
 

@@ -130,7 +130,8 @@ clean_up()
 	result=$?
 	failed=0
 	trap - EXIT INT TERM
-	[ -n "${background:-}" ] && kill $background 2>/dev/null
+	# Some may have ended.
+	[ -z "${background:-}" ] || kill $background 2>/dev/null || true
 	weir_stop
 	if [ "$result" != 0 ] && [ "$result" != 77 ] || [ "$failed" != 0 ]; then
 		echo "---- what weir said" >&2

@@ -38,7 +38,7 @@ static void assert_clouds(const char *line, const char *wanted)
 {
 	char message[SCENARIO_FILE_ERROR] = "", *printed;
 	struct scenario *scenario;
-	uint32_t ports[EXEC_ENDS];
+	uint32_t ports[PATH_ENDS];
 
 	assert_int_equal(parse(line), OPTIONS_RUN);
 	if (exec_scenario_make(&arguments, &scenario, ports, message, sizeof(message)) != 0)
@@ -47,8 +47,8 @@ static void assert_clouds(const char *line, const char *wanted)
 	assert_non_null(printed);
 	assert_non_null(strstr(printed, "cloud down"));
 	assert_string_equal(strstr(printed, "cloud down"), wanted);
-	assert_int_equal(ports[EXEC_FAR], 0);
-	assert_int_equal(ports[EXEC_NEAR], 1);
+	assert_int_equal(ports[PATH_FAR], 0);
+	assert_int_equal(ports[PATH_NEAR], 1);
 	free(printed);
 	scenario_free(scenario);
 }
@@ -141,9 +141,9 @@ static void a_program_behind_whole_statements_is_the_command(void **state)
 	assert_int_equal(chdir(SOURCE_ROOT), 0); /* the scenarios with names are there */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(rows[i].line), OPTIONS_RUN);
-		assert_string_equal(arguments.command[EXEC_NEAR][0], rows[i].command);
-		assert_string_equal(arguments.both, rows[i].statements);
-		assert_null(arguments.report);
+		assert_string_equal(arguments.command[PATH_NEAR][0], rows[i].command);
+		assert_string_equal(arguments.path.both, rows[i].statements);
+		assert_null(arguments.path.report);
 	}
 	/* No word is a command, so the error has to be reported, and nothing is started. */
 	setenv("SHELL", "/bin/some-shell", 1);
@@ -151,7 +151,7 @@ static void a_program_behind_whole_statements_is_the_command(void **state)
 	                                    "exec|40ms|no-such-program", "exec|40ms|latency|1ms"};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(parse(lines[i]), OPTIONS_RUN);
-		assert_string_equal(arguments.command[EXEC_NEAR][0], "/bin/some-shell");
+		assert_string_equal(arguments.command[PATH_NEAR][0], "/bin/some-shell");
 	}
 }
 
@@ -173,7 +173,7 @@ static void wrong_words_are_said_in_the_words_of_the_user(void **state)
 	};
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
-	uint32_t ports[EXEC_ENDS];
+	uint32_t ports[PATH_ENDS];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -190,23 +190,23 @@ static void what_stands_behind_the_dashes_is_the_command(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("exec|delay|1ms|--|ping|-c|3|--|x"), OPTIONS_RUN);
-	assert_string_equal(arguments.command[EXEC_NEAR][0], "ping");
-	assert_string_equal(arguments.command[EXEC_NEAR][3], "--");
-	assert_string_equal(arguments.command[EXEC_NEAR][4], "x");
-	assert_null(arguments.command[EXEC_NEAR][5]);
-	assert_null(arguments.command[EXEC_FAR]);
+	assert_string_equal(arguments.command[PATH_NEAR][0], "ping");
+	assert_string_equal(arguments.command[PATH_NEAR][3], "--");
+	assert_string_equal(arguments.command[PATH_NEAR][4], "x");
+	assert_null(arguments.command[PATH_NEAR][5]);
+	assert_null(arguments.command[PATH_FAR]);
 
 	setenv("SHELL", "/bin/some-shell", 1);
 	assert_int_equal(parse("exec|delay|1ms"), OPTIONS_RUN);
-	assert_string_equal(arguments.command[EXEC_NEAR][0], "/bin/some-shell");
-	assert_null(arguments.command[EXEC_NEAR][1]);
+	assert_string_equal(arguments.command[PATH_NEAR][0], "/bin/some-shell");
+	assert_null(arguments.command[PATH_NEAR][1]);
 
 	assert_int_equal(parse("exec|--between|B: iperf3 -c A|A: iperf3 -s -1|delay|1ms"),
 	                 OPTIONS_RUN);
 	assert_true(arguments.between);
-	assert_string_equal(arguments.command[EXEC_FAR][2], " iperf3 -s -1");
-	assert_string_equal(arguments.command[EXEC_NEAR][2], " iperf3 -c A");
-	assert_string_equal(arguments.both, "delay 1ms");
+	assert_string_equal(arguments.command[PATH_FAR][2], " iperf3 -s -1");
+	assert_string_equal(arguments.command[PATH_NEAR][2], " iperf3 -c A");
+	assert_string_equal(arguments.path.both, "delay 1ms");
 }
 
 #define HERE "127.0.0.1" /* where a server listens, in rows that end with it */

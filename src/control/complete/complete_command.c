@@ -233,6 +233,18 @@ static void offer_words(const struct typed *typed, const struct options *const *
 			offer_files(typed);
 		else
 			offer_language(typed, "cloud down ", NULL);
+	} else if (strcmp(command, "on") == 0) {
+		/* The statements stand behind the interface. */
+		struct typed rest = *typed;
+
+		rest.word++;
+		rest.n--;
+		if (typed->n == 0)
+			offer_ports(typed);
+		else
+			offer_language(&rest, "cloud down ", NULL);
+		if (typed->n > 0)
+			offer(typed, "match");
 	} else if (strcmp(command, "help") == 0) {
 		for (size_t i = 0; typed->n == 0 && all[i]; i++)
 			offer(typed, all[i]->command);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The parts of `weir exec`: the command and its helper, the path and its place, the command line,
- * what is recorded, and the drain at the end.
+ * and the drain at the end. What it shares with `weir on` is in path/path.h.
  */
 #ifndef WEIR_EXEC_H
 #define WEIR_EXEC_H
@@ -15,10 +15,7 @@
 #include "gateway/gateway.h"
 #include "live/runtime.h"
 #include "namespace/netlink.h"
-#include "offline/replay.h"
-#include "options/options.h"
-#include "record/recording_run.h"
-#include "run/run_prepare.h"
+#include "path/path.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
 #include "socket/socket.h"
@@ -108,20 +105,11 @@ bool exec_is_listening(pid_t process);
  * processes inside.
  */
 
-#define EXEC_DEVICE_BYTES 64
-#define EXEC_INTERFACE    "weir0" /* at both ends */
-
-enum { EXEC_FAR, EXEC_NEAR, EXEC_ENDS };
-
-struct exec_end {
-	int net, tap;
-	int stamps; /* socket (tap_port.h), or -errno: the time of frames is not known */
-	struct address address[2];      /* IPv4; IPv6, or none */
-	char device[EXEC_DEVICE_BYTES]; /* for struct port_conf */
-};
+#define EXEC_INTERFACE "weir0" /* at both ends */
 
 struct exec_path {
-	struct exec_end ends[EXEC_ENDS];
+	struct tap_end ends[PATH_ENDS];
+	struct address address[PATH_ENDS][2]; /* IPv4; IPv6, or none */
 	int opening[2]; /* of a socket pair: the far port's, and the gateway's; of --between: -1 */
 	struct gateway_resolver resolvers[GATEWAY_RESOLVERS_MAX];
 	uint32_t n_resolvers;
@@ -192,18 +180,10 @@ uint32_t exec_resolver_read(const char *conf, bool here, const struct address *g
 #define EXEC_COMMANDS_MAX 2
 
 struct exec_arguments {
-	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
-	/* Statements for both directions, and for one; "": none. */
-	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
-	struct recording_arguments record;
-	struct rest_arguments rest;
-	uint64_t memory_bytes; /* 0: not given */
-	uint64_t seed;
-	uint32_t log_level; /* enum run_log_level */
-	bool seed_given, quiet;
-	bool shell;   /* there is no command: a shell */
-	bool between; /* two commands, at the far end (A) and the near end (B) */
-	bool dashes;  /* there is a command behind the statements */
+	struct path_arguments path; /* first */
+	bool shell;                 /* there is no command: a shell */
+	bool between;               /* two commands, at the far end (A) and the near end (B) */
+	bool dashes;                /* there is a command behind the statements */
 	/* of the far end, if it has a command, and of the near end */
 	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell with the text of --between */
 	char *const *command[EXEC_COMMANDS_MAX];
@@ -225,63 +205,10 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
  * command. With --between the ports are A and B.
  */
 
-/* Makes the scenario. Returns 0, and the scenario is the caller's; or -errno, with a line that
- * describes the error. `ports` receives the indices of the far and the near port. May move the
- * first word of `both` to `config`: the name of a scenario. */
+const struct path_words *exec_words(const struct exec_arguments *arguments);
+/* Makes the scenario, as path_scenario_make. */
 int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
-                       uint32_t ports[EXEC_ENDS], char *message, size_t room);
-
-/*
- * What a run of `weir exec` records: the log and the picture, as in a replay (decision_log.h,
- * picture.h), and the capture. If neither log nor picture is requested, the engine
- * has no witness, and a packet costs no more.
- */
-
-struct exec_record;
-struct frame_queue;
-
-/* Paths, or NULL. */
-struct exec_record_files {
-	const char *log, *picture, *pcap;
-	const char *command; /* the command line, for the picture */
-};
-
-/* Opens the files; `near` is the command's port. Returns 0; -EINVAL with problem if a file cannot
- * be created, or if there is a log or a picture, and the scenario has templates; -ENOMEM. *record
- * is NULL if all files are. */
-int exec_record_open(const struct exec_record_files *files, const struct scenario *scenario,
-                     uint32_t near, struct exec_record **record, struct problem *problem);
-/* For the runtime; they return NULL if there is nothing of the kind. */
-struct witness *exec_record_witness(struct exec_record *record);
-struct frame_queue *exec_record_frames(struct exec_record *record);
-/* `now_ns`: what the clock of the run reads now. */
-void exec_record_begin(struct exec_record *record, uint64_t now_ns);
-/* Returns how often exec_record_take must be called, in ms: `other`, or more often. */
-int exec_record_pace_ms(const struct exec_record *record, int other);
-/* Writes what the workers have reported; called also when they stand still. They will report no
- * frame any more that came or left by `until`. */
-void exec_record_take(struct exec_record *record, simtime until);
-/* Gives the files their names. Returns 0, or -errno with problem. Reports on standard error what is
- * missing. */
-int exec_record_publish(struct exec_record *record, const struct replay_result *result,
-                        struct problem *problem);
-/* Removes files that were not published. Always the last call, when no worker is left. `record` may
- * be NULL, here and above. */
-void exec_record_close(struct exec_record *record);
-
-/*
- * The result of `weir exec`: what was configured and achieved, as a table on standard error and as
- * JSON, both as in a replay (replay_report.h, json.h).
- *
- * Thread: control; the workers stand still.
- */
-
-/* Reads the result from the runtime. `start_ns` is on its clock. `result` must be all zero, and is
- * freed by replay_result_free. Returns 0 or -ENOMEM. */
-int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
-                     uint64_t start_ns, struct replay_result *result);
-void exec_result_print(FILE *out, const struct scenario *scenario,
-                       const struct replay_result *result);
+                       uint32_t ports[PATH_ENDS], char *message, size_t room);
 
 /*
  * What the command of `weir exec` has sent and what is still on its way when it has ended. Without

@@ -13,19 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/atomic_file.h"
 #include "command.h"
 #include "exec/exec.h"
 #include "language/scenario_file.h"
 #include "language/short_form.h"
 #include "live/runtime.h"
 #include "machine/clock.h"
-#include "machine/cpu_list.h"
-#include "machine/eal.h"
 #include "machine/run_log.h"
 #include "namespace/namespace.h"
-#include "record/recording_run.h"
-#include "replay/replay_report.h"
 #include "run/run_prepare.h"
 #include "socket/server.h"
 #include "text/alloc_failure.h"
@@ -37,39 +32,27 @@
 #define LISTEN_MS      1000
 #define LISTEN_PACE_MS 5
 #define REST_MS        1000
-/* What memory is taken for, without --memory: enough for many connections. */
-#define EXEC_PORT_BPS UINT64_C(1000000000)
 /* How often new losses of the gateway are told. */
 #define GATEWAY_PACE_MS 1000
 
 /* The state of one run. */
 struct session {
 	struct exec_arguments arguments;
-	char *command; /* the command line */
-	struct scenario *scenario;
-	struct scenario *as_begun; /* a copy, for log and picture */
-	uint32_t ports[EXEC_ENDS];
+	struct path_run run;
 	struct exec_path path;
-	struct exec_child children[EXEC_ENDS]; /* helper 0: none */
-	bool ended[EXEC_ENDS];
-	int status[EXEC_ENDS]; /* of waitpid, after the end */
+	struct exec_child children[PATH_ENDS]; /* helper 0: none */
+	bool ended[PATH_ENDS];
+	int status[PATH_ENDS]; /* of waitpid, after the end */
 	int failed;            /* the errno of a command that could not be started */
 	int unnamed;           /* the errno of a private file of names that could not be made */
 	int signals;
-	int heard; /* of epoll: readable when there is an event or a signal */
-	struct server *server;
+	int heard;                      /* of epoll: readable when there is an event or a signal */
 	char socket[SOCKET_PATH_BYTES]; /* the path of its socket; "": it has none */
-	struct serving *serving;
-	struct atomic_file *report;
-	struct exec_record *record;
-	struct recording *recording; /* --record; or NULL */
-	struct runtime *runtime;
-	uint64_t start_ns;
-	struct exec_drain *drain;  /* once the command (B) has ended; or NULL */
-	bool drained;              /* nothing is left that is worth waiting for */
-	bool hurried;              /* by a signal after the end of the command */
-	int64_t begun_ms, over_ms; /* when A was started; when B's data had arrived */
-	int64_t looked_ms;         /* when the losses of the gateway were last told */
+	struct exec_drain *drain;       /* once the command (B) has ended; or NULL */
+	bool drained;                   /* nothing is left that is worth waiting for */
+	bool hurried;                   /* by a signal after the end of the command */
+	int64_t begun_ms, over_ms;      /* when A was started; when B's data had arrived */
+	int64_t looked_ms;              /* when the losses of the gateway were last told */
 	char message[SCENARIO_FILE_ERROR];
 };
 
@@ -106,7 +89,7 @@ static int make_children(struct session *session, struct problem *problem)
 	const struct exec_arguments *arguments = &session->arguments;
 	int rc = 0;
 
-	for (unsigned end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+	for (unsigned end = 0; rc == 0 && end < PATH_ENDS; end++) {
 		session->ended[end] = arguments->command[end] == NULL;
 		if (arguments->command[end])
 			rc = exec_child_make(arguments->command[end], session->children,
@@ -129,60 +112,6 @@ static void leave_streams(void)
 	close(nothing);
 }
 
-static int bind_ports(struct session *session, struct problem *problem)
-{
-	for (unsigned end = 0; end < EXEC_ENDS; end++) {
-		struct port_conf *port = &session->scenario->ports[session->ports[end]];
-
-		free(port->device);
-		port->device = strdup(session->path.ends[end].device);
-		if (!port->device) {
-			problem_set(problem, -1, "no memory");
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static int start_runtime(struct session *session, struct problem *problem)
-{
-	const struct exec_arguments *arguments = &session->arguments;
-	struct runtime_options options = {.witness = exec_record_witness(session->record),
-	                                  .frames = exec_record_frames(session->record)};
-	struct cpu_list workers;
-	int rc = cpu_list_parse(arguments->cores, &workers, problem);
-
-	if (rc < 0)
-		return rc;
-	rest_options_set(&arguments->rest, REST_WOKEN, &options);
-	rc = run_memory_size(
-	        session->scenario,
-	        &(struct run_memory){.config = arguments->config ? arguments->config : "",
-	                             .asked_bytes = arguments->memory_bytes,
-	                             .port_bps = EXEC_PORT_BPS,
-	                             .workers = workers.n,
-	                             .record = &arguments->record},
-	        &options, session->message, sizeof(session->message));
-	if (rc < 0)
-		return rc;
-	rc = eal_start_live(arguments->cores, 0, NULL, false,
-	                    runtime_eal_mib(session->scenario, &options, workers.n), problem);
-	if (rc < 0)
-		return rc;
-	rc = recording_run_begin(&arguments->record, session->scenario, &session->recording,
-	                         problem);
-	if (rc < 0)
-		return rc;
-	options.recording = session->recording;
-	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
-	if (rc == 0) {
-		rest_say(&arguments->rest, session->runtime, !arguments->cores, RUN_LOG_INFO);
-		session->start_ns = runtime_now_ns(session->runtime);
-		exec_record_begin(session->record, session->start_ns);
-	}
-	return rc;
-}
-
 /* Makes one descriptor for all events. Returns 0, or -errno with problem. */
 static int make_heard(struct session *session, struct problem *problem)
 {
@@ -193,7 +122,7 @@ static int make_heard(struct session *session, struct problem *problem)
 	if (session->heard < 0 ||
 	    epoll_ctl(session->heard, EPOLL_CTL_ADD, session->signals, &event) < 0)
 		rc = -errno;
-	for (unsigned end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+	for (unsigned end = 0; rc == 0 && end < PATH_ENDS; end++) {
 		if (!session->ended[end] &&
 		    epoll_ctl(session->heard, EPOLL_CTL_ADD, session->children[end].fd, &event) < 0)
 			rc = -errno;
@@ -222,59 +151,28 @@ static bool own_socket(char path[SOCKET_PATH_BYTES])
  * none can be had, the command runs without. */
 static int open_server(struct session *session, struct problem *problem)
 {
-	const char *asked = session->arguments.socket;
+	const char *asked = session->arguments.path.socket;
 	char path[PATH_MAX] = "", folder[PATH_MAX] = "";
-	int rc = -ENOENT;
+	int rc;
 
-	if (asked || own_socket(path))
-		rc = server_open(&(struct server_paths){.control = asked ? asked : path},
-		                 &session->server, problem);
-	if (rc < 0 && asked)
-		return rc;
-	if (rc < 0)
-		rc = server_open(&(struct server_paths){.control = ""}, &session->server, problem);
+	if (!asked && !own_socket(path))
+		path[0] = '\0';
+	rc = path_run_listen(&session->run, asked ? asked : path, asked != NULL, problem);
 	if (rc < 0)
 		return rc;
-	/* What is said of a problem at the end must not be about this. */
-	problem->text[0] = '\0';
 	/* The command may go to another folder. */
 	if (asked && asked[0] != '/' && getcwd(folder, sizeof(folder)))
 		strncat(folder, "/", 2);
 	if ((size_t)snprintf(session->socket, sizeof(session->socket), "%s%s", folder,
-	                     server_path(session->server)) >= sizeof(session->socket))
+	                     server_path(session->run.server)) >= sizeof(session->socket))
 		session->socket[0] = '\0';
 	return 0;
-}
-
-static void take_record(void *argument)
-{
-	struct session *session = argument;
-
-	exec_record_take(session->record, runtime_done_ns(session->runtime));
-}
-
-/* Begins to serve the control socket. Before a change frees anything, decisions that may name it
- * are written (take_record). */
-static int begin_serving(struct session *session, struct problem *problem)
-{
-	const struct recording_arguments *record = &session->arguments.record;
-	int rc;
-
-	server_flight(session->server,
-	              &(struct flight_wish){.on = record->flight_on, .to = record->flight_to});
-	rc = server_begin(session->server, session->runtime, &session->scenario,
-	                  session->arguments.config, NULL, &session->serving);
-	if (rc < 0)
-		problem_set(problem, -1, "control socket: %s", strerror(-rc));
-	else
-		server_when_taken(session->serving, take_record, session);
-	return rc;
 }
 
 /* Says at a terminal where its user is. */
 static void greet(const struct session *session)
 {
-	if (session->arguments.shell && !session->arguments.quiet && isatty(STDERR_FILENO))
+	if (session->arguments.shell && !session->arguments.path.quiet && isatty(STDERR_FILENO))
 		fprintf(stderr,
 		        "weir exec: the packets of this shell cross weir.%s `exit` ends it\n",
 		        session->socket[0]
@@ -299,7 +197,7 @@ static int let_out(struct session *session, struct problem *problem)
 {
 	struct worker_report worker;
 
-	runtime_worker_report(session->runtime, 0, &worker);
+	runtime_worker_report(session->run.runtime, 0, &worker);
 	if (worker.priority.level > 1)
 		worker.priority.level--;
 	return exec_path_let_out(&session->path, &worker.priority, problem);
@@ -335,24 +233,20 @@ static int start(struct session *session, struct problem *problem)
 	if (rc == 0)
 		rc = exec_path_open(session->arguments.between, &session->path, problem);
 	if (rc == 0)
-		rc = bind_ports(session, problem);
-	if (rc == 0)
-		run_warn(session->scenario);
-	if (rc == 0)
-		rc = start_runtime(session, problem);
+		rc = path_run_start(&session->run, session->path.ends, problem);
 	if (rc == 0)
 		rc = let_out(session, problem);
 	if (rc == 0)
-		rc = begin_serving(session, problem);
-	if (rc == 0 && !session->arguments.cores)
+		rc = path_run_serve(&session->run, problem);
+	if (rc == 0 && !session->arguments.path.cores)
 		rest_let_move(&allowed);
 	memcpy(session->path.around.socket, session->socket, sizeof(session->socket));
 	if (rc == 0)
 		greet(session);
 	if (rc == 0 && session->arguments.between)
-		rc = start_child(session, EXEC_FAR, problem);
+		rc = start_child(session, PATH_FAR, problem);
 	if (rc == 0 && !session->arguments.between)
-		rc = start_child(session, EXEC_NEAR, problem);
+		rc = start_child(session, PATH_NEAR, problem);
 	session->begun_ms = now_ms();
 	return rc;
 }
@@ -362,7 +256,7 @@ static int start(struct session *session, struct problem *problem)
 /* Returns true if a signal ends the wait for what the command has sent. */
 static bool hurries(const struct session *session, const struct signalfd_siginfo *info)
 {
-	return session->ended[EXEC_NEAR] &&
+	return session->ended[PATH_NEAR] &&
 	       (info->ssi_signo == SIGINT || info->ssi_signo == SIGTERM ||
 	        info->ssi_signo == SIGQUIT || info->ssi_signo == SIGHUP);
 }
@@ -377,11 +271,11 @@ static void pass_signals(struct session *session)
 		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
 			continue;
 		if (info.ssi_signo == SIGUSR1 &&
-		    session->arguments.record.flight.unit != LIMIT_NONE) {
-			server_dump_flight(session->serving);
+		    session->arguments.path.record.flight.unit != LIMIT_NONE) {
+			server_dump_flight(session->run.serving);
 			continue;
 		}
-		for (unsigned end = 0; end < EXEC_ENDS; end++)
+		for (unsigned end = 0; end < PATH_ENDS; end++)
 			exec_child_signal(&session->children[end], (int)info.ssi_signo);
 	}
 }
@@ -419,14 +313,14 @@ static void hear(struct session *session, unsigned end)
 /* --between: starts B after A, and ends A after B. Returns 0, or -errno with problem. */
 static int keep_order(struct session *session, bool *begun, struct problem *problem)
 {
-	const struct exec_child *first = &session->children[EXEC_FAR];
+	const struct exec_child *first = &session->children[PATH_FAR];
 
 	if (!session->arguments.between)
 		return 0;
-	if (!*begun && (session->ended[EXEC_FAR] || now_ms() - session->begun_ms > LISTEN_MS ||
+	if (!*begun && (session->ended[PATH_FAR] || now_ms() - session->begun_ms > LISTEN_MS ||
 	                (first->command > 0 && exec_is_listening(first->command)))) {
 		*begun = true;
-		return start_child(session, EXEC_NEAR, problem);
+		return start_child(session, PATH_NEAR, problem);
 	}
 	if (session->drained && session->over_ms == 0)
 		session->over_ms = now_ms();
@@ -462,7 +356,7 @@ static void count_gateway(struct session *session, bool now)
 	if (!gateway)
 		return;
 	gateway_losses(gateway, &losses);
-	runtime_lost_beyond(session->runtime, session->ports[EXEC_FAR], losses.to_command,
+	runtime_lost_beyond(session->run.runtime, session->run.ports[PATH_FAR], losses.to_command,
 	                    losses.to_world);
 	if (!now && now_ms() - session->looked_ms < GATEWAY_PACE_MS)
 		return;
@@ -477,20 +371,20 @@ static void drain(struct session *session)
 {
 	char text[EXEC_DRAIN_TEXT];
 
-	if (!session->ended[EXEC_NEAR] || session->drained || session->failed != 0 ||
+	if (!session->ended[PATH_NEAR] || session->drained || session->failed != 0 ||
 	    session->unnamed != 0)
 		return;
 	if (!session->drain) {
 		/* If the helper was killed, what it has left behind would go on sending. */
-		exec_child_end(&session->children[EXEC_NEAR]);
+		exec_child_end(&session->children[PATH_NEAR]);
 		if (!session->arguments.between)
 			exec_children_end();
-		session->drain = exec_drain_make(&session->path, session->runtime,
-		                                 session->ports[EXEC_NEAR]);
+		session->drain = exec_drain_make(&session->path, session->run.runtime,
+		                                 session->run.ports[PATH_NEAR]);
 	}
 	session->drained =
 	        !session->drain || exec_drain_is_over(session->drain, now_ms()) || session->hurried;
-	if (session->drained && session->drain && !session->arguments.quiet &&
+	if (session->drained && session->drain && !session->arguments.path.quiet &&
 	    exec_drain_tell(session->drain, text, sizeof(text)))
 		run_log(RUN_LOG_WARNING, "%s", text);
 }
@@ -499,7 +393,7 @@ static bool is_over(const struct session *session)
 {
 	if (session->failed != 0)
 		return true;
-	return session->ended[EXEC_FAR] && session->ended[EXEC_NEAR] &&
+	return session->ended[PATH_FAR] && session->ended[PATH_NEAR] &&
 	       (session->drained || session->arguments.between);
 }
 
@@ -512,7 +406,7 @@ static int pace_ms(const struct session *session, bool begun)
 		pace_ms = LISTEN_PACE_MS;
 	else if (session->drain && !session->drained)
 		pace_ms = exec_drain_pace_ms(session->drain);
-	return exec_record_pace_ms(session->record, pace_ms);
+	return path_record_pace_ms(session->run.record, pace_ms);
 }
 
 static int serve(struct session *session, struct problem *problem)
@@ -521,9 +415,9 @@ static int serve(struct session *session, struct problem *problem)
 	int rc = 0;
 
 	while (rc == 0 && !is_over(session)) {
-		server_step(session->serving, session->heard, pace_ms(session, begun));
+		server_step(session->run.serving, session->heard, pace_ms(session, begun));
 		pass_signals(session);
-		for (unsigned end = 0; end < EXEC_ENDS; end++) {
+		for (unsigned end = 0; end < PATH_ENDS; end++) {
 			hear(session, end);
 			/* This descriptor brings nothing more, and stays readable. */
 			if (session->ended[end] && session->children[end].helper > 0)
@@ -533,7 +427,7 @@ static int serve(struct session *session, struct problem *problem)
 		drain(session);
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
-		take_record(session);
+		path_run_take(&session->run);
 		count_gateway(session, false);
 	}
 	if (rc == 0)
@@ -543,85 +437,16 @@ static int serve(struct session *session, struct problem *problem)
 
 /* ---- the end ---- */
 
-static int write_report(struct session *session, const struct replay_result *result,
-                        struct problem *problem)
-{
-	int rc = report_file_write(session->report, session->scenario, result, problem);
-
-	if (rc == 0) {
-		rc = atomic_file_publish(session->report, problem);
-		session->report = NULL;
-	}
-	return rc;
-}
-
-static int tell_result(struct session *session, struct problem *problem)
-{
-	struct replay_result result = {.last_ns = 0};
-	int rc = exec_result_read(session->runtime, session->scenario, session->start_ns, &result);
-
-	if (rc == 0 && !session->arguments.quiet)
-		exec_result_print(stderr, session->scenario, &result);
-	if (rc < 0)
-		problem_set(problem, -1, "no memory for the table");
-	if (rc == 0 && session->report)
-		rc = write_report(session, &result, problem);
-	replay_result_free(&result);
-	/* The log and the picture have the clouds that existed at the beginning. */
-	if (rc == 0 && session->record) {
-		result = (struct replay_result){.last_ns = 0};
-		rc = exec_result_read(session->runtime, session->as_begun, session->start_ns,
-		                      &result);
-		if (rc < 0)
-			problem_set(problem, -1, "no memory for the log or the picture");
-		else
-			rc = exec_record_publish(session->record, &result, problem);
-		replay_result_free(&result);
-	}
-	return rc;
-}
-
-/* Returns the first failure, with its problem; a later one is only logged. */
-static int also_failed(int rc, const struct problem *later, struct problem *problem)
-{
-	if (rc < 0) {
-		run_log(RUN_LOG_ERROR, "%s", later->text);
-		return rc;
-	}
-	*problem = *later;
-	return -EIO;
-}
-
 static int stop(struct session *session, bool result, struct problem *problem)
 {
-	struct problem later = {.text = ""};
-	int rc = 0;
+	int rc;
 
 	exec_drain_free(session->drain);
-	for (unsigned end = EXEC_ENDS; end-- > 0;)
+	for (unsigned end = PATH_ENDS; end-- > 0;)
 		exec_child_end(&session->children[end]);
 	exec_children_end();
-	if (session->serving)
-		server_end(session->serving, 0);
-	if (session->runtime) {
-		runtime_halt(session->runtime);
-		exec_record_take(session->record, SIMTIME_NEVER);
-		if (result)
-			rc = tell_result(session, problem);
-		if (recording_run_end(session->runtime, session->scenario, &later) < 0)
-			rc = also_failed(rc, &later, problem);
-		if (runtime_stop(session->runtime, &later) < 0)
-			rc = also_failed(rc, &later, problem);
-	}
-	if (session->runtime)
-		recording_free(session->recording);
-	else
-		recording_discard(session->recording);
-	eal_stop_live();
-	server_close(session->server);
+	rc = path_run_end(&session->run, result, problem);
 	exec_path_close(&session->path);
-	atomic_file_discard(session->report);
-	exec_record_close(session->record);
 	return rc;
 }
 
@@ -648,24 +473,8 @@ static int run(struct session *session)
 {
 	struct problem problem = {.text = ""};
 	const struct exec_arguments *arguments = &session->arguments;
-	const struct exec_record_files files = {
-	        .log = arguments->log,
-	        .picture = arguments->picture,
-	        .pcap = arguments->pcap,
-	        .command = session->command,
-	};
-	int rc = 0, status;
+	int rc = path_run_open(&session->run, &problem), status;
 
-	session->as_begun = scenario_copy(session->scenario);
-	if (!session->as_begun) {
-		run_log(RUN_LOG_ERROR, "no memory");
-		return STATUS_FAILED;
-	}
-	if (arguments->report)
-		rc = atomic_file_open(arguments->report, &session->report, &problem);
-	if (rc == 0)
-		rc = exec_record_open(&files, session->as_begun, session->ports[EXEC_NEAR],
-		                      &session->record, &problem);
 	if (rc == 0)
 		rc = start(session, &problem);
 	if (rc == 0)
@@ -673,15 +482,15 @@ static int run(struct session *session)
 	status = stop(session, rc == 0 && session->failed == 0, &problem);
 	if (rc == 0 && session->failed != 0) {
 		run_log(RUN_LOG_ERROR, "%s: %s",
-		        *arguments->command[session->ended[EXEC_NEAR] ? EXEC_NEAR : EXEC_FAR],
+		        *arguments->command[session->ended[PATH_NEAR] ? PATH_NEAR : PATH_FAR],
 		        strerror(session->failed));
 		return session->failed == ENOENT ? 127 : 126;
 	}
 	if (rc < 0 || status < 0) {
-		run_log(RUN_LOG_ERROR, "%s", problem.text[0] ? problem.text : session->message);
+		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		return STATUS_FAILED;
 	}
-	return end_as(session->status[EXEC_NEAR]);
+	return end_as(session->status[PATH_NEAR]);
 }
 
 bool command_exec_begins(const char *word)
@@ -695,26 +504,30 @@ int command_exec(int argc, char **argv)
 {
 	static const char *const all[] = {NULL}; /* nothing is left out */
 	struct session *session = calloc(1, sizeof(*session));
+	char message[SCENARIO_FILE_ERROR], *line;
 	int status;
 
 	if (!session) {
 		run_log(RUN_LOG_ERROR, "no memory");
 		return STATUS_FAILED;
 	}
-	session->command = command_line_text("exec", argc, argv, all);
+	line = command_line_text("exec", argc, argv, all);
 	status = exec_arguments_parse(argc, argv, &session->arguments);
 	if (status != OPTIONS_RUN) {
-		free(session->command);
+		free(line);
 		free(session);
 		return status == OPTIONS_HELP ? 0 : STATUS_FAILED;
 	}
-	run_log_begin("exec", session->arguments.log_level, JOURNAL_SOCKET);
-	if (exec_scenario_make(&session->arguments, &session->scenario, session->ports,
-	                       session->message, sizeof(session->message)) < 0) {
-		run_log(RUN_LOG_ERROR, "%s", session->message);
+	session->run.words = exec_words(&session->arguments);
+	session->run.arguments = &session->arguments.path;
+	session->run.line = line;
+	run_log_begin("exec", session->arguments.path.log_level, JOURNAL_SOCKET);
+	if (exec_scenario_make(&session->arguments, &session->run.scenario, session->run.ports,
+	                       message, sizeof(message)) < 0) {
+		run_log(RUN_LOG_ERROR, "%s", message);
 		status = STATUS_FAILED;
 	} else {
-		run_seed_choose(session->scenario);
+		run_seed_choose(session->run.scenario);
 		status = run(session);
 	}
 	/* Not 1: that would be the command's status. */
@@ -722,10 +535,9 @@ int command_exec(int argc, char **argv)
 		run_log(RUN_LOG_ERROR, "out of memory: the output is incomplete");
 		status = STATUS_FAILED;
 	}
-	scenario_free(session->as_begun);
 	run_log_end();
-	scenario_free(session->scenario);
-	free(session->command);
+	scenario_free(session->run.scenario);
+	free(line);
 	free(session);
 	return status;
 }

@@ -201,7 +201,7 @@ struct exec_drain *exec_drain_make(const struct exec_path *path, struct runtime 
 		free(made);
 		return NULL;
 	}
-	namespace_run(path->ends[EXEC_NEAR].net, open_files, made->files);
+	namespace_run(path->ends[PATH_NEAR].net, open_files, made->files);
 	return made;
 }
 
@@ -247,7 +247,7 @@ bool exec_drain_is_over(struct exec_drain *drain, int64_t now_ms)
 	const struct clouds before = drain->clouds;
 	const bool was_empty = drain->moved_ms != 0 && is_empty(&drain->left);
 	const bool ended = polls_have_ended(drain);
-	struct pollfd polled = {.fd = drain->path->ends[EXEC_NEAR].tap, .events = POLLIN};
+	struct pollfd polled = {.fd = drain->path->ends[PATH_NEAR].tap, .events = POLLIN};
 	bool waits; /* before weir */
 
 	drain->looks++;

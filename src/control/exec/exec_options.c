@@ -20,49 +20,15 @@
  * be correct; it may be "". */
 static bool exec_scenario_is_command(const char *before, const char *word);
 
-static int take_statements(const struct field *field, char *text, void *arguments,
-                           struct language_error *error)
-{
-	if (short_form_append((char *)arguments + field->offset, text))
-		return 0;
-	return language_error_set(error, ERROR_TOO_LONG, SHORT_FORM_TOO_LONG);
-}
-
 static const struct option_row rows[] = {
-        {OPTION("--down", FIELD_TEXT, struct exec_arguments, down, .form = "TEXT",
-                .help = "statements for packets to the command (with --between: to B)"),
-         .take = take_statements},
-        {OPTION("--up", FIELD_TEXT, struct exec_arguments, up, .form = "TEXT",
-                .help = "statements for packets from the command (with --between: from B)"),
-         .take = take_statements},
-        {OPTION_CONFIG(struct exec_arguments,
+        {PATH_OPTION_DOWN("statements for packets to the command (with --between: to B)")},
+        {PATH_OPTION_UP("statements for packets from the command (with --between: from B)")},
+        {OPTION_CONFIG(struct path_arguments,
                        "a scenario with two ports; its cloud `down` leads to the command")},
         {OPTION("--between", FIELD_FLAG, struct exec_arguments, between,
                 .help = "two commands, one at each end; they know each other as A and B")},
-        {OPTION("--cores", FIELD_TEXT, struct exec_arguments, cores, .form = "LIST",
-                .help = "processors for the workers; any, if not given")},
-        {OPTION_MEMORY(struct exec_arguments, OPTION_MEMORY_LEAST, 0,
-                       "for packets in flight; if not given, what they take at 1 Gbit/s")},
-        {REST_OPTION_SLEEP(struct exec_arguments)},
-        {REST_OPTION_PRIORITY(struct exec_arguments)},
-        {OPTION("--seed", FIELD_COUNT, struct exec_arguments, seed,
-                .help = "instead of the scenario's; if neither gives one, it is drawn at random")},
-        {OPTION("--report", FIELD_TEXT, struct exec_arguments, report, .form = "FILE",
-                .help = "the counters, as JSON")},
-        {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
-                .help = "the fate of every packet, as CSV")},
-        {OPTION("--pcap", FIELD_TEXT, struct exec_arguments, pcap, .form = "FILE",
-                .help = "the packets at both ends of the path, as pcapng with an interface for "
-                        "each end")},
-        {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
-                .help = "delays, throughput, losses and queues over time, as one HTML file")},
-        RECORDING_OPTIONS(struct exec_arguments),
-        {.letter = 's',
-         OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
-                .help = "control socket, to change the path while the command runs; if not "
-                        "given, one that weir ctl finds within the command ($WEIR_SOCKET)")},
-        {OPTION_LOG_LEVEL(struct exec_arguments)},
-        {OPTION_QUIET(struct exec_arguments, "no table at the end")},
+        PATH_OPTIONS("control socket, to change the path while the command runs; if not given, one "
+                     "that weir ctl finds within the command ($WEIR_SOCKET)"),
         OPTIONS_END,
 };
 
@@ -95,7 +61,7 @@ static char *command_of_end(char *text, int *end)
 	if ((text[0] != 'A' && text[0] != 'B') || text[1] != ':' ||
 	    text[2 + strspn(text + 2, " ")] == 0)
 		return NULL;
-	*end = text[0] == 'A' ? EXEC_FAR : EXEC_NEAR;
+	*end = text[0] == 'A' ? PATH_FAR : PATH_NEAR;
 	return text + 2;
 }
 
@@ -127,83 +93,56 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 		return options_wrong(&exec_options,
 		                     "there is no command after --; leave -- out to run a shell");
 	if (dashes) {
-		arguments->command[EXEC_NEAR] = rest;
+		arguments->command[PATH_NEAR] = rest;
 		return OPTIONS_RUN;
 	}
 	shell[0] = getenv("SHELL");
 	if (!shell[0] || !shell[0][0])
 		shell[0] = (char *)(uintptr_t) "/bin/sh";
-	arguments->command[EXEC_NEAR] = shell;
+	arguments->command[PATH_NEAR] = shell;
 	arguments->shell = true;
 	return OPTIONS_RUN;
-}
-
-/* Returns true if an option is a statement with dashes, as `--latency 40ms` or `--delay=40ms`, and
- * writes the statement. `next` is the following word, or NULL. */
-static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
-{
-	const struct foreign_word *row;
-	char name[40];
-	size_t dashes = strspn(word, "-"), bytes = strcspn(word + dashes, "=");
-
-	if (dashes == 0 || bytes >= sizeof(name))
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)bytes, word + dashes);
-	if (word[dashes + bytes] == '=')
-		next = word + dashes + bytes + 1;
-	/* `--down` and `--up` are options. */
-	for (const struct option_row *own = rows; own->field.name; own++) {
-		if (strcmp(own->field.name + 2, name) == 0)
-			return false;
-	}
-	if (statement_named(name)) {
-		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
-		return true;
-	}
-	row = foreign_word_find(FOREIGN_STATEMENT, name);
-	return row && strncmp(row->write, "cloud ", 6) != 0 && foreign_word_write(row, next, text);
 }
 
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments)
 {
 	struct options_words words;
-	char text[FOREIGN_TEXT_BYTES], why[RECORDING_WHY_BYTES];
+	char why[RECORDING_WHY_BYTES];
 	int own = 1, status, rest;
 
 	memset(arguments, 0, sizeof(*arguments));
 	/* Words behind `--` belong to the command; statements may stand between options. */
 	while (own < argc && strcmp(argv[own], "--") != 0) {
-		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
-			return options_wrong(&exec_options,
-			                     "no such option %s; statements have no dashes: %s",
-			                     argv[own], text);
+		if (path_is_statement(&exec_options, argv[own],
+		                      own + 1 < argc ? argv[own + 1] : NULL))
+			return OPTIONS_WRONG;
 		if (argv[own][0] == '-' && argv[own][1]) {
 			own += options_words_of(&exec_options, argv[own]);
 			continue;
 		}
 		/* Not for the first word: that may be a misspelt statement. */
-		if (own > 1 && exec_scenario_is_command(arguments->both, argv[own]))
+		if (own > 1 && exec_scenario_is_command(arguments->path.both, argv[own]))
 			break;
-		if (!short_form_append(arguments->both, argv[own++]))
+		if (!short_form_append(arguments->path.both, argv[own++]))
 			return options_wrong(&exec_options, SHORT_FORM_TOO_LONG);
 	}
 	own = own < argc ? own : argc;
-	arguments->both[0] = '\0';
+	arguments->path.both[0] = '\0';
 	status = options_read(&exec_options, own, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
 	arguments->dashes = own < argc;
-	if (recording_arguments_wrong(&arguments->record, why))
+	if (recording_arguments_wrong(&arguments->path.record, why))
 		return options_wrong(&exec_options, "%s", why);
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
-	arguments->seed_given = options_given(&exec_options, &words, "--seed");
+	arguments->path.seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {
 		if (arguments->between && take_end(words.word[i], arguments))
 			continue;
-		if (!short_form_append(arguments->both, words.word[i]))
+		if (!short_form_append(arguments->path.both, words.word[i]))
 			return options_wrong(&exec_options, SHORT_FORM_TOO_LONG);
 	}
-	if (arguments->between && (!arguments->command[EXEC_FAR] || !arguments->command[EXEC_NEAR]))
+	if (arguments->between && (!arguments->command[PATH_FAR] || !arguments->command[PATH_NEAR]))
 		return options_wrong(&exec_options, "--between needs a command for each end: "
 		                                    "--between 'A: iperf3 -s -1' 'B: iperf3 -c A'");
 	return choose_command(argv + rest, argc - rest, own < argc, arguments);
@@ -218,52 +157,34 @@ static const char plain[] = "port world\n"
                             "cloud down from world to command\n"
                             "cloud up from command to world\n";
 
-/* ---- the whole ---- */
-
-static int find_ports(const struct scenario *scenario, const char *name, uint32_t ports[EXEC_ENDS],
-                      char *message, size_t room)
+const struct path_words *exec_words(const struct exec_arguments *arguments)
 {
-	int down = scenario_find_cloud(scenario, "down"), near;
+	static const struct path_words words[] = {
+	        {.command = "exec",
+	         .plain = plain,
+	         .near = "the command",
+	         .ends = {"the far end of the path", "the command's end of the path"}},
+	        {.command = "exec",
+	         .plain = between,
+	         .near = "the command",
+	         .ends = {"the far end of the path", "the command's end of the path"}},
+	};
 
-	if (scenario->n_ports != EXEC_ENDS || down < 0 || scenario_find_cloud(scenario, "up") < 0) {
-		snprintf(message, room,
-		         "%s: the scenario must have two ports, with clouds `down` (to the "
-		         "command) and `up`; it has %u ports%s",
-		         name, scenario->n_ports, down < 0 ? " and no cloud `down`" : "");
-		return -EINVAL;
-	}
-	near = scenario_find_port(scenario, scenario->clouds[down]->to);
-	ports[EXEC_NEAR] = (uint32_t)near;
-	ports[EXEC_FAR] = (uint32_t)!near;
-	return 0;
+	return &words[arguments->between];
 }
+
+/* ---- the whole ---- */
 
 static void hint_at_command(const char *both, char *message, size_t room);
 
 int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
-                       uint32_t ports[EXEC_ENDS], char *message, size_t room)
+                       uint32_t ports[PATH_ENDS], char *message, size_t room)
 {
-	const struct short_form form = {.command = "exec",
-	                                .plain = arguments->between ? between : plain,
-	                                .config = &arguments->config,
-	                                .both = arguments->both,
-	                                .down = arguments->down,
-	                                .up = arguments->up};
-	int rc = short_form_make(&form, scenario, message, room);
+	int rc = path_scenario_make(exec_words(arguments), &arguments->path, scenario, ports,
+	                            message, room);
 
-	if (rc == 0)
-		rc = find_ports(*scenario, arguments->config ? arguments->config : "weir exec",
-		                ports, message, room);
-	if (rc == 0 && arguments->seed_given) {
-		(*scenario)->seed = arguments->seed;
-		(*scenario)->seed_given = true;
-	}
 	if (rc < 0 && !arguments->dashes && !arguments->between)
-		hint_at_command(arguments->both, message, room);
-	if (rc < 0) {
-		scenario_free(*scenario);
-		*scenario = NULL;
-	}
+		hint_at_command(arguments->path.both, message, room);
 	return rc;
 }
 
@@ -290,14 +211,14 @@ static bool is_right(const char *before, const char *word)
 {
 	struct exec_arguments *trial = calloc(1, sizeof(*trial));
 	struct scenario *scenario = NULL;
-	uint32_t ports[EXEC_ENDS];
+	uint32_t ports[PATH_ENDS];
 	char message[SCENARIO_FILE_ERROR];
 	bool right = false;
 
 	if (trial)
 		trial->dashes = true; /* suppresses the hint */
-	if (trial && snprintf(trial->both, sizeof(trial->both), "%s%s%s", before,
-	                      *before && *word ? " " : "", word) < (int)sizeof(trial->both))
+	if (trial && snprintf(trial->path.both, sizeof(trial->path.both), "%s%s%s", before,
+	                      *before && *word ? " " : "", word) < (int)sizeof(trial->path.both))
 		right = exec_scenario_make(trial, &scenario, ports, message, sizeof(message)) == 0;
 	scenario_free(scenario);
 	free(trial);

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #define MTU_MAX      9000
 #define ECHO_BYTES   (4u << 20)
 
-static const uint8_t macs[EXEC_ENDS][6] = {{0x02, 0, 0, 0, 0, 1}, {0x02, 0, 0, 0, 0, 2}};
+static const uint8_t macs[PATH_ENDS][6] = {{0x02, 0, 0, 0, 0, 1}, {0x02, 0, 0, 0, 0, 2}};
 
 /* ---- properties of this machine ---- */
 
@@ -53,9 +52,9 @@ static int choose_addresses(struct exec_path *path, bool ipv6, struct problem *p
 
 	for (unsigned family = 0; rc == 0 && family < (ipv6 ? 2u : 1u); family++) {
 		rc = exec_place_choose(families[family], &network, problem);
-		for (uint32_t end = 0; rc == 0 && end < EXEC_ENDS; end++) {
-			path->ends[end].address[family] = network;
-			path->ends[end].address[family].bytes[address_bytes(network.family) - 1] =
+		for (uint32_t end = 0; rc == 0 && end < PATH_ENDS; end++) {
+			path->address[end][family] = network;
+			path->address[end][family].bytes[address_bytes(network.family) - 1] =
 			        (uint8_t)(end + 1);
 		}
 	}
@@ -73,44 +72,10 @@ struct set_up {
 	char ecn[8];  /* this machine's net.ipv4.tcp_ecn; "": unknown */
 };
 
-#define SYSCTL_PATH 128
-
-static void sysctl_read(const char *name, char *value, size_t room)
-{
-	char path[SYSCTL_PATH];
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, value, room - 1);
-		close(fd);
-	}
-	value[got > 0 ? got : 0] = '\0';
-}
-
-/* Ignores errors: a container may have /proc/sys read-only. */
-static void sysctl_set(const char *name, const char *value)
-{
-	char path[SYSCTL_PATH];
-	int fd;
-	ssize_t written = 0;
-
-	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	written = write(fd, value, strlen(value));
-	(void)written;
-	close(fd);
-}
-
 static int set_family(const struct set_up *set_up, int netlink, unsigned family)
 {
-	const struct exec_end *own = &set_up->path->ends[set_up->end];
-	const struct exec_end *other = &set_up->path->ends[!set_up->end];
-	const struct address *address = &own->address[family], *peer = &other->address[family];
+	const struct address *address = &set_up->path->address[set_up->end][family];
+	const struct address *peer = &set_up->path->address[!set_up->end][family];
 	uint8_t prefix = family == 0 ? 24 : 64;
 	int rc;
 
@@ -152,16 +117,17 @@ static int set_up_end(void *argument)
 	if (netlink < 0)
 		return netlink;
 	/* Keeps the kernel from sending packets of its own, and allows this group to ping. */
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/addr_gen_mode", "1");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/router_solicitations", "0");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/accept_ra", "0");
-	sysctl_set("ipv6/conf/" EXEC_INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
+	namespace_sysctl_write("ipv6/conf/" EXEC_INTERFACE "/addr_gen_mode", "1");
+	namespace_sysctl_write("ipv6/conf/" EXEC_INTERFACE "/router_solicitations", "0");
+	namespace_sysctl_write("ipv6/conf/" EXEC_INTERFACE "/accept_ra", "0");
+	namespace_sysctl_write("ipv6/conf/" EXEC_INTERFACE "/mldv2_unsolicited_report_interval",
+	                       "2000000000");
 	snprintf(groups, sizeof(groups), "%u %u", getegid(), getegid());
-	sysctl_set("ipv4/ping_group_range", groups);
+	namespace_sysctl_write("ipv4/ping_group_range", groups);
 	/* The command's TCP asks for ECN as that of this machine. The gateway keeps the kernel's
 	 * default: it accepts ECN if it is asked. */
 	if (!set_up->gateway)
-		sysctl_set("ipv4/tcp_ecn", set_up->ecn);
+		namespace_sysctl_write("ipv4/tcp_ecn", set_up->ecn);
 	rc = netlink_up(netlink, set_up->index, macs[set_up->end], set_up->mtu, QUEUE_FRAMES);
 	for (unsigned family = 0; rc == 0 && family < 2; family++)
 		rc = set_family(set_up, netlink, family);
@@ -171,43 +137,23 @@ static int set_up_end(void *argument)
 	return rc;
 }
 
-static int open_stamps(void *argument)
-{
-	const struct set_up *set_up = argument;
-
-	return tap_stamps_socket(set_up->index);
-}
-
-static void describe_device(struct exec_path *path, uint32_t which)
-{
-	struct exec_end *end = &path->ends[which];
-	char opening[24] = "", stamps[24] = "";
-
-	if (path->opening[0] >= 0 && which == EXEC_FAR)
-		snprintf(opening, sizeof(opening), ",opening=%d", path->opening[0]);
-	if (end->stamps >= 0)
-		snprintf(stamps, sizeof(stamps), ",stamps=%d", end->stamps);
-	snprintf(end->device, sizeof(end->device), TAP_PORT "%d%s%s", end->tap, opening, stamps);
-}
-
 static int open_end(struct exec_path *path, struct set_up *set_up, struct problem *problem)
 {
-	struct exec_end *end = &path->ends[set_up->end];
+	struct tap_end *end = &path->ends[set_up->end];
 	int rc;
 
 	end->net = namespace_make_net(problem);
 	if (end->net < 0)
 		return end->net;
-	end->tap = namespace_tap(end->net, EXEC_INTERFACE, &set_up->index, problem);
-	if (end->tap < 0)
-		return end->tap;
-	/* Without the time stamps, `late` does not know when a frame came. */
-	end->stamps = namespace_run(end->net, open_stamps, set_up);
+	rc = tap_end_open(end, EXEC_INTERFACE, set_up->end == PATH_FAR ? path->opening[0] : -1,
+	                  problem);
+	if (rc < 0)
+		return rc;
+	set_up->index = end->index;
 	rc = namespace_run(end->net, set_up_end, set_up);
 	if (rc < 0)
 		problem_set(problem, -1, "the %s end of the path cannot be set up: %s",
-		            set_up->end == EXEC_NEAR ? "command's" : "far", strerror(-rc));
-	describe_device(path, set_up->end);
+		            set_up->end == PATH_NEAR ? "command's" : "far", strerror(-rc));
 	return rc;
 }
 
@@ -222,16 +168,16 @@ static int open_ends(struct exec_path *path, bool between, struct problem *probl
 
 	if (rc == 0 && !between)
 		path->n_resolvers =
-		        exec_resolver_choose(&path->ends[EXEC_FAR].address[0], path->resolvers,
+		        exec_resolver_choose(&path->address[PATH_FAR][0], path->resolvers,
 		                             path->around.resolver, sizeof(path->around.resolver));
 	mtu = mtu < MTU_MIN ? MTU_MIN : mtu > MTU_MAX ? MTU_MAX : mtu;
-	for (uint32_t end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+	for (uint32_t end = 0; rc == 0 && end < PATH_ENDS; end++) {
 		struct set_up set_up = {.path = path,
 		                        .end = end,
 		                        .mtu = mtu,
-		                        .gateway = !between && end == EXEC_FAR};
+		                        .gateway = !between && end == PATH_FAR};
 
-		sysctl_read("ipv4/tcp_ecn", set_up.ecn, sizeof(set_up.ecn));
+		namespace_sysctl_read("ipv4/tcp_ecn", set_up.ecn, sizeof(set_up.ecn));
 		rc = open_end(path, &set_up, problem);
 	}
 	return rc;
@@ -242,16 +188,16 @@ static void name_ends(struct exec_path *path)
 	char *at = path->around.hosts, text[INET6_ADDRSTRLEN];
 	size_t room = sizeof(path->around.hosts);
 
-	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
+	for (uint32_t end = 0; end < PATH_ENDS; end++) {
 		for (unsigned family = 0; family < 2; family++) {
-			const struct address *address = &path->ends[end].address[family];
+			const struct address *address = &path->address[end][family];
 			int n;
 
 			if (address->family == 0)
 				continue;
 			n = snprintf(at, room, "%s %s\n",
 			             inet_ntop(address->family, address->bytes, text, sizeof(text)),
-			             end == EXEC_FAR ? "A" : "B");
+			             end == PATH_FAR ? "A" : "B");
 			at += n;
 			room -= (size_t)n;
 		}
@@ -264,8 +210,8 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 
 	memset(path, 0, sizeof(*path));
 	path->opening[0] = path->opening[1] = -1;
-	for (uint32_t end = 0; end < EXEC_ENDS; end++)
-		path->ends[end].net = path->ends[end].tap = path->ends[end].stamps = -1;
+	for (uint32_t end = 0; end < PATH_ENDS; end++)
+		path->ends[end] = tap_end_none;
 	if (!between) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, path->opening) < 0) {
 			rc = -errno;
@@ -286,13 +232,14 @@ int exec_path_open(bool between, struct exec_path *path, struct problem *problem
 int exec_path_let_out(struct exec_path *path, const struct priority *priority,
                       struct problem *problem)
 {
-	const struct exec_end *far = &path->ends[EXEC_FAR];
-	struct gateway_options options = {.net = far->net,
-	                                  .tap = far->tap,
-	                                  .opening = path->opening[1],
-	                                  .gateway = {far->address[0], far->address[1]},
-	                                  .n_resolvers = path->n_resolvers,
-	                                  .priority = *priority};
+	const struct tap_end *far = &path->ends[PATH_FAR];
+	struct gateway_options options = {
+	        .net = far->net,
+	        .tap = far->tap,
+	        .opening = path->opening[1],
+	        .gateway = {path->address[PATH_FAR][0], path->address[PATH_FAR][1]},
+	        .n_resolvers = path->n_resolvers,
+	        .priority = *priority};
 
 	memcpy(options.resolvers, path->resolvers, sizeof(options.resolvers));
 	if (path->opening[1] < 0)
@@ -311,11 +258,8 @@ void exec_path_close(struct exec_path *path)
 {
 	gateway_stop(path->gateway);
 	path->gateway = NULL;
-	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
-		close_fd(&path->ends[end].tap);
-		close_fd(&path->ends[end].stamps);
-		close_fd(&path->ends[end].net);
-	}
+	for (uint32_t end = 0; end < PATH_ENDS; end++)
+		tap_end_close(&path->ends[end]);
 	close_fd(&path->opening[0]);
 	close_fd(&path->opening[1]);
 }

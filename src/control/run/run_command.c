@@ -25,14 +25,12 @@
 #include "machine/supervisor.h"
 #include "options/options.h"
 #include "port/port.h"
-#include "port/privileges.h"
 #include "record/recording_run.h"
 #include "run/run_prepare.h"
 #include "scenario/scenario.h"
 #include "show/times.h"
 #include "socket/keep.h"
 #include "socket/server.h"
-#include "stream/flight_dumps.h"
 #include "text/table.h"
 
 /* Parses the command line of `weir run`, which docs/man/weir-run.1 describes. */
@@ -270,44 +268,13 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 	return rc;
 }
 
-static void path_join(char path[PATH_MAX], const char *from, const char *end)
-{
-	snprintf(path, PATH_MAX, "%s%s", from, end);
-}
-
-/* Gives up what is not needed any more: neither for the ports nor for the files that are made or
- * removed from now on. */
 static void give_up_privileges(const struct run_arguments *arguments, const struct server *server,
                                const struct runtime *runtime)
 {
-	const struct recording_arguments *record = &arguments->record;
-	struct worker_report worker;
-	uint64_t others = 0;
-	char recording[PATH_MAX], dump[PATH_MAX];
-	const char *files[6];
-	struct problem problem;
-	uint32_t n = 0;
+	const char *files[] = {server_path(server), server_path_read_only(server), arguments->keep};
 
-	files[n++] = server_path(server);
-	if (server_path_read_only(server))
-		files[n++] = server_path_read_only(server);
-	if (arguments->keep)
-		files[n++] = arguments->keep;
-	if (record->folder) {
-		path_join(recording, record->folder, "/recording.json");
-		files[n++] = recording;
-	}
-	if (record->flight.unit != LIMIT_NONE) {
-		path_join(dump, record->flight_to ? record->flight_to : FLIGHT_DUMPS_TO, "-DATE");
-		files[n++] = dump;
-	}
-	files[n] = NULL;
-	for (uint32_t i = 0; i < runtime_workers(runtime); i++) {
-		if (runtime_worker_report(runtime, i, &worker))
-			others |= priority_capabilities(&worker.priority);
-	}
-	if (privileges_give_up(runtime_scenario(runtime), others, files, &problem) < 0)
-		run_log(RUN_LOG_WARNING, "%s", problem.text);
+	run_give_up_privileges(runtime, &arguments->record, files,
+	                       sizeof(files) / sizeof(files[0]));
 }
 
 /* Serves until a signal comes, then restores everything. `allowed`: the processors of this process,

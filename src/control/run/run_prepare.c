@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run_prepare.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,9 @@
 #include "check/devices.h"
 #include "check/memory_plan.h"
 #include "language/scenario_check.h"
+#include "machine/run_log.h"
+#include "port/privileges.h"
+#include "stream/flight_dumps.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"
 
@@ -195,4 +200,37 @@ int run_memory_size(const struct scenario *scenario, const struct run_memory *as
 		budget_complain(&budget, scenario, asked->config, &problem, message, room);
 	budget_release(&budget);
 	return rc;
+}
+
+void run_give_up_privileges(const struct runtime *runtime, const struct recording_arguments *record,
+                            const char *const *files, size_t n)
+{
+	const char *written[RUN_FILES_MAX + 3];
+	char recording[PATH_MAX], dump[PATH_MAX];
+	struct worker_report worker;
+	struct problem problem;
+	uint64_t others = 0;
+	size_t n_written = 0;
+
+	assert(n <= RUN_FILES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		if (files[i] && files[i][0])
+			written[n_written++] = files[i];
+	}
+	if (record->folder) {
+		snprintf(recording, sizeof(recording), "%s/recording.json", record->folder);
+		written[n_written++] = recording;
+	}
+	if (record->flight.unit != LIMIT_NONE) {
+		snprintf(dump, sizeof(dump), "%s-DATE",
+		         record->flight_to ? record->flight_to : FLIGHT_DUMPS_TO);
+		written[n_written++] = dump;
+	}
+	written[n_written] = NULL;
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++) {
+		if (runtime_worker_report(runtime, i, &worker))
+			others |= priority_capabilities(&worker.priority);
+	}
+	if (privileges_give_up(runtime_scenario(runtime), others, written, &problem) < 0)
+		run_log(RUN_LOG_WARNING, "%s", problem.text);
 }

@@ -60,6 +60,14 @@ bool rest_is_possible(const struct runtime *runtime);
 void rest_say(const struct rest_arguments *arguments, const struct runtime *runtime, bool moves,
               enum run_log_level level);
 
+/* Gives up what is not needed any more, when the ports are open and the workers run: neither for
+ * these, nor for the `files` that are made or removed from now on (NULL among them is none), the
+ * recording and the dumps. Logs a warning if that fails: as for a thread that blocks signals
+ * (privileges.h). */
+#define RUN_FILES_MAX 8
+void run_give_up_privileges(const struct runtime *runtime, const struct recording_arguments *record,
+                            const char *const *files, size_t n);
+
 /* Prepares a live scenario before it starts: a seed, and memory that this process can have. */
 
 /* Logs warnings about a scenario that is odd but can run (scenario_warn). */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/filter.h>
 #include <pcap/pcap.h>
 
 #include "packet/burst.h"
@@ -350,6 +351,30 @@ static int filter_compile(const char *words, struct classifier_filter *filter,
 	else
 		filter->program = plain;
 	return 0;
+}
+
+int filter_steps(const char *words, struct sock_filter **steps, uint32_t *n,
+                 struct problem *problem)
+{
+	struct classifier_filter filter;
+	int result = filter_compile(words, &filter, problem);
+
+	if (result)
+		return result;
+	*n = filter.program.bf_len;
+	/* The kernel's steps are libpcap's, by another name. */
+	*steps = malloc(*n * sizeof(**steps) + 1);
+	for (uint32_t i = 0; *steps && i < *n; i++) {
+		const struct bpf_insn *step = &filter.program.bf_insns[i];
+
+		(*steps)[i] = (struct sock_filter){
+		        .code = step->code, .jt = step->jt, .jf = step->jf, .k = step->k};
+	}
+	pcap_freecode(&filter.program);
+	if (*steps)
+		return 0;
+	problem_set(problem, -1, "no memory for a filter");
+	return -ENOMEM;
 }
 
 static int filter_make(const char *words, struct classifier_filter **result,

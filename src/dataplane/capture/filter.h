@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/classifier.h"
 
@@ -36,6 +37,13 @@ extern const struct classifier_filters filters;
 /* Checks whether libpcap accepts the filter. Returns 0, or -errno with problem: -EINVAL, and
  * problem->letter is the position at which the filter is wrong; or -ENOMEM. */
 int filter_check(const char *words, struct problem *problem);
+
+struct sock_filter; /* linux/filter.h: a step of a program, as libpcap has it */
+
+/* Makes the program of a filter, which the caller frees. Returns 0, or -errno with problem, as
+ * filter_check. */
+int filter_steps(const char *words, struct sock_filter **steps, uint32_t *n,
+                 struct problem *problem);
 
 /* Returns true if the filter reads bytes of the frame from `from` to before `to`, as far as its
  * program shows where it reads. Returns false if libpcap does not accept it. */

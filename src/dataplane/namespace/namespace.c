@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,11 +100,27 @@ struct errand {
 	int rc;
 };
 
+/* Returns true if this thread is in a network namespace: to enter that again would take rights. */
+static bool is_in(int net)
+{
+	struct stat here, there;
+
+	return stat("/proc/thread-self/ns/net", &here) == 0 && fstat(net, &there) == 0 &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+static int enter(int net)
+{
+	if (net < 0)
+		return unshare(CLONE_NEWNET);
+	return is_in(net) ? 0 : setns(net, CLONE_NEWNET);
+}
+
 static void *go(void *argument)
 {
 	struct errand *errand = argument;
 
-	if (errand->net < 0 ? unshare(CLONE_NEWNET) < 0 : setns(errand->net, CLONE_NEWNET) < 0)
+	if (enter(errand->net) < 0)
 		errand->rc = -errno;
 	else
 		errand->rc = errand->work(errand->argument);
@@ -156,6 +173,33 @@ int namespace_make_net(struct problem *problem)
 		                              "/proc"
 		                            : "");
 	return rc;
+}
+
+/* ---- parameters ---- */
+
+#define SYSCTL_PATH 128
+
+void namespace_sysctl_read(const char *name, char *value, size_t room)
+{
+	char path[SYSCTL_PATH];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, value, room - 1);
+		close(fd);
+	}
+	value[got > 0 ? got : 0] = '\0';
+}
+
+void namespace_sysctl_write(const char *name, const char *value)
+{
+	char path[SYSCTL_PATH];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	write_text(path, value);
 }
 
 /* ---- sockets and taps ---- */

@@ -13,6 +13,7 @@
 #ifndef WEIR_NAMESPACE_H
 #define WEIR_NAMESPACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "scenario/problem.h"
@@ -27,6 +28,11 @@ int namespace_make_net(struct problem *problem);
 /* Calls work(argument) in a network namespace. Returns what `work` returns, or -errno if the
  * namespace cannot be entered. */
 int namespace_run(int net, int (*work)(void *argument), void *argument);
+/* Read and write a parameter of the network namespace of the calling thread: `name` is a path below
+ * /proc/sys/net. A value that cannot be read is "". One that cannot be written stays: a container
+ * may have /proc/sys read-only. */
+void namespace_sysctl_read(const char *name, char *value, size_t room);
+void namespace_sysctl_write(const char *name, const char *value);
 /* Returns a socket in a network namespace, or -errno. It may use addresses that are not this
  * machine's (IP_TRANSPARENT), and may send where netlink_silence_icmp has been called. */
 int namespace_socket_any_address(int net, int family, int type, int protocol);

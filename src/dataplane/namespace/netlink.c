@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -219,6 +221,78 @@ int netlink_routes(int netlink, int family,
 		}
 	}
 	return got < 0 ? -errno : -EPROTO;
+}
+
+/* Returns what IFLA_XDP_ATTACHED says: 0 is no program. */
+static int xdp_attached(const struct rtattr *xdp)
+{
+	int left = (int)RTA_PAYLOAD(xdp);
+
+	for (const struct rtattr *at = RTA_DATA(xdp); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+		if (at->rta_type == IFLA_XDP_ATTACHED && RTA_PAYLOAD(at) >= 1)
+			return *(const uint8_t *)RTA_DATA(at);
+	}
+	return 0;
+}
+
+union link_answer {
+	struct nlmsghdr header;
+	uint8_t bytes[32768];
+};
+
+/* Asks for an attribute of an interface. Returns 0 or -errno; *found is NULL if it has none. */
+static int ask_link(int netlink, int index, unsigned short type, union link_answer *answer,
+                    const struct rtattr **found)
+{
+	struct request request;
+	ssize_t got;
+	int left;
+
+	*found = NULL;
+	start(&request, RTM_GETLINK, 0, sizeof(request.link));
+	request.header.nlmsg_flags = NLM_F_REQUEST;
+	request.link.ifi_index = index;
+	if (send(netlink, &request, request.header.nlmsg_len, 0) < 0)
+		return -errno;
+	got = recv(netlink, answer, sizeof(*answer), 0);
+	if (got < 0)
+		return -errno;
+	if (answer->header.nlmsg_type == NLMSG_ERROR)
+		return ((const struct nlmsgerr *)NLMSG_DATA(&answer->header))->error;
+	left = (int)IFLA_PAYLOAD(&answer->header);
+	for (const struct rtattr *at = IFLA_RTA(NLMSG_DATA(&answer->header)); RTA_OK(at, left);
+	     at = RTA_NEXT(at, left)) {
+		if ((at->rta_type & NLA_TYPE_MASK) == type)
+			*found = at;
+	}
+	return 0;
+}
+
+int netlink_xdp(int netlink, int index)
+{
+	union link_answer answer;
+	const struct rtattr *xdp;
+	int rc = ask_link(netlink, index, IFLA_XDP, &answer, &xdp);
+
+	return rc < 0 ? rc : xdp && xdp_attached(xdp) != XDP_ATTACHED_NONE;
+}
+
+int netlink_dropped(int netlink, int index, uint64_t *packets)
+{
+	union link_answer answer;
+	const struct rtattr *found;
+	struct rtnl_link_stats64 stats;
+	int rc = ask_link(netlink, index, IFLA_STATS64, &answer, &found);
+
+	if (rc < 0)
+		return rc;
+	if (!found || RTA_PAYLOAD(found) < offsetof(struct rtnl_link_stats64, multicast))
+		return -EPROTO;
+	memset(&stats, 0, sizeof(stats));
+	memcpy(&stats, RTA_DATA(found),
+	       RTA_PAYLOAD(found) < sizeof(stats) ? RTA_PAYLOAD(found) : sizeof(stats));
+	*packets = stats.tx_dropped;
+	return 0;
 }
 
 int netlink_silence_icmp(int netlink, int family)

@@ -94,6 +94,10 @@ int netlink_everything_is_local(int netlink, const struct address *link, uint8_t
 int netlink_routes(int netlink, int family,
                    void (*each)(void *argument, const struct address *network, uint8_t prefix),
                    void *argument);
+/* Reads how many packets that were sent to an interface its driver has dropped. */
+int netlink_dropped(int netlink, int index, uint64_t *packets);
+/* Returns 1 if an XDP program is attached to an interface, 0 if not. */
+int netlink_xdp(int netlink, int index);
 /* Stops the kernel from sending ICMP (echo replies, errors), except for what neighbours need.
  * Sockets whose mark has bit 0 may still send. */
 int netlink_silence_icmp(int netlink, int family);

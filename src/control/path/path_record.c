@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec/exec.h"
+#include "path/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "units/human_unit.h"
 
 /*
- * The capture of a run of `weir exec`: the packets at both ends of the path, as the hosts there see
+ * The capture of a run: the packets at both ends of the path, as the hosts there see
  * them. Each end is an interface of the capture, named like its port; outbound is what the host at
  * that end sent. A packet from the command is outbound at the command's end, at the instant when
  * the kernel sent it to weir, and inbound at the far end, at the instant when weir handed it over.
@@ -28,23 +28,23 @@
  * Instants are of weir's own clock, which runs evenly, shifted to the time of day once, at the
  * start: differences between two packets are as exact as weir's timing.
  *
- * Ownership: exec_capture_close frees it.
+ * Ownership: path_capture_close frees it.
  * Thread: control; the workers put frames into the queue.
  */
 
-/* How often exec_capture_take must be called: the queue then keeps up with 50 Gbit/s. */
-#define EXEC_CAPTURE_PACE_MS 10
+/* How often path_capture_take must be called: the queue then keeps up with 50 Gbit/s. */
+#define PATH_CAPTURE_PACE_MS 10
 
-struct exec_capture {
+struct path_capture {
 	struct pcapng *pcapng;
 	struct frame_queue *frames;
 	struct fate_order *order;
-	uint64_t missing[EXEC_ENDS]; /* for lack of memory */
+	uint64_t missing[PATH_ENDS]; /* for lack of memory */
 	uint64_t epoch_ns;           /* the time of day when the clock of the run read 0 */
 };
 
 /* Called when no worker is left. `capture` may be NULL. */
-static void exec_capture_close(struct exec_capture *capture)
+static void path_capture_close(struct path_capture *capture)
 {
 	if (!capture)
 		return;
@@ -54,13 +54,13 @@ static void exec_capture_close(struct exec_capture *capture)
 	free(capture);
 }
 
-/* Opens a capture; `near` is the command's port. Returns 0; -EINVAL with problem if the file cannot
- * be created; -ENOMEM. */
-static int exec_capture_open(const char *path, const struct scenario *scenario, uint32_t near,
-                             struct exec_capture **result, struct problem *problem)
+/* Opens a capture; `near` is the port of the near end. Returns 0; -EINVAL with problem if the file
+ * cannot be created; -ENOMEM. */
+static int path_capture_open(const struct path_record_files *files, const struct scenario *scenario,
+                             uint32_t near, struct path_capture **result, struct problem *problem)
 {
-	struct exec_capture *capture = calloc(1, sizeof(*capture));
-	struct pcapng_interface interfaces[EXEC_ENDS];
+	struct path_capture *capture = calloc(1, sizeof(*capture));
+	struct pcapng_interface interfaces[PATH_ENDS];
 	char comment[80];
 	int rc;
 
@@ -69,28 +69,28 @@ static int exec_capture_open(const char *path, const struct scenario *scenario, 
 		capture->order = fate_order_make(FRAME_QUEUE_FRAME_MAX);
 	}
 	if (!capture || !capture->frames || !capture->order) {
-		exec_capture_close(capture);
+		path_capture_close(capture);
 		problem_set(problem, -1, "no memory for the capture");
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < EXEC_ENDS; i++)
+	for (uint32_t i = 0; i < PATH_ENDS; i++)
 		interfaces[i] = (struct pcapng_interface){
 		        .name = scenario->ports[i].name,
-		        .description = i == near ? "the command's end of the path"
-		                                 : "the far end of the path"};
-	snprintf(comment, sizeof(comment), "weir exec, seed %" PRIu64, scenario->seed);
-	rc = pcapng_open(path, comment, interfaces, EXEC_ENDS, &capture->pcapng, problem);
+		        .description = files->words->ends[i == near ? PATH_NEAR : PATH_FAR]};
+	snprintf(comment, sizeof(comment), "weir %s, seed %" PRIu64, files->words->command,
+	         scenario->seed);
+	rc = pcapng_open(files->pcap, comment, interfaces, PATH_ENDS, &capture->pcapng, problem);
 	if (rc == 0)
 		*result = capture;
 	else
-		exec_capture_close(capture);
+		path_capture_close(capture);
 	return rc;
 }
 
 /* A frame that was sent is put into the order as a packet that has left. */
 static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
 {
-	struct exec_capture *capture = argument;
+	struct path_capture *capture = argument;
 	(void)lost;
 
 	pcapng_write(capture->pcapng,
@@ -104,7 +104,7 @@ static void write_frame(void *argument, const struct fate *fate, uint64_t lost)
 }
 
 /* Takes the frames that are in the queue, and writes those up to `until`, in the order of time. */
-static void exec_capture_take(struct exec_capture *capture, simtime until)
+static void path_capture_take(struct path_capture *capture, simtime until)
 {
 	struct queued_frame frame;
 
@@ -122,11 +122,11 @@ static void exec_capture_take(struct exec_capture *capture, simtime until)
 }
 
 /* Returns 0, or -errno with problem. Reports on standard error how many frames are missing. */
-static int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
+static int path_capture_finish(struct path_capture *capture, struct problem *problem)
 {
-	uint64_t missing[EXEC_ENDS], all = 0;
+	uint64_t missing[PATH_ENDS], all = 0;
 
-	for (uint16_t i = 0; i < EXEC_ENDS; i++) {
+	for (uint16_t i = 0; i < PATH_ENDS; i++) {
 		missing[i] = frame_queue_missed(capture->frames, i) + capture->missing[i];
 		all += missing[i];
 	}
@@ -138,7 +138,7 @@ static int exec_capture_finish(struct exec_capture *capture, struct problem *pro
 	return pcapng_finish(capture->pcapng, missing, problem);
 }
 
-static int exec_capture_publish(struct exec_capture *capture, struct problem *problem)
+static int path_capture_publish(struct path_capture *capture, struct problem *problem)
 {
 	int rc = pcapng_publish(capture->pcapng, problem);
 
@@ -146,18 +146,18 @@ static int exec_capture_publish(struct exec_capture *capture, struct problem *pr
 	return rc;
 }
 
-struct exec_record {
+struct path_record {
 	struct witness both;      /* forwards fates to the log and the picture, if there are any */
 	struct fate_queue *fates; /* NULL: there is neither log nor picture */
 	struct departures *departures;
 	struct decision_log *log;
 	struct picture *picture;
-	struct exec_capture *capture;
+	struct path_capture *capture;
 };
 
 static void tell(struct witness *witness, const struct fate *fate)
 {
-	struct exec_record *record = (struct exec_record *)witness;
+	struct path_record *record = (struct path_record *)witness;
 
 	if (record->log)
 		decision_log_witness(record->log)->tell(decision_log_witness(record->log), fate);
@@ -180,7 +180,7 @@ static int check_clouds(const struct scenario *scenario, const char *option,
 	return 0;
 }
 
-static int open_fates(struct exec_record *record, const struct exec_record_files *files,
+static int open_fates(struct path_record *record, const struct path_record_files *files,
                       const struct scenario *scenario, struct problem *problem)
 {
 	int rc = check_clouds(scenario, files->log ? "--log" : "--picture", problem);
@@ -197,15 +197,15 @@ static int open_fates(struct exec_record *record, const struct exec_record_files
 	if (files->log)
 		rc = decision_log_open(files->log, scenario, true, &record->log, problem);
 	if (rc == 0 && files->picture)
-		rc = picture_open(files->picture, (struct picture_of){.command = files->command},
+		rc = picture_open(files->picture, (struct picture_of){.command = files->line},
 		                  scenario, &record->picture, problem);
 	return rc;
 }
 
-int exec_record_open(const struct exec_record_files *files, const struct scenario *scenario,
-                     uint32_t near, struct exec_record **result, struct problem *problem)
+int path_record_open(const struct path_record_files *files, const struct scenario *scenario,
+                     uint32_t near, struct path_record **result, struct problem *problem)
 {
-	struct exec_record *record;
+	struct path_record *record;
 	int rc = 0;
 
 	*result = NULL;
@@ -219,25 +219,25 @@ int exec_record_open(const struct exec_record_files *files, const struct scenari
 	if (files->log || files->picture)
 		rc = open_fates(record, files, scenario, problem);
 	if (rc == 0 && files->pcap)
-		rc = exec_capture_open(files->pcap, scenario, near, &record->capture, problem);
+		rc = path_capture_open(files, scenario, near, &record->capture, problem);
 	if (rc == 0)
 		*result = record;
 	else
-		exec_record_close(record);
+		path_record_close(record);
 	return rc;
 }
 
-struct witness *exec_record_witness(struct exec_record *record)
+struct witness *path_record_witness(struct path_record *record)
 {
 	return record && record->fates ? fate_queue_witness(record->fates) : NULL;
 }
 
-struct frame_queue *exec_record_frames(struct exec_record *record)
+struct frame_queue *path_record_frames(struct path_record *record)
 {
 	return record && record->capture ? record->capture->frames : NULL;
 }
 
-void exec_record_begin(struct exec_record *record, uint64_t now_ns)
+void path_record_begin(struct path_record *record, uint64_t now_ns)
 {
 	if (record && record->capture) {
 		struct timespec now;
@@ -248,21 +248,21 @@ void exec_record_begin(struct exec_record *record, uint64_t now_ns)
 	}
 }
 
-int exec_record_pace_ms(const struct exec_record *record, int other)
+int path_record_pace_ms(const struct path_record *record, int other)
 {
-	return record && record->capture && other > EXEC_CAPTURE_PACE_MS ? EXEC_CAPTURE_PACE_MS
+	return record && record->capture && other > PATH_CAPTURE_PACE_MS ? PATH_CAPTURE_PACE_MS
 	                                                                 : other;
 }
 
-void exec_record_take(struct exec_record *record, simtime until)
+void path_record_take(struct path_record *record, simtime until)
 {
 	if (record && record->fates)
 		fate_queue_empty(record->fates, departures_witness(record->departures));
 	if (record && record->capture)
-		exec_capture_take(record->capture, until);
+		path_capture_take(record->capture, until);
 }
 
-int exec_record_publish(struct exec_record *record, const struct replay_result *result,
+int path_record_publish(struct path_record *record, const struct replay_result *result,
                         struct problem *problem)
 {
 	uint64_t missed = 0;
@@ -284,7 +284,7 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 	if (rc == 0 && record->picture)
 		rc = picture_finish(record->picture, result, problem);
 	if (rc == 0 && record->capture)
-		rc = exec_capture_finish(record->capture, problem);
+		rc = path_capture_finish(record->capture, problem);
 	if (rc == 0 && record->log) {
 		rc = decision_log_publish(record->log, problem);
 		record->log = NULL;
@@ -294,17 +294,17 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 		record->picture = NULL;
 	}
 	if (rc == 0 && record->capture)
-		rc = exec_capture_publish(record->capture, problem);
+		rc = path_capture_publish(record->capture, problem);
 	return rc;
 }
 
-void exec_record_close(struct exec_record *record)
+void path_record_close(struct path_record *record)
 {
 	if (!record)
 		return;
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
-	exec_capture_close(record->capture);
+	path_capture_close(record->capture);
 	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);
@@ -314,7 +314,7 @@ void exec_record_close(struct exec_record *record)
 	"other programs had weir's processor: run fewer beside it, or give it one of its own "     \
 	"(--cores)"
 
-int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
+int path_result_read(const struct runtime *runtime, const struct scenario *scenario,
                      uint64_t start_ns, struct replay_result *result)
 {
 	struct port_report *port = malloc(sizeof(*port));
@@ -342,7 +342,7 @@ int exec_result_read(const struct runtime *runtime, const struct scenario *scena
 	return 0;
 }
 
-void exec_result_print(FILE *out, const struct scenario *scenario,
+void path_result_print(FILE *out, const char *command, const struct scenario *scenario,
                        const struct replay_result *result)
 {
 	char span[HUMAN_UNIT_SIZE];
@@ -350,7 +350,7 @@ void exec_result_print(FILE *out, const struct scenario *scenario,
 
 	human_unit_format(span, sizeof(span), HUMAN_NS,
 	                  (double)(result->last_ns - result->first_ns), 3);
-	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
+	fprintf(out, "weir %s: %s, seed %" PRIu64 "\n", command, span, scenario->seed);
 	replay_table_print_clouds(out, scenario, result);
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		const struct histogram *late = result->ports[i].lateness_ns;
