@@ -192,7 +192,7 @@ uint32_t exec_resolver_read(const char *conf, bool here, const struct address *g
 #define EXEC_COMMANDS_MAX 2
 
 struct exec_arguments {
-	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
+	const char *config, *cores, *report, *log, *picture, *pcap, *socket, *explain_json;
 	/* Statements for both directions, and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	struct recording_arguments record;
@@ -201,6 +201,7 @@ struct exec_arguments {
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;
+	bool explain;
 	bool shell;   /* there is no command: a shell */
 	bool between; /* two commands, at the far end (A) and the near end (B) */
 	bool dashes;  /* there is a command behind the statements */
@@ -239,10 +240,12 @@ int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scena
 
 struct exec_record;
 struct frame_queue;
+struct runtime;
 
 /* Paths, or NULL. */
 struct exec_record_files {
-	const char *log, *picture, *pcap;
+	const char *log, *picture, *pcap, *explain_json;
+	bool explain; /* in words, on standard error */
 	const char *command; /* the command line, for the picture */
 };
 
@@ -254,20 +257,40 @@ int exec_record_open(const struct exec_record_files *files, const struct scenari
 /* For the runtime; they return NULL if there is nothing of the kind. */
 struct witness *exec_record_witness(struct exec_record *record);
 struct frame_queue *exec_record_frames(struct exec_record *record);
-/* `now_ns`: what the clock of the run reads now. */
-void exec_record_begin(struct exec_record *record, uint64_t now_ns);
+/* Begins, before the command does. `now_ns`: what the clock of the run reads now. Returns 0, or
+ * -errno with problem. */
+int exec_record_begin(struct exec_record *record, struct runtime *runtime, uint64_t now_ns,
+                      struct problem *problem);
 /* Returns how often exec_record_take must be called, in ms: `other`, or more often. */
 int exec_record_pace_ms(const struct exec_record *record, int other);
 /* Writes what the workers have reported; called also when they stand still. They will report no
  * frame any more that came or left by `until`. */
 void exec_record_take(struct exec_record *record, simtime until);
-/* Gives the files their names. Returns 0, or -errno with problem. Reports on standard error what is
- * missing. */
+/* Gives the files their names, and prints the explanation. Returns 0, or -errno with problem.
+ * Reports on standard error what is missing. */
 int exec_record_publish(struct exec_record *record, const struct replay_result *result,
                         struct problem *problem);
 /* Removes files that were not published. Always the last call, when no worker is left. `record` may
  * be NULL, here and above. */
 void exec_record_close(struct exec_record *record);
+
+/*
+ * The explanation of a run of `weir exec`: where the time of each connection went
+ * (explain/explainer.h). It looks at the packets by a tap (live/tap.h), as `weir ctl explain` does
+ * from outside.
+ *
+ * Ownership: exec_explain_close frees. Called when no worker is left; `explain` may be NULL.
+ */
+struct exec_explain;
+
+int exec_explain_open(const struct exec_record_files *files, const struct scenario *scenario,
+                      struct exec_explain **explain, struct problem *problem);
+/* Returns when all workers have the tap: 0, or -errno with problem. */
+int exec_explain_begin(struct exec_explain *explain, struct runtime *runtime,
+                       struct problem *problem);
+void exec_explain_take(struct exec_explain *explain, simtime until);
+int exec_explain_publish(struct exec_explain *explain, struct problem *problem);
+void exec_explain_close(struct exec_explain *explain);
 
 /*
  * The result of `weir exec`: what was configured and achieved, as a table on standard error and as

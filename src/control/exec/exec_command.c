@@ -178,7 +178,8 @@ static int start_runtime(struct session *session, struct problem *problem)
 	if (rc == 0) {
 		rest_say(&arguments->rest, session->runtime, !arguments->cores, RUN_LOG_INFO);
 		session->start_ns = runtime_now_ns(session->runtime);
-		exec_record_begin(session->record, session->start_ns);
+		rc = exec_record_begin(session->record, session->runtime, session->start_ns,
+		                       problem);
 	}
 	return rc;
 }
@@ -652,6 +653,8 @@ static int run(struct session *session)
 	        .log = arguments->log,
 	        .picture = arguments->picture,
 	        .pcap = arguments->pcap,
+	        .explain = arguments->explain,
+	        .explain_json = arguments->explain_json,
 	        .command = session->command,
 	};
 	int rc = 0, status;

@@ -51,6 +51,10 @@ static const struct option_row rows[] = {
                 .help = "the counters, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
+        {OPTION("--explain", FIELD_FLAG, struct exec_arguments, explain,
+                .help = "where the time of each connection went, in words and bars")},
+        {OPTION("--explain-json", FIELD_TEXT, struct exec_arguments, explain_json, .form = "FILE",
+                .help = "the same as JSON")},
         {OPTION("--pcap", FIELD_TEXT, struct exec_arguments, pcap, .form = "FILE",
                 .help = "the packets at both ends of the path, as pcapng with an interface for "
                         "each end")},

@@ -153,6 +153,7 @@ struct exec_record {
 	struct decision_log *log;
 	struct picture *picture;
 	struct exec_capture *capture;
+	struct exec_explain *explain;
 };
 
 static void tell(struct witness *witness, const struct fate *fate)
@@ -209,7 +210,8 @@ int exec_record_open(const struct exec_record_files *files, const struct scenari
 	int rc = 0;
 
 	*result = NULL;
-	if (!files->log && !files->picture && !files->pcap)
+	if (!files->log && !files->picture && !files->pcap && !files->explain &&
+	    !files->explain_json)
 		return 0;
 	record = calloc(1, sizeof(*record));
 	if (!record) {
@@ -220,6 +222,8 @@ int exec_record_open(const struct exec_record_files *files, const struct scenari
 		rc = open_fates(record, files, scenario, problem);
 	if (rc == 0 && files->pcap)
 		rc = exec_capture_open(files->pcap, scenario, near, &record->capture, problem);
+	if (rc == 0 && (files->explain || files->explain_json))
+		rc = exec_explain_open(files, scenario, &record->explain, problem);
 	if (rc == 0)
 		*result = record;
 	else
@@ -237,7 +241,8 @@ struct frame_queue *exec_record_frames(struct exec_record *record)
 	return record && record->capture ? record->capture->frames : NULL;
 }
 
-void exec_record_begin(struct exec_record *record, uint64_t now_ns)
+int exec_record_begin(struct exec_record *record, struct runtime *runtime, uint64_t now_ns,
+                      struct problem *problem)
 {
 	if (record && record->capture) {
 		struct timespec now;
@@ -246,12 +251,15 @@ void exec_record_begin(struct exec_record *record, uint64_t now_ns)
 		record->capture->epoch_ns =
 		        (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
 	}
+	return record && record->explain ? exec_explain_begin(record->explain, runtime, problem)
+	                                 : 0;
 }
 
 int exec_record_pace_ms(const struct exec_record *record, int other)
 {
-	return record && record->capture && other > EXEC_CAPTURE_PACE_MS ? EXEC_CAPTURE_PACE_MS
-	                                                                 : other;
+	return record && (record->capture || record->explain) && other > EXEC_CAPTURE_PACE_MS
+	               ? EXEC_CAPTURE_PACE_MS
+	               : other;
 }
 
 void exec_record_take(struct exec_record *record, simtime until)
@@ -260,6 +268,8 @@ void exec_record_take(struct exec_record *record, simtime until)
 		fate_queue_empty(record->fates, departures_witness(record->departures));
 	if (record && record->capture)
 		exec_capture_take(record->capture, until);
+	if (record && record->explain)
+		exec_explain_take(record->explain, until);
 }
 
 int exec_record_publish(struct exec_record *record, const struct replay_result *result,
@@ -295,6 +305,8 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 	}
 	if (rc == 0 && record->capture)
 		rc = exec_capture_publish(record->capture, problem);
+	if (rc == 0 && record->explain)
+		rc = exec_explain_publish(record->explain, problem);
 	return rc;
 }
 
@@ -305,6 +317,7 @@ void exec_record_close(struct exec_record *record)
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
 	exec_capture_close(record->capture);
+	exec_explain_close(record->explain);
 	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);

@@ -87,7 +87,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 		struct tap *tap = set->taps[i];
 
 		if (asks_of(&tap->plan, fate) && fits(tap, fate))
-			fate_ring_put(&tap->rings[worker_tap->worker], fate, tap->plan.snap,
+			fate_ring_put(&tap->rings[worker_tap->worker], fate,
+			              tap->plan.bare & 1u << fate->kind ? 0 : tap->plan.snap,
 			              *worker_tap->poll_ns);
 	}
 }
