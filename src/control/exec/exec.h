@@ -245,7 +245,7 @@ struct runtime;
 /* Paths, or NULL. */
 struct exec_record_files {
 	const char *log, *picture, *pcap, *explain_json;
-	bool explain; /* in words, on standard error */
+	bool explain;        /* in words, on standard error */
 	const char *command; /* the command line, for the picture */
 };
 
@@ -266,10 +266,12 @@ int exec_record_pace_ms(const struct exec_record *record, int other);
 /* Writes what the workers have reported; called also when they stand still. They will report no
  * frame any more that came or left by `until`. */
 void exec_record_take(struct exec_record *record, simtime until);
-/* Gives the files their names, and prints the explanation. Returns 0, or -errno with problem.
- * Reports on standard error what is missing. */
+/* Gives the files their names. Returns 0, or -errno with problem. Reports on standard error what is
+ * missing. */
 int exec_record_publish(struct exec_record *record, const struct replay_result *result,
                         struct problem *problem);
+/* Prints what was asked for in words, once all is published. */
+void exec_record_print(const struct exec_record *record, FILE *out);
 /* Removes files that were not published. Always the last call, when no worker is left. `record` may
  * be NULL, here and above. */
 void exec_record_close(struct exec_record *record);
@@ -290,6 +292,8 @@ int exec_explain_begin(struct exec_explain *explain, struct runtime *runtime,
                        struct problem *problem);
 void exec_explain_take(struct exec_explain *explain, simtime until);
 int exec_explain_publish(struct exec_explain *explain, struct problem *problem);
+/* Prints it, if it was asked for in words, once it is published. */
+void exec_explain_print(const struct exec_explain *explain, FILE *out);
 void exec_explain_close(struct exec_explain *explain);
 
 /*

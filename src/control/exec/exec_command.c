@@ -578,6 +578,8 @@ static int tell_result(struct session *session, struct problem *problem)
 		else
 			rc = exec_record_publish(session->record, &result, problem);
 		replay_result_free(&result);
+		if (rc == 0)
+			exec_record_print(session->record, stderr);
 	}
 	return rc;
 }

@@ -106,13 +106,13 @@ int exec_explain_publish(struct exec_explain *explain, struct problem *problem)
 	for (int kind = 0; kind < FATE_KINDS; kind++)
 		missed += fate_reader_missed(explain->memory, MEMORY_BYTES, (enum fate_kind)kind);
 	rc = explain_run_finish(explain->run, missed, problem);
-	if (rc < 0)
-		return rc;
+	return rc < 0 ? rc : explain_run_publish(explain->run, problem);
+}
+
+void exec_explain_print(const struct exec_explain *explain, FILE *out)
+{
 	if (explain->words)
-		explain_run_print(explain->run, stderr);
-	rc = explain_run_publish(explain->run, problem);
-	explain->run = NULL;
-	return rc;
+		explain_run_print(explain->run, out);
 }
 
 void exec_explain_close(struct exec_explain *explain)
@@ -121,6 +121,6 @@ void exec_explain_close(struct exec_explain *explain)
 		return;
 	if (explain->memory)
 		munmap(explain->memory, MEMORY_BYTES);
-	explain_run_discard(explain->run);
+	explain_run_free(explain->run);
 	free(explain);
 }

@@ -310,6 +310,12 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 	return rc;
 }
 
+void exec_record_print(const struct exec_record *record, FILE *out)
+{
+	if (record && record->explain)
+		exec_explain_print(record->explain, out);
+}
+
 void exec_record_close(struct exec_record *record)
 {
 	if (!record)

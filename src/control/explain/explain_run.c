@@ -35,7 +35,7 @@ int explain_run_open(const struct explain_plan *plan, struct explain_run **resul
 	if (plan->json) {
 		rc = atomic_file_open(plan->json, &run->json, problem);
 		if (rc < 0) {
-			explain_run_discard(run);
+			explain_run_free(run);
 			return rc;
 		}
 		of.json = atomic_file_stream(run->json);
@@ -51,7 +51,7 @@ int explain_run_open(const struct explain_plan *plan, struct explain_run **resul
 	return 0;
 
 err_memory:
-	explain_run_discard(run);
+	explain_run_free(run);
 	problem_set(problem, -1, "no memory to explain connections");
 	return -ENOMEM;
 }
@@ -90,11 +90,10 @@ int explain_run_publish(struct explain_run *run, struct problem *problem)
 	int rc = run->json ? atomic_file_publish(run->json, problem) : 0;
 
 	run->json = NULL;
-	explain_run_discard(run);
 	return rc;
 }
 
-void explain_run_discard(struct explain_run *run)
+void explain_run_free(struct explain_run *run)
 {
 	if (!run)
 		return;

@@ -3,7 +3,7 @@
  * The explanation of one run: takes fates, explains the connections that are over, and writes them
  * as text, and as JSON to a file, which appears when it is complete (atomic_file.h).
  *
- * Ownership: explain_run_publish and explain_run_discard free the run.
+ * Ownership: explain_run_free frees the run, and removes a file that was not published.
  * Thread: one at a time.
  */
 #ifndef WEIR_EXPLAIN_RUN_H
@@ -37,6 +37,6 @@ int explain_run_finish(struct explain_run *run, uint64_t lacking, struct problem
 /* Prints it, once it is finished. */
 void explain_run_print(const struct explain_run *run, FILE *out);
 int explain_run_publish(struct explain_run *run, struct problem *problem);
-void explain_run_discard(struct explain_run *run); /* NULL is allowed */
+void explain_run_free(struct explain_run *run); /* NULL is allowed */
 
 #endif

@@ -46,6 +46,7 @@ struct story {
 	int last_way;
 	bool begun, opened, shaken, early, in_phase;
 	bool answered; /* the present turn, or hello */
+	bool left;     /* the client sends nothing more, and does not wait for anything */
 	bool secret[FLOW_WAYS];
 };
 

@@ -265,6 +265,7 @@ static void take_turn(struct teller *teller, const struct moment *moment)
 	const uint16_t marks = moment->passage->marks;
 
 	if (moment->way == FLOW_UP) {
+		story->left |= marks & PASSAGE_FIN;
 		if (moment->passage->repeats != PASSAGE_NONE)
 			return;
 		/* The end of the handshake, behind early data. */
@@ -276,8 +277,8 @@ static void take_turn(struct teller *teller, const struct moment *moment)
 	}
 	if (marks & PASSAGE_TURN && !is_old(teller, moment)) {
 		server_speaks(teller, moment);
-	} else if (story->in_phase && !story->answered && !(marks & PASSAGE_FIN)) {
-		/* What the client has sent has come there, as far as is known. */
+	} else if (story->in_phase && !story->answered && !story->left) {
+		/* The client may wait to hear that what it has sent has come there. */
 		story->last = moment->number;
 		story->last_way = FLOW_DOWN;
 	}

@@ -55,23 +55,48 @@ static void add_hello(struct tls *tls, int which, const uint8_t *data, uint32_t 
 
 /* ---- records ---- */
 
+/* What a record has beside its data: TLS 1.3; TLS 1.2 with AES-GCM, with ChaCha20. */
+static const uint8_t overheads[] = {17, 24, 16};
+/* An alert; of HTTP/2: SETTINGS without and with one value, WINDOW_UPDATE, PING, two of them. */
+static const uint8_t notices[] = {2, 9, 15, 13, 17, 22, 26};
+
+static bool is_notice(const struct tls *tls, uint32_t bytes)
+{
+	const bool newest = tls->version == TLS_VERSION_1_3;
+
+	for (size_t i = newest ? 0 : 1; i < (newest ? 1 : sizeof(overheads)); i++) {
+		for (size_t k = 0; k < sizeof(notices); k++) {
+			if (bytes == overheads[i] + notices[k])
+				return true;
+		}
+	}
+	return false;
+}
+
+static uint16_t marks_of_turn(const struct tls *tls, struct tls_way *way)
+{
+	const bool first = !way->spoken;
+
+	way->spoken = true;
+	return !first && is_notice(tls, record_bytes(way)) ? PASSAGE_NOTICE
+	                                                   : PASSAGE_TURN | PASSAGE_DATA;
+}
+
 static uint16_t marks_of_data(struct tls *tls, int which)
 {
-	const uint16_t turn = record_bytes(&tls->ways[which]) > TLS_NOTICE_BYTES
-	                              ? PASSAGE_TURN | PASSAGE_DATA
-	                              : PASSAGE_NOTICE;
+	struct tls_way *way = &tls->ways[which];
 
 	if (which == FLOW_UP && tls->version == 0) {
 		tls->early = true;
 		return PASSAGE_TURN | PASSAGE_DATA;
 	}
 	if (tls->version != TLS_VERSION_1_3 && tls->version != 0)
-		return turn;
+		return marks_of_turn(tls, way);
 	if (which == FLOW_UP && tls->finishing < (tls->early ? 2 : 1)) {
 		tls->finishing++;
 		return PASSAGE_SECRET | PASSAGE_DATA;
 	}
-	return which == FLOW_DOWN ? turn | PASSAGE_SECRET : turn;
+	return marks_of_turn(tls, way) | (which == FLOW_DOWN ? PASSAGE_SECRET : 0);
 }
 
 /* Returns the marks of a record whose header, and first byte, are there. */

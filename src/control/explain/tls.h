@@ -5,8 +5,9 @@
  * resumed (RFC 5246, RFC 8446).
  *
  * What the handshake of TLS 1.3 encrypts looks like data. It is told apart by its place: the first
- * such record of a client behind a ServerHello is its Finished. A record of TLS_NOTICE_BYTES or
- * less carries no request: it is an alert, or a frame of HTTP/2 that controls the connection.
+ * such record of a client behind a ServerHello is its Finished. A record that is exactly as long as
+ * an alert, or as a frame or two of HTTP/2 that control the connection, carries no request, unless
+ * it is the first.
  *
  * Bytes must come in order. If some are missing, nothing is read any more (`lost`).
  *
@@ -19,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TLS_NOTICE_BYTES 48
 #define TLS_HELLO_BYTES  4096
 #define TLS_NAME_BYTES   96
 
@@ -32,6 +32,7 @@ struct tls_way {
 	uint8_t have;
 	uint16_t marks; /* of the bytes of the present record */
 	bool begun, lost;
+	bool spoken;  /* a record of data was seen */
 	bool ciphers;   /* ChangeCipherSpec was seen */
 	uint8_t *hello; /* the hello that is being read, or NULL */
 	uint32_t hello_have, hello_bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/walk.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,7 +207,7 @@ static void go_to(struct walker *walker, uint32_t number, bool waited)
 	walker->number = number;
 	if (walker->way == FLOW_UP && here(walker)->sent_ns >= walker->from_ns)
 		walker->phase->round_trips++;
-	if (waited)
+	if (waited && walker->ground->flow->protocol == IPPROTO_TCP)
 		walker->phase->windows++;
 	if (!walker->ground->deaf)
 		walk_path(walker);

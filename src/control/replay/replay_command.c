@@ -371,7 +371,6 @@ static int publish_files(struct session *session, struct problem *problem)
 			explain_run_print(session->explain,
 			                  session->arguments.stdout_taken ? stderr : stdout);
 		error = explain_run_publish(session->explain, problem);
-		session->explain = NULL;
 	}
 	return error;
 }
@@ -415,7 +414,7 @@ static int run(struct session *session, struct problem *problem)
 	decision_log_discard(session->log);
 	picture_discard(session->picture);
 	fate_capture_discard(session->capture);
-	explain_run_discard(session->explain);
+	explain_run_free(session->explain);
 	if (!error) {
 		replay_warnings_print(stderr, session->scenario, &result);
 		if (!a->quiet)

@@ -297,8 +297,8 @@ static int check_complete(const struct replay_arguments *a)
 	if (a->n_in == 0)
 		return options_wrong(&replay_options,
 		                     "no capture is given; --in PORT=PCAP names one");
-	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture &&
-	    !a->explain && !a->explain_json)
+	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture && !a->explain &&
+	    !a->explain_json)
 		return options_wrong(&replay_options,
 		                     "no output is requested; give --out PORT=PCAP, --report FILE, "
 		                     "--log FILE, --capture FILE, --picture FILE or --explain");
