@@ -27,6 +27,7 @@ int exec_explain_open(const struct exec_record_files *files, const struct scenar
                       struct exec_explain **result, struct problem *problem)
 {
 	struct exec_explain *explain = calloc(1, sizeof(*explain));
+	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
 	int rc;
 
 	if (!explain) {
@@ -34,8 +35,11 @@ int exec_explain_open(const struct exec_record_files *files, const struct scenar
 		return -ENOMEM;
 	}
 	explain->words = files->explain;
+	explain_ports(scenario, ports);
 	rc = explain_run_open(
-	        &(struct explain_plan){.scenario = scenario, .json = files->explain_json},
+	        &(struct explain_plan){.n_ports = scenario->n_ports,
+	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
+	                               .json = files->explain_json},
 	        &explain->run, problem);
 	if (rc == 0)
 		*result = explain;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "account/count.h"
 #include "capture/atomic_file.h"
@@ -16,7 +17,15 @@ struct explain_run {
 	struct atomic_file *json;
 	struct explainer_left_out left_out;
 	uint64_t lacking;
+	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
 };
+
+void explain_ports(const struct scenario *scenario,
+                   char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES])
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
+}
 
 static void tell(struct witness *witness, const struct fate *fate)
 {
@@ -27,11 +36,14 @@ int explain_run_open(const struct explain_plan *plan, struct explain_run **resul
                      struct problem *problem)
 {
 	struct explain_run *run = calloc(1, sizeof(*run));
-	struct explanation_of of = {.scenario = plan->scenario, .deaf = plan->deaf};
+	struct explanation_of of = {
+	        .n_ports = plan->n_ports, .deaf = plan->deaf, .text = plan->text};
 	int rc = 0;
 
 	if (!run)
 		goto err_memory;
+	memcpy(run->ports, plan->ports, plan->n_ports * sizeof(run->ports[0]));
+	of.ports = (const char(*)[SCENARIO_NAME_BYTES])run->ports;
 	if (plan->json) {
 		rc = atomic_file_open(plan->json, &run->json, problem);
 		if (rc < 0) {

@@ -19,10 +19,16 @@
 struct explain_run;
 
 struct explain_plan {
-	const struct scenario *scenario; /* must outlive the run */
-	const char *json;                /* a file; or NULL */
-	bool deaf;                       /* the hosts do not hear what weir does (walk.h) */
+	uint32_t n_ports;
+	const char (*ports)[SCENARIO_NAME_BYTES]; /* their names, which are copied */
+	const char *json;                         /* a file; or NULL */
+	FILE *text; /* gets each connection in words once it is over; or NULL */
+	bool deaf;  /* the hosts do not hear what weir does (walk.h) */
 };
+
+/* Copies the names of a scenario's ports. */
+void explain_ports(const struct scenario *scenario,
+                   char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES]);
 
 /* Returns 0; -EINVAL with problem if the file cannot be created; -ENOMEM. */
 int explain_run_open(const struct explain_plan *plan, struct explain_run **run,

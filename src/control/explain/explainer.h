@@ -8,8 +8,8 @@
  * The order of fates of different packets does not matter much; that of one packet does.
  *
  * What it counts as arrival at a host is the instant at which weir handed the packet over. A
- * capture that is replayed was made with hosts that did not hear of weir (`deaf`): there, only the
- * last packet of a connection has met the path (walk.h).
+ * capture that is replayed was made with hosts that did not hear of weir (`deaf`): there, a verdict
+ * says what the connection would take over the path (walk.h).
  *
  * Bounded: FLOWS_MAX connections at a time, with PASSAGES_MAX packets. Of a long connection,
  * packets are forgotten once they are explained. If there are more connections, or packets, the

@@ -149,7 +149,13 @@ void explanation_add(void *argument, struct verdict *verdict)
 	}
 	explanation->n++;
 	count(explanation, verdict);
-	keep(explanation, verdict);
+	if (explanation->of.text) {
+		verdict_print(verdict, &explanation->of, explanation->of.text);
+		fflush(explanation->of.text);
+		verdict_free(verdict);
+	} else {
+		keep(explanation, verdict);
+	}
 }
 
 /* ---- the table ---- */
@@ -249,7 +255,7 @@ void explanation_print(const struct explanation *explanation,
                        const struct explainer_left_out *left_out, FILE *out)
 {
 	struct verdict *kept[EXPLANATION_KEPT];
-	const bool all = explanation->n == explanation->n_kept;
+	const bool all = explanation->n == explanation->n_kept || explanation->of.text;
 
 	memcpy(kept, explanation->kept, sizeof(kept));
 	qsort(kept, explanation->n_kept, sizeof(*kept), all ? by_begin : by_time);
@@ -258,6 +264,10 @@ void explanation_print(const struct explanation *explanation,
 	else if (!all)
 		fprintf(out, "the %u slowest of %s:\n", EXPLANATION_KEPT,
 		        count_of(explanation->n, "connection").text);
+	if (explanation->of.deaf && explanation->n > 0)
+		fputs("what these connections would take over this path, if they had waited for "
+		      "it:\n",
+		      out);
 	for (uint32_t i = 0; i < explanation->n_kept; i++)
 		verdict_print(kept[i], &explanation->of, out);
 	if (explanation->n > 2) {

@@ -33,9 +33,11 @@
 struct explanation;
 
 struct explanation_of {
-	const struct scenario *scenario; /* the names of ports; it must live as long */
-	bool deaf;                       /* (walk.h) */
-	FILE *json;                      /* gets each connection as it is added; or NULL */
+	uint32_t n_ports;
+	const char (*ports)[SCENARIO_NAME_BYTES]; /* their names, which must live as long */
+	bool deaf;                                /* (walk.h) */
+	FILE *json;                               /* gets each connection as it is added; or NULL */
+	FILE *text; /* the same in words; or NULL: explanation_print has them */
 };
 
 /* Returns NULL if there is no memory. */

@@ -41,6 +41,7 @@ struct verdict;
 /* How far a flow is told (story.h). */
 struct story {
 	simtime done_ns;          /* moments up to here are told */
+	simtime from_ns;          /* the time of the client up to here is explained */
 	uint32_t told[FLOW_WAYS]; /* packets whose losses are told */
 	uint32_t last;            /* the packet that ends the present turn, or PASSAGE_NONE */
 	int last_way;

@@ -187,4 +187,6 @@ void lookups_give(struct lookups *lookups, struct flow_table *flows, struct flow
 	for (uint32_t i = 0; i < n; i++)
 		found[i]->used = true;
 	flow->story.begun = flow->verdict != NULL;
+	/* What the client does between the answer and its first packet is part of what follows. */
+	flow->story.from_ns = found[0]->story.from_ns;
 }

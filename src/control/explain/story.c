@@ -51,12 +51,16 @@ static void extend(struct teller *teller, const struct moment *moment)
 {
 	struct verdict_phase *phase = last_phase(teller);
 
-	if (moment->t_ns <= phase->end_ns)
+	if (moment->t_ns <= teller->story->from_ns)
 		return;
 	walk(&teller->ground,
-	     (struct walk_from){moment->way, moment->number, moment->way == FLOW_UP}, phase->end_ns,
-	     phase, teller->verdict);
-	phase->end_ns = teller->verdict->end_ns = moment->t_ns;
+	     (struct walk_from){moment->way, moment->number, moment->way == FLOW_UP},
+	     teller->story->from_ns, phase, teller->verdict);
+	teller->story->from_ns = moment->t_ns;
+	phase->end_ns = phase->begin_ns;
+	for (int part = 0; part < PART_COUNT; part++)
+		phase->end_ns += phase->parts_ns[part];
+	teller->verdict->end_ns = phase->end_ns;
 }
 
 static void end_phase(struct teller *teller, const struct moment *moment)
@@ -73,7 +77,8 @@ static struct moment moment_of(const struct teller *teller, int way, uint32_t nu
 
 	return (struct moment){.way = way,
 	                       .number = number,
-	                       .t_ns = way == FLOW_UP ? passage->sent_ns : passage->arrived_ns,
+	                       .t_ns = way == FLOW_UP ? passage->sent_ns
+	                                              : ground_got_ns(&teller->ground, passage),
 	                       .passage = passage};
 }
 
@@ -252,7 +257,7 @@ static bool is_old(const struct teller *teller, const struct moment *moment)
 	while (number != PASSAGE_NONE && number >= way->first) {
 		const struct passage *earlier = way_at(way, number);
 
-		if (earlier->fate == PASSAGE_ARRIVED && earlier->arrived_ns <= moment->t_ns)
+		if (ground_got_ns(&teller->ground, earlier) <= moment->t_ns)
 			return true;
 		number = earlier->repeats;
 	}
@@ -288,6 +293,7 @@ static void tell_moment(struct teller *teller, const struct moment *moment)
 {
 	if (teller->verdict->n_phases == 0 && !teller->story->begun) {
 		teller->story->begun = true;
+		teller->story->from_ns = moment->t_ns;
 		teller->verdict->begin_ns = teller->verdict->end_ns = moment->t_ns;
 		teller->verdict->whole = teller->flow->protocol != IPPROTO_TCP ||
 		                         moment->passage->marks & PASSAGE_SYN;
@@ -372,16 +378,12 @@ static bool next_moment(const struct teller *teller, uint32_t *up, uint32_t *dow
 	const struct way *sent = &teller->flow->ways[FLOW_UP];
 	struct moment got = {.t_ns = SIMTIME_NEVER};
 
-	while (*down < ground->n[FLOW_DOWN]) {
+	if (*down < ground->n[FLOW_DOWN])
 		got = moment_of(teller, FLOW_DOWN, ground->order[FLOW_DOWN][*down]);
-		if (got.passage->fate == PASSAGE_ARRIVED)
-			break;
-		got.t_ns = SIMTIME_NEVER; /* the hosts do not hear that weir has lost it */
-		(*down)++;
-	}
 	if (*up < sent->end) {
 		*moment = moment_of(teller, FLOW_UP, *up);
-		if (moment->t_ns <= got.t_ns) {
+		/* At one instant, what the client gets comes before what it says to that. */
+		if (moment->t_ns < got.t_ns) {
 			(*up)++;
 			return true;
 		}

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TLS_HELLO_BYTES  4096
-#define TLS_NAME_BYTES   96
+#define TLS_HELLO_BYTES 4096
+#define TLS_NAME_BYTES  96
 
 #define TLS_VERSION_1_2 0x0303
 #define TLS_VERSION_1_3 0x0304
@@ -32,7 +32,7 @@ struct tls_way {
 	uint8_t have;
 	uint16_t marks; /* of the bytes of the present record */
 	bool begun, lost;
-	bool spoken;  /* a record of data was seen */
+	bool spoken;    /* a record of data was seen */
 	bool ciphers;   /* ChangeCipherSpec was seen */
 	uint8_t *hello; /* the hello that is being read, or NULL */
 	uint32_t hello_have, hello_bytes;

@@ -39,8 +39,7 @@ static json_t *loss_json(const struct verdict *verdict, const struct verdict_los
                          const struct explanation_of *of)
 {
 	static const char *const resent[] = {"not", "fast", "timeout"};
-	const char *port =
-	        loss->port < of->scenario->n_ports ? of->scenario->ports[loss->port].name : "";
+	const char *port = loss->port < of->n_ports ? of->ports[loss->port] : "";
 
 	return json_pack(
 	        "{s:s,s:I,s:s,s:s,s:b,s:I,s:s,s:I,s:I}", "port", port, "packet",

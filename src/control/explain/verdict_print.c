@@ -167,7 +167,7 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 	print_bar(out, verdict, phase);
 	fprintf(out, "  %s", count_of_these(phase->round_trips, "round trip", "round trips").text);
 	if (phase->windows > 0)
-		fprintf(out, ", %" PRIu32 " of them to get a larger window", phase->windows);
+		fprintf(out, ", %" PRIu32 " of them for a larger window", phase->windows);
 	if (phase->turns > 1)
 		fprintf(out, ", %" PRIu32 " turns", phase->turns);
 	for (int part = 0; part < PART_COUNT; part++) {
@@ -185,8 +185,7 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 static void print_loss(FILE *out, const struct verdict *verdict, const struct verdict_loss *loss,
                        const struct explanation_of *of)
 {
-	const char *port =
-	        loss->port < of->scenario->n_ports ? of->scenario->ports[loss->port].name : "?";
+	const char *port = loss->port < of->n_ports ? of->ports[loss->port] : "?";
 
 	fputs("  lost after ", out);
 	print_time(out, loss->at_ns - verdict->begin_ns);

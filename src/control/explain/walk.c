@@ -200,6 +200,23 @@ static void walk_path(struct walker *walker)
 
 /* ---- why a host has sent something ---- */
 
+/* Adds what the path would have taken for a packet that has not waited for it. */
+static void add_path(struct walker *walker)
+{
+	const struct passage *passage = here(walker);
+	uint64_t *parts_ns = walker->phase->parts_ns;
+	simtime link_ns;
+
+	/* One that came at the beginning belongs to what was before. */
+	if (passage->fate != PASSAGE_ARRIVED || passage->sent_ns < walker->from_ns ||
+	    (walker->way == FLOW_DOWN && passage->sent_ns == walker->from_ns))
+		return;
+	link_ns = passage->entered_ns - passage->sent_ns;
+	parts_ns[PART_DELAY] += passage->arrived_ns - passage->entered_ns;
+	parts_ns[PART_RATE] += simtime_min(link_ns, passage->rate_ns);
+	parts_ns[PART_QUEUE] += link_ns - simtime_min(link_ns, passage->rate_ns);
+}
+
 /* Goes on with a packet that came to the host. */
 static void go_to(struct walker *walker, uint32_t number, bool waited)
 {
@@ -209,7 +226,9 @@ static void go_to(struct walker *walker, uint32_t number, bool waited)
 		walker->phase->round_trips++;
 	if (waited && walker->ground->flow->protocol == IPPROTO_TCP)
 		walker->phase->windows++;
-	if (!walker->ground->deaf)
+	if (walker->ground->deaf)
+		add_path(walker);
+	else
 		walk_path(walker);
 }
 
@@ -324,6 +343,10 @@ static bool walk_host(struct walker *walker)
 	if (latest == PASSAGE_NONE)
 		return own->marks & PASSAGE_DATA && walk_thought(walker, latest);
 	heard_ns = ground_got_ns(walker->ground, way_at(other, latest));
+	/* How many windows a capture had says nothing of another path. */
+	if (walker->ground->deaf && own->marks & PASSAGE_DATA &&
+	    !(way_at(other, latest)->marks & PASSAGE_DATA))
+		return walk_thought(walker, latest);
 	if (walker->now_ns - heard_ns <= walker->ground->soon_ns[walker->way]) {
 		spend(walker, own_time(walker), heard_ns);
 		go_to(walker, latest,
@@ -350,8 +373,10 @@ void walk(const struct ground *ground, struct walk_from end, simtime from_ns,
 	uint64_t most = (uint64_t)way_kept(&ground->flow->ways[FLOW_UP]) +
 	                way_kept(&ground->flow->ways[FLOW_DOWN]) + 2;
 
-	walker.now_ns = end.sent ? here(&walker)->sent_ns : here(&walker)->arrived_ns;
-	if (!end.sent)
+	walker.now_ns = end.sent ? here(&walker)->sent_ns : ground_got_ns(ground, here(&walker));
+	if (!end.sent && ground->deaf)
+		add_path(&walker);
+	else if (!end.sent)
 		walk_path(&walker);
 	while (walker.now_ns > from_ns && most-- > 0 && walk_host(&walker))
 		;

@@ -17,8 +17,10 @@
  * Each step attributes the time that it covers to one part, so that all of the phase is attributed
  * once. A round trip is a packet of the client that the walk passes.
  *
- * If the hosts do not hear what weir does (a replay of a capture), a packet is known at the other
- * end at the instant at which the capture has it; then only the last packet has met weir.
+ * If the hosts do not hear what weir does (a replay of a capture), they have waited only for each
+ * other. The walk then goes through the capture's own time, and adds what the path takes for each
+ * packet that it passes: what the phase would take if they had waited for the path, too. Windows
+ * are not among that: how many a connection needs depends on its path.
  *
  * Ownership: ground_end frees what a ground has allocated; the flow stays the caller's.
  * Thread: one at a time.
