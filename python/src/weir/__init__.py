@@ -10,6 +10,7 @@ from .aio import AsyncClient, connect_async
 from .client import Client, Lease, connect
 from .end import End, Process
 from .errors import Refusal, ScenarioError, WeirError
+from .explain import Connection, Explanation, explain, explain_capture
 from .network import Datagram, Frame, Network
 from .path import Path
 from .recording import Diff, Recording
@@ -19,7 +20,7 @@ from .scenario import Scenario, Statement, statement
 
 __version__ = "0.2.0"
 
-__all__ = ["AsyncClient", "Client", "Datagram", "Diff", "End", "Fate", "Frame", "Lease", "Network",
-           "Path", "Process", "Recording", "Refusal", "Replay", "Scenario", "ScenarioError",
-           "Statement", "WeirError", "connect", "connect_async", "errors", "replay", "replays",
-           "run", "statement"]
+__all__ = ["AsyncClient", "Client", "Connection", "Datagram", "Diff", "End", "Explanation", "Fate",
+           "Frame", "Lease", "Network", "Path", "Process", "Recording", "Refusal", "Replay",
+           "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async",
+           "errors", "explain", "explain_capture", "replay", "replays", "run", "statement"]

@@ -284,6 +284,7 @@ void exec_record_close(struct exec_record *record);
  * Ownership: exec_explain_close frees. Called when no worker is left; `explain` may be NULL.
  */
 struct exec_explain;
+struct picture;
 
 int exec_explain_open(const struct exec_record_files *files, const struct scenario *scenario,
                       struct exec_explain **explain, struct problem *problem);
@@ -291,6 +292,9 @@ int exec_explain_open(const struct exec_record_files *files, const struct scenar
 int exec_explain_begin(struct exec_explain *explain, struct runtime *runtime,
                        struct problem *problem);
 void exec_explain_take(struct exec_explain *explain, simtime until);
+/* Completes it, and its part of a picture, if there is one. */
+int exec_explain_finish(struct exec_explain *explain, struct picture *picture,
+                        struct problem *problem);
 int exec_explain_publish(struct exec_explain *explain, struct problem *problem);
 /* Prints it, if it was asked for in words, once it is published. */
 void exec_explain_print(const struct exec_explain *explain, FILE *out);

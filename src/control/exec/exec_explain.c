@@ -12,6 +12,7 @@
 #include "explain/explain_run.h"
 #include "explain/explainer.h"
 #include "live/tap.h"
+#include "replay/picture.h"
 
 /* Room for 100 ms at 5 Gbit/s; and how often is looked whether the workers have the tap. */
 #define MEMORY_BYTES (UINT64_C(64) << 20)
@@ -102,15 +103,28 @@ void exec_explain_take(struct exec_explain *explain, simtime until)
 		explain_run_step(explain->run, until);
 }
 
-int exec_explain_publish(struct exec_explain *explain, struct problem *problem)
+int exec_explain_finish(struct exec_explain *explain, struct picture *picture,
+                        struct problem *problem)
 {
 	uint64_t missed = 0;
+	char *text;
 	int rc;
 
 	for (int kind = 0; kind < FATE_KINDS; kind++)
 		missed += fate_reader_missed(explain->memory, MEMORY_BYTES, (enum fate_kind)kind);
 	rc = explain_run_finish(explain->run, missed, problem);
-	return rc < 0 ? rc : explain_run_publish(explain->run, problem);
+	if (rc < 0 || !picture)
+		return rc;
+	text = explain_run_text(explain->run);
+	if (text)
+		picture_say(picture, EXPLAIN_HEADING, text);
+	free(text);
+	return 0;
+}
+
+int exec_explain_publish(struct exec_explain *explain, struct problem *problem)
+{
+	return explain_run_publish(explain->run, problem);
 }
 
 void exec_explain_print(const struct exec_explain *explain, FILE *out)

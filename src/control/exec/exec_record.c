@@ -289,7 +289,9 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 		        "%" PRIu64 " decisions came faster than they could be recorded: they are "
 		        "missing in the log and the picture",
 		        missed);
-	if (record->log)
+	if (record->explain)
+		rc = exec_explain_finish(record->explain, record->picture, problem);
+	if (rc == 0 && record->log)
 		rc = decision_log_finish(record->log, problem);
 	if (rc == 0 && record->picture)
 		rc = picture_finish(record->picture, result, problem);

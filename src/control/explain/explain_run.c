@@ -9,6 +9,7 @@
 #include "capture/atomic_file.h"
 #include "explain/explainer.h"
 #include "explain/explanation.h"
+#include "text/alloc_failure.h"
 
 struct explain_run {
 	struct witness witness;
@@ -95,6 +96,21 @@ void explain_run_print(const struct explain_run *run, FILE *out)
 		        "%s came faster than they could be taken: what is said of packets above "
 		        "may be incomplete\n",
 		        count_of(run->lacking, "event").text);
+}
+
+char *explain_run_text(const struct explain_run *run)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = alloc_failure_stream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	explain_run_print(run, out);
+	if (alloc_failure_close(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int explain_run_publish(struct explain_run *run, struct problem *problem)

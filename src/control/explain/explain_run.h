@@ -42,6 +42,9 @@ void explain_run_step(struct explain_run *run, simtime now);
 int explain_run_finish(struct explain_run *run, uint64_t lacking, struct problem *problem);
 /* Prints it, once it is finished. */
 void explain_run_print(const struct explain_run *run, FILE *out);
+/* Returns the same as a text, which the caller frees; NULL: there is no memory, which is noted. */
+char *explain_run_text(const struct explain_run *run);
+#define EXPLAIN_HEADING "Where the time of each connection went"
 int explain_run_publish(struct explain_run *run, struct problem *problem);
 void explain_run_free(struct explain_run *run); /* NULL is allowed */
 

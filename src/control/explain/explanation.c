@@ -189,39 +189,42 @@ static const struct server **sorted(const struct explanation *explanation, uint3
 	return servers;
 }
 
+/* Adds a mean; `-` if there is none. */
+static void add_mean(struct table *table, uint64_t sum_ns, uint64_t n)
+{
+	char text[HUMAN_UNIT_SIZE];
+
+	human_unit_format(text, sizeof(text), HUMAN_NS, (double)sum_ns / (double)n, 3);
+	table_text(table, sum_ns > 0 ? text : "-");
+}
+
 static void print_servers(const struct explanation *explanation, FILE *out)
 {
-	struct table *table =
-	        table_headed("lrrrrrrrrr", "server", "connections", "longest", "mean", "DNS", "TCP",
-	                     "TLS", "requests", "lost", "server's own", NULL);
+	struct table *table = table_headed("lrrrrrrrr", "server", "connections", "longest", "mean",
+	                                   "DNS", "TCP", "TLS", "request", "lost", NULL);
 	const struct server **servers;
 	uint32_t n;
 
 	servers = sorted(explanation, &n);
 	for (uint32_t i = 0; i < n && i < EXPLANATION_KEPT; i++) {
 		const struct server *server = servers[i];
-		const double connections = (double)server->connections;
+		const uint64_t *phases_ns = server->phases_ns, connections = server->connections;
 
 		table_text(table, server->name);
-		table_count(table, server->connections);
-		table_unit(table, HUMAN_NS, (double)server->longest_ns);
-		table_unit(table, HUMAN_NS, (double)server->total_ns / connections);
-		table_unit(table, HUMAN_NS, (double)server->phases_ns[PHASE_DNS] / connections);
-		table_unit(table, HUMAN_NS, (double)server->phases_ns[PHASE_TCP] / connections);
-		table_unit(table, HUMAN_NS,
-		           (double)(server->phases_ns[PHASE_TLS] + server->phases_ns[PHASE_QUIC]) /
-		                   connections);
-		table_unit(table, HUMAN_NS,
-		           (double)(server->phases_ns[PHASE_REQUEST] +
-		                    server->phases_ns[PHASE_EXCHANGE]) /
-		                   connections);
+		table_count(table, connections);
+		add_mean(table, server->longest_ns, 1);
+		add_mean(table, server->total_ns, connections);
+		add_mean(table, phases_ns[PHASE_DNS], connections);
+		add_mean(table, phases_ns[PHASE_TCP], connections);
+		add_mean(table, phases_ns[PHASE_TLS] + phases_ns[PHASE_QUIC], connections);
+		add_mean(table, phases_ns[PHASE_REQUEST] + phases_ns[PHASE_EXCHANGE], connections);
 		table_count(table, server->lost);
-		table_unit(table, HUMAN_NS, (double)server->parts_ns[PART_SERVER] / connections);
 	}
 	free(servers);
 	table_end(table, out);
 	if (n > EXPLANATION_KEPT)
-		fprintf(out, "and %s\n", count_of(n - EXPLANATION_KEPT, "more server").text);
+		fprintf(out, "and %s\n",
+		        count_of_these(n - EXPLANATION_KEPT, "more server", "more servers").text);
 }
 
 /* ---- all ---- */

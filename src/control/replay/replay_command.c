@@ -240,6 +240,15 @@ static void show_progress(void *argument, uint64_t done_bytes, uint64_t all_byte
 	fflush(stderr);
 }
 
+static void explain_in_picture(struct session *session)
+{
+	char *text = explain_run_text(session->explain);
+
+	if (text)
+		picture_say(session->picture, EXPLAIN_HEADING, text);
+	free(text);
+}
+
 /* Called when the captures are complete: finishes the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
@@ -251,12 +260,14 @@ static int complete(void *argument, const struct replay_result *result, struct p
 		error = report_file_write(session->report, session->scenario, result, problem);
 	if (!error && session->log)
 		error = decision_log_finish(session->log, problem);
+	if (!error && session->explain)
+		error = explain_run_finish(session->explain, 0, problem);
+	if (!error && session->explain && session->picture)
+		explain_in_picture(session);
 	if (!error && session->picture)
 		error = picture_finish(session->picture, result, problem);
 	if (!error && session->capture)
 		error = fate_capture_finish(session->capture, none_missed, problem);
-	if (!error && session->explain)
-		error = explain_run_finish(session->explain, 0, problem);
 	if (alloc_failure_taken() && !error) {
 		problem_set(problem, -1, "out of memory: the report or the picture is incomplete");
 		error = -ENOMEM;
