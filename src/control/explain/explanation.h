@@ -7,7 +7,7 @@
  *     ...
  *
  * A part of a connection that is less than a hundredth of it is not named in its first line, but
- * counted in the phases where it is; the lines of the phases name it.
+ * counted in the phases where it is; the lines of the phases name it, down to a thousandth.
  *
  * Of more than EXPLANATION_KEPT connections, people get the slowest, and a table of all by server.
  * JSON has all.

@@ -408,9 +408,9 @@ static void tell_moments(struct teller *teller, simtime until_ns)
 		last = moment;
 		story->done_ns = simtime_max(story->done_ns, moment.t_ns);
 	}
-	/* Nobody has answered. */
-	if (until_ns == SIMTIME_NEVER && story->in_phase && story->last == PASSAGE_NONE &&
-	    last.passage)
+	/* Nobody has answered: the client has waited until then, as far as can be seen. */
+	if (until_ns == SIMTIME_NEVER && story->in_phase && !story->answered && !story->left &&
+	    (story->last == PASSAGE_NONE || story->last_way == FLOW_UP) && last.passage)
 		end_phase(teller, &last);
 }
 

@@ -11,8 +11,9 @@
 #define BAR         24 /* columns */
 #define NAME        24
 #define DIGITS      3
-#define LINES_MAX   16 /* phases that are printed one by one */
-#define SMALL_SHARE 100
+#define LINES_MAX   16   /* phases that are printed one by one */
+#define SMALL_SHARE 100  /* of the connection: what is less has no term in the sum, */
+#define TINY_SHARE  1000 /* and is not named in the line of a phase */
 
 /* ---- names ---- */
 
@@ -171,7 +172,8 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 	if (phase->turns > 1)
 		fprintf(out, ", %" PRIu32 " turns", phase->turns);
 	for (int part = 0; part < PART_COUNT; part++) {
-		if (phase->parts_ns[part] == 0)
+		if (phase->parts_ns[part] == 0 ||
+		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
 			continue;
 		fprintf(out, "%s%s ", before, words_of((enum part)part, of));
 		print_time(out, phase->parts_ns[part]);

@@ -117,7 +117,8 @@ static void take(struct witness *witness, const struct fate *fate)
 /* Asks weir for the fates of all packets. Returns false if it does not give them; it was said. */
 static bool begin(struct look *look, int fd)
 {
-	static const struct capture_words all = {.target = CAPTURE_ALL, .explains = true};
+	static const struct capture_words all = {
+	        .target = CAPTURE_ALL, .explains = true, .snap = FATE_SNAP_MAX};
 	struct ctl_answer answer;
 	struct problem problem;
 	char line[CAPTURE_LINE_BYTES];

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clients that have no --write-out: they print `time SECONDS`, from the first packet to the last.
 
-usage: client.py resumed|early FOLDER|h2|iperf3|ssh FOLDER
+usage: client.py resumed|early FOLDER|h2|iperf3|ssh FOLDER|asked
 """
 import os
 import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 
 PORT = 8443
@@ -54,7 +55,8 @@ def h2():
     config = "\n\n".join(f"url = https://A:8443/certificate.pem?{i}\noutput = /dev/null"
                          for i in range(10))
     begun = time.monotonic()
-    subprocess.run(["curl", "-4sk", "--no-progress-meter", "--http2", "--parallel", "--parallel-max", "10", "-K", "-"],
+    subprocess.run(["curl", "-4sk", "--no-progress-meter", "--http2", "--parallel",
+                    "--parallel-max", "10", "-K", "-"],
                    input=config, text=True, check=True, timeout=60)
     return time.monotonic() - begun
 
@@ -66,16 +68,31 @@ def iperf3():
 
 def ssh(folder):
     begun = time.monotonic()
-    subprocess.run(["ssh", "-4", "-F", "none", "-p", "8022", "-i", os.path.join(folder, "key"), "-o",
-                    "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o",
+    subprocess.run(["ssh", "-4", "-F", "none", "-p", "8022", "-i", os.path.join(folder, "key"),
+                    "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o",
                     "BatchMode=yes", "A", "true"], check=True, timeout=60,
                    stderr=subprocess.DEVNULL)
     return time.monotonic() - begun
 
 
+def asked():
+    """A request to a server that asks this end first."""
+    own = socket.create_server(("0.0.0.0", 9000))
+
+    def answer():
+        other, _ = own.accept()
+        while other.recv(1):
+            other.sendall(b"!")
+
+    threading.Thread(target=answer, daemon=True).start()
+    begun = time.monotonic()
+    subprocess.run(["curl", "-4sf", "-o", "/dev/null", "http://A:8000/1"], check=True, timeout=60)
+    return time.monotonic() - begun
+
+
 def main(kind, *arguments):
     took_s = {"resumed": resumed, "early": early, "h2": h2, "iperf3": iperf3,
-              "ssh": ssh}[kind](*arguments)
+              "ssh": ssh, "asked": asked}[kind](*arguments)
     print("time", took_s if took_s is not None else "")
 
 

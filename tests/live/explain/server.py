@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Servers for explanations.
 
-usage: server.py http|slow|tls1.2|tls1.3|dns|dns-tcp [FOLDER]
+usage: server.py http|slow|asking|tls1.2|tls1.3|dns|dns-tcp|both [FOLDER]
 
 FOLDER has certificate.pem. GET /N answers N bytes; `slow` thinks for SLOW_S first. `dns` answers
 every query with the address of this end; `dns-tcp` says by UDP that the answer is too long, and
-gives it by TCP. With `dns` there is a server of HTTP, too.
+gives it by TCP. With `dns` there is a server of HTTP, too; `both` is `dns` and `tls1.3`. `asking`
+first asks a server at the other end, port 9000, twice in one connection.
 """
 import http.server
 import os
@@ -25,9 +26,15 @@ class Answer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # headers and the first bytes of the body leave together
     slow_s = 0
+    asks = False
 
     def do_GET(self):  # pylint: disable=invalid-name
         time.sleep(self.slow_s)
+        if self.asks:
+            with socket.create_connection((socket.gethostbyname("B"), 9000)) as other:
+                for _ in range(2):
+                    other.sendall(b"?")
+                    other.recv(1)
         size = int(self.path[1:] or 0)
         self.send_response(200)
         self.send_header("Content-Length", str(size))
@@ -79,7 +86,8 @@ def answer_to(query, cut=False):
     if asks_address and not cut:
         records = b"\xc0\x0c\0\1\0\1" + struct.pack("!IH", 60, 4) + socket.inet_aton(own_address())
     flags = 0x8180 | (0x0200 if cut else 0)
-    return query[:2] + struct.pack("!HHHHH", flags, 1, bool(records), 0, 0) + query[12:end] + records
+    head = query[:2] + struct.pack("!HHHHH", flags, 1, bool(records), 0, 0)
+    return head + query[12:end] + records
 
 
 class ByStream(socketserver.BaseRequestHandler):
@@ -108,6 +116,12 @@ def serve_dns(cut):
 def main(kind, folder="."):
     if kind == "http":
         serve_http()
+    elif kind == "asking":
+        Answer.asks = True
+        serve_http()
+    elif kind == "both":
+        threading.Thread(target=serve_dns, args=[False], daemon=True).start()
+        serve_tls(ssl.TLSVersion.TLSv1_3, folder)
     elif kind == "slow":
         serve_http(SLOW_S)
     elif kind == "tls1.2":
