@@ -33,8 +33,8 @@ struct serve_explain {
 
 void serve_explain_init(struct serve_explain *explain, const char *path);
 void serve_explain_end(struct serve_explain *explain);
-/* Returns {"n":..,"why":"..","connections":[..]}, the latest first, which the caller frees; NULL: no
- * memory. Begins to look, if it does not. */
+/* Returns {"n":..,"why":"..","connections":[..]}, the latest first, which the caller frees; NULL:
+ * no memory. Begins to look, if it does not. */
 char *serve_explain_text(struct serve_explain *explain, uint64_t now_ms);
 
 #endif

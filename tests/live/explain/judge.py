@@ -145,15 +145,15 @@ def on_the_wire(folder, connection):
     many packets of TCP it sent again, both as tshark sees them at the client's interface."""
     up, down = connection["client"]["port"], connection["server"]["port"]
     kind = connection["transport"]
-    of = f'frame.interface_name matches "^[Bb]$" && {kind}.port == {up} && {kind}.port == {down}'
+    here = 'frame.interface_name matches "^[Bb]$"'
+    of = f"{here} && {kind}.port == {up} && {kind}.port == {down}"
     begin = tshark(folder, of, "frame.time_epoch")[0][0]
     # Not a goodbye (an alert of TLS, GOAWAY), for which the client does not wait.
     longer = "tcp.len > 48" if kind == "tcp" else "udp.length > 68"
     rows = tshark(folder, f"{of} && {kind}.dstport == {up} && {longer}", "frame.time_epoch")
     if any(phase["phase"] == "dns" for phase in connection["phases"]):
-        begin = tshark(folder, 'frame.interface_name matches "^[Bb]$" && dns', "frame.time_epoch")[0][0]
-    again = len(tshark(folder, f'frame.interface_name matches "^[Bb]$" && tcp.port == {up} && '
-                       "tcp.analysis.retransmission && tcp.srcport == " + str(up),
+        begin = tshark(folder, f"{here} && dns", "frame.time_epoch")[0][0]
+    again = len(tshark(folder, f"{here} && tcp.srcport == {up} && tcp.analysis.retransmission",
                        "frame.number")) if kind == "tcp" else 0
     return (float(rows[-1][0]) - float(begin)) * 1e9, again
 
