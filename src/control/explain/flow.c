@@ -113,7 +113,7 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 	flow->protocol = protocol;
 	flow->ends[FLOW_UP] = *from;
 	flow->ends[FLOW_DOWN] = *to;
-	flow->story.last = PASSAGE_NONE;
+	flow->story.last = flow->story.heard = PASSAGE_NONE;
 	flow->number = ++flows->begun;
 	flow->place = flows->n_vacant > 0 ? flows->vacant[--flows->n_vacant] : flows->n_places++;
 	flows->places[flow->place] = flow;

@@ -185,11 +185,15 @@ static enum phase turn_phase(const struct speech *speech)
 	return is_exchange(speech) ? PHASE_EXCHANGE : PHASE_REQUEST;
 }
 
-static void end_turn(struct teller *teller)
+static void end_turn(struct teller *teller, bool over)
 {
-	const struct story *story = teller->story;
+	struct story *story = teller->story;
 	struct moment last;
 
+	/* A client of QUIC says goodbye in secret. What comes after that, and is not acknowledged, is
+	 * what the server has sent again. */
+	if (over && teller->flow->speech.kind == SPEECH_QUIC && story->heard != PASSAGE_NONE)
+		story->last = story->heard;
 	if (!story->in_phase || story->last == PASSAGE_NONE ||
 	    story->last < teller->flow->ways[story->last_way].first)
 		return;
@@ -218,8 +222,8 @@ static void client_speaks(struct teller *teller, const struct moment *moment)
 	const char *line = speech_line(speech, moment->number);
 
 	if (begins_turn(teller, moment, line)) {
-		end_turn(teller);
-		story->last = PASSAGE_NONE;
+		end_turn(teller, false);
+		story->last = story->heard = PASSAGE_NONE;
 		begin_phase(teller, turn_phase(speech), line ? line : "");
 	}
 	if (story->answered || last_phase(teller)->turns == 0)
@@ -271,6 +275,8 @@ static void take_turn(struct teller *teller, const struct moment *moment)
 
 	if (moment->way == FLOW_UP) {
 		story->left |= marks & PASSAGE_FIN;
+		if (story->last_way == FLOW_DOWN)
+			story->heard = story->last;
 		if (moment->passage->repeats != PASSAGE_NONE)
 			return;
 		/* The end of the handshake, behind early data. */
@@ -451,7 +457,7 @@ bool story_tell(struct flow *flow, bool deaf, bool over)
 	tell_losses(&teller);
 	tell_moments(&teller, over ? SIMTIME_NEVER : flow->latest_ns);
 	/* What has happened so far is explained before its packets are forgotten. */
-	end_turn(&teller);
+	end_turn(&teller, over);
 	ground_end(&teller.ground);
 	name(flow->verdict, flow);
 	flow->verdict->open = !flow->reset && !(flow->closed[FLOW_UP] && flow->closed[FLOW_DOWN]);

@@ -150,7 +150,12 @@ def on_the_wire(folder, connection):
     begin = tshark(folder, of, "frame.time_epoch")[0][0]
     # Not a goodbye (an alert of TLS, GOAWAY), for which the client does not wait.
     longer = "tcp.len > 48" if kind == "tcp" else "udp.length > 68"
-    rows = tshark(folder, f"{of} && {kind}.dstport == {up} && {longer}", "frame.time_epoch")
+    to_client = f"{of} && {kind}.dstport == {up}"
+    rows = (tshark(folder, f"{to_client} && {longer}", "frame.time_epoch") or
+            tshark(folder, to_client, "frame.time_epoch"))
+    if kind == "udp":  # a client of QUIC acknowledges, unless it has gone
+        gone = tshark(folder, f"{of} && udp.srcport == {up}", "frame.time_epoch")[-1][0]
+        rows = [row for row in rows if float(row[0]) <= float(gone)]
     if any(phase["phase"] == "dns" for phase in connection["phases"]):
         begin = tshark(folder, f"{here} && dns", "frame.time_epoch")[0][0]
     again = len(tshark(folder, f"{here} && tcp.srcport == {up} && tcp.analysis.retransmission",
