@@ -277,6 +277,30 @@ static void requests_of_one_connection_have_a_phase_each(void **state)
 	(void)state;
 }
 
+/* A server with two addresses: the first one refuses. */
+static void a_refused_attempt_belongs_to_the_connection_that_follows(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->server = 7;
+	at_us = talked_send(talk, UP, 0, SYN, NULL, 0);
+	at_us = talked_send(talk, DOWN, at_us, RST | ACK, NULL, 0);
+	talk->server = 8;
+	talk->client_port++;
+	at_us = talked_open(talk, at_us + 1 * MS);
+	talked_send(talk, DOWN, ask(talk, at_us), ACK, NULL, 1000);
+	verdict = talked_only(talk);
+	assert_int_equal(verdict->n_phases, 3);
+	assert_int_equal(verdict->phases[0].kind, PHASE_ATTEMPT);
+	assert_int_equal(verdict->phases[0].end_ns, TRIP * 1000);
+	assert_int_equal(total_us(verdict), 3 * TRIP + 1 * MS);
+	assert_int_equal(talked_part(verdict, PART_CLIENT), 1 * MS);
+	talked_free(talk);
+	(void)state;
+}
+
 /* ---- many ---- */
 
 static void a_long_connection_is_explained_in_parts(void **state)
@@ -410,6 +434,7 @@ GROUP(explain)
 	        cmocka_unit_test(a_delayed_acknowledgement_is_told),
 	        cmocka_unit_test(a_closed_window_is_told),
 	        cmocka_unit_test(requests_of_one_connection_have_a_phase_each),
+	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),

@@ -190,8 +190,8 @@ static void end_turn(struct teller *teller, bool over)
 	struct story *story = teller->story;
 	struct moment last;
 
-	/* A client of QUIC says goodbye in secret. What comes after that, and is not acknowledged, is
-	 * what the server has sent again. */
+	/* A client of QUIC says goodbye in secret. What comes after that, and is not
+	 * acknowledged, is what the server has sent again. */
 	if (over && teller->flow->speech.kind == SPEECH_QUIC && story->heard != PASSAGE_NONE)
 		story->last = story->heard;
 	if (!story->in_phase || story->last == PASSAGE_NONE ||

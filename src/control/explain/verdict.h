@@ -43,6 +43,7 @@ enum part {
 
 #define PHASES(X)                                                                                  \
 	X(DNS, "dns", "DNS")                                                                       \
+	X(ATTEMPT, "attempt", "attempt")                                                           \
 	X(TCP, "tcp", "TCP")                                                                       \
 	X(TLS, "tls", "TLS")                                                                       \
 	X(QUIC, "quic", "QUIC")                                                                    \

@@ -58,6 +58,9 @@ EXCHANGES = {
     # What latency does to a transfer: its window grows by round trips.
     "slow-iperf": ("iperf3 -s -1", f"python3 {HERE}/client.py iperf3", None),
     "http": (f"{SERVER} http", CURL + "http://A:8000/1000", {"tcp": 1, "request": 1}),
+    # The server has two addresses, and the first one refuses.
+    "http-6": (f"{SERVER} http", CURL.replace("-4sk", "-sk") + "http://A:8000/1000",
+               {"attempt": 1, "tcp": 1, "request": 1}),
     "http-100k": (f"{SERVER} http", CURL + "http://A:8000/100000", {"tcp": 1, "request": 4}),
     "tls1.2": (f"{SERVER} tls1.2 {{folder}}", CURL + "https://A:8443/1000",
                {"tcp": 1, "tls": 2, "request": 1}),
@@ -156,6 +159,8 @@ def on_the_wire(folder, connection):
     if kind == "udp":  # a client of QUIC acknowledges, unless it has gone
         gone = tshark(folder, f"{of} && udp.srcport == {up}", "frame.time_epoch")[-1][0]
         rows = [row for row in rows if float(row[0]) <= float(gone)]
+    if any(phase["phase"] == "attempt" for phase in connection["phases"]):
+        begin = tshark(folder, f"{here} && tcp", "frame.time_epoch")[0][0]
     if any(phase["phase"] == "dns" for phase in connection["phases"]):
         begin = tshark(folder, f"{here} && dns", "frame.time_epoch")[0][0]
     again = len(tshark(folder, f"{here} && tcp.srcport == {up} && tcp.analysis.retransmission",
