@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain/losses.h"
 #include "explain/walk.h"
 
-/* Packets that are kept when a long flow is told in parts: later ones may repeat their bytes. */
+/* Packets that are kept when a long flow is told in parts: later ones may repeat their bytes. What
+ * became of the last half of them may not be known yet. */
 #define KEPT 4096
 
 struct teller {
@@ -309,71 +311,6 @@ static void tell_moment(struct teller *teller, const struct moment *moment)
 	take_turn(teller, moment);
 }
 
-/* ---- losses ---- */
-
-static void add_loss(struct teller *teller, int way, uint32_t number, const struct passage *passage)
-{
-	struct verdict_loss *loss;
-
-	teller->verdict->lost[way]++;
-	loss = verdict_loss_add(teller->verdict);
-	if (loss)
-		*loss = (struct verdict_loss){.packet = passage->packet,
-		                              .number = number,
-		                              .port = passage->port,
-		                              .way = (uint8_t)way,
-		                              .reason = passage->reason,
-		                              .acknowledgement = passage->bytes == 0,
-		                              .at_ns = passage->sent_ns};
-}
-
-static void add_resent(struct teller *teller, int way, const struct passage *passage)
-{
-	const struct way *own = &teller->flow->ways[way];
-
-	if (passage->repeats < own->first ||
-	    way_at(own, passage->repeats)->fate == PASSAGE_ARRIVED) {
-		teller->verdict->needless++;
-		return;
-	}
-	for (uint32_t i = 0; i < teller->verdict->n_losses; i++) {
-		struct verdict_loss *loss = &teller->verdict->losses[i];
-
-		if (loss->way != way || loss->number != passage->repeats)
-			continue;
-		loss->again_ns = passage->sent_ns;
-		loss->resent = !(passage->marks & PASSAGE_SYN) &&
-		                               ground_reacts(&teller->ground, way, passage)
-		                       ? RESENT_FAST
-		                       : RESENT_TIMEOUT;
-	}
-}
-
-static void tell_losses(struct teller *teller)
-{
-	for (int way = 0; way < FLOW_WAYS; way++) {
-		const struct way *own = &teller->flow->ways[way];
-		uint32_t from = teller->story->told[way];
-
-		for (uint32_t i = from > own->first ? from : own->first; i < own->end; i++) {
-			const struct passage *passage = way_at(own, i);
-
-			teller->verdict->packets[way]++;
-			if (passage->fate == PASSAGE_UNDER_WAY)
-				teller->verdict->holes++;
-			if (passage->fate == PASSAGE_LOST)
-				add_loss(teller, way, i, passage);
-			if (passage->repeats != PASSAGE_NONE)
-				add_resent(teller, way, passage);
-			else
-				teller->verdict->bytes[way] +=
-				        passage->bytes -
-				        !!(passage->marks & (PASSAGE_SYN | PASSAGE_FIN));
-		}
-		teller->story->told[way] = own->end;
-	}
-}
-
 /* ---- the whole ---- */
 
 /* Gets the next moment of the client, in the order of time. Returns false if there is none. */
@@ -454,7 +391,7 @@ bool story_tell(struct flow *flow, bool deaf, bool over)
 	if (!flow->verdict || !ground_begin(&teller.ground, flow, deaf))
 		return false;
 	teller.verdict = flow->verdict;
-	tell_losses(&teller);
+	losses_tell(flow, &teller.ground, over ? 0 : KEPT / 2, flow->verdict);
 	tell_moments(&teller, over ? SIMTIME_NEVER : flow->latest_ns);
 	/* What has happened so far is explained before its packets are forgotten. */
 	end_turn(&teller, over);

@@ -41,7 +41,6 @@ struct tls_way {
 struct tls {
 	struct tls_way ways[2];
 	uint16_t version;    /* as the ServerHello says; 0: it has not come */
-	bool offered;        /* the client has offered a session, or a key of one */
 	bool resumed;        /* the server has taken it, as far as that can be seen */
 	bool early;          /* the client has sent data ahead of the ServerHello */
 	uint8_t finishing;   /* records of the client that belong to its Finished */
@@ -57,8 +56,7 @@ uint16_t tls_take(struct tls *tls, int way, uint64_t at, const uint8_t *data, ui
                   uint32_t bytes);
 void tls_free(struct tls *tls);
 
-/* Reads the name of the server from the extensions of a ClientHello (without its record header).
- * For QUIC, too. */
+/* Reads a hello, without its record header. */
 void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes);
 
 #endif

@@ -74,8 +74,6 @@ static void read_extensions(struct tls *tls, int way, struct bytes extensions)
 			return;
 		if (way == FLOW_UP && type == EXTENSION_NAME)
 			read_name(tls, extension);
-		if (type == EXTENSION_KEY && way == FLOW_UP)
-			tls->offered = true;
 		if (type == EXTENSION_KEY && way == FLOW_DOWN)
 			tls->resumed = true;
 		if (type == EXTENSION_VERSIONS && way == FLOW_DOWN)
@@ -101,6 +99,7 @@ void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes
 {
 	struct bytes rest = {hello, bytes};
 	uint32_t version;
+	bool same_session;
 
 	take(&rest, 4); /* type and length */
 	version = take_number(&rest, 2);
@@ -116,12 +115,9 @@ void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes
 	}
 	if (!rest.data || rest.n == 0)
 		return;
-	{
-		const bool same_session = tls->resumed;
-
-		tls->resumed = false;
-		read_extensions(tls, way, take_vector(&rest, 2));
-		if (way == FLOW_DOWN && tls->version != TLS_VERSION_1_3)
-			tls->resumed = same_session;
-	}
+	same_session = tls->resumed;
+	tls->resumed = false;
+	read_extensions(tls, way, take_vector(&rest, 2));
+	if (way == FLOW_DOWN && tls->version != TLS_VERSION_1_3)
+		tls->resumed = same_session;
 }

@@ -60,7 +60,7 @@ EXCHANGES = {
     "http": (f"{SERVER} http", CURL + "http://A:8000/1000", {"tcp": 1, "request": 1}),
     # The server has two addresses, and the first one refuses.
     "http-6": (f"{SERVER} http", CURL.replace("-4sk", "-sk") + "http://A:8000/1000",
-               {"attempt": 1, "tcp": 1, "request": 1}),
+               {"tcp": 1, "request": 1}),
     "http-100k": (f"{SERVER} http", CURL + "http://A:8000/100000", {"tcp": 1, "request": 4}),
     "tls1.2": (f"{SERVER} tls1.2 {{folder}}", CURL + "https://A:8443/1000",
                {"tcp": 1, "tls": 2, "request": 1}),
@@ -228,7 +228,9 @@ def judge(weir, exchange, setting, folder, by_time):
         wrong.append("time")
     if unexplained > 0.01 * total_ns:
         wrong.append("unexplained")
-    if expected and setting not in ("loss", "1mbit") and trips(connection) != expected:
+    # An attempt is refused after a round trip, or given up before.
+    found = {key: n for key, n in trips(connection).items() if key != "attempt"}
+    if expected and setting not in ("loss", "1mbit") and found != expected:
         wrong.append("round trips")
     if len(lost) <= 32 and not lost <= named:
         wrong.append("losses")
