@@ -301,6 +301,104 @@ static void a_refused_attempt_belongs_to_the_connection_that_follows(void **stat
 	(void)state;
 }
 
+/* A question for www.test, and its answer: 10.0.1.9. */
+#define QUESTION "\x12\x34\x01\x00\0\1\0\0\0\0\0\0\3www\4test\0\0\1\0\1"
+#define ANSWER                                                                                     \
+	"\x12\x34\x81\x80\0\1\0\1\0\0\0\0\3www\4test\0\0\1\0\1"                                    \
+	"\xc0\x0c\0\1\0\1\0\0\0\x3c\0\4\x0a\0\1\x09"
+
+/* The first query is lost, and repeated after a second. */
+static void a_lookup_belongs_to_the_connection_that_has_waited_for_it(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->protocol = IPPROTO_UDP;
+	talk->server_port = 53;
+	talk->lose = true;
+	talked_send(talk, UP, 0, 0, QUESTION, sizeof(QUESTION) - 1);
+	at_us = talked_send(talk, UP, 1000 * MS, 0, QUESTION, sizeof(QUESTION) - 1);
+	at_us = talked_send(talk, DOWN, at_us, 0, ANSWER, sizeof(ANSWER) - 1);
+	talk->protocol = IPPROTO_TCP;
+	talk->server_port = 80;
+	talk->server = 9;
+	talked_open(talk, at_us);
+	verdict = talked_only(talk);
+	assert_string_equal(verdict->name, "www.test");
+	assert_int_equal(verdict->phases[0].kind, PHASE_DNS);
+	assert_int_equal(verdict->phases[0].round_trips, 1);
+	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
+	assert_int_equal(verdict->losses[0].packet, 1);
+	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	talked_free(talk);
+	(void)state;
+}
+
+/* Appends a record of TLS to `to`. Returns its end. */
+static uint8_t *add_record(uint8_t *to, uint8_t type, const void *data, uint16_t bytes)
+{
+	*to++ = type;
+	*to++ = 3;
+	*to++ = 3;
+	*to++ = (uint8_t)(bytes >> 8);
+	*to++ = (uint8_t)bytes;
+	if (data)
+		memcpy(to, data, bytes);
+	else
+		memset(to, 0x5a, bytes);
+	return to + bytes;
+}
+
+/* The hellos of TLS 1.3, without anything that is not needed; the server is `a.test`. */
+static uint16_t make_hello(bool client, uint8_t *hello)
+{
+	static const uint8_t asks[] = {0, 2, 0x13, 1, 1, 0,   0,   15,  0,   0,   0,  11,
+	                               0, 9, 0,    0, 6, 'a', '.', 't', 'e', 's', 't'};
+	static const uint8_t answers[] = {0x13, 1, 0, 0, 6, 0, 43, 0, 2, 3, 4};
+	const uint8_t *rest = client ? asks : answers;
+	const uint16_t bytes = client ? sizeof(asks) : sizeof(answers);
+
+	memset(hello, 0, 39);
+	hello[0] = client ? 1 : 2;
+	hello[3] = (uint8_t)(35 + bytes);
+	hello[4] = hello[5] = 3;
+	memcpy(hello + 39, rest, bytes); /* no session */
+	return (uint16_t)(39 + bytes);
+}
+
+static void a_handshake_of_tls_ends_when_the_client_may_ask(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint8_t hello[128], data[4096], *end;
+	uint64_t at_us;
+
+	talk->server_port = 443;
+	at_us = talked_open(talk, 0);
+	end = add_record(data, 22, hello, make_hello(true, hello));
+	at_us = talked_send(talk, UP, at_us, ACK, data, (uint32_t)(end - data));
+	end = add_record(data, 22, hello, make_hello(false, hello));
+	end = add_record(add_record(end, 20, NULL, 1), 23, NULL, 1300);
+	at_us = talked_send(talk, DOWN, at_us + 2 * MS, ACK, data, (uint32_t)(end - data));
+	end = add_record(add_record(data, 20, NULL, 1), 23, NULL, 53);
+	at_us += 3 * MS; /* the client computes */
+	talked_send(talk, UP, at_us, ACK, data, (uint32_t)(end - data));
+	end = add_record(data, 23, NULL, 80);
+	at_us = talked_send(talk, UP, at_us, ACK, data, (uint32_t)(end - data));
+	/* A ticket, which nobody has asked for, and the answer. */
+	end = add_record(add_record(data, 23, NULL, 250), 23, NULL, 900);
+	talked_send(talk, DOWN, at_us, ACK, data, (uint32_t)(end - data));
+	verdict = talked_only(talk);
+	assert_string_equal(verdict->name, "a.test");
+	assert_string_equal(talked_phase(verdict, PHASE_TLS)->detail, "1.3");
+	assert_int_equal(talked_phase(verdict, PHASE_TLS)->end_ns, (2 * TRIP + 5 * MS) * 1000);
+	assert_int_equal(talked_phase(verdict, PHASE_REQUEST)->round_trips, 1);
+	assert_int_equal(total_us(verdict), 3 * TRIP + 5 * MS);
+	talked_free(talk);
+	(void)state;
+}
+
 /* ---- many ---- */
 
 static void a_long_connection_is_explained_in_parts(void **state)
@@ -435,6 +533,8 @@ GROUP(explain)
 	        cmocka_unit_test(a_closed_window_is_told),
 	        cmocka_unit_test(requests_of_one_connection_have_a_phase_each),
 	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
+	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
+	        cmocka_unit_test(a_handshake_of_tls_ends_when_the_client_may_ask),
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),

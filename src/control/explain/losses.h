@@ -12,8 +12,8 @@
 #include "explain/verdict.h"
 #include "explain/walk.h"
 
-/* Counts the packets of a flow that have come since the last call, and adds their losses. `recent`:
- * of each way, so many packets at the end may yet be on their way, and are left to the next call. */
+/* Counts the packets of a flow that have come since the last call, and adds their losses. Of each
+ * way, the last `recent` packets may yet be on their way, and are left to the next call. */
 void losses_tell(struct flow *flow, const struct ground *ground, uint32_t recent,
                  struct verdict *verdict);
 
