@@ -17,6 +17,9 @@
 /* A flow with so many packets of a way is told as far as it goes, so that they can be forgotten. */
 #define LONG_FLOW 32768u
 
+/* How often all silent flows are looked at. */
+#define STEP_NS (EXPLAINER_REST_NS / 8)
+
 /* When the link of a cloud has sent its latest packet. */
 struct link_end {
 	char *cloud;
@@ -34,6 +37,7 @@ struct explainer {
 	size_t room;
 	uint32_t n_links, latest_link;
 	uint64_t passages; /* that are kept */
+	simtime stepped_ns;
 	struct explainer_left_out left_out;
 };
 
@@ -103,6 +107,9 @@ void explainer_step(struct explainer *explainer, simtime now)
 {
 	struct flow *flow = flow_table_oldest(explainer->flows), *newer;
 
+	if (now < explainer->stepped_ns + STEP_NS)
+		return;
+	explainer->stepped_ns = now;
 	for (; flow && flow->latest_ns + EXPLAINER_REST_NS < now; flow = newer) {
 		newer = flow_table_newer(flow);
 		if (is_over(flow, now))

@@ -151,7 +151,6 @@ void explanation_add(void *argument, struct verdict *verdict)
 	count(explanation, verdict);
 	if (explanation->of.text) {
 		verdict_print(verdict, &explanation->of, explanation->of.text);
-		fflush(explanation->of.text);
 		verdict_free(verdict);
 	} else {
 		keep(explanation, verdict);
