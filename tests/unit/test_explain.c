@@ -388,7 +388,10 @@ static void a_handshake_of_tls_ends_when_the_client_may_ask(void **state)
 	at_us = talked_send(talk, UP, at_us, ACK, data, (uint32_t)(end - data));
 	/* A ticket, which nobody has asked for, and the answer. */
 	end = add_record(add_record(data, 23, NULL, 250), 23, NULL, 900);
-	talked_send(talk, DOWN, at_us, ACK, data, (uint32_t)(end - data));
+	at_us = talked_send(talk, DOWN, at_us, ACK, data, (uint32_t)(end - data));
+	/* A goodbye, for which nobody waits. */
+	end = add_record(data, 23, NULL, 19);
+	talked_send(talk, UP, at_us + 9 * MS, FIN | ACK, data, (uint32_t)(end - data));
 	verdict = talked_only(talk);
 	assert_string_equal(verdict->name, "a.test");
 	assert_string_equal(talked_phase(verdict, PHASE_TLS)->detail, "1.3");

@@ -87,7 +87,7 @@ static uint16_t marks_of_data(struct tls *tls, int which)
 	struct tls_way *way = &tls->ways[which];
 
 	if (which == FLOW_UP && tls->version == 0) {
-		tls->early = true;
+		tls->early = way->spoken = true;
 		return PASSAGE_TURN | PASSAGE_DATA;
 	}
 	if (tls->version != TLS_VERSION_1_3 && tls->version != 0)
