@@ -402,6 +402,35 @@ static void a_handshake_of_tls_ends_when_the_client_may_ask(void **state)
 	(void)state;
 }
 
+/* The hello, ChangeCipherSpec and the request are one packet, as of openssl. */
+static void early_data_asks_with_the_hello(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint8_t hello[128], data[4096], *end;
+	uint64_t at_us;
+
+	talk->server_port = 443;
+	at_us = talked_open(talk, 0);
+	end = add_record(data, 22, hello, make_hello(true, hello));
+	end = add_record(add_record(end, 20, NULL, 1), 23, NULL, 50);
+	at_us = talked_send(talk, UP, at_us, ACK, data, (uint32_t)(end - data));
+	end = add_record(data, 22, hello, make_hello(false, hello));
+	end = add_record(add_record(end, 20, NULL, 1), 23, NULL, 300);
+	end = add_record(end, 23, NULL, 900);
+	at_us = talked_send(talk, DOWN, at_us, ACK, data, (uint32_t)(end - data));
+	/* The end of early data, Finished, and a goodbye. */
+	end = add_record(add_record(add_record(data, 23, NULL, 17), 23, NULL, 69), 23, NULL, 19);
+	talked_send(talk, UP, at_us + 5 * MS, FIN | ACK, data, (uint32_t)(end - data));
+	verdict = talked_only(talk);
+	assert_string_equal(talked_phase(verdict, PHASE_TLS)->detail, "1.3 with 0-RTT");
+	assert_int_equal(talked_phase(verdict, PHASE_TLS)->round_trips, 0);
+	assert_int_equal(talked_phase(verdict, PHASE_REQUEST)->round_trips, 1);
+	assert_int_equal(total_us(verdict), 2 * TRIP);
+	talked_free(talk);
+	(void)state;
+}
+
 /* ---- many ---- */
 
 static void a_long_connection_is_explained_in_parts(void **state)
@@ -538,6 +567,7 @@ GROUP(explain)
 	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
 	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
 	        cmocka_unit_test(a_handshake_of_tls_ends_when_the_client_may_ask),
+	        cmocka_unit_test(early_data_asks_with_the_hello),
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),

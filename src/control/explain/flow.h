@@ -46,7 +46,7 @@ struct story {
 	uint32_t last;            /* the packet that ends the present turn, or PASSAGE_NONE */
 	int last_way;
 	uint32_t heard; /* of QUIC: the last one that ended the turn when the client last spoke */
-	bool begun, opened, shaken, early, in_phase;
+	bool begun, opened, shaken, in_phase;
 	bool answered; /* the present turn, or hello */
 	bool left;     /* the client sends nothing more, and does not wait for anything */
 	bool secret[FLOW_WAYS];

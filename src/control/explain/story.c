@@ -155,7 +155,7 @@ static bool shake_hands(struct teller *teller, const struct moment *moment)
 		begin_phase(teller, quic ? PHASE_QUIC : PHASE_TLS, handshake_detail(speech));
 	if (early && moment->way == FLOW_UP) {
 		end_phase(teller, moment);
-		story->shaken = story->early = true;
+		story->shaken = true;
 		return !(marks & PASSAGE_TURN);
 	}
 	story->answered |= moment->way == FLOW_DOWN && marks & PASSAGE_HELLO;
@@ -280,9 +280,6 @@ static void take_turn(struct teller *teller, const struct moment *moment)
 		if (story->last_way == FLOW_DOWN)
 			story->heard = story->last;
 		if (moment->passage->repeats != PASSAGE_NONE)
-			return;
-		/* The end of the handshake, behind early data. */
-		if (story->early && marks & PASSAGE_SECRET)
 			return;
 		if (marks & PASSAGE_TURN)
 			client_speaks(teller, moment);
