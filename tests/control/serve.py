@@ -206,6 +206,18 @@ def samples_come_while_somebody_looks_and_not_otherwise():
     quiet.stop()
 
 
+def connections_are_asked_for_in_a_conversation_of_their_own():
+    """Those of this scenario never end; that weir lets it look is what is claimed here, and that
+    nothing else waits for that."""
+    for _ in range(2):
+        status, headers, text = Scene.serve.ask("/connections")
+        assert status == 200 and headers["Content-Type"] == "application/json", (status, headers)
+        answer = json.loads(text)
+        assert answer["why"] == "" and answer["n"] == len(answer["connections"]), answer
+        assert Scene.serve.ask("/metrics")[0] == 200
+        time.sleep(0.2)
+
+
 def one_that_does_not_read_holds_nobody_up():
     slow = Scene.serve.connect()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -600,6 +612,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           events_resume_where_a_client_says_and_nothing_is_missing_or_twice,
           a_stream_resumes_also_if_weir_has_not_answered_yet,
           samples_come_while_somebody_looks_and_not_otherwise,
+          connections_are_asked_for_in_a_conversation_of_their_own,
           one_that_does_not_read_holds_nobody_up,
           more_streams_than_there_are_places_are_refused,
           a_change_is_one_transaction_and_says_what_was_sent,

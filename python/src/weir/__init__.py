@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .client import Client, Lease, connect
     from .end import End, Process
     from .errors import Refusal, ScenarioError, WeirError
+    from .explain import Connection, Explanation, explain, explain_capture
     from .network import Datagram, Frame, Network
     from .path import Path
     from .recording import Diff, Recording
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = ["AsyncClient", "Client", "Datagram", "Diff", "End", "Fate", "Frame", "Lease", "Network",
-           "Path", "Process", "Recording", "Refusal", "Replay", "Scenario", "ScenarioError",
-           "Statement", "WeirError", "connect", "connect_async", "errors", "replay", "replays",
-           "run", "statement"]
+__all__ = ["AsyncClient", "Client", "Connection", "Datagram", "Diff", "End", "Explanation", "Fate",
+           "Frame", "Lease", "Network", "Path", "Process", "Recording", "Refusal", "Replay",
+           "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async",
+           "errors", "explain", "explain_capture", "replay", "replays", "run", "statement"]
 
 # The modules of these names. A module is imported when a name of it is needed: all together take
 # ten times as long to start as what a command needs.
@@ -40,6 +41,7 @@ _MODULES = {
     "client": ("Client", "Lease", "connect"),
     "end": ("End", "Process"),
     "errors": ("Refusal", "ScenarioError", "WeirError"),
+    "explain": ("Connection", "Explanation", "explain", "explain_capture"),
     "network": ("Datagram", "Frame", "Network"),
     "path": ("Path",),
     "recording": ("Diff", "Recording"),
@@ -69,11 +71,12 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """`weir.replay` is the function, also when its module of the same name has been imported."""
+    """`weir.replay` and `weir.explain` are the functions, also when the modules of these names have
+    been imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "replay" and isinstance(value, types.ModuleType):
-            value = value.replay
+        if name in ("replay", "explain") and isinstance(value, types.ModuleType):
+            value = getattr(value, name)
         super().__setattr__(name, value)
 
 

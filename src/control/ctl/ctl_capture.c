@@ -14,6 +14,7 @@
 
 #include "account/witness.h"
 #include "capture/fate_ring.h"
+#include "explain/explain_run.h"
 #include "fates/capture_words.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
@@ -38,9 +39,11 @@ static volatile sig_atomic_t stopped;
 struct watch {
 	struct ctl_link *link;
 	const struct capture_words *words;
-	struct trace *trace;          /* the fates in words; NULL: as a file, */
-	struct fate_capture *capture; /* this one */
-	bool pipe;                    /* the output is a pipe, whose reader may go */
+	/* One of these takes the fates: in words, as connections, or as a file. */
+	struct trace *trace;
+	struct explain_run *explain;
+	struct fate_capture *capture;
+	bool pipe; /* the output is a pipe, whose reader may go */
 	void *memory;
 	uint64_t lost[FATE_RINGS_MAX][FATE_KINDS]; /* of each ring and kind, as reported last */
 	/* with a single worker: its latest poll, and the one before, which is complete */
@@ -90,7 +93,9 @@ static void signals_give_back(const struct sigaction before[SIGNALS])
 static int broken(const struct watch *watch)
 {
 	fprintf(stderr, "weir ctl: %s: weir writes another version of the format\n",
-	        watch->trace ? "trace" : "capture");
+	        watch->trace             ? "trace"
+	        : watch->words->explains ? "explain"
+	                                 : "capture");
 	return -EPROTO;
 }
 
@@ -114,6 +119,9 @@ static int take_ring(struct watch *watch, uint32_t ring)
 
 		if (watch->trace)
 			put = trace_put(watch->trace, &taken.fate, taken.missed - *lost);
+		else if (watch->explain)
+			explain_run_witness(watch->explain)
+			        ->tell(explain_run_witness(watch->explain), &taken.fate);
 		else
 			fate_capture_put(watch->capture, &taken.fate, taken.missed - *lost);
 		*lost = taken.missed;
@@ -148,6 +156,10 @@ static int take_all(struct watch *watch, uint64_t *n)
 		until = watch->poll_before_ns;
 	if (watch->trace)
 		return trace_settle(watch->trace, until);
+	if (watch->explain) {
+		explain_run_step(watch->explain, until);
+		return 0;
+	}
 	if (fate_capture_settle(watch->capture, until, &problem) < 0)
 		return say(problem.text);
 	return watch->words->packets > 0 &&
@@ -168,7 +180,7 @@ static int flush(struct watch *watch)
 	struct problem problem;
 	int rc;
 
-	if (watch->trace) {
+	if (watch->trace || watch->explain) {
 		rc = fflush(stdout) == 0 ? 0 : -errno;
 		if (rc < 0)
 			fprintf(stderr, "weir ctl: standard output: %s\n", strerror(-rc));
@@ -179,6 +191,25 @@ static int flush(struct watch *watch)
 	rc = fate_capture_flush(watch->capture, &problem);
 	if (rc < 0 && reader_gone(watch))
 		return 1;
+	if (rc < 0)
+		say(problem.text);
+	return rc;
+}
+
+static int begin_explain(struct watch *watch, const struct fate_memory *memory)
+{
+	const char *output = watch->words->output;
+	const bool to_pipe = strcmp(output, "-") == 0;
+	struct problem problem;
+	int rc = explain_run_open(
+	        &(struct explain_plan){.n_ports = memory->n_ports < SCENARIO_PORTS_MAX
+	                                                  ? memory->n_ports
+	                                                  : SCENARIO_PORTS_MAX,
+	                               .ports = memory->ports,
+	                               .json = *output ? output : NULL,
+	                               .text = to_pipe ? NULL : stdout},
+	        &watch->explain, &problem);
+
 	if (rc < 0)
 		say(problem.text);
 	return rc;
@@ -196,6 +227,8 @@ static int begin(struct watch *watch, const struct fate_memory *memory)
 
 	if (watch->trace)
 		return trace_names(watch->trace, memory->n_ports, memory->ports);
+	if (words->explains)
+		return begin_explain(watch, memory);
 	snprintf(comment, sizeof(comment), "weir ctl capture %s%s%s", words->target,
 	         words->matches ? " match " : "", words->match);
 	for (uint32_t i = 0; i < memory->n_ports && i < SCENARIO_PORTS_MAX; i++)
@@ -405,7 +438,53 @@ static int trace_in_words(struct watch *watch)
 	return rc;
 }
 
+static int explain_in_words(struct watch *watch)
+{
+	uint64_t missed[FATE_KINDS] = {0}, all = 0;
+	struct problem problem;
+	int rc = ctl_watch(watch, missed);
+
+	for (int kind = 0; kind < FATE_KINDS; kind++)
+		all += missed[kind];
+	if (rc == 0)
+		rc = explain_run_finish(watch->explain, all, &problem);
+	if (rc == 0 && strcmp(watch->words->output, "-") != 0)
+		explain_run_print(watch->explain, stdout);
+	if (rc == 0)
+		rc = explain_run_publish(watch->explain, &problem);
+	if (rc < 0 && watch->explain)
+		say(problem.text);
+	explain_run_free(watch->explain);
+	return rc;
+}
+
 /* ---- lines ---- */
+
+/* What a line is about. */
+enum watching { WATCH_NOTHING, WATCH_CAPTURE, WATCH_TRACE, WATCH_EXPLAIN };
+
+static enum watching watching_of(const struct words *words)
+{
+	static const char *const names[] = {
+	        [WATCH_CAPTURE] = "capture", [WATCH_TRACE] = "trace", [WATCH_EXPLAIN] = "explain"};
+
+	for (int i = WATCH_CAPTURE; i <= WATCH_EXPLAIN; i++) {
+		if (words->n > 0 && !words->word[0].quoted &&
+		    strcmp(words->word[0].text, names[i]) == 0)
+			return (enum watching)i;
+	}
+	return WATCH_NOTHING;
+}
+
+static int parse(enum watching what, const struct words *words, struct capture_words *asked,
+                 struct language_error *wrong)
+{
+	if (what == WATCH_TRACE)
+		return capture_words_trace(words, asked, wrong);
+	if (what == WATCH_EXPLAIN)
+		return capture_words_explain(words, asked, wrong);
+	return capture_words_parse(words, true, asked, wrong);
+}
 
 bool ctl_capture_line(struct ctl_link *link, const char *line, int *result)
 {
@@ -413,18 +492,19 @@ bool ctl_capture_line(struct ctl_link *link, const char *line, int *result)
 	struct capture_words asked;
 	struct watch watch = {.link = link, .words = &asked};
 	struct words words;
-	bool traces;
+	enum watching what;
 
-	if (words_split(line, &words, &wrong) != 0 || words.n == 0 || words.word[0].quoted)
+	if (words_split(line, &words, &wrong) != 0)
 		return false;
-	traces = strcmp(words.word[0].text, "trace") == 0;
-	if (!traces && strcmp(words.word[0].text, "capture") != 0)
+	what = watching_of(&words);
+	if (what == WATCH_NOTHING)
 		return false;
-	if ((traces ? capture_words_trace(&words, &asked, &wrong)
-	            : capture_words_parse(&words, true, &asked, &wrong)) != 0) {
+	if (parse(what, &words, &asked, &wrong) != 0) {
 		*result = say(wrong.text);
-	} else if (traces) {
+	} else if (what == WATCH_TRACE) {
 		*result = trace_in_words(&watch);
+	} else if (what == WATCH_EXPLAIN) {
+		*result = explain_in_words(&watch);
 	} else if (!asked.output[0] && isatty(STDOUT_FILENO)) {
 		*result = say("no output given: use -o FILE, or -o - for a pipe: weir ctl capture "
 		              "down -o - | wireshark -k -i -");

@@ -43,6 +43,7 @@ const struct options ctl_options = {
                  "[-s SOCKET] capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]\n"
                  "                    [for TIME | N packets] -o FILE|-\n"
                  "[-s SOCKET] trace [CLOUD|PORT] next N [match EXPRESSION]\n"
+                 "[-s SOCKET] explain [CLOUD|PORT] [match EXPRESSION] [for TIME] [-o FILE]\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
         .does = "Controls a running weir: queries it, changes its scenario while packets flow.",
@@ -52,6 +53,7 @@ const struct options ctl_options = {
                  "save [FILE] writes the scenario in force as such a file.\n"
                  "capture writes packets at points of a cloud (in,queue,drops,out) as one pcapng,\n"
                  "with the reason of each loss and mark; trace describes the path of the next N.\n"
+                 "explain says where the time of each connection went; -o FILE has it as JSON.\n"
                  "events and sample print events and counters as they come.\n",
         .end = "Exit status: 0 done, 1 the answer was an error, 2 no command was sent.\n"
                "Commands: weir ctl help\n",

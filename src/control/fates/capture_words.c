@@ -82,6 +82,9 @@ static int take_point(struct reader *reader, const char *name, size_t n)
 	                          (int)n, name);
 }
 
+/* The way in which `weir ctl explain` asks for what it needs. */
+#define POINT_EXPLAIN "explain"
+
 static int take_points(struct reader *reader)
 {
 	const char *text = reader->words->word[reader->at].text;
@@ -245,8 +248,13 @@ int capture_words_parse(const struct words *words, bool client, struct capture_w
 	result = take_target(&reader, "capture");
 	if (result == 0 && !at_end(&reader) && !words_is(words, reader.at, "match") &&
 	    !words_is(words, reader.at, "snap") && !words_is(words, reader.at, "for") &&
-	    !words_is(words, reader.at, "-o") && !words_is(words, reader.at + 1, "packets"))
-		result = take_points(&reader);
+	    !words_is(words, reader.at, "-o") && !words_is(words, reader.at + 1, "packets")) {
+		capture->explains = !client && words_is(words, reader.at, POINT_EXPLAIN);
+		if (capture->explains)
+			reader.at++;
+		else
+			result = take_points(&reader);
+	}
 	while (result == 0 && !at_end(&reader))
 		result = take_option(&reader);
 	return result;
@@ -282,6 +290,35 @@ int capture_words_trace(const struct words *words, struct capture_words *capture
 	return result;
 }
 
+int capture_words_explain(const struct words *words, struct capture_words *capture,
+                          struct language_error *error)
+{
+	struct reader reader;
+	int result = 0;
+
+	begin(&reader, words, capture, error);
+	reader.client = true;
+	capture->explains = true;
+	snprintf(capture->target, sizeof(capture->target), "%s", CAPTURE_ALL);
+	if (!at_end(&reader) && !words_is(words, 1, "match") && !words_is(words, 1, "for") &&
+	    !words_is(words, 1, "-o"))
+		result = take_target(&reader, "explain");
+	while (result == 0 && !at_end(&reader)) {
+		if (!words_is(words, reader.at, "match") && !words_is(words, reader.at, "for") &&
+		    !words_is(words, reader.at, "-o")) {
+			point_at(&reader);
+			return language_error_set(
+			        error, ERROR_UNKNOWN_WORD,
+			        "unknown word `%.*s`; what may follow here is `match`, `for TIME` "
+			        "or `-o FILE`",
+			        language_error_shown(words->word[reader.at].text),
+			        words->word[reader.at].text);
+		}
+		result = take_option(&reader);
+	}
+	return result;
+}
+
 void capture_words_line(const struct capture_words *capture, char *line, size_t room)
 {
 	FILE *out = fmemopen(line, room, "w");
@@ -291,7 +328,9 @@ void capture_words_line(const struct capture_words *capture, char *line, size_t 
 	if (!out)
 		return;
 	fprintf(out, "capture %s", capture->target);
-	for (int i = 0; i < POINT_COUNT; i++) {
+	if (capture->explains)
+		fputs(" " POINT_EXPLAIN, out);
+	for (int i = 0; !capture->explains && i < POINT_COUNT; i++) {
 		if (!(capture->points & (1u << i)))
 			continue;
 		fprintf(out, "%s%s", gap, point_name((enum point)i));

@@ -4,6 +4,7 @@
  *
  *   capture CLOUD|PORT|all [POINT,...] [match EXPRESSION] [snap N] [for TIME | N packets] [-o FILE]
  *   trace [CLOUD|PORT|all] next N [match EXPRESSION]
+ *   explain [CLOUD|PORT|all] [match EXPRESSION] [for TIME] [-o FILE]
  *
  * EXPRESSION ends where one of the other words begins, or is one quoted word. `for`, `packets` and
  * `-o` stay in the client. The emulator gets the rest, with a descriptor of the memory into which
@@ -29,6 +30,7 @@ struct capture_words {
 	char target[SCENARIO_NAME_BYTES]; /* CAPTURE_ALL: all of them, unless one has that name */
 	uint32_t target_column;
 	uint32_t points; /* as bits 1 << point */
+	bool explains;   /* instead of points: the fates from which connections are explained */
 	bool matches;
 	char match[FILTER_BYTES_MAX + 1];
 	uint32_t snap;
@@ -44,6 +46,9 @@ int capture_words_parse(const struct words *words, bool client, struct capture_w
 /* Parses `trace` likewise. */
 int capture_words_trace(const struct words *words, struct capture_words *capture,
                         struct language_error *error);
+/* Parses `explain` likewise. To the emulator, it is a capture of the point `explain`. */
+int capture_words_explain(const struct words *words, struct capture_words *capture,
+                          struct language_error *error);
 /* Formats the line for the emulator, in at most CAPTURE_LINE_BYTES. */
 #define CAPTURE_LINE_BYTES 2048
 void capture_words_line(const struct capture_words *capture, char *line, size_t room);

@@ -27,7 +27,7 @@ enum { PATH_FAR, PATH_NEAR, PATH_ENDS };
 
 /* The options that both commands have. Their arguments begin with this struct. */
 struct path_arguments {
-	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
+	const char *config, *cores, *report, *log, *picture, *pcap, *socket, *explain_json;
 	/* Statements for both directions, and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	struct recording_arguments record;
@@ -35,7 +35,7 @@ struct path_arguments {
 	uint64_t memory_bytes; /* 0: not given */
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
-	bool seed_given, quiet;
+	bool seed_given, quiet, explain;
 };
 
 int path_take_statements(const struct field *field, char *text, void *arguments,
@@ -66,6 +66,10 @@ bool path_is_statement(const struct options *options, const char *word, const ch
 	                .help = "the counters, as JSON")},                                         \
 	        {OPTION("--log", FIELD_TEXT, struct path_arguments, log, .form = "FILE",           \
 	                .help = "the fate of every packet, as CSV")},                              \
+	        {OPTION("--explain", FIELD_FLAG, struct path_arguments, explain,                   \
+	                .help = "where the time of each connection went, in words and bars")},     \
+	        {OPTION("--explain-json", FIELD_TEXT, struct path_arguments, explain_json,         \
+	                .form = "FILE", .help = "the same as JSON")},                              \
 	        {OPTION("--pcap", FIELD_TEXT, struct path_arguments, pcap, .form = "FILE",         \
 	                .help = "the packets at both ends of the path, as pcapng with an "         \
 	                        "interface for each end")},                                        \
@@ -108,7 +112,8 @@ struct frame_queue;
 
 /* Paths, or NULL. */
 struct path_record_files {
-	const char *log, *picture, *pcap;
+	const char *log, *picture, *pcap, *explain_json;
+	bool explain;     /* in words, on standard error */
 	const char *line; /* the command line, for the picture */
 	const struct path_words *words;
 };
@@ -121,8 +126,10 @@ int path_record_open(const struct path_record_files *files, const struct scenari
 /* For the runtime; they return NULL if there is nothing of the kind. */
 struct witness *path_record_witness(struct path_record *record);
 struct frame_queue *path_record_frames(struct path_record *record);
-/* `now_ns`: what the clock of the run reads now. */
-void path_record_begin(struct path_record *record, uint64_t now_ns);
+/* Begins, before any packet comes. `now_ns`: what the clock of the run reads now. Returns 0, or
+ * -errno with problem. */
+int path_record_begin(struct path_record *record, struct runtime *runtime, uint64_t now_ns,
+                      struct problem *problem);
 /* Returns how often path_record_take must be called, in ms: `other`, or more often. */
 int path_record_pace_ms(const struct path_record *record, int other);
 /* Writes what the workers have reported; called also when they stand still. They will report no
@@ -132,9 +139,34 @@ void path_record_take(struct path_record *record, simtime until);
  * missing. */
 int path_record_publish(struct path_record *record, const struct replay_result *result,
                         struct problem *problem);
+/* Prints what was asked for in words, once all is published. */
+void path_record_print(const struct path_record *record, FILE *out);
 /* Removes files that were not published. Always the last call, when no worker is left. `record` may
  * be NULL, here and above. */
 void path_record_close(struct path_record *record);
+
+/*
+ * The explanation of a run: where the time of each connection went (explain/explainer.h). It looks
+ * at the packets by a tap (live/tap.h), as `weir ctl explain` does from outside.
+ *
+ * Ownership: path_explain_close frees. Called when no worker is left; `explain` may be NULL.
+ */
+struct path_explain;
+struct picture;
+
+int path_explain_open(const struct path_record_files *files, const struct scenario *scenario,
+                      struct path_explain **explain, struct problem *problem);
+/* Returns when all workers have the tap: 0, or -errno with problem. */
+int path_explain_begin(struct path_explain *explain, struct runtime *runtime,
+                       struct problem *problem);
+void path_explain_take(struct path_explain *explain, simtime until);
+/* Completes it, and its part of a picture, if there is one. */
+int path_explain_finish(struct path_explain *explain, struct picture *picture,
+                        struct problem *problem);
+int path_explain_publish(struct path_explain *explain, struct problem *problem);
+/* Prints it, if it was asked for in words, once it is published. */
+void path_explain_print(const struct path_explain *explain, FILE *out);
+void path_explain_close(struct path_explain *explain);
 
 /*
  * The result of a run: what was configured and achieved, as a table on standard error and as

@@ -153,6 +153,7 @@ struct path_record {
 	struct decision_log *log;
 	struct picture *picture;
 	struct path_capture *capture;
+	struct path_explain *explain;
 };
 
 static void tell(struct witness *witness, const struct fate *fate)
@@ -209,7 +210,8 @@ int path_record_open(const struct path_record_files *files, const struct scenari
 	int rc = 0;
 
 	*result = NULL;
-	if (!files->log && !files->picture && !files->pcap)
+	if (!files->log && !files->picture && !files->pcap && !files->explain &&
+	    !files->explain_json)
 		return 0;
 	record = calloc(1, sizeof(*record));
 	if (!record) {
@@ -220,6 +222,8 @@ int path_record_open(const struct path_record_files *files, const struct scenari
 		rc = open_fates(record, files, scenario, problem);
 	if (rc == 0 && files->pcap)
 		rc = path_capture_open(files, scenario, near, &record->capture, problem);
+	if (rc == 0 && (files->explain || files->explain_json))
+		rc = path_explain_open(files, scenario, &record->explain, problem);
 	if (rc == 0)
 		*result = record;
 	else
@@ -237,7 +241,8 @@ struct frame_queue *path_record_frames(struct path_record *record)
 	return record && record->capture ? record->capture->frames : NULL;
 }
 
-void path_record_begin(struct path_record *record, uint64_t now_ns)
+int path_record_begin(struct path_record *record, struct runtime *runtime, uint64_t now_ns,
+                      struct problem *problem)
 {
 	if (record && record->capture) {
 		struct timespec now;
@@ -246,12 +251,15 @@ void path_record_begin(struct path_record *record, uint64_t now_ns)
 		record->capture->epoch_ns =
 		        (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
 	}
+	return record && record->explain ? path_explain_begin(record->explain, runtime, problem)
+	                                 : 0;
 }
 
 int path_record_pace_ms(const struct path_record *record, int other)
 {
-	return record && record->capture && other > PATH_CAPTURE_PACE_MS ? PATH_CAPTURE_PACE_MS
-	                                                                 : other;
+	return record && (record->capture || record->explain) && other > PATH_CAPTURE_PACE_MS
+	               ? PATH_CAPTURE_PACE_MS
+	               : other;
 }
 
 void path_record_take(struct path_record *record, simtime until)
@@ -260,6 +268,8 @@ void path_record_take(struct path_record *record, simtime until)
 		fate_queue_empty(record->fates, departures_witness(record->departures));
 	if (record && record->capture)
 		path_capture_take(record->capture, until);
+	if (record && record->explain)
+		path_explain_take(record->explain, until);
 }
 
 int path_record_publish(struct path_record *record, const struct replay_result *result,
@@ -279,7 +289,9 @@ int path_record_publish(struct path_record *record, const struct replay_result *
 		        "%" PRIu64 " decisions came faster than they could be recorded: they are "
 		        "missing in the log and the picture",
 		        missed);
-	if (record->log)
+	if (record->explain)
+		rc = path_explain_finish(record->explain, record->picture, problem);
+	if (rc == 0 && record->log)
 		rc = decision_log_finish(record->log, problem);
 	if (rc == 0 && record->picture)
 		rc = picture_finish(record->picture, result, problem);
@@ -295,7 +307,15 @@ int path_record_publish(struct path_record *record, const struct replay_result *
 	}
 	if (rc == 0 && record->capture)
 		rc = path_capture_publish(record->capture, problem);
+	if (rc == 0 && record->explain)
+		rc = path_explain_publish(record->explain, problem);
 	return rc;
+}
+
+void path_record_print(const struct path_record *record, FILE *out)
+{
+	if (record && record->explain)
+		path_explain_print(record->explain, out);
 }
 
 void path_record_close(struct path_record *record)
@@ -305,6 +325,7 @@ void path_record_close(struct path_record *record)
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
 	path_capture_close(record->capture);
+	path_explain_close(record->explain);
 	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);

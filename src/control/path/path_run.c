@@ -30,6 +30,8 @@ int path_run_open(struct path_run *run, struct problem *problem)
 	        .log = arguments->log,
 	        .picture = arguments->picture,
 	        .pcap = arguments->pcap,
+	        .explain = arguments->explain,
+	        .explain_json = arguments->explain_json,
 	        .line = run->line,
 	        .words = run->words,
 	};
@@ -130,8 +132,7 @@ int path_run_start(struct path_run *run, const struct tap_end ends[PATH_ENDS],
 		return rc;
 	rest_say(&arguments->rest, run->runtime, !arguments->cores, RUN_LOG_INFO);
 	run->start_ns = runtime_now_ns(run->runtime);
-	path_record_begin(run->record, run->start_ns);
-	return 0;
+	return path_record_begin(run->record, run->runtime, run->start_ns, problem);
 }
 
 /* ---- while it runs ---- */
@@ -198,6 +199,8 @@ static int tell_result(struct path_run *run, struct problem *problem)
 		else
 			rc = path_record_publish(run->record, &result, problem);
 		replay_result_free(&result);
+		if (rc == 0)
+			path_record_print(run->record, stderr);
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include "packet/packet.h"
 #include "replay/drawing.h"
 #include "show/times.h"
+#include "text/alloc_failure.h"
 
 #define SUBTITLE_SIZE 200
 #define DATE_SIZE     64
@@ -23,6 +24,7 @@ struct picture {
 	struct picture_of of;
 	const struct scenario *scenario;
 	struct atomic_file *atomic_file;
+	char *heading, *words; /* a part in words; or NULL */
 	uint32_t n_tracks;
 	struct track tracks[PICTURE_CLOUDS_MAX]; /* in the order of the scenario's clouds */
 };
@@ -134,6 +136,14 @@ static bool tracks_failed(const struct picture *picture)
 	return false;
 }
 
+void picture_say(struct picture *picture, const char *heading, const char *text)
+{
+	picture->heading = strdup(heading);
+	picture->words = strdup(text);
+	if (!picture->heading || !picture->words)
+		alloc_failure_note();
+}
+
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem)
 {
@@ -159,6 +169,10 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	drawing_choose_units(&drawing, picture->tracks, picture->n_tracks);
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
+	if (picture->heading && picture->words) {
+		page_heading(&drawing.page, picture->heading);
+		page_code(&drawing.page, picture->words);
+	}
 	drawing_scenario(&drawing);
 	/* Checked here, because drawing needs memory, too. */
 	if (tracks_failed(picture)) {
@@ -176,6 +190,8 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 
 static void picture_free(struct picture *picture)
 {
+	free(picture->heading);
+	free(picture->words);
 	for (uint32_t i = 0; i < picture->n_tracks; i++) {
 		samples_free(&picture->tracks[i].delay);
 		samples_free(&picture->tracks[i].queue);

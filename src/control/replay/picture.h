@@ -36,6 +36,8 @@ struct picture_of {
 int picture_open(const char *path, struct picture_of of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
+/* Adds a part in words, with a heading; the text is copied. */
+void picture_say(struct picture *picture, const char *heading, const char *text);
 /* Draws the picture from the decisions and the result. Returns 0, or -EIO or -ENOMEM with
  * problem. */
 int picture_finish(struct picture *picture, const struct replay_result *result,

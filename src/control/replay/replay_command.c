@@ -13,6 +13,7 @@
 #include "account/count.h"
 #include "capture/atomic_file.h"
 #include "command.h"
+#include "explain/explain_run.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
 #include "language/scenario_check.h"
@@ -152,6 +153,7 @@ struct session {
 	struct decision_log *log;
 	struct picture *picture;
 	struct fate_capture *capture;
+	struct explain_run *explain;
 	struct recording_folder *folder; /* --recording; or NULL */
 	struct trace *trace;             /* --packet; or NULL */
 	/* forwards fates to all of these that there are */
@@ -177,6 +179,9 @@ static void tell_all(struct witness *witness, const struct fate *fate)
 		picture_witness(session->picture)->tell(picture_witness(session->picture), fate);
 	if (session->capture)
 		fate_capture_put(session->capture, fate, 0);
+	if (session->explain)
+		explain_run_witness(session->explain)
+		        ->tell(explain_run_witness(session->explain), fate);
 	/* Not a delivery in advance: the departure is traced when it happens. */
 	if (session->trace && fate->packet == session->arguments.packet &&
 	    fate->kind != FATE_DELIVERED)
@@ -190,10 +195,12 @@ static struct witness *choose_witness(struct session *session)
 		session->tee.way = ~((1u << FATE_DELIVERED) | (1u << FATE_DROPPED));
 		return &session->tee;
 	}
-	if (session->capture) {
-		session->tee.way = points_kinds(POINTS_DEFAULT);
+	if (session->capture)
+		session->tee.way |= points_kinds(POINTS_DEFAULT);
+	if (session->explain)
+		session->tee.way |= explain_run_witness(session->explain)->way;
+	if (session->tee.way)
 		return &session->tee;
-	}
 	if (session->log && session->picture)
 		return &session->tee;
 	if (session->log)
@@ -208,6 +215,8 @@ static int stepped(void *argument, simtime now, struct problem *problem)
 
 	if (session->trace)
 		trace_settle(session->trace, now);
+	if (session->explain)
+		explain_run_step(session->explain, now);
 	return session->capture ? fate_capture_settle(session->capture, now, problem) : 0;
 }
 
@@ -231,6 +240,15 @@ static void show_progress(void *argument, uint64_t done_bytes, uint64_t all_byte
 	fflush(stderr);
 }
 
+static void explain_in_picture(struct session *session)
+{
+	char *text = explain_run_text(session->explain);
+
+	if (text)
+		picture_say(session->picture, EXPLAIN_HEADING, text);
+	free(text);
+}
+
 /* Called when the captures are complete: finishes the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
@@ -242,6 +260,10 @@ static int complete(void *argument, const struct replay_result *result, struct p
 		error = report_file_write(session->report, session->scenario, result, problem);
 	if (!error && session->log)
 		error = decision_log_finish(session->log, problem);
+	if (!error && session->explain)
+		error = explain_run_finish(session->explain, 0, problem);
+	if (!error && session->explain && session->picture)
+		explain_in_picture(session);
 	if (!error && session->picture)
 		error = picture_finish(session->picture, result, problem);
 	if (!error && session->capture)
@@ -265,6 +287,19 @@ static int open_capture(struct session *session, struct problem *problem)
 	                         &session->capture, problem);
 }
 
+static int open_explain(struct session *session, struct problem *problem)
+{
+	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
+
+	explain_ports(session->scenario, ports);
+	return explain_run_open(
+	        &(struct explain_plan){.n_ports = session->scenario->n_ports,
+	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
+	                               .json = session->arguments.explain_json,
+	                               .deaf = !session->arguments.recording},
+	        &session->explain, problem);
+}
+
 static int open_files(struct session *session, struct problem *problem)
 {
 	const struct replay_arguments *a = &session->arguments;
@@ -281,6 +316,8 @@ static int open_files(struct session *session, struct problem *problem)
 		        session->scenario, &session->picture, problem);
 	if (!error && a->capture)
 		error = open_capture(session, problem);
+	if (!error && (a->explain || a->explain_json))
+		error = open_explain(session, problem);
 	return error;
 }
 
@@ -350,6 +387,12 @@ static int publish_files(struct session *session, struct problem *problem)
 		error = fate_capture_publish(session->capture, problem);
 		session->capture = NULL;
 	}
+	if (!error && session->explain) {
+		if (session->arguments.explain)
+			explain_run_print(session->explain,
+			                  session->arguments.stdout_taken ? stderr : stdout);
+		error = explain_run_publish(session->explain, problem);
+	}
 	return error;
 }
 
@@ -392,6 +435,7 @@ static int run(struct session *session, struct problem *problem)
 	decision_log_discard(session->log);
 	picture_discard(session->picture);
 	fate_capture_discard(session->capture);
+	explain_run_free(session->explain);
 	if (!error) {
 		replay_warnings_print(stderr, session->scenario, &result);
 		if (!a->quiet)
@@ -450,8 +494,8 @@ int command_replay(int argc, char **argv)
 	struct problem problem = {.text = ""};
 	char message[SCENARIO_FILE_ERROR];
 	/* What a replay writes does not say where: the same replay writes the same bytes. */
-	static const char *const outputs[] = {"--out",     "--report",  "--log",
-	                                      "--capture", "--picture", NULL};
+	static const char *const outputs[] = {"--out",     "--report",       "--log", "--capture",
+	                                      "--picture", "--explain-json", NULL};
 	int status;
 	uint32_t drawn = 1;
 	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};

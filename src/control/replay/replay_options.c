@@ -12,7 +12,7 @@
 #include "language/short_form.h"
 #include "packet/packet.h"
 
-#define FILES_MAX (2 * REPLAY_FILES_MAX + 4)
+#define FILES_MAX (2 * REPLAY_FILES_MAX + 6)
 
 static int bind_port(const struct scenario *scenario, const char *option, const char *name,
                      uint32_t *port, struct problem *problem)
@@ -96,7 +96,7 @@ static int check_standard_input(const struct replay_arguments *a, struct problem
 static int check_files(struct replay_arguments *a, struct problem *problem)
 {
 	const char *written[FILES_MAX], *read[FILES_MAX];
-	const char *other[] = {a->report, a->log, a->picture, a->capture};
+	const char *other[] = {a->report, a->log, a->picture, a->capture, a->explain_json};
 	uint32_t n_written = 0, n_read = 0;
 
 	if (a->config)
@@ -238,6 +238,10 @@ static const struct option_row rows[] = {
                         "marked, as one pcapng (- is stdout)")},
         {OPTION("--picture", FIELD_TEXT, struct replay_arguments, picture, .form = "FILE",
                 .help = "delays, losses and queues over time, as one HTML file")},
+        {OPTION("--explain", FIELD_FLAG, struct replay_arguments, explain,
+                .help = "where the time of each connection went, in words and bars")},
+        {OPTION("--explain-json", FIELD_TEXT, struct replay_arguments, explain_json, .form = "FILE",
+                .help = "the same as JSON")},
         {OPTION("--burst", FIELD_COUNT, struct replay_arguments, burst, .min = 1, .max = BURST_MAX,
                 .help = "packets handed over at once; the outcome is the same")},
         {OPTION_MEMORY(struct replay_arguments, MEMORY_MIN, REPLAY_MEMORY,
@@ -286,17 +290,18 @@ static int check_complete(const struct replay_arguments *a)
 
 	if (a->recording || status != OPTIONS_RUN)
 		return status;
-	if (!a->config && a->statements[0] == '\0')
+	if (!a->config && a->statements[0] == '\0' && !a->explain && !a->explain_json)
 		return options_wrong(&replay_options,
 		                     "no scenario is given; -c FILE names it, or give statements: "
 		                     "weir replay 40ms --in ...");
 	if (a->n_in == 0)
 		return options_wrong(&replay_options,
 		                     "no capture is given; --in PORT=PCAP names one");
-	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture)
+	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture && !a->explain &&
+	    !a->explain_json)
 		return options_wrong(&replay_options,
 		                     "no output is requested; give --out PORT=PCAP, --report FILE, "
-		                     "--log FILE, --capture FILE or --picture FILE");
+		                     "--log FILE, --capture FILE, --picture FILE or --explain");
 	return OPTIONS_RUN;
 }
 

@@ -23,7 +23,7 @@ struct replay_binding {
 
 struct replay_arguments {
 	char statements[LINE_BYTES_MAX]; /* on the command line (short_form.h); "": none */
-	const char *config, *split, *link_type, *report, *log, *picture, *capture;
+	const char *config, *split, *link_type, *report, *log, *picture, *capture, *explain_json;
 	/* the folder of a recording that is run again, or NULL */
 	const char *recording;
 	const char *set[REPLAY_SETS_MAX]; /* lines that change the scenarios of the recording */
@@ -34,6 +34,7 @@ struct replay_arguments {
 	uint64_t seed;
 	bool seed_given;
 	uint64_t burst, memory_bytes;
+	bool explain;
 	bool quiet;
 	bool stdout_taken; /* a file goes to standard output, so the table must not */
 	struct replay_binding in_text[REPLAY_FILES_MAX], out_text[REPLAY_FILES_MAX];

@@ -301,6 +301,7 @@ static int begin(struct serve_http *http, const struct serve_options *options)
 	}
 	http->name = options->name;
 	http->asks.path = options->socket;
+	serve_explain_init(&http->explain, options->socket);
 	http->now_ms = http->visitors.now_ms = now_ms();
 	return 0;
 }
@@ -333,6 +334,7 @@ int serve_run(const struct serve_options *options)
 		introduce(options, &listen, token);
 		loop(http);
 		serve_http_close(http);
+		serve_explain_end(&http->explain);
 		status = 0;
 	} else {
 		run_log(RUN_LOG_ERROR, "HTTP cannot be served: %s", strerror(-result));

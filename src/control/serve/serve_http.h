@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "scenario/problem.h"
+#include "serve/serve_explain.h"
 #include "serve/serve_request.h"
 #include "text/embedded_text.h"
 
@@ -216,6 +217,7 @@ struct serve_http {
 	struct serve_streams streams;
 	struct serve_asks asks;
 	struct serve_visitors visitors;
+	struct serve_explain explain;
 	struct serve_call *waiting;
 	const char *name;  /* a Host accepted besides addresses; or NULL */
 	const char *token; /* NULL: no changes */

@@ -27,6 +27,7 @@ static const struct {
         {"/table.js", "table", "text/javascript; charset=utf-8"},
         {"/live.js", "live", "text/javascript; charset=utf-8"},
         {"/change.js", "change", "text/javascript; charset=utf-8"},
+        {"/explain.js", "explain", "text/javascript; charset=utf-8"},
         {"/icon.svg", "icon", "image/svg+xml"},
 };
 
@@ -280,6 +281,15 @@ static enum MHD_Result get_scenario(struct serve_call *call)
 	return text == NULL ? MHD_NO : ask_weir(call, text);
 }
 
+static enum MHD_Result get_connections(struct serve_call *call)
+{
+	char *text = serve_explain_text(&call->http->explain, call->http->now_ms);
+
+	return text == NULL
+	               ? MHD_NO
+	               : serve_call_answer_bytes(call, MHD_HTTP_OK, JSON_TYPE, text, strlen(text));
+}
+
 static enum MHD_Result get_theme(struct serve_call *call)
 {
 	char *text = NULL;
@@ -332,6 +342,7 @@ static const struct {
         {"/live", "GET", get_live, answer_stream_header},
         {"/cloud", "GET", get_cloud, get_cloud},
         {"/scenario", "GET", get_scenario, get_scenario},
+        {"/connections", "GET", get_connections, get_connections},
         {"/theme.css", "GET", get_theme, get_theme},
         {"/change", "POST", post_change, NULL},
 };
@@ -361,8 +372,8 @@ static enum MHD_Result answer_part(struct serve_call *call, const char *path)
 	if (part == NULL)
 		return serve_call_answer_line(
 		        call, MHD_HTTP_NOT_FOUND,
-		        "not found; there are /, /metrics, /events, /live, /scenario and "
-		        "/cloud?name=NAME");
+		        "not found; there are /, /metrics, /events, /live, /scenario, "
+		        "/connections and /cloud?name=NAME");
 	response = MHD_create_response_from_buffer(part->bytes, (void *)(uintptr_t)part->text,
 	                                           MHD_RESPMEM_PERSISTENT);
 	if (response != NULL)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "account/count.h"
+#include "explain/explainer.h"
 #include "fates/capture_words.h"
 #include "language/explain.h"
 #include "live/tap.h"
@@ -289,6 +290,10 @@ static void capture_begin(struct session *session, const char *line,
 	uint32_t workers;
 	int fd, result = find_target(session->control, words->target, &plan, &workers);
 
+	if (words->explains) {
+		plan.kinds = EXPLAINER_KINDS;
+		plan.bare = EXPLAINER_KINDS & ~EXPLAINER_FRAMES;
+	}
 	if (result == -ECANCELED) {
 		session->over = true;
 	} else if (result != 0) {
@@ -296,7 +301,8 @@ static void capture_begin(struct session *session, const char *line,
 		              "there is no cloud or port `%s`; `show cloud` and `show ports` list "
 		              "them, and `all` means all of them",
 		              words->target);
-	} else if (words->points & (1u << POINT_SENT) && plan.target[0] && !plan.port) {
+	} else if (!words->explains && words->points & (1u << POINT_SENT) && plan.target[0] &&
+	           !plan.port) {
 		capture_wrong(session, line, ERROR_BAD_VALUE, words->target_column,
 		              "`sent` is a point of ports, and `%s` is a cloud; `capture PORT "
 		              "sent` shows when its device took the packets",

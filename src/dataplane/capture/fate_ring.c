@@ -204,6 +204,7 @@ void fate_ring_put(struct fate_ring *ring, const struct fate *fate, uint32_t sna
 	        .at_ns = fate->at_ns,
 	        .t_in_ns = fate->t_in_ns,
 	        .t_out_ns = fate->t_out_ns,
+	        .entered_ns = fate->entered_ns,
 	        .poll_ns = poll_ns,
 	        .queue_bytes = fate->queue_bytes,
 	        .queue_average_bytes = fate->queue_average_bytes,
@@ -304,6 +305,7 @@ static bool read_record(const struct fate_record *record, const uint8_t *names,
 	        .at_ns = record->at_ns,
 	        .t_in_ns = record->t_in_ns,
 	        .t_out_ns = record->t_out_ns,
+	        .entered_ns = record->entered_ns,
 	        .cloud = cloud > 0 ? taken->names : "",
 	        .stage = stage > 0 ? taken->names + cloud : NULL,
 	        .changed = record->changed,
@@ -384,4 +386,38 @@ uint64_t fate_reader_missed(void *memory, size_t bytes, enum fate_kind kind)
 		missed += __atomic_load_n(&state->missed[kind], __ATOMIC_RELAXED);
 	}
 	return missed;
+}
+
+static int empty_ring(void *memory, size_t bytes, uint32_t ring, struct witness *to)
+{
+	struct fate_taken taken;
+	bool broken = false;
+	int n = 0;
+
+	while (n < FATE_READER_AT_ONCE && fate_reader_look(memory, bytes, ring, &taken, &broken)) {
+		to->tell(to, &taken.fate);
+		fate_reader_pass(&taken);
+		n++;
+	}
+	return broken ? -EPROTO : n;
+}
+
+int fate_reader_empty(void *memory, size_t bytes, struct witness *to)
+{
+	uint64_t ring_bytes;
+	uint32_t rings;
+	int n = 0;
+
+	if (memcmp(memory, FATE_MAGIC, sizeof(((struct fate_memory *)memory)->magic)) != 0)
+		return 0;
+	if (!find_rings(memory, bytes, &rings, &ring_bytes))
+		return -EPROTO;
+	for (uint32_t i = 0; i < rings; i++) {
+		int of_ring = empty_ring(memory, bytes, i, to);
+
+		if (of_ring < 0)
+			return of_ring;
+		n += of_ring;
+	}
+	return n;
 }

@@ -42,7 +42,7 @@
 #define FATE_SNAP_MAX 65535
 
 #define FATE_MAGIC   "weirfate"
-#define FATE_VERSION 2
+#define FATE_VERSION 3
 #define FATE_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW)
 #define FATE_PAGE    4096u
 #define FATE_PADDING UINT32_MAX
@@ -71,7 +71,7 @@ struct fate_record {
 	uint32_t bytes; /* of the whole record */
 	uint32_t kind;  /* or FATE_PADDING, which has only these first two words */
 	uint64_t packet;
-	simtime at_ns, t_in_ns, t_out_ns, poll_ns;
+	simtime at_ns, t_in_ns, t_out_ns, entered_ns, poll_ns;
 	uint64_t queue_bytes, queue_average_bytes;
 	uint64_t missed;
 	uint32_t wire_bytes, frame_bytes;
@@ -171,6 +171,10 @@ bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_tak
                       bool *broken);
 void fate_reader_pass(const struct fate_taken *taken);
 simtime fate_reader_settled(const void *memory);
+/* Passes the fates that are there now to a witness, of each ring at most FATE_READER_AT_ONCE.
+ * Returns their number, or -EPROTO if a ring has no valid record. */
+#define FATE_READER_AT_ONCE 4096
+int fate_reader_empty(void *memory, size_t bytes, struct witness *to);
 /* Returns how many fates of a kind found no room so far, in all rings. */
 uint64_t fate_reader_missed(void *memory, size_t bytes, enum fate_kind kind);
 

@@ -32,6 +32,7 @@ struct tap_plan {
 	uint32_t port_index;
 	uint32_t kinds; /* of the fates, as bits 1 << kind */
 	uint32_t snap;  /* the most bytes of a frame */
+	uint32_t bare;  /* of these kinds, frames are left out: as bits 1 << kind */
 	char *match;    /* condition on packets, as for clouds (match.h); or NULL */
 };
 

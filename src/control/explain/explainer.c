@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explain/explainer.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/flow.h"
+#include "explain/lookup.h"
+#include "explain/segment.h"
+#include "explain/story.h"
+#include "fates/fate_capture.h"
+#include "packet/packet.h"
+#include "scenario/names.h"
+#include "text/array.h"
+
+/* A flow with so many packets of a way is told as far as it goes, so that they can be forgotten. */
+#define LONG_FLOW 32768u
+
+/* How often all silent flows are looked at. */
+#define STEP_NS (EXPLAINER_REST_NS / 8)
+
+/* When the link of a cloud has sent its latest packet. */
+struct link_end {
+	char *cloud;
+	simtime sent_ns;
+};
+
+struct explainer {
+	bool deaf;
+	explainer_tell *tell;
+	void *argument;
+	struct flow_table *flows;
+	struct lookups *lookups;
+	struct names clouds;
+	struct link_end *links;
+	size_t room;
+	uint32_t n_links, latest_link;
+	uint64_t passages; /* that are kept */
+	simtime stepped_ns;
+	struct explainer_left_out left_out;
+};
+
+struct explainer *explainer_make(bool deaf, explainer_tell *tell, void *argument)
+{
+	struct explainer *explainer = calloc(1, sizeof(*explainer));
+
+	if (!explainer)
+		return NULL;
+	explainer->deaf = deaf;
+	explainer->tell = tell;
+	explainer->argument = argument;
+	explainer->flows = flow_table_make();
+	explainer->lookups = lookups_make();
+	if (explainer->flows && explainer->lookups)
+		return explainer;
+	explainer_free(explainer);
+	return NULL;
+}
+
+void explainer_free(struct explainer *explainer)
+{
+	if (!explainer)
+		return;
+	flow_table_free(explainer->flows);
+	lookups_free(explainer->lookups);
+	for (uint32_t i = 0; i < explainer->n_links; i++)
+		free(explainer->links[i].cloud);
+	names_clear(&explainer->clouds);
+	free(explainer->links);
+	free(explainer);
+}
+
+struct explainer_left_out explainer_left_out(const struct explainer *explainer)
+{
+	return explainer->left_out;
+}
+
+/* ---- connections ---- */
+
+static uint64_t kept(const struct flow *flow)
+{
+	return way_kept(&flow->ways[FLOW_UP]) + (uint64_t)way_kept(&flow->ways[FLOW_DOWN]);
+}
+
+/* A lookup that a connection has waited for is told with it. */
+static void finish(struct explainer *explainer, struct flow *flow)
+{
+	if (!flow->used && story_tell(flow, explainer->deaf, true) && flow->verdict->n_phases > 0) {
+		explainer->tell(explainer->argument, flow->verdict);
+		flow->verdict = NULL;
+	}
+	explainer->passages -= kept(flow);
+	flow_table_remove(explainer->flows, flow);
+}
+
+static bool is_over(const struct flow *flow, simtime now)
+{
+	const simtime rest_ns = flow->reset || (flow->closed[FLOW_UP] && flow->closed[FLOW_DOWN])
+	                                ? EXPLAINER_REST_NS
+	                                : EXPLAINER_SILENCE_NS;
+
+	return flow->latest_ns + rest_ns < now;
+}
+
+void explainer_step(struct explainer *explainer, simtime now)
+{
+	struct flow *flow = flow_table_oldest(explainer->flows), *newer;
+
+	if (now < explainer->stepped_ns + STEP_NS)
+		return;
+	explainer->stepped_ns = now;
+	for (; flow && flow->latest_ns + EXPLAINER_REST_NS < now; flow = newer) {
+		newer = flow_table_newer(flow);
+		if (is_over(flow, now))
+			finish(explainer, flow);
+	}
+}
+
+void explainer_end(struct explainer *explainer)
+{
+	struct flow *flow;
+
+	while ((flow = flow_table_oldest(explainer->flows)))
+		finish(explainer, flow);
+}
+
+/* Makes room for a flow, or a packet, at the cost of the flow that is silent for longest. */
+static void make_room(struct explainer *explainer)
+{
+	struct flow *oldest = flow_table_oldest(explainer->flows);
+
+	if (flow_table_n(explainer->flows) < FLOWS_MAX && explainer->passages < PASSAGES_MAX)
+		return;
+	explainer->left_out.cut++;
+	finish(explainer, oldest);
+}
+
+static void shorten(struct explainer *explainer, struct flow *flow)
+{
+	if (way_kept(&flow->ways[FLOW_UP]) < LONG_FLOW &&
+	    way_kept(&flow->ways[FLOW_DOWN]) < LONG_FLOW)
+		return;
+	explainer->passages -= kept(flow);
+	story_tell(flow, explainer->deaf, false);
+	explainer->passages += kept(flow);
+}
+
+/* ---- a packet arrives ---- */
+
+static struct flow *flow_of(struct explainer *explainer, const struct segment *segment, simtime now,
+                            int *way)
+{
+	struct flow *flow = flow_table_find(explainer->flows, segment->protocol, &segment->from,
+	                                    &segment->to, way);
+	bool down;
+
+	/* The ports are used again. */
+	if (flow && segment->marks & PASSAGE_SYN && *way == FLOW_UP &&
+	    flow->latest_ns + EXPLAINER_REST_NS < now &&
+	    (flow->reset || flow->closed[FLOW_UP] || flow->closed[FLOW_DOWN])) {
+		finish(explainer, flow);
+		flow = NULL;
+	}
+	if (flow)
+		return flow;
+	make_room(explainer);
+	down = segment_is_answer(segment);
+	flow = flow_table_add(explainer->flows, segment->protocol,
+	                      down ? &segment->to : &segment->from,
+	                      down ? &segment->from : &segment->to);
+	*way = down ? FLOW_DOWN : FLOW_UP;
+	if (flow && !down && (segment->marks & PASSAGE_SYN || segment->protocol == IPPROTO_UDP))
+		lookups_give(explainer->lookups, explainer->flows, flow, now, explainer->deaf);
+	return flow;
+}
+
+/* Reads the payload, if it is new. */
+static void hear(struct explainer *explainer, struct flow *flow, int which,
+                 const struct segment *segment, const struct passage *passage)
+{
+	const struct way *way = &flow->ways[which];
+	const uint64_t syn = segment->marks & PASSAGE_SYN ? 1 : 0;
+	uint16_t marks = segment->marks;
+
+	if (segment->bytes > 0 && passage->repeats == PASSAGE_NONE)
+		marks |= speech_take(
+		        &flow->speech,
+		        &(struct speech_words){.way = which,
+		                               .number = way->end - 1,
+		                               .server_port = flow->ends[FLOW_DOWN].port,
+		                               .tcp = flow->protocol == IPPROTO_TCP,
+		                               .at = passage->at + syn,
+		                               .data = segment->data,
+		                               .here = segment->here,
+		                               .bytes = segment->bytes});
+	else if (segment->bytes > 0)
+		marks |= PASSAGE_DATA | PASSAGE_TURN;
+	way_mark(&flow->ways[which], marks);
+	if (flow->speech.kind == SPEECH_DNS && which == FLOW_DOWN)
+		lookups_note(explainer->lookups, flow);
+}
+
+/* A datagram of DNS that asks the same once more. */
+static void join_questions(struct flow *flow, uint32_t number)
+{
+	struct way *way = &flow->ways[FLOW_UP];
+	struct passage *passage = way_at(way, number);
+	const struct dns_message *message = &flow->speech.dns;
+
+	if (flow->speech.kind != SPEECH_DNS || flow->protocol != IPPROTO_UDP)
+		return;
+	passage->ack = (uint32_t)message->id << 16 | message->type;
+	for (uint32_t i = number; i > way->first && number - i < 16; i--) {
+		if (way_at(way, i - 1)->ack != passage->ack)
+			continue;
+		passage->repeats = i - 1;
+		return;
+	}
+}
+
+static void arrive(struct explainer *explainer, const struct fate *fate)
+{
+	struct segment segment;
+	struct passage passage, *added;
+	struct flow *flow;
+	uint32_t number;
+	int way;
+
+	if (!segment_read(&fate->frame, fate->wire_bytes, &segment))
+		return;
+	flow = flow_of(explainer, &segment, fate->at_ns, &way);
+	passage = segment_passage(&segment, fate);
+	added = flow ? way_add(&flow->ways[way], &passage, segment.protocol == IPPROTO_TCP,
+	                       segment.sequence, &number)
+	             : NULL;
+	if (!added) {
+		explainer->left_out.packets++;
+		return;
+	}
+	explainer->passages++;
+	flow_table_name(explainer->flows, fate_id(fate), flow, way, number);
+	flow_table_touch(explainer->flows, flow, fate->at_ns);
+	hear(explainer, flow, way, &segment, added);
+	if (way == FLOW_UP)
+		join_questions(flow, number);
+	segment_scale(&segment, &flow->scale[way], &added->window);
+	flow->closed[way] |= (segment.marks & PASSAGE_FIN) != 0;
+	flow->reset |= (segment.marks & PASSAGE_RST) != 0;
+	shorten(explainer, flow);
+}
+
+/* ---- what becomes of it ---- */
+
+/* Returns when the link of the cloud had sent its latest packet; NULL: there is no memory. */
+static simtime *link_of(struct explainer *explainer, const char *cloud)
+{
+	uint32_t at = explainer->latest_link;
+	struct link_end *link;
+
+	if (at < explainer->n_links && strcmp(explainer->links[at].cloud, cloud) == 0)
+		return &explainer->links[at].sent_ns;
+	at = names_find(&explainer->clouds, cloud);
+	if (at == NAMES_NONE) {
+		at = explainer->n_links;
+		if (!array_fits(&explainer->links, &explainer->room, at + 1, sizeof(*link)))
+			return NULL;
+		link = &explainer->links[at];
+		*link = (struct link_end){.cloud = strdup(cloud)};
+		if (!link->cloud || !names_add(&explainer->clouds, link->cloud, at)) {
+			free(link->cloud);
+			return NULL;
+		}
+		explainer->n_links++;
+	}
+	explainer->latest_link = at;
+	return &explainer->links[at].sent_ns;
+}
+
+static uint32_t short_ns(simtime ns)
+{
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+static void deliver(struct explainer *explainer, const struct fate *fate, struct passage *passage)
+{
+	simtime *link_ns = link_of(explainer, fate->cloud);
+	simtime free_ns = link_ns ? simtime_max(*link_ns, fate->t_in_ns) : fate->t_in_ns;
+
+	if (link_ns)
+		*link_ns = simtime_max(*link_ns, fate->entered_ns);
+	if (!passage)
+		return;
+	/* A copy is as good as its original: the first one counts. */
+	if (fate->flags & PACKET_COPY && passage->fate == PASSAGE_ARRIVED &&
+	    passage->arrived_ns <= fate->t_out_ns)
+		return;
+	passage->fate = PASSAGE_ARRIVED;
+	passage->arrived_ns = fate->t_out_ns;
+	passage->entered_ns = fate->entered_ns;
+	passage->rate_ns = short_ns(fate->entered_ns > free_ns ? fate->entered_ns - free_ns : 0);
+	passage->clouds = (uint8_t)(passage->clouds < UINT8_MAX ? passage->clouds + 1 : UINT8_MAX);
+}
+
+static void drop(const struct fate *fate, struct passage *passage)
+{
+	if (fate->flags & PACKET_COPY)
+		return;
+	passage->fate = PASSAGE_LOST;
+	passage->arrived_ns = fate->at_ns;
+	passage->reason = (uint8_t)fate->reason;
+}
+
+/* The device of a port has taken it. */
+static void sent(const struct fate *fate, struct passage *passage)
+{
+	if (passage->fate != PASSAGE_ARRIVED || fate->t_in_ns != passage->arrived_ns ||
+	    fate->at_ns <= fate->t_in_ns)
+		return;
+	passage->late_ns = short_ns(fate->at_ns - fate->t_in_ns);
+	passage->arrived_ns = fate->at_ns;
+}
+
+void explainer_take(struct explainer *explainer, const struct fate *fate)
+{
+	struct passage *passage;
+	struct flow *flow;
+
+	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
+		return;
+	passage = flow_table_named(explainer->flows, fate_id(fate), &flow);
+	if (fate->kind == FATE_ARRIVED) {
+		/* A packet that goes on into another cloud comes there once more. */
+		if (!passage)
+			arrive(explainer, fate);
+	} else if (fate->kind == FATE_DELIVERED) {
+		deliver(explainer, fate, passage);
+	} else if (passage && fate->kind == FATE_DROPPED) {
+		drop(fate, passage);
+	} else if (passage) {
+		sent(fate, passage);
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explain/speech.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/flow.h"
+#include "explain/http.h"
+#include "packet/headers.h"
+
+#define DNS_LENGTH 2 /* bytes ahead of a message in TCP */
+
+static const struct speech_words *dns_words(const struct speech_words *words,
+                                            struct speech_words *own)
+{
+	*own = *words;
+	if (words->tcp && words->here > DNS_LENGTH &&
+	    headers_u16(words->data) <= words->bytes - DNS_LENGTH) {
+		own->data += DNS_LENGTH;
+		own->here -= DNS_LENGTH;
+	}
+	return own;
+}
+
+static uint16_t take_dns(struct speech *speech, const struct speech_words *words)
+{
+	struct dns_message message;
+	struct speech_words own;
+
+	words = dns_words(words, &own);
+	if (dns_read(words->data, words->here, &message)) {
+		speech->dns = message;
+		memcpy(speech->name, message.name, sizeof(speech->name));
+	}
+	return PASSAGE_TURN | PASSAGE_DATA;
+}
+
+static uint16_t take_http(struct speech *speech, const struct speech_words *words)
+{
+	char line[SPEECH_LINE_BYTES], host[DNS_NAME_BYTES];
+	struct speech_request *more;
+
+	if (words->way != FLOW_UP || speech->n_requests == SPEECH_REQUESTS_MAX ||
+	    !http_request(words->data, words->here, line, sizeof(line), host, sizeof(host)))
+		return PASSAGE_TURN | PASSAGE_DATA;
+	if (!speech->name[0])
+		memcpy(speech->name, host, sizeof(speech->name));
+	more = realloc(speech->requests, (speech->n_requests + 1) * sizeof(*more));
+	if (more) {
+		speech->requests = more;
+		more += speech->n_requests++;
+		more->number = words->number;
+		memcpy(more->line, line, sizeof(line));
+	}
+	return PASSAGE_TURN | PASSAGE_DATA;
+}
+
+static uint16_t take_tls(struct speech *speech, const struct speech_words *words)
+{
+	const uint16_t marks = tls_take(&speech->tls, words->way, words->at, words->data,
+	                                words->here, words->bytes);
+
+	if (!speech->name[0])
+		snprintf(speech->name, sizeof(speech->name), "%s", speech->tls.name);
+	return marks;
+}
+
+static enum speech_kind kind_of(const struct speech_words *words)
+{
+	char line[SPEECH_LINE_BYTES], host[DNS_NAME_BYTES];
+	struct dns_message message;
+	struct speech_words own;
+
+	if (words->server_port == DNS_PORT) {
+		dns_words(words, &own);
+		if (dns_read(own.data, own.here, &message))
+			return SPEECH_DNS;
+	}
+	if (!words->tcp)
+		return quic_begins(words->data, words->here) ? SPEECH_QUIC : SPEECH_UNKNOWN;
+	if (words->way == FLOW_UP && tls_begins(words->data, words->here))
+		return SPEECH_TLS;
+	if (words->here > 4 && memcmp(words->data, "SSH-", 4) == 0)
+		return SPEECH_SSH;
+	return words->way == FLOW_UP && http_request(words->data, words->here, line, sizeof(line),
+	                                             host, sizeof(host))
+	               ? SPEECH_HTTP
+	               : SPEECH_UNKNOWN;
+}
+
+uint16_t speech_take(struct speech *speech, const struct speech_words *words)
+{
+	if (speech->kind == SPEECH_SILENT)
+		speech->kind = kind_of(words);
+	switch (speech->kind) {
+	case SPEECH_DNS:
+		return take_dns(speech, words);
+	case SPEECH_HTTP:
+		return take_http(speech, words);
+	case SPEECH_TLS:
+		return take_tls(speech, words);
+	case SPEECH_QUIC:
+		return quic_take(&speech->quic, words->way, words->data, words->here, words->bytes);
+	default:
+		return PASSAGE_TURN | PASSAGE_DATA;
+	}
+}
+
+const char *speech_line(const struct speech *speech, uint32_t number)
+{
+	for (uint32_t i = 0; i < speech->n_requests; i++) {
+		if (speech->requests[i].number == number)
+			return speech->requests[i].line;
+	}
+	return NULL;
+}
+
+void speech_free(struct speech *speech)
+{
+	if (speech->kind == SPEECH_TLS)
+		tls_free(&speech->tls);
+	free(speech->requests);
+	speech->requests = NULL;
+}

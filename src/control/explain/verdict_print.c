@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection in words and bars. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "account/count.h"
+#include "explain/explanation.h"
+#include "units/human_unit.h"
+
+#define BAR         24 /* columns */
+#define NAME        24
+#define DIGITS      3
+#define LINES_MAX   16   /* phases that are printed one by one */
+#define SMALL_SHARE 100  /* of the connection: what is less has no term in the sum, */
+#define TINY_SHARE  1000 /* and is not named in the line of a phase */
+
+/* ---- names ---- */
+
+static void address_text(const struct flow_end *end, char *text, size_t room)
+{
+	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, text, (socklen_t)room);
+}
+
+void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTES])
+{
+	const struct flow_end *server = &verdict->ends[FLOW_DOWN];
+	char address[INET6_ADDRSTRLEN];
+
+	if (verdict->name[0] && server->port != DNS_PORT) {
+		/* A Host field may have a port already. */
+		snprintf(text, VERDICT_SERVER_BYTES, "%.*s:%u", (int)strcspn(verdict->name, ":"),
+		         verdict->name, server->port);
+		return;
+	}
+	address_text(server, address, sizeof(address));
+	snprintf(text, VERDICT_SERVER_BYTES, server->family == 4 ? "%s:%u" : "[%s]:%u", address,
+	         server->port);
+}
+
+static const char *words_of(enum part part, const struct explanation_of *of)
+{
+	return of->deaf && part == PART_SERVER ? "network and server" : part_words(part);
+}
+
+static void print_time(FILE *out, uint64_t ns)
+{
+	char text[HUMAN_UNIT_SIZE];
+
+	human_unit_format(text, sizeof(text), HUMAN_NS, (double)ns, DIGITS);
+	fputs(text, out);
+}
+
+/* ---- the sum ---- */
+
+/* Returns true if the part has a term of its own, and is not counted in the phases. */
+static bool is_term(const struct verdict *verdict, enum part part, const struct explanation_of *of)
+{
+	const uint64_t part_ns = verdict_part_ns(verdict, part);
+
+	/* What is behind a capture has the delay of the network in it. */
+	if (part == PART_DELAY || (of->deaf && part == PART_SERVER))
+		return false;
+	return part_ns > 0 && part_ns >= (verdict->end_ns - verdict->begin_ns) / SMALL_SHARE;
+}
+
+/* The phases of one kind, of which the sum has one term. */
+struct term {
+	const struct verdict_phase *first;
+	uint64_t time_ns;
+	uint32_t n, round_trips, windows;
+};
+
+static void gather(const struct verdict *verdict, enum phase kind, const struct explanation_of *of,
+                   struct term *term)
+{
+	*term = (struct term){.first = NULL};
+	for (uint32_t i = 0; i < verdict->n_phases; i++) {
+		const struct verdict_phase *phase = &verdict->phases[i];
+
+		if (phase->kind != kind)
+			continue;
+		term->first = term->first ? term->first : phase;
+		term->n++;
+		term->round_trips += phase->round_trips;
+		term->windows += phase->windows;
+		for (int part = 0; part < PART_COUNT; part++) {
+			if (!is_term(verdict, (enum part)part, of))
+				term->time_ns += phase->parts_ns[part];
+		}
+	}
+}
+
+static void print_term(FILE *out, const struct verdict *verdict, const struct term *term,
+                       bool first)
+{
+	const bool many = term->n > 1 && term->first->kind != PHASE_DNS;
+
+	if (many)
+		fprintf(out, "%" PRIu32 " %ss ", term->n, phase_words(term->first->kind));
+	else
+		fprintf(out, "%s ", phase_words(term->first->kind));
+	if (!many && term->first->detail[0] && term->first->kind != PHASE_REQUEST)
+		fprintf(out, "%s ", term->first->detail);
+	print_time(out, term->time_ns);
+	fprintf(out, " (%" PRIu32 "%s", term->round_trips,
+	        !first                   ? ""
+	        : term->round_trips == 1 ? " round trip"
+	                                 : " round trips");
+	if (term->windows > 0)
+		fprintf(out, ": the %s needs %s",
+		        verdict->bytes[FLOW_DOWN] > verdict->bytes[FLOW_UP] ? "answer" : "data",
+		        count_of_these(term->windows, "more window", "more windows").text);
+	fputc(')', out);
+}
+
+void verdict_print_sum(const struct verdict *verdict, const struct explanation_of *of, FILE *out)
+{
+	char server[VERDICT_SERVER_BYTES];
+	const char *before = " = ";
+	struct term term;
+
+	verdict_server(verdict, server);
+	fprintf(out, "%s  ", server);
+	print_time(out, verdict->end_ns - verdict->begin_ns);
+	for (int kind = 0; kind < PHASE_COUNT; kind++) {
+		gather(verdict, (enum phase)kind, of, &term);
+		if (!term.first)
+			continue;
+		fputs(before, out);
+		print_term(out, verdict, &term, strcmp(before, " = ") == 0);
+		before = " + ";
+	}
+	for (int part = 0; part < PART_COUNT; part++) {
+		if (!is_term(verdict, (enum part)part, of))
+			continue;
+		fprintf(out, " + %s ", words_of((enum part)part, of));
+		print_time(out, verdict_part_ns(verdict, (enum part)part));
+	}
+}
+
+/* ---- phases ---- */
+
+static void print_bar(FILE *out, const struct verdict *verdict, const struct verdict_phase *phase)
+{
+	const double all_ns = (double)(verdict->end_ns - verdict->begin_ns);
+	const double from = all_ns > 0 ? (double)(phase->begin_ns - verdict->begin_ns) / all_ns : 0;
+	const double to = all_ns > 0 ? (double)(phase->end_ns - verdict->begin_ns) / all_ns : 0;
+	int begin = (int)(from * BAR), end = (int)(to * BAR + 0.5);
+
+	begin = begin < BAR ? begin : BAR - 1;
+	end = end > begin ? end : begin + 1;
+	for (int i = 0; i < BAR; i++)
+		fputc(i >= begin && i < end ? '#' : '.', out);
+}
+
+static void print_phase(FILE *out, const struct verdict *verdict, const struct verdict_phase *phase,
+                        const struct explanation_of *of)
+{
+	char name[NAME + SPEECH_LINE_BYTES], time[HUMAN_UNIT_SIZE];
+	const char *before = ": ";
+
+	snprintf(name, sizeof(name), "%s%s%s", phase_words(phase->kind),
+	         phase->detail[0] ? " " : "", phase->detail);
+	human_unit_format(time, sizeof(time), HUMAN_NS, (double)(phase->end_ns - phase->begin_ns),
+	                  DIGITS);
+	fprintf(out, "  %-*.*s %8s  ", NAME, NAME, name, time);
+	print_bar(out, verdict, phase);
+	fprintf(out, "  %s", count_of_these(phase->round_trips, "round trip", "round trips").text);
+	if (phase->windows > 0)
+		fprintf(out, ", %" PRIu32 " of them for a larger window", phase->windows);
+	if (phase->turns > 1)
+		fprintf(out, ", %" PRIu32 " turns", phase->turns);
+	for (int part = 0; part < PART_COUNT; part++) {
+		if (phase->parts_ns[part] == 0 ||
+		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
+			continue;
+		fprintf(out, "%s%s ", before, words_of((enum part)part, of));
+		print_time(out, phase->parts_ns[part]);
+		before = ", ";
+	}
+	fputc('\n', out);
+}
+
+/* ---- losses ---- */
+
+static void print_loss(FILE *out, const struct verdict *verdict, const struct verdict_loss *loss,
+                       const struct explanation_of *of)
+{
+	const char *port = loss->port < of->n_ports ? of->ports[loss->port] : "?";
+
+	fputs("  lost after ", out);
+	print_time(out, loss->at_ns - verdict->begin_ns);
+	fprintf(out, ": packet %" PRIu64 " of port %s (%s: %s)", loss->packet, port,
+	        reason_name((enum reason)loss->reason), reason_help((enum reason)loss->reason));
+	if (loss->acknowledgement) {
+		fputs(", an acknowledgement", out);
+	} else if (loss->resent != RESENT_NOT) {
+		fputs(", sent again ", out);
+		print_time(out, loss->again_ns - loss->at_ns);
+		fprintf(out, " later %s",
+		        loss->resent == RESENT_FAST ? "because later packets arrived"
+		                                    : "because no answer came");
+	}
+	if (loss->cost_ns > 0) {
+		fputs(": cost ", out);
+		print_time(out, loss->cost_ns);
+	}
+	fputc('\n', out);
+}
+
+static void print_losses(FILE *out, const struct verdict *verdict, const struct explanation_of *of)
+{
+	const uint64_t all = verdict->lost[FLOW_UP] + verdict->lost[FLOW_DOWN];
+
+	for (uint32_t i = 0; i < verdict->n_losses; i++)
+		print_loss(out, verdict, &verdict->losses[i], of);
+	if (all > verdict->n_losses)
+		fprintf(out, "  lost: %s more\n", count_of(all - verdict->n_losses, "packet").text);
+	if (verdict->needless > 0)
+		fprintf(out, "  %s sent again, although it was not lost\n",
+		        count_of(verdict->needless, "packet").text);
+	if (verdict->holes > 0)
+		fprintf(out, "  what became of %s is not known\n",
+		        count_of(verdict->holes, "packet").text);
+}
+
+void verdict_print(const struct verdict *verdict, const struct explanation_of *of, FILE *out)
+{
+	const uint32_t lines = verdict->n_phases < LINES_MAX ? verdict->n_phases : LINES_MAX;
+
+	verdict_print_sum(verdict, of, out);
+	if (!verdict->whole)
+		fputs(" (its beginning was not seen)", out);
+	if (verdict->packets[FLOW_DOWN] == 0)
+		fputs(" (no answer came)", out);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < lines; i++)
+		print_phase(out, verdict, &verdict->phases[i], of);
+	if (verdict->n_phases > lines)
+		fprintf(out, "  (and %" PRIu32 " more)\n", verdict->n_phases - lines);
+	print_losses(out, verdict, of);
+}
