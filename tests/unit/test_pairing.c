@@ -246,6 +246,21 @@ static void a_capture_that_begins_much_later_is_found_by_its_clock(void **state)
 	assert_int_equal(counts.pairs, 2 * PAIRING_PROBE - 100000);
 }
 
+/* Packets of few kinds have partners even if they are compared by their lengths alone. */
+static void a_path_that_loses_half_changes_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; k < 2000; k++) {
+		put(0, k, k * SIMTIME_MS);
+		if (k % 200 >= 110)
+			put(1, k, k * SIMTIME_MS + DELAY_NS);
+	}
+	pair(1024);
+	assert_int_equal(counts.parts, MARK_ALL);
+	assert_int_equal(counts.pairs, 900);
+	assert_int_equal(counts.only[0], 1100);
+}
+
 static void break_a_bit(uint8_t *frame, uint32_t bytes)
 {
 	frame[bytes - 1 - (frame[19] & 1) * 44] ^= 0x10;
@@ -300,6 +315,7 @@ GROUP(pairing)
 	        CLAIM(a_retransmission_is_not_its_original),
 	        CLAIM(clocks_may_differ_by_an_hour_and_be_set),
 	        CLAIM(a_capture_that_begins_much_later_is_found_by_its_clock),
+	        CLAIM(a_path_that_loses_half_changes_nothing),
 	        CLAIM(damage_is_seen_and_names_its_capture),
 	        CLAIM(captures_of_different_paths_have_no_pair),
 	        CLAIM(equal_packets_are_paired_in_their_order_and_in_linear_time),

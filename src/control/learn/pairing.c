@@ -147,17 +147,29 @@ static void probe_keys(const struct pairing_side *side, uint32_t parts, uint64_t
 	qsort(keys, side->n_probe, sizeof(*keys), compare_keys);
 }
 
-/* Returns how many packets of both probes have a partner if these parts are compared. */
+/* Returns whether the key at i is there once; moves i to the next key. */
+static bool once(const uint64_t *keys, uint32_t n, uint32_t *i)
+{
+	const uint32_t begin = *i;
+
+	do
+		++*i;
+	while (*i < n && keys[*i] == keys[begin]);
+	return *i == begin + 1;
+}
+
+/* Returns how many packets have a partner if these parts are compared, and no double. With too few
+ * parts many packets are alike, which proves nothing. */
 static uint32_t probe_pairs(const struct pairing *pairing, uint32_t parts, uint64_t *keys[2])
 {
-	const struct pairing_side *sides = pairing->sides;
+	const uint32_t n = pairing->sides[0].n_probe, m = pairing->sides[1].n_probe;
 	uint32_t pairs = 0;
 
 	for (uint32_t i = 0; i < 2; i++)
-		probe_keys(&sides[i], parts, keys[i]);
-	for (uint32_t i = 0, j = 0; i < sides[0].n_probe && j < sides[1].n_probe;) {
+		probe_keys(&pairing->sides[i], parts, keys[i]);
+	for (uint32_t i = 0, j = 0; i < n && j < m;) {
 		if (keys[0][i] == keys[1][j])
-			i++, j++, pairs++;
+			pairs += once(keys[0], n, &i) & once(keys[1], m, &j);
 		else if (keys[0][i] < keys[1][j])
 			i++;
 		else

@@ -23,7 +23,7 @@ struct waiting_frame {
 	uint8_t ecn;
 	bool damaged, fragment;
 	bool waits;
-	/* The pair of an earlier frame with the same key: this one is a copy of it, unless a partner
+	/* The pair of an earlier frame with the same key: this one is its copy, unless a partner
 	 * comes. */
 	bool copy;
 	uint16_t copy_flow;
