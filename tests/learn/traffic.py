@@ -72,3 +72,67 @@ def write(path, at_ns, wire_bytes, source="10.0.0.1", target="10.0.1.1", ports=(
     with open(path, "wb") as out:
         out.write(numpy.array([0xa1b23c4d, 4 << 16 | 2, 0, 0, 262144, 1], "<u4").tobytes())
         record.tofile(out)
+
+
+def disturb(path, skew, nat):
+    """Lets the clock of a capture run otherwise, from its first packet on, and rewrites the source
+    of its packets as a NAT does. Records have one length."""
+    head, record = _records(path)
+    size = record["frame"].shape[1]
+    if skew:
+        at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
+        at += numpy.round((at - BEGIN_NS) * skew).astype(numpy.int64)
+        record["s"], record["ns"] = at // 10**9, at % 10**9
+    if nat:
+        frame = record["frame"]
+        frame[:, 26:30] = [198, 51, 100, 7]
+        frame[:, 34:36] = [0x9c, 0x41]
+        if size > HEAD:  # the sums change by what the fields do
+            _mend_sums(frame)
+    with open(path, "wb") as out:
+        out.write(head)
+        record.tofile(out)
+
+
+def _mend_sums(frame):
+    def add(at, growth):
+        word = frame[:, at].astype(numpy.uint32) << 8 | frame[:, at + 1]
+        total = (~word & 0xffff) + growth
+        total = (total & 0xffff) + (total >> 16)
+        total = (total & 0xffff) + (total >> 16)
+        word = ~total & 0xffff
+        frame[:, at], frame[:, at + 1] = word >> 8, word & 0xff
+
+    old = [0x0a00, 0x0001]
+    new = [0xc633, 0x6407]
+    address = sum(new) + sum(0xffff - word for word in old)
+    add(24, address)
+    add(40, address + 0x9c41 + 0xffff - 5000)
+
+
+def _records(path):
+    raw = numpy.fromfile(path, "u1")
+    size = int(raw[24 + 8:24 + 12].view("<u4")[0])
+    return raw[:24].tobytes(), numpy.frombuffer(raw[24:].tobytes(), [
+        ("s", "<u4"), ("ns", "<u4"), ("bytes", "<u4"), ("wire", "<u4"),
+        ("frame", "u1", size)]).copy()
+
+
+def merge(path, *captures):
+    """Puts captures with records of one length into one, in the order of time."""
+    read = [_records(capture) for capture in captures]
+    records = numpy.concatenate([record for _, record in read])
+    order = numpy.lexsort((records["ns"], records["s"]))
+    with open(path, "wb") as out:
+        out.write(read[0][0])
+        records[order].tofile(out)
+
+
+def shift(path, by_ns):
+    """Sets the clock of a capture."""
+    head, record = _records(path)
+    at = record["s"].astype(numpy.int64) * 10**9 + record["ns"] + by_ns
+    record["s"], record["ns"] = at // 10**9, at % 10**9
+    with open(path, "wb") as out:
+        out.write(head)
+        record.tofile(out)

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir learn` as a command: what it writes, what it refuses, and what it says when something is
+missing.
+
+usage: learn_command.py WEIR ROOT
+"""
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+import learning  # noqa: E402
+
+WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+learning.need(WEIR, ROOT)
+import numpy  # noqa: E402
+import traffic  # noqa: E402
+
+PACKETS = 20_000
+
+
+def weir(*words, fine=(0,), **how):
+    how.setdefault("env", dict(os.environ, WEIR_PYTHON=sys.executable))
+    done = subprocess.run([WEIR, *words], capture_output=True, text=True, **how)
+    assert done.returncode in fine, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+@contextlib.contextmanager
+def measured(*lines, up=(), packets=PACKETS, whole=False):
+    """A folder with the captures of both ends of a path, in which packets go both ways if `up` has
+    statements."""
+    rng = numpy.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        with open(at("true.weir"), "w", encoding="utf-8") as out:
+            out.write("seed 3\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+                      + "".join(f"cloud down {line}\n" for line in lines)
+                      + "".join(f"cloud up {line}\n" for line in up))
+        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6),
+                      300 if whole else traffic.sizes(rng, packets), whole=whole)
+        words = ["replay", "-q", "-c", at("true.weir"), "--in", f"a={at('a.sent')}", "--out",
+                 f"b={at('b.received')}"]
+        if up:
+            traffic.write(at("b.sent"), traffic.poisson(rng, packets, 1e6), 400,
+                          source="10.0.1.1", target="10.0.0.1", ports=(6000, 5000))
+            words += ["--in", f"b={at('b.sent')}", "--out", f"a={at('a.received')}"]
+        weir(*words)
+        traffic.merge(at("a.pcap"), at("a.sent"), *([at("a.received")] if up else []))
+        traffic.merge(at("b.pcap"), at("b.received"), *([at("b.sent")] if up else []))
+        yield folder
+
+
+def learn(folder, *words, fine=(0,), **how):
+    return weir("learn", "--sent", "a.pcap", "--received", "b.pcap", *words, fine=fine, cwd=folder,
+                **how)
+
+
+def a_path_becomes_a_scenario_that_weir_reads_and_proves_itself():
+    with measured("loss 1%", "rate 7500kbit queue 30kB", "delay 40ms") as folder:
+        done = learn(folder, "-o", "path.weir")
+        assert done.stdout.startswith("down: it fits"), done.stdout
+        with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+            text = file.read()
+        assert re.search(r"^cloud down rate 7.5mbit queue 30kB$", text, re.M), text
+        assert re.search(r"^cloud down delay 40ms$", text, re.M), text
+        assert re.search(r"^cloud down loss random [01]\.\d+%|^cloud down loss random 1%", text,
+                         re.M), text
+        assert "# Proof: down: it fits" in text, text
+        weir("check", "-c", "path.weir", cwd=folder)
+
+
+def both_directions_are_learned_at_once_and_clocks_do_not_matter():
+    with measured("delay 30ms", up=["delay 10ms", "loss 2%"]) as folder:
+        for hours in (0, -2):
+            if hours:
+                traffic.shift(os.path.join(folder, "b.pcap"), hours * 3600 * 10**9)
+            found = json.loads(learn(folder, "--json").stdout)
+            delays = {name: next(e["value"] for e in one["estimates"] if e["name"] == "delay")
+                      for name, one in found["clouds"].items()}
+            trip = delays["down"] + delays["up"]
+            assert abs(trip - 40e6) < 1e3, delays
+            assert found["clocks"]["sure"] == (hours == 0), found["clocks"]
+            if hours == 0:
+                assert abs(delays["down"] - 30e6) < 1e3, delays
+            assert found["clouds"]["up"]["loss"]["model"] == "random"
+            assert found["clouds"]["down"]["loss"]["model"] == "none"
+
+
+def delays_of_no_family_become_a_table_beside_the_scenario():
+    with measured("delay 30ms jitter 8ms distribution bimodal order allow") as folder:
+        learn(folder, "-o", "path.weir", fine=(0, 1))
+        with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+            assert "distribution table path.down.delays" in file.read()
+        weir("check", "-c", "path.weir", cwd=folder)
+        assert "-o" in learn(folder, fine=(2,)).stderr
+
+
+def the_json_has_estimates_with_intervals_and_the_proof():
+    with measured("loss 1%", "delay 40ms jitter 2ms distribution normal") as folder:
+        found = json.loads(learn(folder, "--json").stdout)
+        down = found["clouds"]["down"]
+        assert found["fits"] and all(row["fine"] for row in down["proof"]), found
+        for estimate in down["estimates"]:
+            assert estimate["low"] <= estimate["value"] <= estimate["high"], estimate
+
+
+def windows_become_a_trace():
+    with measured("rate 6mbit queue 3MB", "delay 20ms", "at 8s rate 3mbit queue 3MB") as folder:
+        learn(folder, "-o", "path.weir", "--windows", "100ms", fine=(0, 1))
+        with open(os.path.join(folder, "path.down.csv"), encoding="utf-8") as file:
+            rows = [line.split(",") for line in file.read().splitlines()[1:]]
+        rates = numpy.array([[float(cell) for cell in row[:2]] for row in rows])
+        early = rates[(rates[:, 0] > 2) & (rates[:, 0] < 7), 1]
+        late = rates[(rates[:, 0] > 10) & (rates[:, 0] < 18), 1]
+        assert abs(numpy.median(early) - 6) < 0.1 and abs(numpy.median(late) - 3) < 0.1, rates
+        weir("check", "-c", "path.weir", cwd=folder)
+
+
+def what_holds_no_path_is_refused_in_one_line():
+    with measured("delay 40ms", packets=3000) as folder:
+        def refused(word, *words, sent="a.pcap", received="b.pcap"):
+            done = weir("learn", "--sent", sent, "--received", received, *words, fine=(2,),
+                        cwd=folder)
+            assert word in done.stderr and done.stderr.count("\n") == 1, done.stderr
+            assert "Traceback" not in done.stderr
+
+        traffic.write(os.path.join(folder, "other.pcap"),
+                      traffic.steady(3000, 1e6), 200, source="10.9.9.9", first_id=100_000)
+        with open(os.path.join(folder, "empty.pcap"), "wb"):
+            pass
+        with open(os.path.join(folder, "text.pcap"), "w", encoding="utf-8") as out:
+            out.write("not a capture\n" * 100)
+        with open(os.path.join(folder, "a.pcap"), "rb") as whole, \
+                open(os.path.join(folder, "cut.pcap"), "wb") as out:
+            out.write(whole.read()[:5000])
+        refused("no packet of", received="other.pcap")
+        refused("empty.pcap", received="empty.pcap")
+        refused("text.pcap", received="text.pcap")
+        refused("there-is-none.pcap", received="there-is-none.pcap")
+        refused("100 are the least", sent="cut.pcap")
+        refused("named twice", received="a.pcap")
+        assert "both ends" in weir("learn", "--sent", "a.pcap", fine=(2,), cwd=folder).stderr
+
+
+def captures_that_are_swapped_are_recognized_by_their_delay():
+    with measured("delay 40ms") as folder:
+        done = weir("learn", "--sent", "b.pcap", "--received", "a.pcap", fine=(0, 1), cwd=folder)
+        said = done.stdout.replace("\n#  ", "")
+        assert "exchange --sent and --received" in said, said
+
+
+def a_missing_package_is_said_in_one_line_with_what_to_install():
+    with tempfile.TemporaryDirectory() as folder:
+        bare = os.path.join(folder, "python3")
+        with open(bare, "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")
+        os.chmod(bare, 0o755)
+        done = weir("learn", "--sent", "a", "--received", "b", fine=(2,),
+                    env=dict(os.environ, WEIR_PYTHON=bare))
+        assert "numpy and scipy and weir" in done.stderr, done.stderr
+        assert "python3-scipy" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        done = weir("learn", "--sent", "a", "--received", "b", fine=(2,),
+                    env=dict(os.environ, WEIR_PYTHON=os.path.join(folder, "none")))
+        assert "there is no" in done.stderr, done.stderr
+
+
+sys.exit(tap.run([(claim.__name__, claim) for claim in (
+    a_path_becomes_a_scenario_that_weir_reads_and_proves_itself,
+    both_directions_are_learned_at_once_and_clocks_do_not_matter,
+    delays_of_no_family_become_a_table_beside_the_scenario,
+    the_json_has_estimates_with_intervals_and_the_proof,
+    windows_become_a_trace,
+    what_holds_no_path_is_refused_in_one_line,
+    captures_that_are_swapped_are_recognized_by_their_delay,
+    a_missing_package_is_said_in_one_line_with_what_to_install,
+)]))
