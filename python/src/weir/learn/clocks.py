@@ -32,15 +32,28 @@ class Clocks:
     sure: bool
     notes: list[str]
 
+    @property
+    def drift_error(self) -> float:
+        """How uncertain the drift is that was removed, as a share of time."""
+        return 0.0 if self.skew is None else (self.skew.high - self.skew.low) / 2e6
+
 
 def _bins(direction: Direction, begin: int, bins: int) -> tuple[Floats, Floats]:
     """Returns the least delay of each part of the measurement, and when that was."""
+    return _level(direction, begin, bins, 0.0)
+
+
+def _level(direction: Direction, begin: int, bins: int, share: float) -> tuple[Floats, Floats]:
+    """Returns the same of another quantile of the delays of each part."""
     there = ~direction.lost & ~direction.damaged
     at = (direction.sent_ns[there] - begin).astype(float)
     delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
     groups = numpy.array_split(numpy.arange(len(at)), min(bins, max(len(at) // 20, 1)))
-    least = numpy.array([g[numpy.argmin(delay[g])] for g in groups])
-    return at[least], delay[least]
+    chosen = []
+    for g in groups:
+        k = int(share * (len(g) - 1))
+        chosen.append(g[numpy.argpartition(delay[g], k)[k]])
+    return at[chosen], delay[chosen]
 
 
 def hull_slope(at: Floats, delay: Floats) -> float:
@@ -78,7 +91,8 @@ def _drift(at: Floats, delay: Floats) -> tuple[float, float] | None:
     if (abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
             or abs(parts[0] - parts[1]) > 0.3 * abs(slope) + 6 * error):
         return None
-    return hull_slope(at, delay), max(2 * error, floor)
+    return hull_slope(at, delay) if abs(hull_slope(at, delay) - slope) < 4 * error + floor else \
+        slope, max(2 * error, floor)
 
 
 def _step(at: Floats, delay: Floats) -> tuple[float, float, float] | None:
@@ -151,10 +165,17 @@ def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
     slopes = []
     for direction, sign in ((forward, 1.0), (back, -1.0)):
         if direction is not None:
-            drift = _drift(*_bins(direction, begin, BINS))
-            if drift is None:
+            # The line lies below all delays; of a queue that is always full, above or among them.
+            # A queue that fills at first is left out by the second try.
+            known = []
+            for share in (0.0, 0.5, 0.98):
+                at, delay = _level(direction, begin, BINS, share)
+                drift = _drift(at, delay) or _drift(at[BINS // 4:], delay[BINS // 4:])
+                known += [drift] if drift is not None else []
+            if not known:
                 return
-            slopes.append((sign * drift[0], drift[1]))
+            slope, error = min(known, key=lambda drift: drift[1])
+            slopes.append((sign * slope, error))
     if len(slopes) == 2 and abs(slopes[0][0] - slopes[1][0]) > 0.2 * abs(slopes[0][0]) + 3 * (
             slopes[0][1] + slopes[1][1]):
         return

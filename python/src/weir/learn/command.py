@@ -12,7 +12,7 @@ import tempfile
 from typing import Any
 
 from ..errors import Failed
-from . import clocks, pairs, path, proof, windows, words
+from . import clocks, estimate, pairs, path, picture, proof, tools, windows, words
 
 FITS, NO_FIT, NOTHING = 0, 1, 2
 
@@ -37,7 +37,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     try:
-        return _captures(options)
+        return _captures(options) if options.sent else _tool(options)
     except (pairs.NothingToLearn, Failed) as error:
         text = str(error).removeprefix("weir learn: ")
         print(f"weir learn: {text}", file=sys.stderr)
@@ -55,7 +55,8 @@ def _captures(options: argparse.Namespace) -> int:
         raise pairs.NothingToLearn("no packet goes from the first capture to the second one; "
                                    "exchange --sent and --received")
     settled = clocks.settle(there.get("down"), there.get("up"), options.clocks)
-    learned = {name: path.learn(way) for name, way in there.items() if len(way.sent_ns) >= 100}
+    learned = {name: path.learn(way, settled.drift_error) for name, way in there.items()
+               if len(way.sent_ns) >= 100}
     if not learned:
         raise pairs.NothingToLearn("each direction has fewer than 100 packets")
     first = min(int(way.sent_ns[0]) for way in there.values())
@@ -71,9 +72,43 @@ def _captures(options: argparse.Namespace) -> int:
     return finish(options, head, settled, learned)
 
 
+def _tool(options: argparse.Namespace) -> int:
+    """Learns from the figures of another tool, which sees one end of the path."""
+    measured = tools.read(options.file)
+    head = [f"Learned by `weir learn` from {os.path.basename(options.file)}, of "
+            f"{measured.tool}: seen from one end only.", *measured.notes]
+    if measured.rate is not None:
+        rate = measured.rate
+        head.append(f"Throughput {words.shown(rate)}: {rate.basis}.")
+    if len(measured.trip_ns) == 0:
+        return _rate_only(options, head, measured)
+    way, up_ns = tools.direction(measured)
+    one = path.learn(way)
+    if not measured.one_way:
+        head.append(f"Half of the least round trip, {words.time_text(up_ns)}, is in `up`; what "
+                    "varies, and what is lost, is in `down`: round trips do not tell.")
+    fixed: dict[str, list[str]] = {
+        "down": [], "up": [] if measured.one_way else [f"delay {words.time_text(up_ns)}"]}
+    if measured.rate is not None and one.queue.rate is None:
+        fixed["down"].append(f"rate {words.rate_text(estimate.rounded(measured.rate))}")
+    return finish(options, head, None, {"down": one}, fixed)
+
+
+def _rate_only(options: argparse.Namespace, head: list[str], measured: tools.Measured) -> int:
+    assert measured.rate is not None
+    rate = words.rate_text(estimate.rounded(measured.rate))
+    text = words.plain(head, f"rate {rate}", options.seed)
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        print(text, end="")
+    return FITS
+
+
 def finish(options: argparse.Namespace, head: list[str], settled: clocks.Clocks | None,
-           learned: dict[str, path.Learned]) -> int:
-    """Writes the scenario and its proof."""
+           learned: dict[str, path.Learned], fixed: dict[str, list[str]] | None = None) -> int:
+    """Writes the scenario and its proof. `fixed` has statements by cloud that were not learned."""
     with tempfile.TemporaryDirectory(prefix="weir-learn-") as place:
         out = options.out or os.path.join(place, "path.weir")
         clouds = [_cloud(options, out, name, one) for name, one in learned.items()]
@@ -81,7 +116,7 @@ def finish(options: argparse.Namespace, head: list[str], settled: clocks.Clocks 
             raise pairs.NothingToLearn("the delays, or the windows, need a file beside the "
                                        "scenario: say with -o where the scenario goes")
         return _prove(options, os.path.dirname(os.path.abspath(out)), head, settled, learned,
-                      clouds)
+                      clouds, fixed or {})
 
 
 def _cloud(options: argparse.Namespace, out: str, name: str, one: path.Learned) -> words.Words:
@@ -115,19 +150,23 @@ def nanoseconds(text: str) -> float:
 
 def _prove(options: argparse.Namespace, folder: str, head: list[str],
            settled: clocks.Clocks | None, learned: dict[str, path.Learned],
-           clouds: list[words.Words]) -> int:
-    text = words.scenario(head, settled, clouds, options.seed, [])
-    fits, said, rows = True, [], {}
+           clouds: list[words.Words], fixed: dict[str, list[str]]) -> int:
+    text = words.scenario(head, settled, clouds, options.seed, [], fixed)
+    fits, said, rows, runs = True, [], {}, {}
     for name, one in learned.items():
-        rows[name], run = proof.prove(one.direction, name, text, folder, options.seed)
+        rows[name], runs[name] = proof.prove(one.direction, name, text, folder, options.seed)
         good, why = proof.verdict(rows[name], one.doubts, settled is None or settled.sure)
         fits = fits and good
         said += [f"{name}: {sentence}" for sentence in why]
     text = words.scenario(head, settled, clouds, options.seed,
-                          [f"Proof: {sentence}" for sentence in said])
+                          [f"Proof: {sentence}" for sentence in said], fixed)
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             file.write(text)
+    if options.picture:
+        with open(options.picture, "w", encoding="utf-8") as file:
+            file.write(picture.page(f"What weir learned of {options.out or 'a path'}", text, said,
+                                    learned, rows, runs))
     _print(options, text, said, learned, rows, settled, fits)
     return FITS if fits else NO_FIT
 

@@ -15,7 +15,7 @@ import scipy.stats
 
 from .estimate import Bools, Floats
 
-SURE = 5.5   # standard deviations of chance
+SURE = 7.0   # standard deviations of chance
 PARTS = 60
 WINDOWS_NS = (20e6, 200e6, 2e9)
 

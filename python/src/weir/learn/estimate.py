@@ -71,6 +71,13 @@ def series(name: str, unit: str, value: float, influence: Floats, basis: str,
     return Estimate(name, value, value - half, value + half, unit, basis)
 
 
+def wider(estimate: Estimate, by: float) -> Estimate:
+    """Adds an independent error of this half width."""
+    return dataclasses.replace(estimate, low=estimate.value - math.hypot(
+        estimate.value - estimate.low, by), high=estimate.value + math.hypot(
+        estimate.high - estimate.value, by))
+
+
 def rounded(estimate: Estimate) -> float:
     """Returns the number that a person would write: the shortest one close to the value, compared
     with the interval."""

@@ -71,6 +71,7 @@ def read(sent: str | os.PathLike[str], received: str | os.PathLike[str]) -> Pair
     _refuse(facts)
     forward = _orient(rows, facts["flows"])
     # A frame that is no packet any more, and that only one capture has, was damaged on its way.
+    _refuse_joined(rows)
     ruined = (forward == -1) & (rows["kind"] == ONLY)
     forward[ruined] = rows["side"][ruined]
     return Pairs(facts, _direction(rows[forward == 1], 0), _direction(rows[forward == 0], 1))
@@ -87,15 +88,29 @@ def _refuse(facts: dict[str, Any]) -> None:
         raise NothingToLearn(
             f"no packet of {first['path']} is in {second['path']}: they are of different paths or "
             "of different times, or a tunnel between them encrypts")
-    longest = max(first["longest"], second["longest"])
-    if longest > 9018 and first["longest"] != second["longest"]:
-        raise NothingToLearn(
-            f"a frame of {longest} bytes is longer than a network carries: the host has captured "
-            "before it cut, or after it joined them; capture again after `ethtool -K INTERFACE "
-            "tso off gso off gro off lro off`")
     if facts["pairs"] < 100:
         raise NothingToLearn(f"only {facts['pairs']} packets are in both captures; 100 are the "
                              "least, 10,000 are good")
+
+
+def _refuse_joined(rows: Any) -> None:
+    """Raises if a host has captured packets before its NIC cut them, or after it joined them: then
+    one capture has long frames where the other one has short ones."""
+    paired = rows["kind"] == BOTH
+    if not paired.any():
+        return
+    most = int(rows["wire_bytes"][paired].max())
+    for side in (0, 1):
+        alone = (rows["kind"] == ONLY) & (rows["side"] == side)
+        long = alone & (rows["wire_bytes"] > max(most, 1518))
+        other = (rows["kind"] == ONLY) & (rows["side"] == 1 - side)
+        if long.sum() > 20 and other.sum() > long.sum():
+            longest = int(rows["wire_bytes"][long].max())
+            raise NothingToLearn(
+                f"the {'second' if side else 'first'} capture has {int(long.sum())} frames of up "
+                f"to {longest} bytes, which the other one has in parts: the host has captured "
+                "before it cut, or after it joined packets; capture again after `ethtool -K "
+                "INTERFACE tso off gso off gro off lro off`")
 
 
 def _groups(flows: list[list[Any]]) -> tuple[Ints, list[tuple[str, str]]]:
@@ -110,7 +125,8 @@ def _orient(rows: Any, flows: list[list[Any]]) -> Any:
 
     Whatever the clocks say, the difference of both stamps is larger for packets that go forward:
     by the round trip. So of the two directions of a conversation, the one with the larger least
-    difference goes forward. A single direction goes forward."""
+    difference goes forward. A single direction goes forward. Other hosts, whose packets never
+    cross, are left out."""
     group_of, names = _groups(flows)
     group_of = numpy.append(group_of, numpy.full(NO_FLOW + 1 - len(group_of), -1))
     paired = rows[rows["kind"] == BOTH]
@@ -118,16 +134,13 @@ def _orient(rows: Any, flows: list[list[Any]]) -> Any:
     groups = group_of[paired["flow"][:, 0]]
     least = {n: int(difference[groups == n].min()) for n in range(len(names))
              if (groups == n).any()}
-    way: dict[int, int] = {}
-    ends: dict[str, int] = {}
-    for n, (source, target) in enumerate(names):
-        back = names.index((target, source)) if (target, source) in names else -1
-        if n in least and back in least:
-            way[n] = int(least[n] > least[back])
-            ends[source] = way[n]
-    for n, (source, target) in enumerate(names):
+    number_of = {name: n for n, name in enumerate(names)}
+    back = [number_of.get((target, source), -1) for source, target in names]
+    way = {n: int(back[n] not in least or least[n] > least[back[n]]) for n in least}
+    # What never arrives belongs to the path only if what answers it does.
+    for n, other in enumerate(back):
         if n not in way:
-            way[n] = ends.get(source, 1 - ends.get(target, 0))
+            way[n] = 1 - way[other] if other in least else -1
     of_group = numpy.array([way[n] for n in range(len(names))] + [-1], numpy.int64)
     first, second = of_group[groups], group_of[paired["flow"][:, 1]]
     # A flow that a NAT has renamed goes where its packets go.
@@ -176,7 +189,8 @@ def _direction(rows: Any, sender: int) -> Direction | None:
 
 def _adopt_damaged(direction: Direction, damaged: Any, receiver: int) -> None:
     """Gives packets whose damage hides what they are to those that seem lost: of the same length,
-    and sent between those that arrived before and after them; else the nearest one."""
+    and sent when a packet that arrives then would have been. If order is kept, it lies between
+    those that arrived before and after it."""
     lost = numpy.flatnonzero(direction.lost)
     if len(damaged) == 0 or len(lost) == 0:
         return
@@ -187,18 +201,17 @@ def _adopt_damaged(direction: Direction, damaged: Any, receiver: int) -> None:
     for row in damaged[numpy.argsort(damaged["number"][:, receiver])]:
         came, number = int(row["t_ns"][receiver]), int(row["number"][receiver])
         at = int(numpy.searchsorted(ranks, number))
-        near = by_rank[min(max(at - 1, 0), len(by_rank) - 1)]
-        behind = by_rank[min(at, len(by_rank) - 1)]
-        delay = int(direction.received_ns[near] - direction.sent_ns[near])
-        begin, end = numpy.searchsorted(lost, [min(near, behind), max(near, behind)])
-        some = lost[begin:end]
-        fits = some[free[some] & (direction.size[some] == row["wire_bytes"])]
-        if len(fits) == 0:
-            some = lost[max(begin - 50, 0):end + 50]
+        near = by_rank[max(at - 8, 0):at + 8]
+        delay = int(numpy.median(direction.received_ns[near] - direction.sent_ns[near]))
+        first, last = by_rank[max(at - 1, 0)], by_rank[min(at, len(by_rank) - 1)]
+        for begin, end in ((first, last), (near.min(), near.max()), (0, len(free))):
+            at_lost = numpy.searchsorted(lost, [begin, end])
+            some = lost[at_lost[0]:at_lost[1]]
             fits = some[free[some] & (direction.size[some] == row["wire_bytes"])]
-        if len(fits):
-            best = fits[numpy.argmin(numpy.abs(direction.sent_ns[fits] + delay - came))]
-            free[best] = False
-            direction.received_ns[best] = came
-            direction.rank[best] = number
-            direction.damaged[best] = True
+            if len(fits):
+                best = fits[numpy.argmin(numpy.abs(direction.sent_ns[fits] + delay - came))]
+                free[best] = False
+                direction.received_ns[best] = came
+                direction.rank[best] = number
+                direction.damaged[best] = True
+                break

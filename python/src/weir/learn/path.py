@@ -12,7 +12,7 @@ from . import delay as delays
 from . import doubts, order
 from . import loss as losses
 from . import queue as queues
-from .estimate import Estimate, Floats
+from .estimate import Estimate, Floats, wider
 from .pairs import Direction
 
 
@@ -29,6 +29,7 @@ class Learned:
     reorder: order.Reorder | None
     delay: delays.Delay
     rest_ns: Floats
+    rest_at_ns: Floats  # when that packet left the link
     doubts: list[str]
     notes: list[str]
 
@@ -58,7 +59,8 @@ class Learned:
             "doubts": self.doubts, "notes": self.notes}
 
 
-def learn(direction: Direction) -> Learned:
+def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
+    """`drift_error` is how uncertain the rate of one clock by the other is (Clocks)."""
     queue = queues.learn(direction)
     arrivals = queues.arrivals_of(direction)
     own = ~arrivals.copy & ~direction.damaged[arrivals.index]
@@ -70,10 +72,13 @@ def learn(direction: Direction) -> Learned:
     overtaken = int(order.overtaken(rank[usual]).sum())
     gap = numpy.diff(departed[usual], prepend=departed[usual][:1])
     delay = delays.learn(rest[usual], gap, overtaken)
+    if queue.rate is not None:
+        queue.rate = wider(queue.rate, drift_error * queue.rate.value)
+    delay.delay = wider(delay.delay, drift_error * direction.seconds * 1e9 / 2)
     random_loss = direction.lost & ~queue.full
     loss = losses.learn(random_loss, queue.unsure)
     learned = Learned(direction, loss, queue, order.copies(direction, queue, random_loss),
-                      order.corruption(direction), reorder, delay, rest, [], [])
+                      order.corruption(direction), reorder, delay, rest, departed, [], [])
     _doubt(learned, departed, usual)
     _note(learned)
     return learned

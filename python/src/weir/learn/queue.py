@@ -22,6 +22,8 @@ from .pairs import Direction
 
 RESOLUTION_NS = 2.0
 LEAST_HALF = 1e-7
+TURNS = 4
+LEAST_PACKETS = 20 * BLOCKS  # fewer say too little about a queue
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
 SURE = 1e-9  # the chance at which losses count as those of a full queue
 
@@ -210,8 +212,8 @@ def learn(direction: Direction) -> Queue:
     a = arrivals_of(direction)
     none = numpy.zeros(len(direction.sent_ns), bool)
     passed = float(8e9 * a.size.sum() / max(a.out_ns.max() - a.at_ns[0], 1.0))
-    rate = _best_rate(a)
-    if not _better(a, (rate, 0.0), (math.inf, 0.0)):
+    rate = _best_rate(a) if len(a.size) >= LEAST_PACKETS else math.inf
+    if not math.isfinite(rate) or not _better(a, (rate, 0.0), (math.inf, 0.0)):
         return Queue(None, passed, None, None, "", none, none, a.at_ns, numpy.zeros(len(none)), 0.0)
     theta = numpy.array([math.log(rate)])
     bucket = _bucket(a, rate)
@@ -219,6 +221,9 @@ def learn(direction: Direction) -> Queue:
         theta = numpy.log(numpy.array(bucket))
     theta, half = _refine(a, theta)
     rate, burst = math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
+    if direction.lost.any() and half[0] > LEAST_HALF:
+        theta, half = _by_edge(direction, a, theta, half)
+        rate, burst = math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
     left = departures(a.at_ns, a.size, rate, burst)
     waited = left - a.at_ns - (0 if burst else a.size * 8e9 / rate) > RESOLUTION_NS
     basis = f"{int(waited.sum())} of {len(waited)} packets waited"
@@ -230,6 +235,45 @@ def learn(direction: Direction) -> Queue:
         None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()))
     _limit(direction, a, found, rate, burst)
     return found
+
+
+def _by_edge(direction: Direction, a: Arrivals, theta: Floats, half: Floats
+             ) -> tuple[Floats, Floats]:
+    """Improves rate and burst by what a full queue drops: at the right ones, no packet is let in
+    where others are dropped. Returns the half widths of their intervals, too."""
+    width = half / 1.96
+
+    def log(here: Floats) -> float:
+        return float(_edge_of(direction, a, here)[0]
+                     - 0.5 * (((here - theta) / width) ** 2).sum())
+
+    if _edge_of(direction, a, theta)[0] <= 0:
+        return theta, half
+    # Two that depend on each other are searched less finely.
+    floor = (numpy.array([LEAST_HALF]) if len(theta) == 1
+             else numpy.array([5e-6, 4 * math.exp(-theta[1])]))
+    found, wide = theta, half
+    rng = numpy.random.default_rng(1)
+    spread = numpy.diag(wide)
+    for turn in range(TURNS):
+        # A grid of one dimension, a cloud of two: they depend on each other.
+        at = (numpy.linspace(-2, 2, 33)[:, None] if len(theta) == 1 else
+              numpy.vstack([numpy.zeros((1, 2)), rng.normal(size=(60, 2))]))
+        tries = found + at * wide
+        if turn > 0 and len(theta) == 2:
+            tries[1:] = found + rng.normal(size=(60, 2)) @ spread.T
+        logs = numpy.array([log(here) for here in tries])
+        best = tries[logs >= logs.max() - 0.1]
+        found = (best.min(axis=0) + best.max(axis=0)) / 2 if len(theta) == 1 else \
+            tries[int(numpy.argmax(logs))]
+        likely = tries[logs >= logs.max() - (1.92 if len(theta) == 1 else 3.0)]
+        step = (tries.max(axis=0) - tries.min(axis=0)) / 32
+        half = numpy.maximum((likely.max(axis=0) - likely.min(axis=0)) / 2 + step, floor)
+        wide = half
+        if len(theta) == 2:
+            few = tries[numpy.argsort(logs)[-12:]]
+            spread = numpy.linalg.cholesky(numpy.cov(few.T) + numpy.diag((floor / 10) ** 2))
+    return found, half
 
 
 def _bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
@@ -250,37 +294,47 @@ def _bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
     return r, b
 
 
-def _limit(direction: Direction, a: Arrivals, found: Queue, rate: float, burst: float) -> None:
-    """Finds the limit of the queue: the length from which on packets are lost."""
-    begin = direction.sent_ns[0]
-    sent = (direction.sent_ns - begin).astype(float)
-    size = direction.size.astype(float)
+def _waiting(direction: Direction, a: Arrivals, left: Floats, rate: float, burst: float
+             ) -> dict[str, Floats]:
+    """Returns how much waits when each packet is sent, with its own: bytes, and packets."""
+    sent = (direction.sent_ns - direction.sent_ns[0]).astype(float)
     # A leaky bucket has taken a packet when it begins to send it; of a token bucket it waits.
-    gone = found.departed_ns - (0 if burst else a.size * 8e9 / rate)
+    gone = left - (0 if burst else a.size * 8e9 / rate)
     ahead = numpy.searchsorted(a.index + a.copy * 0.5, numpy.arange(len(sent)))
     served = numpy.minimum(numpy.searchsorted(gone, sent + 0.5, side="right"), ahead)
     summed = numpy.concatenate([[0.0], numpy.cumsum(a.size)])
-    waiting = {"B": summed[ahead] - summed[served] + size, "pkt": ahead - served + 1.0}
-    found.occupancy = waiting["B"]
+    return {"B": summed[ahead] - summed[served] + direction.size, "pkt": ahead - served + 1.0}
+
+
+def _edge_of(direction: Direction, a: Arrivals, theta: Floats
+             ) -> tuple[float, str, float, dict[str, Floats]]:
+    """Returns how likely it is that a queue of this rate is full from some length on, in which
+    unit, that length, and what waits; 0: it is not."""
+    rate, burst = math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
+    waiting = _waiting(direction, a, departures(a.at_ns, a.size, rate, burst), rate, burst)
     lost = direction.lost
-    if not lost.any():
-        return
-    best: tuple[float, str, float, float] | None = None
+    best = (0.0, "", 0.0, waiting)
     for unit, here in waiting.items():
         order = numpy.argsort(here, kind="stable")
         kept_above = numpy.cumsum(~lost[order][::-1])[::-1].astype(float)
         lost_above = numpy.cumsum(lost[order][::-1])[::-1].astype(float)
         score, at = _edge(kept_above, lost_above, here[order])
-        if score > 0 and (best is None or score > best[0] + 1e-6):
-            best = (score, unit, float(here[order][at]), float(at))
-    if best is None:
+        if score > best[0] + 1e-6:
+            best = (score, unit, float(here[order][at]), waiting)
+    return best
+
+
+def _limit(direction: Direction, a: Arrivals, found: Queue, rate: float, burst: float) -> None:
+    """Finds the limit of the queue: the length from which on packets are lost."""
+    theta = numpy.log([rate, burst] if burst else [rate])
+    score, unit, edge, waiting = _edge_of(direction, a, theta)
+    found.occupancy = waiting["B"]
+    if score <= 0:
         return
-    _, unit, edge, _ = best
-    here = waiting[unit]
-    full = lost & (here >= edge)
+    lost, here = direction.lost, waiting[unit]
     inside = here[~lost & (here < edge)]
-    most, least = float(inside.max()) if len(inside) else 1.0, float(here[full].min())
-    found.full, found.limit_unit = full, unit
+    most, least = float(inside.max()) if len(inside) else 1.0, edge
+    found.limit_unit = unit
     step = float(a.size.max()) if unit == "B" else 1.0
     found.unsure = here >= _flat_below(here, lost, edge, step)
     found.full = lost & found.unsure
@@ -288,8 +342,8 @@ def _limit(direction: Direction, a: Arrivals, found: Queue, rate: float, burst: 
     value = most if unit == "pkt" else _short(most, least - 1)
     same = numpy.unique(direction.size).size == 1
     found.limit = Estimate(
-        "queue", value, most, least - 1, unit,
-        f"{int(full.sum())} packets dropped by a full queue"
+        "queue", value, most, max(most, least - 1), unit,
+        f"{int((lost & (here >= edge)).sum())} packets dropped by a full queue"
         + (", all of one length: bytes and packets cannot be told apart" if same else ""))
 
 
@@ -300,10 +354,10 @@ def _flat_below(here: Floats, lost: Bools, edge: float, step: float) -> float:
     if low.sum() < 1000:
         low = here < numpy.quantile(here, 0.3)
     usual = float(lost[low].mean()) if low.any() else 0.0
-    for top in edge - step / 2 * numpy.arange(12):
-        inside = (here < top) & (here >= top - step / 2)
+    for top in edge - step * numpy.arange(12):
+        inside = (here < top) & (here >= top - step)
         n, k = int(inside.sum()), int(lost[inside].sum())
-        if top < edge / 2 or k <= n * usual + 3 * math.sqrt(4 * n * usual + 1):
+        if top < edge / 2 or k <= n * usual + 2 * math.sqrt(n * usual + 1) and n > 0:
             return float(top)
     return float(top)
 

@@ -214,8 +214,8 @@ def cloud(name: str, learned: Learned, table_name: str,
 
 
 def scenario(head: list[str], clocks: Clocks | None, clouds: list[Words], seed: int,
-             proof: list[str]) -> str:
-    """Writes the whole file."""
+             proof: list[str], fixed: dict[str, list[str]] | None = None) -> str:
+    """Writes the whole file. `fixed` has further statements of each cloud."""
     lines = [row for text in head for row in _comment(text)]
     if clocks is not None:
         lines += [row for text in clocks.notes for row in _comment(f"Clocks: {text}")]
@@ -224,11 +224,22 @@ def scenario(head: list[str], clocks: Clocks | None, clouds: list[Words], seed: 
     ends = {"down": ("a", "b"), "up": ("b", "a")}
     for w in clouds:
         lines += ["", "cloud {} from {} to {}".format(w.cloud, *ends[w.cloud]), *w.lines]
+        lines += [f"cloud {w.cloud} {line}" for line in (fixed or {}).get(w.cloud, [])]
     if len(clouds) == 1:
         other = "up" if clouds[0].cloud == "down" else "down"
-        lines += ["", "# Nothing is known of the other direction.",
+        known = (fixed or {}).get(other, [])
+        lines += ["", *([] if known else ["# Nothing is known of the other direction."]),
                   "cloud {} from {} to {}".format(other, *ends[other])]
+        lines += [f"cloud {other} {line}" for line in known]
     return "\n".join(lines) + "\n"
+
+
+def plain(head: list[str], line: str, seed: int) -> str:
+    """Writes a file with one statement, of which there is no proof."""
+    rows = [row for text in [*head, "There is no proof: the tool does not tell of packets."]
+            for row in _comment(text)]
+    return "\n".join([*rows, "", f"seed {seed}", "port a", "port b", "cloud down from a to b",
+                      "cloud up from b to a", f"cloud down {line}"]) + "\n"
 
 
 def table_path(out: str, name: str) -> str:
