@@ -261,6 +261,51 @@ static void a_path_that_loses_half_changes_nothing(void **state)
 	assert_int_equal(counts.only[0], 1100);
 }
 
+/* Puts segments of one flow as one frame, as a host with TSO or GRO captures them. */
+static void put_segments(uint32_t i, uint32_t first, uint32_t n, uint64_t t_ns)
+{
+	const uint32_t segment = 1460;
+	const struct frame_shape shape = {.ip = 4,
+	                                  .protocol = FRAME_TCP,
+	                                  .sequence = 1 + first * segment,
+	                                  .payload_bytes = 100};
+	uint8_t frame[FRAME_BYTES_MAX];
+	const uint32_t head = frame_make(frame, &shape) - shape.payload_bytes;
+	const uint32_t bytes = head + n * segment;
+	uint8_t *ip = frame + frame_network(&shape);
+
+	ip[2] = (uint8_t)((bytes - 14) >> 8);
+	ip[3] = (uint8_t)(bytes - 14);
+	ip[4] = (uint8_t)((first + 1) >> 8);
+	ip[5] = (uint8_t)(first + 1);
+	dump_write(dumps[i], START_NS + t_ns, frame, head + 40, bytes);
+}
+
+static void super_frames_are_cut_into_what_the_path_carries(void **state)
+{
+	uint32_t lost = 0, cut = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < 600; k += 6) {
+		const uint32_t n = 1 + k / 6 % 4;
+
+		put_segments(0, k, n, k * SIMTIME_MS);
+		cut += n > 1;
+		for (uint32_t part = 0; part < n; part++) {
+			if (k % 10 == 0 && part == 0)
+				lost++;
+			else
+				put_segments(1, k + part, 1, k * SIMTIME_MS + DELAY_NS);
+		}
+	}
+	pair(256);
+	assert_int_equal(counts.only[1], 0);
+	assert_int_equal(counts.only[0], lost);
+	assert_int_equal(counts.cut[0], cut);
+	for (uint32_t k = 0; k < n_rows; k++)
+		assert_int_equal(rows[k].wire_bytes, 1514);
+}
+
 static void break_a_bit(uint8_t *frame, uint32_t bytes)
 {
 	frame[bytes - 1 - (frame[19] & 1) * 44] ^= 0x10;
@@ -316,6 +361,7 @@ GROUP(pairing)
 	        CLAIM(clocks_may_differ_by_an_hour_and_be_set),
 	        CLAIM(a_capture_that_begins_much_later_is_found_by_its_clock),
 	        CLAIM(a_path_that_loses_half_changes_nothing),
+	        CLAIM(super_frames_are_cut_into_what_the_path_carries),
 	        CLAIM(damage_is_seen_and_names_its_capture),
 	        CLAIM(captures_of_different_paths_have_no_pair),
 	        CLAIM(equal_packets_are_paired_in_their_order_and_in_linear_time),

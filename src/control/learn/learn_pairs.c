@@ -58,13 +58,13 @@ static json_t *json_capture(const struct capture *capture, const char *path,
 
 	if (!capture_say_order(capture, order, sizeof(order)))
 		order[0] = 0;
-	return json_pack("{s:s%,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:s}", "path", path, strlen(path),
-	                 "frames", (json_int_t)counts->frames[i], "only",
+	return json_pack("{s:s%,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:s}", "path", path,
+	                 strlen(path), "frames", (json_int_t)counts->frames[i], "only",
 	                 (json_int_t)counts->only[i], "copies", (json_int_t)counts->copies[i],
 	                 "damaged", (json_int_t)counts->damaged[i], "fragments",
 	                 (json_int_t)counts->fragments[i], "longest",
-	                 (json_int_t)counts->longest[i], "truncated",
-	                 (json_int_t)capture_counts(capture)->truncated, "damage",
+	                 (json_int_t)counts->longest[i], "super_frames", (json_int_t)counts->cut[i],
+	                 "truncated", (json_int_t)capture_counts(capture)->truncated, "damage",
 	                 capture_damage(capture), "order", order);
 }
 

@@ -8,7 +8,10 @@
 #include "packet/digest.h"
 #include "packet/headers.h"
 
+#define TCP_FIN           0x01
 #define TCP_SYN           0x02
+#define TCP_PSH           0x08
+#define MTU               1500u
 #define ICMP_ECHO_ANSWER  0
 #define ICMP_ECHO         8
 #define ICMP6_ECHO        128
@@ -123,8 +126,11 @@ static uint32_t mark_transport(struct packet_mark *mark, struct packet_ends *end
 		const uint32_t header = tcp_header_bytes(transport, here);
 		const bool syn = transport[13] & TCP_SYN;
 
-		/* Sequence numbers, flags and window; then what is behind the checksum. */
-		mark->body = digest_bytes(mark->body, transport + 4, 12);
+		mark->sequence = headers_u32(transport + 4);
+		mark->flags = transport[13];
+		/* The acknowledged number, and the window; then what is behind the checksum. */
+		mark->body = digest_bytes(mark->body, transport + 8, 4);
+		mark->body = digest_bytes(mark->body, transport + 14, 2);
 		mark->body = digest_bytes(mark->body, transport + 18, syn ? 2 : header - 18);
 		return header;
 	}
@@ -158,8 +164,8 @@ static void mark_ip(struct packet_mark *mark, struct packet_ends *ends,
 	ends->protocol = headers->protocol;
 	memcpy(ends->address[0], addresses, address_bytes);
 	memcpy(ends->address[1], addresses + address_bytes, address_bytes);
-	mark->body = digest_add(mark->body, (uint64_t)headers->network_bytes << 16 |
-	                                            (uint64_t)headers->ip << 8 | headers->protocol);
+	mark->network_bytes = headers->network_bytes;
+	mark->body = digest_add(mark->body, (uint64_t)headers->ip << 8 | headers->protocol);
 	if (headers->ip == 4) {
 		mark->id = headers_u16(ip + 4);
 		mark->ecn = ip[1] & 3;
@@ -173,6 +179,13 @@ static void mark_ip(struct packet_mark *mark, struct packet_ends *ends,
 		                          RTE_MIN(headers->transport_here, end - payload));
 	else
 		payload = headers->network + (headers->ip == 4 ? (ip[0] & 0x0fu) * 4 : 40);
+	if (mark->flags != 0 && payload < headers->network + headers->network_bytes) {
+		const uint32_t head = payload - headers->network;
+
+		mark->payload_bytes = headers->network_bytes - head;
+		if (headers->network_bytes > MTU && head < MTU)
+			mark->segment = (uint16_t)(MTU - head);
+	}
 	if (payload < end)
 		mark->payload = digest_bytes(mark->payload, frame->data + payload,
 		                             RTE_MIN(end - payload, PACKET_MARK_PAYLOAD));
@@ -199,11 +212,29 @@ void packet_mark_make(struct packet_mark *mark, struct packet_ends *ends,
 		                          RTE_MIN(frame->bytes - 12, 2 * PACKET_MARK_PAYLOAD));
 }
 
+void packet_mark_part(struct packet_mark *part, const struct packet_mark *super, uint32_t at)
+{
+	const uint32_t left = super->payload_bytes - at;
+	const uint32_t bytes = RTE_MIN(left, super->segment);
+	const uint32_t less = super->payload_bytes - bytes;
+
+	*part = *super;
+	part->payload_bytes = bytes;
+	part->wire_bytes -= RTE_MIN(less, part->wire_bytes);
+	part->network_bytes -= less;
+	part->sequence += at;
+	part->id = (part->id + at / super->segment) & 0xffff;
+	part->segment = 0;
+	if (bytes < left)
+		part->flags &= (uint8_t) ~(TCP_PSH | TCP_FIN);
+}
+
 uint64_t packet_mark_key(const struct packet_mark *mark, uint32_t parts)
 {
-	uint64_t key = mark->body;
+	uint64_t key = digest_add(mark->body, (uint64_t)mark->network_bytes << 32 | mark->sequence);
 
-	if (parts & MARK_PAYLOAD)
+	key = digest_add(key, mark->flags);
+	if (parts & MARK_PAYLOAD && !(parts & MARK_CUT && mark->flags != 0))
 		key = digest_add(key, mark->payload);
 	if (parts & MARK_ID)
 		key = digest_add(key, mark->id);

@@ -12,6 +12,11 @@
  * Link headers, VLAN tags, TTL, DSCP, ECN and checksums belong to no part, because routers change
  * them. A frame without IP has a body only: its ethertype and its first bytes.
  *
+ * A host captures what its NIC cuts later (TSO), or what was joined already (GRO): a *super-frame*
+ * of TCP. packet_mark_part makes the mark of each packet that it stands for, as the sender's kernel
+ * cuts it: equal payloads of `segment` bytes but for the last, identifications and sequence numbers
+ * that count up, PSH and FIN in the last.
+ *
  * A frame is *damaged* if a checksum or a length of it is wrong. That is not known if only the
  * beginning was captured. A sender that leaves checksums to its NIC captures wrong ones.
  *
@@ -27,8 +32,9 @@
 
 #define PACKET_MARK_PAYLOAD 32u
 
-/* Parts of a mark, a bit each; the body is always compared. */
-enum { MARK_PAYLOAD = 1, MARK_ID = 2, MARK_ADDRESSES = 4, MARK_ALL = 7 };
+/* Parts of a mark, a bit each; the body is always compared. MARK_CUT leaves out the payload of TCP,
+ * because that of a super-frame's later packets may not have been captured. */
+enum { MARK_PAYLOAD = 1, MARK_ID = 2, MARK_ADDRESSES = 4, MARK_ALL = 7, MARK_CUT = 8 };
 
 /* The ends of a flow: one direction of addresses, protocol and ports. */
 struct packet_ends {
@@ -41,13 +47,18 @@ struct packet_ends {
 struct packet_mark {
 	uint64_t body, payload, addresses;
 	simtime t_ns;
-	uint32_t id, wire_bytes;
-	uint8_t ecn; /* the two bits of ECN */
+	uint32_t id, wire_bytes, network_bytes;
+	uint32_t sequence, payload_bytes; /* of TCP, else 0 */
+	uint16_t segment;                 /* of a super-frame, else 0 */
+	uint8_t flags;                    /* of TCP, else 0 */
+	uint8_t ecn;                      /* the two bits of ECN */
 	bool damaged, fragment;
 };
 
 void packet_mark_make(struct packet_mark *mark, struct packet_ends *ends,
                       const struct capture_frame *frame);
+/* Makes the mark of the packet at offset `at` of a super-frame's payload. */
+void packet_mark_part(struct packet_mark *part, const struct packet_mark *super, uint32_t at);
 /* Returns the digest of the body and of these parts. */
 uint64_t packet_mark_key(const struct packet_mark *mark, uint32_t parts);
 

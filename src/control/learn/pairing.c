@@ -18,7 +18,9 @@ struct pairing_side {
 	struct capture *capture;
 	struct marked *probe; /* the first frames, until they are taken */
 	uint32_t n_probe, at_probe;
-	struct marked ahead; /* the next frame, if `more` */
+	struct marked ahead; /* the next packet, if `more` */
+	struct marked super; /* the super-frame of which that is a part */
+	uint32_t cut_bytes;  /* of its payload; 0: it is no part, or all parts were taken */
 	bool more;
 	uint32_t number; /* of `ahead` */
 	uint32_t lonely; /* frames taken since the latest pair */
@@ -110,25 +112,51 @@ static bool read_frame(struct pairing *pairing, uint32_t i, struct marked *marke
 	packet_mark_make(&marked->mark, &ends, &frame);
 	marked->flow = ends.ip ? flow_list_number(&pairing->flows, &ends, marked->mark.addresses)
 	                       : FLOW_LIST_MAX;
-	counts->frames[i]++;
 	counts->damaged[i] += marked->mark.damaged;
 	counts->fragments[i] += marked->mark.fragment;
 	counts->longest[i] = RTE_MAX(counts->longest[i], frame.wire_bytes);
 	return true;
 }
 
-/* Moves on to the next frame of a capture. */
-static void step(struct pairing *pairing, uint32_t i)
+/* Makes the next part of a super-frame the packet ahead. */
+static void next_part(struct pairing_side *side)
+{
+	const struct packet_mark *super = &side->super.mark;
+
+	packet_mark_part(&side->ahead.mark, super, side->cut_bytes);
+	side->cut_bytes += super->segment;
+	if (side->cut_bytes >= super->payload_bytes)
+		side->cut_bytes = 0;
+}
+
+static void read_ahead(struct pairing *pairing, uint32_t i)
 {
 	struct pairing_side *side = &pairing->sides[i];
 
-	side->number++;
 	if (side->at_probe < side->n_probe) {
 		side->ahead = side->probe[side->at_probe++];
 		side->more = true;
 	} else {
 		side->more = read_frame(pairing, i, &side->ahead);
 	}
+	if (side->more && side->ahead.mark.segment > 0 && pairing->counts.parts & MARK_CUT) {
+		side->super = side->ahead;
+		pairing->counts.cut[i]++;
+		next_part(side);
+	}
+}
+
+/* Moves on to the next packet of a capture. */
+static void step(struct pairing *pairing, uint32_t i)
+{
+	struct pairing_side *side = &pairing->sides[i];
+
+	side->number++;
+	if (side->cut_bytes > 0)
+		next_part(side);
+	else
+		read_ahead(pairing, i);
+	pairing->counts.frames[i] += side->more;
 }
 
 /* ---- what the path changes ---- */
@@ -176,6 +204,26 @@ static uint32_t probe_pairs(const struct pairing *pairing, uint32_t parts, uint6
 			j++;
 	}
 	return pairs;
+}
+
+/* Returns whether both probes have super-frames: long frames, most of which differ in length. */
+static bool has_super_frames(const struct pairing *pairing)
+{
+	uint32_t longest = 0, n = 0, alike = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t k = 0; k < pairing->sides[i].n_probe; k++)
+			longest = RTE_MAX(longest, pairing->sides[i].probe[k].mark.network_bytes);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t k = 0; k < pairing->sides[i].n_probe; k++) {
+			const struct packet_mark *mark = &pairing->sides[i].probe[k].mark;
+
+			n += mark->segment > 0;
+			alike += mark->segment > 0 && mark->network_bytes == longest;
+		}
+	}
+	return n > 0 && (alike <= n / 2 || longest > 9000);
 }
 
 /* Leaves out the parts without which many more packets are found. */
@@ -239,6 +287,8 @@ static int probe(struct pairing *pairing)
 	}
 	if (rc == 0) {
 		choose_parts(pairing, keys);
+		if (has_super_frames(pairing))
+			pairing->counts.parts |= MARK_CUT;
 		/* Without one, the clocks count as equal: one capture may begin much later. */
 		pairing->shift_known = find_shift(pairing, keys[0]);
 	}

@@ -7,6 +7,9 @@
  * than without, there is a NAT, and addresses are not compared; likewise the identification, and
  * the payload, if one capture has less of it.
  *
+ * Super-frames of TCP are cut into their packets, which are what is paired. Frames of more than
+ * 1514 bytes are super-frames unless most of them have one length: then they are jumbo frames.
+ *
  * Both captures are read in step, so memory is bounded: of each, up to `room` frames that have no
  * partner yet are kept. The frame with the earlier instant is read first; how far the clocks differ
  * follows from the latest pair, so it does not matter whether they agree, drift, or are set. If
@@ -56,7 +59,8 @@ struct pairing_counts {
 	uint64_t pairs;
 	uint64_t alike; /* pairs that had another candidate */
 	uint32_t longest[2];
-	uint32_t parts; /* of marks that were compared */
+	uint64_t cut[2]; /* super-frames */
+	uint32_t parts;  /* of marks that were compared */
 };
 
 struct pairing;

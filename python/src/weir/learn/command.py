@@ -67,6 +67,11 @@ def _captures(options: argparse.Namespace) -> int:
             f"{found.facts['pairs']} packets are in both."]
     if changed:
         head.append(f"The path changes {' and '.join(changed)} of packets, as a NAT does.")
+    joined = sum(one["super_frames"] for one in found.facts["captures"])
+    if joined:
+        head.append(f"{joined} super-frames of TCP were cut into packets of 1500 bytes; their "
+                    "packets have one stamp. `ethtool -K INTERFACE tso off gso off gro off` before "
+                    "the capture gives each its own.")
     if found.facts["alike"] > found.facts["pairs"] / 20:
         head.append(f"{found.facts['alike']} packets look like others: which is which is a guess.")
     return finish(options, head, settled, learned)
