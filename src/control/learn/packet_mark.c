@@ -11,7 +11,6 @@
 #define TCP_FIN           0x01
 #define TCP_SYN           0x02
 #define TCP_PSH           0x08
-#define MTU               1500u
 #define ICMP_ECHO_ANSWER  0
 #define ICMP_ECHO         8
 #define ICMP6_ECHO        128
@@ -183,8 +182,8 @@ static void mark_ip(struct packet_mark *mark, struct packet_ends *ends,
 		const uint32_t head = payload - headers->network;
 
 		mark->payload_bytes = headers->network_bytes - head;
-		if (headers->network_bytes > MTU && head < MTU)
-			mark->segment = (uint16_t)(MTU - head);
+		if (headers->network_bytes > PACKET_MARK_MTU && head < PACKET_MARK_MTU)
+			mark->segment = (uint16_t)(PACKET_MARK_MTU - head);
 	}
 	if (payload < end)
 		mark->payload = digest_bytes(mark->payload, frame->data + payload,

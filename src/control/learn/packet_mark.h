@@ -31,6 +31,7 @@
 #include "capture/capture.h"
 
 #define PACKET_MARK_PAYLOAD 32u
+#define PACKET_MARK_MTU     1500u /* of the parts of a super-frame */
 
 /* Parts of a mark, a bit each; the body is always compared. MARK_CUT leaves out the payload of TCP,
  * because that of a super-frame's later packets may not have been captured. */

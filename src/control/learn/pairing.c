@@ -206,10 +206,11 @@ static uint32_t probe_pairs(const struct pairing *pairing, uint32_t parts, uint6
 	return pairs;
 }
 
-/* Returns whether both probes have super-frames: long frames, most of which differ in length. */
+/* Returns whether the probes have super-frames. Jumbo frames are long, too, but most of them have
+ * one length, and hardly any frame beside them has that of Ethernet. */
 static bool has_super_frames(const struct pairing *pairing)
 {
-	uint32_t longest = 0, n = 0, alike = 0;
+	uint32_t longest = 0, n = 0, alike = 0, usual = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		for (uint32_t k = 0; k < pairing->sides[i].n_probe; k++)
@@ -221,9 +222,10 @@ static bool has_super_frames(const struct pairing *pairing)
 
 			n += mark->segment > 0;
 			alike += mark->segment > 0 && mark->network_bytes == longest;
+			usual += mark->network_bytes == PACKET_MARK_MTU;
 		}
 	}
-	return n > 0 && (alike <= n / 2 || longest > 9000);
+	return n > 0 && (alike <= n / 2 || usual > n / 10 || longest > PAIRING_JUMBO);
 }
 
 /* Leaves out the parts without which many more packets are found. */

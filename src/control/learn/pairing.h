@@ -33,6 +33,7 @@
 
 #define PAIRING_PROBE 65536u
 #define PAIRING_ROOM  (1u << 19)
+#define PAIRING_JUMBO 9000u /* no network has longer packets */
 #define PAIRING_NEVER INT64_MIN
 #define PAIRING_NONE  UINT32_MAX
 

@@ -19,6 +19,7 @@ import scipy.stats
 from .estimate import Estimate, Floats, block_error, series
 
 CONSTANT_NS = 1000.0
+STAMPS_NS = 50e3  # what a host's stamps vary by, if that is little beside the delay
 TABLE_LINES = 1000
 
 
@@ -150,7 +151,7 @@ def learn(rest_ns: Floats, gap_ns: Floats, overtaken: int) -> Delay:
     n = len(rest_ns)
     basis = f"{n} packets"
     low, high = numpy.quantile(rest_ns, [0.005, 0.995])
-    if high - low <= CONSTANT_NS:
+    if high - low <= max(CONSTANT_NS, min(STAMPS_NS, 0.005 * abs(float(numpy.median(rest_ns))))):
         middle = float(numpy.median(rest_ns))
         delay = Estimate("delay", middle, min(middle - 1, float(low)), max(middle + 1, float(high)),
                          "ns", basis)

@@ -88,8 +88,10 @@ def _edge(values: Floats) -> tuple[float, int]:
     return best
 
 
-def delay_changes(rest_ns: Floats, at_ns: Floats) -> str | None:
-    """Looks for a route that is another one later: a step of the delay without the queue."""
+def delay_changes(rest_ns: Floats, at_ns: Floats, packet_ns: float) -> str | None:
+    """Looks for a route that is another one later: a step of the delay without the queue. A step of
+    what the link takes for a few packets, `packet_ns` each, is that of packets which no capture
+    has."""
     if len(rest_ns) < 20 * PARTS:
         return None
     parts = numpy.array([float(numpy.median(p)) for p in numpy.array_split(rest_ns, PARTS)])
@@ -98,7 +100,8 @@ def delay_changes(rest_ns: Floats, at_ns: Floats) -> str | None:
                                parts[at:] - numpy.median(parts[at:])])
     noise = 1.4826 * float(numpy.median(numpy.abs(inner))) + float(inner.std()) / 2 + 1.0
     first, second = float(numpy.median(parts[:at])), float(numpy.median(parts[at:]))
-    if strength / noise < 9 or abs(second - first) < max(20e3, 0.005 * abs(first)):
+    if strength / noise < 9 or abs(second - first) < max(
+            20e3, 0.005 * abs(first), 3.5 * packet_ns):
         return None
     when = float(numpy.array_split(at_ns, PARTS)[at][0]) / 1e9
     return (f"the path changes: {when:.1f} s after the beginning its delay steps from "

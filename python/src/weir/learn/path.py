@@ -89,8 +89,9 @@ def _doubt(learned: Learned, departed: Floats, usual: Any) -> None:
     met = ~queue.unsure
     lost = (direction.lost & met)[met]
     at = (direction.sent_ns[met] - direction.sent_ns[0]).astype(float)
-    found = [delay for delay in (doubts.delay_changes(learned.rest_ns[usual], departed[usual]),)
-             if delay]
+    packet_ns = 8e9 * float(direction.size.max()) / queue.rate.value if queue.rate else 0.0
+    by_route = doubts.delay_changes(learned.rest_ns[usual], departed[usual], packet_ns)
+    found = [by_route] if by_route else []
     if learned.loss.model not in ("none", "every"):
         by_queue = (doubts.loss_follows_queue(lost, queue.occupancy[met])
                     if queue.rate is not None else None)
