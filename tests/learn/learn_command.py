@@ -173,6 +173,25 @@ def a_missing_package_is_said_in_one_line_with_what_to_install():
         assert "there is no" in done.stderr, done.stderr
 
 
+def hostile_captures_are_paired_or_refused_in_one_line():
+    folder = os.environ.get("WEIR_HOSTILE") or os.path.join(ROOT, "../shared/pcaps/hostile")
+    if not os.path.isdir(folder):
+        raise tap.Skip("there are no hostile captures here; $WEIR_HOSTILE names their folder")
+    with tempfile.TemporaryDirectory() as place:
+        for name in sorted(os.listdir(folder)):
+            done = weir("learn", "--sent", os.path.join(folder, name), "--received",
+                        os.path.join(folder, ".", name), "--pairs", os.path.join(place, "pairs"),
+                        fine=(0, 2))
+            if done.returncode == 2:
+                assert done.stderr.count("\n") == 1, (name, done.stderr)
+            else:
+                facts = json.loads(done.stdout)
+                size = os.path.getsize(os.path.join(place, "pairs"))
+                rows = facts["pairs"] + sum(one["only"] + one["copies"]
+                                            for one in facts["captures"])
+                assert size == 40 * rows, (name, size, facts)
+
+
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_path_becomes_a_scenario_that_weir_reads_and_proves_itself,
     both_directions_are_learned_at_once_and_clocks_do_not_matter,
@@ -180,6 +199,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     the_json_has_estimates_with_intervals_and_the_proof,
     windows_become_a_trace,
     what_holds_no_path_is_refused_in_one_line,
+    hostile_captures_are_paired_or_refused_in_one_line,
     captures_that_are_swapped_are_recognized_by_their_delay,
     a_missing_package_is_said_in_one_line_with_what_to_install,
 )]))

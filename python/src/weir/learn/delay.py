@@ -153,7 +153,7 @@ def learn(rest_ns: Floats, gap_ns: Floats, overtaken: int) -> Delay:
     low, high = numpy.quantile(rest_ns, [0.005, 0.995])
     if high - low <= max(CONSTANT_NS, min(STAMPS_NS, 0.005 * abs(float(numpy.median(rest_ns))))):
         middle = float(numpy.median(rest_ns))
-        delay = Estimate("delay", middle, min(middle - 1, float(low)), max(middle + 1, float(high)),
+        delay = Estimate("delay", middle, min(middle - 2, float(low)), max(middle + 2, float(high)),
                          "ns", basis)
         return Delay("constant", delay, None, None, None, overtaken == 0, overtaken, {}, 0.0,
                      numpy.empty(0))

@@ -10,6 +10,7 @@ import numpy
 
 from . import delay as delays
 from . import doubts, order
+from . import link as links
 from . import loss as losses
 from . import queue as queues
 from .estimate import Estimate, Floats, wider
@@ -62,7 +63,7 @@ class Learned:
 def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
     """`drift_error` is how uncertain the rate of one clock by the other is (Clocks)."""
     queue = queues.learn(direction)
-    arrivals = queues.arrivals_of(direction)
+    arrivals = links.arrivals_of(direction)
     own = ~arrivals.copy & ~direction.damaged[arrivals.index]
     departed = queue.departed_ns[own]
     rest = arrivals.out_ns[own] - departed
