@@ -17,6 +17,7 @@ Bools = numpy.typing.NDArray[numpy.bool_]
 LEVEL = 0.95
 Z = 1.959964
 BLOCKS = 40
+EXACT = 5e-6  # nobody writes a number more exactly
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +83,7 @@ def rounded(estimate: Estimate) -> float:
     """Returns the number that a person would write: the shortest one close to the value, compared
     with the interval."""
     value = estimate.value
-    near = min(estimate.high - value, value - estimate.low) / 4
+    near = max(min(estimate.high - value, value - estimate.low) / 4, EXACT * abs(value))
     if value == 0 or not math.isfinite(near):
         return value
     for digits in range(1, 15):

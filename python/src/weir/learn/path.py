@@ -69,7 +69,10 @@ def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
     rest = arrivals.out_ns[own] - departed
     rank = direction.rank[arrivals.index[own]]
     reorder = order.reorder(rest, rank)
-    usual = ~reorder.late if reorder is not None else numpy.ones(len(rest), bool)
+    # Of a packet and its copy, the one that arrives first counts as the packet: it is too early.
+    usual = ~numpy.isin(arrivals.index[own], direction.copy_of)
+    if reorder is not None:
+        usual &= ~reorder.late
     overtaken = int(order.overtaken(rank[usual]).sum())
     gap = numpy.diff(departed[usual], prepend=departed[usual][:1])
     delay = delays.learn(rest[usual], gap, overtaken)

@@ -20,6 +20,7 @@ from .estimate import BLOCKS, LEVEL, Floats
 from .link import RESOLUTION_NS, Arrivals, departures
 
 LEAST_HALF = 1e-7  # nobody needs to know a rate better
+ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
 
 
@@ -163,6 +164,8 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
                  "initial_simplex": numpy.log([[best[1], best[2]], [best[1] * 1.05, best[2]],
                                                [best[1], best[2] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
-    if b < BURST_LEAST or not better(a, (r, b), (rate, 0.0)):
+    # A flow that is never idle shows the depth only at its beginning.
+    once = _spread(a, r, b) < ONCE * _spread(a, rate)
+    if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
         return None
     return r, b
