@@ -17,6 +17,9 @@ from .estimate import Estimate, Floats, wider
 from .pairs import Direction
 
 
+LEAST_USUAL = 30  # packets that tell of delays
+
+
 @dataclasses.dataclass
 class Learned:
     """One direction. `doubts` are reasons why the statements are not the path; `notes` are what a
@@ -71,6 +74,8 @@ def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
     reorder = order.reorder(rest, rank)
     # Of a packet and its copy, the one that arrives first counts as the packet: it is too early.
     usual = ~numpy.isin(arrivals.index[own], direction.copy_of)
+    if usual.sum() < LEAST_USUAL:
+        usual[:] = True
     if reorder is not None:
         usual &= ~reorder.late
     overtaken = int(order.overtaken(rank[usual]).sum())
