@@ -32,6 +32,9 @@ def _metadata(project):
              f"License: {project['license']['text']}"]
     lines += [f"Classifier: {text}" for text in project["classifiers"]]
     lines += [f"Requires-Dist: {text}" for text in project["dependencies"]]
+    for extra, wanted in project["optional-dependencies"].items():
+        lines += [f"Provides-Extra: {extra}"]
+        lines += [f"Requires-Dist: {text}; extra == '{extra}'" for text in wanted]
     with open(os.path.join(HERE, project["readme"]), encoding="utf-8") as readme:
         return "\n".join(lines) + "\nDescription-Content-Type: text/markdown\n\n" + readme.read()
 

@@ -43,11 +43,11 @@ static const struct {
 } commands[] = {
         {&exec_options, command_exec},   {&on_options, command_on},
         {&run_options, command_run},     {&replay_options, command_replay},
-        {&diff_options, command_diff},   {&check_options, command_check},
-        {&ctl_options, command_ctl},     {&top_options, command_top},
-        {&serve_options, command_serve}, {&bench_options, command_bench},
-        {&lab_options, command_lab},     {&setup_options, command_setup},
-        {&help_options, command_help},
+        {&diff_options, command_diff},   {&learn_options, command_learn},
+        {&check_options, command_check}, {&ctl_options, command_ctl},
+        {&top_options, command_top},     {&serve_options, command_serve},
+        {&bench_options, command_bench}, {&lab_options, command_lab},
+        {&setup_options, command_setup}, {&help_options, command_help},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

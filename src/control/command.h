@@ -20,6 +20,7 @@ int command_on(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_diff(int argc, char **argv);
+int command_learn(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_top(int argc, char **argv);
@@ -34,7 +35,7 @@ void command_complete(FILE *out, int n, char **words, const struct options *cons
 
 /* The options of each command, and its help. */
 extern const struct options exec_options, on_options, run_options, replay_options, diff_options,
-        check_options, ctl_options, top_options, serve_options, bench_options, lab_options,
-        setup_options;
+        learn_options, check_options, ctl_options, top_options, serve_options, bench_options,
+        lab_options, setup_options;
 
 #endif

@@ -109,7 +109,8 @@ def blocks_of(page):
 
 def start(words):
     folder = os.path.dirname(WEIR)
-    environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8")
+    environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8",
+                       PYTHONPATH=os.path.join(ROOT, "python", "src"), PYTHONDONTWRITEBYTECODE="1")
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             stdin=subprocess.DEVNULL,
                             env=environment, text=True, start_new_session=True)
@@ -163,12 +164,21 @@ def why_no_exec():
     return out.strip() if status != 0 else ""
 
 
+@functools.cache
+def why_no_learn():
+    """Returns what this machine lacks for `weir learn`, or an empty text."""
+    status, out = run(["weir", "learn", "/dev/null"])
+    return out.strip() if status != 0 and " lacks " in out else ""
+
+
 def need_what_is_used(text):
     for program in ("ping", "iperf3", "capinfos", "tshark", "curl"):
         if re.search(rf"\b{program} ", text) and not shutil.which(program):
             raise tap.Skip(f"{program} is not installed")
     if "--between" in text and not os.path.exists("/etc/hosts"):
         raise tap.Skip("there is no /etc/hosts, where the names of two commands go")
+    if "weir learn" in text and why_no_learn():
+        raise tap.Skip(why_no_learn())
     if "weir exec" in text and why_no_exec():
         raise tap.Skip(why_no_exec())
     for folder in re.findall(r"(?:--recording|weir diff) (\w+)", text):

@@ -167,6 +167,7 @@ static int hand_over(const struct lab_arguments *arguments, const struct options
 	        .module = "weir.lab.command",
 	        .needs = "",
 	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
+	        .unable = 1,
 	};
 	struct handed handed = {.n = 0};
 	char **all;

@@ -9,7 +9,7 @@
 
 #include "python/python_text.h"
 
-#define BEFORE_MAX 10 /* what python3 gets before the words of the command */
+#define BEFORE_MAX 11 /* what python3 gets before the words of the command */
 
 /* Writes the folder of the package if it is beside this program: where it is installed, or was
  * built, src/ or tests/faults/ of the build folder. Otherwise it is "". */
@@ -32,12 +32,12 @@ int python_become(const struct python_command *command, int n, char *const *word
 {
 	const char *named = getenv("WEIR_PYTHON");
 	const char *python = named && named[0] ? named : "python3";
-	char program[PATH_MAX] = "", folder[2 * PATH_MAX];
+	char program[PATH_MAX] = "", folder[2 * PATH_MAX], unable[12];
 	const char **line = calloc((size_t)n + BEFORE_MAX + 1, sizeof(*line)), **at = line;
 
 	if (line == NULL) {
 		fprintf(stderr, "weir %s: no memory\n", command->command);
-		return 1;
+		return command->unable;
 	}
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) > 0)
 		setenv("WEIR", program, 1);
@@ -54,11 +54,13 @@ int python_become(const struct python_command *command, int n, char *const *word
 	*at++ = command->needs;
 	*at++ = command->get;
 	*at++ = WEIR_VERSION;
+	snprintf(unable, sizeof(unable), "%d", command->unable);
+	*at++ = unable;
 	memcpy(at, words, (size_t)n * sizeof(*words));
 	execvp(python, (char *const *)line);
 	fprintf(stderr, "weir %s: it is Python, and %s cannot be started: %s; %s\n",
 	        command->command, python, strerror(errno),
 	        python == named ? "$WEIR_PYTHON names it" : "apt install python3");
 	free(line);
-	return 1;
+	return command->unable;
 }

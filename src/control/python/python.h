@@ -25,6 +25,7 @@ struct python_command {
 	const char *module;  /* that has main(words), which returns the exit status */
 	const char *needs;   /* other modules, `numpy scipy`; "": none */
 	const char *get;     /* how to get what is missing, `apt install python3-weir` */
+	int unable;          /* the exit status if something is missing */
 };
 
 /* Replaces this process by Python, or by what $WEIR_PYTHON names, which calls main with these

@@ -16,7 +16,7 @@ def elsewhere():
         os.execv(system, [system, *words[1:]])
 
 
-def start(command, module, folder, needs, get, version, *words):
+def start(command, module, folder, needs, get, version, unable, *words):
     """Calls main(words) of the module. Returns the exit status, or a message."""
     if sys.path[0] == "":  # the working directory, unless $PYTHONSAFEPATH is set
         del sys.path[0]
@@ -50,6 +50,6 @@ def start(command, module, folder, needs, get, version, *words):
 ended = start(*sys.argv[1:])
 if isinstance(ended, str):
     sys.stderr.write(f"weir {sys.argv[1]}: {ended}\n")
-    ended = 1
+    ended = int(sys.argv[7])
 sys.stderr.flush()
 os._exit(ended)  # what is left to print was printed, or cannot be

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two clocks: how they drift apart, when one was set, and by how much they differ.
+
+The stamps of the second capture are corrected to the clock of the first. Drift is the slope of the
+line below all delays that touches their lower convex hull under the middle of the measurement (S.
+Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
+INFOCOM 1999). A constant difference of clocks cannot be told from a constant delay: the delays of
+both directions together are known, how they divide is not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy
+
+from .estimate import Estimate, Floats
+from .pairs import NEVER, Direction
+
+BINS = 60
+SKEW_MOST = 1e-3  # a clock that drifts faster is no clock
+FAR_NS = 5e9      # a delay that only a wrong clock has
+
+
+@dataclasses.dataclass
+class Clocks:
+    """What was found and removed. `sure` is false if the delay of one way is an assumption."""
+
+    skew: Estimate | None
+    steps: list[tuple[float, float]]  # seconds after the beginning, nanoseconds
+    sure: bool
+    notes: list[str]
+
+    @property
+    def drift_error(self) -> float:
+        """How uncertain the drift is that was removed, as a share of time."""
+        return 0.0 if self.skew is None else (self.skew.high - self.skew.low) / 2e6
+
+
+def _bins(direction: Direction, begin: int, bins: int) -> tuple[Floats, Floats]:
+    """Returns the least delay of each part of the measurement, and when that was."""
+    return _level(direction, begin, bins, 0.0)
+
+
+def _level(direction: Direction, begin: int, bins: int, share: float) -> tuple[Floats, Floats]:
+    """Returns the same of another quantile of the delays of each part."""
+    there = ~direction.lost & ~direction.damaged
+    at = (direction.sent_ns[there] - begin).astype(float)
+    delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
+    groups = numpy.array_split(numpy.arange(len(at)), min(bins, max(len(at) // 20, 1)))
+    chosen = []
+    for g in groups:
+        k = int(share * (len(g) - 1))
+        chosen.append(g[numpy.argpartition(delay[g], k)[k]])
+    return at[chosen], delay[chosen]
+
+
+def hull_slope(at: Floats, delay: Floats) -> float:
+    """Returns the slope of the segment of the lower convex hull under the mean instant."""
+    hull: list[int] = []
+    for i in range(len(at)):
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
+            if ((delay[b] - delay[a]) * (at[i] - at[a])
+                    >= (delay[i] - delay[a]) * (at[b] - at[a])):
+                hull.pop()
+            else:
+                break
+        hull.append(i)
+    if len(hull) < 2:
+        return 0.0
+    middle = float(at.mean())
+    j = min(max(int(numpy.searchsorted(at[hull], middle)), 1), len(hull) - 1)
+    a, b = hull[j - 1], hull[j]
+    return float((delay[b] - delay[a]) / (at[b] - at[a]))
+
+
+def _drift(at: Floats, delay: Floats) -> tuple[float, float] | None:
+    """Returns the slope and its error, if delays follow a line beyond doubt."""
+    if len(at) < 20:
+        return None
+    half = len(at) // 2
+    x = at - at.mean()
+    slope = float((x * delay).sum() / (x * x).sum())
+    rest = delay - delay.mean() - slope * x
+    error = math.sqrt(float((rest ** 2).mean()) / float((x * x).sum()))
+    floor = 1.0 / (at[-1] - at[0])  # a nanosecond
+    parts = [float(numpy.polyfit(at[part], delay[part], 1)[0])
+             for part in (slice(0, half), slice(half, None))]
+    if (abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
+            or abs(parts[0] - parts[1]) > 0.3 * abs(slope) + 6 * error):
+        return None
+    return hull_slope(at, delay) if abs(hull_slope(at, delay) - slope) < 4 * error + floor else \
+        slope, max(2 * error, floor)
+
+
+def _step(at: Floats, delay: Floats) -> tuple[float, float, float] | None:
+    """Returns instant, size and noise of the largest step of the least delays."""
+    if len(at) < 20:
+        return None
+    best = (0.0, 0)
+    for i in range(4, len(at) - 4):
+        size = float(numpy.median(delay[i:i + 4]) - numpy.median(delay[i - 4:i]))
+        if abs(size) > abs(best[0]):
+            best = (size, i)
+    size, i = best
+    inner = numpy.concatenate([numpy.diff(delay[:max(i - 1, 2)]), numpy.diff(delay[i + 1:])])
+    noise = 1.4826 * float(numpy.median(numpy.abs(inner))) + 1.0
+    if abs(size) < 10 * noise:
+        return None
+    return float(at[i]), size, noise
+
+
+def _correct(forward: Direction | None, back: Direction | None, begin: int, slope: float,
+             step_at: float = math.inf, step: float = 0.0, offset: float = 0.0) -> None:
+    """Corrects the stamps of the second clock."""
+    def shift(stamps: numpy.typing.NDArray[numpy.int64]) -> None:
+        there = stamps != NEVER
+        since = (stamps[there] - begin).astype(float)
+        off = offset + slope * since + numpy.where(since >= step_at, step, 0.0)
+        stamps[there] -= numpy.round(off).astype(numpy.int64)
+
+    if forward is not None:
+        shift(forward.received_ns)
+        shift(forward.copy_ns)
+    if back is not None:
+        shift(back.sent_ns)
+
+
+def settle(forward: Direction | None, back: Direction | None, word: str = "guess") -> Clocks:
+    """Corrects the second clock in place. `word` is that of --clocks."""
+    both = [d for d in (forward, back) if d is not None]
+    begin = min(int(d.sent_ns[0]) for d in both)
+    found = Clocks(None, [], True, [])
+    if forward is not None and back is not None:
+        _set_clock(forward, back, begin, found)
+    _remove_drift(forward, back, begin, found)
+    _place(forward, back, begin, word, found)
+    return found
+
+
+def _set_clock(forward: Direction, back: Direction, begin: int, found: Clocks) -> None:
+    """Removes a step that both directions have, in opposite ways: no route does that."""
+    one, other = (_step(*_bins(d, begin, 4 * BINS)) for d in (forward, back))
+    if one is None or other is None or abs(one[1] + other[1]) > 0.1 * abs(one[1]) + 6 * one[2]:
+        return
+    size = (one[1] - other[1]) / 2
+    # The instant is that of the first packet behind it, of either direction.
+    there = ~forward.lost
+    delay = (forward.received_ns[there] - forward.sent_ns[there]).astype(float)
+    at = (forward.received_ns[there] - begin).astype(float)
+    near = numpy.abs((forward.sent_ns[there] - begin) - one[0]) < 0.05 * (at[-1] - at[0])
+    level = numpy.quantile(delay[near], 0.05 if size > 0 else 0.95) + size / 2
+    behind = near & (delay > level if size > 0 else delay < level)
+    when = float(at[behind].min()) if behind.any() else one[0]
+    _correct(forward, back, begin, 0.0, when, size)
+    found.steps.append((when / 1e9, size))
+    found.notes.append(f"{when / 1e9:.3f} s after the beginning a clock was set by "
+                       f"{abs(size) / 1e6:.3g} ms: removed")
+
+
+def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
+                  found: Clocks) -> None:
+    slopes = []
+    for direction, sign in ((forward, 1.0), (back, -1.0)):
+        if direction is not None:
+            # The line lies below all delays; of a queue that is always full, above or among them.
+            # A queue that fills at first is left out by the second try.
+            known = []
+            for share in (0.0, 0.5, 0.98):
+                at, delay = _level(direction, begin, BINS, share)
+                drift = _drift(at, delay) or _drift(at[BINS // 4:], delay[BINS // 4:])
+                known += [drift] if drift is not None else []
+            if not known:
+                return
+            slope, error = min(known, key=lambda drift: drift[1])
+            slopes.append((sign * slope, error))
+    if len(slopes) == 2 and abs(slopes[0][0] - slopes[1][0]) > 0.2 * abs(slopes[0][0]) + 3 * (
+            slopes[0][1] + slopes[1][1]):
+        return
+    slope = sum(s for s, _ in slopes) / len(slopes)
+    error = max(e for _, e in slopes)
+    # Stamps of the second clock run 1 + slope times as fast.
+    _correct(forward, back, begin, slope / (1 + slope))
+    found.skew = Estimate("skew", slope * 1e6, (slope - error) * 1e6, (slope + error) * 1e6, "ppm",
+                          "lower convex hull of the delays")
+    found.notes.append(f"the second clock runs {abs(slope) * 1e6:.3g} ppm too "
+                       f"{'fast' if slope > 0 else 'slow'}: removed")
+
+
+def _least(direction: Direction) -> float:
+    there = ~direction.lost & ~direction.damaged
+    return float((direction.received_ns[there] - direction.sent_ns[there]).min())
+
+
+def _place(forward: Direction | None, back: Direction | None, begin: int, word: str,
+           found: Clocks) -> None:
+    """Decides about the constant difference of clocks."""
+    least = [_least(d) for d in (forward, back) if d is not None]
+    wrong = any(x < 0 or x > FAR_NS for x in least)
+    if word == "same" or (word == "guess" and not wrong):
+        if word == "guess":
+            found.notes.append("the clocks of both captures count as equal, because nothing in "
+                               "them says otherwise; if they are not, give `--clocks apart`")
+        return
+    found.sure = False
+    if forward is not None and back is not None:
+        trip = least[0] + least[1]
+        _correct(forward, back, begin, 0.0, offset=least[0] - trip / 2)
+        found.notes.append(
+            f"the clocks differ; the least round trip is {trip / 1e6:.4g} ms, and each direction "
+            "counts as half of it, because no capture tells how it divides")
+    else:
+        _correct(forward, back, begin, 0.0,
+                 offset=least[0] if forward is not None else -least[0])
+        found.notes.append("the clocks differ, and there is one direction only: its least delay "
+                           "counts as 0, and only what varies is known")
+        if least[0] < 0:
+            found.notes.append("packets seem to arrive before they are sent: if the clocks do not "
+                               "differ, exchange --sent and --received")

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loss: none, random, in bursts (Gilbert), in states that differ (Gilbert-Elliott), in four states.
+
+Models are compared by BIC. The likelihood of a model with hidden states is a product of matrices,
+one for each run of packets that arrived, of packets that were lost, and of packets of which nobody
+knows, because a full queue would have dropped them anyway. It is taken in pairs, so that a million
+packets with a few thousand runs take milliseconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy
+import scipy.optimize
+
+from .estimate import Z, Bools, Estimate, Floats, Ints, share
+from .estimate import series as series_estimate
+
+MODELS = ("none", "every", "random", "gilbert", "gilbert-elliott", "four-state")
+LEAST_LOSSES = 5
+ARRIVED, LOST, UNKNOWN = range(3)
+STARTS_MOST = 2
+RUNS_MOST = 12_000  # of a series with unknown packets: more would take long
+_FLOOR = 1e-12
+
+
+@dataclasses.dataclass
+class Loss:
+    """`model` is one of MODELS. `bic` has the value of each model that was tried."""
+
+    model: str
+    rate: Estimate
+    parameters: list[Estimate]
+    bic: dict[str, float]
+    losses: int
+    packets: int
+
+
+@dataclasses.dataclass
+class Runs:
+    """A series of ARRIVED, LOST and UNKNOWN as runs."""
+
+    what: Ints
+    length: Ints
+
+
+def runs_of(series: Ints) -> Runs:
+    edges = numpy.flatnonzero(numpy.diff(series)) + 1
+    first = numpy.concatenate([[0], edges])
+    lengths = numpy.diff(numpy.concatenate([first, [len(series)]]))
+    return Runs(series[first].astype(numpy.int64), lengths.astype(numpy.int64))
+
+
+def _chain(start: Floats, matrices: Floats) -> float:
+    """Returns the logarithm of the sum of start × M1 × M2 × ..."""
+    log = 0.0
+    while len(matrices) > 1:
+        if len(matrices) % 2:
+            matrices = numpy.concatenate([matrices, numpy.eye(matrices.shape[1])[None]])
+        matrices = matrices[0::2] @ matrices[1::2]
+        top = numpy.maximum(matrices.max(axis=(1, 2)), 1e-300)
+        matrices = matrices / top[:, None, None]
+        log += float(numpy.log(top).sum())
+    total = float((start @ matrices[0]).sum())
+    return log + math.log(max(total, 1e-300))
+
+
+def _likelihood(move: Floats, loses: Floats, runs: Runs) -> float:
+    """The likelihood of a chain that begins in its first state, moves ahead of each packet, and
+    loses it with the probability of the new state."""
+    matrices = numpy.empty((len(runs.what), len(move), len(move)))
+    for what, seen in ((ARRIVED, 1 - loses), (LOST, loses), (UNKNOWN, numpy.ones(len(move)))):
+        here = runs.what == what
+        if not here.any():
+            continue
+        unique, where = numpy.unique(runs.length[here], return_inverse=True)
+        matrices[here] = _powers(move * seen, unique)[where]
+    start = numpy.zeros(len(move))
+    start[0] = 1.0
+    return _chain(start, matrices)
+
+
+def _powers(matrix: Floats, exponents: Ints) -> Floats:
+    """Returns powers of a matrix, all at once by the binary digits of the exponents."""
+    found = numpy.tile(numpy.eye(len(matrix)), (len(exponents), 1, 1))
+    for digit in range(int(exponents.max()).bit_length()):
+        has = exponents >> digit & 1 > 0
+        found[has] = found[has] @ matrix
+        matrix = matrix @ matrix
+    return found
+
+
+def _elliott(x: Floats, runs: Runs) -> float:
+    """A channel with two states; x is p, r, loss while bad, loss while good."""
+    p, r, bad, good = x
+    return _likelihood(numpy.array([[1 - p, p], [r, 1 - r]]), numpy.array([good, bad]), runs)
+
+
+def _four(x: Floats, runs: Runs) -> float:
+    """Four states; x is p13, p31, p32, p23, p14."""
+    p13, p31, p32, p23, p14 = x
+    beyond = max(p13 + p14 - 1, 0) + max(p31 + p32 - 1, 0)
+    if beyond > 0:  # no chain: the search turns back
+        return float(-1e9 * (1 + beyond))
+    move = numpy.array([[max(1 - p13 - p14, _FLOOR), 0, p13, p14], [0, 1 - p23, p23, 0],
+                        [p31, p32, max(1 - p31 - p32, _FLOOR), 0], [1.0, 0, 0, 0]])
+    return _likelihood(move, numpy.array([0.0, 0.0, 1.0, 1.0]), runs)
+
+
+def _logistic(y: Floats) -> Floats:
+    return numpy.asarray(1 / (1 + numpy.exp(-y)))
+
+
+def _climb(likelihood: Callable[[Floats], float], starts: list[list[float]]
+           ) -> tuple[Floats, float, Floats]:
+    """Returns the best parameters, their likelihood, and the covariance of their logits."""
+    best: tuple[Floats, float] | None = None
+
+    def cost(y: Floats) -> float:
+        return -likelihood(numpy.clip(_logistic(y), _FLOOR, 1 - _FLOOR))
+
+    points = [numpy.clip(numpy.array(start), 1e-7, 1 - 1e-4) for start in starts]
+    for y in sorted((numpy.log(x / (1 - x)) for x in points), key=cost)[:STARTS_MOST]:
+        found = scipy.optimize.minimize(cost, y, method="L-BFGS-B",
+                                        bounds=[(-18.0, 12.0)] * len(y),
+                                        options={"maxiter": 100, "ftol": 1e-10})
+        if best is None or found.fun < best[1]:
+            best = (found.x, float(found.fun))
+    assert best is not None
+    return numpy.clip(_logistic(best[0]), 0, 1), -best[1], _covariance(cost, best[0])
+
+
+def _covariance(cost: Callable[[Floats], float], y: Floats) -> Floats:
+    """Returns the inverse of the second derivatives at a minimum."""
+    n = len(y)
+    step = numpy.full(n, 1e-3)
+    hessian = numpy.zeros((n, n))
+    at = cost(y)
+    ahead = [cost(y + step * numpy.eye(n)[i]) for i in range(n)]
+    behind = [cost(y - step * numpy.eye(n)[i]) for i in range(n)]
+    for i in range(n):
+        hessian[i, i] = (ahead[i] - 2 * at + behind[i]) / step[i] ** 2
+        for j in range(i):
+            both = cost(y + step * (numpy.eye(n)[i] + numpy.eye(n)[j]))
+            hessian[i, j] = hessian[j, i] = (both - ahead[i] - ahead[j] + at) / step[i] ** 2
+    # A parameter at the border has no curvature: it gets a wide interval, and no other one.
+    flat = numpy.diag(hessian) < 1e-4
+    hessian[flat, :] = hessian[:, flat] = 0
+    hessian[flat, flat] = 1e-2
+    return numpy.asarray(numpy.linalg.pinv(hessian))
+
+
+def _named(names: tuple[str, ...], x: Floats, covariance: Floats, basis: str) -> list[Estimate]:
+    """Makes estimates of logits."""
+    y = numpy.log(numpy.clip(x, _FLOOR, 1 - _FLOOR) / (1 - numpy.clip(x, _FLOOR, 1 - _FLOOR)))
+    half = Z * numpy.sqrt(numpy.maximum(numpy.diag(covariance), 0))
+    low, high = _logistic(y - half), _logistic(y + half)
+    return [Estimate(name, float(x[i]), float(low[i]), float(high[i]), "", basis)
+            for i, name in enumerate(names)]
+
+
+def learn(lost: Bools, unknown: Bools | None = None) -> Loss:
+    """Chooses a model for packets in the order in which they were sent. `unknown` marks those that
+    met a full queue: whether they had been lost before does not show."""
+    if unknown is None:
+        unknown = numpy.zeros(len(lost), bool)
+    known = lost[~unknown]
+    n, k = len(known), int(known.sum())
+    basis = f"{k} of {n} packets lost"
+    rate = share("rate", k, n, basis)
+    if k == 0:
+        return Loss("none", rate, [], {"none": 0.0}, 0, n)
+    series = numpy.where(unknown, UNKNOWN, numpy.where(lost, LOST, ARRIVED))
+    periodic = _every(series, basis)
+    if periodic is not None:
+        return Loss("every", rate, periodic, {"every": 0.0}, k, n)
+    likelihood = k * math.log(k / n) + (n - k) * math.log(max(1 - k / n, _FLOOR))
+    bic = {"random": math.log(n) - 2 * likelihood}
+    found: dict[str, list[Estimate]] = {"random": [share("probability", k, n, basis)]}
+    if k >= LEAST_LOSSES and (unknown.any() or _clustered(known)):
+        _try_bursts(series, bic, found)
+    model = min(bic, key=bic.__getitem__)
+    return Loss(model, _rate_of(model, rate, known), found[model], bic, k, n)
+
+
+def _every(series: Ints, basis: str) -> list[Estimate] | None:
+    """Returns the period and the length of bursts if all are the same."""
+    runs = runs_of(series)
+    inner = slice(1, -1)
+    good, bad = (runs.length[inner][runs.what[inner] == what] for what in (ARRIVED, LOST))
+    if ((series == UNKNOWN).any() or len(good) < LEAST_LOSSES or (good != good[0]).any()
+            or (bad != bad[0]).any()):
+        return None
+    return [Estimate(name, value, value, value, "", basis)
+            for name, value in (("every", float(good[0] + 1)), ("burst", float(bad[0])))]
+
+
+def _clustered(lost: Bools) -> bool:
+    """Returns whether losses come together or apart, in neighbours or in windows, beyond doubt. If
+    not, no model with states can be better."""
+    n, p = len(lost), float(lost.mean())
+    pairs = float((lost[:-1] & lost[1:]).sum())
+    far = abs(pairs - n * p * p) > 2.5 * max(math.sqrt(n) * p, 0.5)
+    for window in (5, 20, 100, 500, 2000):
+        m = n // window
+        if m < 10:
+            break
+        counts = lost[:m * window].reshape(m, window).sum(axis=1)
+        index = float(counts.var()) / max(window * p * (1 - p), 1e-12)
+        # The variance of counts is itself uncertain, the more the rarer losses are.
+        error = math.sqrt(2 / m + 1 / max(n * p, 1) / m * window)
+        far = far or abs(index - 1) > 3 * error
+    return far
+
+
+def _transitions(series: Ints) -> dict[str, int]:
+    before, after = series[:-1], series[1:]
+    sure = (before != UNKNOWN) & (after != UNKNOWN)
+    lost, next_lost = before[sure] == LOST, after[sure] == LOST
+    return {"begun": int((~lost & next_lost).sum()), "quiet": int((~lost).sum()),
+            "ended": int((lost & ~next_lost).sum()), "bursts": int(lost.sum())}
+
+
+def _try_bursts(series: Ints, bic: dict[str, float], found: dict[str, list[Estimate]]) -> None:
+    """Adds models with states."""
+    seen = _transitions(series)
+    if seen["begun"] < LEAST_LOSSES or seen["bursts"] == 0:
+        return
+    n, k = int((series != UNKNOWN).sum()), int((series == LOST).sum())
+    basis = f"{seen['begun']} bursts, {k} of {n} packets lost"
+    p = share("p", seen["begun"], seen["quiet"], basis)
+    r = share("r", seen["ended"], seen["bursts"], basis)
+    runs = runs_of(series)
+    some = (series == UNKNOWN).any()
+    if some and len(runs.what) > RUNS_MOST:
+        # BIC compares likelihoods of the same packets.
+        runs = Runs(runs.what[:RUNS_MOST], runs.length[:RUNS_MOST])
+        kept = int(runs.length.sum())
+        n, k = (int((series[:kept] != UNKNOWN).sum()), int((series[:kept] == LOST).sum()))
+        bic["random"] = math.log(n) - 2 * _bernoulli(k, n)
+    rate = max(k / n, 1e-6)
+    if some:
+        x, log, covariance = _climb(
+            lambda x: _elliott(numpy.array([x[0], x[1], 1.0, 0.0]), runs), [[p.value, r.value]])
+        found["gilbert"] = _named(("p", "r"), x, covariance, basis)
+    else:
+        log = (_bernoulli(seen["begun"], seen["quiet"]) + _bernoulli(seen["ended"], seen["bursts"]))
+        found["gilbert"] = [p, r]
+    bic["gilbert"] = 2 * math.log(n) - 2 * log
+    starts = [[p.value, r.value, 0.9, rate / 50], [p.value / 4, 0.05, 0.5, rate / 5],
+              [rate / 10, 0.2, 0.7, rate / 10], [p.value / 2, r.value / 3, 0.6, 1e-5]]
+    x, log, covariance = _climb(lambda x: _elliott(x, runs), starts[:2] if some else starts)
+    if x[2] < x[3]:  # the states have changed their names
+        x, covariance = x[[1, 0, 3, 2]], covariance[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
+    found["gilbert-elliott"] = _named(("p", "r", "bad", "good"), x, covariance, basis)
+    bic["gilbert-elliott"] = 4 * math.log(n) - 2 * log
+    starts = [[p.value, r.value, 0.05, 0.5, p.value / 10],
+              [p.value / 2, r.value / 2, 0.3, 0.5, p.value / 2],
+              [p.value / 10, 0.3, 0.3, 0.3, p.value]]
+    x, log, covariance = _climb(lambda x: _four(x, runs), starts[:1] if some else starts)
+    if x[0] + x[4] < 1 and x[1] + x[2] < 1:
+        found["four-state"] = _named(("p13", "p31", "p32", "p23", "p14"), x, covariance, basis)
+        bic["four-state"] = 5 * math.log(n) - 2 * log
+
+
+def _bernoulli(hits: int, of: int) -> float:
+    """The likelihood of so many hits, at the share that makes it largest."""
+    return sum(m * math.log(m / of) for m in (hits, of - hits) if m > 0)
+
+
+def _rate_of(model: str, rate: Estimate, lost: Bools) -> Estimate:
+    """Losses in bursts are fewer independent ones: the interval is that of blocks."""
+    if model == "random":
+        return rate
+    wide = series_estimate("rate", "", rate.value, lost.astype(float), rate.basis)
+    return dataclasses.replace(rate, low=max(0.0, min(rate.low, wide.low)),
+                               high=min(1.0, max(rate.high, wide.high)))

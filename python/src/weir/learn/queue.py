@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bottleneck: its rate (rate.py), its bucket, and the limit of its queue (full.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy
+
+from . import full
+from . import rate as rates
+from .estimate import BLOCKS, Bools, Estimate, Floats
+from .link import RESOLUTION_NS, Arrivals, arrivals_of, departures
+from .pairs import Direction
+
+LEAST_PACKETS = 20 * BLOCKS  # fewer say too little about a queue
+
+
+@dataclasses.dataclass
+class Queue:
+    """`departed_ns` is when each packet that arrived has left the link, relative to the first
+    instant. `rate` None: no rate shows; `at_least` is then what has passed. `burst` None: the
+    bucket is leaky. `limit` None: the queue was never full. `full` marks the packets it has
+    dropped, `unsure` those that met a queue so full that their loss has two possible reasons."""
+
+    rate: Estimate | None
+    at_least: float
+    burst: Estimate | None
+    limit: Estimate | None
+    limit_unit: str
+    full: Bools
+    unsure: Bools
+    departed_ns: Floats
+    occupancy: Floats  # bytes that waited when each packet was sent, with its own
+    busy: float        # the share of packets that waited
+    soft: float = 0.0  # the share that was let in although the queue seemed full
+
+
+def learn(direction: Direction) -> Queue:
+    a = arrivals_of(direction)
+    none = numpy.zeros(len(direction.sent_ns), bool)
+    passed = float(8e9 * a.size.sum() / max(a.out_ns.max() - a.at_ns[0], 1.0))
+    rate = rates.best_rate(a) if len(a.size) >= LEAST_PACKETS else math.inf
+    if not math.isfinite(rate) or not rates.better(a, (rate, 0.0), (math.inf, 0.0)):
+        return Queue(None, passed, None, None, "", none, none, a.at_ns, numpy.zeros(len(none)), 0.0)
+    theta = numpy.array([math.log(rate)])
+    bucket = rates.bucket(a, rate)
+    if bucket is not None:
+        theta = numpy.log(numpy.array(bucket))
+    theta, half = rates.refine(a, theta)
+    rate, burst = _bucket_of(theta)
+    if direction.lost.any() and half[0] > rates.LEAST_HALF:
+        theta, half = full.by_edge(direction, a, theta, half)
+        rate, burst = _bucket_of(theta)
+    left = departures(a.at_ns, a.size, rate, burst)
+    waited = left - a.at_ns - (0 if burst else a.size * 8e9 / rate) > RESOLUTION_NS
+    basis = f"{int(waited.sum())} of {len(waited)} packets waited"
+    found = Queue(
+        Estimate("rate", rate, rate * math.exp(-half[0]), rate * math.exp(half[0]), "bit/s", basis),
+        passed,
+        Estimate("burst", burst, burst * math.exp(-half[1]), burst * math.exp(half[1]), "B", basis)
+        if burst else None,
+        None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()))
+    _limit(direction, a, found, rate, burst)
+    return found
+
+
+def _bucket_of(theta: Floats) -> tuple[float, float]:
+    """Returns rate and depth of which these are the logarithms."""
+    return math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
+
+
+def _limit(direction: Direction, a: Arrivals, found: Queue, rate: float, burst: float) -> None:
+    """Finds the limit of the queue: the length from which on packets are lost."""
+    theta = numpy.log([rate, burst] if burst else [rate])
+    score, unit, edge, waiting = full.edge_of(direction, a, theta)
+    found.occupancy = waiting["B"]
+    if score <= 0:
+        return
+    lost, here = direction.lost, waiting[unit]
+    inside = here[~lost & (here < edge)]
+    most, least = float(inside.max()) if len(inside) else 1.0, edge
+    found.limit_unit = unit
+    step = float(a.size.max()) if unit == "B" else 1.0
+    found.unsure = here >= full.flat_below(here, lost, edge, step)
+    found.full = lost & found.unsure
+    found.soft = float((~lost & (here >= edge)).sum()) / max(int((here >= edge).sum()), 1)
+    value = most if unit == "pkt" else full.short(most, least - 1)
+    same = numpy.unique(direction.size).size == 1
+    found.limit = Estimate(
+        "queue", value, most, max(most, least - 1), unit,
+        f"{int((lost & (here >= edge)).sum())} packets dropped by a full queue"
+        + (", all of one length: bytes and packets cannot be told apart" if same else ""))

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rate of the bottleneck, and the depth of its bucket.
+
+The packets that arrived have passed the queue in the order in which they were sent. Given a rate,
+when each has left the link follows: max(arrival, last departure) + 8 L / R, and for a token bucket
+of depth B the same, 8 B / R earlier. What remains of each delay is propagation. At the right rate
+that remainder varies least, because a wrong one leaves a part of the queue in it. So bursts, idle
+times and one's own load need no special care: each packet that waits says something about the rate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import scipy.optimize
+import scipy.stats
+
+from .estimate import BLOCKS, LEVEL, Floats
+from .link import RESOLUTION_NS, Arrivals, departures
+
+LEAST_HALF = 1e-7  # nobody needs to know a rate better
+ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
+BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
+
+
+def _deviation(rest: Floats) -> Floats:
+    """Returns the standard deviation of each row. The outermost 2 in 1,000 count as less extreme:
+    packets that overtake, and jitter with a long tail."""
+    low, high = numpy.quantile(rest, [0.001, 0.999], axis=-1, keepdims=True)
+    return numpy.asarray(numpy.clip(rest, low, high).std(axis=-1))
+
+
+def _spread(a: Arrivals, rate: float, burst: float = 0.0) -> float:
+    """Returns how much the remainder of delays varies."""
+    return float(_deviation(a.out_ns - departures(a.at_ns, a.size, rate, burst)))
+
+
+def _spreads(a: Arrivals, rate: float, burst: float, blocks: int = BLOCKS) -> Floats:
+    rest = a.out_ns - departures(a.at_ns, a.size, rate, burst)
+    size = len(rest) // blocks
+    return _deviation(rest[:size * blocks].reshape(blocks, size))
+
+
+def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Returns whether the first bucket explains more than the second one, beyond chance."""
+    gain = _spreads(a, *other) - _spreads(a, *one)
+    if gain.mean() < max(RESOLUTION_NS, 0.02 * float(_spreads(a, *other).mean())):
+        return False
+    if (gain > 0).mean() > 0.85:  # one part may gain much more than the others
+        return True
+    deviation = float(gain.std(ddof=1)) / math.sqrt(len(gain))
+    return deviation == 0 or float(gain.mean()) / deviation > 3.5
+
+
+def _dispersion(a: Arrivals) -> list[float]:
+    """Returns the rates at which packets most often arrive, over runs of several lengths. While the
+    queue is not empty, that is the rate of the bottleneck."""
+    order = numpy.argsort(a.out_ns, kind="stable")
+    out, done = a.out_ns[order], numpy.cumsum(a.size[order])
+    found = []
+    for run in (1, 4, 16, 64, 256, 1024):
+        if run * 8 > len(out):
+            break
+        time = out[run:] - out[:-run]
+        rates = 8e9 * (done[run:] - done[:-run])[time > 0] / time[time > 0]
+        if len(rates) == 0:
+            continue
+        logs = numpy.log(rates)
+        counts = numpy.bincount(((logs - logs.min()) / 0.01).astype(int))
+        mode = logs.min() + 0.01 * (int(numpy.argmax(counts)) + 0.5)
+        found.append(math.exp(float(numpy.median(logs[numpy.abs(logs - mode) < 0.01]))))
+    return found
+
+
+def _short_spread(a: Arrivals, rate: float, burst: float, run: int) -> float:
+    """Returns how much the remainder varies within runs of so many packets. Over a long time in
+    which the queue is never empty, a rate that is a little wrong adds up; over a short one it does
+    not."""
+    rest = a.out_ns - departures(a.at_ns, a.size, rate, burst)
+    n = len(rest) // run
+    return float(rest[:n * run].reshape(n, run).std(axis=1).mean())
+
+
+def best_rate(a: Arrivals, burst: float = 0.0) -> float:
+    """Searches the rate: coarsely over short runs, then ever closer over longer ones."""
+    mean = 8e9 * a.size.sum() / (a.out_ns.max() - a.at_ns[0])
+    tries = [*(mean * numpy.geomspace(0.8, 300, 64)), *_dispersion(a)]
+    n = len(a.size)
+    best, width = 0.0, 0.1
+    for run in (256, 2048, 16384, n):
+        if run > n:
+            continue
+        _, best = min((_short_spread(a, rate, burst, run), rate)
+                      for rate in (tries if not best else [best]))
+        for _ in range(3):
+            _, best = min((_short_spread(a, rate, burst, run), rate)
+                          for rate in best * (1 + width * numpy.linspace(-1, 1, 13)))
+            width /= 4
+        width *= 8
+    found = scipy.optimize.minimize_scalar(
+        lambda x: _spread(a, best * math.exp(x), burst), method="bounded",
+        bounds=(-width, width), options={"xatol": 1e-9})
+    return best * math.exp(float(found.x)) if found.fun < _spread(a, best, burst) else best
+
+
+def _slopes(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
+    """Returns the remainders, and how they follow the logarithms of rate and burst."""
+    columns = []
+    for i in range(len(theta)):
+        step = numpy.zeros(len(theta))
+        step[i] = 1e-5
+        up = departures(a.at_ns, a.size, *numpy.exp(theta + step))
+        down = departures(a.at_ns, a.size, *numpy.exp(theta - step))
+        columns.append((up - down) / (2 * step[i]))
+    rest = a.out_ns - departures(a.at_ns, a.size, *numpy.exp(theta))
+    return rest, numpy.stack(columns, axis=1)
+
+
+def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
+    """Improves rate (and burst) by least squares, and returns the half widths of the intervals of
+    their logarithms. Neighbours depend on each other, so blocks count, not packets."""
+    use = ~a.copy
+    for _ in range(6):
+        rest, slopes = _slopes(a, theta)
+        centre = numpy.median(rest[use])
+        near = use & (numpy.abs(rest - centre) <= 4 * max(
+            RESOLUTION_NS, 1.4826 * float(numpy.median(numpy.abs(rest[use] - centre)))))
+        x = slopes[near] - slopes[near].mean(axis=0)
+        y = rest[near] - rest[near].mean()
+        normal = numpy.linalg.pinv(x.T @ x)
+        change = normal @ (x.T @ y)
+        if not numpy.isfinite(change).all() or numpy.abs(change).max() > 0.05:
+            break
+        theta = theta + change
+        if numpy.abs(change).max() < 1e-10:
+            break
+    rest, slopes = _slopes(a, theta)
+    x = slopes[near] - slopes[near].mean(axis=0)
+    y = rest[near] - rest[near].mean()
+    blocks = min(BLOCKS, len(y) // 10)
+    size = len(y) // blocks
+    scores = (x * y[:, None])[:size * blocks].reshape(blocks, size, -1).sum(axis=1)
+    normal = numpy.linalg.pinv(x.T @ x)
+    covariance = normal @ (scores.T @ scores) @ normal * blocks / (blocks - 1)
+    t = float(scipy.stats.t.ppf(0.5 + LEVEL / 2, blocks - 1))
+    half = t * numpy.sqrt(numpy.maximum(numpy.diag(covariance), 0))
+    # The last nanosecond is that of the clock, and of the emulator's own rounding.
+    floor = RESOLUTION_NS / numpy.maximum(numpy.abs(x).max(axis=0), RESOLUTION_NS)
+    floor[0] = max(floor[0], LEAST_HALF, math.exp(-theta[0]))
+    return theta, numpy.maximum(half, floor)
+
+
+def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
+    """Returns rate and depth of a token bucket, if that explains the delays better."""
+    longest = float(a.size.max())
+    tries = [(_spread(a, r, b), r, b) for b in longest * numpy.geomspace(2, 2000, 16)
+             for r in rate * numpy.array([0.5, 0.7, 0.85, 0.95, 1.0])]
+    best = min(tries)
+    found = scipy.optimize.minimize(
+        lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])),
+        numpy.log([best[1], best[2]]), method="Nelder-Mead",
+        options={"maxiter": 160, "xatol": 1e-6, "fatol": 0.5,
+                 "initial_simplex": numpy.log([[best[1], best[2]], [best[1] * 1.05, best[2]],
+                                               [best[1], best[2] * 1.3]])})
+    r, b = math.exp(found.x[0]), math.exp(found.x[1])
+    # A flow that is never idle shows the depth only at its beginning.
+    once = _spread(a, r, b) < ONCE * _spread(a, rate)
+    if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
+        return None
+    return r, b

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir learn`: makes a scenario of what was measured. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "learn/learn.h"
+#include "python/python.h"
+
+struct learn_arguments {
+	const char *sent, *received, *out, *picture, *pairs, *clocks;
+	uint64_t windows_ns, seed;
+	bool json, one_way;
+};
+
+static const char *const clocks_words[] = {"guess", "same", "apart", NULL};
+
+static int take_clocks(const struct field *option, char *text, void *arguments,
+                       struct language_error *error)
+{
+	for (size_t i = 0; clocks_words[i]; i++) {
+		if (strcmp(text, clocks_words[i]) == 0) {
+			((struct learn_arguments *)arguments)->clocks = clocks_words[i];
+			return 0;
+		}
+	}
+	return language_error_set(error, ERROR_BAD_VALUE,
+	                          "%s `%s` is none of guess, same and apart", option->name, text);
+}
+
+static const struct option_row rows[] = {
+        {OPTION("--sent", FIELD_TEXT, struct learn_arguments, sent, .form = "PCAP",
+                .help = "a capture of one end of the path")},
+        {OPTION("--received", FIELD_TEXT, struct learn_arguments, received, .form = "PCAP",
+                .help = "a capture of the other end, of the same time")},
+        {.letter = 'o',
+         OPTION("--out", FIELD_TEXT, struct learn_arguments, out, .form = "FILE",
+                .help = "write the scenario there; standard output, if not given")},
+        {OPTION("--one-way", FIELD_FLAG, struct learn_arguments, one_way,
+                .help = "learn only the direction from the first capture to the second")},
+        {OPTION("--clocks", FIELD_TEXT, struct learn_arguments, clocks, .form = "WORD",
+                .help = "same: the clocks of both captures agree; apart: they do not, so the "
+                        "delays of both directions count as equal; guess, if not given"),
+         .take = take_clocks},
+        {OPTION("--windows", FIELD_TIME, struct learn_arguments, windows_ns,
+                .help = "write rate, delay and loss over time, a line for each window, as a trace "
+                        "beside the scenario")},
+        {OPTION("--picture", FIELD_TEXT, struct learn_arguments, picture, .form = "FILE",
+                .help = "draw what was measured and what was learned, as one HTML page")},
+        {OPTION("--seed", FIELD_COUNT, struct learn_arguments, seed, .initial = 1,
+                .help = "the seed of the proof")},
+        {OPTION_JSON(struct learn_arguments, "print estimates and proof for programs")},
+        {OPTION("--pairs", FIELD_TEXT, struct learn_arguments, pairs, .form = "FILE",
+                .help = "only pair the packets, and write a row of 40 bytes for each")},
+        OPTIONS_END,
+};
+
+const struct options learn_options = {
+        .command = "learn",
+        .usage = "--sent PCAP --received PCAP [-o FILE] [options]\n"
+                 "FILE [-o FILE] [options]",
+        .does = "Makes a scenario of a path that was measured, and proves it by a replay.",
+        .about = "FILE is the output of ping, irtt, iperf3, flent or RIPE Atlas, or a CSV of "
+                 "delays.\n",
+        .end = "The exit status is 0: a scenario that the proof accepts; 1: no model fits, or the\n"
+               "proof fails; the reason is printed; 2: there is nothing to learn from.\n",
+        .rows = rows,
+};
+
+static int check(const struct learn_arguments *arguments, const struct options_words *words)
+{
+	const bool captures = arguments->sent || arguments->received;
+
+	if (captures && (!arguments->sent || !arguments->received))
+		return options_wrong(&learn_options,
+		                     "give the captures of both ends: --sent PCAP --received PCAP");
+	if (captures && words->n > 0)
+		return options_wrong(&learn_options,
+		                     "%s: the captures are named by --sent and --received; a file "
+		                     "without an option stands alone",
+		                     words->word[0]);
+	if (!captures && words->n != 1)
+		return options_wrong(&learn_options, "give two captures, --sent PCAP --received "
+		                                     "PCAP, or one file of measurements");
+	if (captures && strcmp(arguments->sent, arguments->received) == 0)
+		return options_wrong(&learn_options,
+		                     "%s is named twice; the captures of both ends are needed",
+		                     arguments->sent);
+	if (arguments->pairs && !captures)
+		return options_wrong(&learn_options, "--pairs needs two captures");
+	return OPTIONS_RUN;
+}
+
+static const struct python_command estimation = {
+        .command = "learn",
+        .module = "weir.learn.command",
+        .needs = "numpy scipy",
+        .get = "apt install python3-numpy python3-scipy, or pip install 'weir[learn]'",
+        .unable = 2,
+};
+
+int command_learn(int argc, char **argv)
+{
+	struct learn_arguments arguments = {.sent = NULL};
+	struct problem problem = {.text = ""};
+	struct options_words words;
+	struct pairs_plan plan;
+	int status = options_read(&learn_options, argc, argv, &arguments, &words), rc;
+
+	if (status == OPTIONS_RUN)
+		status = check(&arguments, &words);
+	if (status != OPTIONS_RUN)
+		return status;
+	if (!arguments.pairs)
+		return python_become(&estimation, argc - 1, argv + 1);
+	plan = (struct pairs_plan){.captures = {arguments.sent, arguments.received},
+	                           .table = arguments.pairs};
+	rc = learn_pairs(&plan, &problem);
+	if (rc == 0)
+		return 0;
+	fprintf(stderr, "weir learn: %s\n", problem.text[0] ? problem.text : "no memory");
+	return rc == -EINVAL ? 2 : 1;
+}

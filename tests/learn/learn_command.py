@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir learn` as a command: what it writes, what it refuses, and what it says when something is
+missing.
+
+usage: learn_command.py WEIR ROOT
+"""
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+import learning  # noqa: E402
+
+WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+learning.need(WEIR, ROOT)
+import numpy  # noqa: E402
+import traffic  # noqa: E402
+from weir.learn import pairs, windows  # noqa: E402
+
+PACKETS = 20_000
+
+
+def weir(*words, fine=(0,), **how):
+    how.setdefault("env", dict(os.environ, WEIR_PYTHON=sys.executable))
+    done = subprocess.run([WEIR, *words], capture_output=True, text=True, **how)
+    assert done.returncode in fine, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+@contextlib.contextmanager
+def measured(*lines, up=(), packets=PACKETS, whole=False):
+    """A folder with the captures of both ends of a path, in which packets go both ways if `up` has
+    statements."""
+    rng = numpy.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        with open(at("true.weir"), "w", encoding="utf-8") as out:
+            out.write("seed 3\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+                      + "".join(f"cloud down {line}\n" for line in lines)
+                      + "".join(f"cloud up {line}\n" for line in up))
+        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6),
+                      300 if whole else traffic.sizes(rng, packets), whole=whole)
+        words = ["replay", "-q", "-c", at("true.weir"), "--in", f"a={at('a.sent')}", "--out",
+                 f"b={at('b.received')}"]
+        if up:
+            traffic.write(at("b.sent"), traffic.poisson(rng, packets, 1e6), 400,
+                          source="10.0.1.1", target="10.0.0.1", ports=(6000, 5000))
+            words += ["--in", f"b={at('b.sent')}", "--out", f"a={at('a.received')}"]
+        weir(*words)
+        traffic.merge(at("a.pcap"), at("a.sent"), *([at("a.received")] if up else []))
+        traffic.merge(at("b.pcap"), at("b.received"), *([at("b.sent")] if up else []))
+        yield folder
+
+
+def learn(folder, *words, fine=(0,), **how):
+    return weir("learn", "--sent", "a.pcap", "--received", "b.pcap", *words, fine=fine, cwd=folder,
+                **how)
+
+
+def a_path_becomes_a_scenario_that_weir_reads_and_proves_itself():
+    with measured("loss 1%", "rate 7500kbit queue 30kB", "delay 40ms") as folder:
+        done = learn(folder, "-o", "path.weir")
+        assert done.stdout.startswith("down: it fits"), done.stdout
+        with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+            text = file.read()
+        assert re.search(r"^cloud down rate 7.5mbit queue 30kB$", text, re.M), text
+        assert re.search(r"^cloud down delay 40ms$", text, re.M), text
+        assert re.search(r"^cloud down loss random [01]\.\d+%|^cloud down loss random 1%", text,
+                         re.M), text
+        assert "# Proof: down: it fits" in text, text
+        weir("check", "-c", "path.weir", cwd=folder)
+
+
+def both_directions_are_learned_at_once_and_clocks_do_not_matter():
+    with measured("delay 30ms", up=["delay 10ms", "loss 2%"]) as folder:
+        for hours in (0, -2):
+            if hours:
+                traffic.shift(os.path.join(folder, "b.pcap"), hours * 3600 * 10**9)
+            found = json.loads(learn(folder, "--json").stdout)
+            delays = {name: next(e["value"] for e in one["estimates"] if e["name"] == "delay")
+                      for name, one in found["clouds"].items()}
+            trip = delays["down"] + delays["up"]
+            assert abs(trip - 40e6) < 1e3, delays
+            assert found["clocks"]["sure"] == (hours == 0), found["clocks"]
+            if hours == 0:
+                assert abs(delays["down"] - 30e6) < 1e3, delays
+            assert found["clouds"]["up"]["loss"]["model"] == "random"
+            assert found["clouds"]["down"]["loss"]["model"] == "none"
+
+
+def delays_of_no_family_become_a_table_beside_the_scenario():
+    with measured("delay 30ms jitter 8ms distribution bimodal order allow") as folder:
+        learn(folder, "-o", "path.weir", fine=(0, 1))
+        with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+            assert "distribution table path.down.delays" in file.read()
+        weir("check", "-c", "path.weir", cwd=folder)
+        assert "-o" in learn(folder, fine=(2,)).stderr
+
+
+def the_json_has_estimates_with_intervals_and_the_proof():
+    with measured("loss 1%", "delay 40ms jitter 2ms distribution normal") as folder:
+        found = json.loads(learn(folder, "--json").stdout)
+        down = found["clouds"]["down"]
+        assert found["fits"] and all(row["fine"] for row in down["proof"]), found
+        for estimate in down["estimates"]:
+            assert estimate["low"] <= estimate["value"] <= estimate["high"], estimate
+
+
+def windows_become_a_trace():
+    with measured("rate 6mbit queue 3MB", "delay 20ms", "at 8s rate 3mbit queue 3MB") as folder:
+        learn(folder, "-o", "path.weir", "--windows", "100ms", fine=(0, 1))
+        with open(os.path.join(folder, "path.down.csv"), encoding="utf-8") as file:
+            rows = [line.split(",") for line in file.read().splitlines()[1:]]
+        rates = numpy.array([[float(cell) for cell in row[:2]] for row in rows])
+        early = rates[(rates[:, 0] > 2) & (rates[:, 0] < 7), 1]
+        late = rates[(rates[:, 0] > 10) & (rates[:, 0] < 18), 1]
+        assert abs(numpy.median(early) - 6) < 0.1 and abs(numpy.median(late) - 3) < 0.1, rates
+        weir("check", "-c", "path.weir", cwd=folder)
+
+
+def what_a_cellular_link_delivers_over_100_ms_is_learned():
+    """The mean error over all stretches of 100 ms, which begin each 10 ms, is at most 5 %, and 90 %
+    of them are right to 5 % or a packet."""
+    trace = os.path.join(ROOT, "configs", "traces", "lte-driving.down")
+    with measured(f"trace {trace} format mahimahi loop queue 20000pkt", "delay 20ms",
+                  packets=2) as folder:
+        def delivered(scenario):
+            out = os.path.join(folder, "out.pcap")
+            weir("replay", "-q", "-c", scenario, "--in", f"a={folder}/load.pcap", "--out",
+                 f"b={out}", cwd=folder)
+            way = pairs.read(os.path.join(folder, "load.pcap"), out).forward
+            came = numpy.sort(way.received_ns[~way.lost] - way.sent_ns[0]).astype(float)
+            begin = numpy.arange(0, 19.5e9, 10e6)
+            return way, 1514.0 * (numpy.searchsorted(came, begin + 100e6)
+                                  - numpy.searchsorted(came, begin))
+
+        traffic.write(os.path.join(folder, "load.pcap"), traffic.steady(24_000, 1e6), 1514)
+        way, true = delivered("true.weir")
+        with open(os.path.join(folder, "w.csv"), "w", encoding="ascii") as out:
+            out.write(windows.csv(windows.learn(way, 10e6)))
+        with open(os.path.join(folder, "again.weir"), "w", encoding="ascii") as out:
+            out.write("port a\nport b\ncloud down from a to b\n"
+                      "cloud down trace w.csv format csv queue 20000pkt\n")
+        _, again = delivered("again.weir")
+        apart = numpy.abs(again - true)
+        print(f"# mean error {100 * apart.mean() / true.mean():.1f} %, right: "
+              f"{100 * (apart <= numpy.maximum(0.05 * true, 1514)).mean():.0f} %")
+        assert apart.mean() <= 0.05 * true.mean()
+        assert (apart <= numpy.maximum(0.05 * true, 1514)).mean() >= 0.9
+
+
+def what_holds_no_path_is_refused_in_one_line():
+    with measured("delay 40ms", packets=3000) as folder:
+        def refused(word, *words, sent="a.pcap", received="b.pcap"):
+            done = weir("learn", "--sent", sent, "--received", received, *words, fine=(2,),
+                        cwd=folder)
+            assert word in done.stderr and done.stderr.count("\n") == 1, done.stderr
+            assert "Traceback" not in done.stderr
+
+        traffic.write(os.path.join(folder, "other.pcap"),
+                      traffic.steady(3000, 1e6), 200, source="10.9.9.9", first_id=100_000)
+        with open(os.path.join(folder, "empty.pcap"), "wb"):
+            pass
+        with open(os.path.join(folder, "text.pcap"), "w", encoding="utf-8") as out:
+            out.write("not a capture\n" * 100)
+        with open(os.path.join(folder, "a.pcap"), "rb") as whole, \
+                open(os.path.join(folder, "cut.pcap"), "wb") as out:
+            out.write(whole.read()[:5000])
+        refused("no packet of", received="other.pcap")
+        refused("empty.pcap", received="empty.pcap")
+        refused("text.pcap", received="text.pcap")
+        refused("there-is-none.pcap", received="there-is-none.pcap")
+        refused("100 are the least", sent="cut.pcap")
+        refused("named twice", received="a.pcap")
+        assert "both ends" in weir("learn", "--sent", "a.pcap", fine=(2,), cwd=folder).stderr
+
+
+def captures_that_are_swapped_are_recognized_by_their_delay():
+    with measured("delay 40ms") as folder:
+        done = weir("learn", "--sent", "b.pcap", "--received", "a.pcap", fine=(0, 1), cwd=folder)
+        said = done.stdout.replace("\n#  ", "")
+        assert "exchange --sent and --received" in said, said
+
+
+def a_missing_package_is_said_in_one_line_with_what_to_install():
+    with tempfile.TemporaryDirectory() as folder:
+        bare = os.path.join(folder, "python3")
+        with open(bare, "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")
+        os.chmod(bare, 0o755)
+        done = weir("learn", "--sent", "a", "--received", "b", fine=(2,),
+                    env=dict(os.environ, WEIR_PYTHON=bare))
+        assert "lacks the package numpy" in done.stderr, done.stderr
+        assert "python3-scipy" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        done = weir("learn", "--sent", "a", "--received", "b", fine=(2,),
+                    env=dict(os.environ, WEIR_PYTHON=os.path.join(folder, "none")))
+        assert "cannot be started" in done.stderr, done.stderr
+
+
+def hostile_captures_are_paired_or_refused_in_one_line():
+    folder = os.environ.get("WEIR_HOSTILE") or os.path.join(ROOT, "../shared/pcaps/hostile")
+    if not os.path.isdir(folder):
+        raise tap.Skip("there are no hostile captures here; $WEIR_HOSTILE names their folder")
+    with tempfile.TemporaryDirectory() as place:
+        for name in sorted(os.listdir(folder)):
+            done = weir("learn", "--sent", os.path.join(folder, name), "--received",
+                        os.path.join(folder, ".", name), "--pairs", os.path.join(place, "pairs"),
+                        fine=(0, 2))
+            if done.returncode == 2:
+                assert done.stderr.count("\n") == 1, (name, done.stderr)
+            else:
+                facts = json.loads(done.stdout)
+                size = os.path.getsize(os.path.join(place, "pairs"))
+                rows = facts["pairs"] + sum(one["only"] + one["copies"]
+                                            for one in facts["captures"])
+                assert size == 40 * rows, (name, size, facts)
+
+
+sys.exit(tap.run([(claim.__name__, claim) for claim in (
+    a_path_becomes_a_scenario_that_weir_reads_and_proves_itself,
+    both_directions_are_learned_at_once_and_clocks_do_not_matter,
+    delays_of_no_family_become_a_table_beside_the_scenario,
+    the_json_has_estimates_with_intervals_and_the_proof,
+    windows_become_a_trace,
+    what_a_cellular_link_delivers_over_100_ms_is_learned,
+    what_holds_no_path_is_refused_in_one_line,
+    hostile_captures_are_paired_or_refused_in_one_line,
+    captures_that_are_swapped_are_recognized_by_their_delay,
+    a_missing_package_is_said_in_one_line_with_what_to_install,
+)]))
