@@ -30,6 +30,8 @@ see:
   <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: python -->               a program in Python, with the package of python/
   <!-- example: pytest -->               tests, with its plugin
+  <!-- example: python root -->          and `pytest root`: in the namespaces of the page, where eth0
+                                         has the address 192.0.2.1
   <!-- example: with FILE [figures] -->  runs while `weir run` runs that scenario
 
 Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs.
@@ -350,7 +352,10 @@ def python_run(block, words, need=""):
         raise tap.Skip(why_no_exec())
     with open("test_example.py", "w", encoding="utf-8") as out:
         out.write(block.text())
-    done = subprocess.run([*words, "test_example.py"], env=python_environment(), text=True,
+    inside = Alone.words() if block.rest == "root" else []
+    if inside:
+        shell("ip address replace 192.0.2.1/24 dev eth0", inside)
+    done = subprocess.run([*inside, *words, "test_example.py"], env=python_environment(), text=True,
                           check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
     assert done.returncode == 0, f"status {done.returncode}\n{last(done.stdout)}"

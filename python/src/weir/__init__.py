@@ -7,6 +7,7 @@ calls the library libweir for networks inside a process: weir.Network, and weir.
 
 from . import errors
 from .aio import AsyncClient, connect_async
+from .around import On, on
 from .client import Client, Lease, connect
 from .end import End, Process
 from .errors import Refusal, ScenarioError, WeirError
@@ -20,6 +21,6 @@ from .scenario import Scenario, Statement, statement
 __version__ = "0.2.0"
 
 __all__ = ["AsyncClient", "Client", "Datagram", "Diff", "End", "Fate", "Frame", "Lease", "Network",
-           "Path", "Process", "Recording", "Refusal", "Replay", "Scenario", "ScenarioError",
-           "Statement", "WeirError", "connect", "connect_async", "errors", "replay", "replays",
-           "run", "statement"]
+           "On", "Path", "Process", "Recording", "Refusal", "Replay", "Scenario",
+           "ScenarioError", "Statement", "WeirError", "connect", "connect_async",
+           "errors", "on", "replay", "replays", "run", "statement"]
