@@ -30,8 +30,8 @@ see:
   <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: python -->               a program in Python, with the package of python/
   <!-- example: pytest -->               tests, with its plugin
-  <!-- example: python root -->          and `pytest root`: in the namespaces of the page, where eth0
-                                         has the address 192.0.2.1
+  <!-- example: python root -->          and `pytest root`: in the namespaces of the page,
+                                         where eth0 has the address 192.0.2.1
   <!-- example: with FILE [figures] -->  runs while `weir run` runs that scenario
 
 Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs.
