@@ -7,6 +7,9 @@
 . "$(dirname "$0")/topology.sh"
 need python3 setpriv
 [ -c /dev/net/tun ] || skip "there is no /dev/net/tun"
+# sshd needs a folder there.
+mount -t tmpfs none /run
+mkdir -p /run/netns /run/dpdk /run/sshd
 
 ip netns add A
 ip netns add B
@@ -137,10 +140,48 @@ for line in open(sys.argv[1]):
     print(peer.readline(), end="")' "$work/lines" >"$work/echoed" &
 background="$background $!"
 exec 3>"$work/lines"
+
+# A session of ssh to A, as of somebody who works there, behind a firewall that lets nothing in that
+# has a mark. Where there is no sshd, or no nftables, the test goes without.
+if command -v sshd ssh ssh-keygen >/dev/null 2>&1; then
+	sshd=$(command -v sshd)
+	ssh-keygen -q -t ed25519 -N '' -f "$work/key"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/host"
+	$in_a "$sshd" -D -o HostKey="$work/host" -o AuthorizedKeysFile="$work/key.pub" \
+		-o StrictModes=no -o UsePAM=no -o PidFile=none -o PermitRootLogin=yes \
+		-o ListenAddress=192.0.2.2 2>"$work/sshd" &
+	background="$background $!"
+	until_true $in_a sh -c 'ss -Hltn "sport = :22" | grep -q .' || fail "$(cat "$work/sshd")"
+	mkfifo "$work/typed"
+	$in_b ssh -i "$work/key" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+		root@192.0.2.2 cat <"$work/typed" >"$work/shown" 2>"$work/ssh" &
+	background="$background $!"
+	exec 4>"$work/typed"
+fi
+nft=none
+if command -v nft >/dev/null 2>&1 && $in_a nft -f - 2>/dev/null <<'EOF'
+table inet filter {
+	chain input {
+		type filter hook input priority 0; policy accept
+		meta mark != 0 counter drop
+	}
+}
+EOF
+then
+	nft='list ruleset'
+fi
+
 lives() # word
 {
 	echo "$1" >&3
 	until_true said "$1" "$work/echoed" || fail "the connection does not live: $1"
+	if [ -e "$work/typed" ]; then
+		echo "$1" >&4
+		until_true said "$1" "$work/shown" ||
+			fail "ssh does not live: $1: $(cat "$work/ssh")"
+	fi
+	[ "$nft" = none ] || $in_a nft $nft | grep -q 'counter packets 0 bytes 0 drop' ||
+		fail "the firewall sees marks: $($in_a nft $nft)"
 }
 
 # ---- on, and off by SIGTERM
@@ -215,7 +256,12 @@ refused 'there is no interface eth9' $in_a "$WEIR" on eth9 40ms
 refused 'interface lo leads to this machine itself' $in_a "$WEIR" on lo 40ms -s "$socket"
 refused 'setcap cap_bpf' \
 	$in_a setpriv --bounding-set -bpf,-sys_admin "$WEIR" on eth0 40ms -s "$socket"
+refused 'root of a user namespace' unshare --user --map-root-user --net \
+	sh -c 'ip link add eth0 type veth peer name eth1; exec "$0" "$@"' \
+	"$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
+refused 'give one' "$WEIR" on 40ms --pid 1 --netns A
+refused 'needs one expression' "$WEIR" on eth0 40ms match
 refused 'statements have no dashes: delay 40ms' "$WEIR" on eth0 --latency 40ms
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 'loss 100%' -s "$socket"
 refused 'cuts off everybody' $in_a "$WEIR" on eth0 --up 'rate 1bit' -s "$socket"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "port/device_text.h"
+#include "port/around_side.h"
 #include "port/interface_look.h"
 #include "port/port.h"
 #include "port/port_identity.h"
@@ -70,6 +71,21 @@ static void look_at_interface(const char *device, const char *name, struct devic
 	look_for_owner(device, look);
 }
 
+/* It keeps its addresses and routes, so none is an obstacle. */
+static void look_at_side(const char *name, struct device_look *look)
+{
+	struct interface_look found;
+
+	interface_look(name, &found);
+	if (found.there)
+		interface_look_text(&found, look->what, sizeof(look->what));
+	else
+		warn(look,
+		     "there is no interface %s in this network namespace; `ip link` lists the "
+		     "existing ones",
+		     name);
+}
+
 void device_look(const struct port_conf *port, struct device_look *look)
 {
 	struct problem problem;
@@ -86,6 +102,8 @@ void device_look(const struct port_conf *port, struct device_look *look)
 			warn(look, "%s", problem.text);
 		else
 			look_for_owner(port->device, look);
+	} else if (around_side_interface(port->device)) {
+		look_at_side(around_side_interface(port->device), look);
 	} else if (device_text_any_interface(port->device, name)) {
 		look_at_interface(port->device, name, look);
 	} else {

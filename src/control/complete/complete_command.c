@@ -243,6 +243,8 @@ static void offer_words(const struct typed *typed, const struct options *const *
 			offer_ports(typed);
 		else
 			offer_language(&rest, "cloud down ", NULL);
+		if (typed->n > 0)
+			offer(typed, "match");
 	} else if (strcmp(command, "help") == 0) {
 		for (size_t i = 0; typed->n == 0 && all[i]; i++)
 			offer(typed, all[i]->command);

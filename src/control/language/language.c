@@ -224,6 +224,10 @@ const struct language_form language_forms[] = {
          "a port, and the DPDK device behind it; without one it is bound on the command line"},
         {COMMAND_PORT, "port NAME interface INTERFACE [SETTING...]",
          "a port, and the interface of this machine behind it, like eth1"},
+        {COMMAND_PORT, "port NAME inside INTERFACE [SETTING...]",
+         "a port, and the host's side of an interface, which keeps its addresses and routes"},
+        {COMMAND_PORT, "port NAME outside INTERFACE [SETTING...]",
+         "a port, and the wire's side of that interface"},
         {COMMAND_CLOUD, "cloud NAME from PLACE to PORT [SELECTION...]",
          "a cloud: one direction of an emulated network, from a port or from another cloud"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
@@ -379,18 +383,33 @@ static int check_interface(const char *name, struct language_error *error)
 	                          SHOWN(name), INTERFACE_NAME_BYTES - 1);
 }
 
-/* Checks the name of a device. For `interface:NAME`, which is printed as an interface, checks
- * NAME. */
+const char *language_port_interface(const char *device, char word[16])
+{
+	static const char *const prefixes[] = {PORT_INTERFACE, PORT_INSIDE, PORT_OUTSIDE};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		const size_t bytes = strlen(prefixes[i]);
+
+		if (strncmp(device, prefixes[i], bytes) != 0)
+			continue;
+		snprintf(word, 16, "%.*s", (int)bytes - 1, prefixes[i]);
+		return device + bytes;
+	}
+	return NULL;
+}
+
+/* Checks the name of a device. For one that is printed as an interface, checks its name. */
 static int check_device(const char *device, struct language_error *error)
 {
+	char word[16];
+	const char *interface = language_port_interface(device, word);
+
 	if (device[0] == '\0')
 		return language_error_set(
 		        error, ERROR_BAD_VALUE,
 		        "an empty device; write one like net_tap0 or 0000:03:00.0, "
 		        "or leave `device` out");
-	if (strncmp(device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0)
-		return check_interface(device + strlen(PORT_INTERFACE), error);
-	return 0;
+	return interface ? check_interface(interface, error) : 0;
 }
 
 static int check_slot(struct command *command, const char *slot, const struct word *word,

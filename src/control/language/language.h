@@ -3,7 +3,8 @@
  * The scenario language: one grammar for the scenario file, the control socket and the shell.
  *
  *   seed N
- *   port NAME [device TEXT | interface INTERFACE] [rx-latency TIME] ...   port_setting.h
+ *   port NAME [device TEXT | interface|inside|outside INTERFACE] [rx-latency TIME] ...
+ *                                                                       port_setting.h
  *   cloud NAME from PLACE to PORT [priority N] [match EXPRESSION...]
  *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
@@ -92,6 +93,10 @@ struct command {
 };
 
 /* Parses a line. Returns 0, or -EINVAL or -ENOMEM with error; then there is nothing to release. */
+/* Returns the name of the interface that a device text means, and writes the word that precedes it
+ * in a line (`interface`); or NULL. */
+const char *language_port_interface(const char *device, char word[16]);
+
 int language_parse(const char *line, struct command *command, struct language_error *error);
 void language_release(struct command *command);
 

@@ -105,11 +105,11 @@ static int edit_port(struct scenario *scenario, const struct command *command,
 {
 	const struct word *word = command->words.word;
 	const char *device = command->words.n > 2 ? word[3].text : NULL;
-	char interface[sizeof(PORT_INTERFACE) + INTERFACE_NAME_BYTES];
+	char interface[sizeof(PORT_INTERFACE) + INTERFACE_NAME_BYTES]; /* the longest prefix */
 	int result;
 
-	if (device && strcmp(word[2].text, "interface") == 0) {
-		snprintf(interface, sizeof(interface), "%s%s", PORT_INTERFACE, device);
+	if (device && strcmp(word[2].text, "device") != 0) {
+		snprintf(interface, sizeof(interface), "%s:%s", word[2].text, device);
 		device = interface;
 	}
 	result = scenario_add_port(scenario, word[1].text, device, command->conf);

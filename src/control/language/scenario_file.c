@@ -411,12 +411,14 @@ void scenario_file_print(FILE *out, const struct scenario *scenario)
 		fprintf(out, "seed %" PRIu64 "\n", scenario->seed);
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		const struct port_conf *port = &scenario->ports[i];
+		char word[16];
+		const char *interface =
+		        port->device ? language_port_interface(port->device, word) : NULL;
 
 		fprintf(out, "port %s", port->name);
-		if (port->device != NULL &&
-		    strncmp(port->device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0) {
-			fputs(" interface ", out);
-			word_print(out, port->device + strlen(PORT_INTERFACE), false);
+		if (interface) {
+			fprintf(out, " %s ", word);
+			word_print(out, interface, false);
 		} else if (port->device != NULL && !tap_port_is(port->device)) {
 			/* A tap is a descriptor of this process: it says nothing to anybody else.
 			 *  */

@@ -2,12 +2,15 @@
 /* `weir on`: lets the packets of an interface cross weir, from its command line to its end. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "engine/engine_report.h"
 #include "machine/clock.h"
 #include "machine/run_log.h"
 #include "on/on.h"
@@ -15,6 +18,10 @@
 #include "text/alloc_failure.h"
 
 #define TICK_MS 100
+/* At the end. */
+#define EMPTY_TICK_MS 10
+#define EMPTY_NS      (2 * SIMTIME_S)
+#define BRIEFS        64
 
 struct session {
 	const struct on_arguments *arguments;
@@ -134,6 +141,45 @@ static int serve(struct session *session, struct problem *problem)
 	return rc < 0 ? rc : 0;
 }
 
+/* Returns the number of packets that are inside weir. */
+static uint64_t held(const struct session *session)
+{
+	struct cloud_brief briefs[BRIEFS];
+	uint64_t packets = 0;
+
+	for (uint32_t i = 0; i < session->run.scenario->n_clouds; i++) {
+		const char *cloud = session->run.scenario->clouds[i]->name;
+		uint32_t from = 0, n;
+
+		do {
+			n = runtime_briefs(session->run.runtime, cloud, from, BRIEFS, briefs);
+			for (uint32_t k = 0; k < n; k++)
+				packets += briefs[k].held_packets;
+			from += n;
+		} while (n == BRIEFS);
+	}
+	return packets;
+}
+
+/* Gives the interface back, and lets out what is inside weir, until a further signal comes. */
+static void empty(struct session *session)
+{
+	const uint64_t begun_ns = clock_machine_ns();
+	uint64_t packets;
+
+	around_empty(&session->around);
+	/* What is in a tap, or in the hands of a worker, is not held yet. */
+	server_step(session->run.serving, -1, EMPTY_TICK_MS);
+	while ((packets = held(session)) > 0 && clock_machine_ns() - begun_ns < EMPTY_NS) {
+		if (server_step(session->run.serving, -1, EMPTY_TICK_MS) != 0)
+			break;
+		path_run_take(&session->run);
+	}
+	if (packets > 0 && !session->arguments->path.quiet)
+		run_log(RUN_LOG_NOTICE, "%" PRIu64 " packets were still inside weir, and are lost",
+		        packets);
+}
+
 /* Returns the exit status. The interface is given back before anything else is done. */
 static int run(struct session *session, const char *container)
 {
@@ -148,6 +194,8 @@ static int run(struct session *session, const char *container)
 	if (begun) {
 		greet(session);
 		rc = serve(session, &problem);
+		if (!session->is_gone)
+			empty(session);
 	}
 	around_end(&session->around);
 	if (rc < 0)
@@ -167,12 +215,25 @@ static int run(struct session *session, const char *container)
 
 static const char *line; /* the command line */
 
+/* Of several containers each has a socket of its own: PATH.NAME. Without a path, the first has the
+ * usual one. */
+static void place_socket(struct on_arguments *arguments, const char *container, char *socket,
+                         size_t room)
+{
+	if (arguments->path.socket) {
+		snprintf(socket, room, "%s.%s", arguments->path.socket, container);
+		arguments->path.socket = socket;
+	} else if (container != arguments->container[0]) {
+		arguments->path.socket = "";
+	}
+}
+
 /* Makes the scenario, and runs it. Returns the exit status. */
 static int run_on(const struct on_arguments *given, const char *container)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	struct on_arguments *arguments = malloc(sizeof(*arguments));
-	char message[SCENARIO_FILE_ERROR];
+	char message[SCENARIO_FILE_ERROR], socket[PATH_MAX];
 	int status = 2;
 
 	if (!session || !arguments) {
@@ -180,6 +241,8 @@ static int run_on(const struct on_arguments *given, const char *container)
 		goto out;
 	}
 	*arguments = *given;
+	if (arguments->n_containers > 1 && !arguments->between)
+		place_socket(arguments, container, socket, sizeof(socket));
 	session->arguments = arguments;
 	session->run.words = &on_words;
 	session->run.arguments = &arguments->path;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -41,6 +42,13 @@ static void add_unless(struct program *program, size_t field, uint32_t value, in
 	program_add(program, BPF_JMP32 | BPF_JNE | BPF_K, BPF_REG_2, 0, n, (int32_t)value);
 }
 
+static void add_let_marked_pass(struct program *program, uint32_t mark)
+{
+	add_unless(program, offsetof(struct __sk_buff, mark), mark, 4);
+	add_set_mark(program, 0);
+	program_go_on(program);
+}
+
 /* One program and where it is attached. */
 struct attachment {
 	int interface;
@@ -73,9 +81,7 @@ static int plan_attachments(const struct detour_plan *plan, uint32_t mark,
 	                                              .hook = PROGRAM_INGRESS,
 	                                              .program.name = "weir_ingress"};
 	program = &attachments[AT_INGRESS].program;
-	add_unless(program, offsetof(struct __sk_buff, mark), mark, 4);
-	add_set_mark(program, 0);
-	program_go_on(program);
+	add_let_marked_pass(program, mark);
 	if (plan->n_steps > 0)
 		rc = classic_add(plan->steps, plan->n_steps, program);
 	add_redirect(program, world, 0);
@@ -99,6 +105,20 @@ struct errand {
 	struct detour *detour;
 	bool loaded; /* the program that failed to be attached was loaded */
 };
+
+/* Loads what replaces the program at the interface's ingress, while weir may: it lets everything
+ * pass. Returns the descriptor, or -errno. */
+static int load_last(uint32_t mark)
+{
+	struct program program = {.name = "weir_last"};
+	int loaded;
+
+	add_let_marked_pass(&program, mark);
+	program_go_on(&program);
+	loaded = program_load(&program);
+	program_free(&program);
+	return loaded;
+}
 
 /* Returns the link, or -errno. */
 static int attach(const struct attachment *attachment, struct errand *errand)
@@ -132,11 +152,38 @@ static int begin(void *argument)
 	}
 	for (uint32_t i = 0; i < DETOUR_LINKS; i++)
 		program_free(&attachments[i].program);
-	return rc;
+	if (rc == 0)
+		rc = load_last(mark | 1);
+	if (rc < 0)
+		return rc;
+	errand->detour->last_program = rc;
+	return 0;
+}
+
+/* Returns true in a user namespace of its own, whose root the kernel grants no BPF. */
+static bool in_user_namespace(void)
+{
+	unsigned long inside = 0, outside = 0, n = UINT32_MAX;
+	FILE *map = fopen("/proc/self/uid_map", "re");
+
+	if (map) {
+		if (fscanf(map, "%lu %lu %lu", &inside, &outside, &n) != 3)
+			n = 0;
+		fclose(map);
+	}
+	return inside != 0 || outside != 0 || n != UINT32_MAX;
 }
 
 static int no_permission(struct problem *problem)
 {
+	if (in_user_namespace()) {
+		problem_set(
+		        problem, -1,
+		        "no permission for BPF programs: root of a user namespace, as of a "
+		        "rootless container, has none; be on the interface from outside, as root "
+		        "(weir on --container NAME, or --pid N); `weir exec` needs none");
+		return -EPERM;
+	}
 	problem_set(problem, -1,
 	            "no permission for BPF programs and taps: run as root, or give the program the "
 	            "capabilities: setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a container: "
@@ -173,7 +220,8 @@ static void explain(const struct errand *errand, int error, struct problem *prob
 	else if (error == -EINVAL && errand->loaded)
 		problem_set(problem, -1,
 		            "this kernel cannot attach BPF programs to an interface by tcx, which "
-		            "Linux 6.6 and later have (CONFIG_NET_XGRESS): `weir exec` needs none");
+		            "Linux 6.6 and later have (CONFIG_NET_XGRESS): `weir exec` needs "
+		            "none, and `weir run` stands between two interfaces");
 	else
 		problem_set(problem, -1, "interface %s: a BPF program cannot be %s: %s",
 		            errand->plan->name, errand->loaded ? "attached" : "loaded",
@@ -194,16 +242,27 @@ int detour_begin(const struct detour_plan *plan, struct detour *detour, struct p
 	return rc;
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd > 0)
+		close(*fd);
+	*fd = 0;
+}
+
+void detour_empty(struct detour *detour)
+{
+	close_fd(&detour->links[AT_EGRESS]);
+	if (detour->links[AT_INGRESS] > 0 &&
+	    program_replace(detour->links[AT_INGRESS], detour->last_program) < 0)
+		detour_end(detour);
+}
+
 /* Nothing gets a mark any more when the program that clears it goes. */
 void detour_end(struct detour *detour)
 {
 	static const uint8_t order[DETOUR_LINKS] = {AT_EGRESS, AT_HOST, AT_INGRESS, AT_WORLD};
 
-	for (uint32_t i = 0; i < DETOUR_LINKS; i++) {
-		int *link = &detour->links[order[i]];
-
-		if (*link > 0)
-			close(*link);
-		*link = 0;
-	}
+	for (uint32_t i = 0; i < DETOUR_LINKS; i++)
+		close_fd(&detour->links[order[i]]);
+	close_fd(&detour->last_program);
 }

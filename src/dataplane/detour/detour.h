@@ -46,6 +46,7 @@ enum { DETOUR_HOST, DETOUR_WORLD, DETOUR_TAPS };
 /* All zero is none; descriptors are never 0 here. */
 struct detour {
 	int links[DETOUR_LINKS];
+	int last_program; /* of the interface's ingress, while the detour empties */
 };
 
 /* What a detour is about: indices in the network namespace `net`. */
@@ -65,6 +66,9 @@ struct detour_plan {
 int detour_rights(struct problem *problem);
 /* Begins the detour. Returns 0; or -errno with problem, and nothing is attached. */
 int detour_begin(const struct detour_plan *plan, struct detour *detour, struct problem *problem);
+/* Lets the interface's packets go their usual way from now on. What is still written to the taps
+ * goes to the interface as before, so it may arrive behind later packets. */
+void detour_empty(struct detour *detour);
 /* Ends it: the interface is as before. */
 void detour_end(struct detour *detour);
 

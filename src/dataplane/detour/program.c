@@ -100,6 +100,16 @@ int program_attach(int loaded, int interface, enum program_hook hook)
 	return call_bpf(BPF_LINK_CREATE, &attr);
 }
 
+int program_replace(int link, int loaded)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.link_update.link_fd = (uint32_t)link;
+	attr.link_update.new_prog_fd = (uint32_t)loaded;
+	return call_bpf(BPF_LINK_UPDATE, &attr);
+}
+
 int32_t program_try(int loaded, const uint8_t *frame, uint32_t bytes, int *error)
 {
 	union bpf_attr attr;

@@ -45,6 +45,9 @@ int program_load(const struct program *program);
 /* Attaches a loaded program to an interface of this thread's network namespace, before all others
  * at the hook. Returns the link, with which the attachment ends, or -errno. */
 int program_attach(int loaded, int interface, enum program_hook hook);
+/* Puts another loaded program in the place of the one of a link. Needs no rights. Returns 0 or
+ * -errno. */
+int program_replace(int link, int loaded);
 /* Runs a loaded program for a frame, as at a hook. Returns what it returns, or -errno in `error`.
  * For tests. */
 int32_t program_try(int loaded, const uint8_t *frame, uint32_t bytes, int *error);

@@ -268,6 +268,8 @@ void runtime_pause(struct runtime *runtime)
 
 void runtime_halt(struct runtime *runtime)
 {
+	for (uint32_t i = 0; i < runtime->n_open; i++)
+		port_give_back(&runtime->ports[i]);
 	runtime_pause(runtime);
 	if (runtime->halted)
 		return;

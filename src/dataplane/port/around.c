@@ -191,6 +191,11 @@ int around_begin(struct around *around, struct problem *problem)
 	return detour_begin(&plan, &around->detour, problem);
 }
 
+void around_empty(struct around *around)
+{
+	detour_empty(&around->detour);
+}
+
 void around_end(struct around *around)
 {
 	detour_end(&around->detour);

@@ -48,6 +48,8 @@ extern const struct around around_none;
 int around_open(const struct around_plan *plan, struct around *around, struct problem *problem);
 /* Begins the detour, when the ports on the taps are open. Returns 0, or -errno with problem. */
 int around_begin(struct around *around, struct problem *problem);
+/* Gives the interface back; what is still on its way through weir goes on (detour.h). */
+void around_empty(struct around *around);
 /* Gives the interface back. */
 void around_end(struct around *around);
 /* Ends, and closes all that around_open has opened. */

@@ -95,7 +95,8 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 		uint16_t id;
 
 		/* What this process has made is open already (port_offer). */
-		if (!device || is_file(device) || tap_port_is(device) || means_interface(device) ||
+		if (!device || is_file(device) || tap_port_is(device) ||
+		    around_side_interface(device) || means_interface(device) ||
 		    rte_eth_dev_get_port_by_name(device, &id) == 0)
 			continue;
 		if (wanted++ < room)
@@ -480,7 +481,8 @@ static bool tap_is_behind(const struct port *port)
 
 static const struct port_stamped tap_stamped = {.receive = tap_receive, .is_behind = tap_is_behind};
 
-static int open_tap(struct port *port, struct rte_mempool *pool, struct problem *problem)
+static int open_tap(struct port *port, const char *device, struct rte_mempool *pool,
+                    struct problem *problem)
 {
 	int rc;
 
@@ -491,9 +493,18 @@ static int open_tap(struct port *port, struct rte_mempool *pool, struct problem 
 		            port->stamps ? "time device" : "launch");
 		return -ENOTSUP;
 	}
-	rc = tap_port_open(port->device, pool, &port->tap, problem);
+	rc = tap_port_open(device, pool, &port->tap, problem);
 	if (rc == 0 && tap_port_stamps(port->tap))
 		port->stamped = &tap_stamped;
+	return rc;
+}
+
+static int open_side(struct port *port, struct rte_mempool *pool, struct problem *problem)
+{
+	int rc = around_side_open(port->device, &port->side, problem);
+
+	if (rc == 0)
+		rc = open_tap(port, around_side_tap(port->side), pool, problem);
 	return rc;
 }
 
@@ -536,7 +547,9 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		return paced_file_open(conf->device, conf->folder, pool, &port->file, problem);
 	}
 	if (tap_port_is(conf->device))
-		return open_tap(port, pool, problem);
+		return open_tap(port, conf->device, pool, problem);
+	if (around_side_interface(conf->device))
+		return open_side(port, pool, problem);
 	if (means_interface(conf->device))
 		return open_interface(port, pool, problem);
 	snprintf(driver, sizeof(driver), "%.*s", (int)driver_bytes(conf->device), conf->device);
@@ -575,7 +588,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 		port->started = true;
 		port->link_up = true;
 		tap_port_start(port->tap, clock);
-		return 0;
+		return port->side ? around_side_start(port->side, problem) : 0;
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0) {
@@ -600,6 +613,12 @@ static void empty_ring(struct port *port)
 
 	while ((n = rte_eth_rx_burst(port->id, 0, mbufs, RTE_DIM(mbufs))) > 0)
 		rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+void port_give_back(struct port *port)
+{
+	if (port->side)
+		around_side_halt(port->side);
 }
 
 void port_halt(struct port *port)
@@ -634,6 +653,8 @@ int port_close(struct port *port, struct problem *problem)
 	port->packets = NULL;
 	tap_port_close(port->tap);
 	port->tap = NULL;
+	around_side_close(port->side);
+	port->side = NULL;
 	interface_close(&port->interface);
 	identity_release(&port->identity);
 	port->file = NULL;
@@ -650,6 +671,8 @@ static bool link_is_up(const struct port *port)
 
 	/* net_tap reads the state in the network namespace in which its interface was made. The
 	 * interface may be in another namespace now. */
+	if (port->side)
+		return around_side_is_there(port->side);
 	if (port->file || port->tap || (!port->packets && strcmp(port->driver, "net_tap") == 0))
 		return true;
 	if (port->interface.index)
@@ -818,6 +841,7 @@ void port_losses(struct port *port, struct port_losses *losses)
 		losses->not_sent = from.not_sent;
 		losses->unstamped = from.unstamped;
 		losses->missed += port->beyond_missed;
+		losses->missed += port->side ? around_side_lost(port->side) : 0;
 		losses->not_sent += port->beyond_not_sent;
 		return;
 	}

@@ -24,6 +24,7 @@
 
 #include <rte_ethdev.h>
 
+#include "port/around_side.h"
 #include "port/interface.h"
 #include "port/interface_look.h"
 #include "port/port_identity.h"
@@ -98,6 +99,7 @@ struct port {
 	struct paced_file *file;
 	struct packet_port *packets;
 	struct tap_port *tap;
+	struct around_side *side;           /* whose tap it is; or NULL */
 	const struct port_stamped *stamped; /* NULL: the kernel stamps nothing */
 	uint16_t id;                        /* of the ethdev */
 	uint16_t tx_queues;
@@ -159,6 +161,8 @@ void port_keep_time(struct port *port, const struct clock *clock);
 /* Ends what is on its way. To be called when the workers have stopped: the losses do not change any
  * more. */
 void port_halt(struct port *port);
+/* Gives back an interface whose packets take a detour through the port, before workers halt. */
+void port_give_back(struct port *port);
 /* Stops and closes a port, and leaves the device as it was found. May follow a failed port_open.
  * Returns 0, or -errno with problem, as paced_file_close. */
 int port_close(struct port *port, struct problem *problem);

@@ -31,6 +31,8 @@ static const struct {
         /* If a descriptor is closed, the kernel undoes what belongs to it: the packet socket and
          * its promiscuity, the interface of net_tap. */
         {"file:", 0},
+        {PORT_INSIDE, 0},
+        {PORT_OUTSIDE, 0},
         {"net_af_packet", 0},
         {"net_memif", 0},
         {"net_null", 0},

@@ -27,6 +27,9 @@
 
 /* The prefix of a device text that names an interface of the kernel: `port a interface eth1`. */
 #define PORT_INTERFACE "interface:"
+/* Those of the two sides of an interface: `port a inside eth1`, `port b outside eth1`. */
+#define PORT_INSIDE  "inside:"
+#define PORT_OUTSIDE "outside:"
 /* The name of an interface, with the final 0: an alternative name may have 127 letters. */
 #define INTERFACE_NAME_BYTES 128
 
