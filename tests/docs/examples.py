@@ -30,6 +30,8 @@ see:
   <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: python -->               a program in Python, with the package of python/
   <!-- example: pytest -->               tests, with its plugin
+  <!-- example: python root -->          and `pytest root`: in the namespaces of the page,
+                                         where eth0 has the address 192.0.2.1
   <!-- example: with FILE [figures] -->  runs while `weir run` runs that scenario
 
 Blocks that need root run in namespaces of their page: eth0, eth1 and eth2 are ends of veth pairs.
@@ -361,7 +363,10 @@ def python_run(block, words, need=""):
         raise tap.Skip(why_no_exec())
     with open("test_example.py", "w", encoding="utf-8") as out:
         out.write(block.text())
-    done = subprocess.run([*words, "test_example.py"], env=python_environment(), text=True,
+    inside = Alone.words() if block.rest == "root" else []
+    if inside:
+        shell("ip address replace 192.0.2.1/24 dev eth0", inside)
+    done = subprocess.run([*inside, *words, "test_example.py"], env=python_environment(), text=True,
                           check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
     assert done.returncode == 0, f"status {done.returncode}\n{last(done.stdout)}"
@@ -423,7 +428,7 @@ def every_line_for_who_knows_another_program_runs():
     """Runs the right-hand column of the table in recipes.md, with `true` as the command. Each entry
     may have no more words than the one beside it."""
     with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
-        rows = re.findall(r"^\| (`.*`) \| `(weir [^`]*?)( C)?` \|$", source.read(), re.M)
+        rows = re.findall(r"^\| (`.*`) \| `(weir (?!on )[^`]*?)( C)?` \|$", source.read(), re.M)
     # Quoted text counts as one word, and the command C does not count.
     for theirs, ours, _ in rows:
         count = sum(len(shlex.split(line)) - line.endswith(" C")
@@ -443,6 +448,45 @@ def every_line_for_who_knows_another_program_runs():
         if status != 0:
             wrong.append(f"{line}: status {status}\n{last(out)}")
     assert not wrong, "\n".join(wrong)
+
+
+# For `weir on --container`: web and db are processes in the namespaces of the page, and `podman` is
+# asked for them. tests/live/test_on_container.sh does it with the real one.
+CONTAINERS = """
+for name in web:host1 db:host2; do
+    ip netns exec ${name#*:} sleep 1000 >stdout 2>&1 &
+    echo $! >${name%:*}.pid
+done
+ip address replace 192.0.2.1/24 dev eth0
+mkdir programs
+cat >programs/podman <<'SCRIPT'
+#!/bin/sh
+for name; do :; done
+cat "$(dirname "$0")/../$name.pid"
+SCRIPT
+chmod +x programs/podman
+"""
+
+
+def every_line_about_an_interface_runs_and_is_not_longer():
+    """Runs the right-hand column of the table of interfaces and containers in recipes.md."""
+    with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
+        rows = re.findall(r"^\| `(.*)` \| `(weir on [^`]*)` \|$", source.read(), re.M)
+    assert len(rows) > 8, f"only {len(rows)} were found"
+    longer = [ours for theirs, ours in rows if len(ours) > len(theirs)]
+    assert not longer, f"longer than what is beside it: {longer}"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            status, out = shell(CONTAINERS, Alone.words())
+            assert status == 0, out
+            for _, ours in rows:
+                line = re.sub(" --for 5m", "", ours) + " --for 10ms -q -s socket"
+                status, out = shell(f"PATH=$PWD/programs:$PATH; {line}", Alone.words())
+                assert status == 0 and " cross weir" in out, f"{line}: status {status}\n{last(out)}"
+        finally:
+            Alone.end()
+            os.chdir("/")
 
 
 def examples_of(page):
@@ -479,7 +523,9 @@ def examples_of(page):
 
 
 CLAIMS = [every_block_is_run_or_says_why_not]
-CLAIMS += [every_line_for_who_knows_another_program_runs] * (sys.argv[3:] in ([], ["odd"]))
+if sys.argv[3:] in ([], ["odd"], ["docs/recipes.md"]):
+    CLAIMS += [every_line_for_who_knows_another_program_runs,
+               every_line_about_an_interface_runs_and_is_not_longer]
 
 sys.exit(tap.run([(claim.__name__, claim) for claim in CLAIMS]
                  + [examples_of(page) for page in pages() if blocks_of(page)]))

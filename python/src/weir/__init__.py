@@ -16,6 +16,7 @@ from . import errors
 
 if TYPE_CHECKING:
     from .aio import AsyncClient, connect_async
+    from .around import On, on
     from .client import Client, Lease, connect
     from .end import End, Process
     from .errors import Refusal, ScenarioError, WeirError
@@ -30,14 +31,15 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = ["AsyncClient", "Client", "Connection", "Datagram", "Diff", "End", "Explanation", "Fate",
-           "Frame", "Lease", "Network", "Path", "Process", "Recording", "Refusal", "Replay",
+           "Frame", "Lease", "Network", "On", "Path", "Process", "Recording", "Refusal", "Replay",
            "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async",
-           "errors", "explain", "explain_capture", "replay", "replays", "run", "statement"]
+           "errors", "explain", "explain_capture", "on", "replay", "replays", "run", "statement"]
 
 # The modules of these names. A module is imported when a name of it is needed: all together take
 # ten times as long to start as what a command needs.
 _MODULES = {
     "aio": ("AsyncClient", "connect_async"),
+    "around": ("On", "on"),
     "client": ("Client", "Lease", "connect"),
     "end": ("End", "Process"),
     "errors": ("Refusal", "ScenarioError", "WeirError"),

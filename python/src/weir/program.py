@@ -7,6 +7,7 @@ import ctypes
 import functools
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,15 @@ def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
         raise Failed(said[-1] if said else f"weir {words[0]} ended with {done.returncode}",
                      done.returncode, done.stderr)
     return done
+
+
+def failed(command: str, status: int, said: str) -> Failed:
+    """Returns the error of a `weir COMMAND` that has ended with this status. The reason may stand
+    before or after the table of counters, which has its own heading."""
+    lines = re.sub(rf"^weir {command}: [\d.]+ \w+, seed \d+$.*?(?=^weir {command}: |\Z)", "", said,
+                   flags=re.MULTILINE | re.DOTALL).strip().splitlines()
+    return Failed(lines[-1] if lines else f"weir {command} ended with status {status}", status,
+                  said)
 
 
 def end_with_me() -> None:

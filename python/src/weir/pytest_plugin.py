@@ -1,35 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fixtures `weir_path` and `weir_network`, and the marker `weir` of pytest (docs/python.md).
+"""The fixtures `weir_path`, `weir_on` and `weir_network`, and the marker `weir` of pytest
+(docs/python.md).
 
     @pytest.mark.weir("geo-satellite", "home-router")   # runs once with each
     def test_it(weir_path):
         weir_path.down("rate 2mbit queue 20kB", "delay 280ms")
 
 A failing test shows the seed, the scenario, the counters, and the paths of the capture and the
-picture. `--weir-seed N` repeats weir's random decisions. `weir_network` is a network in virtual
-time.
+picture. `--weir-seed N` repeats weir's random decisions. `weir_on` is weir.on, which ends with the
+test. `weir_network` is a network in virtual time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
 
 from . import _library, program
+from .around import On
 from .errors import Failed, NotInstalled
 from .network import Network
 from .path import Path
 from .scenario import Scenario
 
 _PATH = pytest.StashKey[Path]()
+_ONS = pytest.StashKey[list[On]]()
 _NETWORK = pytest.StashKey[Network]()
 _SEED = pytest.StashKey[int]()
 PLAIN = "port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+# In messages of weir on about what the machine has not.
+_LACKS = ("capabilities", "/dev/net/tun", "this kernel")
 _KEPT = "weir_kept"  # the property of a report that names a folder
 
 
@@ -171,6 +177,31 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     path.close()
 
 
+@pytest.fixture
+def weir_on(request: pytest.FixtureRequest) -> Iterator[Callable[..., On]]:
+    """weir.on, as often as the test calls it. The interfaces are given back at its end."""
+    try:
+        program.find()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    ons: list[On] = []
+    request.node.stash[_ONS] = ons
+
+    with contextlib.ExitStack() as left:
+        def on(what: str | object, text: str = "", **where: Any) -> On:
+            where.setdefault("seed", request.config.stash[_SEED])
+            try:
+                ons.append(left.enter_context(On(what, text, **where)))
+            except Failed as error:
+                # Skips only for a machine that lacks something, and not for a wrong text.
+                if any(lack in str(error) for lack in _LACKS):
+                    pytest.skip(str(error))
+                raise
+            return ons[-1]
+
+        yield on
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item,
                               call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
@@ -180,6 +211,10 @@ def pytest_runtest_makereport(item: pytest.Item,
     if network is not None and report.failed:
         del item.stash[_NETWORK]
         report.sections.append(("weir", _evidence(network)))
+    if report.failed:
+        ons: list[On] = item.stash.get(_ONS, [])
+        report.sections += [("weir", one.evidence()) for one in ons]
+        ons.clear()  # it is shown once
     path = item.stash.get(_PATH, None)
     if path is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts a `weir run`, and stops it."""
+"""Starts a weir, and stops it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 
 from . import program
 from .client import Client
-from .errors import Failed
 from .recording import flight_words
 from .scenario import Scenario
 
@@ -44,32 +43,35 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
         recorded += flight_words(flight, flight_on, flight_to)
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
                  str(place / "socket"), *recorded, *options, *(["--", *eal] if eal else [])]
-        process = program.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                encoding="utf-8", errors="replace")
-        last: collections.deque[str] = collections.deque(maxlen=100)
+        with client_of(words, place / "socket", collections.deque(maxlen=100)) as client:
+            yield client
+
+
+@contextlib.contextmanager
+def client_of(words: Sequence[str], socket: pathlib.Path,
+              last: collections.deque[str]) -> Iterator[Client]:
+    """Starts `weir COMMAND...`, which listens at `socket`, and stops it at the end of the block.
+    Then the last lines that it has said are in `last`."""
+    process = program.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            encoding="utf-8", errors="replace")
+    try:
+        said = _until_running(process)
+        if said is not None:
+            raise program.failed(words[1], process.wait(), said)
+        reader = threading.Thread(target=_read_on, args=(process, last), daemon=True)
+        reader.start()
         try:
-            said = _until_running(process)
-            if said is not None:
-                raise _failed(process, said)
-            reader = threading.Thread(target=_read_on, args=(process, last), daemon=True)
-            reader.start()
-            try:
-                with Client(place / "socket") as client:
-                    yield client
-            finally:
-                process.terminate()
-                reader.join()
+            with Client(socket) as client:
+                yield client
         finally:
-            if process.poll() is None:
-                process.terminate()
-            process.communicate()
-        if process.returncode != 0:
-            raise _failed(process, "".join(last))
-
-
-def _failed(process: subprocess.Popen[str], said: str) -> Failed:
-    lines = said.strip().splitlines()
-    return Failed(lines[-1] if lines else "weir run ended", process.wait(), said)
+            process.terminate()
+            reader.join()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate()
+    if process.returncode != 0:
+        raise program.failed(words[1], process.returncode, "".join(last))
 
 
 def _read_on(process: subprocess.Popen[str], last: collections.deque[str]) -> None:
