@@ -29,13 +29,13 @@ print("finished")
 CATCHES = """import os, signal
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 print("begun", flush=True)
-while signal.sigwait([signal.SIGINT]):
+while signal.sigwaitinfo([signal.SIGINT]):
     os.write(1, b"caught\\n")
 """
 AWAKES = """import os, signal
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])
 print("begun", flush=True)
-while signal.sigwait([signal.SIGCONT]):
+while signal.sigwaitinfo([signal.SIGCONT]):
     os.write(1, b"goes on\\n")
 """
 
