@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy
 import scipy.optimize
+import scipy.special
 
 from .estimate import Z, Bools, Estimate, Floats, Ints, share
 from .estimate import series as series_estimate
@@ -111,7 +112,7 @@ def _four(x: Floats, runs: Runs) -> float:
 
 
 def _logistic(y: Floats) -> Floats:
-    return numpy.asarray(1 / (1 + numpy.exp(-y)))
+    return numpy.asarray(scipy.special.expit(y))
 
 
 def _climb(likelihood: Callable[[Floats], float], starts: list[list[float]]
