@@ -7,6 +7,9 @@
 . "$(dirname "$0")/topology.sh"
 need podman podman-compose busybox curl
 [ -c /dev/net/tun ] || skip "there is no /dev/net/tun"
+case $(podman-compose --version 2>/dev/null | sed -n 's/^podman-compose.* //p') in
+0.* | 1.0.[0-5]) skip "this podman-compose does not know \`network_mode: service:\`" ;;
+esac
 
 umount /sys/fs/cgroup/unified 2>/dev/null || true
 mkdir -p "$work/bin" "$work/web/bin" "$work/web/www" "$work/weir/usr/bin" "$work/networks" \

@@ -76,8 +76,10 @@ static void put(uint32_t i, uint32_t sequence, uint64_t t_ns)
 static int take(void *argument, const struct pair_row *row)
 {
 	(void)argument;
-	rows = realloc(rows, (n_rows + 1) * sizeof(*rows));
-	assert_non_null(rows);
+	if ((n_rows & (n_rows - 1)) == 0) {
+		rows = realloc(rows, (n_rows ? 2 * (size_t)n_rows : 1) * sizeof(*rows));
+		assert_non_null(rows);
+	}
 	rows[n_rows++] = *row;
 	return 0;
 }

@@ -39,8 +39,12 @@ struct session {
 static void give_up_privileges(const struct session *session)
 {
 	const struct path_arguments *path = &session->arguments->path;
-	const char *files[] = {server_path(session->run.server), path->report, path->log,
-	                       path->picture, path->pcap};
+	const char *files[] = {server_path(session->run.server),
+	                       path->report,
+	                       path->log,
+	                       path->picture,
+	                       path->pcap,
+	                       path->explain_json};
 
 	run_give_up_privileges(session->run.runtime, &path->record, files,
 	                       sizeof(files) / sizeof(files[0]));

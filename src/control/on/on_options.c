@@ -178,7 +178,8 @@ static int check(const struct on_arguments *arguments)
 	if (arguments->wait && arguments->n_containers == 0)
 		return options_wrong(&on_options, "--wait waits for a --container; there is none");
 	if (arguments->n_containers > 1 && !arguments->between &&
-	    (path->report || path->log || path->picture || path->pcap || path->record.folder))
+	    (path->report || path->log || path->picture || path->pcap || path->explain_json ||
+	     path->record.folder))
 		return options_wrong(&on_options,
 		                     "several containers cannot write one file: run a weir on for "
 		                     "each");
