@@ -8,7 +8,7 @@ packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev l
 packages_live="iproute2 iputils-ping ethtool"
 packages_test="libcmocka-dev jq curl wireshark-common tshark iperf3 traceroute iputils-tracepath "\
 "tcpdump procps libbpf-dev chromium tmux python3-pytest python3-pytest-xdist python3-venv mypy "\
-"containernetworking-plugins"
+"containernetworking-plugins python3-scipy"
 
 # The names of clang's runtime libraries (sanitizers, libFuzzer) contain the version.
 packages_clang() {
