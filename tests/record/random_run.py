@@ -57,6 +57,8 @@ def of_shipped_scenarios(source, step, claim):
         options = list(WORKERS.values())[index % 3]
         if index % 3 == 2:
             options = ["--cores", "1,1,1", "--layout", "pipeline"]
+        elif " through " in text:  # answers go through another cloud: one worker has both
+            options = []
         with tempfile.TemporaryDirectory() as folder:
             for other in os.listdir(configs):
                 os.symlink(os.path.join(configs, other), os.path.join(folder, other))
