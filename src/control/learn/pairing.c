@@ -196,12 +196,15 @@ static uint32_t probe_pairs(const struct pairing *pairing, uint32_t parts, uint6
 	for (uint32_t i = 0; i < 2; i++)
 		probe_keys(&pairing->sides[i], parts, keys[i]);
 	for (uint32_t i = 0, j = 0; i < n && j < m;) {
-		if (keys[0][i] == keys[1][j])
-			pairs += once(keys[0], n, &i) & once(keys[1], m, &j);
-		else if (keys[0][i] < keys[1][j])
+		if (keys[0][i] == keys[1][j]) {
+			const bool sent = once(keys[0], n, &i), received = once(keys[1], m, &j);
+
+			pairs += sent && received;
+		} else if (keys[0][i] < keys[1][j]) {
 			i++;
-		else
+		} else {
 			j++;
+		}
 	}
 	return pairs;
 }
