@@ -49,8 +49,9 @@ static void start(struct keeping *keeping, struct kept *kept)
 		kept->child = 0;
 		kept->over = true;
 		keeping->status = 2;
+		return;
 	}
-	if (kept->child != 0)
+	if (kept->child > 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigprocmask(SIG_SETMASK, &keeping->before, NULL);
