@@ -15,7 +15,6 @@ import os
 import pathlib
 import shlex
 import tempfile
-from types import TracebackType
 
 from . import program, running
 from .client import Client
@@ -89,14 +88,6 @@ class On(Live):
 
     def __enter__(self) -> On:
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        try:
-            self.close()
-        except Failed:
-            if kind is None:  # otherwise the error of the block takes precedence
-                raise
 
     def evidence(self) -> str:
         """Gives the interface back, and returns a description of what crossed it."""

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+from types import TracebackType
 
 from . import language, protocol, show
 from .client import Client
+from .errors import Failed
 from .show import Spread
 
 __tracebackhide__ = True  # pytest shows the line of the test, and not these
@@ -38,6 +40,18 @@ class Live:
     def control(self) -> Client:
         """A client of the path's weir."""
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Ends weir. errors.Failed is raised if weir has failed."""
+        raise NotImplementedError
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        try:
+            self.close()
+        except Failed:
+            if kind is None:  # otherwise the error of the block takes precedence
+                raise
 
     def down(self, *statements: str) -> None:
         """Changes the direction `down`: statements as after `cloud down`, in one transaction."""

@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from . import program
@@ -174,14 +173,6 @@ class Path(Live):
         self.client.addresses = tuple(addresses["B"])
         self._control = Client(self._socket)
         self._begun = self._control.config()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        try:
-            self.close()
-        except Failed:
-            if kind is None:  # otherwise the error of the block takes precedence
-                raise
 
     def close(self) -> None:
         """Ends the path and all processes at its ends. Then the record is in `folder`. If weir
