@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "capture/filter.h"
-#include "detour/classic.h"
+#include "detour/program.h"
 
 /* libpcap's own; its header and that of the kernel define the same names. */
 unsigned bpf_filter(const void *steps, const uint8_t *frame, unsigned wire_bytes, unsigned bytes);

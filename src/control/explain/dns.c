@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/dns.h"
+#include "explain/speech.h"
 
 #include <string.h>
 

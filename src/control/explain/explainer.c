@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "explain/flow.h"
-#include "explain/lookup.h"
-#include "explain/segment.h"
 #include "explain/story.h"
 #include "fates/fate_capture.h"
 #include "packet/packet.h"

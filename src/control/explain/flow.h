@@ -19,9 +19,94 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "account/reason.h"
 #include "account/witness.h"
-#include "explain/passage.h"
 #include "explain/speech.h"
+#include "simtime.h"
+
+/*
+ * A packet of a flow on its way from one host to the other, and the packets that one of the two
+ * hosts has sent, in the order in which it sent them.
+ *
+ *   sent_ns --- waits in the queues --- entered_ns --- line --- due --- late --- arrived_ns
+ *
+ * The packets of a way are numbered from 0. Old ones are forgotten (way_forget); a number stays
+ * that of its packet.
+ *
+ * Bytes are counted from the first one that the host has sent, in 64 bits; SYN and FIN count as
+ * bytes, as in TCP. A datagram has the bytes of its payload.
+ *
+ * Ownership: way_free frees what a way has allocated.
+ * Thread: one at a time.
+ */
+
+#define PASSAGE_NONE UINT32_MAX
+
+enum passage_fate { PASSAGE_UNDER_WAY, PASSAGE_ARRIVED, PASSAGE_LOST };
+
+/* What the payload says of the packet, as bits (speech.h finds out). */
+enum passage_mark {
+	PASSAGE_DATA = 1 << 0,   /* has bytes that somebody waits for, SYN and FIN among them */
+	PASSAGE_SYN = 1 << 1,    /* opens the connection */
+	PASSAGE_FIN = 1 << 2,    /* its host sends no more */
+	PASSAGE_RST = 1 << 3,    /* ends the connection */
+	PASSAGE_HELLO = 1 << 4,  /* a ClientHello, a ServerHello, an Initial of QUIC */
+	PASSAGE_SECRET = 1 << 5, /* has the first bytes behind the handshake of TLS or QUIC */
+	PASSAGE_TURN = 1 << 6,   /* has bytes of a request or an answer */
+	PASSAGE_NOTICE = 1 << 7, /* has bytes, but only such as nobody waits for */
+};
+
+struct passage {
+	simtime sent_ns;
+	simtime entered_ns; /* it left the last link: then it was on the line */
+	simtime arrived_ns; /* or, if it was lost, when */
+	uint64_t packet;    /* its number at the port, as in the log */
+	uint64_t at;        /* its first byte */
+	uint64_t reach;     /* the host has sent all bytes before this one, itself included */
+	uint32_t bytes;
+	uint32_t ack;
+	uint32_t rate_ns; /* how long the link sent it */
+	uint32_t late_ns; /* how late the device took it */
+	uint32_t repeats; /* number of the packet whose bytes it sends again; or PASSAGE_NONE */
+	uint32_t latest;  /* of an original: number of the packet that repeats it last */
+	uint32_t before;  /* number of the last packet before it with PASSAGE_DATA */
+	uint32_t window;  /* bytes that its host is ready to receive; UINT32_MAX: not known */
+	uint16_t marks;
+	uint8_t fate;
+	uint8_t reason; /* of a loss */
+	uint8_t clouds; /* that it has crossed */
+	uint8_t port;   /* where it came in */
+};
+
+struct way {
+	struct passage *passages;
+	uint32_t first, end; /* numbers: first is kept, end comes next */
+	uint64_t room;       /* of `passages` */
+	uint64_t reach;      /* as of the last packet */
+	uint32_t data;       /* number of the last packet with PASSAGE_DATA; or PASSAGE_NONE */
+	bool begun;          /* there was a packet */
+};
+
+static inline struct passage *way_at(const struct way *way, uint32_t number)
+{
+	return &way->passages[number - way->first];
+}
+
+static inline uint32_t way_kept(const struct way *way)
+{
+	return way->end - way->first;
+}
+
+/* Adds a packet, and sets *number. `passage` has everything but at, reach, before, repeats and
+ * latest; those of TCP follow from `sequence`, the number of its first byte. Returns NULL if there
+ * is no memory. */
+struct passage *way_add(struct way *way, const struct passage *passage, bool tcp, uint32_t sequence,
+                        uint32_t *number);
+/* Sets marks of the last packet, once its payload is understood. */
+void way_mark(struct way *way, uint16_t marks);
+/* Forgets the packets before `number`. */
+void way_forget(struct way *way, uint32_t number);
+void way_free(struct way *way);
 
 #define FLOWS_MAX    100000u
 #define PASSAGES_MAX 3000000u
@@ -104,5 +189,35 @@ void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, i
                      uint32_t number);
 /* Returns the passage of this name, or NULL. */
 struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, struct flow **flow);
+
+/*
+ * A TCP segment or a UDP datagram, read from its frame.
+ *
+ * Thread: pure functions, any.
+ */
+
+#define SEGMENT_SCALE_UNKNOWN 0xff
+
+struct segment {
+	uint8_t protocol;
+	struct flow_end from, to;
+	uint16_t marks; /* those of TCP's flags */
+	uint32_t sequence, ack;
+	uint16_t window;
+	uint8_t scale; /* of the window, as a SYN says; SEGMENT_SCALE_UNKNOWN: it says nothing */
+	bool acknowledges;
+	const uint8_t *data;  /* the payload */
+	uint32_t here, bytes; /* there, and in all */
+};
+
+/* Returns false if the frame is none, or only a later fragment. */
+bool segment_read(const struct fate_frame *frame, uint32_t wire_bytes, struct segment *segment);
+/* Returns true if the segment is of a server: by its flags, or by its ports. */
+bool segment_is_answer(const struct segment *segment);
+/* Returns what is known of the passage of a packet that has just come. */
+struct passage segment_passage(const struct segment *segment, const struct fate *fate);
+/* Keeps the scale of a SYN, and applies it to the window of a later segment. `scale`: of its way,
+ * one more than what the SYN said; 0: not known. */
+void segment_scale(const struct segment *segment, uint8_t *scale, uint32_t *window);
 
 #endif

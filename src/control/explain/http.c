@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/http.h"
+#include "explain/speech.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/lookup.h"
+#include "explain/story.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/story.h"
 #include "explain/verdict.h"
 
 /* Flows of DNS that one connection may have waited for: two families, several servers, TCP. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/losses.h"
+#include "explain/walk.h"
 
 static void add_loss(struct verdict *verdict, int way, uint32_t number,
                      const struct passage *passage)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/passage.h"
+#include "explain/flow.h"
 
 #include <stdlib.h>
 #include <string.h>

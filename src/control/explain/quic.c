@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/quic.h"
+#include "explain/speech.h"
 
 #include "explain/flow.h"
 #include "packet/headers.h"

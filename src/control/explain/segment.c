@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/segment.h"
+#include "explain/flow.h"
 
 #include <netinet/in.h>
 #include <string.h>

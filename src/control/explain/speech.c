@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "explain/flow.h"
-#include "explain/http.h"
 #include "packet/headers.h"
 
 #define DNS_LENGTH 2 /* bytes ahead of a message in TCP */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/losses.h"
 #include "explain/walk.h"
 
 /* Packets that are kept when a long flow is told in parts: later ones may repeat their bytes. What

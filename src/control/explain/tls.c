@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/tls.h"
+#include "explain/speech.h"
 
 #include <stdlib.h>
 #include <string.h>

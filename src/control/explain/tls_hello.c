@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "explain/flow.h"
-#include "explain/tls.h"
+#include "explain/speech.h"
 #include "packet/headers.h"
 
 #define EXTENSION_NAME     0

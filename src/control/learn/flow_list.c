@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "learn/flow_list.h"
+#include "learn/pairing.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/pairing_table.h"
-
 /* A frame that was read, and its flow. */
 struct marked {
 	struct packet_mark mark;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "learn/pairing_table.h"
+#include "learn/pairing.h"
 
 #include <errno.h>
 #include <stdlib.h>

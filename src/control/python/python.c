@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "python/python_text.h"
-
 #define BEFORE_MAX 11 /* what python3 gets before the words of the command */
 
 /* Writes the folder of the package if it is beside this program: where it is installed, or was

@@ -20,6 +20,10 @@
 
 #include <jansson.h>
 
+#include "text/embedded_text.h"
+
+extern const struct embedded_text python_texts[]; /* python_start.py; made by tools/embed.py */
+
 struct python_command {
 	const char *command; /* `lab`; messages begin with it */
 	const char *module;  /* that has main(words), which returns the exit status */

@@ -8,7 +8,7 @@
  *   GET /metrics   OpenMetrics, or the text format of Prometheus: serve_metrics.h
  *   GET /events    weir's events, as server-sent events; with samples, too: /live
  *   GET /cloud     one cloud in words, as `show cloud` has it
- *   GET /connections  the last connections, and where their time went: serve_explain.h
+ *   GET /connections  the last connections, and where their time went: serve_http.h
  *   POST /change   lines as one transaction; only with a token
  *
  * Thread: the main thread.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "serve/serve_explain.h"
+#include "serve/serve_http.h"
 
 #include <errno.h>
 #include <poll.h>

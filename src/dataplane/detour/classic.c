@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "detour/classic.h"
+#include "detour/program.h"
 
 #include <errno.h>
 #include <stdbool.h>

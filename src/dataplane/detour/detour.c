@@ -12,7 +12,6 @@
 
 #include <linux/capability.h>
 
-#include "detour/classic.h"
 #include "detour/program.h"
 #include "machine/cpu_level.h"
 #include "namespace/namespace.h"

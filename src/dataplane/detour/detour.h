@@ -8,7 +8,7 @@
  *   the kernel's stack  --->  read  ......>  write  --->  interface  ---> wire     egress
  *   the kernel's stack  <---  write <......  read   <---  interface  <--- wire     ingress
  *
- * With a filter only the packets that fit do (classic.h).
+ * With a filter only the packets that fit do (program.h).
  *
  * Each arrow at a tap is a BPF program at a tcx hook (Linux 6.6), which redirects:
  *

@@ -13,10 +13,10 @@
 #ifndef WEIR_PROGRAM_H
 #define WEIR_PROGRAM_H
 
+#include <linux/bpf.h>
+#include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <linux/bpf.h>
 
 #define PROGRAM_CONTEXT BPF_REG_1
 
@@ -51,5 +51,28 @@ int program_replace(int link, int loaded);
 /* Runs a loaded program for a frame, as at a hook. Returns what it returns, or -errno in `error`.
  * For tests. */
 int32_t program_try(int loaded, const uint8_t *frame, uint32_t bytes, int *error);
+
+/*
+ * Translates a filter of libpcap, which is a program of classic BPF, for the kernel's BPF: it then
+ * chooses the packets of a detour without leaving the kernel.
+ *
+ *   classic            here
+ *   A, X               BPF_REG_7, BPF_REG_8
+ *   M[k]               the stack
+ *   the frame's bytes  BPF_LD | BPF_ABS, behind a comparison with the length of the frame
+ *
+ * Each classic step becomes a few instructions. A step that reads beyond the frame, or divides by
+ * zero, ends a classic filter: the packet does not fit. So it does here.
+ *
+ * The kernel keeps the outermost VLAN tag beside the frame, as a device has taken it out, or will
+ * put it in: a filter then sees through that tag, and `vlan` fits nothing.
+ *
+ * Thread: control.
+ */
+
+/* Adds the filter: a packet that fits comes to the next instruction that is added, with its context
+ * in PROGRAM_CONTEXT and nothing else; another one goes on to the next program. Returns 0;
+ * -ENOTSUP if a step is unknown, or leads back, as libpcap's `protochain` does; -ENOMEM. */
+int classic_add(const struct sock_filter *steps, uint32_t n, struct program *program);
 
 #endif
