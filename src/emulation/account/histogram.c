@@ -20,13 +20,6 @@ static uint64_t *at(struct histogram *h, uint32_t number)
 	return &h->bucket[number % HISTOGRAM_BUCKETS];
 }
 
-static uint32_t bits_for(uint64_t min, uint64_t max, uint32_t bits)
-{
-	while (histogram_bucket_of(max, bits) - histogram_bucket_of(min, bits) >= HISTOGRAM_BUCKETS)
-		bits--;
-	return bits;
-}
-
 /* ---- writing ---- */
 
 /* Adds up neighbours, so that an octave has 2^bits buckets. */
@@ -47,7 +40,8 @@ static void reach(struct histogram *h, uint64_t least, uint64_t greatest, uint32
 	const uint64_t min = h->count == 0 || least < h->min ? least : h->min;
 	const uint64_t max = h->count == 0 || greatest > h->max ? greatest : h->max;
 
-	bits = bits_for(min, max, bits);
+	while (histogram_bucket_of(max, bits) - histogram_bucket_of(min, bits) >= HISTOGRAM_BUCKETS)
+		bits--;
 	if (h->count > 0 && bits < histogram_bits(h))
 		coarsen(h, bits);
 	h->min = min;

@@ -78,19 +78,17 @@ static inline uint16_t take_tokens(struct cloud *cloud, const struct burst *burs
 	return found;
 }
 
-/* Notifies the watch and the management of n packets that have left the link on arrival. `idle`: no
- * other packet has arrived since. */
-static void left_at_once(const struct cloud *cloud, uint16_t n, const struct aqm_group *group,
-                         bool idle)
+/* Notifies the watch and the management of packets that have left the link on arrival. */
+static inline void left_at_once(const struct cloud *cloud, const struct aqm_group *group)
 {
 	struct aqm *aqm = cloud->link.queue.aqm;
 	uint64_t bytes = 0;
 
-	for (uint16_t i = 0; cloud->watch && i < n; i++)
+	for (uint16_t i = 0; cloud->watch && i < group->n; i++)
 		bytes += group->length[i];
 	if (cloud->watch)
-		cloud->watch->left_at_once(cloud->watch, group->now, n, bytes);
-	if (aqm && idle)
+		cloud->watch->left_at_once(cloud->watch, group->now, group->n, bytes);
+	if (aqm)
 		aqm_idle(aqm, group->now);
 }
 
@@ -126,17 +124,15 @@ static inline bool leaves_before_next(struct cloud *cloud, const struct burst *b
 }
 
 /* Lets packets pass the idle link, beginning with `from`: those that conform at one instant, or one
- * that has left by the time the next one arrives. Returns their number. Sets `decided` if the
- * packet behind them has got this verdict from the management. */
+ * that has left by the time the next one arrives. Returns their number. */
 static uint16_t pass_together(struct cloud *cloud, struct burst *burst, uint16_t from,
-                              struct passed *passed, struct aqm_verdict *verdict, bool *decided)
+                              struct passed *passed)
 {
 	struct link *link = &cloud->link;
 	struct aqm *aqm = link->queue.aqm;
+	struct aqm_verdict all_pass;
 	struct aqm_group group;
-	struct shaper before;
 	simtime leaves;
-	uint16_t n;
 
 	if (!link->plain || link->classes || cloud->witness || !cloud_watch_runs(cloud->watch) ||
 	    (aqm && (aqm_is_asked(aqm) || !aqm->takes_groups)))
@@ -146,27 +142,18 @@ static uint16_t pass_together(struct cloud *cloud, struct burst *burst, uint16_t
 	group.from = from;
 	group.wait = false;
 	shaper_idle_until(&link->shaper, group.now);
-	if (aqm)
-		before = link->shaper;
-	n = group.n = take_tokens(cloud, burst, from, burst->n - from, &group);
-	if (n == 0) {
+	group.n = take_tokens(cloud, burst, from, burst->n - from, &group);
+	if (group.n == 0) {
 		if (!passed->late || !leaves_before_next(cloud, burst, from, &leaves))
 			return 0;
 		passed_add_late(cloud, burst, passed, from, leaves);
 		return 1;
 	}
 	if (aqm)
-		n = aqm_arrive_group(cloud, &link->queue, &group, verdict);
-	*decided = n < group.n;
-	if (*decided) {
-		link->shaper = before;
-		take_tokens(cloud, burst, from, n, &group);
-	}
-	if (n > 0) {
-		left_at_once(cloud, n, &group, !*decided);
-		passed_add(cloud, burst, passed, from, n);
-	}
-	return n;
+		aqm_arrive_group(cloud, &link->queue, &group, &all_pass);
+	left_at_once(cloud, &group);
+	passed_add(cloud, burst, passed, from, group.n);
+	return group.n;
 }
 
 /* ---- the next packets wait ---- */
@@ -198,34 +185,16 @@ static uint16_t find_room(const struct cloud *cloud, struct burst *burst, uint16
 	return found;
 }
 
-/* Appends n packets to the queue, which has room for them. */
-static void append(struct cloud *cloud, const struct burst *burst, uint16_t from, uint16_t n,
-                   const struct aqm_group *group)
-{
-	struct queue *queue = &cloud->link.queue;
-	struct holder *holder = cloud->holder;
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct held *held =
-		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);
-
-		held->t_ns = group->now;
-		hold_fill(holder, held, true, burst, from + i);
-		bytes += group->length[i];
-	}
-	queue->held_packets += n;
-	queue->held_bytes += bytes;
-}
-
 /* Lets packets of one instant wait behind the head, beginning with `from`. Returns their number.
- * `verdict` and `decided` as above. */
+ * Sets `decided` if the packet behind them has got this verdict from the management. */
 static uint16_t wait_together(struct cloud *cloud, struct burst *burst, uint16_t from,
                               struct aqm_verdict *verdict, bool *decided)
 {
 	struct queue *queue = &cloud->link.queue;
+	struct holder *holder = cloud->holder;
 	struct aqm *aqm = queue->aqm;
 	struct aqm_group group;
+	uint64_t bytes = 0;
 	uint16_t n;
 
 	if (cloud->link.classes || queue->limit.unit != LIMIT_BYTES ||
@@ -238,8 +207,17 @@ static uint16_t wait_together(struct cloud *cloud, struct burst *burst, uint16_t
 	n = group.n = find_room(cloud, burst, from, &group);
 	if (aqm)
 		n = aqm_arrive_group(cloud, queue, &group, verdict);
-	append(cloud, burst, from, n, &group);
 	*decided = n < group.n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct held *held =
+		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);
+
+		held->t_ns = group.now;
+		hold_fill(holder, held, true, burst, from + i);
+		bytes += group.length[i];
+	}
+	queue->held_packets += n;
+	queue->held_bytes += bytes;
 	return n;
 }
 
@@ -378,7 +356,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 		if (cloud->link.busy)
 			n = wait_together(cloud, burst, i, &verdict, &decided);
 		else
-			n = pass_together(cloud, burst, i, &passed, &verdict, &decided);
+			n = pass_together(cloud, burst, i, &passed);
 		if (n == 0 || decided) {
 			meet_alone(cloud, burst, i + n, decided ? &verdict : NULL, &passed);
 			n++;

@@ -23,8 +23,8 @@
  *   arrive  packets arrive, one behind the other at one instant. Of a single one, the limit of the
  *           queue is checked afterwards; a group has room. The view shows the queue before the
  *           first of them. Returns how many pass, from the first. If not all pass, `verdict` is for
- *           the next one, and the packets behind it have not arrived. Unless `takes_groups` is set,
- *           a group has one packet. NULL: all pass
+ *           the next one, and the packets behind it have not arrived. A group that need not wait
+ *           passes whole. Unless `takes_groups` is set, a group has one packet. NULL: all pass
  *   settled receives the outcome of an arrival. The mbuf is as it came: not yet marked, and
  *           not yet freed. The packet keeps a flag that is set here (burst_flag). Not called
  *           for packets of a group that pass. Optional
@@ -59,7 +59,7 @@
  *                               dropped, fullest, settled
  *   there is no memory for it   as if it were let in, without entered; then nothing, not even
  *                               idle
- *   several at one instant      arrive; idle once, if they need not wait and all pass
+ *   several at one instant      arrive; idle once, if they need not wait
  *   the link becomes idle       depart for each front, until one passes; idle, if the last was
  *                               dropped
  *   the last has left the link  idle
@@ -159,7 +159,7 @@ struct aqm_group {
 	uint16_t from; /* index of the first of them in the burst */
 	/* True: the link is busy, and each packet waits. False: each leaves at its instant, and
 	 * the queue is idle before each but the first; for the first, a previous idle() has told
-	 * whether it was. If all pass, idle() is called once. Meaningless for a single packet. */
+	 * whether it was. idle() is called once. Meaningless for a single packet. */
 	bool wait;
 	uint16_t n;
 	uint32_t length[BURST_ROOM]; /* of each packet on the link */
@@ -238,7 +238,8 @@ struct aqm {
 	struct cloud *cloud;             /* whose counters and hop the AQM may use */
 	struct draw_key key;
 	uint64_t drawn;
-	/* arrive() may be given several packets; also set if arrivals are nothing to the AQM */
+	/* arrive() may be given several packets, and none that finds an idle link is to be marked
+	 * or dropped; also set if arrivals are nothing to the AQM */
 	bool takes_groups;
 };
 

@@ -62,9 +62,7 @@ static inline void shaper_idle_until(struct shaper *shaper, simtime now)
  * as the longest. */
 static inline int64_t shaper_work(uint32_t bytes)
 {
-	if (__builtin_expect(bytes > SHAPER_BYTES_MAX, 0))
-		bytes = SHAPER_BYTES_MAX;
-	return bytes * SHAPER_WORK_PER_BYTE;
+	return (bytes < SHAPER_BYTES_MAX ? bytes : SHAPER_BYTES_MAX) * SHAPER_WORK_PER_BYTE;
 }
 
 /* Returns when a packet leaves that has been at the head since `at`. */
