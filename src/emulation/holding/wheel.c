@@ -137,27 +137,37 @@ void wheel_free(struct wheel *wheel)
 	free(wheel);
 }
 
-/* Returns true if a is due before b; false if both are due at one instant. All sorting is stable,
- * so such keys stay in the order of insertion. */
-static bool before(const struct wheel_key *a, const struct wheel_key *b)
+/* Returns the instant of the open slot of level 0 for a key, which will be there. What is due before
+ * the slot goes to its first instant. */
+static struct wheel_instant *instant_of(struct wheel *wheel, simtime due)
 {
-	return a->t_ns < b->t_ns;
+	const uint32_t i = due + WHEEL_INSTANTS < wheel->ready_until ? 0 : due % WHEEL_INSTANTS;
+
+	wheel->ready |= UINT64_C(1) << i;
+	return &wheel->instant[i];
 }
 
-/* Inserts a key into `ready`, behind all that are not due after it. Usually it is the last. */
+/* Returns the first instant that has keys. */
+static const struct wheel_instant *ready_first(const struct wheel *wheel)
+{
+	return &wheel->instant[__builtin_ctzll(wheel->ready)];
+}
+
+/* Inserts a key into its instant, behind all that are not due after it: it is the last, unless keys
+ * that are due before the slot come out of order. */
 static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 {
-	wheel_link *place = &wheel->ready;
+	struct wheel_instant *instant = instant_of(wheel, key->t_ns);
+	wheel_link *place = &instant->first;
 
-	if (wheel->ready && !before(key, key_at(wheel, wheel->ready_last)))
-		place = &key_at(wheel, wheel->ready_last)->next;
-	else
-		while (*place && !before(key, key_at(wheel, *place)))
-			place = &key_at(wheel, *place)->next;
+	if (instant->first && key_at(wheel, instant->last)->t_ns <= key->t_ns)
+		place = &key_at(wheel, instant->last)->next;
+	while (*place && key_at(wheel, *place)->t_ns <= key->t_ns)
+		place = &key_at(wheel, *place)->next;
 	key->next = *place;
 	*place = link_of(wheel->store.arena, key);
 	if (key->next == 0)
-		wheel->ready_last = *place;
+		instant->last = *place;
 }
 
 /* Links a key of an open key list of level `number` into a slot of the level below. */
@@ -473,73 +483,25 @@ static simtime slot_next(const struct wheel *wheel)
 	return next;
 }
 
-/* A stable merge sort of a list: runs of 1, 2, 4 ... wait in `runs` until there is another one of
- * the same length. */
-static wheel_link list_merge(struct wheel *wheel, wheel_link a, wheel_link b)
-{
-	wheel_link merged = 0;
-	wheel_link *end = &merged;
-
-	while (a && b) {
-		wheel_link *first = before(key_at(wheel, b), key_at(wheel, a)) ? &b : &a;
-
-		*end = *first;
-		end = &key_at(wheel, *first)->next;
-		*first = *end;
-	}
-	*end = a ? a : b;
-	return merged;
-}
-
-static wheel_link list_sort(struct wheel *wheel, wheel_link list)
-{
-	wheel_link runs[32] = {0};
-	wheel_link sorted = 0;
-
-	while (list) {
-		wheel_link run = list;
-		uint32_t i;
-
-		list = key_at(wheel, run)->next;
-		key_at(wheel, run)->next = 0;
-		for (i = 0; i < 31 && runs[i]; i++) {
-			run = list_merge(wheel, runs[i], run);
-			runs[i] = 0;
-		}
-		runs[i] = runs[i] ? list_merge(wheel, runs[i], run) : run;
-	}
-	for (uint32_t i = 0; i < 32; i++)
-		sorted = list_merge(wheel, runs[i], sorted);
-	return sorted;
-}
-
-/* Takes the list of a slot of level 0, which is in reverse order. */
-static wheel_link fine_take(struct wheel *wheel, uint32_t slot)
-{
-	wheel_link list = wheel->fine[slot];
-
-	wheel->fine[slot] = 0;
-	bit_clear(wheel->fine_used, slot);
-	return list;
-}
-
-/* Opens the slot of level 0 that the cursor is in. */
+/* Opens the slot of level 0 that the cursor is in. Its keys are in reverse order of insertion, so
+ * that each precedes those of its instant that came before it. */
 static void ready_open(struct wheel *wheel)
 {
-	wheel_link list = list_reverse(wheel, fine_take(wheel, slot_in(0, wheel->cursor)));
-	wheel_link last = list;
-	bool sorted = true;
+	const uint32_t slot = slot_in(0, wheel->cursor);
 
-	wheel->ready_until += UINT64_C(1) << level_shift[0];
-	for (wheel_link next; (next = key_at(wheel, last)->next) != 0; last = next)
-		sorted &= !before(key_at(wheel, next), key_at(wheel, last));
-	if (!sorted) {
-		list = list_sort(wheel, list);
-		for (last = list; key_at(wheel, last)->next;)
-			last = key_at(wheel, last)->next;
+	wheel->ready_until += WHEEL_INSTANTS;
+	for (wheel_link link = wheel->fine[slot], next; link; link = next) {
+		struct wheel_key *key = key_at(wheel, link);
+		struct wheel_instant *instant = instant_of(wheel, key->t_ns);
+
+		next = key->next;
+		key->next = instant->first;
+		if (!instant->first)
+			instant->last = link;
+		instant->first = link;
 	}
-	wheel->ready = list;
-	wheel->ready_last = last;
+	wheel->fine[slot] = 0;
+	bit_clear(wheel->fine_used, slot);
 }
 
 /* Advances the cursor, if nothing is ready, until a slot of level 0 that begins by `now` is opened,
@@ -575,7 +537,8 @@ static bool sorted_is_first(const struct wheel *wheel)
 	if (!wheel->ready)
 		return true;
 	return wheel->sorted_at < wheel->sorted_n &&
-	       wheel->sorted[wheel->sorted_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
+	       wheel->sorted[wheel->sorted_at].t_ns <=
+	               key_at(wheel, ready_first(wheel)->first)->t_ns;
 }
 
 /* Returns true if level 0 has no keys. */
@@ -603,7 +566,7 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 		*due = wheel->sorted[wheel->sorted_at].t_ns;
 		return wheel->sorted[wheel->sorted_at].held;
 	}
-	key = key_at(wheel, wheel->ready);
+	key = key_at(wheel, ready_first(wheel)->first);
 	*due = key->t_ns;
 	return held_at(wheel, key);
 }
@@ -677,9 +640,12 @@ void wheel_pass(struct wheel *wheel, uint32_t n)
 {
 	wheel->records -= n;
 	for (; unlikely(n > 0 && !sorted_is_first(wheel)); n--) {
-		const struct wheel_key *first = key_at(wheel, wheel->ready);
+		const uint32_t i = (uint32_t)__builtin_ctzll(wheel->ready);
+		const struct wheel_key *first = key_at(wheel, wheel->instant[i].first);
 
-		wheel->ready = first->next;
+		wheel->instant[i].first = first->next;
+		if (!first->next)
+			wheel->ready &= wheel->ready - 1;
 		store_leave(&wheel->store, held_at(wheel, first));
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -695,7 +661,8 @@ void wheel_idle_until(struct wheel *wheel, simtime now)
 
 simtime wheel_next(const struct wheel *wheel)
 {
-	simtime next = wheel->ready ? key_at(wheel, wheel->ready)->t_ns : slot_next(wheel);
+	simtime next =
+	        wheel->ready ? key_at(wheel, ready_first(wheel)->first)->t_ns : slot_next(wheel);
 
 	if (wheel->sorted_at < wheel->sorted_n)
 		next = simtime_min(next, wheel->sorted[wheel->sorted_at].t_ns);

@@ -18,8 +18,8 @@
  * keys: due time and place. When time enters a slot of level 1, its keys are sorted into the sorted
  * slot, by counting the slots of level 0. Level 0 itself takes packets that are inserted after time
  * has entered their slot of level 1, and slots with more keys than the sorted slot has room for:
- * their keys are linked into its slots, as the keys of levels 2 and 3 are into the level below.
- * Each key is touched at most once a level. While packets leave, those that follow are prefetched:
+ * their keys are linked into its slots, as the keys of levels 2 and 3 are into the level below; when
+ * time enters a slot of level 0, they are linked into its instants. Each key is touched at most once a level. While packets leave, those that follow are prefetched:
  * first the keys of the next slot, then their records.
  *
  * The cursor is never ahead of the time that the caller has reached, so a later insertion always
@@ -38,6 +38,7 @@
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
+#define WHEEL_INSTANTS   64u  /* of a slot of level 0, in ns */
 /* How many keys a slot of level 1 may have to be sorted at once; 10 Gbit/s of 64-byte frames bring
  * 244. */
 #define WHEEL_SORTED_MAX 1024u
@@ -58,6 +59,11 @@ struct wheel_level {
 	struct key_list open; /* the slot that the cursor is in: its keys are linked below */
 };
 
+/* The keys of an instant of the open slot of level 0, in the order of insertion. */
+struct wheel_instant {
+	wheel_link first, last; /* `last` is of no use if there is no first */
+};
+
 struct wheel_entry {
 	simtime t_ns;
 	struct held *held;
@@ -71,10 +77,10 @@ struct wheel {
 	uint64_t records;
 	uint64_t inserted; /* so far: the number of the next record */
 	simtime quiet;     /* a query for an earlier instant finds nothing, and opens no slot */
-	/* the next packet is the first of `ready` or of the sorted slot, whichever is earlier; if
-	 * both are due together, that of the sorted slot */
-	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
-	simtime ready_until;          /* keys that are due before this belong into `ready` */
+	/* The next packet is the first of `ready` or of the sorted slot, whichever is earlier; if
+	 * both are due together, that of the sorted slot. */
+	uint64_t ready;      /* instants of the open slot of level 0 that have keys, a bit each */
+	simtime ready_until; /* keys that are due before this belong into `instant` */
 	uint32_t sorted_at, sorted_n;
 	/* The slot after the open one: its next block, which is being fetched (0: none), and the
 	 * keys of the block before, which has arrived: those whose records have not been fetched
@@ -85,6 +91,7 @@ struct wheel {
 	const struct wheel_key *stream_key;
 	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
 	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, in reverse order */
+	struct wheel_instant instant[WHEEL_INSTANTS];
 	struct wheel_level level[WHEEL_LEVELS - 1];
 	struct wheel_entry sorted[WHEEL_SORTED_MAX];
 	union {

@@ -24,7 +24,7 @@ static void visit(struct walk *walk, simtime t_ns, uint64_t number, const void *
 }
 
 /* Visits the keys of a list. `last_first`: the list is in reverse order of insertion, as all are
- * except `ready`. */
+ * except those of instants. */
 static void visit_list(struct walk *walk, wheel_link list, bool last_first)
 {
 	uint64_t n = 0, i = 0;
@@ -73,7 +73,8 @@ void wheel_walk(struct wheel *wheel, wheel_visit *visit_one, void *argument)
 		visit_level(&walk, number);
 	for (uint32_t i = wheel->sorted_at; i < wheel->sorted_n; i++)
 		visit(&walk, wheel->sorted[i].t_ns, walk.number++, wheel->sorted[i].held);
-	visit_list(&walk, wheel->ready, false);
+	for (uint32_t i = 0; i < WHEEL_INSTANTS; i++)
+		visit_list(&walk, wheel->instant[i].first, false);
 	for (uint32_t slot = 0; slot < WHEEL_SLOTS_FINE; slot++)
 		visit_list(&walk, wheel->fine[slot], true);
 }
