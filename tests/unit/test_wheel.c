@@ -327,6 +327,25 @@ static void insertion_into_the_open_slot_finds_its_place(void **state)
 	bench_free(bench);
 }
 
+static void at_an_instant_of_the_open_slot_what_comes_last_leaves_last(void **state)
+{
+	struct bench *bench = bench_make(64, SLOT_NS(1) * 7);
+	simtime slot = bench->now;
+
+	(void)state;
+	advance(bench, slot + 1); /* what comes now goes to level 0: nothing else takes it */
+	for (uint32_t i = 0; i < 48; i++)
+		assert_true(insert(bench, slot + 1000 + i % 16, i % 3, 20));
+	advance(bench, slot + 1004); /* opened, a quarter read */
+	for (uint32_t i = 0; i < 64; i++) {
+		assert_true(insert(bench, slot + 1000 + i % 16, i % 3, 20));
+		advance(bench, slot + 1004 + i / 8);
+	}
+	advance(bench, slot + 1015);
+	assert_int_equal(bench->n, 0);
+	bench_free(bench);
+}
+
 static void what_is_inserted_in_the_past_leaves_at_once_and_first(void **state)
 {
 	const simtime behind[] = {1, 255, 256, SLOT_NS(1), SLOT_NS(2), SLOT_NS(3), EPOCH};
@@ -488,6 +507,7 @@ GROUP(wheel)
 	        cmocka_unit_test(random_records_over_all_levels_come_out_as_the_reference_says),
 	        cmocka_unit_test(ties_leave_in_the_order_of_insertion_whatever_their_clouds),
 	        cmocka_unit_test(insertion_into_the_open_slot_finds_its_place),
+	        cmocka_unit_test(at_an_instant_of_the_open_slot_what_comes_last_leaves_last),
 	        cmocka_unit_test(what_is_inserted_in_the_past_leaves_at_once_and_first),
 	        cmocka_unit_test(a_million_records_at_one_instant_keep_their_order),
 	        cmocka_unit_test(the_cursor_may_jump_any_distance),
