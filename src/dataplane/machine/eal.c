@@ -38,6 +38,7 @@ void shared_heap_use(void)
 }
 
 #define UNIQUE_DIGITS 8
+#define HOLD_TRIES    100
 
 /* Returns true if a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
 static bool is_ours(const char *name, const char *rest, int *pid)
@@ -56,25 +57,30 @@ static bool is_alive(int pid)
 	return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Returns true if the entry is to be removed: it belongs to the run `prefix`, or to a run that is
- * over. */
-static bool is_left(int folder, const char *name, const char *rest, const char *prefix)
+/* Locks a file or folder, as LOCK_SH or LOCK_EX. Returns false if it cannot be locked, or if somebody
+ * has removed it meanwhile. */
+static bool lock(int fd, int how)
 {
-	bool left;
-	int pid, fd;
+	struct stat status;
 
+	return fd >= 0 && flock(fd, how) == 0 && fstat(fd, &status) == 0 && status.st_nlink > 0;
+}
+
+/* Returns true if the entry is to be removed: it belongs to the run `prefix`, or to a run that is
+ * over. `hold`: a lock on it, to be kept until it is removed, or -1. */
+static bool is_left(int folder, const char *name, const char *rest, const char *prefix, int *hold)
+{
+	int pid;
+
+	*hold = -1;
 	if (!is_ours(name, rest, &pid))
 		return false;
 	if (prefix)
 		return strncmp(name, prefix, strlen(prefix)) == 0;
 	if (is_alive(pid))
 		return false;
-	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	left = flock(fd, LOCK_EX | LOCK_NB) == 0;
-	close(fd);
-	return left;
+	*hold = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return lock(*hold, LOCK_EX | LOCK_NB);
 }
 
 static bool remove_run(int folder, const char *name)
@@ -108,12 +114,14 @@ static uint32_t remove_left(const char *path, const char *middle, const char *pr
 {
 	DIR *folder = opendir(path);
 	uint32_t n = 0;
+	int hold;
 
 	if (!folder)
 		return 0;
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (is_left(dirfd(folder), entry->d_name, middle, prefix))
+		if (is_left(dirfd(folder), entry->d_name, middle, prefix, &hold))
 			n += remove_one(dirfd(folder), entry->d_name);
+		leftovers_release(hold);
 	}
 	closedir(folder);
 	return n;
@@ -146,11 +154,17 @@ uint32_t leftovers_remove(const char *root, const char *folder, const char *pref
 
 int leftovers_hold(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Again if another weir has removed it before it was locked. */
+	for (int i = 0; i < HOLD_TRIES; i++) {
+		int fd = -1;
 
-	if (fd >= 0)
-		(void)flock(fd, LOCK_SH);
-	return fd;
+		if (mkdir(path, 0700) == 0 || errno == EEXIST)
+			fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (lock(fd, LOCK_SH))
+			return fd;
+		leftovers_release(fd);
+	}
+	return -1;
 }
 
 void leftovers_release(int hold)
@@ -172,9 +186,8 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	/* What the EAL makes in the file system: the folder with the folders of all runs, and the
-	 * name of this run's folder in it. */
-	char folder[PATH_MAX], prefix[64];
+	/* The folder with the folders of all runs, the one of this run, and the lock on it. */
+	char folder[PATH_MAX / 2], run[PATH_MAX];
 	int hold;
 } before;
 
@@ -328,25 +341,32 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
-/* The EAL makes a folder for the run. Without a shared configuration the folder stays empty and is
- * removed at once, so that nothing is left however this process ends. Any other folder is removed
- * at the end or, if this process is killed, when the next weir starts. */
-static void tidy(const char *prefix)
+/* Makes the folder of the run, where the EAL would (eal_create_runtime_dir), which takes one that is
+ * there. So it is locked before anybody could take it for that of a killed weir. A failure is the
+ * EAL's to report, which then fails at the same folder. */
+static void make_folder(const char *prefix)
 {
-	const char *run = rte_eal_get_runtime_dir();
-	char *slash;
+	const char *place = getenv("RUNTIME_DIRECTORY"); /* from systemd */
 
-	snprintf(before.prefix, sizeof(before.prefix), "%s", prefix);
-	snprintf(before.folder, sizeof(before.folder), "%s", run);
-	before.hold = -1;
-	slash = strrchr(before.folder, '/');
-	if (!slash)
-		return;
-	*slash++ = '\0';
-	/* If the user gave a --file-prefix behind `--`, its folder is kept. */
-	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
-		before.hold = leftovers_hold(run);
-	leftovers_remove("", before.folder, NULL);
+	if (!place && getuid() == 0) {
+		place = "/var/run";
+		/* An image of a container may have neither. */
+		mkdir("/var", 0755);
+		mkdir(place, 0755);
+	} else if (!place) {
+		place = getenv("XDG_RUNTIME_DIR");
+	}
+	snprintf(before.folder, sizeof(before.folder), "%s/dpdk", place ? place : "/tmp");
+	snprintf(before.run, sizeof(before.run), "%s/%s", before.folder, prefix);
+	mkdir(before.folder, 0700);
+	before.hold = leftovers_hold(before.run);
+}
+
+/* Removes what the run has left in the file system. */
+static void end_run(void)
+{
+	leftovers_remove("", before.folder, strrchr(before.run, '/') + 1);
+	leftovers_release(before.hold);
 }
 
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
@@ -382,16 +402,17 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	compose(&all, n_arguments, arguments, need_pci, memory_mib + EAL_OWN_MIB, problem);
 	memcpy(list, all.list, sizeof(list)); /* getopt changes the order */
 	eal_log_start(has(n_arguments, arguments, log_words));
+	make_folder(all.prefix);
 	if (rte_eal_init(all.n, list) < 0) {
 		rc = start_failed(problem);
 		eal_log_stop();
-		tidy(all.prefix);
-		leftovers_remove("", before.folder, before.prefix);
-		leftovers_release(before.hold);
+		end_run();
 		return rc;
 	}
 	before.live = true;
-	tidy(all.prefix);
+	/* Without a shared configuration it is empty: nothing is left however this process ends. */
+	rmdir(before.run);
+	leftovers_remove("", before.folder, NULL);
 	return 0;
 }
 
@@ -402,8 +423,7 @@ void eal_stop_live(void)
 	before.live = false;
 	rte_eal_cleanup();
 	eal_log_stop();
-	leftovers_remove("", before.folder, before.prefix);
-	leftovers_release(before.hold);
+	end_run();
 	sched_setaffinity(0, sizeof(before.cpus), &before.cpus);
 }
 
