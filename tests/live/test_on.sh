@@ -259,6 +259,20 @@ refused 'setcap cap_bpf' \
 refused 'root of a user namespace' unshare --user --map-root-user --net \
 	sh -c 'ip link add eth0 type veth peer name eth1; exec "$0" "$@"' \
 	"$WEIR" on eth0 40ms -s "$socket"
+# As in a container, whose filter of system calls knows nothing of CAP_BPF.
+cat >"$work/no_bpf.py" <<'PYTHON'
+import ctypes, os, platform, struct, sys
+BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, BPF), # the number of the call
+    (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7fff0000)))) # EPERM, or it is allowed
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+program = ctypes.create_string_buffer(struct.pack("@HP", 4, ctypes.addressof(steps)))
+assert ctypes.CDLL(None).prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+PYTHON
+refused 'seccomp=unconfined' \
+	$in_a python3 "$work/no_bpf.py" "$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
 refused 'give one' "$WEIR" on 40ms --pid 1 --netns A
 refused 'needs one expression' "$WEIR" on eth0 40ms match

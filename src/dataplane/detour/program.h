@@ -15,6 +15,7 @@
 
 #include <linux/bpf.h>
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,8 @@ void program_go_on(struct program *program);
 /* The hooks of tcx: what comes in at an interface, and what goes out there. */
 enum program_hook { PROGRAM_INGRESS, PROGRAM_EGRESS };
 
+/* Returns true if bpf(2) itself is not permitted, to a process with the capabilities. */
+bool program_is_forbidden(void);
 /* Returns the descriptor of the loaded program, or -errno. */
 int program_load(const struct program *program);
 /* Attaches a loaded program to an interface of this thread's network namespace, before all others
