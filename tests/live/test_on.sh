@@ -309,6 +309,20 @@ failed=0
 weir_stop
 nothing_is_left || fail "after match: $(hooks) $(ip -n A -br link)"
 
+# ---- in a container, whose /proc/sys is read-only: the taps still have no address to announce
+: >"$work/weir.err"
+$in_a unshare --mount sh -c 'mount --bind /proc/sys /proc/sys &&
+	mount -o remount,ro,bind /proc/sys && exec "$0" "$@"' \
+	"$WEIR" on eth0 40ms -q -s "$socket" 2>"$work/weir.err" &
+weir_pid=$!
+until_true on_runs_or_died || fail "weir did not start within $PATIENCE_S s"
+weir_alive || fail "weir did not start"
+ip -n A -6 addr >"$work/addresses"
+! said weir- "$work/addresses" || fail "a tap has an address: $(cat "$work/addresses")"
+failed=0
+weir_stop
+nothing_is_left || fail "after a read-only /proc/sys: $(hooks) $(ip -n A -br link)"
+
 # ---- in another network: that of a name, and of a process, with which weir ends
 "$WEIR" on eth0 100% --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||
 	fail "$(cat "$work/for")"

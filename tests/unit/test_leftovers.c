@@ -121,7 +121,7 @@ static void what_is_not_weirs_or_alive_or_held_stays(void **state)
 	assert_false(is_there("%s", held));
 }
 
-/* Another process, which does not see this one, removes what it takes for leftovers all the time. */
+/* Another process, which does not see this one, removes what it takes for leftovers meanwhile. */
 static void a_folder_that_is_just_being_made_stays(void **state)
 {
 	char path[100];

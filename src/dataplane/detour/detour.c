@@ -194,7 +194,8 @@ static int no_permission(bool capable, struct problem *problem)
 		            "no permission for BPF programs and taps: run as root, or give the "
 		            "program the capabilities: setcap "
 		            "cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a container: --cap-add "
-		            "BPF --cap-add NET_ADMIN; `weir exec` needs none",
+		            "BPF --cap-add NET_ADMIN; in a service: AmbientCapabilities=CAP_BPF; "
+		            "`weir exec` needs none",
 		            cpu_level_program());
 	return -EPERM;
 }

@@ -57,7 +57,7 @@ static bool is_alive(int pid)
 	return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Locks a file or folder, as LOCK_SH or LOCK_EX. Returns false if it cannot be locked, or if somebody
+/* Locks a file or folder, by LOCK_SH or LOCK_EX. Returns false if it cannot be locked, or somebody
  * has removed it meanwhile. */
 static bool lock(int fd, int how)
 {
@@ -341,9 +341,9 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
-/* Makes the folder of the run, where the EAL would (eal_create_runtime_dir), which takes one that is
- * there. So it is locked before anybody could take it for that of a killed weir. A failure is the
- * EAL's to report, which then fails at the same folder. */
+/* Makes the folder of the run, where the EAL would (eal_create_runtime_dir); the EAL takes one that
+ * is there. So it is locked before anybody could take it for that of a killed weir. A failure is
+ * the EAL's to report, which then fails at the same folder. */
 static void make_folder(const char *prefix)
 {
 	const char *place = getenv("RUNTIME_DIRECTORY"); /* from systemd */
