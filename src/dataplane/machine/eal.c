@@ -262,6 +262,20 @@ void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib,
 	snprintf(remedy, EAL_HUGE_TEXT, "`ulimit -%c unlimited` lifts it", limit);
 }
 
+/* `machine`: receives what the machine has. */
+static bool has_huge_pages(struct machine_memory *machine, unsigned memory_mib)
+{
+	return machine_memory_read("", machine) == 0 &&
+	       machine->huge_free_bytes >> 20 >= memory_mib;
+}
+
+bool eal_takes_huge_pages(unsigned memory_mib)
+{
+	struct machine_memory machine;
+
+	return has_huge_pages(&machine, memory_mib + EAL_OWN_MIB);
+}
+
 /* The cost was measured with 64-byte frames between net_null ports (docs/run.md). */
 static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
                        struct problem *remark)
@@ -269,7 +283,7 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
 	struct machine_memory machine = {0};
 
-	if (machine_memory_read("", &machine) == 0 && machine.huge_free_bytes >> 20 >= memory_mib) {
+	if (has_huge_pages(&machine, memory_mib)) {
 		add(arguments, "--in-memory");
 		return;
 	}

@@ -81,6 +81,9 @@ struct machine_memory;
 void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib, char *needed,
                       char *remedy);
 
+/* Returns whether the EAL would take huge pages for that much memory (eal_start_live). */
+bool eal_takes_huge_pages(unsigned memory_mib);
+
 /* Starts the EAL. `cores`: processor numbers for the workers, like 2,4-5; NULL: the last processor
  * that this process may use. `arguments`: what follows `--`. `need_pci`: whether a port is a PCI
  * device. `memory_mib`: what the EAL itself must hold: mempools and rings; packets that the engine
