@@ -309,6 +309,18 @@ failed=0
 weir_stop
 nothing_is_left || fail "after match: $(hooks) $(ip -n A -br link)"
 
+# What TCP sends lies in another piece of the frame than its headers: both are read. 66: the first
+# byte of a line, behind Ethernet, IPv4, and TCP with its time stamps.
+on_start 1ms match 'ether[66:4] = 0x6d617463'
+lives unmatched2
+came=$(ctl -j show ports | jq '[.ports[].rx_packets] | add')
+[ "$came" = 0 ] || fail "$came packets came to weir, not 0"
+lives match
+came=$(ctl -j show ports | jq '[.ports[].rx_packets] | min')
+[ "$came" -ge 1 ] || fail "the line and its echo did not both match"
+failed=0
+weir_stop
+
 # ---- in a container, whose /proc/sys is read-only: the taps still have no address to announce
 : >"$work/weir.err"
 $in_a unshare --mount sh -c 'mount --bind /proc/sys /proc/sys &&

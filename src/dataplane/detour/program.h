@@ -62,7 +62,8 @@ int32_t program_try(int loaded, const uint8_t *frame, uint32_t bytes, int *error
  *   classic            here
  *   A, X               BPF_REG_7, BPF_REG_8
  *   M[k]               the stack
- *   the frame's bytes  BPF_LD | BPF_ABS, behind a comparison with the length of the frame
+ *   the frame's bytes  where they lie; those in another piece of the frame by BPF_LD | BPF_ABS,
+ *                      behind a comparison with the length of the frame
  *
  * Each classic step becomes a few instructions. A step that reads beyond the frame, or divides by
  * zero, ends a classic filter: the packet does not fit. So it does here.
