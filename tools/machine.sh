@@ -27,7 +27,8 @@ command -v systemd-nspawn > /dev/null ||
 
 log=$(mktemp)
 systemd-nspawn --quiet --boot --directory="$root" --machine=$name --register=no --keep-unit \
-	--capability=all --private-network --bind-ro="$tree:/weir" \
+	--capability=all --system-call-filter=bpf --private-network \
+	--bind-ro="$tree:/weir" \
 	> "$log" 2>&1 < /dev/null &
 nspawn=$!
 leader=""

@@ -276,6 +276,11 @@ killed
 weir_start --cores "$cpu" -- --telemetry
 mine=$(leftovers)
 [ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"
+# weir has made and locked it, before DPDK came: if DPDK's were another one, it had no lock.
+! flock -n "/run/dpdk/$mine" true || fail "DPDK uses another folder than weir makes: $mine"
+unshare --pid --fork --mount-proc "$WEIR" exec -q delay 1ms -- true ||
+	fail "weir does not run in a namespace of processes"
+[ "$(leftovers)" = "$mine" ] || fail "one that does not see the first one took away its folder"
 printf 'port x device net_null0\n' >"$work/other.weir"
 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" \
 	>"$work/other.out" 2>"$work/other.err" &

@@ -259,6 +259,20 @@ refused 'setcap cap_bpf' \
 refused 'root of a user namespace' unshare --user --map-root-user --net \
 	sh -c 'ip link add eth0 type veth peer name eth1; exec "$0" "$@"' \
 	"$WEIR" on eth0 40ms -s "$socket"
+# As in a container, whose filter of system calls knows nothing of CAP_BPF.
+cat >"$work/no_bpf.py" <<'PYTHON'
+import ctypes, os, platform, struct, sys
+BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, BPF), # the number of the call
+    (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7fff0000)))) # EPERM, or it is allowed
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+program = ctypes.create_string_buffer(struct.pack("@HP", 4, ctypes.addressof(steps)))
+assert ctypes.CDLL(None).prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+PYTHON
+refused 'seccomp=unconfined' \
+	$in_a python3 "$work/no_bpf.py" "$WEIR" on eth0 40ms -s "$socket"
 refused 'on which interface' "$WEIR" on
 refused 'give one' "$WEIR" on 40ms --pid 1 --netns A
 refused 'needs one expression' "$WEIR" on eth0 40ms match
@@ -294,6 +308,32 @@ came=$(ctl -j show ports | jq '[.ports[].rx_packets] | add')
 failed=0
 weir_stop
 nothing_is_left || fail "after match: $(hooks) $(ip -n A -br link)"
+
+# What TCP sends lies in another piece of the frame than its headers: both are read. 66: the first
+# byte of a line, behind Ethernet, IPv4, and TCP with its time stamps.
+on_start 1ms match 'ether[66:4] = 0x6d617463'
+lives unmatched2
+came=$(ctl -j show ports | jq '[.ports[].rx_packets] | add')
+[ "$came" = 0 ] || fail "$came packets came to weir, not 0"
+lives match
+came=$(ctl -j show ports | jq '[.ports[].rx_packets] | min')
+[ "$came" -ge 1 ] || fail "the line and its echo did not both match"
+failed=0
+weir_stop
+
+# ---- in a container, whose /proc/sys is read-only: the taps still have no address to announce
+: >"$work/weir.err"
+$in_a unshare --mount sh -c 'mount --bind /proc/sys /proc/sys &&
+	mount -o remount,ro,bind /proc/sys && exec "$0" "$@"' \
+	"$WEIR" on eth0 40ms -q -s "$socket" 2>"$work/weir.err" &
+weir_pid=$!
+until_true on_runs_or_died || fail "weir did not start within $PATIENCE_S s"
+weir_alive || fail "weir did not start"
+ip -n A -6 addr >"$work/addresses"
+! said weir- "$work/addresses" || fail "a tap has an address: $(cat "$work/addresses")"
+failed=0
+weir_stop
+nothing_is_left || fail "after a read-only /proc/sys: $(hooks) $(ip -n A -br link)"
 
 # ---- in another network: that of a name, and of a process, with which weir ends
 "$WEIR" on eth0 100% --netns A --for 200ms -q -s "$socket" 2>"$work/for" ||

@@ -14,6 +14,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 UNIT = "weir@weirtest.service"
 CONFIG = "/etc/weir/weirtest.weir"
 SOCKET = "/run/weir/weirtest/control"
@@ -74,6 +75,13 @@ def write(path, text):
 
 def write_config(text):
     write(CONFIG, text)
+
+
+def documented(word):
+    """Returns the addition to the unit in docs/install.md that has this word."""
+    with open(f"{ROOT}/docs/install.md", encoding="utf-8") as page:
+        return next(addition for addition in re.findall(r"^\[Service\]\n[^`]+", page.read(), re.M)
+                    if word in addition)
 
 
 def kept():

@@ -14,7 +14,6 @@ import machine
 from machine import (CONFIG, UNIT, again, answers, journal, kill, ping, reached, run, unit, until,
                      write, write_config)
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 NICS = ("0000:00:10.0", "0000:00:11.0")
 ENDS = {"weirtest-a": "0000:00:18.0", "weirtest-b": "0000:00:19.0"}
 SCENARIO = machine.SCENARIO.format(a=f"device {NICS[0]}", b=f"device {NICS[1]}")
@@ -48,10 +47,8 @@ def setup_gives_it_drivers_and_hugepages():
 
 
 def it_runs_with_the_addition_that_the_documentation_gives():
-    with open(f"{ROOT}/docs/install.md", encoding="utf-8") as page:
-        example = re.search(r"^\[Service\]\n[^`]+", page.read(), re.M)[0]
     os.makedirs(os.path.dirname(ADDITION))
-    write(ADDITION, example)
+    write(ADDITION, machine.documented("vfio"))
     run("systemctl", "daemon-reload")
     again(SCENARIO)
     until(reached)  # the link comes up some time after the ports are open

@@ -22,6 +22,7 @@ from machine import (CONFIG, EMULATED, RESTART_S, SOCKET, STATE, UNIT, again, an
 MINUTES = float(sys.argv[2]) if sys.argv[1:2] == ["--minutes"] else 0.2
 SECRET = os.path.join("/home", "weirtest", "secret")
 SCENARIO = machine.SCENARIO.format(a="interface weirtest-a", b="interface weirtest-b")
+ADDITION = f"/etc/systemd/system/{UNIT}.d/on.conf"
 WATCHDOG_S = 5
 YEAR_S = 365 * 86400
 
@@ -211,6 +212,55 @@ def its_user_reads_nothing_that_is_not_its_own():
         shutil.rmtree(os.path.dirname(SECRET))
 
 
+ON = """seed 7
+port host inside weirtest-a
+port net outside weirtest-a
+cloud down from net to host
+cloud down delay 20ms
+cloud up from host to net
+cloud up delay 20ms
+"""
+
+
+@contextlib.contextmanager
+def rights_for_sides_of_an_interface():
+    """Adds the lines of docs/install.md to the unit."""
+    os.makedirs(os.path.dirname(ADDITION))
+    machine.write(ADDITION, machine.documented("CAP_BPF"))
+    run("systemctl", "daemon-reload")
+    try:
+        yield
+    finally:
+        shutil.rmtree(os.path.dirname(ADDITION))
+        run("systemctl", "daemon-reload")
+
+
+def sides_of_an_interface_are_ports_with_the_addition_for_them():
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 6):
+        raise tap.Skip("this kernel is older than Linux 6.6")
+    run("ip", "addr", "add", "198.51.100.3/24", "dev", "weirtest-a")
+    try:
+        write_config(ON)
+        run("systemctl", "restart", UNIT, check=False)
+        until(lambda: "AmbientCapabilities=CAP_BPF" in journal())
+        with rights_for_sides_of_an_interface():
+            again(ON)
+            assert least_to_a() >= 40
+            kill()
+            assert least_to_a() >= 40
+            run("systemctl", "stop", UNIT)
+            assert least_to_a() < 40
+        assert "weir-" not in run("ip", "-br", "link").stdout
+    finally:
+        run("ip", "addr", "del", "198.51.100.3/24", "dev", "weirtest-a")
+        again(SCENARIO)
+
+
+def least_to_a():
+    done = run("ping", "-q", "-c", "5", "-i", "0.05", "198.51.100.1")
+    return float(re.search(r"= ([\d.]+)/", done.stdout)[1])
+
+
 def a_stranger_does_not_reach_its_socket():
     done = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "weir",
                "ctl", "-s", SOCKET, "show",
@@ -237,6 +287,8 @@ sys.exit(machine.test((
     one_that_hangs_is_killed_by_the_watchdog, a_clock_set_back_a_year_changes_nothing,
     a_broken_file_changes_nothing_and_is_said,
     a_full_disk_is_said_and_leaves_nothing_half_written,
-    its_user_reads_nothing_that_is_not_its_own, a_stranger_does_not_reach_its_socket,
+    its_user_reads_nothing_that_is_not_its_own,
+    sides_of_an_interface_are_ports_with_the_addition_for_them,
+    a_stranger_does_not_reach_its_socket,
     machine.apparmor_confines_it_and_denies_nothing_that_it_asks_for,
     an_orderly_end_leaves_nothing_and_says_what_was_in_flight), connect))

@@ -111,6 +111,8 @@ static void the_kernel_decides_as_libpcap_does(void **unused)
 	        "udp[8:4] / 3 = 7 or ip[8] % 5 = 2",
 	        "ip[ip[0] & 0xf] * 2 - 3 > tcp[4]",
 	        "ether[100:4] & 0x80000000 != 0",
+	        "ether[127] < 100 and ether[128] < 100",
+	        "ether[140:2] & 3 = 1",
 	        "tcp[12] >> 4 << 2 > 20",
 	        "ip[9] / ip[8] > 1",
 	        "ip or not ip",

@@ -5,11 +5,13 @@
  */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -119,6 +121,31 @@ static void what_is_not_weirs_or_alive_or_held_stays(void **state)
 	assert_false(is_there("%s", held));
 }
 
+/* Another process, which does not see this one, removes what it takes for leftovers meanwhile. */
+static void a_folder_that_is_just_being_made_stays(void **state)
+{
+	char path[100];
+	pid_t other;
+	(void)state;
+
+	other = fork();
+	if (other == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (other == 0)
+		leftovers_remove(folder, "run", NULL);
+	for (int i = 0; i < 2000; i++) {
+		int hold;
+
+		snprintf(path, sizeof(path), "run/weir-%d-%08x", dead, i);
+		hold = leftovers_hold(path);
+		assert_true(hold >= 0);
+		assert_true(is_there("%s", path));
+		leftovers_release(hold);
+	}
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 /* A link could lead anywhere: neither the link nor its target is touched. */
 static void a_link_is_not_followed(void **state)
 {
@@ -180,7 +207,7 @@ static void without_folders_there_is_nothing_to_do(void **state)
 	(void)state;
 	assert_int_equal(leftovers_remove("/nowhere", "/nowhere", NULL), 0);
 	assert_int_equal(leftovers_remove(folder, "", NULL), 0);
-	assert_int_equal(leftovers_hold("/nowhere"), -1);
+	assert_int_equal(leftovers_hold("/nowhere/run"), -1);
 	leftovers_release(-1);
 }
 
@@ -191,6 +218,7 @@ GROUP(leftovers)
 	const struct CMUnitTest tests[] = {
 	        CLAIM(the_folder_of_a_dead_process_goes_with_what_is_in_it),
 	        CLAIM(what_is_not_weirs_or_alive_or_held_stays),
+	        CLAIM(a_folder_that_is_just_being_made_stays),
 	        CLAIM(a_link_is_not_followed),
 	        CLAIM(huge_pages_of_a_dead_process_are_given_back),
 	        CLAIM(at_the_end_a_run_removes_its_own),

@@ -8,6 +8,7 @@
 #include "capture/atomic_file.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
+#include "machine/pool.h"
 #include "machine/run_log.h"
 #include "replay/replay_report.h"
 #include "socket/server.h"
@@ -107,15 +108,17 @@ static int start_runtime(struct path_run *run, struct problem *problem)
 	rc = size_memory(run, workers.n, &options, problem);
 	if (rc < 0)
 		return rc;
+	runtime_memory_ahead(run->scenario, &options, workers.n);
 	rc = eal_start_live(arguments->cores, 0, NULL, false,
 	                    runtime_eal_mib(run->scenario, &options, workers.n), problem);
-	if (rc < 0)
-		return rc;
-	rc = recording_run_begin(&arguments->record, run->scenario, &run->recording, problem);
-	if (rc < 0)
-		return rc;
+	if (rc == 0)
+		rc = recording_run_begin(&arguments->record, run->scenario, &run->recording,
+		                         problem);
 	options.recording = run->recording;
-	return runtime_start(run->scenario, &options, &run->runtime, problem);
+	if (rc == 0)
+		rc = runtime_start(run->scenario, &options, &run->runtime, problem);
+	memory_ahead_end();
+	return rc;
 }
 
 int path_run_start(struct path_run *run, const struct tap_end ends[PATH_ENDS],

@@ -173,21 +173,30 @@ static bool in_user_namespace(void)
 	return inside != 0 || outside != 0 || n != UINT32_MAX;
 }
 
-static int no_permission(struct problem *problem)
+/* `capable`: this process has the capabilities. */
+static int no_permission(bool capable, struct problem *problem)
 {
-	if (in_user_namespace()) {
+	if (in_user_namespace())
 		problem_set(
 		        problem, -1,
 		        "no permission for BPF programs: root of a user namespace, as of a "
 		        "rootless container, has none; be on the interface from outside, as root "
 		        "(weir on --container NAME, or --pid N); `weir exec` needs none");
-		return -EPERM;
-	}
-	problem_set(problem, -1,
-	            "no permission for BPF programs and taps: run as root, or give the program the "
-	            "capabilities: setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a container: "
-	            "--cap-add BPF --cap-add NET_ADMIN; `weir exec` needs none",
-	            cpu_level_program());
+	else if (capable)
+		problem_set(
+		        problem, -1,
+		        "no permission for BPF programs: a filter of system calls (seccomp) "
+		        "forbids bpf(2); a container takes --security-opt seccomp=unconfined, a "
+		        "service SystemCallFilter=bpf; or be on the interface from outside, as "
+		        "root (weir on --container NAME); `weir exec` needs none");
+	else
+		problem_set(problem, -1,
+		            "no permission for BPF programs and taps: run as root, or give the "
+		            "program the capabilities: setcap "
+		            "cap_bpf,cap_net_admin,cap_net_raw+ep %s; in a container: --cap-add "
+		            "BPF --cap-add NET_ADMIN; in a service: AmbientCapabilities=CAP_BPF; "
+		            "`weir exec` needs none",
+		            cpu_level_program());
 	return -EPERM;
 }
 
@@ -198,17 +207,19 @@ int detour_rights(struct problem *problem)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
 	uint64_t has;
+	bool capable;
 
 	if (syscall(SYS_capget, &header, data) < 0)
 		return 0; /* the kernel says it later */
 	has = data[0].effective | (uint64_t)data[1].effective << 32;
-	return (has & bpf) && (has & net) ? 0 : no_permission(problem);
+	capable = (has & bpf) && (has & net);
+	return capable && !program_is_forbidden() ? 0 : no_permission(capable, problem);
 }
 
 static void explain(const struct errand *errand, int error, struct problem *problem)
 {
 	if (error == -EPERM || error == -EACCES)
-		no_permission(problem);
+		no_permission(false, problem);
 	else if (error == -ENOTSUP)
 		problem_set(problem, -1,
 		            "the kernel cannot run this filter, which has a loop: write `proto` "

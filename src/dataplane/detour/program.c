@@ -73,6 +73,15 @@ static int call_bpf(enum bpf_cmd command, union bpf_attr *attr)
 	return rc < 0 ? -errno : (int)rc;
 }
 
+/* To load an empty program is refused as invalid, if it may be tried. */
+bool program_is_forbidden(void)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	return call_bpf(BPF_PROG_LOAD, &attr) == -EPERM;
+}
+
 int program_load(const struct program *program)
 {
 	union bpf_attr attr;

@@ -15,6 +15,7 @@
 
 #include <linux/bpf.h>
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,8 @@ void program_go_on(struct program *program);
 /* The hooks of tcx: what comes in at an interface, and what goes out there. */
 enum program_hook { PROGRAM_INGRESS, PROGRAM_EGRESS };
 
+/* Returns true if bpf(2) itself is not permitted, to a process with the capabilities. */
+bool program_is_forbidden(void);
 /* Returns the descriptor of the loaded program, or -errno. */
 int program_load(const struct program *program);
 /* Attaches a loaded program to an interface of this thread's network namespace, before all others
@@ -59,7 +62,8 @@ int32_t program_try(int loaded, const uint8_t *frame, uint32_t bytes, int *error
  *   classic            here
  *   A, X               BPF_REG_7, BPF_REG_8
  *   M[k]               the stack
- *   the frame's bytes  BPF_LD | BPF_ABS, behind a comparison with the length of the frame
+ *   the frame's bytes  where they lie; those in another piece of the frame by BPF_LD | BPF_ABS,
+ *                      behind a comparison with the length of the frame
  *
  * Each classic step becomes a few instructions. A step that reads beyond the frame, or divides by
  * zero, ends a classic filter: the packet does not fit. So it does here.

@@ -376,13 +376,18 @@ static int begin_recording(struct runtime *runtime, struct problem *problem)
 	return rc;
 }
 
+size_t layout_engine_bytes(const struct runtime_options *options, uint32_t n_engines)
+{
+	uint64_t memory = options->memory_bytes ? options->memory_bytes : MEMORY_DEFAULT;
+
+	return RTE_ALIGN_CEIL(memory / n_engines, UINT64_C(4096));
+}
+
 int layout_build(struct runtime *runtime, struct problem *problem)
 {
-	uint64_t memory =
-	        runtime->options.memory_bytes ? runtime->options.memory_bytes : MEMORY_DEFAULT;
 	int rc = 0;
 
-	runtime->memory_bytes = RTE_ALIGN_CEIL(memory / engines(runtime), UINT64_C(4096));
+	runtime->memory_bytes = layout_engine_bytes(&runtime->options, engines(runtime));
 	if (runtime->options.recording)
 		rc = begin_recording(runtime, problem);
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)

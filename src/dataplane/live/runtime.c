@@ -16,6 +16,7 @@
 #include "live/runtime_state.h"
 #include "live/worker.h"
 #include "machine/bell.h"
+#include "machine/eal.h"
 #include "machine/pool.h"
 #include "record/recording.h"
 
@@ -51,6 +52,16 @@ unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_o
 	bytes += ports * workers * (TX_QUEUE_RING * sizeof(void *) + sizeof(struct tx_queue));
 	bytes += ports * workers * sizeof(struct drain) + workers * PIPELINE_RING * sizeof(void *);
 	return (unsigned)(bytes >> 20) + 1;
+}
+
+void runtime_memory_ahead(const struct scenario *scenario, const struct runtime_options *options,
+                          uint32_t workers)
+{
+	if (workers != 1 || port_any_pci(scenario) ||
+	    eal_takes_huge_pages(runtime_eal_mib(scenario, options, workers)))
+		return;
+	memory_ahead(pool_outside_bytes(mbufs_needed(scenario->n_ports, 1, options->mbufs)));
+	memory_ahead(layout_engine_bytes(options, 1));
 }
 
 static int make_pool(struct runtime *runtime, struct problem *problem)

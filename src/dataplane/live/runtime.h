@@ -67,6 +67,11 @@ struct runtime;
 unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_options *options,
                          uint32_t workers);
 
+/* Begins to make the memory that runtime_start will take, while the EAL starts (memory_ahead). Does
+ * nothing with several workers, or if the EAL has it. memory_ahead_end() follows runtime_start, or
+ * what fails before it. */
+void runtime_memory_ahead(const struct scenario *scenario, const struct runtime_options *options,
+                          uint32_t workers);
 /* Opens the ports of the scenario and starts the workers on the lcores of the EAL, which has been
  * started before (eal.h). Returns 0, or -errno with problem: a device that does not exist or does
  * not start, too few cores for the layout, too little memory. */

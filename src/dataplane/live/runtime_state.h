@@ -78,6 +78,8 @@ void runtime_pause(struct runtime *runtime);
 /* Computes the number of workers, and which worker owns which port. Returns 0, or -errno with
  * problem: -EINVAL if there are too few lcores, or -ENOMEM. */
 int layout_plan(struct runtime *runtime, struct problem *problem);
+/* Returns the memory for packets of each of `n_engines` engines. */
+size_t layout_engine_bytes(const struct runtime_options *options, uint32_t n_engines);
 /* Makes the engines, rings and transmit queues, and decides how workers sleep. The ports are open.
  * Returns 0, or -errno with problem. */
 int layout_build(struct runtime *runtime, struct problem *problem);

@@ -2,18 +2,14 @@
 /* Starts the EAL for live use. */
 #include "machine/eal.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -37,128 +33,6 @@ void shared_heap_use(void)
 #endif
 }
 
-#define UNIQUE_DIGITS 8
-
-/* Returns true if a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
-static bool is_ours(const char *name, const char *rest, int *pid)
-{
-	int end = 0;
-
-	if (sscanf(name, "weir-%d-%n", pid, &end) != 1 || end == 0 || *pid <= 0 ||
-	    strspn(name + end, "0123456789abcdef") != UNIQUE_DIGITS)
-		return false;
-	name += end + UNIQUE_DIGITS;
-	return *rest ? strncmp(name, rest, strlen(rest)) == 0 : *name == '\0';
-}
-
-static bool is_alive(int pid)
-{
-	return kill(pid, 0) == 0 || errno != ESRCH;
-}
-
-/* Returns true if the entry is to be removed: it belongs to the run `prefix`, or to a run that is
- * over. */
-static bool is_left(int folder, const char *name, const char *rest, const char *prefix)
-{
-	bool left;
-	int pid, fd;
-
-	if (!is_ours(name, rest, &pid))
-		return false;
-	if (prefix)
-		return strncmp(name, prefix, strlen(prefix)) == 0;
-	if (is_alive(pid))
-		return false;
-	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	left = flock(fd, LOCK_EX | LOCK_NB) == 0;
-	close(fd);
-	return left;
-}
-
-static bool remove_run(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *run = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!run) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	for (struct dirent *entry; (entry = readdir(run));) {
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			unlinkat(fd, entry->d_name, 0);
-	}
-	closedir(run);
-	return unlinkat(folder, name, AT_REMOVEDIR) == 0;
-}
-
-/* Removes a huge page's file: `weir-PID-XXXXXXXXmap_0` */
-static bool remove_page(int folder, const char *name)
-{
-	return unlinkat(folder, name, 0) == 0;
-}
-
-/* Removes from a folder what the run `prefix` or, if it is NULL, ended runs have left there:
- * entries with `middle` behind the name of the run. Returns their number. */
-static uint32_t remove_left(const char *path, const char *middle, const char *prefix,
-                            bool (*remove_one)(int folder, const char *name))
-{
-	DIR *folder = opendir(path);
-	uint32_t n = 0;
-
-	if (!folder)
-		return 0;
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (is_left(dirfd(folder), entry->d_name, middle, prefix))
-			n += remove_one(dirfd(folder), entry->d_name);
-	}
-	closedir(folder);
-	return n;
-}
-
-static uint32_t remove_all_pages(const char *root, const char *prefix)
-{
-	char path[PATH_MAX], mount[PATH_MAX - 64], line[PATH_MAX + 512];
-	uint32_t n = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!strstr(line, " - hugetlbfs ") ||
-		    sscanf(line, "%*s %*s %*s %*s %4031s", mount) != 1)
-			continue;
-		snprintf(path, sizeof(path), "%s%s", root, mount);
-		n += remove_left(path, "map_", prefix, remove_page);
-	}
-	if (file)
-		fclose(file);
-	return n;
-}
-
-uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix)
-{
-	return remove_left(folder, "", prefix, remove_run) + remove_all_pages(root, prefix);
-}
-
-int leftovers_hold(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0)
-		(void)flock(fd, LOCK_SH);
-	return fd;
-}
-
-void leftovers_release(int hold)
-{
-	if (hold >= 0)
-		close(hold);
-}
-
 #define ARGUMENTS_MAX 96
 #define TEXT_BYTES    2048
 #define PROCESSORS    "/sys/devices/system/cpu"
@@ -172,9 +46,8 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	/* What the EAL makes in the file system: the folder with the folders of all runs, and the
-	 * name of this run's folder in it. */
-	char folder[PATH_MAX], prefix[64];
+	/* The folder with the folders of all runs, the one of this run, and the lock on it. */
+	char folder[PATH_MAX / 2], run[PATH_MAX];
 	int hold;
 } before;
 
@@ -249,6 +122,20 @@ void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib,
 	snprintf(remedy, EAL_HUGE_TEXT, "`ulimit -%c unlimited` lifts it", limit);
 }
 
+/* `machine`: receives what the machine has. */
+static bool has_huge_pages(struct machine_memory *machine, unsigned memory_mib)
+{
+	return machine_memory_read("", machine) == 0 &&
+	       machine->huge_free_bytes >> 20 >= memory_mib;
+}
+
+bool eal_takes_huge_pages(unsigned memory_mib)
+{
+	struct machine_memory machine;
+
+	return has_huge_pages(&machine, memory_mib + EAL_OWN_MIB);
+}
+
 /* The cost was measured with 64-byte frames between net_null ports (docs/run.md). */
 static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
                        struct problem *remark)
@@ -256,7 +143,7 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
 	struct machine_memory machine = {0};
 
-	if (machine_memory_read("", &machine) == 0 && machine.huge_free_bytes >> 20 >= memory_mib) {
+	if (has_huge_pages(&machine, memory_mib)) {
 		add(arguments, "--in-memory");
 		return;
 	}
@@ -328,25 +215,32 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
-/* The EAL makes a folder for the run. Without a shared configuration the folder stays empty and is
- * removed at once, so that nothing is left however this process ends. Any other folder is removed
- * at the end or, if this process is killed, when the next weir starts. */
-static void tidy(const char *prefix)
+/* Makes the folder of the run, where the EAL would (eal_create_runtime_dir); the EAL takes one that
+ * is there. So it is locked before anybody could take it for that of a killed weir. A failure is
+ * the EAL's to report, which then fails at the same folder. */
+static void make_folder(const char *prefix)
 {
-	const char *run = rte_eal_get_runtime_dir();
-	char *slash;
+	const char *place = getenv("RUNTIME_DIRECTORY"); /* from systemd */
 
-	snprintf(before.prefix, sizeof(before.prefix), "%s", prefix);
-	snprintf(before.folder, sizeof(before.folder), "%s", run);
-	before.hold = -1;
-	slash = strrchr(before.folder, '/');
-	if (!slash)
-		return;
-	*slash++ = '\0';
-	/* If the user gave a --file-prefix behind `--`, its folder is kept. */
-	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
-		before.hold = leftovers_hold(run);
-	leftovers_remove("", before.folder, NULL);
+	if (!place && getuid() == 0) {
+		place = "/var/run";
+		/* An image of a container may have neither. */
+		mkdir("/var", 0755);
+		mkdir(place, 0755);
+	} else if (!place) {
+		place = getenv("XDG_RUNTIME_DIR");
+	}
+	snprintf(before.folder, sizeof(before.folder), "%s/dpdk", place ? place : "/tmp");
+	snprintf(before.run, sizeof(before.run), "%s/%s", before.folder, prefix);
+	mkdir(before.folder, 0700);
+	before.hold = leftovers_hold(before.run);
+}
+
+/* Removes what the run has left in the file system. */
+static void end_run(void)
+{
+	leftovers_remove("", before.folder, strrchr(before.run, '/') + 1);
+	leftovers_release(before.hold);
 }
 
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
@@ -382,16 +276,17 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	compose(&all, n_arguments, arguments, need_pci, memory_mib + EAL_OWN_MIB, problem);
 	memcpy(list, all.list, sizeof(list)); /* getopt changes the order */
 	eal_log_start(has(n_arguments, arguments, log_words));
+	make_folder(all.prefix);
 	if (rte_eal_init(all.n, list) < 0) {
 		rc = start_failed(problem);
 		eal_log_stop();
-		tidy(all.prefix);
-		leftovers_remove("", before.folder, before.prefix);
-		leftovers_release(before.hold);
+		end_run();
 		return rc;
 	}
 	before.live = true;
-	tidy(all.prefix);
+	/* Without a shared configuration it is empty: nothing is left however this process ends. */
+	rmdir(before.run);
+	leftovers_remove("", before.folder, NULL);
 	return 0;
 }
 
@@ -402,8 +297,7 @@ void eal_stop_live(void)
 	before.live = false;
 	rte_eal_cleanup();
 	eal_log_stop();
-	leftovers_remove("", before.folder, before.prefix);
-	leftovers_release(before.hold);
+	end_run();
 	sched_setaffinity(0, sizeof(before.cpus), &before.cpus);
 }
 

@@ -44,8 +44,9 @@ void shared_heap_use(void);
  * hold the memory until they are removed.
  *
  * A file or folder is removed if it has a name of weir's, its process is gone, and no process holds
- * a lock on it. DPDK locks its files in hugetlbfs, and weir its folder (leftovers_hold), so a weir
- * in another PID namespace keeps its own. Nothing of other programs is touched.
+ * a lock on it. DPDK locks its files in hugetlbfs, and weir its folder before DPDK uses it
+ * (leftovers_hold), so a weir in another PID namespace keeps its own. Nothing of other programs is
+ * touched.
  *
  * Thread: control.
  */
@@ -55,8 +56,8 @@ void shared_heap_use(void);
  * /proc/self/mountinfo, which lists the mounts of hugetlbfs, and of these mounts: "", or a folder
  * for a test. Returns the number of folders and files removed. */
 uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix);
-/* Locks the folder of the run until leftovers_release, or the end of the process. Returns -1 if it
- * cannot be opened. */
+/* Makes the folder of the run, and locks it until leftovers_release, or the end of the process.
+ * Returns -1 if it cannot be made. */
 int leftovers_hold(const char *path);
 void leftovers_release(int hold);
 
@@ -79,6 +80,9 @@ void eal_huge_remedy(char *text, unsigned needed_mib);
 struct machine_memory;
 void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib, char *needed,
                       char *remedy);
+
+/* Returns whether the EAL would take huge pages for that much memory (eal_start_live). */
+bool eal_takes_huge_pages(unsigned memory_mib);
 
 /* Starts the EAL. `cores`: processor numbers for the workers, like 2,4-5; NULL: the last processor
  * that this process may use. `arguments`: what follows `--`. `need_pci`: whether a port is a PCI

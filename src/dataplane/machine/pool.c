@@ -2,6 +2,7 @@
 #include "machine/pool.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,13 +63,18 @@ static void free_outside(struct rte_mempool_memhdr *chunk, void *bytes)
 	memory_free(chunk->addr, (size_t)(uintptr_t)bytes);
 }
 
+size_t pool_outside_bytes(uint32_t mbufs)
+{
+	return (size_t)mbufs * pool_mbuf_bytes() + RTE_CACHE_LINE_SIZE;
+}
+
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs)
 {
 	struct rte_mempool *pool =
 	        rte_mempool_create_empty(name, mbufs, ELEMENT_SIZE, cache_size(mbufs, NULL),
 	                                 sizeof(struct rte_pktmbuf_pool_private),
 	                                 (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-	size_t bytes = (size_t)mbufs * pool_mbuf_bytes() + RTE_CACHE_LINE_SIZE;
+	size_t bytes = pool_outside_bytes(mbufs);
 	void *chunk;
 
 	if (!pool)
@@ -132,7 +138,7 @@ void *memory_reserve(size_t bytes)
 	return memory;
 }
 
-void *memory_make(size_t bytes)
+static void *make(size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	volatile char *memory = memory_reserve(bytes);
@@ -140,6 +146,59 @@ void *memory_make(size_t bytes)
 	for (size_t at = 0; memory && at < bytes; at += page)
 		memory[at] = 0;
 	return (void *)(uintptr_t)memory;
+}
+
+/* What is made ahead; `bytes` 0: nothing. */
+static struct piece {
+	size_t bytes;
+	void *memory;
+	pthread_t thread;
+} ahead[2];
+
+static void *make_piece(void *argument)
+{
+	struct piece *piece = argument;
+
+	piece->memory = make(piece->bytes);
+	return NULL;
+}
+
+void memory_ahead(size_t bytes)
+{
+	for (size_t i = 0; i < RTE_DIM(ahead); i++) {
+		if (ahead[i].bytes > 0)
+			continue;
+		ahead[i] = (struct piece){.bytes = bytes};
+		if (pthread_create(&ahead[i].thread, NULL, make_piece, &ahead[i]) != 0)
+			ahead[i].bytes = 0;
+		return;
+	}
+}
+
+static void *take(struct piece *piece)
+{
+	pthread_join(piece->thread, NULL);
+	piece->bytes = 0;
+	return piece->memory;
+}
+
+void memory_ahead_end(void)
+{
+	for (size_t i = 0; i < RTE_DIM(ahead); i++) {
+		const size_t bytes = ahead[i].bytes;
+
+		if (bytes > 0)
+			memory_free(take(&ahead[i]), bytes);
+	}
+}
+
+void *memory_make(size_t bytes)
+{
+	for (size_t i = 0; bytes > 0 && i < RTE_DIM(ahead); i++) {
+		if (ahead[i].bytes == bytes)
+			return take(&ahead[i]);
+	}
+	return make(bytes);
 }
 
 void memory_free(void *memory, size_t bytes)

@@ -20,6 +20,8 @@ struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
  * also when the EAL has none (measured at 64 B: 25 ns a packet instead of 40). No PCI device may
  * use these mbufs: they have no bus address. */
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs);
+/* Returns how many bytes that memory has: pool_make_outside asks memory_make for them. */
+size_t pool_outside_bytes(uint32_t mbufs);
 void pool_free(struct rte_mempool *pool);
 
 /* For a pool of another kind (offline_pool.h): the first returns the sizes of its elements, the
@@ -37,6 +39,12 @@ uint32_t pool_size(const struct rte_mempool *pool);
 /* Allocates memory for engine_setup.memory and touches it, so that no page fault comes later; huge
  * pages if the kernel gives them. Returns NULL with errno set on failure. */
 void *memory_make(size_t bytes);
+/* Makes memory in a thread of its own: memory_make takes it if it asks for as many bytes.
+ * 64 MiB take 10 ms, or some 100 ms in a virtual machine whose host has to find them. Room for two
+ * pieces; a further one, or one that fails, is made by memory_make as usual. */
+void memory_ahead(size_t bytes);
+/* Frees what memory_make has not taken. */
+void memory_ahead_end(void);
 /* Does the same without touching the memory: it is taken from the machine only where it is used. */
 void *memory_reserve(size_t bytes);
 void memory_free(void *memory, size_t bytes);

@@ -99,6 +99,24 @@ int netlink_up(int netlink, int index, const uint8_t mac[6], uint32_t mtu, uint3
 	return act(netlink, &request);
 }
 
+/* An attribute of attributes is written in place: libc's headers have no call for it. */
+int netlink_gives_no_address(int netlink, int index)
+{
+	const struct {
+		struct rtattr family;
+		struct rtattr mode;
+		uint8_t value, unused[RTA_ALIGN(1) - 1];
+	} six = {.family = {.rta_type = AF_INET6, .rta_len = RTA_LENGTH(RTA_LENGTH(1))},
+	         .mode = {.rta_type = IFLA_INET6_ADDR_GEN_MODE, .rta_len = RTA_LENGTH(1)},
+	         .value = IN6_ADDR_GEN_MODE_NONE};
+	struct request request;
+
+	start(&request, RTM_SETLINK, 0, sizeof(request.link));
+	request.link.ifi_index = index;
+	add(&request, IFLA_AF_SPEC, &six, sizeof(six));
+	return act(netlink, &request);
+}
+
 int netlink_address(int netlink, int index, const struct address *address, uint8_t prefix)
 {
 	struct request request;

@@ -83,6 +83,9 @@ int netlink_open(void);
 
 /* Sets an interface up. `mac` NULL, `mtu` 0 or `queue` 0 (frames): unchanged. */
 int netlink_up(int netlink, int index, const uint8_t mac[6], uint32_t mtu, uint32_t queue);
+/* Keeps the kernel from giving an interface an IPv6 address, and from announcing that: before the
+ * interface is up. */
+int netlink_gives_no_address(int netlink, int index);
 /* Adds an address; for IPv6 without duplicate address detection, so that it can be used at once. */
 int netlink_address(int netlink, int index, const struct address *address, uint8_t prefix);
 /* Adds a permanent neighbour, for which the network is never queried. */

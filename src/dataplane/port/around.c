@@ -112,11 +112,11 @@ static int set_up_tap(void *argument)
 
 	if (netlink < 0)
 		return netlink;
-	/* Keeps the kernel from sending packets of its own. */
+	/* Keeps the kernel from sending packets of its own. In a container, and for the service,
+	 * /proc/sys is read-only, and a kernel without IPv6 has neither. */
 	snprintf(path, sizeof(path), "ipv6/conf/%s/disable_ipv6", set_up->name);
 	namespace_sysctl_write(path, "1");
-	snprintf(path, sizeof(path), "ipv6/conf/%s/addr_gen_mode", set_up->name);
-	namespace_sysctl_write(path, "1");
+	netlink_gives_no_address(netlink, set_up->end->index);
 	rc = netlink_up(netlink, set_up->end->index, NULL, set_up->mtu, QUEUE_FRAMES);
 	close(netlink);
 	return rc;
