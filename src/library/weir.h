@@ -201,7 +201,7 @@ WEIR_API char *weir_report(struct weir *net);
 
 /* Returns the instant from which on the network has lacked memory, so that what it does is no
  * longer what the scenario says (the report has the drops as `no-buffer`); WEIR_NEVER: it has not.
- * More memory_bytes help. */
+ * More memory_bytes help, unless malloc has failed. */
 WEIR_API int64_t weir_lacked(const struct weir *net);
 
 /* What becomes of a packet. The first two are decided in advance: when a packet's departure is
