@@ -16,21 +16,18 @@ import (
 // Hosts are sockets at the ports of a network, on the clock of package time: in a bubble of
 // testing/synctest this is virtual, elsewhere it is real.
 //
-// One goroutine drives the network. In a bubble it acts only while all others wait: it passes on what
-// they have sent, or delivers one datagram, and lets them run until they wait again. So what
-// happens at one instant happens one after the other, the same way each time.
+// In a bubble the network acts only while all goroutines wait: it takes what they have sent, or
+// delivers one datagram, and lets them run until they wait again. So what happens at one instant
+// happens one after the other, the same way each time.
 type Hosts struct {
 	network *Network
 	began   time.Time
-	wake    chan struct{}
-	still   *time.Timer
-	settled chan struct{}
-	closing chan struct{}
-	ended   chan struct{}
 
-	closeOnce sync.Once
-
-	mu          sync.Mutex
+	mu          sync.Mutex // the network is used under it
+	timer       *time.Timer
+	rounds      int           // how often all others will have waited when the network acts
+	turn        chan struct{} // lets it act; nil: it is closed
+	sent        []Datagram
 	conns       []*Conn
 	bound       map[netip.AddrPort]*Conn
 	undelivered map[netip.AddrPort]int
@@ -43,18 +40,13 @@ const inboxSize = 4096
 // Start begins to drive the network, whose instant 0 is now. Until Close, the network belongs to
 // Hosts alone. In a bubble, Close comes before the end of the bubble.
 func Start(network *Network) *Hosts {
-	h := &Hosts{
-		network:     network,
-		began:       time.Now(),
-		wake:        make(chan struct{}, 1),
-		settled:     make(chan struct{}),
-		closing:     make(chan struct{}),
-		ended:       make(chan struct{}),
-		bound:       make(map[netip.AddrPort]*Conn),
-		undelivered: make(map[netip.AddrPort]int),
-	}
-	h.still = time.AfterFunc(time.Hour, func() { h.settled <- struct{}{} })
-	go h.drive()
+	h := &Hosts{network: network, began: time.Now(), turn: make(chan struct{}, 1),
+		bound: make(map[netip.AddrPort]*Conn), undelivered: make(map[netip.AddrPort]int)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.timer = time.AfterFunc(time.Hour, h.due)
+	h.settle()
+	go h.drive(h.turn)
 	return h
 }
 
@@ -62,13 +54,16 @@ func Start(network *Network) *Hosts {
 // report. The error is that of the engine, if there was one.
 func (h *Hosts) Close() error {
 	h.mu.Lock()
-	conns := slices.Clone(h.conns)
-	h.mu.Unlock()
-	for _, c := range conns {
-		c.Close()
+	defer h.mu.Unlock()
+	if h.turn == nil {
+		return h.err
 	}
-	h.closeOnce.Do(func() { close(h.closing) })
-	<-h.ended
+	h.timer.Stop()
+	close(h.turn)
+	h.turn = nil
+	for _, c := range h.conns {
+		c.close()
+	}
 	return h.err
 }
 
@@ -103,83 +98,87 @@ func (h *Hosts) Listen(port string, address netip.AddrPort) (*Conn, error) {
 	if h.bound[address] != nil {
 		return nil, fmt.Errorf("weir: %v is in use", address)
 	}
-	c := &Conn{hosts: h, port: index, local: address, inbox: make(chan datagram, inboxSize),
-		closed: make(chan struct{}), expired: make(chan struct{})}
+	c := &Conn{hosts: h, port: index, local: address, inbox: make(chan Datagram, inboxSize),
+		expired: make(chan struct{})}
 	h.conns = append(h.conns, c)
 	h.bound[address] = c
 	return c, nil
 }
 
-func (h *Hosts) drive() {
-	defer close(h.ended)
-	timer := time.NewTimer(0)
-	for {
-		select {
-		case <-h.closing:
-			timer.Stop()
-			h.still.Stop()
-			return
-		case <-h.wake:
-		case <-timer.C:
-		}
-		if err := h.step(); err != nil {
-			h.mu.Lock()
-			h.err = err
-			h.mu.Unlock()
-			<-h.closing
-			return
-		}
-		if next, ok := h.network.Next(); ok {
-			timer.Reset(max(0, next-time.Since(h.began)))
-		}
+// settle lets the network act once all goroutines of the bubble wait, at the same instant.
+func (h *Hosts) settle() {
+	if h.rounds == 0 {
+		// What others do when all wait may make them wait anew, so that follows, too.
+		h.rounds = 3
+		h.idle()
 	}
 }
 
-// step passes on what was sent, and delivers what has left the network by now.
-func (h *Hosts) step() error {
-	for {
-		h.settle()
-		select {
-		case <-h.wake: // what was sent until now is passed on here
-		default:
+// idle calls due when nobody runs any more. So does synctest.Wait, which others may call meanwhile:
+// a timer that is pending, and is then set to this instant, goes off at that moment.
+func (h *Hosts) idle() {
+	h.timer.Reset(time.Hour)
+	h.timer.Reset(0)
+}
+
+func (h *Hosts) due() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.rounds == 0 { // the next instant of the network has come, and all wait
+		h.rounds = 3
+	}
+	if h.rounds--; h.rounds > 0 && h.turn != nil {
+		h.idle()
+		return
+	}
+	select {
+	case h.turn <- struct{}{}:
+	default: // it is closed, or about to act
+	}
+}
+
+// drive has a goroutine of its own, whose stack has grown: those of timers are new each time.
+func (h *Hosts) drive(turn chan struct{}) {
+	for range turn {
+		h.mu.Lock()
+		if h.turn != nil && h.err == nil {
+			h.err = h.act()
 		}
-		if err := h.pass(); err != nil {
-			return err
-		}
-		d, ok, err := h.network.ReceiveDatagram(time.Since(h.began))
-		if err != nil || !ok {
-			return err
-		}
+		h.mu.Unlock()
+	}
+}
+
+// act passes on what was sent, and delivers the first datagram that has left the network by now.
+func (h *Hosts) act() error {
+	if err := h.pass(); err != nil {
+		return err
+	}
+	d, ok, err := h.network.ReceiveDatagram(time.Since(h.began))
+	if ok {
 		h.deliver(d)
 	}
-}
-
-// settle returns once all other goroutines of the bubble wait, at the same instant. It does what
-// synctest.Wait does, which others may call meanwhile: a timer that is pending, and is then set to
-// this instant, goes off when nobody runs any more. Others may have set theirs in this way, too, so
-// a second and a third time follow what they do.
-func (h *Hosts) settle() {
-	for range 3 {
-		h.still.Reset(time.Hour)
-		h.still.Reset(0)
-		<-h.settled
+	if next, more := h.network.Next(); more {
+		if wait := next - time.Since(h.began); wait > 0 {
+			h.timer.Reset(wait)
+		} else {
+			h.settle()
+		}
 	}
+	return err
 }
 
 // pass hands the datagrams that were sent to the network: in the order of their instants, and those
 // of one instant in the order in which the sockets were opened.
 func (h *Hosts) pass() error {
-	h.mu.Lock()
-	var sent []outgoing
+	h.sent = h.sent[:0]
 	for _, c := range h.conns {
-		sent = append(sent, c.outbox...)
+		h.sent = append(h.sent, c.outbox...)
 		c.outbox = c.outbox[:0]
 	}
-	h.conns = slices.DeleteFunc(h.conns, func(c *Conn) bool { return h.bound[c.local] != c })
-	h.mu.Unlock()
-	slices.SortStableFunc(sent, func(a, b outgoing) int { return int(a.at - b.at) })
-	for _, o := range sent {
-		if err := h.network.SendDatagram(o.at, o.port, o.Datagram); err != nil {
+	h.conns = slices.DeleteFunc(h.conns, func(c *Conn) bool { return c.closed })
+	slices.SortStableFunc(h.sent, func(a, b Datagram) int { return int(a.At - b.At) })
+	for _, d := range h.sent {
+		if err := h.network.SendDatagram(d.At, d.Port, d); err != nil {
 			return err
 		}
 	}
@@ -187,67 +186,52 @@ func (h *Hosts) pass() error {
 }
 
 func (h *Hosts) deliver(d Datagram) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	c := h.bound[d.To]
 	if c == nil || c.port != d.Port {
 		h.undelivered[d.To]++
 		return
 	}
 	select {
-	case c.inbox <- datagram{d.From, d.Payload}:
+	case c.inbox <- d:
 	default:
 		h.undelivered[d.To]++
 	}
 }
 
-type datagram struct {
-	from    netip.AddrPort
-	payload []byte
-}
-
-type outgoing struct {
-	at   time.Duration
-	port int
-	Datagram
-}
-
 // Conn is a UDP socket at a port of the network.
 type Conn struct {
-	hosts  *Hosts
-	port   int
-	local  netip.AddrPort
-	inbox  chan datagram
-	outbox []outgoing // under hosts.mu
-	closed chan struct{}
+	hosts *Hosts
+	port  int
+	local netip.AddrPort
+	inbox chan Datagram
 
-	mu       sync.Mutex
-	expired  chan struct{} // closed at the deadline
+	// Under hosts.mu.
+	outbox   []Datagram
+	closed   bool
 	deadline *time.Timer
+	expired  chan struct{} // closed at the deadline, or with the socket
 }
-
-var _ net.PacketConn = (*Conn)(nil)
 
 // ReadFrom waits for a datagram. Of a longer one, the rest is lost, as with a socket.
 func (c *Conn) ReadFrom(p []byte) (int, net.Addr, error) {
-	c.mu.Lock()
+	c.hosts.mu.Lock()
 	expired := c.expired
-	c.mu.Unlock()
-	select { // an end comes before what is left to read
-	case <-c.closed:
-		return 0, nil, c.failed("read", net.ErrClosed)
-	case <-expired:
-		return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
-	default:
-	}
+	c.hosts.mu.Unlock()
 	select {
-	case d := <-c.inbox:
-		return copy(p, d.payload), net.UDPAddrFromAddrPort(d.from), nil
-	case <-c.closed:
-		return 0, nil, c.failed("read", net.ErrClosed)
-	case <-expired:
-		return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
+	case <-expired: // an end comes before what is left to read
+	default:
+		select {
+		case d := <-c.inbox:
+			return copy(p, d.Payload), net.UDPAddrFromAddrPort(d.From), nil
+		case <-expired:
+		}
 	}
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	if c.closed {
+		return 0, nil, c.failed("read", net.ErrClosed)
+	}
+	return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
 }
 
 // WriteTo sends a datagram at this instant. It does not wait.
@@ -263,18 +247,15 @@ func (c *Conn) WriteTo(p []byte, addr net.Addr) (int, error) {
 	h := c.hosts
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.bound[c.local] != c {
+	if c.closed {
 		return 0, c.failed("write", net.ErrClosed)
 	}
 	if h.err != nil {
 		return 0, c.failed("write", h.err)
 	}
-	c.outbox = append(c.outbox, outgoing{time.Since(h.began), c.port,
-		Datagram{From: c.local, To: target, Payload: slices.Clone(p)}})
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
+	c.outbox = append(c.outbox, Datagram{At: time.Since(h.began), Port: c.port, From: c.local,
+		To: target, Payload: slices.Clone(p)})
+	h.settle()
 	return len(p), nil
 }
 
@@ -284,47 +265,54 @@ func (c *Conn) failed(op string, err error) error {
 
 // Close closes the socket. What it has sent before still goes its way.
 func (c *Conn) Close() error {
-	h := c.hosts
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.bound[c.local] != c {
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	return c.close()
+}
+
+func (c *Conn) close() error {
+	if c.closed {
 		return c.failed("close", net.ErrClosed)
 	}
-	delete(h.bound, c.local)
-	close(c.closed)
-	return c.SetReadDeadline(time.Time{})
+	c.closed = true
+	delete(c.hosts.bound, c.local)
+	c.expire(c.hosts.began)
+	return nil
 }
 
 // LocalAddr returns a *net.UDPAddr.
 func (c *Conn) LocalAddr() net.Addr { return net.UDPAddrFromAddrPort(c.local) }
 
-// SetDeadline sets the deadline of reads; a write never waits.
-func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
-
 // SetReadDeadline sets when reads fail with os.ErrDeadlineExceeded; the zero time stands for never.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.deadline != nil {
-		c.deadline.Stop()
-		c.deadline = nil
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	if c.closed {
+		return c.failed("set", net.ErrClosed)
 	}
-	select {
-	case <-c.expired:
-		c.expired = make(chan struct{})
-	default:
-	}
-	if t.IsZero() {
-		return nil
-	}
-	expired := c.expired
-	if wait := time.Until(t); wait > 0 {
-		c.deadline = time.AfterFunc(wait, func() { close(expired) })
-	} else {
-		close(expired)
-	}
+	c.expire(t)
 	return nil
 }
 
-// SetWriteDeadline does nothing, since a write never waits.
+func (c *Conn) expire(at time.Time) {
+	open := c.deadline == nil || c.deadline.Stop()
+	select {
+	case <-c.expired:
+		open = false
+	default:
+	}
+	if !open { // or about to be closed by the timer
+		c.expired = make(chan struct{})
+	}
+	expired := c.expired
+	c.deadline = nil
+	if wait := time.Until(at); wait > 0 {
+		c.deadline = time.AfterFunc(wait, func() { close(expired) })
+	} else if !at.IsZero() {
+		close(expired)
+	}
+}
+
+// SetDeadline is SetReadDeadline, since a write never waits.
+func (c *Conn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }

@@ -30,9 +30,10 @@
  * thread at a time; that may be another thread at each call. No function may be called from
  * weir_on_fate's callback with its network.
  *
- * Errors: a negative int is -errno. A function that makes something returns NULL, and fills in
- * `error` if that is not NULL. What fails has changed nothing but weir_now. If malloc fails while
- * frames leave, these are lost: then the network can only be closed, and says -ENOMEM until then.
+ * Errors: a negative int is -errno (weir_words). A function that makes something returns NULL, and
+ * fills in `error` if that is not NULL. What fails has changed nothing but weir_now. If malloc
+ * fails while frames leave, these are lost: then the network can only be closed, and says -ENOMEM
+ * until then.
  *
  * Compatibility: docs/stability.md. Structs that the caller makes and that may grow begin with
  * their size. Functions are added, and none is removed.
@@ -201,7 +202,7 @@ WEIR_API char *weir_report(struct weir *net);
 
 /* Returns the instant from which on the network has lacked memory, so that what it does is no
  * longer what the scenario says (the report has the drops as `no-buffer`); WEIR_NEVER: it has not.
- * More memory_bytes help. */
+ * More memory_bytes help, unless malloc has failed. */
 WEIR_API int64_t weir_lacked(const struct weir *net);
 
 /* What becomes of a packet. The first two are decided in advance: when a packet's departure is
@@ -270,6 +271,9 @@ WEIR_API struct weir *weir_load(const void *saved, size_t bytes, const struct we
 
 /* Frees what weir_report and weir_save return. NULL is allowed. */
 WEIR_API void weir_free(void *memory);
+/* Returns in words what a negative int means: `the network has been beyond this instant`. They are
+ * there for ever. For another number: what strerror says in English. */
+WEIR_API const char *weir_words(int code);
 /* Returns the version, such as `0.2.0`. */
 WEIR_API const char *weir_version(void);
 

@@ -30,7 +30,7 @@ static const char *const beginnings[] = {
         "cloud x delay 9ms order allow\ncloud y from b to c\ncloud y duplicate 30%\n",
         "port a\nport b\ncloud x from a to b\ncloud x hop 192.0.2.99 mtu 600\n"
         "cloud x delay 1ms\ncloud y from x to b\ncloud y loss random 10%\n",
-        "port a\nport b\nclouds x from a to b per flow most 3\nclouds x delay 3ms\n"
+        "port a\nport b\nclouds x from a to b per flow most 20\nclouds x delay 3ms\n"
         "cloud y from b to a\ncloud y every 10ms for 3ms loss 50%\n",
         "port a\nport b\ncloud x from a to b match udp\ncloud x delay 1ms\n"
         "cloud y from a to b\ncloud y corrupt random 10%\ncloud y delay 2ms\n",

@@ -415,9 +415,10 @@ static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, 
 
 #define SNAPSHOT_BYTES (UINT64_C(8) << 20)
 
-static struct rig *rig_for(const struct script *script, uint64_t engine_seed)
+static struct rig *rig_for(const struct script *script, uint64_t engine_seed, bool on_demand)
 {
-	return rig_open(&(struct rig_setup){.seed = engine_seed, .hosts = script->hosts});
+	return rig_open(&(struct rig_setup){
+	        .seed = engine_seed, .hosts = script->hosts, .clouds_on_demand = on_demand});
 }
 
 /* Returns the drops of the clouds that are closing: the other engine may not have these clouds. */
@@ -426,7 +427,7 @@ static uint64_t dropped_by_closing(const struct engine *engine)
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint64_t dropped = 0;
 
-	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; i < cloud_table->n_slots; i = cloud_table_behind(cloud_table, i)) {
 		const struct cloud *cloud = cloud_table->slots[i];
 		const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
 
@@ -443,7 +444,7 @@ static struct rig *taken_over(struct rig *rig, const struct script *script, uint
 	uint8_t *bytes = malloc(SNAPSHOT_BYTES);
 	struct snapshot written = {.at = bytes, .end = bytes + SNAPSHOT_BYTES}, read;
 	struct snapshot measured = {.measures = true};
-	struct rig *other = rig_for(script, engine_seed);
+	struct rig *other = rig_for(script, engine_seed, played->taken_over % 2 == 0);
 	const simtime now = rig->now;
 
 	assert_non_null(bytes);
@@ -480,7 +481,7 @@ static struct rig *taken_over(struct rig *rig, const struct script *script, uint
 struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
                           uint64_t engine_seed)
 {
-	struct rig *rig = rig_for(script, engine_seed);
+	struct rig *rig = rig_for(script, engine_seed, way == PLAY_LAZY);
 	struct dice dice = {.key = draw_key_make(script->seed, "play", "chance")};
 	struct played played = {.n = 0};
 	uint32_t done = 0, n;

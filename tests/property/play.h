@@ -8,9 +8,11 @@
 enum play_way {
 	/* rig_ingress, in bursts of `burst`, advanced to the last packet's instant */
 	PLAY_BURSTS,
-	PLAY_LAZY, /* the same, but advanced only when all packets are in */
+	/* the same, but advanced only when all packets are in; with clouds on demand */
+	PLAY_LAZY,
 	PLAY_LIVE, /* rig_receive, in bursts of one instant, advanced at random instants */
-	/* as PLAY_BURSTS, but at random instants another engine takes over, by a snapshot */
+	/* as PLAY_BURSTS, but at random instants another engine takes over, by a snapshot; each
+	 * other one of them has clouds on demand */
 	PLAY_SNAPSHOTS,
 };
 

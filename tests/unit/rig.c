@@ -117,6 +117,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .lacked_ns = setup->lacked_ns,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
+	        .clouds_on_demand = setup->clouds_on_demand,
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = make_room,
 	        .room_argument = rig,
@@ -271,7 +272,7 @@ void rig_apply(struct rig *rig, simtime now)
 	struct change *change = NULL;
 
 	assert_non_null(before);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i = cloud_table_behind(cloud_table, i))
 		before[i] = cloud_table->slots[i];
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
 		fail_msg("%s", problem.text);
@@ -504,7 +505,7 @@ void rig_check(struct rig *rig)
 	const struct cloud_table *cloud_table = rig->engine->cloud_table;
 	uint64_t drops = rig->dropped, no_cloud = 0, waiting = 0, made = 0;
 
-	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; i < cloud_table->n_slots; i = cloud_table_behind(cloud_table, i)) {
 		const struct cloud *cloud = cloud_table->slots[i];
 		const struct counters *c;
 

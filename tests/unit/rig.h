@@ -57,6 +57,7 @@ struct rig_setup {
 	const struct statement *const *statements; /* NULL: all statements */
 	uint32_t kept_mbufs_max;                   /* as in engine_setup */
 	bool live;                                 /* likewise */
+	bool clouds_on_demand;                     /* likewise */
 	const struct classifier_filters *filters;  /* NULL: the rig's own (rig_match) */
 	uint32_t hosts; /* most packets are UDP between so many addresses; 0: no headers */
 };

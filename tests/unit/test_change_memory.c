@@ -55,14 +55,14 @@ static void out_of_memory_in_prepare_leaves_the_engine_untouched(void **state)
 	rig_close(rig);
 }
 
-static void template_add(struct rig *rig, const char *name, uint32_t from)
+static void template_add(struct rig *rig, const char *name, uint32_t from, uint64_t most)
 {
 	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
 	struct cloud_conf *cloud;
 
 	assert_non_null(per);
 	per->flow = true;
-	per->most = 3;
+	per->most = most;
 	rig_cloud(rig, name, from, 1);
 	cloud = rig->scenario->clouds[rig->scenario->n_clouds - 1];
 	cloud->many = true;
@@ -82,15 +82,15 @@ static void out_of_memory_for_a_template_leaves_the_engine_untouched(void **stat
 	int error;
 
 	(void)state;
-	template_add(rig, "x", 0);
-	template_add(rig, "gone", 3);
+	template_add(rig, "x", 0, 3);
+	template_add(rig, "gone", 3, 3);
 	rig_apply(rig, 0);
 	for (uint32_t i = 0; i < 50; i++)
 		rig_send(rig, 0, 1000, i);
 	rig_delay(rig, "x", 20 * SIMTIME_MS, 2 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
 	rig_loss(rig, "x", PROBABILITY_ONE / 2);
 	rig_remove(rig, "gone");
-	template_add(rig, "y", 2);
+	template_add(rig, "y", 2, 3);
 	for (;; failures++) {
 		starve_after(failures);
 		error = change_prepare(rig->engine, rig->scenario, NULL, &change, &problem);
@@ -106,6 +106,44 @@ static void out_of_memory_for_a_template_leaves_the_engine_untouched(void **stat
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 45);
 	rig_close(rig);
+}
+
+/* Whatever allocation fails: the packet is lost and said to be, and the next one finds memory. */
+static void a_cloud_on_demand_for_which_there_is_no_memory_is_a_real_loss(void **state)
+{
+	uint64_t lost = 0, before;
+
+	(void)state;
+	for (uint64_t allocations = 0; allocations < 8; allocations++) {
+		simtime lacked_ns = SIMTIME_NEVER;
+		struct rig *rig = rig_open(&(struct rig_setup){.seed = 1,
+		                                               .hosts = 100,
+		                                               .clouds_on_demand = true,
+		                                               .lacked_ns = &lacked_ns});
+
+		template_add(rig, "x", 0, 200);
+		rig_apply(rig, 0);
+		for (uint32_t i = 1; i <= 100; i++) {
+			starve_after(allocations);
+			rig_send(rig, 0, 200, i);
+			starve_end();
+			if (lacked_ns == SIMTIME_NEVER)
+				continue;
+			assert_int_equal(lacked_ns, i);
+			break;
+		}
+		before = rig_report(rig, "x")->counters.drops[REASON_CLOUDS_FULL];
+		assert_int_equal(before, lacked_ns != SIMTIME_NEVER);
+		lost += before;
+		for (uint32_t i = 101; i <= 200; i++)
+			rig_send(rig, 0, 200, i);
+		assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_CLOUDS_FULL], before);
+		assert_true(rig_report(rig, "x")->clouds > 80);
+		rig_run_out(rig);
+		rig_close(rig);
+	}
+	/* A packet is lost only if there is no memory for the first of the next clouds. */
+	assert_in_range(lost, 2, 7);
 }
 
 static void out_of_memory_in_engine_make_is_said(void **state)
@@ -152,6 +190,7 @@ GROUP(change_memory)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(out_of_memory_in_prepare_leaves_the_engine_untouched),
 	        cmocka_unit_test(out_of_memory_for_a_template_leaves_the_engine_untouched),
+	        cmocka_unit_test(a_cloud_on_demand_for_which_there_is_no_memory_is_a_real_loss),
 	        cmocka_unit_test(out_of_memory_in_engine_make_is_said),
 	        cmocka_unit_test(a_pool_with_another_private_area_is_refused),
 	};

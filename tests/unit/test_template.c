@@ -309,9 +309,12 @@ static uint64_t slowness_of(const struct template_case *row)
 	return 1;
 }
 
+/* A cloud for each host, or a template, whose clouds are made at once or on demand. */
+enum way { CLOUDS, TEMPLATE, ON_DEMAND };
+
 /* Plays all packets of the case, in bursts of this size. The scenario comes into force at `begin`,
  * and the packets follow. The rig asserts conservation at each step. */
-static void play(const struct template_case *row, bool as_template, uint16_t burst, simtime begin,
+static void play(const struct template_case *row, enum way way, uint16_t burst, simtime begin,
                  struct notebook *book)
 {
 	struct rig *rig;
@@ -324,8 +327,9 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	*book = (struct notebook){.witness = {.tell = tell},
 	                          .told = calloc(FATES, sizeof(struct told))};
 	assert_non_null(book->told);
-	rig = rig_open(&(struct rig_setup){.seed = 5, .witness = &book->witness});
-	if (as_template)
+	rig = rig_open(&(struct rig_setup){
+	        .seed = 5, .witness = &book->witness, .clouds_on_demand = way == ON_DEMAND});
+	if (way != CLOUDS)
 		template_open(rig, "x", per_source("192.0.2.0/24", HOSTS));
 	else
 		open_as_clouds(rig);
@@ -354,7 +358,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	rig_ingress(rig, mbufs, n);
 	rig_run_out(rig);
 	rig_collect(rig);
-	keep_what_is_left(book, rig, as_template);
+	keep_what_is_left(book, rig, way != CLOUDS);
 	rig_close(rig);
 	qsort(book->told, book->n, sizeof(*book->told), by_packet);
 }
@@ -537,16 +541,19 @@ static void a_templates_cloud_does_what_a_cloud_of_its_name_would_do(void **stat
 {
 	(void)state;
 	for (uint32_t i = 0; i < LENGTH(cases); i++) {
-		struct notebook template, clouds;
+		struct notebook template, clouds, on_demand;
 
-		play(&cases[i], true, BURST_MAX, 0, &template);
-		play(&cases[i], false, BURST_MAX, 0, &clouds);
+		play(&cases[i], TEMPLATE, BURST_MAX, 0, &template);
+		play(&cases[i], ON_DEMAND, 7, 0, &on_demand);
+		play(&cases[i], CLOUDS, BURST_MAX, 0, &clouds);
 		assert_same_fates(cases[i].name, &template, &clouds);
+		assert_same_fates(cases[i].name, &template, &on_demand);
 		/* an empty comparison would prove nothing */
 		assert_true(template.n >= PACKETS);
 		assert_acted(cases[i].name, &template);
 		notebook_release(&template);
 		notebook_release(&clouds);
+		notebook_release(&on_demand);
 	}
 }
 
@@ -577,10 +584,10 @@ static void when_the_run_begins_does_not_matter(void **state)
 	for (uint32_t i = 0; i < LENGTH(cases); i++) {
 		struct notebook whole, template, clouds;
 
-		play(&cases[i], true, BURST_MAX, 0, &whole);
+		play(&cases[i], TEMPLATE, BURST_MAX, 0, &whole);
 		for (uint32_t k = 0; k < LENGTH(begins); k++) {
-			play(&cases[i], true, BURST_MAX, begins[k], &template);
-			play(&cases[i], false, BURST_MAX, begins[k], &clouds);
+			play(&cases[i], TEMPLATE, BURST_MAX, begins[k], &template);
+			play(&cases[i], CLOUDS, BURST_MAX, begins[k], &clouds);
 			assert_same_fates(cases[i].name, &template, &clouds);
 			notebook_shift(&template, begins[k]);
 			assert_same_fates(cases[i].name, &whole, &template);
@@ -599,9 +606,9 @@ static void bursts_of_1_7_and_32_have_the_same_fates(void **state)
 	for (uint32_t i = 0; i < LENGTH(cases); i++) {
 		struct notebook whole, other;
 
-		play(&cases[i], true, 32, 0, &whole);
+		play(&cases[i], TEMPLATE, 32, 0, &whole);
 		for (uint32_t k = 0; k < LENGTH(bursts); k++) {
-			play(&cases[i], true, bursts[k], 0, &other);
+			play(&cases[i], TEMPLATE, bursts[k], 0, &other);
 			assert_same_fates(cases[i].name, &whole, &other);
 			notebook_release(&other);
 		}
@@ -704,11 +711,10 @@ static void each_cloud_has_a_report_and_the_template_their_sum(void **state)
 
 /* The template is removed while its clouds hold packets: these are delivered, and then all of it is
  * freed. */
-static void a_template_that_is_removed_delivers_what_it_holds(void **state)
+static void removed(bool on_demand)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .clouds_on_demand = on_demand});
 
-	(void)state;
 	template_open(rig, "x", per_source("192.0.2.0/24", 0));
 	set_all(rig, "rate 1mbit queue 50kB");
 	rig_apply(rig, 0);
@@ -730,6 +736,66 @@ static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 	rig_apply(rig, rig->now);
 	assert_int_equal(rig_report(rig, "x")->clouds_most, 4);
 	rig_close(rig);
+}
+
+static void a_template_that_is_removed_delivers_what_it_holds(void **state)
+{
+	(void)state;
+	removed(false);
+	removed(true);
+}
+
+static struct template *template_of(struct rig *rig)
+{
+	return rig->engine->cloud_table->slots[0]->of;
+}
+
+/* Opens a template of 255 clouds on demand. One packet of each of the first hosts passes. */
+static struct rig *on_demand_of(uint8_t hosts, const char *statement)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .clouds_on_demand = true});
+
+	template_open(rig, "x", per_source("192.0.2.0/24", 255));
+	set_all(rig, statement);
+	rig_apply(rig, 0);
+	for (uint8_t host = 1; host <= hosts; host++) {
+		struct rte_mbuf *mbuf = frame_from(rig, host, 10, host, host);
+
+		rig_ingress(rig, &mbuf, 1);
+	}
+	return rig;
+}
+
+static void clouds_on_demand_are_made_until_the_template_changes(void **state)
+{
+	struct rig *rig = on_demand_of(40, "delay 1ms");
+	const uint32_t made = template_of(rig)->made;
+
+	(void)state;
+	assert_in_range(made, 41, 80);
+	rig_cloud(rig, "y", 3, 4); /* a change that does not concern the template */
+	rig_apply(rig, 100);
+	assert_int_equal(template_of(rig)->made, made);
+	set(rig->scenario->clouds[0], "delay 2ms");
+	rig_apply(rig, 200);
+	assert_int_equal(template_of(rig)->made, 255);
+	rig_run_out(rig);
+	rig_close(rig);
+}
+
+/* What begins with the scenario begins in all clouds. */
+static void clouds_with_a_management_or_a_schedule_are_not_made_on_demand(void **state)
+{
+	static const char *const words[] = {"pie", "red min 5kB max 20kB", "at 1ms delay 2ms"};
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(words); i++) {
+		struct rig *rig = on_demand_of(1, words[i]);
+
+		assert_int_equal(template_of(rig)->made, 255);
+		rig_run_out(rig);
+		rig_close(rig);
+	}
 }
 
 /* 65,536 clouds, most of them idle: a change costs nothing for the idle ones at its instant, but
@@ -850,6 +916,8 @@ GROUP(template)
 	        cmocka_unit_test(what_finds_no_cloud_is_a_real_loss_and_the_others_go_on),
 	        cmocka_unit_test(each_cloud_has_a_report_and_the_template_their_sum),
 	        cmocka_unit_test(a_template_that_is_removed_delivers_what_it_holds),
+	        cmocka_unit_test(clouds_on_demand_are_made_until_the_template_changes),
+	        cmocka_unit_test(clouds_with_a_management_or_a_schedule_are_not_made_on_demand),
 	        cmocka_unit_test(a_change_reaches_65536_clouds),
 	        cmocka_unit_test(a_cloud_that_comes_after_a_change_has_what_was_scheduled_before),
 	        cmocka_unit_test(a_cloud_may_follow_a_template_and_lead_to_one),

@@ -51,6 +51,7 @@ int offline_engine_open(struct offline_engine *offline, const struct scenario *s
 	        .seed = scenario->seed,
 	        .witness = plan->witness,
 	        .lacked_ns = plan->lacked_ns,
+	        .clouds_on_demand = !plan->live,
 	        .live = plan->live,
 	        .filters = &filters,
 	        .spread = pool_spread,

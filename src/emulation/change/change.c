@@ -128,11 +128,10 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 
 static int template_add(struct change *change, struct plan *plan, int root, int to)
 {
-	const struct engine_setup *setup = &change->engine->setup;
 	const struct selection_conf *per = selection_of(plan->conf);
 	struct template *template;
 	uint32_t base;
-	int error = template_make(plan->conf->name, per, setup, &change->engine->holder, &template);
+	int error = template_make(plan->conf->name, per, change->engine, &template);
 
 	if (error) {
 		template_free(template);
@@ -143,30 +142,25 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	plan->cloud = template->head;
 	base = slot_run_take(change, template->most + 1);
 	template_place(template, base, (uint32_t)root, (uint32_t)to);
-	for (uint32_t i = 0; i <= template->most; i++) {
-		compensate_latency(change, &template->clouds[i]);
+	compensate_latency(change, template->head);
+	for (uint32_t i = 0; i <= template->most; i++)
 		change->cloud_table->slots[base + i] = &template->clouds[i];
-	}
-	return 0;
+	return template_begin(template, plan->conf, &plan->change);
 }
 
-/* Finds or makes the template of a plan, and makes its change. The settings of a new template are
- * put in force here: no packet has seen it. */
+/* Finds or makes the template of a plan, and makes its change. */
 static int plan_template(struct change *change, struct plan *plan, int root, int to)
 {
 	const struct cloud_conf *before;
-	int error = 0;
+	int error;
 
 	plan->cloud = cloud_before(change->engine, plan->conf, root, &before);
-	if (plan->cloud)
+	if (plan->cloud) {
 		plan->template = plan->cloud->of;
-	else
+		error = template_change_make(plan->template, before, plan->conf, &plan->change);
+	} else {
 		error = template_add(change, plan, root, to);
-	if (!error)
-		error = template_change_make(plan->template, &change->engine->setup, before,
-		                             plan->conf, &plan->change);
-	if (!error && plan->added)
-		template_begin(plan->change);
+	}
 	if (!error && template_change_is_empty(plan->change)) {
 		template_change_free(plan->change);
 		plan->change = NULL;

@@ -204,7 +204,7 @@ static void closing_prepare(struct change *change, const bool *kept, struct feed
 {
 	struct cloud_table *now = change->engine->cloud_table;
 
-	for (uint32_t i = 0; i < now->n_slots; i++) {
+	for (uint32_t i = 0; i < now->n_slots; i = cloud_table_behind(now, i)) {
 		struct cloud *cloud = now->slots[i];
 
 		if (!is_seen(cloud) || kept[i])

@@ -124,8 +124,10 @@ void engine_free(struct engine *engine)
 	}
 	if (engine->cloud_table) {
 		shared_clear(engine);
-		for (uint32_t i = 0; i < engine->cloud_table->n_slots; i++)
+		for (uint32_t i = 0, behind; i < engine->cloud_table->n_slots; i = behind) {
+			behind = cloud_table_behind(engine->cloud_table, i);
 			engine_cloud_free(slot_seen(engine->cloud_table->slots[i]));
+		}
 		cloud_table_free(engine->cloud_table);
 	}
 	owed_free(engine, true);
@@ -230,9 +232,10 @@ static void follow_some(struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	const struct engine_follower *follower = &engine->follower;
-	uint32_t end = RTE_MIN(engine->followed + CLOUDS_FOLLOWED, cloud_table->n_slots);
+	const uint32_t end = RTE_MIN(engine->followed + CLOUDS_FOLLOWED, cloud_table->n_slots);
 
-	for (; engine->followed < end; engine->followed++) {
+	for (; engine->followed < end;
+	     engine->followed = cloud_table_behind(cloud_table, engine->followed)) {
 		struct cloud *cloud = cloud_table->slots[engine->followed];
 		struct witness *witness;
 

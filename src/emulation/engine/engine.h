@@ -43,6 +43,9 @@ struct engine_setup {
 	 * wait for memory beyond its instant; the owner sets it to SIMTIME_NEVER. From that instant
 	 * on, the output depends on the machine, too. NULL: nobody wants to know. */
 	simtime *lacked_ns;
+	/* The clouds of a template are made when packets come (template.h), by the thread that
+	 * calls engine_ingress, which is control, too. Requires that `live` is false. */
+	bool clouds_on_demand;
 	bool live; /* ports have devices, whose latencies are subtracted (port_setting.h) */
 	/* Maximum number of the pool's mbufs that may hold large frames, so that some always remain
 	 * for devices and for departing frames; 0: no bound, for a pool that grows. */

@@ -18,7 +18,7 @@ const char *engine_snapshot_waits(const struct engine *engine)
 
 	if (engine->unsettled)
 		return "clouds of a template have yet to make a change";
-	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; i < cloud_table->n_slots; i = cloud_table_behind(cloud_table, i)) {
 		const struct cloud *cloud = cloud_table->slots[i];
 
 		if (cloud && cloud_is_closed(cloud) && !cloud_is_at_rest(cloud))
@@ -243,7 +243,7 @@ static void unused_snapshot(const struct engine *engine, struct template *templa
 	managements_snapshot(first, snapshot);
 	if (!snapshot->restores)
 		return;
-	for (uint32_t i = template->used + 1; i < template->most && !snapshot->failed; i++) {
+	for (uint32_t i = template->used + 1; i < template->made && !snapshot->failed; i++) {
 		snapshot->at = from;
 		managements_snapshot(&template->clouds[i], snapshot);
 	}
@@ -300,7 +300,7 @@ static void clouds_write(struct engine *engine, simtime now, struct snapshot *sn
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint32_t end = CLOUDS_END;
 
-	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; i < cloud_table->n_slots; i = cloud_table_behind(cloud_table, i)) {
 		struct cloud *cloud = cloud_table->slots[i];
 		uint32_t kind = kind_of(cloud);
 
@@ -358,7 +358,7 @@ static void timers_read_format_4(struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 
-	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; i < cloud_table->n_slots; i = cloud_table_behind(cloud_table, i)) {
 		const struct cloud *cloud = cloud_table->slots[i];
 
 		if (cloud && cloud->events && cloud->wake != SIMTIME_NEVER)
@@ -378,7 +378,8 @@ static void events_timers_snapshot(struct engine *engine, const struct snapshot_
 		timers_read_format_4(engine);
 	else
 		timers_snapshot(&engine->events.timers, clouds, snapshot);
-	for (uint32_t i = 0; snapshot->restores && i < cloud_table->n_slots; i++) {
+	for (uint32_t i = 0; snapshot->restores && i < cloud_table->n_slots;
+	     i = cloud_table_behind(cloud_table, i)) {
 		const struct cloud *cloud = cloud_table->slots[i];
 		const uint32_t at = timers->at[i];
 

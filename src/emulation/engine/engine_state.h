@@ -41,6 +41,12 @@ struct cloud_table {
 	struct classifier *classifiers; /* list of all classifiers */
 };
 
+/* Returns the slot behind this one, passing over those of clouds that are not made (template.h). */
+static inline uint32_t cloud_table_behind(const struct cloud_table *cloud_table, uint32_t slot)
+{
+	return slot + 1 + template_not_made(cloud_table->slots[slot]);
+}
+
 /* Returns true if the cloud is removed from the scenario. The clouds of a template close with their
  * head. */
 static inline bool cloud_is_closed(const struct cloud *cloud)

@@ -77,9 +77,9 @@ static void changes_done(struct template *template)
 
 bool template_settle_some(struct template *template, uint32_t n)
 {
-	for (; n > 0 && template->settled < template->most; n--)
+	for (; n > 0 && template->settled < template->made; n--)
 		template_settle(template, &template->clouds[template->settled++]);
-	if (template->settled < template->most)
+	if (template->settled < template->made)
 		return true;
 	changes_done(template);
 	return false;
@@ -135,6 +135,9 @@ static struct cloud *take(struct template *template, const struct packet_key *ke
 
 	if (unlikely(i == template->most))
 		return template->head;
+	if (unlikely(i + 1 == template->made && i + 1 < template->most) &&
+	    !template->make_more(template))
+		return template->head;
 	cloud_join(template, cloud);
 	template_settle(template, cloud);
 	template_name(template, key, name);
@@ -177,9 +180,13 @@ void template_free(struct template *template)
 {
 	if (!template)
 		return;
-	for (uint32_t i = 0; template->head && i <= template->most; i++) {
+	for (uint32_t i = 0; template->head && i < template->made; i++) {
 		cloud_clear(&template->clouds[i]);
 		cloud_release(&template->clouds[i]);
+	}
+	if (template->head) {
+		cloud_clear(template->head);
+		cloud_release(template->head);
 	}
 	free(template->clouds);
 	free(template->names);

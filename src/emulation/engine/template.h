@@ -10,11 +10,17 @@
  * the cloud has existed since the template came into force. All clouds of a template share one
  * histogram of delays.
  *
- * Memory: control reserves `most` clouds with all their stages when the template comes into force,
- * so the worker allocates nothing. If all are taken, packets of a new address go to the head, a
- * cloud that drops them as `clouds-full`. This is a real loss: weir could not do what was asked. A
- * cloud is never given to another address later. A cloud costs sizeof(struct cloud) and its stages,
- * and 24 bytes and its name in the look-up: see docs/clouds.md.
+ * Memory: control makes `most` clouds with all their stages when the template comes into force, so
+ * the worker allocates nothing. If all are taken, packets of a new address go to the head, a cloud
+ * that drops them as `clouds-full`. This is a real loss: weir could not do what was asked. A cloud
+ * is never given to another address later. A cloud costs sizeof(struct cloud) and its stages, and
+ * 24 bytes and its name in the look-up: see docs/clouds.md.
+ *
+ * On demand: where one thread is control and worker (engine_setup.clouds_on_demand), only the next
+ * clouds are made, and more when the last of these is taken. If there is no memory for more, the
+ * packet goes to the head. A change of the template makes all that are left first, and so does
+ * whatever begins at the instant at which the template comes into force: what has never changed
+ * does not depend on when it was made.
  *
  * Look-up: a hash table with linear probing, at most half full. The keys lie in the table, so
  * finding the cloud of a packet costs one cache miss. Packets of a burst are looked up side by
@@ -60,6 +66,10 @@ struct template
 	struct cloud *head; /* takes packets that find no cloud; lies behind the others */
 	struct cloud *clouds;
 	uint32_t most, used;
+	/* The clouds before this one are made; at least one more than is used, unless all are. */
+	uint32_t made;
+	bool (*make_more)(struct template * template); /* false: there is no memory */
+	const struct engine *engine;                   /* for make_more */
 	uint32_t base; /* index of the first cloud in the cloud table; the head's is base + most */
 	uint64_t seed;
 	/* look-up */
@@ -98,6 +108,16 @@ static inline uint32_t template_used(const struct template *template)
 }
 
 void template_change_free(struct template_change *change);
+
+/* Returns how many slots behind that of this cloud belong to clouds that are not made. */
+static inline uint32_t template_not_made(const struct cloud *cloud)
+{
+	const struct template *template = cloud ? cloud->of : NULL;
+
+	if (likely(!template || cloud + 1 != &template->clouds[template->made]))
+		return 0;
+	return template->most - template->made;
+}
 
 /* ---- worker ---- */
 
