@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The main loop of `weir serve`: a client of weir's socket on one side, an HTTP server on the
- * other, in one thread. No HTTP enters the emulator. If the emulator has gone, the loop waits for
- * another.
+ * `weir serve`: a client of weir's socket on one side, an HTTP server on the other. No HTTP enters
+ * the emulator. If the emulator has gone, serve waits for another.
  *
  *   GET /          the page; its parts: /live.js, /style.css, /theme.css, ...
  *   GET /metrics   OpenMetrics, or the text format of Prometheus: serve_metrics.h

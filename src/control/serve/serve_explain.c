@@ -14,7 +14,6 @@
 #include "explain/explainer.h"
 #include "explain/explanation.h"
 #include "fates/capture_words.h"
-#include "machine/clock.h"
 
 #define MEMORY_BYTES (UINT64_C(32) << 20)
 #define PACE_MS      20
@@ -30,25 +29,11 @@ struct look {
 	void *memory;
 };
 
-static uint64_t now_ms(void)
-{
-	return clock_machine_ns() / SIMTIME_MS;
-}
-
 void serve_explain_init(struct serve_explain *explain, const char *path)
 {
 	*explain = (struct serve_explain){.path = path};
+	pthread_mutex_init(&explain->asking, NULL);
 	pthread_mutex_init(&explain->lock, NULL);
-}
-
-static void forget(struct serve_explain *explain)
-{
-	for (uint32_t i = 0; i < SERVE_EXPLAIN_KEPT; i++) {
-		free(explain->kept[i]);
-		explain->kept[i] = NULL;
-	}
-	explain->n = 0;
-	explain->why[0] = '\0';
 }
 
 /* ---- the thread ---- */
@@ -65,7 +50,7 @@ static bool is_over(struct serve_explain *explain)
 	bool over;
 
 	pthread_mutex_lock(&explain->lock);
-	explain->over |= explain->asked_ms + SERVE_EXPLAIN_IDLE_MS < now_ms();
+	explain->over |= explain->asked_ms + SERVE_EXPLAIN_IDLE_MS < serve_now_ms();
 	over = explain->over;
 	pthread_mutex_unlock(&explain->lock);
 	return over;
@@ -181,33 +166,26 @@ static void *look(void *argument)
 	return NULL;
 }
 
-/* ---- the main thread ---- */
+/* ---- those who ask ---- */
 
+/* Ends the thread, if there is one. With `asking`. */
 static void join(struct serve_explain *explain)
 {
 	if (explain->begun)
 		pthread_join(explain->thread, NULL);
 	explain->begun = false;
-}
-
-/* Begins to look, if it does not. */
-static void wake(struct serve_explain *explain, uint64_t now)
-{
-	bool over;
-
 	pthread_mutex_lock(&explain->lock);
-	explain->asked_ms = now;
-	over = explain->over;
-	pthread_mutex_unlock(&explain->lock);
-	if (explain->begun && !over)
-		return;
-	join(explain);
-	forget(explain);
+	for (uint32_t i = 0; i < SERVE_EXPLAIN_KEPT; i++) {
+		free(explain->kept[i]);
+		explain->kept[i] = NULL;
+	}
+	explain->n = 0;
+	explain->why[0] = '\0';
 	explain->over = false;
-	explain->begun = pthread_create(&explain->thread, NULL, look, explain) == 0;
+	pthread_mutex_unlock(&explain->lock);
 }
 
-char *serve_explain_text(struct serve_explain *explain, uint64_t now)
+char *serve_explain_text(struct serve_explain *explain)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -217,10 +195,17 @@ char *serve_explain_text(struct serve_explain *explain, uint64_t now)
 	if (!out)
 		return NULL;
 	/* What it could not do is said once; then it tries again. */
+	pthread_mutex_lock(&explain->asking);
 	pthread_mutex_lock(&explain->lock);
 	why = json_string(explain->why);
+	explain->asked_ms = serve_now_ms();
+	explain->over |= !explain->begun;
 	pthread_mutex_unlock(&explain->lock);
-	wake(explain, now);
+	if (is_over(explain)) {
+		join(explain);
+		explain->begun = pthread_create(&explain->thread, NULL, look, explain) == 0;
+	}
+	pthread_mutex_unlock(&explain->asking);
 	pthread_mutex_lock(&explain->lock);
 	fprintf(out, "{\"n\":%llu,\"why\":", (unsigned long long)explain->n);
 	json_dumpf(why, out, JSON_ENCODE_ANY);
@@ -243,6 +228,6 @@ void serve_explain_end(struct serve_explain *explain)
 	explain->over = true;
 	pthread_mutex_unlock(&explain->lock);
 	join(explain);
-	forget(explain);
 	pthread_mutex_destroy(&explain->lock);
+	pthread_mutex_destroy(&explain->asking);
 }
