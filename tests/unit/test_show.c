@@ -86,7 +86,7 @@ static void expect_narrow(const char *text)
 static const char *shown(struct scene *scene, enum show_what what)
 {
 	output_taken(&scene->output, scene->output.n);
-	show_answer(&scene->output, &scene->fake.control, what, 0, "");
+	show_answer(&scene->output, &scene->fake.control, what, 0, NULL, "");
 	output_append(&scene->output, "", 1);
 	expect_narrow(scene->output.bytes + scene->output.head);
 	return scene->output.bytes + scene->output.head;
@@ -864,7 +864,7 @@ static void marks_stay_with_their_clouds(void **state)
 	expect_line(text, "achieved since the start, 12 s ago\n");
 	free(text);
 	output_taken(&scene->output, scene->output.n);
-	show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD, 1, "");
+	show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD, 1, NULL, "");
 	output_append(&scene->output, "", 1);
 	expect_line(scene->output.bytes + scene->output.head,
 	            "achieved since the last change, 2 s ago\n");
@@ -956,7 +956,7 @@ static void template_start(struct scene *scene)
 static const char *shown_one(struct scene *scene, const char *address)
 {
 	output_taken(&scene->output, scene->output.n);
-	if (!show_answer_one(&scene->output, &scene->fake.control, 0, address))
+	if (!show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD_ALL, 0, address, ""))
 		return NULL;
 	output_append(&scene->output, "", 1);
 	return scene->output.bytes + scene->output.head;
@@ -1043,7 +1043,7 @@ static json_t *totals_of(struct scene *scene, uint32_t clouds)
 
 	output_taken(&scene->output, scene->output.n);
 	scene->output.json = true;
-	show_answer(&scene->output, &scene->fake.control, SHOW_TOTALS, clouds, "");
+	show_answer(&scene->output, &scene->fake.control, SHOW_TOTALS, clouds, NULL, "");
 	output_append(&scene->output, "", 1);
 	object = json_loads(scene->output.bytes + scene->output.head, 0, NULL);
 	assert_non_null(object);

@@ -356,24 +356,31 @@ static void show_totals_text(FILE *out, struct control *control, uint32_t clouds
 	json_decref(object);
 }
 
-void show_answer(struct output *output, struct control *control, enum show_what what,
-                 uint32_t cloud, const char *late)
+bool show_answer(struct output *output, struct control *control, enum show_what what,
+                 uint32_t cloud, const char *address, const char *late)
 {
+	json_t *object = NULL;
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out;
 
-	if (output->json && what != SHOW_CONFIG) {
-		answer_object(output, show_object(control, what, cloud));
-		return;
+	if (address != NULL) {
+		object = cloud_object(control, cloud, address);
+		if (object == NULL)
+			return false;
 	}
+	if (output->json && what != SHOW_CONFIG) {
+		answer_object(output, object != NULL ? object : show_object(control, what, cloud));
+		return true;
+	}
+	json_decref(object);
 	out = open_memstream(&text, &n);
 	if (out == NULL) {
 		answer_object(output, NULL);
-		return;
+		return true;
 	}
 	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL)
-		show_cloud_text(out, control, cloud, NULL, what == SHOW_CLOUD_ALL);
+		show_cloud_text(out, control, cloud, address, what == SHOW_CLOUD_ALL);
 	else if (what == SHOW_PATH)
 		show_path_text(out, control, cloud);
 	else if (what == SHOW_CLOUDS)
@@ -387,31 +394,6 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	else
 		show_workers_text(out, control);
 	if (fclose(out) == 0)
-		answer_text(output, "config", text, n);
-	else
-		answer_object(output, NULL);
-	free(text);
-}
-
-bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
-                     const char *address)
-{
-	json_t *object = cloud_object(control, cloud, address);
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out;
-
-	if (object == NULL)
-		return false;
-	if (output->json) {
-		answer_object(output, object);
-		return true;
-	}
-	json_decref(object);
-	out = open_memstream(&text, &n);
-	if (out != NULL)
-		show_cloud_text(out, control, cloud, address, true);
-	if (out != NULL && fclose(out) == 0)
 		answer_text(output, "config", text, n);
 	else
 		answer_object(output, NULL);

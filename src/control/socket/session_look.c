@@ -115,24 +115,6 @@ static enum show_what what_of(const struct command *command)
 	                                                               : SHOW_CLOUD;
 }
 
-/* Answers with one cloud of a template. */
-static void show_one(struct session *session, const char *line, const struct words *words,
-                     uint32_t cloud)
-{
-	struct language_error wrong = {.column = words->word[3].column};
-	struct control *control = session->control;
-
-	if (show_answer_one(&session->output, control, cloud, words->word[3].text))
-		return;
-	language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-	                   (*control->scenario)->clouds[cloud]->many
-	                           ? "`%s` has no cloud `%.80s`: no packet of it has arrived yet, "
-	                             "or the template does not cover this address"
-	                           : "`%s` is a single cloud, not a template: leave `%.80s` out",
-	                   words->word[2].text, words->word[3].text);
-	session_language_error(session, line, &wrong);
-}
-
 /* Within a look. */
 static void show(struct session *session, const char *line, const struct command *command,
                  enum show_what what)
@@ -141,6 +123,7 @@ static void show(struct session *session, const char *line, const struct command
 	const struct words *words = &command->words;
 	struct language_error wrong = {.column = 0};
 	char late[CONTROL_WORKER_BYTES] = "";
+	const char *address = NULL;
 	int cloud = (int)command->number;
 
 	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL || what == SHOW_PATH) {
@@ -153,10 +136,20 @@ static void show(struct session *session, const char *line, const struct command
 	}
 	if (!control_is_late(control, late, sizeof(late)))
 		late[0] = '\0';
-	if (what == SHOW_CLOUD && words->n > 3)
-		show_one(session, line, words, (uint32_t)cloud);
-	else
-		show_answer(&session->output, control, what, (uint32_t)cloud, late);
+	if (what == SHOW_CLOUD && words->n > 3) { /* one of a template */
+		address = words->word[3].text;
+		what = SHOW_CLOUD_ALL;
+	}
+	if (show_answer(&session->output, control, what, (uint32_t)cloud, address, late))
+		return;
+	wrong.column = words->word[3].column;
+	language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+	                   (*control->scenario)->clouds[cloud]->many
+	                           ? "`%s` has no cloud `%.80s`: no packet of it has arrived yet, "
+	                             "or the template does not cover this address"
+	                           : "`%s` is a single cloud, not a template: leave `%.80s` out",
+	                   words->word[2].text, address);
+	session_language_error(session, line, &wrong);
 }
 
 void session_show(struct session *session, const char *line, const struct command *command)
