@@ -633,13 +633,14 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 		n = achieved_rows(&cloud, &report, &run, got);
 		/* All figures of a row are of the same packets, with the queue or without. */
 		assert_int_equal(achieved_times(&cloud, &report, times), 2);
-		assert_true(times[0].ns[0] == rows[i].mean_ns);
-		assert_false(times[0].spread);
-		assert_true(times[1].spread && times[1].ns[0] == 30.02e6);
-		assert_true(times[1].ns[1] == 30e6 && times[1].ns[4] == 50e6);
-		achieved_times_cell(&times[1], 2, HUMAN_NS, text);
+		assert_true(times[0].times.ns[TIMES_MEAN] == rows[i].mean_ns);
+		assert_false(times[0].times.spread);
+		assert_true(times[1].times.spread && times[1].times.ns[TIMES_MEAN] == 30.02e6);
+		assert_true(times[1].times.ns[TIMES_MIN] == 30e6);
+		assert_true(times[1].times.ns[TIMES_MAX] == 50e6);
+		times_cell(&times[1].times, TIMES_P50, HUMAN_NS, text);
 		assert_string_equal(text, "30.01 ms");
-		achieved_times_cell(&times[1], 3, HUMAN_NS, text);
+		times_cell(&times[1].times, TIMES_P99, HUMAN_NS, text);
 		assert_string_equal(text, "30.02 ms");
 		for (uint32_t r = 0; r < n; r++) {
 			if (strcmp(got[r].what, "delay") == 0)

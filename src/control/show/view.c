@@ -104,7 +104,7 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 {
 	const struct cloud_report *report = &view->since;
 	const struct histogram *h = &report->delay_ns;
-	struct line_delay line = line_delay_of(view->conf, report);
+	struct times line = line_delay_of(view->conf, report);
 	char mean[HUMAN_UNIT_SIZE], deviation[HUMAN_UNIT_SIZE];
 
 	if (h->count == 0) {
@@ -112,7 +112,7 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 		return;
 	}
 	human_unit_format(mean, sizeof(mean), HUMAN_NS,
-	                  line.known ? line.mean_ns : (double)h->sum / (double)h->count, 6);
+	                  line.known ? line.ns[TIMES_MEAN] : (double)h->sum / (double)h->count, 6);
 	if (!line.known) {
 		snprintf(text, size, "%s on average%s, queueing included", mean,
 		         line_delay_of_all(view->conf, report) ? " of all clouds" : "");
