@@ -15,6 +15,7 @@
 #include "language/language.h"
 #include "service/answer.h"
 #include "socket/socket.h"
+#include "text/alloc_failure.h"
 #include "text/array.h"
 #include "text/file_read.h"
 #include "text/word.h"
@@ -225,18 +226,15 @@ static int link_send_files(struct ctl_link *link, const struct ctl_files *files)
 	int result = 0;
 
 	for (uint32_t i = 0; i < files->n && result == 0; i++) {
-		char *line = NULL;
-		size_t bytes;
-		FILE *out = open_memstream(&line, &bytes);
+		struct printed line;
+		FILE *out = printed_begin(&line);
 
-		if (out == NULL)
-			return -ENOMEM;
 		fputs("file ", out);
 		word_print(out, files->name[i], false);
-		result = fclose(out) == 0 ? link_expect_own(link) : -ENOMEM;
+		result = printed_end(&line) != NULL ? link_expect_own(link) : -ENOMEM;
 		if (result == 0)
-			result = link_send_line(link, line, files->fd[i]);
-		free(line);
+			result = link_send_line(link, line.bytes, files->fd[i]);
+		free(line.bytes);
 	}
 	return result;
 }

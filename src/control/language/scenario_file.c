@@ -435,16 +435,8 @@ void scenario_file_print(FILE *out, const struct scenario *scenario)
 
 char *scenario_text(const struct scenario *scenario)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = alloc_failure_stream(&text, &bytes);
+	struct printed text;
 
-	if (out == NULL)
-		return NULL;
-	scenario_file_print(out, scenario);
-	if (alloc_failure_close(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	scenario_file_print(printed_begin(&text), scenario);
+	return printed_end(&text);
 }

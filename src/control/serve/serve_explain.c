@@ -14,6 +14,7 @@
 #include "explain/explainer.h"
 #include "explain/explanation.h"
 #include "fates/capture_words.h"
+#include "text/alloc_failure.h"
 
 #define MEMORY_BYTES (UINT64_C(32) << 20)
 #define PACE_MS      20
@@ -58,17 +59,12 @@ static bool is_over(struct serve_explain *explain)
 
 static json_t *words_json(const struct verdict *verdict, const struct explanation_of *of)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	json_t *json = NULL;
+	struct printed text;
+	json_t *json;
 
-	if (!out)
-		return NULL;
-	verdict_print(verdict, of, out);
-	if (fclose(out) == 0)
-		json = json_string(text);
-	free(text);
+	verdict_print(verdict, of, printed_begin(&text));
+	json = printed_end(&text) != NULL ? json_string(text.bytes) : NULL;
+	free(text.bytes);
 	return json;
 }
 
@@ -187,13 +183,10 @@ static void join(struct serve_explain *explain)
 
 char *serve_explain_text(struct serve_explain *explain)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 	json_t *why;
 
-	if (!out)
-		return NULL;
 	/* What it could not do is said once; then it tries again. */
 	pthread_mutex_lock(&explain->asking);
 	pthread_mutex_lock(&explain->lock);
@@ -216,10 +209,7 @@ char *serve_explain_text(struct serve_explain *explain)
 	pthread_mutex_unlock(&explain->lock);
 	json_decref(why);
 	fputs("]}\n", out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return printed_end(&text);
 }
 
 void serve_explain_end(struct serve_explain *explain)

@@ -8,6 +8,7 @@
 
 #include "account/reason.h"
 #include "figures/figures.h"
+#include "text/alloc_failure.h"
 
 /*
  * Metrics as text, in two forms that differ little: OpenMetrics 1.0, and the older text format
@@ -372,13 +373,9 @@ char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmet
 {
 	struct exposition exposition = {.openmetrics = openmetrics};
 	json_t *clouds = totals != NULL ? all_clouds(totals) : NULL;
-	char *text = NULL;
+	struct printed text;
 
-	exposition.out = open_memstream(&text, n);
-	if (exposition.out == NULL) {
-		json_decref(clouds);
-		return NULL;
-	}
+	exposition.out = printed_begin(&text);
 	exposition_family(&exposition, "weir_up", FIGURE_GAUGE,
 	                  "1: weir answers; 0: it does not answer, and nothing else is known.");
 	exposition_count(&exposition, "", totals != NULL);
@@ -387,10 +384,9 @@ char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmet
 	if (exposition.openmetrics)
 		fputs("# EOF\n", exposition.out);
 	json_decref(clouds);
-	if (fclose(exposition.out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	printed_end(&text);
+	*n = text.n;
+	return text.bytes;
 }
 
 const char *serve_metrics_type(bool openmetrics)

@@ -17,6 +17,7 @@
 #include "report/theme.h"
 #include "serve/serve_metrics.h"
 #include "serve/serve_request.h"
+#include "text/alloc_failure.h"
 
 static const struct {
 	const char *path, *name, *type;
@@ -221,16 +222,11 @@ static enum MHD_Result get_connections(struct serve_call *call)
 
 static enum MHD_Result get_theme(struct serve_call *call)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	struct printed text;
 
-	if (out == NULL)
-		return MHD_NO;
-	theme_write(out);
-	if (fclose(out) != 0)
-		return MHD_NO;
-	return serve_call_answer_bytes(call, MHD_HTTP_OK, "text/css", text, n);
+	theme_write(printed_begin(&text));
+	printed_end(&text);
+	return serve_call_answer_bytes(call, MHD_HTTP_OK, "text/css", text.bytes, text.n);
 }
 
 static enum MHD_Result post_change(struct serve_call *call)

@@ -8,6 +8,7 @@
 
 #include "language/scenario_file.h"
 #include "scenario/names.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
 /* ---- items: the configurations of a cloud that belong together ---- */
@@ -436,16 +437,10 @@ static void print_cloud(FILE *out, const struct difference_cloud *of)
 
 char *difference_before(const struct difference *difference)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (out == NULL)
-		return NULL;
 	for (uint32_t i = 0; i < difference->n; i++)
 		print_cloud(out, &difference->clouds[i]);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return printed_end(&text);
 }

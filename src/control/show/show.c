@@ -360,8 +360,7 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
                  uint32_t cloud, const char *address, const char *late)
 {
 	json_t *object = NULL;
-	char *text = NULL;
-	size_t n = 0;
+	struct printed text;
 	FILE *out;
 
 	if (address != NULL) {
@@ -374,11 +373,7 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
 		return true;
 	}
 	json_decref(object);
-	out = open_memstream(&text, &n);
-	if (out == NULL) {
-		answer_object(output, NULL);
-		return true;
-	}
+	out = printed_begin(&text);
 	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL)
 		show_cloud_text(out, control, cloud, address, what == SHOW_CLOUD_ALL);
 	else if (what == SHOW_PATH)
@@ -393,11 +388,11 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
 		show_ports_text(out, control);
 	else
 		show_workers_text(out, control);
-	if (fclose(out) == 0)
-		answer_text(output, "config", text, n);
+	if (printed_end(&text) != NULL)
+		answer_text(output, "config", text.bytes, text.n);
 	else
 		answer_object(output, NULL);
-	free(text);
+	free(text.bytes);
 	return true;
 }
 

@@ -86,8 +86,8 @@ static void view_print_queue(const struct view *view, FILE *out)
 static void view_print_configured(const struct view *view, FILE *out)
 {
 	struct table *table = table_make("ll");
-	char achieved[256], period[VIEW_PERIOD_BYTES], *text;
-	size_t n;
+	char achieved[256], period[VIEW_PERIOD_BYTES];
+	struct printed text;
 
 	view_period(view, true, period);
 	table_text(table, "configured");
@@ -95,17 +95,13 @@ static void view_print_configured(const struct view *view, FILE *out)
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
 		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
 			const struct conf *conf = view->conf->confs[i];
-			FILE *line =
-			        conf->statement == *row ? alloc_failure_stream(&text, &n) : NULL;
-
-			if (line == NULL)
+			if (conf->statement != *row)
 				continue;
-			statement_print(line, conf);
-			alloc_failure_close(line);
+			statement_print(printed_begin(&text), conf);
 			view_achieved(view, conf, achieved, sizeof(achieved));
-			table_text(table, text);
+			table_text(table, printed_end(&text) != NULL ? text.bytes : "");
 			table_text(table, achieved);
-			free(text);
+			free(text.bytes);
 		}
 	}
 	if (view->conf->n_confs == 0) {

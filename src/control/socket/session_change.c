@@ -23,21 +23,6 @@ static struct commit commit_of(struct session *session)
 
 /* ---- the answer to a change ---- */
 
-/* Returns the statements that a netem line has become, to be freed; NULL: no memory. */
-static char *became(const struct command *command)
-{
-	const struct word *word = command->words.word;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
-
-	if (out == NULL)
-		return NULL;
-	netem_print(out, command->netem, word[0].text, word[1].text);
-	alloc_failure_close(out);
-	return text;
-}
-
 static void done_json(struct session *session, const char *late, const char *was,
                       const char *statements)
 {
@@ -58,21 +43,18 @@ static void done_json(struct session *session, const char *late, const char *was
 static void done_text(struct session *session, const char *late, const char *was,
                       const char *statements)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (out == NULL)
-		return;
 	if (late != NULL)
 		fprintf(out, "%s\n", late);
 	for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
 		fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
 		        (int)strcspn(was, "\n"), was);
 	fputs(statements != NULL ? statements : "", out);
-	alloc_failure_close(out);
-	answer_text(&session->output, "", text, n);
-	free(text);
+	printed_end(&text);
+	answer_text(&session->output, "", text.bytes, text.n);
+	free(text.bytes);
 }
 
 /* Answers a change that is done; `commit` NULL: in a batch; `command`: NULL, or the line. */
@@ -83,11 +65,16 @@ static void answer_done(struct session *session, const struct commit *commit,
 	const char *was = commit != NULL && commit->was != NULL && commit->was[0] != '\0'
 	                          ? commit->was
 	                          : NULL;
+	const struct word *word = command != NULL ? command->words.word : NULL;
+	struct printed became;
 	char *statements = NULL;
 
-	/* A change that is late is answered without them. */
-	if (command != NULL && command->kind == COMMAND_NETEM && late == NULL)
-		statements = became(command);
+	/* The statements that a netem line has become; a change that is late is answered without
+	 * them. */
+	if (command != NULL && command->kind == COMMAND_NETEM && late == NULL) {
+		netem_print(printed_begin(&became), command->netem, word[0].text, word[1].text);
+		statements = printed_end(&became);
+	}
 	if (late == NULL && was == NULL && statements == NULL)
 		answer_ok(&session->output);
 	else if (session->output.json)

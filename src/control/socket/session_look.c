@@ -175,24 +175,19 @@ void session_show(struct session *session, const char *line, const struct comman
 void session_help(struct session *session, const char *line, const struct command *command)
 {
 	struct language_error wrong;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-	int result = -ENOMEM;
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	int result = explain(out, &command->words, 1, &wrong);
 
-	if (out != NULL) {
-		result = explain(out, &command->words, 1, &wrong);
-		if (result == 0 && command->words.n == 1)
-			show_session_help(out);
-		alloc_failure_close(out);
-	}
-	if (out == NULL)
+	if (result == 0 && command->words.n == 1)
+		show_session_help(out);
+	if (printed_end(&text) == NULL)
 		session_error(session, "help", ERROR_NO_MEMORY, "no memory for the answer");
 	else if (result != 0)
 		session_language_error(session, line, &wrong);
 	else
-		answer_text(&session->output, "help", text, n);
-	free(text);
+		answer_text(&session->output, "help", text.bytes, text.n);
+	free(text.bytes);
 }
 
 /* ---- capture ---- */

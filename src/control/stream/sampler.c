@@ -9,6 +9,7 @@
 #include "engine/engine_report.h"
 #include "service/roll.h"
 #include "stream/sample_row.h"
+#include "text/alloc_failure.h"
 
 #define BRIEFS 64
 
@@ -365,31 +366,18 @@ void sampler_step(struct sampler *sampler, struct control *control, uint64_t now
 	control_look_end(control);
 }
 
-static void put_text(const json_t *sample, struct output *output)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-
-	if (out == NULL)
-		return;
-	sample_print(out, sample);
-	if (fclose(out) == 0)
-		output_append(output, text, n);
-	free(text);
-}
-
 void sampler_put(struct sampler *sampler, struct output *output)
 {
-	char *line = output->json ? json_dumps(sampler->ready, JSON_COMPACT) : NULL;
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (line != NULL) {
-		output_append(output, line, strlen(line));
-		output_append(output, "\n", 1);
-	} else if (!output->json) {
-		put_text(sampler->ready, output);
-	}
-	free(line);
+	if (output->json && json_dumpf(sampler->ready, out, JSON_COMPACT) == 0)
+		fputc('\n', out);
+	else if (!output->json)
+		sample_print(out, sampler->ready);
+	if (printed_end(&text) != NULL)
+		output_append(output, text.bytes, text.n);
+	free(text.bytes);
 	json_decref(sampler->ready);
 	sampler->ready = NULL;
 }
