@@ -395,25 +395,3 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
 	free(text.bytes);
 	return true;
 }
-
-void show_session_help(FILE *out)
-{
-	fputs("\nOn the control socket also:\n"
-	      "  begin                       changes from here on form one transaction\n"
-	      "  begin lease TIME            ... which is undone when TIME passes without renew\n"
-	      "  renew [TIME]                restarts the time of the lease\n"
-	      "  keep                        keeps the change of the lease\n"
-	      "  revert                      ... or undoes it now\n"
-	      "  begin whole                 a whole scenario follows; it replaces the one in "
-	      "force\n"
-	      "  commit                      puts the transaction in force, all of it or nothing\n"
-	      "  abort                       ... or discards it\n"
-	      "  file NAME                   a file that the next line names; it comes as a "
-	      "descriptor\n"
-	      "  json on | off               answers as JSON objects, one per line\n"
-	      "  hello                       which weir this is, and what it can do\n"
-	      "  events [from SEQ|oldest]    pushes events as they come; events off\n"
-	      "  sample TIME [clouds N]      pushes differences of the counters; sample off\n"
-	      "  quit                        ends the conversation; weir continues\n",
-	      out);
-}

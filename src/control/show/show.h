@@ -36,9 +36,6 @@ enum show_what {
 bool show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *address, const char *late);
 
-/* Prints, for `help`, the commands of the socket that are not in the scenario language. */
-void show_session_help(FILE *out);
-
 /* Return what SHOW_PORTS and SHOW_WORKERS contain; NULL if there is no memory. */
 struct port_report;
 json_t *show_port_object(const struct port_report *port);

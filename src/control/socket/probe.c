@@ -310,11 +310,12 @@ static void answer(struct session *session, const struct probe *probe, struct cl
 		answer_as_text(probe, &report->observed, came, &session->output);
 }
 
-void session_probe(struct session *session, const char *line, const struct command *command)
+void session_probe(struct session *session, const struct command *command)
 {
-	struct probe probe = {
-	        .commit = {.control = session->control, .asker = &session->asker, .line = line},
-	        .words = &command->words};
+	struct probe probe = {.commit = {.control = session->control,
+	                                 .asker = &session->asker,
+	                                 .line = session->line},
+	                      .words = &command->words};
 	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
 	int result = report != NULL ? commit_run(&probe.commit, begin, NULL) : 0;
 
