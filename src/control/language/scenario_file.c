@@ -239,36 +239,6 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
 	return text_load(text, bytes, name, NULL, scenario, message, room);
 }
 
-/* Reads the whole of a file, which may be a pipe. Returns NULL with errno on failure. */
-static char *read_all(FILE *file, size_t *bytes)
-{
-	size_t room = 64 * 1024;
-	char *text = malloc(room);
-
-	*bytes = 0;
-	while (text != NULL) {
-		*bytes += fread(text + *bytes, 1, room - *bytes, file);
-		if (*bytes < room)
-			break;
-		if (room >= SCENARIO_FILE_BYTES_MAX) {
-			free(text);
-			errno = EFBIG;
-			return NULL;
-		}
-		room *= 2;
-		char *more = realloc(text, room);
-
-		if (more == NULL)
-			free(text);
-		text = more;
-	}
-	if (text != NULL && ferror(file)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 static int file_load(const char *path, const char *beside_path, FILE *remarks,
                      struct scenario **scenario, char *message, size_t room)
 {
@@ -284,7 +254,7 @@ static int file_load(const char *path, const char *beside_path, FILE *remarks,
 		snprintf(message, room, "%s: cannot be opened: %s", path, strerror(-result));
 		return result;
 	}
-	text = read_all(file, &bytes);
+	text = file_read_stream(file, SCENARIO_FILE_BYTES_MAX, &bytes);
 	result = text == NULL ? -errno : 0;
 	fclose(file);
 	if (result == -EFBIG) {
@@ -345,7 +315,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");
 	if (file != NULL) {
-		text = read_all(file, &bytes);
+		text = file_read_stream(file, SCENARIO_FILE_BYTES_MAX, &bytes);
 		fclose(file);
 	}
 	if (text != NULL && bytes > 0)
