@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "runner/group.h"
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 #include "serve/serve_request.h"
 
 static const char totals[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "report/theme.h"
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 #include "serve/serve_request.h"
 #include "text/alloc_failure.h"
 
