@@ -57,7 +57,7 @@ int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **f
                    struct language_error *error);
 
 /* Reads a stream to its end: a file or a pipe. Returns a text, ended by a 0 that `*bytes` does not
- * count, to be freed; NULL with errno on failure, which is EFBIG if it has more than `bytes_max`. */
+ * count, to be freed; NULL with errno, which is EFBIG if it has more than `bytes_max`. */
 char *file_read_stream(FILE *in, size_t bytes_max, size_t *bytes);
 
 /*
