@@ -118,45 +118,22 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 	return result;
 }
 
-/* Returns true if the command in the reader made what is at the place; sets the column of that. */
-static bool made(const struct reader *reader, const struct scenario_place *place, uint32_t *column)
-{
-	const struct command *command = &reader->command;
-	const struct word *word = command->words.word;
-
-	if (place->port != NULL) {
-		*column = word[command->words.n > 3 ? 3 : 1].column;
-		return command->kind == COMMAND_PORT && strcmp(word[1].text, place->port) == 0;
-	}
-	if (place->cloud == NULL || command->words.n < 3 || strcmp(word[1].text, place->cloud) != 0)
-		return false;
-	if (place->statement == NULL) {
-		*column = word[place->word].column;
-		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS;
-	}
-	if (command->kind == COMMAND_NETEM) {
-		*column = netem_column(command->netem, place->statement);
-		return *column != 0;
-	}
-	*column = statement_column(NULL, &command->words, 2, place->field, place->letter);
-	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
-}
-
 /* Reports a problem of the whole scenario at the last line that made what is wrong. The lines have
  * been executed once, so each of them is valid by itself. */
 static int complain_of_whole(struct reader *reader, const struct scenario_place *place,
                              const char *problem)
 {
-	uint32_t line = 1, column = 1, at_column;
+	uint32_t line = 1, column = 1, here;
 
 	reader->at = 0;
 	reader->line = 0;
 	while (next_line(reader) == 1) {
 		if (language_parse(reader->buffer, &reader->command, &reader->error) != 0)
 			break;
-		if (made(reader, place, &at_column)) {
+		here = scenario_place_column(place, &reader->command);
+		if (here != 0) {
 			line = reader->line;
-			column = at_column;
+			column = here;
 		}
 		language_release(&reader->command);
 	}

@@ -342,33 +342,27 @@ err_abort:
 	return result;
 }
 
-/* Finds the last line that concerns the place: a statement, or else the definition of the cloud. */
+/* Finds the last line that made what is at the place; if there is none, that made its cloud. */
 static void find_place(const struct batch *batch, const struct scenario_place *place,
                        struct answer_error *error)
 {
+	struct scenario_place cloud = *place;
+
+	cloud.statement = NULL;
 	for (struct line line = {0}; line_next(batch, &line);) {
 		struct language_error ignored;
 		struct command command;
-		const struct words *words = &command.words;
-		bool found = true;
+		uint32_t column;
 
 		if (language_parse(line.text, &command, &ignored) != 0)
 			continue;
-		if (words->n < 2 || strcmp(words->word[1].text, place->cloud) != 0)
-			found = false;
-		else if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
-		         scenario_place_is(place, command.conf))
-			error->column =
-			        statement_column(NULL, words, 2, place->field, place->letter);
-		else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
-		         netem_column(command.netem, place->statement) != 0)
-			error->column = netem_column(command.netem, place->statement);
-		else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
-		         error->line == 0)
-			error->column = words->word[place->word].column;
-		else
-			found = false;
-		error->line = found ? line.number : error->line;
+		column = scenario_place_column(place, &command);
+		if (column == 0 && error->line == 0)
+			column = scenario_place_column(&cloud, &command);
+		if (column != 0) {
+			error->column = column;
+			error->line = line.number;
+		}
 		language_release(&command);
 	}
 }

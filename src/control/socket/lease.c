@@ -56,7 +56,7 @@ void lease_begin(struct control *control, struct lease *lease, struct difference
 	assert(leases->n < LEASES_MAX);
 	lease->number = ++leases->latest;
 	lease->difference = *difference;
-	*difference = (struct difference){NULL, 0};
+	*difference = (struct difference){0};
 	leases->lease[leases->n++] = lease;
 }
 

@@ -10,6 +10,7 @@
 #include "service/roll.h"
 #include "stream/sample_row.h"
 #include "text/alloc_failure.h"
+#include "text/array.h"
 
 #define BRIEFS 64
 
@@ -20,7 +21,7 @@ struct seen {
 struct block {
 	struct seen own;
 	struct seen *of_each;
-	uint32_t n;
+	size_t n;
 };
 
 struct seen_port {
@@ -138,20 +139,13 @@ static bool follow(struct sampler *sampler, const struct control *control)
 /* Returns where what was seen of the i-th cloud is stored; NULL if there is no memory. */
 static struct seen *seen_of(struct block *block, uint32_t i)
 {
-	struct seen *grown;
-	uint32_t room = block->n > 0 ? block->n : 64;
+	size_t room = block->n;
 
-	if (i < block->n)
-		return &block->of_each[i];
-	while (room <= i)
-		room *= 2;
-	grown = realloc(block->of_each, room * sizeof(*grown));
-	if (grown == NULL)
+	if (!array_fits(&block->of_each, &room, i + 1, sizeof(*block->of_each)))
 		return NULL;
-	memset(grown + block->n, 0, (room - block->n) * sizeof(*grown));
-	block->of_each = grown;
+	memset(block->of_each + block->n, 0, (room - block->n) * sizeof(*block->of_each));
 	block->n = room;
-	return &grown[i];
+	return &block->of_each[i];
 }
 
 static void take_brief(struct sampler *sampler, const struct cloud_brief *brief, bool many,
