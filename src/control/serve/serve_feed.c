@@ -111,9 +111,9 @@ static uint64_t take_line(struct serve_http *http, const char *from, size_t n)
 	} else if (object != NULL) {
 		resume = take_answer(feed, object);
 	}
+	json_decref(object); /* with the lock: its totals may be in use */
 	pthread_cond_broadcast(&http->news);
 	pthread_mutex_unlock(&http->lock);
-	json_decref(object);
 	free(line);
 	return resume;
 }
@@ -292,8 +292,8 @@ json_t *serve_feed_totals(struct serve_http *http, json_t **hello)
 			break;
 		serve_http_wait(http, end_ms - now_ms);
 	}
-	totals = feed->totals_ms >= from_ms ? json_incref(feed->totals) : NULL;
-	*hello = json_incref(feed->hello);
+	totals = feed->totals_ms >= from_ms ? json_deep_copy(feed->totals) : NULL;
+	*hello = json_deep_copy(feed->hello);
 	pthread_mutex_unlock(&http->lock);
 	return totals;
 }

@@ -90,8 +90,9 @@ bool serve_feed_begin(struct serve_feed *feed);
 void serve_feed_end(struct serve_feed *feed);
 /* Follows weir until `ends`; for a thread. `http`: a struct serve_http. */
 void *serve_feed_run(void *http);
-/* Returns totals that are at most 200 ms old, with a reference, and the `hello` of their weir; asks
- * weir for them if need be. Returns NULL if weir does not answer. */
+/* Returns totals that are at most 200 ms old, and the `hello` of their weir; asks weir for them if
+ * need be. Both are copies, the caller's: jansson counts references without a lock. Returns NULL if
+ * weir does not answer. */
 json_t *serve_feed_totals(struct serve_http *http, json_t **hello);
 
 /*
